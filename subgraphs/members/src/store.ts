@@ -1,0 +1,53 @@
+// What the members subgraph asks of its store, in domain words; store.lmdb.ts and store.mongo.ts answer it.
+
+export type Enrollment = { partnerId: string; status: 'ACTIVE' | 'ENDED'; externalId?: string };
+
+export type Member = {
+  memberId: string;
+  /** The current address as the member wrote it. */
+  email: string;
+  firstName?: string;
+  lastName?: string;
+  enrollments: Enrollment[];
+};
+
+/** An address as typed, for display, and in canonical form (email.ts), for everything else. */
+export type Address = { typed: string; canonical: string };
+
+export type EnrollInput = { partnerId: string; address: Address; externalId?: string; firstName?: string; lastName?: string };
+
+export type Enrolled = { outcome: 'enrolled'; member: Member; created: boolean } | { outcome: 'external-id-conflict' };
+
+/** A line of an import, checked and canonical. Names and current address are set, earlier addresses and enrollments are added or changed, none removed. */
+export type MemberRecord = {
+  /** Found by it, or created with it; without one the member is found by address. */
+  memberId?: string;
+  address: Address;
+  previousAddresses: Address[];
+  firstName?: string;
+  lastName?: string;
+  enrollments: { partnerId: string; externalId?: string; status?: 'ACTIVE' | 'ENDED' }[];
+};
+
+export type Imported = 'added' | 'changed' | 'unchanged' | 'email-in-use' | 'external-id-conflict';
+
+/** `Promise` on MongoDB, the plain value on LMDB. */
+export type MaybePromise<T> = T | Promise<T>;
+
+export type MembersStore = {
+  /** By a current or historical address, where actively enrolled with the partner. One indexed read, the same for unknown and not enrolled. */
+  memberByEmail(partnerId: string, canonical: string): MaybePromise<Member | undefined>;
+  /** By the external ID of an active enrollment with the partner. One indexed read. */
+  memberByExternalId(partnerId: string, externalId: string): MaybePromise<Member | undefined>;
+  member(memberId: string): MaybePromise<Member | undefined>;
+  /** Enrolls by the rules of contract section 4; safe against concurrent enrollments of the address, the member and the external ID. */
+  enroll(input: EnrollInput): Promise<Enrolled>;
+  /** False where the member is not actively enrolled with the partner. */
+  endEnrollment(partnerId: string, memberId: string): Promise<boolean>;
+  /** Imports a batch; the answers are in the order of the records. A repeated or concurrent import changes nothing twice. */
+  importMembers(records: readonly MemberRecord[]): Promise<Imported[]>;
+  isEmpty(): Promise<boolean>;
+  /** Resolves when the engine answers; rejects otherwise. */
+  ready(): Promise<void>;
+  close(): Promise<void>;
+};
