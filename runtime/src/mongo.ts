@@ -11,7 +11,12 @@ export type Mongo = { db: Db; ready(): Promise<void>; close(): Promise<void> };
  * Every operation ends within 2 seconds. Throws where the server cannot be reached or the store belongs to the other environment.
  */
 export async function openMongo(url: string, store: string, environment: Environment): Promise<Mongo> {
-  const client = new MongoClient(url, { serverSelectionTimeoutMS: DEADLINE_MS, connectTimeoutMS: DEADLINE_MS, timeoutMS: DEADLINE_MS, ignoreUndefined: true });
+  const client = new MongoClient(url, {
+    serverSelectionTimeoutMS: DEADLINE_MS,
+    connectTimeoutMS: DEADLINE_MS,
+    timeoutMS: DEADLINE_MS,
+    ignoreUndefined: true,
+  });
   try {
     await client.connect();
     const db = client.db(new URL(url).pathname.length > 1 ? undefined : 'loyalty');
