@@ -5,6 +5,8 @@ export type Partner = {
   name: string;
   /** Requests per window of each of the partner's keys; the setting where absent. */
   budget?: number;
+  /** The partner's own page that a magic link opens; this service's `/sign-in` where absent. */
+  magicLinkUrl?: string;
   createdAt: Date;
 };
 
@@ -17,14 +19,19 @@ export type MaybePromise<T> = T | Promise<T>;
 /** Who filled the store: demo data being written, demo data complete, or an operator's command. */
 export type Origin = 'demo-begun' | 'demo' | 'operator';
 
+export type FoundKey = { key: KeyRecord; partner: Partner };
+
 export type KeyStore = {
   /** The key with this hash and its partner, revoked and expired ones included; undefined where there is none. One indexed read. */
-  keyByHash(hash: string): MaybePromise<{ key: KeyRecord; partner: Partner } | undefined>;
+  keyByHash(hash: string): MaybePromise<FoundKey | undefined>;
   /** False where the partner exists already. */
   createPartner(partner: Partner): Promise<boolean>;
   partner(partnerId: string): Promise<Partner | undefined>;
+  /** Ascending by partnerId. */
   partners(): Promise<Partner[]>;
+  /** Rejects where the partner does not exist, or the id or the hash is taken. */
   createKey(key: KeyRecord): Promise<void>;
+  /** In the order of creation; none where the partner does not exist. */
   keys(partnerId: string): Promise<KeyRecord[]>;
   /** False where there is no such key. Revoking again changes nothing. */
   revokeKey(keyId: string, at: Date): Promise<boolean>;
