@@ -11,6 +11,7 @@ export { createLog, LOG_FIELDS, type Log, type LogFields } from './log.ts';
 export { createMetrics, METRICS, type Metrics } from './metrics.ts';
 export { isDuplicate, type Mongo, openMongo } from './mongo.ts';
 export { serveSubgraph } from './serve.ts';
-export { type ProcessName, readEnv, readSettings, SETTINGS, type Settings } from './settings.ts';
+export { type ProcessName, SETTINGS, type SettingRow, type Settings } from './settings.table.ts';
+export { readEnv, readSettings } from './settings.ts';
 export { createVerifier, type SignedParts, signRequest } from './signature.ts';
 export type { Scope, Subgraph, SubgraphContext, SubgraphError, SubgraphReply, SubgraphRequest, Transport } from './subgraph.ts';

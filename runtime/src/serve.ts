@@ -2,7 +2,7 @@
 import type { HttpServer } from './http.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
-import type { Settings } from './settings.ts';
+import type { Settings } from './settings.table.ts';
 import type { Subgraph } from './subgraph.ts';
 
 /** Listens on the settings' host and port. Unsigned requests get 401 on every path. */

@@ -1,50 +1,48 @@
-// Every setting of the project, one row each, and the only reader of process.env.
-import type { Environment } from './environment.ts';
+// Reads the settings of a process, and is the only reader of process.env.
+import { type ProcessName, SETTINGS, type SettingRow, type Settings } from './settings.table.ts';
 
-/** Which process reads the settings: everything in one, the gateway by itself, or one subgraph by itself. */
-export type ProcessName = 'all' | 'gateway' | 'members' | 'standings';
-
-export type Settings = {
-  port: number;
-  host: string;
-  environment: Environment;
-  /** Base addresses, without a slash at the end. */
-  sandboxUrl: string;
-  productionUrl: string;
-  mongodbUrl?: string;
-  redisUrl?: string;
-  /** Absolute path. */
-  dataDir: string;
-  rateLimitBudget: number;
-  rateLimitWindowSeconds: number;
-  /** Origins, without a path. */
-  membersUrl?: string;
-  standingsUrl?: string;
-  subgraphSecret?: string;
-  subgraphSecretOld?: string;
-  /** All three or none. */
-  idTokenIssuer?: string;
-  idTokenAudience?: string;
-  idTokenJwksUrl?: string;
-  idTokenMemberClaim: string;
-  smtpUrl?: string;
-  mailFrom: string;
-  /** CIDR ranges. */
-  trustedProxies: string[];
-  corsOrigins: string[];
-  logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
-  workers: number;
-  adminPort: number;
-};
-
-export const SETTINGS: readonly { name: string; default: string; meaning: string; usedBy: readonly ProcessName[]; secret: boolean }[] = [];
-
-/** The settings of a process. An empty variable counts as unset. Throws one Error that names every fault, a line each, and no secret. */
-export function readSettings(_env: Record<string, string | undefined>, _process: ProcessName): Settings {
-  throw new Error('not written yet');
+/** The settings of a process. An empty variable counts as unset. Throws one Error that names every fault, a line each, and repeats no secret. */
+export function readSettings(env: Record<string, string | undefined>, process: ProcessName): Settings {
+  const faults = new Map<string, string>();
+  const values: Record<string, unknown> = {};
+  // Cast: a table of rows of different types, each of which sets the value of its own key.
+  for (const [key, row] of Object.entries(SETTINGS as Record<string, SettingRow>)) {
+    // Cast: `unset` reads only the rows above its own, which are filled in by now.
+    values[key] = row.unset(values as Settings, process);
+    const text = row.usedBy.includes(process) ? env[row.name]?.trim() : undefined;
+    if (text === undefined || text === '') continue;
+    try {
+      values[key] = row.parse(text);
+    } catch (error) {
+      const what = error instanceof Error ? error.message : 'is wrong';
+      faults.set(row.name, row.secret ? what : `${what}, and is ${JSON.stringify(text.slice(0, 100))}`);
+    }
+  }
+  // Cast: SETTINGS has a row for every key.
+  const settings = values as Settings;
+  for (const [name, what] of contradictions(settings, process)) if (!faults.has(name)) faults.set(name, what);
+  if (faults.size > 0) throw new Error(`wrong settings:${[...faults].map(([name, what]) => `\n  ${name} ${what}`).join('')}`);
+  return settings;
 }
 
 /** This process's environment variables: the only place that reads them. */
 export function readEnv(): Record<string, string | undefined> {
   return process.env;
+}
+
+/** Variables whose values do not fit together, each with what is wrong. */
+function contradictions(settings: Settings, process: ProcessName): [string, string][] {
+  const { port, adminPort, membersUrl, standingsUrl, subgraphSecret, idTokenIssuer, idTokenAudience, idTokenJwksUrl } = settings;
+  const faults: [string, string][] = [];
+  const require = (when: string, values: Record<string, string | undefined>) => {
+    for (const [name, value] of Object.entries(values)) if (value === undefined) faults.push([name, `has to be set ${when}`]);
+  };
+  if (port !== 0 && port === adminPort) faults.push(['ADMIN_PORT', 'has to differ from PORT']);
+  if (process === 'gateway') require('where the gateway runs by itself', { MEMBERS_URL: membersUrl, STANDINGS_URL: standingsUrl });
+  if (process !== 'all' || membersUrl !== undefined || standingsUrl !== undefined) {
+    require('once a subgraph runs by itself', { SUBGRAPH_SECRET: subgraphSecret });
+  }
+  const provider = { ID_TOKEN_ISSUER: idTokenIssuer, ID_TOKEN_AUDIENCE: idTokenAudience, ID_TOKEN_JWKS_URL: idTokenJwksUrl };
+  if (Object.values(provider).some((value) => value !== undefined)) require('with the other ID_TOKEN variables of a provider', provider);
+  return faults;
 }
