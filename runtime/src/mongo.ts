@@ -19,7 +19,8 @@ export async function openMongo(url: string, store: string, environment: Environ
   });
   try {
     await client.connect();
-    const db = client.db(new URL(url).pathname.length > 1 ? undefined : 'loyalty');
+    // Not by `new URL`, which refuses an address of several hosts.
+    const db = client.db(/^[^/]+:\/\/[^/]+\/[^?]/.test(url) ? undefined : 'loyalty');
     const owners = db.collection<{ _id: string; environment: string }>('owners');
     await owners.insertOne({ _id: store, environment }).catch((error) => {
       if (!isDuplicate(error)) throw error;
