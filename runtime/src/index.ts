@@ -8,7 +8,7 @@ export { errorBody, errorReply, type HttpReply, type HttpRequest, type HttpServe
 export { type Lifecycle, runProcess } from './lifecycle.ts';
 export { openLmdb } from './lmdb.ts';
 export { createLog, LOG_FIELDS, type Log, type LogFields } from './log.ts';
-export { createMetrics, METRICS, type Metrics } from './metrics.ts';
+export { createMetrics, METRICS, type MetricRow, type Metrics, type MetricsData, mergeMetrics } from './metrics.ts';
 export { isDuplicate, type Mongo, openMongo } from './mongo.ts';
 export { serveSubgraph } from './serve.ts';
 export { type ProcessName, SETTINGS, type SettingRow, type Settings } from './settings.table.ts';

@@ -1,24 +1,121 @@
 // Every metric this project exposes, one row each, and the registry that holds them.
+import {
+  AggregatorRegistry,
+  Counter,
+  collectDefaultMetrics,
+  Histogram,
+  type MetricObjectWithValues,
+  type MetricValue,
+  Registry,
+} from 'prom-client';
 
-export const METRICS: readonly { name: string; type: 'counter' | 'histogram' | 'gauge'; labels: readonly string[]; meaning: string }[] = [];
+export type MetricRow = { name: string; type: 'counter' | 'histogram'; labels: readonly string[]; meaning: string };
 
-/** Observing costs a fraction of a microsecond. Durations are in milliseconds. */
+/** Beside these, prom-client's own of the process: `process_*` and `nodejs_*`, the event loop's delay among them. */
+export const METRICS = {
+  request: {
+    name: 'loyalty_request_duration_seconds',
+    type: 'histogram',
+    labels: ['status', 'code'],
+    meaning: 'Answers to clients, by HTTP status and first error code, `OK` where there is none.',
+  },
+  subgraphCall: {
+    name: 'loyalty_subgraph_duration_seconds',
+    type: 'histogram',
+    labels: ['subgraph', 'outcome'],
+    meaning: 'Operations asked of a subgraph: `ok`, `error`, `timeout` or `unreachable`.',
+  },
+  limit: {
+    name: 'loyalty_limit_total',
+    type: 'counter',
+    labels: ['policy', 'outcome'],
+    meaning: 'Verdicts about budgets: `taken`, `refused`, or `insurance` where the process decided because Redis was away.',
+  },
+  keyCache: {
+    name: 'loyalty_key_cache_total',
+    type: 'counter',
+    labels: ['outcome'],
+    meaning: 'Look-ups of keys: `hit`, `miss`, or `stale` where the key store was away.',
+  },
+  documentCache: {
+    name: 'loyalty_document_cache_total',
+    type: 'counter',
+    labels: ['outcome'],
+    meaning: 'Look-ups of documents: `hit` or `miss`.',
+  },
+} as const satisfies Record<string, MetricRow>;
+
+/** Observing costs a fraction of a microsecond. Label values come from lists in the code, never from a request. */
 export type Metrics = {
   /** An answer to a client: its HTTP status, and its first error code or `OK`. */
   request(status: number, code: string, durationMs: number): void;
   /** An operation asked of a subgraph. `timeout` is one that passed its deadline. */
   subgraphCall(subgraph: string, outcome: 'ok' | 'error' | 'timeout' | 'unreachable', durationMs: number): void;
-  /** A verdict about a budget: `insurance` counts those that the process gave while Redis was away. */
   limit(policy: string, outcome: 'taken' | 'refused' | 'insurance'): void;
   keyCache(outcome: 'hit' | 'miss' | 'stale'): void;
   documentCache(outcome: 'hit' | 'miss'): void;
   /** The text of `/metrics`. */
   text(): Promise<string>;
-  /** As data, to be merged over several processes with prom-client's AggregatorRegistry. */
-  json(): Promise<object>;
+  /** As data that survives JSON, for mergeMetrics. */
+  data(): Promise<MetricsData>;
 };
+
+export type MetricsData = MetricObjectWithValues<MetricValue<string>>[];
+
+const BUCKETS_SECONDS = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
 
 /** A registry of its own, with the process's default metrics. */
 export function createMetrics(): Metrics {
-  throw new Error('not written yet');
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const request = histogram(METRICS.request, registry);
+  const subgraphCall = histogram(METRICS.subgraphCall, registry);
+  const limit = counter(METRICS.limit, registry);
+  const keyCache = counter(METRICS.keyCache, registry);
+  const documentCache = counter(METRICS.documentCache, registry);
+  return {
+    request: (status, code, durationMs) => request(status, code).observe(durationMs / 1000),
+    subgraphCall: (subgraph, outcome, durationMs) => subgraphCall(subgraph, outcome).observe(durationMs / 1000),
+    limit: (policy, outcome) => limit(policy, outcome).inc(),
+    keyCache: (outcome) => keyCache(outcome).inc(),
+    documentCache: (outcome) => documentCache(outcome).inc(),
+    text: () => registry.metrics(),
+    data: () => registry.getMetricsAsJSON(),
+  };
+}
+
+/** The text of `/metrics` for several processes that share a port. */
+export function mergeMetrics(processes: MetricsData[]): Promise<string> {
+  return AggregatorRegistry.aggregate(processes).metrics();
+}
+
+function histogram(
+  { name, meaning, labels }: MetricRow,
+  registry: Registry,
+): (first: string | number, second: string) => { observe(value: number): void } {
+  const metric = new Histogram({ name, help: meaning, labelNames: labels, buckets: BUCKETS_SECONDS, registers: [registry] });
+  return children((...values) => metric.labels(...values));
+}
+
+function counter({ name, meaning, labels }: MetricRow, registry: Registry): (first: string, second?: string) => { inc(): void } {
+  const metric = new Counter({ name, help: meaning, labelNames: labels, registers: [registry] });
+  return children((...values) => metric.labels(...values));
+}
+
+/** Keeps what `make` makes for one or two label values: making it costs more than using it. */
+function children<Child>(make: (...values: string[]) => Child): (first: string | number, second?: string) => Child {
+  const known = new Map<string | number, Map<string | undefined, Child>>();
+  return (first, second) => {
+    let row = known.get(first);
+    if (row === undefined) {
+      row = new Map();
+      known.set(first, row);
+    }
+    let child = row.get(second);
+    if (child === undefined) {
+      child = second === undefined ? make(String(first)) : make(String(first), second);
+      row.set(second, child);
+    }
+    return child;
+  };
 }
