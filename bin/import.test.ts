@@ -1,0 +1,131 @@
+// The importer by itself: order, bounds, bad lines and interruption, with a store that is a plain list.
+import { Readable } from 'node:stream';
+import { BadLine, importLines, type Kind, type Summary, type Verdict } from './import.ts';
+
+type Run = { summary: Summary; bad: [number, string][]; stored: unknown[]; batches: number };
+
+function kindOf(stored: unknown[], answer: (value: Record<string, unknown>) => Verdict = () => 'added'): Kind<Record<string, unknown>> {
+  return {
+    check(value) {
+      if (value.bad === true) throw new BadLine('bad is true');
+      return value;
+    },
+    async store(records) {
+      stored.push(...records);
+      return records.map(answer);
+    },
+  };
+}
+
+async function run(text: string, answer?: (value: Record<string, unknown>) => Verdict): Promise<Run> {
+  const result: Run = { summary: { lines: 0, bytes: 0, added: 0, changed: 0, unchanged: 0, bad: 0 }, bad: [], stored: [], batches: 0 };
+  const listener = {
+    bad: (line: number, reason: string) => void result.bad.push([line, reason]),
+    done: () => {
+      result.batches += 1;
+    },
+  };
+  result.summary = await importLines(Readable.from([Buffer.from(text)]), kindOf(result.stored, answer), listener);
+  return result;
+}
+
+test('every line that can be used goes in, in the order of the file; the others are named by number', async () => {
+  const { summary, bad, stored } = await run('{"n":1}\nnot json\n\n  \t\r\n{"n":2}\n{"bad":true}\n[]\n{"n":3,"n":4}\n{"n":5}');
+  expect(stored).toEqual([{ n: 1 }, { n: 2 }, { n: 5 }]);
+  expect(bad).toEqual([
+    [2, 'not JSON'],
+    [6, 'bad is true'],
+    [7, 'not a JSON object'],
+    [8, 'property "n" is given twice'],
+  ]);
+  expect(summary).toMatchObject({ lines: 9, added: 3, changed: 0, unchanged: 0, bad: 4 });
+});
+
+test('what the store refuses is a bad line too, reported in the order of the file', async () => {
+  const verdicts: Verdict[] = ['added', { refused: 'taken' }, 'unchanged', 'changed'];
+  const { summary, bad } = await run('{"n":0}\n{"n":1}\nnot json\n{"n":2}\n{"n":3}\n', ({ n }) => verdicts[Number(n)] ?? 'added');
+  expect(bad).toEqual([
+    [2, 'taken'],
+    [3, 'not JSON'],
+  ]);
+  expect(summary).toMatchObject({ added: 1, unchanged: 1, changed: 1, bad: 2 });
+});
+
+test('an empty file and one of blank lines import nothing', async () => {
+  expect((await run('')).summary).toMatchObject({ added: 0, bad: 0 });
+  expect((await run('\n\r\n \n')).summary).toMatchObject({ lines: 3, added: 0, bad: 0 });
+});
+
+test('one batch is stored at a time, while at most the next one is read', async () => {
+  let read = 0;
+  async function* lines() {
+    for (let n = 0; n < 50_000; n += 500) {
+      read = n + 500;
+      yield Buffer.from(Array.from({ length: 500 }, (_, i) => `{"n":${n + i}}\n`).join(''));
+    }
+  }
+  let running = 0;
+  let next = 0;
+  const kind: Kind<Record<string, unknown>> = {
+    check: (value) => value,
+    async store(records) {
+      running += 1;
+      expect(running).toBe(1);
+      expect(records.map(({ n }) => n)).toEqual(records.map((_, index) => next + index));
+      next += records.length;
+      await new Promise(setImmediate);
+      expect(read - next).toBeLessThanOrEqual(10_000);
+      running -= 1;
+      return records.map(() => 'added');
+    },
+  };
+  const summary = await importLines(lines(), kind, { bad: () => undefined, done: () => undefined });
+  expect(summary).toMatchObject({ lines: 50_000, added: 50_000 });
+});
+
+test('interrupted, it ends after the batch being stored and counts no line that is not in', async () => {
+  const interruption = new AbortController();
+  const stored: unknown[] = [];
+  const kind = kindOf(stored);
+  const store: typeof kind.store = async (records) => {
+    interruption.abort();
+    await new Promise(setImmediate);
+    return kind.store(records);
+  };
+  const text = Array.from({ length: 20_000 }, (_, n) => `{"n":${n}}\n`).join('');
+  const source = Readable.from([Buffer.from(text.slice(0, 100_000)), Buffer.from(text.slice(100_000))]);
+  const summary = await importLines(source, { ...kind, store }, { bad: () => undefined, done: () => undefined }, interruption.signal);
+  expect(summary.added).toBe(stored.length);
+  expect(summary.lines).toBe(stored.length);
+  expect(stored.length).toBeGreaterThan(0);
+  expect(stored.length).toBeLessThan(20_000);
+});
+
+test('a store that fails ends the import with its error, once, and nothing more is stored', async () => {
+  let calls = 0;
+  const kind: Kind<unknown> = {
+    check: (value) => value,
+    async store() {
+      calls += 1;
+      throw new Error('disk full');
+    },
+  };
+  async function* lines() {
+    for (let n = 0; n < 20; n += 1) {
+      await new Promise(setImmediate);
+      yield Buffer.from('{"n":1}\n'.repeat(1_000));
+    }
+  }
+  await expect(importLines(lines(), kind, { bad: () => undefined, done: () => undefined })).rejects.toThrow('disk full');
+  expect(calls).toBe(1);
+});
+
+test('a stream that fails ends the import with its error, after what was read is stored', async () => {
+  const stored: unknown[] = [];
+  async function* lines() {
+    yield Buffer.from('{"n":1}\n'.repeat(6_000));
+    throw new Error('the disk went away');
+  }
+  await expect(importLines(lines(), kindOf(stored), { bad: () => undefined, done: () => undefined })).rejects.toThrow('the disk went away');
+  expect(stored).toHaveLength(6_000);
+});
