@@ -4,7 +4,10 @@ const swc = ['@swc/jest', { jsc: { target: 'es2023', parser: { syntax: 'typescri
 export default {
   testEnvironment: 'node',
   testMatch: ['<rootDir>/{runtime,gateway,subgraphs,bin,test}/**/*.test.ts'],
+  globalSetup: '<rootDir>/test/support/start.ts',
+  globalTeardown: '<rootDir>/test/support/stop.ts',
   transform: { '\\.ts$': swc, '\\.m?js$': swc },
   transformIgnorePatterns: ['/node_modules/(?!(jose|temporal-polyfill|temporal-utils)/)'],
+  maxWorkers: 2,
   testTimeout: 30_000,
 };

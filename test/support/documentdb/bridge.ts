@@ -1,0 +1,32 @@
+// A server that speaks MongoDB's protocol on 127.0.0.1 and answers from DocumentDB; prints its address. Usage: bridge.ts SOCKETFOLDER [PORT].
+import { createServer } from 'node:net';
+import pg from 'pg';
+import { createCommands } from './commands.ts';
+import { command, OP_MSG, OP_QUERY, reply, split } from './wire.ts';
+
+const [, , socketFolder, port = '0'] = process.argv;
+const pool = new pg.Pool({ host: socketFolder, user: 'postgres', database: 'postgres', max: 24 });
+pool.on('error', (error) => console.error(error.message));
+const answer = createCommands(pool);
+
+const server = createServer((socket) => {
+  let pending: Buffer = Buffer.alloc(0);
+  let turn = Promise.resolve();
+  socket.setNoDelay(true).on('error', () => undefined);
+  socket.on('data', (bytes) => {
+    const { messages, rest } = split(pending.length > 0 ? Buffer.concat([pending, bytes]) : bytes);
+    pending = rest;
+    for (const message of messages) {
+      if (message.kind !== OP_MSG && message.kind !== OP_QUERY) return socket.destroy();
+      turn = turn.then(async () => {
+        const document = await answer(command(message));
+        if (!socket.destroyed) socket.write(reply(message, document));
+      });
+    }
+  });
+});
+
+server.listen(Number(port), '127.0.0.1', () => {
+  const address = server.address();
+  console.log(`mongodb://127.0.0.1:${typeof address === 'object' && address ? address.port : port}`);
+});

@@ -1,0 +1,195 @@
+// MongoDB's commands, each as one SQL call of the DocumentDB extension.
+import { DatabaseError, type Pool } from 'pg';
+import { type Doc, decode, encode } from './wire.ts';
+
+/** Answers one command with the bytes of its reply; a failure is a reply too. */
+export type Commands = (command: Doc) => Promise<Buffer>;
+
+type Handler = (database: string, command: Doc) => Promise<Buffer> | Buffer;
+type Cell = string | null;
+
+const toSql = (doc: Doc) => `BSONHEX${encode(doc).toString('hex')}`;
+const fromSql = (text: Cell) => Buffer.from((text ?? '').slice('BSONHEX'.length), 'hex');
+const OK = encode({ ok: 1 });
+// What drivers add to a command and the extension does not take.
+const ENVELOPE = [
+  '$db',
+  'lsid',
+  '$clusterTime',
+  '$readPreference',
+  'txnNumber',
+  'readConcern',
+  'writeConcern',
+  'apiVersion',
+  'apiStrict',
+  'apiDeprecationErrors',
+  'maxTimeMS',
+];
+
+/** Commands over a pool of connections to the extension's database. */
+export function createCommands(pool: Pool): Commands {
+  const cursors = new Map<string, string>();
+  let lastCursor = 0;
+
+  const ask = async (sql: string, values: unknown[]): Promise<Record<string, Cell>> =>
+    (await pool.query<Record<string, Cell>>(sql, values)).rows[0] ?? {};
+
+  const one =
+    (call: string): Handler =>
+    async (database, command) =>
+      fromSql((await ask(`select ${call}::text as reply`, [database, toSql(command)])).reply ?? null);
+
+  const firstPage =
+    (name: string): Handler =>
+    async (database, command) => {
+      const sql = `select cursorpage::text, continuation::text from documentdb_api.${name}($1, $2::documentdb_core.bson, $3)`;
+      const id = `${++lastCursor}`;
+      const row = await ask(sql, [database, toSql(command), id]);
+      if (row.continuation) cursors.set(id, row.continuation);
+      return fromSql(row.cursorpage ?? null);
+    };
+
+  const write =
+    (name: string): Handler =>
+    async (database, command) => {
+      const row = await ask(`select p_result::text as reply from documentdb_api.${name}($1, $2::documentdb_core.bson)`, [
+        database,
+        toSql(command),
+      ]);
+      return withMongoCodes(fromSql(row.reply ?? null));
+    };
+
+  const hello: Handler = () =>
+    encode({
+      helloOk: true,
+      ismaster: true,
+      isWritablePrimary: true,
+      msg: 'isdbgrid',
+      maxBsonObjectSize: 16_777_216,
+      maxMessageSizeBytes: 48_000_000,
+      maxWriteBatchSize: 100_000,
+      localTime: new Date(),
+      logicalSessionTimeoutMinutes: 30,
+      connectionId: 1,
+      minWireVersion: 0,
+      maxWireVersion: 25,
+      readOnly: false,
+      ok: 1,
+    });
+
+  const handlers: Record<string, Handler> = {
+    hello,
+    ismaster: hello,
+    isMaster: hello,
+    ping: () => OK,
+    endSessions: () => OK,
+    buildInfo: () => encode({ version: '8.0.0', versionArray: [8, 0, 0, 0], ok: 1 }),
+    find: firstPage('find_cursor_first_page'),
+    aggregate: firstPage('aggregate_cursor_first_page'),
+    listCollections: firstPage('list_collections_cursor_first_page'),
+    listIndexes: firstPage('list_indexes_cursor_first_page'),
+    insert: write('insert'),
+    update: write('update'),
+    delete: write('delete'),
+    findAndModify: write('find_and_modify'),
+    count: one('documentdb_api.count_query($1, $2::documentdb_core.bson)'),
+    distinct: one('documentdb_api.distinct_query($1, $2::documentdb_core.bson)'),
+    create: one('documentdb_api.create_collection_view($1, $2::documentdb_core.bson)'),
+    createIndexes: one('documentdb_api_internal.create_indexes_non_concurrently($1, $2::documentdb_core.bson, true)'),
+    async collMod(database, command) {
+      const sql = 'select documentdb_api.coll_mod($1, $2, $3::documentdb_core.bson)::text as reply';
+      return fromSql((await ask(sql, [database, command.collMod, toSql(command)])).reply ?? null);
+    },
+    async getMore(database, command) {
+      const id = String(command.getMore);
+      const continuation = cursors.get(id);
+      if (!continuation) return refusal(43, 'CursorNotFound', `cursor id ${id} not found`);
+      const sql =
+        'select cursorpage::text, continuation::text from documentdb_api.cursor_get_more($1, $2::documentdb_core.bson, $3::documentdb_core.bson)';
+      const row = await ask(sql, [database, toSql(command), continuation]);
+      if (row.continuation) cursors.set(id, row.continuation);
+      else cursors.delete(id);
+      return fromSql(row.cursorpage ?? null);
+    },
+    killCursors(_database, command) {
+      const ids = Array.isArray(command.cursors) ? command.cursors : [];
+      for (const id of ids) cursors.delete(String(id));
+      return encode({ cursorsKilled: ids, ok: 1 });
+    },
+    async drop(database, command) {
+      await ask('select documentdb_api.drop_collection($1, $2)', [database, command.drop]);
+      return OK;
+    },
+    async dropDatabase(database) {
+      await ask('select documentdb_api.drop_database($1)', [database]);
+      return encode({ dropped: database, ok: 1 });
+    },
+    async explain(database, { explain }) {
+      const inner = bare(explain as Doc); // the protocol has the explained command here
+      const view = inner.find === undefined ? 'bson_aggregation_pipeline' : 'bson_aggregation_find';
+      const collection = inner.find ?? inner.aggregate;
+      await analyze(database, collection);
+      const sql = `explain (format json) select document from documentdb_api_catalog.${view}(${literal(database)}, ${literal(toSql(inner))}::documentdb_core.bson)`;
+      return encode({ queryPlanner: { plan: (await ask(sql, []))['QUERY PLAN'] }, ok: 1 });
+    },
+  };
+
+  // The planner chooses well only with statistics of what is in the collection now.
+  async function analyze(database: string, collection: unknown): Promise<void> {
+    const sql =
+      "select format('analyze documentdb_data.documents_%s', collection_id) as sql from documentdb_api_catalog.collections where database_name = $1 and collection_name = $2";
+    const row = await ask(sql, [database, collection]);
+    if (row.sql) await pool.query(row.sql);
+  }
+
+  return async (command) => {
+    const [name = ''] = Object.keys(command);
+    const handler = Object.hasOwn(handlers, name) ? handlers[name] : undefined;
+    if (!handler) return refusal(59, 'CommandNotFound', `no such command: '${name}'`);
+    try {
+      return await handler(String(command.$db), bare(command));
+    } catch (error) {
+      const [code, codeName] = (error instanceof DatabaseError && CODES[error.code ?? '']) || UNKNOWN;
+      return refusal(code, codeName, error instanceof Error ? error.message : String(error));
+    }
+  };
+}
+
+// SQLSTATEs and the codes that MongoDB gives in their place.
+const UNKNOWN: [number, string] = [1, 'InternalError'];
+const CODES: Record<string, [number, string]> = {
+  M0000: UNKNOWN,
+  M0001: [2, 'BadValue'],
+  M0003: [9, 'FailedToParse'],
+  M0004: [14, 'TypeMismatch'],
+  M0008: [26, 'NamespaceNotFound'],
+  M0009: [27, 'IndexNotFound'],
+  M000D: [40, 'ConflictingUpdateOperators'],
+  M000F: [48, 'NamespaceExists'],
+  M000M: [66, 'ImmutableField'],
+  M000N: [67, 'CannotCreateIndex'],
+  M000R: [85, 'IndexOptionsConflict'],
+  M000S: [86, 'IndexKeySpecsConflict'],
+  M00CO: [121, 'DocumentValidationFailure'],
+  M00F1: [112, 'WriteConflict'],
+  40001: [112, 'WriteConflict'],
+  '40P01': [112, 'WriteConflict'],
+  M001C: [11000, 'DuplicateKey'],
+  23505: [11000, 'DuplicateKey'],
+};
+
+// A write's errors carry their SQLSTATE as PostgreSQL packs it: five characters of six bits each.
+function withMongoCodes(bytes: Buffer): Buffer {
+  const reply = decode(bytes);
+  if (!Array.isArray(reply.writeErrors)) return bytes;
+  for (const error of reply.writeErrors) {
+    const packed = Number(error.code);
+    const state = [0, 6, 12, 18, 24].map((shift) => String.fromCharCode(((packed >> shift) & 63) + 48)).join('');
+    error.code = CODES[state]?.[0] ?? packed;
+  }
+  return encode(reply);
+}
+
+const refusal = (code: number, codeName: string, errmsg: string) => encode({ ok: 0, errmsg, code, codeName });
+const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
+const bare = (command: Doc): Doc => Object.fromEntries(Object.entries(command).filter(([name]) => !ENVELOPE.includes(name)));

@@ -1,0 +1,60 @@
+// Starts DocumentDB with fresh data, and the bridge that speaks MongoDB's protocol in front of it.
+import { mkdtemp } from 'node:fs/promises';
+import { join } from 'node:path';
+import { run, startProcess } from '../process.ts';
+import { installDocumentDb } from './install.ts';
+
+const BIN = '/usr/lib/postgresql/18/bin';
+// The data live as long as the tests: nothing is made safe against a power cut. Statistics are gathered within a second, so that
+// a collection that a test has just filled is read by its indexes.
+const SETTINGS = {
+  shared_preload_libraries: 'pg_cron,pg_documentdb_core,pg_documentdb',
+  'cron.database_name': 'postgres',
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  autovacuum_naptime: '1',
+  autovacuum_analyze_threshold: '100',
+  max_connections: '60',
+};
+
+/** Starts it on a port of 127.0.0.1 that is free. */
+export async function startDocumentDb(): Promise<{ url: string; stop(): Promise<void> }> {
+  const root = await installDocumentDb();
+  const folder = await mkdtemp(join(root, 'tmp', 'data-'));
+  const inside = folder.slice(root.length);
+  const asPostgres = ['--userspec=postgres:postgres', root];
+  const settings = options(SETTINGS);
+  await run('chroot', [root, 'chown', 'postgres:postgres', inside]);
+  await run('chroot', [...asPostgres, `${BIN}/initdb`, '-D', inside, '-A', 'trust', '--no-sync', '-E', 'UTF8', '--locale=C.UTF-8']);
+  await run(
+    'chroot',
+    [...asPostgres, `${BIN}/postgres`, '--single', '-D', inside, ...settings, 'postgres'],
+    'create extension documentdb cascade\n',
+  );
+
+  // A socket in the folder needs no free port; the extension and its scheduler reach their own server by it too.
+  const places = {
+    listen_addresses: '',
+    unix_socket_directories: inside,
+    'cron.host': inside,
+    'documentdb.localhost_connection_string': `host=${inside}`,
+  };
+  const args = [...asPostgres, `${BIN}/postgres`, '-D', inside, ...settings, ...options(places)];
+  const postgres = await startProcess({ command: 'chroot', args, signal: 'QUIT', folder });
+  await postgres.wrote(/ready to accept connections/);
+  const bridge = await startProcess({
+    command: process.execPath,
+    args: ['--import', 'tsx', join(import.meta.dirname, 'bridge.ts'), folder],
+  });
+  const [url] = await bridge.wrote(/^mongodb:\S+/m);
+  return {
+    url,
+    async stop() {
+      await bridge.stop();
+      await postgres.stop();
+    },
+  };
+}
+
+const options = (settings: Record<string, string>) => Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);

@@ -1,0 +1,19 @@
+// Starts MongoDB's own server, for machines that have one.
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from './port.ts';
+import { startProcess } from './process.ts';
+
+/** Starts mongod with fresh data on a free port of 127.0.0.1. Needs mongod on PATH. */
+export async function startMongod(): Promise<{ url: string; stop(): Promise<void> }> {
+  const port = await freePort();
+  const folder = await mkdtemp(join(tmpdir(), 'mongod-'));
+  const server = await startProcess({
+    command: 'mongod',
+    args: ['--port', `${port}`, '--bind_ip', '127.0.0.1', '--nounixsocket', '--dbpath', folder],
+    folder,
+  });
+  await server.wrote(/Waiting for connections/i);
+  return { url: `mongodb://127.0.0.1:${port}`, stop: () => server.stop() };
+}
