@@ -1,0 +1,155 @@
+// The life of a request at /graphql, top to bottom: who asks, what is asked, whether it may be, and what comes back.
+import {
+  ERRORS,
+  type ErrorCode,
+  Failure,
+  fail,
+  HEADERS,
+  type HttpReply,
+  type HttpRequest,
+  type Log,
+  type Metrics,
+} from '@partner-loyalty/runtime';
+import { answerOf, inOrder } from './answer.ts';
+import type { Authenticate, Authenticated, Principal } from './auth.ts';
+import { readGraphqlBody } from './body.ts';
+import { pickOperation } from './document.ts';
+import { introspect } from './introspection.ts';
+import { type Limiter, rateLimitHeaders, type Verdict } from './limit.ts';
+import { mediaTypeFor } from './mediatype.ts';
+import { checkDocument, checkVariables, createDocuments, prepared, readable } from './prepare.ts';
+import { Refusal } from './refusal.ts';
+import type { Surface, SurfaceExecutor } from './surface.ts';
+
+export type HandlerParts = {
+  authenticate: Authenticate;
+  limiter: Limiter;
+  surfaces: Record<Surface, SurfaceExecutor>;
+  /** The other environment's /graphql, where a key of it belongs. */
+  correctEndpoint: string;
+  log: Log;
+  metrics: Metrics;
+};
+
+// What is known of a request so far: whoever ends it, early or late, finds here what the reply needs.
+type Call = { who: Authenticated; principal?: Principal; verdict?: Verdict; cost: number; status: number; code?: ErrorCode };
+
+/** Builds the handler of `/graphql`. It never throws. The order of its checks is the contract's (section 1). */
+export function createHandler(parts: HandlerParts): (request: HttpRequest) => Promise<HttpReply> {
+  const { authenticate, limiter, surfaces, correctEndpoint, log, metrics } = parts;
+  const documents = createDocuments(metrics);
+
+  return async function handle(request) {
+    const startedAt = performance.now();
+    const call: Call = { who: { kind: 'none' }, cost: 1, status: 200 };
+    let body: object;
+    try {
+      body = await answer(request, call);
+    } catch (error) {
+      body = refusalOf(error, request, call);
+    }
+    if (call.who.kind === 'refused' || call.code === 'UNAUTHENTICATED') body = (await countRefusal(request, call)) ?? body;
+    const headers = await headersOf(request, call);
+    const durationMs = performance.now() - startedAt;
+    log.info(
+      { requestId: request.requestId, status: call.status, code: call.code, surface: call.principal?.surface, cost: call.cost, durationMs },
+      'request',
+    );
+    metrics.request(call.status, call.code ?? 'OK', durationMs);
+    return { status: call.status, headers, body: JSON.stringify(body) };
+  };
+
+  async function answer(request: HttpRequest, call: Call): Promise<object> {
+    if (request.path !== '/graphql') fail('NOT_FOUND');
+    if (request.method !== 'POST') fail('METHOD_NOT_ALLOWED');
+
+    call.who = await authenticate(request.headers);
+    if (call.who.kind === 'mismatch') fail('KEY_ENVIRONMENT_MISMATCH');
+    if (call.who.kind === 'ambiguous') fail('AMBIGUOUS_CREDENTIALS');
+    if (call.who.kind === 'principal') call.principal = call.who.principal;
+    const { principal } = call;
+
+    const { query, operationName, variables } = await readGraphqlBody(request);
+
+    const cached = documents.read(query);
+    const { document, operations } = readable(cached);
+    const operation = pickOperation(operations, operationName);
+
+    const introspects = operation?.introspects ?? operations.some((each) => each.introspects);
+    if (introspects && principal?.surface !== 'partner') fail('INTROSPECTION_DISABLED');
+    if (principal === undefined) fail('UNAUTHENTICATED');
+
+    if (operation === undefined && operations.length > 0) fail('BAD_REQUEST', '"operationName" has to name one operation of the document');
+    if (operation?.excess !== undefined) fail('OPERATION_TOO_COMPLEX', operation.excess);
+
+    call.cost = operation?.rootFields ?? 1;
+    call.verdict = await limiter.take(principal.policy, principal.id, call.cost, principal.budget);
+    if (!call.verdict.allowed) fail('RATE_LIMITED');
+
+    const surface = surfaces[principal.surface];
+    checkDocument(cached, document, surface.schema);
+    if (operation === undefined) fail('GRAPHQL_VALIDATION_FAILED', 'the document has no operation');
+    documents.keep(query, cached);
+    checkVariables(surface.schema, operation, variables);
+
+    const ready = prepared(cached, document, operation, surface.schema);
+    const { requestId } = request;
+    const { scope } = principal;
+    const asked = { document: ready.document, key: ready.key, variables: { ...variables, ...ready.literals }, scope, requestId };
+    const result = asked.document === undefined ? { data: {} } : await surface.execute({ ...asked, document: asked.document });
+    if (ready.introspection !== undefined && result.data) {
+      result.data = inOrder({ ...result.data, ...introspect(surface.schema, ready.introspection, variables) }, ready.names);
+    }
+    const { status, code, body } = answerOf(result, ready.names, requestId, (what) =>
+      log.error({ requestId, err: what }, 'masked an error'),
+    );
+    call.status = status;
+    call.code = code;
+    return body;
+  }
+
+  function refusalOf(error: unknown, { requestId }: HttpRequest, call: Call): object {
+    const failure = error instanceof Failure ? error : new Failure('INTERNAL_SERVER_ERROR');
+    if (failure !== error) log.error({ requestId, err: error }, 'masked an error');
+    const { code } = failure;
+    call.code = code;
+    call.status = ERRORS[code].status;
+    const extra = code === 'KEY_ENVIRONMENT_MISMATCH' ? { correctEndpoint } : {};
+    const extensions = { code, requestId, ...extra };
+    const causes = failure instanceof Refusal ? failure.errors : [{ message: failure.message, locations: undefined }];
+    return { errors: causes.map(({ message, locations }) => ({ message, locations, extensions })), ...extra };
+  }
+
+  // Whoever guesses credentials is slowed down by address; a valid key from the same address never comes here.
+  async function countRefusal(request: HttpRequest, call: Call): Promise<object | undefined> {
+    const verdict = await limiter.refuse(request.address);
+    if (verdict.allowed || (call.code !== 'UNAUTHENTICATED' && call.code !== 'INTROSPECTION_DISABLED')) return undefined;
+    call.verdict = verdict;
+    return refusalOf(new Failure('RATE_LIMITED'), request, call);
+  }
+
+  async function headersOf(request: HttpRequest, call: Call): Promise<Record<string, string>> {
+    const headers: Record<string, string> = { [HEADERS.contentType.name]: mediaTypeFor(request.headers.accept) };
+    if (call.code === 'METHOD_NOT_ALLOWED') headers[HEADERS.allow.name] = 'POST';
+    const principal = call.principal ?? (await holderOf(request, call));
+    if (principal !== undefined) {
+      // Refused before its cost was known, a request costs 1.
+      call.verdict ??= await limiter.take(principal.policy, principal.id, 1, principal.budget);
+      Object.assign(headers, rateLimitHeaders(call.verdict));
+    }
+    if (call.code === 'RATE_LIMITED' && call.verdict) headers[HEADERS.retryAfter.name] = String(call.verdict.resetSeconds);
+    return headers;
+  }
+
+  // The holder of a valid key reads the budget on every answer, also on those given before anyone looked at the key.
+  async function holderOf(request: HttpRequest, { code }: Call): Promise<Principal | undefined> {
+    const key = request.headers[HEADERS.partnerKey.name];
+    if (key === undefined || (code !== 'NOT_FOUND' && code !== 'METHOD_NOT_ALLOWED' && code !== 'AMBIGUOUS_CREDENTIALS')) return undefined;
+    try {
+      const who = await authenticate({ [HEADERS.partnerKey.name]: key });
+      return who.kind === 'principal' ? who.principal : undefined;
+    } catch {
+      return undefined; // the key store is away; the refusal stands without the headers
+    }
+  }
+}

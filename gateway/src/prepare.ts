@@ -1,0 +1,202 @@
+// Turns a measured document into what a surface executes: validated once, cached within bounds, and free of the caller's literals.
+
+import { fail, type Metrics } from '@partner-loyalty/runtime';
+import {
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLSchema,
+  getNamedType,
+  getVariableValues,
+  isLeafType,
+  isNonNullType,
+  Kind,
+  parseType,
+  print,
+  TypeInfo,
+  type TypeNode,
+  type ValueNode,
+  type VariableDefinitionNode,
+  validate,
+  valueFromAST,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql';
+import { LRUCache } from 'lru-cache';
+import { type Operation, type Parsed, parseDocument } from './document.ts';
+import { splitIntrospection } from './introspection.ts';
+import { Refusal } from './refusal.ts';
+
+/** A document as kept between requests: parsed, measured, and what each schema that saw it said. */
+export type Cached = {
+  parsed: Parsed;
+  hasLiterals: boolean;
+  validated: WeakMap<GraphQLSchema, readonly GraphQLError[]>;
+  prepared: WeakMap<Operation, Prepared>;
+};
+
+/** One operation, ready to execute: anonymous, alone but for its fragments, with its literals turned into variables. */
+export type Prepared = {
+  /** What goes to the surface's executor; undefined where the operation only introspects. */
+  document?: DocumentNode;
+  /** The same for the same executable document. */
+  key: string;
+  literals: Record<string, unknown>;
+  /** What graphql-js answers from the schema; undefined where the operation does not introspect. */
+  introspection?: DocumentNode;
+  /** The names under which the caller asked for fields, and those of the root in their order. */
+  names: ReadonlySet<string>;
+};
+
+export type Documents = { read(query: string): Cached; keep(query: string, cached: Cached): void };
+
+// Entries are chosen by callers, so both numbers are bounds on what they can make this process hold.
+const MAX_ENTRIES = 2_000;
+const MAX_BYTES = 64 * 1024 * 1024;
+// What a parsed document was seen to take, for each character of its text.
+const BYTES_PER_CHARACTER = 64;
+
+/**
+ * The documents of this process by their text. Only `keep` stores; a document with literals is never kept, because literals are the
+ * caller's data: addresses, names, identifiers.
+ */
+export function createDocuments(metrics: Pick<Metrics, 'documentCache'>): Documents {
+  const cache = new LRUCache<string, Cached>({
+    max: MAX_ENTRIES,
+    maxSize: MAX_BYTES,
+    sizeCalculation: (_cached, query) => 1_024 + query.length * BYTES_PER_CHARACTER,
+  });
+  return {
+    read: (query) => {
+      const known = cache.get(query);
+      metrics.documentCache(known === undefined ? 'miss' : 'hit');
+      if (known !== undefined) return known;
+      const parsed = parseDocument(query);
+      return {
+        parsed,
+        hasLiterals: parsed.kind === 'document' && hasLiterals(parsed.document),
+        validated: new WeakMap(),
+        prepared: new WeakMap(),
+      };
+    },
+    keep: (query, cached) => {
+      if (!cached.hasLiterals) cache.set(query, cached);
+    },
+  };
+}
+
+/** The parsed document and its operations. Throws OPERATION_TOO_COMPLEX or GRAPHQL_PARSE_FAILED where it is none. */
+export function readable({ parsed }: Cached): Extract<Parsed, { kind: 'document' }> {
+  if (parsed.kind === 'tokens') fail('OPERATION_TOO_COMPLEX', parsed.message);
+  if (parsed.kind === 'syntax') throw new Refusal('GRAPHQL_PARSE_FAILED', [parsed.error]);
+  return parsed;
+}
+
+/** Throws GRAPHQL_VALIDATION_FAILED with every fault; validates once for each document and schema. */
+export function checkDocument(cached: Cached, document: DocumentNode, schema: GraphQLSchema): void {
+  let faults = cached.validated.get(schema);
+  if (faults === undefined) {
+    faults = [...validate(schema, document), ...rootlessOperations(document, schema)];
+    cached.validated.set(schema, faults);
+  }
+  // graphql-js gives up on comparing fields for overlaps before it takes long.
+  if (faults.some(({ message }) => message === 'Validation aborted.'))
+    fail('OPERATION_TOO_COMPLEX', 'the operation repeats too many fields');
+  if (faults.length > 0) throw new Refusal('GRAPHQL_VALIDATION_FAILED', faults);
+}
+
+// graphql-js leaves it to the execution to notice that a schema has no subscriptions or no mutations.
+function rootlessOperations(document: DocumentNode, schema: GraphQLSchema): GraphQLError[] {
+  return document.definitions.flatMap((node) =>
+    node.kind === Kind.OPERATION_DEFINITION && !schema.getRootType(node.operation)
+      ? [new GraphQLError(`The schema has no ${node.operation} type.`, { nodes: node })]
+      : [],
+  );
+}
+
+/** Throws BAD_USER_INPUT where the variables do not fit the operation's definitions. */
+export function checkVariables(schema: GraphQLSchema, { node }: Operation, variables: Record<string, unknown>): void {
+  if (node.variableDefinitions === undefined || node.variableDefinitions.length === 0) return;
+  const { errors } = getVariableValues(schema, node.variableDefinitions, variables, { maxErrors: 10 });
+  if (errors !== undefined) throw new Refusal('BAD_USER_INPUT', errors);
+}
+
+/** The executable form of a validated operation. */
+export function prepared(cached: Cached, document: DocumentNode, operation: Operation, schema: GraphQLSchema): Prepared {
+  let result = cached.prepared.get(operation);
+  if (result === undefined) {
+    result = prepare(document, operation, schema);
+    cached.prepared.set(operation, result);
+  }
+  return result;
+}
+
+const LITERALS: ReadonlySet<string> = new Set([Kind.STRING, Kind.INT, Kind.FLOAT]);
+
+function hasLiterals(document: DocumentNode): boolean {
+  let found = false;
+  visit(document, {
+    enter: (node) => {
+      if (LITERALS.has(node.kind)) found = true;
+      return undefined;
+    },
+  });
+  return found;
+}
+
+// Anonymous, so that the plan and the subgraphs' caches do not grow with the names callers give; without literals, so that they do not
+// grow with the arguments and hold none of them.
+function prepare(document: DocumentNode, { node, introspects }: Operation, schema: GraphQLSchema): Prepared {
+  const fragments = document.definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
+  const { name: _name, ...anonymous } = node;
+  const alone: DocumentNode = { kind: Kind.DOCUMENT, definitions: [anonymous, ...fragments] };
+  const names = new Set<string>();
+  visit(alone, { Field: ({ alias, name }) => void names.add((alias ?? name).value) });
+  const { introspection, rest } = introspects ? splitIntrospection(alone) : { rest: alone };
+  if (rest === undefined) return { introspection, key: '', literals: {}, names };
+  const { lifted, literals } = liftLiterals(rest, schema);
+  return { introspection, document: lifted, key: print(lifted), literals, names };
+}
+
+function liftLiterals(document: DocumentNode, schema: GraphQLSchema) {
+  const literals: Record<string, unknown> = {};
+  const definitions: VariableDefinitionNode[] = [];
+  const taken = new Set<string>();
+  visit(document, { Variable: (variable) => void taken.add(variable.name.value) });
+  const types = new TypeInfo(schema);
+  const lift = (value: ValueNode) => {
+    const type = types.getInputType();
+    if (type === null || type === undefined || !isLeafType(getNamedType(type))) return undefined;
+    const name = freeName(taken);
+    literals[name] = valueFromAST(value, isNonNullType(type) ? type.ofType : type);
+    const variable = { kind: Kind.VARIABLE, name: { kind: Kind.NAME, value: name } } as const;
+    definitions.push({ kind: Kind.VARIABLE_DEFINITION, variable, type: asNonNull(parseType(String(type))) });
+    return variable;
+  };
+  const lifted = visit(
+    document,
+    visitWithTypeInfo(types, {
+      // Introspection is answered apart, and a variable's default stays with its definition.
+      enter: (node) => {
+        if (node.kind === Kind.VARIABLE_DEFINITION || node.kind === Kind.DIRECTIVE) return false;
+        if (node.kind === Kind.FIELD && node.name.value.startsWith('__')) return false;
+        return node.kind === Kind.STRING || node.kind === Kind.INT || node.kind === Kind.FLOAT ? lift(node) : undefined;
+      },
+    }),
+  );
+  const [operation, ...rest] = lifted.definitions;
+  if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('an operation stays the first definition');
+  const complete = { ...operation, variableDefinitions: [...(operation.variableDefinitions ?? []), ...definitions] };
+  return { lifted: { kind: Kind.DOCUMENT, definitions: [complete, ...rest] } satisfies DocumentNode, literals };
+}
+
+function freeName(taken: Set<string>): string {
+  let number = taken.size;
+  while (taken.has(`literal${number}`)) number += 1;
+  const name = `literal${number}`;
+  taken.add(name);
+  return name;
+}
+
+function asNonNull(type: TypeNode): TypeNode {
+  return type.kind === Kind.NON_NULL_TYPE ? type : { kind: Kind.NON_NULL_TYPE, type };
+}
