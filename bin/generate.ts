@@ -1,0 +1,28 @@
+// Writes the generated files; with --check it writes nothing, names those that are out of date and fails.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { GENERATED, ROOT } from './generated.ts';
+
+const checkOnly = process.argv.includes('--check');
+
+for (const { file, render } of GENERATED) {
+  const path = join(ROOT, file);
+  const text = await render();
+  if (text === current(path)) continue;
+  if (checkOnly) {
+    console.error(`${file} is out of date: npm run generate`);
+    process.exitCode = 1;
+  } else {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+    console.log(`wrote ${file}`);
+  }
+}
+
+function current(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,75 @@
+// The files that are generated, each with what it has to hold: facts that stand in code and are read in documents.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ERRORS, HEADERS, METRICS, SETTINGS } from '@partner-loyalty/runtime';
+
+export type Generated = {
+  /** From the project's root. */
+  file: string;
+  /** The whole text of the file. */
+  render(): string | Promise<string>;
+};
+
+export const ROOT = join(import.meta.dirname, '..');
+
+const README: Generated = {
+  file: 'README.md',
+  render: () => withSections(readFileSync(join(ROOT, 'README.md'), 'utf8'), { settings: settingsTable(), errors: errorsTable() }),
+};
+
+export const GENERATED: readonly Generated[] = [
+  { file: 'docs/generated/settings.md', render: () => page('Settings', 'runtime/src/settings.table.ts', settingsTable()) },
+  { file: 'docs/generated/errors.md', render: () => page('Errors', 'runtime/src/errors.ts', errorsTable()) },
+  { file: 'docs/generated/headers.md', render: () => page('Headers', 'runtime/src/headers.ts', headersTable()) },
+  { file: 'docs/generated/metrics.md', render: () => page('Metrics', 'runtime/src/metrics.ts', metricsTable()) },
+  ...(existsSync(join(ROOT, 'README.md')) ? [README] : []),
+];
+
+/**
+ * The text with each section's content put between its markers, `<!-- NAME -->` and `<!-- end NAME -->`, which stand on lines of their own.
+ * Throws where a section has no markers.
+ */
+export function withSections(text: string, sections: Record<string, string>): string {
+  let result = text;
+  for (const [name, content] of Object.entries(sections)) {
+    const [begin, end] = [`<!-- ${name} -->\n`, `<!-- end ${name} -->\n`];
+    const from = result.indexOf(begin) + begin.length;
+    const to = result.indexOf(end, from);
+    if (from < begin.length || to < 0) throw new Error(`there is no section between ${begin.trim()} and ${end.trim()}`);
+    result = `${result.slice(0, from)}\n${content}\n${result.slice(to)}`;
+  }
+  return result;
+}
+
+function page(title: string, source: string, table: string): string {
+  return `# ${title}\n\nGenerated from \`${source}\` by \`npm run generate\`.\n\n${table}`;
+}
+
+function settingsTable(): string {
+  const rows = Object.values(SETTINGS).map(({ name, default: unset, meaning }) => [code(name), unset, meaning]);
+  return table(['variable', 'default', 'meaning'], rows);
+}
+
+function errorsTable(): string {
+  const rows = Object.entries(ERRORS).map(([name, { status, when }]) => [code(name), `${status}`, when]);
+  return table(['`extensions.code`', 'status', 'when'], rows);
+}
+
+const DIRECTIONS = { request: 'from clients', response: 'to clients', both: 'both ways', subgraph: 'gateway to subgraph' };
+
+function headersTable(): string {
+  const rows = Object.values(HEADERS).map(({ name, direction, meaning }) => [code(name), DIRECTIONS[direction], meaning]);
+  return table(['header', 'travels', 'meaning'], rows);
+}
+
+function metricsTable(): string {
+  const rows = Object.values(METRICS).map(({ name, type, labels, meaning }) => [code(name), type, labels.map(code).join(', '), meaning]);
+  return table(['metric', 'type', 'labels', 'meaning'], rows);
+}
+
+function table(heads: string[], rows: string[][]): string {
+  const line = (cells: string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;
+  return [line(heads), line(heads.map(() => '---')), ...rows.map(line)].join('');
+}
+
+const code = (text: string) => `\`${text}\``;
