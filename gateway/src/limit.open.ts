@@ -1,0 +1,17 @@
+// Opens the counters that the settings ask for.
+import type { Log, Settings } from '@partner-loyalty/runtime';
+import { createClusterCounters } from './limit.cluster.ts';
+import type { Counters } from './limit.counters.ts';
+import { createMemoryCounters } from './limit.memory.ts';
+import { openRedisCounters } from './limit.redis.ts';
+
+/** In Redis where REDIS_URL is set; else with the cluster's primary where this process is one of its workers; else in this process. */
+export async function openCounters(
+  settings: Pick<Settings, 'redisUrl' | 'environment'>,
+  isWorker: boolean,
+  log: Pick<Log, 'info' | 'warn'>,
+): Promise<Counters> {
+  const { redisUrl, environment } = settings;
+  if (redisUrl !== undefined) return openRedisCounters(redisUrl, environment, log);
+  return isWorker ? createClusterCounters(environment) : createMemoryCounters(environment);
+}

@@ -1,0 +1,148 @@
+import { Redis } from 'ioredis';
+import { type OwnRedis, startRedis } from '../../test/support/servers.ts';
+import type { Counters } from './limit.counters.ts';
+import { openRedisCounters } from './limit.redis.ts';
+import { createLimiter, type Limiter } from './limit.ts';
+
+let server: OwnRedis;
+const opened: Counters[] = [];
+
+beforeEach(async () => {
+  server = await startRedis();
+});
+
+afterEach(async () => {
+  for (const counters of opened.splice(0)) counters.close();
+  await server.stop();
+});
+
+/** A gateway's limiter, and the messages it logs. */
+async function openGateway(url = server.url): Promise<{ limiter: Limiter; messages: string[] }> {
+  const messages: string[] = [];
+  const log = {
+    info: (_: object, message: string) => void messages.push(message),
+    warn: (_: object, message: string) => void messages.push(message),
+  };
+  const counters = await openRedisCounters(url, 'sandbox', log);
+  opened.push(counters);
+  return { limiter: createLimiter(counters, 60), messages };
+}
+
+const LOST = 'Redis does not answer: each process counts budgets for itself';
+const FOUND = 'Redis answers again: budgets are shared';
+
+/** Takes from one budget until a message is logged, and gives the longest that a taking waited, in milliseconds. */
+async function takeUntil(gateway: { limiter: Limiter; messages: string[] }, message: string): Promise<number> {
+  let longest = 0;
+  const deadline = performance.now() + 15_000;
+  while (gateway.messages.at(-1) !== message) {
+    if (performance.now() > deadline) throw new Error(`not logged: ${message}`);
+    const start = performance.now();
+    await gateway.limiter.take('key', 'probe', 1, 1_000_000);
+    longest = Math.max(longest, performance.now() - start);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  return longest;
+}
+
+test('a budget is exact over two gateways with one Redis', async () => {
+  const gateways = [await openGateway(), await openGateway()];
+  const takings = Array.from({ length: 400 }, async (_, i) => {
+    await new Promise((resolve) => setTimeout(resolve, i % 20));
+    return gateways[i % 2]?.limiter.take('key', 'k', 1, 100);
+  });
+  expect((await Promise.all(takings)).filter((verdict) => verdict?.allowed)).toHaveLength(100);
+  expect(gateways.flatMap(({ messages }) => messages)).toEqual([]);
+});
+
+test('the takings of one subject in one turn are one command, and the counters carry the name of the environment', async () => {
+  const { limiter } = await openGateway();
+  const redis = new Redis(server.url);
+  const commands = async () => Number(/cmdstat_incrby:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1]);
+  await limiter.take('key', 'k', 1, 100);
+  const before = await commands();
+  await Promise.all(Array.from({ length: 50 }, () => limiter.take('key', 'k', 2, 100)));
+  expect((await commands()) - before).toBe(1);
+  expect(await redis.get('loyalty:sandbox:key:k')).toBe('101');
+  redis.disconnect();
+});
+
+test('a Redis that stands still holds no request up, each gateway counts for itself, and sharing resumes by itself', async () => {
+  const gateway = await openGateway();
+  await gateway.limiter.take('key', 'k', 60, 100);
+  server.pause();
+  expect(await takeUntil(gateway, LOST)).toBeLessThan(100);
+  expect(await gateway.limiter.take('key', 'k', 60, 100)).toMatchObject({ allowed: true, remaining: 40 });
+  expect(await gateway.limiter.take('key', 'k', 60, 100)).toMatchObject({ allowed: false });
+  server.resume();
+  await takeUntil(gateway, FOUND);
+  expect(await gateway.limiter.take('key', 'k', 40, 100)).toMatchObject({ allowed: true, remaining: 0 });
+  expect(gateway.messages).toEqual([LOST, FOUND]);
+});
+
+test('a Redis that dies is noticed at once, and used again when it is back', async () => {
+  const gateway = await openGateway();
+  await gateway.limiter.take('key', 'k', 60, 100);
+  await server.kill();
+  expect(await takeUntil(gateway, LOST)).toBeLessThan(100);
+  expect(await gateway.limiter.take('key', 'k', 60, 100)).toMatchObject({ allowed: true });
+  await server.restart();
+  await takeUntil(gateway, FOUND);
+  expect(await gateway.limiter.take('key', 'k', 60, 100)).toMatchObject({ allowed: true, remaining: 40 });
+  expect(gateway.messages).toEqual([LOST, FOUND]);
+});
+
+test('takings that were under way when Redis died are answered', async () => {
+  const { limiter } = await openGateway();
+  server.pause();
+  const takings = Array.from({ length: 20 }, (_, i) => limiter.take('key', `k${i}`, 1, 10));
+  await server.kill();
+  for (const verdict of await Promise.all(takings)) expect(verdict).toMatchObject({ allowed: true, remaining: 9 });
+});
+
+test('a gateway starts while Redis is down, and uses it when it comes', async () => {
+  await server.kill();
+  const gateway = await openGateway();
+  expect(gateway.messages).toEqual([LOST]);
+  expect(await gateway.limiter.take('key', 'k', 60, 100)).toMatchObject({ allowed: true, remaining: 40 });
+  await server.restart();
+  await takeUntil(gateway, FOUND);
+  expect(gateway.messages).toEqual([LOST, FOUND]);
+});
+
+test('a Redis that answers but cannot write is no Redis', async () => {
+  const gateway = await openGateway();
+  const redis = new Redis(server.url);
+  await redis.replicaof('127.0.0.1', 1);
+  await takeUntil(gateway, LOST);
+  expect(await gateway.limiter.take('key', 'k', 60, 100)).toMatchObject({ allowed: true, remaining: 40 });
+  await redis.replicaof('NO', 'ONE');
+  await takeUntil(gateway, FOUND);
+  expect(gateway.messages).toEqual([LOST, FOUND]);
+  redis.disconnect();
+});
+
+test('a process that was busy for longer than the deadline does not take that for an outage', async () => {
+  const gateway = await openGateway();
+  for (let i = 0; i < 5; i++) {
+    const taking = gateway.limiter.take('key', 'k', 1, 100);
+    // Let the command go out, then keep the event loop from reading the answer.
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    const end = performance.now() + 150;
+    while (performance.now() < end);
+    expect(await taking).toMatchObject({ remaining: 99 - i });
+  }
+  expect(gateway.messages).toEqual([]);
+});
+
+test('a wrong password is an outage like any other, and is not logged', async () => {
+  const fields: unknown[] = [];
+  const redis = new Redis(server.url);
+  await redis.config('SET', 'requirepass', 'right');
+  const log = { info: () => {}, warn: (line: object) => void fields.push(line) };
+  const counters = await openRedisCounters(server.url.replace('redis://', 'redis://:wr0ng@'), 'sandbox', log);
+  opened.push(counters);
+  expect(await createLimiter(counters, 60).take('key', 'k', 1, 10)).toMatchObject({ allowed: true });
+  expect(fields).toEqual([{ engine: 'redis', reason: 'WRONGPASS' }]);
+  redis.disconnect();
+});
