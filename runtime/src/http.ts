@@ -1,31 +1,13 @@
-// node:http on one side, plain request and reply on the other: request ids, limits, client addresses, and answers to hostile HTTP.
-import type { IncomingHttpHeaders } from 'node:http';
-import { ERRORS, type ErrorCode } from './errors.ts';
+// node:http on one side, plain request and reply on the other; every answer has a request id, also those to broken HTTP.
+import { randomBytes } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { Failure } from './errors.ts';
+import { createTrust } from './http.address.ts';
+import { errorBody, errorReply, type HttpReply, writeRawReply, writeReply } from './http.reply.ts';
+import { type HttpRequest, NodeRequest } from './http.request.ts';
 import type { Log } from './log.ts';
-
-export type HttpRequest = {
-  readonly method: string;
-  /** Without the query string. */
-  readonly path: string;
-  /** The query string with its `?`, or empty. */
-  readonly search: string;
-  readonly headers: IncomingHttpHeaders;
-  /** The client's address: the socket's, or what a trusted proxy says it is. */
-  readonly address: string;
-  readonly requestId: string;
-  /** Aborts when the client goes away before the answer is out. Made when first asked for. */
-  readonly signal: AbortSignal;
-  /** The whole body. Call it once. Rejects with a Failure: PAYLOAD_TOO_LARGE over `limitBytes`, BAD_REQUEST where the client stops early. */
-  body(limitBytes: number): Promise<Buffer>;
-};
-
-export type HttpReply = {
-  status: number;
-  /** Lower-case names. content-length and x-request-id are added; content-type (JSON), cache-control and nosniff where they are missing. */
-  headers: Record<string, string>;
-  /** The whole body, or a function that writes it piece by piece and resolves when it is done. */
-  body: string | Buffer | ((write: (piece: string) => void) => Promise<void>);
-};
 
 export type HttpServer = {
   port: number;
@@ -35,8 +17,16 @@ export type HttpServer = {
   close(): Promise<void>;
 };
 
-/** Listens, and answers each request with what `handle` returns. A throwing handler makes a 500. Rejects where the port is taken. */
-export async function serveHttp(_options: {
+const LIMITS = {
+  maxHeaderSize: 16_384,
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 65_000,
+  connectionsCheckingInterval: 1_000,
+};
+
+/** Listens, and answers each request with what `handle` returns. A Failure it throws becomes its code's reply, anything else a 500. Rejects where the port is taken. */
+export async function serveHttp(options: {
   port: number;
   host: string;
   handle: (request: HttpRequest) => HttpReply | Promise<HttpReply>;
@@ -44,20 +34,93 @@ export async function serveHttp(_options: {
   trustedProxies: readonly string[];
   log: Log;
 }): Promise<HttpServer> {
-  throw new Error('not written yet');
+  const { handle, log } = options;
+  const origin = { newId: createIds(), trusted: createTrust(options.trustedProxies) };
+  let draining = false;
+
+  async function reply(request: HttpRequest): Promise<HttpReply> {
+    try {
+      return await handle(request);
+    } catch (error) {
+      if (error instanceof Failure) return errorReply(error.code, request.requestId);
+      log.error({ requestId: request.requestId, method: request.method, err: error }, 'a request failed');
+      return errorReply('INTERNAL_SERVER_ERROR', request.requestId);
+    }
+  }
+
+  async function answer(incoming: IncomingMessage, outgoing: ServerResponse, awaitsContinue: boolean): Promise<void> {
+    const request = new NodeRequest(incoming, outgoing, origin, awaitsContinue);
+    const { requestId } = request;
+    try {
+      const hostless = incoming.headers.host === undefined && incoming.httpVersion === '1.1';
+      const made = hostless ? errorReply('BAD_REQUEST', requestId) : await reply(request);
+      await writeReply(incoming, outgoing, made, requestId, draining || request.awaitsContinue);
+    } catch (error) {
+      log.error({ requestId, err: error }, 'an answer failed');
+      if (outgoing.headersSent) outgoing.destroy();
+      else await writeReply(incoming, outgoing, errorReply('INTERNAL_SERVER_ERROR', requestId), requestId, true);
+    }
+    // A streamed answer may have promised to keep the connection before the draining began.
+    if (draining) setImmediate(() => server.closeIdleConnections());
+  }
+
+  // A missing host header is refused above, since node:http would answer it without JSON.
+  const server = createServer({ ...LIMITS, requireHostHeader: false }, (incoming, outgoing) => void answer(incoming, outgoing, false));
+  server.on('checkContinue', (incoming, outgoing) => void answer(incoming, outgoing, true));
+  // Other expectations may be ignored (RFC 9110, 10.1.1).
+  server.on('checkExpectation', (incoming, outgoing) => void answer(incoming, outgoing, false));
+  server.on('connect', async (incoming: IncomingMessage, socket: Duplex) => {
+    const request = new NodeRequest(incoming, undefined, origin, false);
+    const made = await reply(request);
+    writeRawReply(socket, { ...made, body: String(typeof made.body === 'function' ? '' : made.body) }, request.requestId);
+  });
+  const refused = new WeakSet<Duplex>();
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+    // What the client goes on sending after it was refused is broken too.
+    if (refused.has(socket)) return;
+    refused.add(socket);
+    const requestId = origin.newId();
+    if (!socket.writable || answerBegun(socket)) socket.destroy();
+    else writeRawReply(socket, brokenHttpReply(error.code, requestId), requestId);
+  });
+
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, options.host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  const closed = new Promise<void>((resolve) => server.once('close', resolve));
+  return {
+    // Cast: a server that listens on a port has an address with a port.
+    port: (server.address() as AddressInfo).port,
+    drain: () => {
+      draining = true;
+      server.close();
+      return closed;
+    },
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+      return closed;
+    },
+  };
 }
 
-/** The body of a refusal, in GraphQL's shape. `extra` stands at the top level and in `extensions`. */
-export function errorBody(
-  code: ErrorCode,
-  requestId: string,
-  extra?: Record<string, unknown>,
-  message: string = ERRORS[code].message,
-): string {
-  return JSON.stringify({ errors: [{ message, extensions: { code, requestId, ...extra } }], ...extra });
+/** Ids that differ over processes and servers: a random start and a count. */
+function createIds(): () => string {
+  const start = randomBytes(9).toString('base64url');
+  let count = 0;
+  return () => `${start}-${(count++).toString(36)}`;
 }
 
-/** A refusal with the status and text of its code. `headers` are sent too. */
-export function errorReply(code: ErrorCode, requestId: string, headers: Record<string, string> = {}): HttpReply {
-  return { status: ERRORS[code].status, headers, body: errorBody(code, requestId) };
+/** Whether bytes of an answer are out already. Cast: node:http's own handling of client errors looks at the same field. */
+function answerBegun(socket: Duplex): boolean {
+  return (socket as Duplex & { _httpMessage?: ServerResponse | null })._httpMessage?.headersSent ?? false;
+}
+
+function brokenHttpReply(code: string | undefined, requestId: string): HttpReply & { body: string } {
+  const status = code === 'HPE_HEADER_OVERFLOW' ? 431 : code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
+  return { status, headers: {}, body: errorBody('BAD_REQUEST', requestId) };
 }

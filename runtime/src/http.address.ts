@@ -1,0 +1,41 @@
+// The client's address, seen through proxies that are trusted to say it.
+import ipaddr from 'ipaddr.js';
+
+type Address = ReturnType<typeof ipaddr.process>;
+
+/** Says whether an address lies in one of the CIDR ranges. */
+export function createTrust(ranges: readonly string[]): (address: Address) => boolean {
+  const parsed = ranges.map((range) => ipaddr.parseCIDR(range));
+  return (address) => parsed.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
+}
+
+/**
+ * The socket's address, or where that is a trusted proxy, the right-most entry of x-forwarded-for that is not one.
+ * An entry that is no address ends the search: whoever wrote it is the client. IPv4 in IPv6 is written as IPv4.
+ */
+export function clientAddress(
+  socketAddress: string | undefined,
+  forwardedFor: string | undefined,
+  trusted: (address: Address) => boolean,
+): string {
+  let client = parse(socketAddress ?? '');
+  if (client === undefined) return 'unknown';
+  if (forwardedFor !== undefined) {
+    const entries = forwardedFor.split(',');
+    while (entries.length > 0 && trusted(client)) {
+      const entry = parse(entries.pop() ?? '');
+      if (entry === undefined) break;
+      client = entry;
+    }
+  }
+  return client.toString();
+}
+
+/** An address as proxies write it: bare, or with a port, IPv6 then in brackets. */
+function parse(entry: string): Address | undefined {
+  const text = entry
+    .trim()
+    .replace(/^\[([^\]]*)\](:\d+)?$/, '$1')
+    .replace(/^([\d.]+):\d+$/, '$1');
+  return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text) ? ipaddr.process(text) : undefined;
+}
