@@ -1,0 +1,33 @@
+// Which errors count as an outage.
+import { MongoNetworkError, MongoServerError, MongoServerSelectionError } from 'mongodb';
+import { isOutage } from './outage.ts';
+
+test.each([
+  ['a lost connection to MongoDB', new MongoNetworkError('lost')],
+  ['no MongoDB server to choose', new MongoServerSelectionError('none', {} as never)],
+  ['a MongoDB server that shuts down', new MongoServerError({ message: 'bye', code: 91 })],
+  ['a refused connection', Object.assign(new Error('no'), { code: 'ECONNREFUSED' })],
+  ['a full disk', Object.assign(new Error('no'), { code: 'ENOSPC' })],
+  ['an LMDB map that is full', Object.assign(new Error('no'), { code: -30792 })],
+  ['a failed LMDB commit', Object.assign(new Error('no'), { commitError: Object.assign(new Error('no'), { code: 'EIO' }) })],
+  ['a timeout', new DOMException('late', 'TimeoutError')],
+  ['an error for one of these reasons', new Error('outer', { cause: new MongoNetworkError('lost') })],
+])('%s is an outage', (_, error) => {
+  expect(isOutage(error)).toBe(true);
+});
+
+test.each([
+  ['a duplicate key', new MongoServerError({ message: 'dup', code: 11000 })],
+  ['a fault in the code', new TypeError('undefined is not a function')],
+  ['a missing file', Object.assign(new Error('no'), { code: 'ENOENT' })],
+  ['what is no error', 'ECONNREFUSED'],
+  ['nothing', undefined],
+])('%s is none', (_, error) => {
+  expect(isOutage(error)).toBe(false);
+});
+
+test('an error that is its own cause ends the search', () => {
+  const error = new Error('loop');
+  error.cause = error;
+  expect(isOutage(error)).toBe(false);
+});
