@@ -71,7 +71,7 @@ export const RULES: Record<string, Rule> = {
   'what is imported is declared by the package itself': (file, imports) => {
     const part = partOf(file.path);
     const manifest = part === undefined ? undefined : manifestOf(part);
-    if (manifest === undefined || isTest(file.path)) return [];
+    if (manifest === undefined || isTest(file.path) || part === 'bench') return [];
     const packages = imports
       .filter(({ from, file: target }) => target === undefined && !from.startsWith('node:'))
       .map(({ from }) => packageName(from));
