@@ -3,6 +3,7 @@ import { fail } from '@partner-loyalty/runtime';
 import { LRUCache } from 'lru-cache';
 import { hashKey } from './key.ts';
 import type { FoundKey, KeyStore, MaybePromise } from './keystore.ts';
+import { mapped } from './maybe.ts';
 
 // A revoked key stops within STALE_MS. From REFRESH_MS on the store is asked again beside the requests, so that none of a busy key waits.
 const REFRESH_MS = 2_500;
@@ -112,10 +113,6 @@ export function createKeyring({
   }
 
   return { find };
-}
-
-function mapped<T, U>(value: MaybePromise<T>, change: (value: T) => U): MaybePromise<U> {
-  return value instanceof Promise ? value.then(change) : change(value);
 }
 
 function inTime<T>(answer: Promise<T>): Promise<T> {
