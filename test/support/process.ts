@@ -18,6 +18,8 @@ export type ServerProcess = {
   pid: number;
   /** Waits until it has written what the pattern says, and gives the match. Rejects with what it wrote instead, where it ends first or takes over a minute. */
   wrote(pattern: RegExp): Promise<RegExpExecArray>;
+  /** The end of what it wrote so far. */
+  output(): string;
   /** Resolves once it has ended, by itself or not. */
   ended: Promise<void>;
   /** Ends it, waits for that and removes its folder. A second call does nothing more. */
@@ -58,6 +60,7 @@ export async function startProcess({ command, args, env, signal = 'KILL', folder
 
   return {
     pid: Number(pid),
+    output: () => output,
     ended,
     wrote(pattern) {
       return new Promise((resolve, reject) => {

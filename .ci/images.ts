@@ -1,0 +1,119 @@
+// Puts together what each Dockerfile puts into its image, in plain folders, and runs the sandbox of docker-compose.yml from them:
+// a file or a package that an image lacks is found without a container engine. Takes the ports of the compose file.
+import assert from 'node:assert/strict';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { parse } from 'yaml';
+import { run, type ServerProcess, startProcess } from '../test/support/process.ts';
+import { freshMongodbUrl, redisUrl } from '../test/support/servers.ts';
+import startServers from '../test/support/start.ts';
+import stopServers from '../test/support/stop.ts';
+
+type Service = { build: { dockerfile: string }; environment: Record<string, string>; healthcheck: { test: string[] } };
+type Image = { folder: string; start: string[] };
+
+const ROOT = join(import.meta.dirname, '..');
+const work = mkdtempSync(join(tmpdir(), 'images-'));
+chmodSync(work, 0o755);
+const { services }: { services: Record<string, Service> } = parse(readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8'), { merge: true });
+const running: ServerProcess[] = [];
+
+await startServers();
+const database = freshMongodbUrl();
+try {
+  for (const name of ['members', 'standings', 'gateway']) await up(name);
+  await loyalty('partners', 'create', 'acme', '--name', 'Acme');
+  const { key }: { key: string } = JSON.parse(await loyalty('keys', 'create', 'acme', '--json'));
+  const answer = await fetch('http://127.0.0.1:4000/graphql', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-partner-api-key': key },
+    body: JSON.stringify({
+      query: 'mutation { enrollMember(input: { email: "a@example.com" }) { created member { email tier points } } }',
+    }),
+  });
+  assert.deepEqual(await answer.json(), {
+    data: { enrollMember: { created: true, member: { email: 'a@example.com', tier: 'MEMBER', points: 0 } } },
+  });
+  console.log('the sandbox of docker-compose.yml answers');
+} finally {
+  for (const server of running.reverse()) await server.stop();
+  await database.drop();
+  await stopServers();
+  rmSync(work, { recursive: true, force: true });
+}
+
+/** Starts a service as compose does and waits until its own health check says that it is healthy. */
+async function up(name: string): Promise<void> {
+  const [command, ...args] = await asInImage(name, []);
+  const server = await startProcess({ command, args, signal: 'TERM' });
+  running.push(server);
+  const [, check = '', ...checkArgs] = service(name).healthcheck.test;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await run(check, checkArgs);
+      console.log(`${name} is healthy`);
+      return;
+    } catch (error) {
+      if (attempt === 40) throw new Error(`${name} is not healthy: ${server.output()}`, { cause: error });
+      await new Promise((resolve) => setTimeout(resolve, 250));
+    }
+  }
+}
+
+function service(name: string): Service {
+  return services[name] ?? assert.fail(`docker-compose.yml has no service ${name}`);
+}
+
+async function loyalty(...args: string[]): Promise<string> {
+  const [command, ...all] = await asInImage('loyalty', args);
+  return run(command, all);
+}
+
+/** The command of a service with more arguments: in its image's folder, with its variables alone, and as a user who can write nothing there. */
+async function asInImage(name: string, more: string[]): Promise<[string, ...string[]]> {
+  const { folder, start } = await image(service(name).build.dockerfile);
+  const variables = Object.entries(service(name).environment).map(([variable, value]) => `${variable}=${here(value)}`);
+  const user = process.getuid?.() === 0 ? ['setpriv', '--reuid=1000', '--regid=1000', '--clear-groups'] : [];
+  return ['env', '-C', folder, '-i', ...variables, ...user, process.execPath, ...start.slice(1), ...more];
+}
+
+/** A value of the compose file with this machine's servers in the place of the services' names. */
+function here(value: string): string {
+  if (value.startsWith('mongodb:')) return database.url;
+  if (value.startsWith('redis:')) return redisUrl();
+  return value
+    .replace(/\$\{SUBGRAPH_SECRET:.*\}/, 'a secret for this run alone')
+    .replace(/\$\{\w+:-(.*)\}/, '$1')
+    .replace(/\/\/(members|standings|mailpit):/, '//127.0.0.1:');
+}
+
+const images = new Map<string, Promise<Image>>();
+
+function image(dockerfile: string): Promise<Image> {
+  const made = images.get(dockerfile) ?? build(dockerfile);
+  images.set(dockerfile, made);
+  return made;
+}
+
+async function build(dockerfile: string): Promise<Image> {
+  const folder = join(work, dockerfile.replaceAll('/', '-'));
+  mkdirSync(folder);
+  let start: string[] = [];
+  for (const line of readFileSync(join(ROOT, dockerfile), 'utf8').split('\n')) {
+    const [instruction, ...words] = line.split(' ');
+    if (instruction === 'COPY') copy(words, folder);
+    else if (instruction === 'RUN') await run('env', ['-C', folder, 'NODE_ENV=production', ...words]);
+    else if (instruction === 'CMD' || instruction === 'ENTRYPOINT') start = JSON.parse(words.join(' '));
+  }
+  return { folder, start };
+}
+
+// A folder's contents go into the target, files go beneath a target that ends with a slash; of .dockerignore, what lies inside the packages.
+function copy(words: string[], folder: string): void {
+  const target = join(folder, words.at(-1) ?? '');
+  for (const source of words.slice(0, -1)) {
+    const to = /\/$/.test(target) || words.at(-1) === './' ? join(target, basename(source)) : target;
+    cpSync(join(ROOT, source), to, { recursive: true, filter: (path) => !/(^|\/)node_modules$|\.test\.ts$/.test(path) });
+  }
+}
