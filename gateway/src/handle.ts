@@ -13,6 +13,7 @@ import {
 import { answerOf, inOrder } from './answer.ts';
 import type { Authenticate, Authenticated, Principal } from './auth.ts';
 import { readGraphqlBody } from './body.ts';
+import type { Cors } from './cors.ts';
 import { pickOperation } from './document.ts';
 import { introspect } from './introspection.ts';
 import { type Limiter, rateLimitHeaders, type Verdict } from './limit.ts';
@@ -25,6 +26,7 @@ export type HandlerParts = {
   authenticate: Authenticate;
   limiter: Limiter;
   surfaces: Record<Surface, SurfaceExecutor>;
+  cors: Cors;
   /** The other environment's /graphql, where a key of it belongs. */
   correctEndpoint: string;
   log: Log;
@@ -36,10 +38,12 @@ type Call = { who: Authenticated; principal?: Principal; verdict?: Verdict; cost
 
 /** Builds the handler of `/graphql`. It never throws. The order of its checks is the contract's (section 1). */
 export function createHandler(parts: HandlerParts): (request: HttpRequest) => Promise<HttpReply> {
-  const { authenticate, limiter, surfaces, correctEndpoint, log, metrics } = parts;
+  const { authenticate, limiter, surfaces, cors, correctEndpoint, log, metrics } = parts;
   const documents = createDocuments(metrics);
 
   return async function handle(request) {
+    const preflight = request.method === 'OPTIONS' && request.path === '/graphql' ? cors.preflight(request) : undefined;
+    if (preflight !== undefined) return preflight;
     const startedAt = performance.now();
     const call: Call = { who: { kind: 'none' }, cost: 1, status: 200 };
     let body: object;
@@ -131,6 +135,7 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
   async function headersOf(request: HttpRequest, call: Call): Promise<Record<string, string>> {
     const headers: Record<string, string> = { [HEADERS.contentType.name]: mediaTypeFor(request.headers.accept) };
     if (call.code === 'METHOD_NOT_ALLOWED') headers[HEADERS.allow.name] = 'POST';
+    cors.expose(request, headers);
     const principal = call.principal ?? (await holderOf(request, call));
     if (principal !== undefined) {
       // Refused before its cost was known, a request costs 1.

@@ -1,0 +1,95 @@
+// The gateway as one handler of plain requests: everything behind the port, built from its parts.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { HttpReply, HttpRequest, Log, Metrics, Settings, Transport } from '@partner-loyalty/runtime';
+import { createAuthenticate } from './auth.ts';
+import { createCors } from './cors.ts';
+import { createHandler } from './handle.ts';
+import { createKeyring } from './keys.ts';
+import type { KeyStore } from './keystore.ts';
+import type { Counters } from './limit.counters.ts';
+import { createLimiter } from './limit.ts';
+import { createProvider, type Provider } from './provider.ts';
+import { createSignIn, SIGN_IN_PATH } from './signin.ts';
+import { openSurface } from './surface.ts';
+import { createJwks, fetchProviderKeys } from './token.jwks.ts';
+import { createTokenVerifier, type TokenVerifier } from './token.ts';
+import { createWellKnown, DISCOVERY_PATH, JWKS_PATH } from './wellknown.ts';
+
+/** The composed graph with its tags, as `loyalty supergraph compose` writes it. */
+export const SUPERGRAPH_FILE = join(import.meta.dirname, '../supergraph.graphql');
+
+export type GatewayParts = {
+  settings: Settings;
+  keyStore: KeyStore;
+  counters: Counters;
+  /** One for each subgraph of the supergraph. */
+  transports: { members: Transport; standings: Transport };
+  log: Log;
+  metrics: Metrics;
+};
+
+export type Gateway = {
+  /** Answers a request on any path; never rejects. */
+  handle(request: HttpRequest): Promise<HttpReply>;
+  /** Resolves when the key store and every subgraph answer; rejects otherwise. */
+  ready(): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** Builds the gateway from parts that stay the caller's to close. Throws where the committed supergraph does not fit. */
+export async function openGateway(parts: GatewayParts): Promise<Gateway> {
+  const { settings, keyStore, counters, transports, log, metrics } = parts;
+  const { environment, sandboxUrl, productionUrl } = settings;
+  const [ownUrl, otherUrl] = environment === 'sandbox' ? [sandboxUrl, productionUrl] : [productionUrl, sandboxUrl];
+  const supergraph = readFileSync(SUPERGRAPH_FILE, 'utf8');
+  const surfaces = {
+    partner: await openSurface('partner', supergraph, transports),
+    member: await openSurface('member', supergraph, transports),
+  };
+  const provider = createProvider(transports.members);
+  const limiter = createLimiter(counters, settings.rateLimitWindowSeconds);
+  const tokens = tokenVerifier(settings, provider, keyStore, ownUrl);
+  const authenticate = createAuthenticate({
+    environment,
+    keyring: createKeyring({ store: keyStore }),
+    tokens,
+    keyBudget: settings.rateLimitBudget,
+  });
+  const cors = createCors(settings.corsOrigins);
+  const graphql = createHandler({ authenticate, limiter, surfaces, cors, correctEndpoint: `${otherUrl}/graphql`, log, metrics });
+  const wellKnown = createWellKnown(provider, ownUrl);
+  const signIn = createSignIn({ provider, graphql, limiter, log });
+
+  return {
+    async handle(request) {
+      switch (request.path) {
+        case JWKS_PATH:
+        case DISCOVERY_PATH:
+          return wellKnown(request);
+        case SIGN_IN_PATH:
+          return signIn(request);
+        default:
+          return graphql(request);
+      }
+    },
+    async ready() {
+      await Promise.all([keyStore.ready(), ...Object.values(transports).map((transport) => transport.ready())]);
+    },
+    async close() {
+      await Promise.all(Object.values(surfaces).map((surface) => surface.close()));
+    },
+  };
+}
+
+// An external identity provider where one is configured, else the service's own.
+function tokenVerifier(settings: Settings, provider: Pick<Provider, 'signingKeys'>, keyStore: KeyStore, ownUrl: string): TokenVerifier {
+  const { idTokenIssuer, idTokenAudience, idTokenJwksUrl, idTokenMemberClaim: memberClaim } = settings;
+  if (idTokenIssuer === undefined || idTokenAudience === undefined) {
+    const keys = createJwks({ fetchKeys: () => provider.signingKeys() });
+    return createTokenVerifier({ issuer: ownUrl, audience: ownUrl, keys, memberClaim: 'sub', isPartner: () => true });
+  }
+  const keys = createJwks({ fetchKeys: () => fetchProviderKeys(idTokenIssuer, idTokenJwksUrl) });
+  const isPartner = async (azp: string) => (await keyStore.partner(azp)) !== undefined;
+  return createTokenVerifier({ issuer: idTokenIssuer, audience: idTokenAudience, keys, memberClaim, isPartner });
+}
