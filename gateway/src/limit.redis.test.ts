@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { Redis } from 'ioredis';
 import { type OwnRedis, startRedis } from '../../test/support/servers.ts';
 import type { Counters } from './limit.counters.ts';
@@ -71,7 +73,7 @@ test('a Redis that stands still holds no request up, each gateway counts for its
   const gateway = await openGateway();
   await gateway.limiter.take('key', 'k', 60, 100);
   server.pause();
-  expect(await takeUntil(gateway, LOST)).toBeLessThan(100);
+  expect(await takeUntil(gateway, LOST)).toBeLessThan(250);
   expect(await gateway.limiter.take('key', 'k', 60, 100)).toMatchObject({ allowed: true, remaining: 40 });
   expect(await gateway.limiter.take('key', 'k', 60, 100)).toMatchObject({ allowed: false });
   server.resume();
@@ -84,7 +86,7 @@ test('a Redis that dies is noticed at once, and used again when it is back', asy
   const gateway = await openGateway();
   await gateway.limiter.take('key', 'k', 60, 100);
   await server.kill();
-  expect(await takeUntil(gateway, LOST)).toBeLessThan(100);
+  expect(await takeUntil(gateway, LOST)).toBeLessThan(250);
   expect(await gateway.limiter.take('key', 'k', 60, 100)).toMatchObject({ allowed: true });
   await server.restart();
   await takeUntil(gateway, FOUND);
@@ -120,6 +122,24 @@ test('a Redis that answers but cannot write is no Redis', async () => {
   await takeUntil(gateway, FOUND);
   expect(gateway.messages).toEqual([LOST, FOUND]);
   redis.disconnect();
+});
+
+test('a connection whose other end has vanished is replaced', async () => {
+  const port = Number(new URL(server.url).port);
+  const sockets: Socket[] = [];
+  const middle = createServer((client) => {
+    const upstream = connect(port, '127.0.0.1');
+    client.pipe(upstream).pipe(client);
+    for (const socket of [client, upstream]) sockets.push(socket.on('error', () => {}));
+  });
+  await once(middle.listen(0, '127.0.0.1'), 'listening');
+  const gateway = await openGateway(`redis://127.0.0.1:${(middle.address() as AddressInfo).port}`);
+  for (const socket of sockets) socket.unpipe().pause();
+  await takeUntil(gateway, LOST);
+  await takeUntil(gateway, FOUND);
+  expect(gateway.messages).toEqual([LOST, FOUND]);
+  for (const socket of sockets) socket.destroy();
+  middle.close();
 });
 
 test('a process that was busy for longer than the deadline does not take that for an outage', async () => {

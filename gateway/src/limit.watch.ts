@@ -3,7 +3,7 @@ import type { Log } from '@partner-loyalty/runtime';
 import type { Redis } from 'ioredis';
 
 const INTERVAL_MS = 1_000;
-const PROBES_PER_CONNECTION = 5;
+const PROBES_PER_CONNECTION = 3;
 
 export type Watch = {
   /** Whether Redis answered when it was last heard of. */
