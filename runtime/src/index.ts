@@ -2,7 +2,7 @@
 export { type Admin, serveAdmin } from './admin.ts';
 export { type Environment, refuseForeignStore } from './environment.ts';
 export { ERRORS, type ErrorCode, type ErrorRow, Failure, fail, isErrorCode } from './errors.ts';
-export { createExecutor, createInProcessTransport, type Execute } from './executor.ts';
+export { createExecutor, createInProcessTransport, type Execute, unavailable } from './executor.ts';
 export { HEADERS, type HeaderRow } from './headers.ts';
 export { errorBody, errorReply, type HttpReply } from './http.reply.ts';
 export type { HttpRequest } from './http.request.ts';
@@ -15,5 +15,6 @@ export { isDuplicate, type Mongo, openMongo } from './mongo.ts';
 export { serveSubgraph } from './serve.ts';
 export { type ProcessName, SETTINGS, type SettingRow, type Settings } from './settings.table.ts';
 export { readEnv, readSettings } from './settings.ts';
-export { createVerifier, type SignedParts, signRequest } from './signature.ts';
+export { createSigner, createVerifier, type SignedParts, type Verifier } from './signature.ts';
 export type { Scope, Subgraph, SubgraphContext, SubgraphError, SubgraphReply, SubgraphRequest, Transport } from './subgraph.ts';
+export { decodeReply, encodeRequests, WIRE } from './wire.ts';

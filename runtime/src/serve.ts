@@ -1,16 +1,98 @@
 // A subgraph by itself, over HTTP: answers signed requests only, several operations in one, each on its own.
-import type { HttpServer } from './http.ts';
+import { createExecutor, type Execute, withDeadline } from './executor.ts';
+import { HEADERS } from './headers.ts';
+import { errorReply, type HttpReply } from './http.reply.ts';
+import type { HttpRequest } from './http.request.ts';
+import { type HttpServer, serveHttp } from './http.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Settings } from './settings.table.ts';
-import type { Subgraph } from './subgraph.ts';
+import { createVerifier } from './signature.ts';
+import type { Subgraph, SubgraphRequest } from './subgraph.ts';
+import { decodeRequests, encodeReply, WIRE } from './wire.ts';
 
-/** Listens on the settings' host and port. Unsigned requests get 401 on every path. */
-export async function serveSubgraph(_options: {
+/** Listens on the settings' host and port. Whatever is not signed with the secret, or the old one, gets 401 on every path. */
+export async function serveSubgraph(options: {
   subgraph: Subgraph;
   settings: Pick<Settings, 'host' | 'port' | 'subgraphSecret' | 'subgraphSecretOld'>;
   log: Log;
-  metrics: Metrics;
+  metrics: Pick<Metrics, 'request'>;
 }): Promise<HttpServer> {
-  throw new Error('not written yet');
+  const { subgraph, settings, log, metrics } = options;
+  const secrets = [settings.subgraphSecret, settings.subgraphSecretOld].filter((secret) => secret !== undefined);
+  if (secrets.length === 0) throw new Error('SUBGRAPH_SECRET has to be set where a subgraph runs by itself');
+  const verifier = createVerifier(secrets);
+  const execute = createExecutor(subgraph, log);
+
+  async function handle(request: HttpRequest): Promise<HttpReply> {
+    const began = performance.now();
+    const reply = await answer(request);
+    metrics.request(reply.status, reply.status === 200 ? 'OK' : 'REFUSED', performance.now() - began);
+    return reply;
+  }
+
+  async function answer(request: HttpRequest): Promise<HttpReply> {
+    const { method, path, search, headers, requestId } = request;
+    if (!verifier.plausible(headers)) return errorReply('UNAUTHENTICATED', requestId);
+    const body = await request.body(WIRE.maxBodyBytes);
+    if (!verifier.verify(headers, { method, path: path + search, body })) return errorReply('UNAUTHENTICATED', requestId);
+    if (path === WIRE.readyPath) return ready(subgraph);
+    if (path !== WIRE.path) return errorReply('NOT_FOUND', requestId);
+    if (method !== 'POST') return errorReply('METHOD_NOT_ALLOWED', requestId, { allow: 'POST' });
+    const requests = decodeRequests(String(headers[HEADERS.subgraphScopes.name]), body.toString('utf8'));
+    return requests === undefined ? errorReply('BAD_REQUEST', requestId) : answerEach(execute, requests);
+  }
+
+  return serveHttp({ port: settings.port, host: settings.host, handle, trustedProxies: [], log });
+}
+
+async function ready(subgraph: Subgraph): Promise<HttpReply> {
+  const ok = await subgraph.ready().then(
+    () => true,
+    () => false,
+  );
+  return { status: ok ? 200 : 503, headers: {}, body: JSON.stringify({ ok }) };
+}
+
+/**
+ * Answers all operations, a line for each as it finishes, so that a slow one holds up no other. Lines of one turn go out together,
+ * and when they are all there is, with their length: an answer in pieces costs more.
+ */
+async function answerEach(execute: Execute, requests: readonly SubgraphRequest[]): Promise<HttpReply> {
+  const headers = { 'content-type': 'application/x-ndjson' };
+  let lines = '';
+  let left = requests.length;
+  let wake = () => {};
+  requests.forEach((request, place) => {
+    const reply = execute(request);
+    const finish = (done: Awaited<typeof reply>) => {
+      lines += encodeReply(place, done);
+      left--;
+      wake();
+    };
+    if ('then' in reply) withDeadline(reply).then(finish);
+    else finish(reply);
+  });
+  /** Resolves after the next operation is finished, together with those that finish in the same turn. */
+  const next = () =>
+    new Promise<void>((resolve) => {
+      wake = () => {
+        wake = () => {};
+        process.nextTick(resolve);
+      };
+    });
+  const take = () => {
+    const taken = lines;
+    lines = '';
+    return taken;
+  };
+  if (left > 0 && lines === '') await next();
+  if (left === 0) return { status: 200, headers, body: take() };
+  const body = async (write: (piece: string) => void) => {
+    while (left > 0 || lines !== '') {
+      if (lines === '') await next();
+      write(take());
+    }
+  };
+  return { status: 200, headers, body };
 }

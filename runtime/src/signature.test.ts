@@ -1,0 +1,98 @@
+// Who may ask a subgraph: whoever knows the secret, now, once.
+import { createSigner, createVerifier, type SignedParts } from './signature.ts';
+
+const SECRET = 'the secret of the tests';
+const parts: SignedParts = { method: 'POST', path: '/graphql', scopes: '[{"kind":"service"}]', body: '[]' };
+
+/** A verifier and a signer with clocks of their own, and a request that passes. */
+function setup(secrets = [SECRET], signedWith = SECRET) {
+  const clock = { signer: 1_800_000_000_000, verifier: 1_800_000_000_000 };
+  const sign = createSigner(signedWith, () => clock.signer);
+  const verifier = createVerifier(secrets, () => clock.verifier);
+  const passes = (headers: Record<string, string>, { scopes: _, ...rest } = parts) =>
+    verifier.plausible(headers) && verifier.verify(headers, rest);
+  return { clock, sign, passes };
+}
+
+test('a signed request passes', () => {
+  const { sign, passes } = setup();
+  expect(passes(sign(parts))).toBe(true);
+});
+
+test('the same request passes once, however its signature is written', () => {
+  const { sign, passes } = setup();
+  const headers = sign(parts);
+  const signature = headers['x-subgraph-signature'] ?? '';
+  expect([passes(headers), passes(headers)]).toEqual([true, false]);
+  // The last of 43 characters has two bits that do not count.
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+  const other = alphabet[(alphabet.indexOf(signature.slice(-1)) & ~3) + ((alphabet.indexOf(signature.slice(-1)) + 1) & 3)];
+  expect(passes({ ...headers, 'x-subgraph-signature': signature.slice(0, -1) + other })).toBe(false);
+});
+
+test('two equal requests are signed differently, and both pass', () => {
+  const { sign, passes } = setup();
+  expect([passes(sign(parts)), passes(sign(parts))]).toEqual([true, true]);
+});
+
+test.each<[string, Partial<SignedParts>]>([
+  ['method', { method: 'GET' }],
+  ['path', { path: '/graphql?' }],
+  ['body', { body: '[ ]' }],
+])('another %s than the signed one does not pass', (_, changed) => {
+  const { sign, passes } = setup();
+  expect(passes(sign(parts), { ...parts, ...changed })).toBe(false);
+});
+
+test.each([
+  ['scopes', 'x-subgraph-scopes', '[{"kind":"partner","partnerId":"p"}]'],
+  ['time', 'x-subgraph-time', '1800000000001'],
+  ['nonce', 'x-subgraph-nonce', 'another'],
+  ['signature', 'x-subgraph-signature', 'A'.repeat(43)],
+  ['signature that is too short', 'x-subgraph-signature', 'AAAA'],
+  ['time that is no number', 'x-subgraph-time', 'now'],
+])('another %s does not pass', (_, name, value) => {
+  const { sign, passes } = setup();
+  expect(passes({ ...sign(parts), [name]: value })).toBe(false);
+});
+
+test('a request without one of the headers does not pass', () => {
+  const { sign, passes } = setup();
+  for (const name of Object.keys(sign(parts))) {
+    const { [name]: _, ...headers } = sign(parts);
+    expect(passes(headers)).toBe(false);
+  }
+});
+
+test('30 seconds is the limit, before and after', () => {
+  const { clock, sign, passes } = setup();
+  for (const [offset, expected] of [
+    [30_000, true],
+    [30_001, false],
+    [-30_000, true],
+    [-30_001, false],
+  ] as const) {
+    clock.signer = clock.verifier + offset;
+    expect([offset, passes(sign(parts))]).toEqual([offset, expected]);
+  }
+});
+
+test('what is forgotten is too old to pass', () => {
+  const { clock, sign, passes } = setup();
+  const replayed = sign(parts);
+  expect(passes(replayed)).toBe(true);
+  for (let second = 0; second < 70; second++) {
+    clock.verifier += 1000;
+    clock.signer += 1000;
+    expect([second, passes(replayed), passes(sign(parts))]).toEqual([second, false, true]);
+  }
+});
+
+test('both secrets pass during a rotation, any other does not', () => {
+  for (const secret of ['the new secret', SECRET]) {
+    const { sign, passes } = setup(['the new secret', SECRET], secret);
+    expect(passes(sign(parts))).toBe(true);
+  }
+  const { sign, passes } = setup(['the new secret'], SECRET);
+  expect(passes(sign(parts))).toBe(false);
+});
