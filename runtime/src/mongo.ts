@@ -2,19 +2,22 @@
 import { type Db, MongoClient, MongoServerError } from 'mongodb';
 import { type Environment, refuseForeignStore } from './environment.ts';
 
+// Whoever asks has a deadline of 2 seconds of its own (transport, keyring); a socket silent for longer is given up, so that none is lost for good.
 const DEADLINE_MS = 2_000;
+const SILENCE_MS = 10_000;
 
 export type Mongo = { db: Db; ready(): Promise<void>; close(): Promise<void> };
 
 /**
  * Connects to the URL's database, `loyalty` if it names none. `store` is the name of the store kept in it.
- * Every operation ends within 2 seconds. Throws where the server cannot be reached or the store belongs to the other environment.
+ * Throws where the server cannot be reached or the store belongs to the other environment.
  */
 export async function openMongo(url: string, store: string, environment: Environment): Promise<Mongo> {
   const client = new MongoClient(url, {
     serverSelectionTimeoutMS: DEADLINE_MS,
     connectTimeoutMS: DEADLINE_MS,
-    timeoutMS: DEADLINE_MS,
+    waitQueueTimeoutMS: DEADLINE_MS,
+    socketTimeoutMS: SILENCE_MS,
     ignoreUndefined: true,
   });
   try {
