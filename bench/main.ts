@@ -1,0 +1,81 @@
+// `npm run bench`: runs parts of the benchmark on each Node version at hand, prints what comes of it and keeps it in RESULTS.md.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { GENERATOR } from './load/load.ts';
+import { describeMachine, nodeVersions, stepAside } from './machine.ts';
+import { gateways } from './parts/gateways.ts';
+import type { Options, Part } from './parts/part.ts';
+import { installPeers } from './peers.ts';
+import { keep, printed, writeReport } from './report.ts';
+import { say } from './rounds.ts';
+import { openStage } from './stage.ts';
+
+const PARTS: Record<string, Part> = { gateways };
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    quick: { type: 'boolean', default: false },
+    node: { type: 'string' },
+    seconds: { type: 'string' },
+    rounds: { type: 'string' },
+    minutes: { type: 'string' },
+    connections: { type: 'string' },
+  },
+});
+
+const { quick } = values;
+const seconds = Number(values.seconds ?? (quick ? 2 : 10));
+const options: Options = {
+  quick,
+  seconds,
+  warmUpSeconds: Math.min(10, seconds),
+  rounds: Number(values.rounds ?? 3),
+  connections: Number(values.connections ?? 32),
+  minutes: Number(values.minutes ?? (quick ? 0.5 : 10)),
+};
+
+const names = positionals.length === 0 ? ['gateways'] : positionals.includes('all') ? Object.keys(PARTS) : positionals;
+const unknown = names.filter((name) => !Object.hasOwn(PARTS, name));
+if (unknown.length > 0) {
+  say(`no such part: ${unknown.join(', ')}. There are: all, ${Object.keys(PARTS).join(', ')}.`);
+  process.exit(1);
+}
+
+installPeers();
+stepAside();
+const majors = values.node?.split(',').map(Number);
+const versions = nodeVersions().filter(({ major }) => majors === undefined || majors.includes(major));
+
+for (const node of versions) {
+  for (const name of names) {
+    const part = PARTS[name];
+    if (part === undefined) continue;
+    say(`${part.title}, Node ${node.version}`);
+    const stage = openStage(node);
+    try {
+      const outcome = await part.run(stage, options);
+      console.log(`\n${part.title}, Node ${node.version}, ${describeMachine()}\n\n${printed(outcome)}\n`);
+      // A quick run is for a look; what is kept took its time.
+      if (!quick) keep({ part: name, title: part.title, ...about(node.version), ...outcome });
+    } finally {
+      await stage.close();
+    }
+  }
+}
+if (!quick) writeReport(Object.keys(PARTS));
+
+function about(node: string) {
+  const command = ['npm run bench', ...(process.argv.length > 2 ? ['--', ...process.argv.slice(2)] : [])].join(' ');
+  const load = `Load by ${GENERATOR}, ${options.rounds} rounds of ${options.seconds} s after ${options.warmUpSeconds} s of warm-up`;
+  const date = new Date().toISOString().slice(0, 10);
+  return { node, date, command, machine: describeMachine(), versions: `${load}. ${peerVersions().join(', ')}` };
+}
+
+function peerVersions(): string[] {
+  return ['.', 'peers/mercurius', 'peers/hive'].flatMap((folder) => {
+    const { dependencies } = JSON.parse(readFileSync(join(import.meta.dirname, folder, 'package.json'), 'utf8'));
+    return Object.entries(dependencies).map(([name, version]) => `${name} ${version}`);
+  });
+}

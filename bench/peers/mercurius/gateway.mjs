@@ -1,0 +1,29 @@
+// Mercurius' gateway with its JIT on. It reads subgraphs in the first version of the federation's language, so they are told in that.
+// Run as: node gateway.mjs '{"port":…,"members":"URL","standings":"URL"}'
+import mercuriusGateway from '@mercuriusjs/gateway';
+import Fastify from 'fastify';
+
+const { port, members, standings } = JSON.parse(process.argv[2]);
+
+const MEMBERS = `
+  type Query {
+    memberByEmail(email: String!): PartnerMemberRead
+    memberByExternalId(externalId: String!): PartnerMemberRead
+  }
+  type PartnerMemberRead @key(fields: "memberId") { memberId: ID! email: String! firstName: String lastName: String }
+`;
+const STANDINGS = `
+  extend type PartnerMemberRead @key(fields: "memberId") { memberId: ID! @external tier: String! points: Int! }
+`;
+
+const app = Fastify();
+app.register(mercuriusGateway, {
+  jit: 1,
+  gateway: {
+    services: [
+      { name: 'members', url: members, schema: MEMBERS, mandatory: true },
+      { name: 'standings', url: standings, schema: STANDINGS, mandatory: true },
+    ],
+  },
+});
+await app.listen({ port, host: '127.0.0.1' });

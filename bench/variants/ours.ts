@@ -1,0 +1,99 @@
+// This project as shipped: the commands of its package.json files, with everything on.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { freePort } from '../../test/support/port.ts';
+import { startProcess } from '../../test/support/process.ts';
+import { asEnv, fill, makeKeys, storesOf } from '../data.ts';
+import { placed } from '../machine.ts';
+import { ROOT, type Running, type Stage } from '../stage.ts';
+import type { Variant } from './variant.ts';
+
+/** Settings a run may change; the rest is as shipped. */
+export type Changes = { workers?: number; redis?: boolean; keys?: number; place?: 'gateway' | 'both' };
+
+/** The gateway by itself with budgets in Redis; the subgraphs answer from memory. */
+export const ours: Variant = {
+  title: 'This gateway, everything on',
+  kind: 'ours',
+  start: (stage) => startRemote(stage),
+};
+
+/** Gateway and both subgraphs in one process on the embedded store. */
+export const oursInOne: Variant = {
+  title: 'This service in one process, embedded store',
+  kind: 'ours',
+  start: (stage) => startInOne(stage, 100_000),
+};
+
+/** All three by themselves, on MongoDB and Redis. */
+export const oursOnMongo: Variant = {
+  title: 'This service apart, on MongoDB and Redis',
+  kind: 'ours',
+  start: (stage) => startApart(stage, 10_000),
+};
+
+export async function startRemote(stage: Stage, changes: Changes = {}): Promise<Running> {
+  const { signed, secret } = await stage.subgraphs();
+  const stores = storesOf(0);
+  const keys = await makeKeys(stores, changes.keys ?? 1);
+  const env = { ...asEnv(stores), MEMBERS_URL: signed.members, STANDINGS_URL: signed.standings, SUBGRAPH_SECRET: secret };
+  return serve(stage, 'gateway', { ...env, ...(await common(stage, changes)) }, keys, changes);
+}
+
+export async function startInOne(stage: Stage, members: number, changes: Changes = {}): Promise<Running> {
+  const stores = storesOf(members);
+  await fill(stores, members);
+  const keys = await makeKeys(stores, changes.keys ?? 1);
+  return serve(stage, '.', { ...asEnv(stores), ...(await common(stage, changes)) }, keys, changes, members);
+}
+
+export async function startApart(stage: Stage, members: number): Promise<Running> {
+  const stores = storesOf(members, await stage.mongodbUrl());
+  await fill(stores, members);
+  const keys = await makeKeys(stores, 1);
+  const secret = 'a secret of the benchmark alone';
+  const subgraphs = await Promise.all(
+    ['members', 'standings'].map((name) => startSubgraph(stage, name, { ...asEnv(stores), SUBGRAPH_SECRET: secret })),
+  );
+  const [membersUrl = '', standingsUrl = ''] = subgraphs.map(({ url }) => url);
+  const env = { ...asEnv(stores), MEMBERS_URL: membersUrl, STANDINGS_URL: standingsUrl, SUBGRAPH_SECRET: secret };
+  const running = await serve(stage, 'gateway', { ...env, ...(await common(stage, {})) }, keys, {}, members);
+  const stop = async () => {
+    await running.stop();
+    await Promise.all(subgraphs.map((subgraph) => subgraph.stop()));
+  };
+  return { ...running, stop };
+}
+
+async function common(stage: Stage, { workers = 1, redis = true }: Changes): Promise<Record<string, string>> {
+  return { REDIS_URL: redis ? await stage.redisUrl() : '', WORKERS: `${workers}` };
+}
+
+function serve(stage: Stage, folder: string, env: Record<string, string>, keys: Running['keys'], changes: Changes, members?: number) {
+  return stage.serve({
+    args: () => shippedArgs(folder),
+    env: (port) => ({ ...env, PORT: `${port}`, ADMIN_PORT: '0' }),
+    place: changes.place,
+    signal: 'TERM',
+    keys,
+    members,
+  });
+}
+
+async function startSubgraph(stage: Stage, name: string, env: Record<string, string>): Promise<{ url: string; stop(): Promise<void> }> {
+  const port = await freePort();
+  const started = await startProcess({
+    ...placed('load', stage.node.path, shippedArgs(join('subgraphs', name))),
+    env: { ...env, NODE_ENV: 'production', PORT: `${port}`, ADMIN_PORT: '0' },
+    signal: 'TERM',
+  });
+  return { url: `http://127.0.0.1:${port}`, stop: started.stop };
+}
+
+/** The arguments of `npm start` in a folder, with the main file's path made absolute. */
+function shippedArgs(folder: string): string[] {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'));
+  const [, ...args]: string[] = scripts.start.split(' ');
+  const main = args.pop() ?? '';
+  return [...args, join(ROOT, folder, main)];
+}
