@@ -2,7 +2,12 @@
 
 /** A partner's program (contract, section 4, Standing). */
 export type Program = {
-  membershipYear: { /** First day, "MM-DD". */ start: string; /** IANA time zone. */ timeZone: string };
+  membershipYear: {
+    /** First day, "MM-DD". */
+    start: string;
+    /** IANA time zone. */
+    timeZone: string;
+  };
   /** Ascending by the points they take. */
   tiers: { name: string; points: number }[];
 };
