@@ -43,6 +43,12 @@ export const METRICS = {
     labels: ['outcome'],
     meaning: 'Look-ups of documents: `hit` or `miss`.',
   },
+  mail: {
+    name: 'loyalty_mail_total',
+    type: 'counter',
+    labels: ['letter', 'outcome'],
+    meaning: 'Mail that was asked for: `sent`, `dropped` where nobody was to be written to or a limit was reached, `retried` or `failed`.',
+  },
 } as const satisfies Record<string, MetricRow>;
 
 /** Observing costs a fraction of a microsecond. Label values come from lists in the code, never from a request. */
@@ -54,6 +60,7 @@ export type Metrics = {
   limit(policy: string, outcome: 'taken' | 'refused' | 'insurance'): void;
   keyCache(outcome: 'hit' | 'miss' | 'stale'): void;
   documentCache(outcome: 'hit' | 'miss'): void;
+  mail(letter: 'magic-link' | 'change' | 'changed', outcome: 'sent' | 'dropped' | 'retried' | 'failed'): void;
   /** The text of `/metrics`. */
   text(): Promise<string>;
   /** As data that survives JSON, for mergeMetrics. */
@@ -73,12 +80,14 @@ export function createMetrics(): Metrics {
   const limit = counter(METRICS.limit, registry);
   const keyCache = counter(METRICS.keyCache, registry);
   const documentCache = counter(METRICS.documentCache, registry);
+  const mail = counter(METRICS.mail, registry);
   return {
     request: (status, code, durationMs) => request(status, code).observe(durationMs / 1000),
     subgraphCall: (subgraph, outcome, durationMs) => subgraphCall(subgraph, outcome).observe(durationMs / 1000),
     limit: (policy, outcome) => limit(policy, outcome).inc(),
     keyCache: (outcome) => keyCache(outcome).inc(),
     documentCache: (outcome) => documentCache(outcome).inc(),
+    mail: (letter, outcome) => mail(letter, outcome).inc(),
     text: () => registry.metrics(),
     data: () => registry.getMetricsAsJSON(),
   };
