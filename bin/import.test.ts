@@ -1,13 +1,14 @@
 // The importer by itself: order, bounds, bad lines and interruption, with a store that is a plain list.
 import { Readable } from 'node:stream';
-import { BadLine, importLines, type Kind, type Summary, type Verdict } from './import.ts';
+import { fail } from '@partner-loyalty/runtime';
+import { importLines, type Kind, type Summary, type Verdict } from './import.ts';
 
 type Run = { summary: Summary; bad: [number, string][]; stored: unknown[]; batches: number };
 
 function kindOf(stored: unknown[], answer: (value: Record<string, unknown>) => Verdict = () => 'added'): Kind<Record<string, unknown>> {
   return {
     check(value) {
-      if (value.bad === true) throw new BadLine('bad is true');
+      if (value.bad === true) fail('BAD_USER_INPUT', 'bad is true');
       return value;
     },
     async store(records) {

@@ -1,14 +1,12 @@
 // Imports a stream of NDJSON into a store: bounded in memory, in the file's order, every line checked before it is used.
+import { Failure } from '@partner-loyalty/runtime';
 import { parseLine } from './json.ts';
 import { type Line, linesOf } from './lines.ts';
-
-/** Thrown by the check of a line: why it cannot be used, without any value of it. */
-export class BadLine extends Error {}
 
 /** What became of a line's record in the store; a text says why it was refused. */
 export type Verdict = 'added' | 'changed' | 'unchanged' | { refused: string };
 
-/** One kind of line. `check` throws BadLine; `store` answers in the order of the records, and a repeated record is unchanged. */
+/** One kind of line. `check` fails with BAD_USER_INPUT and a text without any value of the line; `store` answers in the order of the records, and a repeated record is unchanged. */
 export type Kind<T> = {
   check(value: Record<string, unknown>): T;
   store(records: T[]): Promise<Verdict[]>;
@@ -114,7 +112,7 @@ function check<T>(line: Line, kind: Kind<T>): { record: T } | { reason: string }
   try {
     return { record: kind.check(parsed.value) };
   } catch (error) {
-    if (error instanceof BadLine) return { reason: error.message };
+    if (error instanceof Failure && error.code === 'BAD_USER_INPUT') return { reason: error.message };
     throw error;
   }
 }

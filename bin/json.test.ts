@@ -17,7 +17,7 @@ test.each([
   ['{"a":{"b":1, "c":[{"d":1,\t"d" : 2}]}}', '"d"'],
   ['{"a":1,"\\u0061":2}', '"a"'],
   ['{"":1,"":2}', '""'],
-  ['{"\\"":":","\\"":2}', '"""'],
+  ['{"\\"":":","\\"":2}', '"\\""'],
   ['{"__proto__":1,"__proto__":2}', '"__proto__"'],
 ])('a property given twice is refused: %s', (text, name) => {
   expect(parseLine(text)).toEqual({ fault: `property ${name} is given twice` });

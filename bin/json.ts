@@ -12,7 +12,7 @@ export function parseLine(text: string): ParsedLine {
   }
   if (!isObject(value)) return { fault: 'not a JSON object' };
   const twice = repeatedProperty(text);
-  return twice === undefined ? { value } : { fault: `property ${printable(twice)} is given twice` };
+  return twice === undefined ? { value } : { fault: `property ${quoted(twice)} is given twice` };
 }
 
 /** Whether a value of JSON is an object, by its own properties. */
@@ -20,10 +20,9 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A name out of the line, safe to print: short, in quotes, ASCII alone. */
-export function printable(name: string): string {
-  const short = name.length > 40 ? `${name.slice(0, 40)}…` : name;
-  return `"${short.replace(/[^ -~…]/g, '?')}"`;
+/** A name out of the line, in quotes and short. */
+export function quoted(name: string): string {
+  return JSON.stringify(name.length > 40 ? `${name.slice(0, 40)}…` : name);
 }
 
 const QUOTE = 0x22;
