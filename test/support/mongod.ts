@@ -15,5 +15,5 @@ export async function startMongod(): Promise<{ url: string; stop(): Promise<void
     folder,
   });
   await server.wrote(/Waiting for connections/i);
-  return { url: `mongodb://127.0.0.1:${port}`, stop: () => server.stop() };
+  return { url: `mongodb://127.0.0.1:${port}`, stop: async () => void (await server.stop()) };
 }

@@ -22,8 +22,8 @@ export type ServerProcess = {
   output(): string;
   /** Resolves once it has ended, by itself or not. */
   ended: Promise<void>;
-  /** Ends it, waits for that and removes its folder. A second call does nothing more. */
-  stop(): Promise<void>;
+  /** Ends it, waits for that, removes its folder and gives its exit code, 128 and the signal's number where a signal ended it. A second call does nothing more. */
+  stop(): Promise<number>;
 };
 
 const START_TIMEOUT_MS = 60_000;
@@ -40,8 +40,10 @@ echo $!
 exec 2>&-
 cat >/dev/null
 kill -s "$signal" $!
-wait
+wait $!
+code=$?
 [ -z "$folder" ] || rm -rf -- "$folder"
+exit $code
 `;
 
 /** Starts a server. Resolves as soon as it runs, which is before it is ready. */
@@ -82,7 +84,8 @@ export async function startProcess({ command, args, env, signal = 'KILL', folder
     },
     async stop() {
       guard.stdin.end();
-      await gone;
+      const [code] = await gone;
+      return code;
     },
   };
 }

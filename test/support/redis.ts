@@ -31,12 +31,12 @@ export async function startRedis(): Promise<OwnRedis> {
     },
     pause: () => void process.kill(server.pid, 'SIGSTOP'),
     resume: () => void process.kill(server.pid, 'SIGCONT'),
-    kill: () => server.stop(),
+    kill: async () => void (await server.stop()),
     async restart() {
       await server.stop();
       server = await start(port);
     },
-    stop: () => server.stop(),
+    stop: async () => void (await server.stop()),
   };
 }
 
