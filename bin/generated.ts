@@ -1,7 +1,9 @@
 // The files that are generated, each with what it has to hold: facts that stand in code and are read in documents.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ERRORS, HEADERS, METRICS, SETTINGS } from '@partner-loyalty/runtime';
+import { compose, openSurface, SURFACES, type Surface } from '@partner-loyalty/gateway';
+import { ERRORS, HEADERS, METRICS, SETTINGS, type Transport } from '@partner-loyalty/runtime';
+import { printSchema } from 'graphql';
 
 export type Generated = {
   /** From the project's root. */
@@ -22,8 +24,25 @@ export const GENERATED: readonly Generated[] = [
   { file: 'docs/generated/errors.md', render: () => page('Errors', 'runtime/src/errors.ts', errorsTable()) },
   { file: 'docs/generated/headers.md', render: () => page('Headers', 'runtime/src/headers.ts', headersTable()) },
   { file: 'docs/generated/metrics.md', render: () => page('Metrics', 'runtime/src/metrics.ts', metricsTable()) },
+  { file: 'gateway/supergraph.graphql', render: supergraph },
+  ...(Object.keys(SURFACES) as Surface[]).map((surface) => ({
+    file: `docs/generated/surface.${surface}.graphql`,
+    render: () => schemaOf(surface),
+  })),
   ...(existsSync(join(ROOT, 'README.md')) ? [README] : []),
 ];
+
+function supergraph(): string {
+  return compose(join(ROOT, 'supergraph.yaml'));
+}
+
+// Committed so that every diff shows who sees what from now on.
+async function schemaOf(surface: Surface): Promise<string> {
+  const nowhere: Transport = { execute: () => ({ data: null }), ready: async () => {}, close: async () => {} };
+  const { schema, close } = await openSurface(surface, supergraph(), { members: nowhere, standings: nowhere });
+  await close();
+  return `# The schema behind ${SURFACES[surface]}. Generated from the subgraphs' schemas by \`npm run generate\`.\n\n${printSchema(schema)}\n`;
+}
 
 /**
  * The text with each section's content put between its markers, `<!-- NAME -->` and `<!-- end NAME -->`, which stand on lines of their own.
