@@ -32,8 +32,7 @@ export async function startService(env: Env): Promise<Service> {
   };
   let output = '';
   const endpoint = await new Promise<string>((resolve, reject) => {
-    const fail = () => reject(new Error(`the service did not start: ${output}`));
-    const timer = setTimeout(kill, START_TIMEOUT_MS); // Which ends in fail().
+    const timer = setTimeout(kill, START_TIMEOUT_MS); // Which closes the child, and so rejects.
     const read = (part: string) => {
       output += part;
       const [, found] = /(http:\S+\/graphql)\n/.exec(output) ?? [];
@@ -43,7 +42,10 @@ export async function startService(env: Env): Promise<Service> {
     };
     child.stdout.setEncoding('utf8').on('data', read);
     child.stderr.setEncoding('utf8').on('data', read);
-    child.once('close', fail);
+    child.once('close', () => {
+      clearTimeout(timer);
+      reject(new Error(`the service did not start: ${output}`));
+    });
   });
   return {
     endpoint,
