@@ -1,3 +1,4 @@
+// Who a request's headers say is asking.
 import { temporaryFolder } from '../../test/support/servers.ts';
 import { type Authenticate, createAuthenticate } from './auth.ts';
 import { issueKey, newKey } from './key.ts';

@@ -1,3 +1,4 @@
+// What documents measure, and where the limits stand.
 import { getIntrospectionQuery } from 'graphql';
 import { LIMITS, parseDocument, pickOperation } from './document.ts';
 

@@ -1,3 +1,4 @@
+// The format of keys.
 import fc from 'fast-check';
 import { hashKey, issueKey, newKey, parseKey } from './key.ts';
 

@@ -1,3 +1,4 @@
+// The keyring: its times, its bounds and its behaviour in an outage.
 import { temporaryFolder } from '../../test/support/servers.ts';
 import { issueKey, newKey } from './key.ts';
 import { createKeyring, type Keyring } from './keys.ts';

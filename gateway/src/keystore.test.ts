@@ -1,3 +1,4 @@
+// What every engine of the key store promises.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { type Db, MongoClient } from 'mongodb';

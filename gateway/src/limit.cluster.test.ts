@@ -1,3 +1,4 @@
+// Budgets shared by the workers of one machine.
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

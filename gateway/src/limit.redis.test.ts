@@ -1,3 +1,4 @@
+// Budgets in Redis, and without it when it goes away.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { Redis } from 'ioredis';

@@ -1,3 +1,4 @@
+// Verdicts and headers of the limits.
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { redisUrl } from '../../test/support/servers.ts';

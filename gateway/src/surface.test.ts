@@ -1,3 +1,4 @@
+// What each surface shows, and how a read is planned.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SubgraphRequest, Transport } from '@partner-loyalty/runtime';

@@ -1,3 +1,4 @@
+// Which ID tokens are valid.
 import { createHmac, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { type JWK, type JWTHeaderParameters, SignJWT, type SignOptions, UnsecuredJWT } from 'jose';
 import { createJwks } from './token.jwks.ts';
