@@ -39,5 +39,6 @@ export async function serveGateway(options: {
   const server = await serveHttp({ host, port, handle: gateway.handle, trustedProxies, log });
   lifecycle.opened('port', server.drain);
   log.info({ host, port: server.port, adminPort: admin.port, environment: settings.environment }, 'listening');
+  log.flush(); // Whoever waits for this line does not wait for the buffer.
   return { port: server.port, adminPort: admin.port };
 }
