@@ -8,7 +8,7 @@ import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Settings } from './settings.table.ts';
 import { createVerifier } from './signature.ts';
-import type { Subgraph, SubgraphRequest } from './subgraph.ts';
+import type { Subgraph, SubgraphReply, SubgraphRequest } from './subgraph.ts';
 import { decodeRequests, encodeReply, WIRE } from './wire.ts';
 
 /** Listens on the settings' host and port. Whatever is not signed with the secret, or the old one, gets 401 on every path. */
@@ -54,25 +54,34 @@ async function ready(subgraph: Subgraph): Promise<HttpReply> {
   return { status: ok ? 200 : 503, headers: {}, body: JSON.stringify({ ok }) };
 }
 
-/**
- * Answers all operations, a line for each as it finishes, so that a slow one holds up no other. Lines of one turn go out together,
- * and when they are all there is, with their length: an answer in pieces costs more.
- */
-async function answerEach(execute: Execute, requests: readonly SubgraphRequest[]): Promise<HttpReply> {
-  const headers = { 'content-type': 'application/x-ndjson' };
+const NDJSON = { 'content-type': 'application/x-ndjson' };
+
+type Late = { place: number; reply: Promise<SubgraphReply> };
+
+/** Answers all operations, a line for each; in one piece where they are all there at once. */
+function answerEach(execute: Execute, requests: readonly SubgraphRequest[]): HttpReply | Promise<HttpReply> {
+  const late: Late[] = [];
   let lines = '';
-  let left = requests.length;
-  let wake = () => {};
   requests.forEach((request, place) => {
     const reply = execute(request);
-    const finish = (done: Awaited<typeof reply>) => {
+    if ('then' in reply) late.push({ place, reply: withDeadline(reply) });
+    else lines += encodeReply(place, reply);
+  });
+  return late.length === 0 ? { status: 200, headers: NDJSON, body: lines } : answerInPieces(lines, late);
+}
+
+/** Writes each line as soon as there is one, so that a slow operation holds up no other. Lines of one turn go out together, also the first and only ones. */
+async function answerInPieces(begun: string, late: readonly Late[]): Promise<HttpReply> {
+  let lines = begun;
+  let left = late.length;
+  let wake = () => {};
+  for (const { place, reply } of late) {
+    reply.then((done) => {
       lines += encodeReply(place, done);
       left--;
       wake();
-    };
-    if ('then' in reply) withDeadline(reply).then(finish);
-    else finish(reply);
-  });
+    });
+  }
   /** Resolves after the next operation is finished, together with those that finish in the same turn. */
   const next = () =>
     new Promise<void>((resolve) => {
@@ -86,13 +95,13 @@ async function answerEach(execute: Execute, requests: readonly SubgraphRequest[]
     lines = '';
     return taken;
   };
-  if (left > 0 && lines === '') await next();
-  if (left === 0) return { status: 200, headers, body: take() };
+  if (lines === '') await next();
+  if (left === 0) return { status: 200, headers: NDJSON, body: take() };
   const body = async (write: (piece: string) => void) => {
     while (left > 0 || lines !== '') {
       if (lines === '') await next();
       write(take());
     }
   };
-  return { status: 200, headers, body };
+  return { status: 200, headers: NDJSON, body };
 }

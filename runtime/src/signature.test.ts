@@ -22,12 +22,8 @@ test('a signed request passes', () => {
 test('the same request passes once, however its signature is written', () => {
   const { sign, passes } = setup();
   const headers = sign(parts);
-  const signature = headers['x-subgraph-signature'] ?? '';
   expect([passes(headers), passes(headers)]).toEqual([true, false]);
-  // The last of 43 characters has two bits that do not count.
-  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-  const other = alphabet[(alphabet.indexOf(signature.slice(-1)) & ~3) + ((alphabet.indexOf(signature.slice(-1)) + 1) & 3)];
-  expect(passes({ ...headers, 'x-subgraph-signature': signature.slice(0, -1) + other })).toBe(false);
+  expect(passes({ ...headers, 'x-subgraph-signature': String(headers['x-subgraph-signature']).toUpperCase() })).toBe(false);
 });
 
 test('two equal requests are signed differently, and both pass', () => {
@@ -48,8 +44,8 @@ test.each([
   ['scopes', 'x-subgraph-scopes', '[{"kind":"partner","partnerId":"p"}]'],
   ['time', 'x-subgraph-time', '1800000000001'],
   ['nonce', 'x-subgraph-nonce', 'another'],
-  ['signature', 'x-subgraph-signature', 'A'.repeat(43)],
-  ['signature that is too short', 'x-subgraph-signature', 'AAAA'],
+  ['signature', 'x-subgraph-signature', 'a'.repeat(64)],
+  ['signature that is too short', 'x-subgraph-signature', 'aaaa'],
   ['time that is no number', 'x-subgraph-time', 'now'],
 ])('another %s does not pass', (_, name, value) => {
   const { sign, passes } = setup();
