@@ -230,6 +230,17 @@ describe('broken or unusual HTTP', () => {
     expect(bodyOf(answer)).toEqual({ errors: [{ message: expect.any(String), extensions: { code: 'BAD_REQUEST', requestId: id } }] });
   });
 
+  test('garbage behind a request that is being answered ends that connection and no other', async () => {
+    const finish = promised();
+    const port = await serve(async ({ path }) => {
+      if (path === '/slow') await finish.promise;
+      return json({ path });
+    });
+    expect(await talk(port, 'GET /slow HTTP/1.1\r\nhost: x\r\n\r\ngarbage\r\n\r\n')).toMatch(/^HTTP\/1.1 400 /);
+    finish.resolve();
+    expect(bodyOf(await talk(port, 'GET /next HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'))).toEqual({ path: '/next' });
+  });
+
   test('CONNECT gets what the handler says', async () => {
     const port = await serve(({ method, path }) => ({ ...json({ method, path }), status: 405 }));
     const answer = await talk(port, 'CONNECT example.com:443 HTTP/1.1\r\nhost: example.com:443\r\nx-request-id: mine\r\n\r\n');
