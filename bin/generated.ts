@@ -1,5 +1,5 @@
 // The files that are generated, each with what it has to hold: facts that stand in code and are read in documents.
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { compose, openSurface, SURFACES, type Surface } from '@partner-loyalty/gateway';
 import { ERRORS, HEADERS, METRICS, SETTINGS, type Transport } from '@partner-loyalty/runtime';
@@ -29,7 +29,7 @@ export const GENERATED: readonly Generated[] = [
     file: `docs/generated/surface.${surface}.graphql`,
     render: () => schemaOf(surface),
   })),
-  ...(existsSync(join(ROOT, 'README.md')) ? [README] : []),
+  README,
 ];
 
 function supergraph(): string {
