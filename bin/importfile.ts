@@ -23,7 +23,7 @@ export async function openSource(file: string): Promise<Source> {
  */
 export async function importSource<T>(shell: Shell, what: string, source: Source, kind: Kind<T>): Promise<void> {
   const startedAt = performance.now();
-  const progress = createProgress(process.stderr, what, source.bytes);
+  const progress = createProgress(shell.stderr, what, source.bytes);
   const interruption = new AbortController();
   const interrupt = () => {
     if (interruption.signal.aborted) {

@@ -1,5 +1,6 @@
 // Shows how an import goes: a bar with rate and time left on a terminal, nothing elsewhere.
 import { SingleBar } from 'cli-progress';
+import type { Terminal } from './shell.ts';
 
 export type Progress = {
   /** `done` and the total are in bytes. */
@@ -10,7 +11,7 @@ export type Progress = {
 };
 
 /** `totalBytes` is 0 where it is not known, as with stdin; lines and their rate are shown all the same. */
-export function createProgress(stderr: NodeJS.WriteStream, what: string, totalBytes: number): Progress {
+export function createProgress(stderr: Terminal, what: string, totalBytes: number): Progress {
   if (!stderr.isTTY) return { update: () => undefined, line: (text) => void stderr.write(`${text}\n`), stop: () => undefined };
   const startedAt = performance.now();
   const known = '{bar} {percentage}% | {lines} lines | {rate}/s | {eta_formatted} left';
@@ -19,7 +20,6 @@ export function createProgress(stderr: NodeJS.WriteStream, what: string, totalBy
     stream: stderr,
     barsize: 24,
     etaBuffer: 50,
-    hideCursor: true,
   });
   bar.start(totalBytes, 0, { lines: 0, rate: 0 });
   return {

@@ -20,10 +20,14 @@ export type Shell = {
   write(text: string): void;
   /** A line for people, on stderr. */
   note(text: string): void;
+  stderr: Terminal;
 };
 
+/** Where people read: a terminal, or a file or pipe. */
+export type Terminal = NodeJS.WritableStream & { isTTY?: boolean };
+
 /** A shell that prints results to stdout, and nothing else there. */
-export function createShell(stdout: NodeJS.WritableStream, stderr: NodeJS.WritableStream, settings: () => Settings): Shell {
+export function createShell(stdout: NodeJS.WritableStream, stderr: Terminal, settings: () => Settings): Shell {
   const shell: Shell = {
     settings,
     json: false,
@@ -31,6 +35,7 @@ export function createShell(stdout: NodeJS.WritableStream, stderr: NodeJS.Writab
     printAll: (rows) => shell.write(shell.json ? rows.map(jsonLine).join('') : table(rows)),
     write: (text) => void stdout.write(text),
     note: (text) => void stderr.write(`${text}\n`),
+    stderr,
   };
   return shell;
 }

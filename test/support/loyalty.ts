@@ -1,5 +1,5 @@
 // Runs the operator's command for tests: inside this process for speed, or as a process of its own, as an operator does.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
@@ -43,7 +43,7 @@ export async function loyaltyJson(env: Env, ...args: string[]): Promise<Record<s
 }
 
 /** Starts the command as a process: `node bin/loyalty.js`. */
-export function spawnLoyalty(env: Env, ...args: string[]): { child: ChildProcess; ran: Promise<Ran> } {
+export function spawnLoyalty(env: Env, ...args: string[]): { child: ChildProcessWithoutNullStreams; ran: Promise<Ran> } {
   const child = spawn(process.execPath, [join(ROOT, 'bin/loyalty.js'), ...args], { env: { ...bareEnv(), ...env } });
   const ran = Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)]).then(([[code], stdout, stderr]) => ({
     code,
