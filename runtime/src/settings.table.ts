@@ -182,7 +182,7 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: SettingRow<Se
   idTokenIssuer: {
     name: 'ID_TOKEN_ISSUER',
     default: 'the service itself',
-    meaning: "The identity provider's `iss`; set together with the next two.",
+    meaning: "The identity provider's `iss`; set together with its audience.",
     usedBy: IDENTITY,
     parse: fitting(/^\S+$/, 'without spaces'),
     unset: none,
@@ -197,8 +197,8 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: SettingRow<Se
   },
   idTokenJwksUrl: {
     name: 'ID_TOKEN_JWKS_URL',
-    default: 'the service itself',
-    meaning: 'Where it publishes its keys.',
+    default: 'as the provider says',
+    meaning: 'Where it publishes its keys; without it they are discovered at the issuer.',
     usedBy: IDENTITY,
     parse: (text) => webAddress(text) && text,
     unset: none,

@@ -137,10 +137,12 @@ test('a subgraph by itself needs the secret, and so does whoever asks it', () =>
   expect(message(() => readSettings({ SUBGRAPH_SECRET: SECRET }, 'gateway')).match(/has to be set where the gateway/g)).toHaveLength(2);
 });
 
-test('an identity provider is named completely or not at all', () => {
-  const said = message(() => readSettings({ ID_TOKEN_ISSUER: 'https://id.example' }, 'all'));
-  expect(said).toContain('ID_TOKEN_AUDIENCE has to be set');
-  expect(said).toContain('ID_TOKEN_JWKS_URL has to be set');
+test('an identity provider is named with its audience, its keys can be discovered', () => {
+  const provider = { ID_TOKEN_ISSUER: 'https://id.example', ID_TOKEN_AUDIENCE: 'loyalty' };
+  expect(message(() => readSettings({ ID_TOKEN_ISSUER: 'https://id.example' }, 'all'))).toContain('ID_TOKEN_AUDIENCE has to be set');
+  expect(message(() => readSettings({ ID_TOKEN_JWKS_URL: 'https://id.example/keys' }, 'all'))).toContain('ID_TOKEN_ISSUER has to be set');
+  expect(message(() => readSettings({ ...provider, ID_TOKEN_ISSUER: 'id' }, 'all'))).toContain('ID_TOKEN_JWKS_URL has to be set');
+  expect(readSettings(provider, 'all').idTokenJwksUrl).toBeUndefined();
 });
 
 test('a process leaves alone what it does not use', () => {

@@ -42,7 +42,11 @@ function contradictions(settings: Settings, process: ProcessName): [string, stri
   if (process !== 'all' || membersUrl !== undefined || standingsUrl !== undefined) {
     require('once a subgraph runs by itself', { SUBGRAPH_SECRET: subgraphSecret });
   }
-  const provider = { ID_TOKEN_ISSUER: idTokenIssuer, ID_TOKEN_AUDIENCE: idTokenAudience, ID_TOKEN_JWKS_URL: idTokenJwksUrl };
-  if (Object.values(provider).some((value) => value !== undefined)) require('with the other ID_TOKEN variables of a provider', provider);
+  if ([idTokenIssuer, idTokenAudience, idTokenJwksUrl].some((value) => value !== undefined)) {
+    require('with the other ID_TOKEN variables of a provider', { ID_TOKEN_ISSUER: idTokenIssuer, ID_TOKEN_AUDIENCE: idTokenAudience });
+    if (idTokenJwksUrl === undefined && idTokenIssuer !== undefined && !/^https?:/.test(idTokenIssuer)) {
+      faults.push(['ID_TOKEN_JWKS_URL', 'has to be set where the issuer is no address to discover it at']);
+    }
+  }
   return faults;
 }
