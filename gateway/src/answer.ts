@@ -26,8 +26,8 @@ export function answerOf(
 }
 
 /** The data with its root fields in the order of the document (GraphQL, section 7.2.2). */
-export function inOrder(data: Record<string, unknown>, names: ReadonlySet<string>): Record<string, unknown> {
-  return Object.fromEntries([...names].flatMap((name) => (Object.hasOwn(data, name) ? [[name, data[name]]] : [])));
+export function inOrder(data: Record<string, unknown>, rootNames: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(rootNames.flatMap((name) => (Object.hasOwn(data, name) ? [[name, data[name]]] : [])));
 }
 
 type RawError = NonNullable<ExecutionResult['errors']>[number];

@@ -102,7 +102,7 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
     const asked = { document: ready.document, key: ready.key, variables: { ...variables, ...ready.literals }, scope, requestId };
     const result = asked.document === undefined ? { data: {} } : await surface.execute({ ...asked, document: asked.document });
     if (ready.introspection !== undefined && result.data) {
-      result.data = inOrder({ ...result.data, ...introspect(surface.schema, ready.introspection, variables) }, ready.names);
+      result.data = inOrder({ ...result.data, ...introspect(surface.schema, ready.introspection, variables) }, ready.rootNames);
     }
     const { status, code, body } = answerOf(result, ready.names, requestId, (what) =>
       log.error({ requestId, err: what }, 'masked an error'),

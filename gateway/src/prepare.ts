@@ -3,6 +3,7 @@
 import { fail, type Metrics } from '@partner-loyalty/runtime';
 import {
   type DocumentNode,
+  type FragmentDefinitionNode,
   GraphQLError,
   type GraphQLSchema,
   getNamedType,
@@ -12,6 +13,7 @@ import {
   Kind,
   parseType,
   print,
+  type SelectionSetNode,
   TypeInfo,
   type TypeNode,
   type ValueNode,
@@ -43,8 +45,10 @@ export type Prepared = {
   literals: Record<string, unknown>;
   /** What graphql-js answers from the schema; undefined where the operation does not introspect. */
   introspection?: DocumentNode;
-  /** The names under which the caller asked for fields, and those of the root in their order. */
+  /** The names under which the caller asked for fields, at any depth. */
   names: ReadonlySet<string>;
+  /** Those of the root, in their order. */
+  rootNames: readonly string[];
 };
 
 export type Documents = { read(query: string): Cached; keep(query: string, cached: Cached): void };
@@ -151,10 +155,24 @@ function prepare(document: DocumentNode, { node, introspects }: Operation, schem
   const alone: DocumentNode = { kind: Kind.DOCUMENT, definitions: [anonymous, ...fragments] };
   const names = new Set<string>();
   visit(alone, { Field: ({ alias, name }) => void names.add((alias ?? name).value) });
+  const rootNames = rootNamesOf(node.selectionSet, fragments);
   const { introspection, rest } = introspects ? splitIntrospection(alone) : { rest: alone };
-  if (rest === undefined) return { introspection, key: '', literals: {}, names };
+  if (rest === undefined) return { introspection, key: '', literals: {}, names, rootNames };
   const { lifted, literals } = liftLiterals(rest, schema);
-  return { introspection, document: lifted, key: print(lifted), literals, names };
+  return { introspection, document: lifted, key: print(lifted), literals, names, rootNames };
+}
+
+function rootNamesOf(root: SelectionSetNode, fragments: readonly FragmentDefinitionNode[]): string[] {
+  const unread = new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
+  const read = ({ selections }: SelectionSetNode): string[] =>
+    selections.flatMap((selection) => {
+      if (selection.kind === Kind.FIELD) return [(selection.alias ?? selection.name).value];
+      if (selection.kind === Kind.INLINE_FRAGMENT) return read(selection.selectionSet);
+      const fragment = unread.get(selection.name.value);
+      unread.delete(selection.name.value);
+      return fragment === undefined ? [] : read(fragment.selectionSet);
+    });
+  return [...new Set(read(root))];
 }
 
 function liftLiterals(document: DocumentNode, schema: GraphQLSchema) {
