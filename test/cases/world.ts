@@ -1,0 +1,142 @@
+// The world that tests run in: partners, members, enrollments and activities, written to the stores as an import would.
+import { issueKey, type KeyStore, type Partner } from '@partner-loyalty/gateway';
+import { type Address, canonicalEmail, type MemberRecord, type MembersStore } from '@partner-loyalty/members';
+import type { Environment } from '@partner-loyalty/runtime';
+import { type DatedActivity, type Program, type StandingsStore, yearOf } from '@partner-loyalty/standings';
+
+export type Stores = { keys: KeyStore; members: MembersStore; standings: StandingsStore };
+
+export type PartnerId = keyof typeof PARTNERS;
+
+/** The partners by id. `frugal` has a budget of its own; it and `gamma` have no program. */
+export const PARTNERS = {
+  alpha: {
+    program: {
+      membershipYear: { start: '01-01', timeZone: 'UTC' },
+      tiers: [
+        { name: 'Blue', points: 0 },
+        { name: 'Silver', points: 100 },
+        { name: 'Gold', points: 1_000 },
+      ],
+    },
+  },
+  beta: {
+    program: {
+      membershipYear: { start: '07-01', timeZone: 'Pacific/Auckland' },
+      tiers: [
+        { name: 'Plus', points: 50 },
+        { name: 'Prime', points: 500 },
+      ],
+    },
+  },
+  frugal: { budget: 5 },
+  gamma: {},
+} satisfies Record<string, { program?: Program; budget?: number }>;
+
+/** The members, each with what the tests need it for. */
+export const MEMBERS: MemberRecord[] = [
+  {
+    memberId: 'm-both', // with alpha and beta, with an earlier address, and other external IDs with each
+    address: address('Both@Example.com'),
+    previousAddresses: [address('both.earlier@example.net')],
+    firstName: 'Teal',
+    lastName: 'Heron',
+    enrollments: [
+      { partnerId: 'alpha', externalId: 'shared-1' },
+      { partnerId: 'beta', externalId: 'beta-7' },
+    ],
+  },
+  {
+    memberId: 'm-alpha', // with alpha alone, without a last name and without activity
+    address: address('alpha.only@example.com'),
+    previousAddresses: [],
+    firstName: 'Ochre',
+    enrollments: [{ partnerId: 'alpha', externalId: 'alpha-2' }],
+  },
+  {
+    memberId: 'm-beta', // with beta alone, where it has the external ID that another member has with alpha
+    address: address('beta.only@example.com'),
+    previousAddresses: [address('beta.earlier@example.com')],
+    enrollments: [{ partnerId: 'beta', externalId: 'shared-1' }],
+  },
+  {
+    memberId: 'm-ended', // once with alpha, still with gamma
+    address: address('ended@example.com'),
+    previousAddresses: [address('ended.earlier@example.com')],
+    firstName: 'Umber',
+    enrollments: [
+      { partnerId: 'alpha', status: 'ENDED' },
+      { partnerId: 'gamma', externalId: 'gamma-4' },
+    ],
+  },
+  { memberId: 'm-nobody', address: address('nobody@example.com'), previousAddresses: [], enrollments: [] },
+  {
+    memberId: 'm-frugal',
+    address: address('frugal@example.com'),
+    previousAddresses: [],
+    enrollments: [{ partnerId: 'frugal', externalId: 'frugal-1' }],
+  },
+];
+
+/** Points and stays of the current membership years. */
+const EARNED: [partnerId: PartnerId, memberId: string, points: number, stays: number][] = [
+  ['alpha', 'm-both', 300, 2],
+  ['alpha', 'm-both', -50, 0],
+  ['beta', 'm-both', 700, 1],
+  ['alpha', 'm-ended', 400, 4],
+  ['gamma', 'm-ended', 9, 1],
+  ['beta', 'm-beta', -20, 0],
+];
+
+/** Writes the partners, and gives a key of each. */
+export async function addPartners(stores: Stores, environment: Environment = 'sandbox'): Promise<Record<PartnerId, string>> {
+  const made: [string, string][] = [];
+  for (const [partnerId, { program, budget }] of Object.entries<{ program?: Program; budget?: number }>(PARTNERS)) {
+    if (program) await stores.standings.putProgram(partnerId, program);
+    made.push([partnerId, await addPartner(stores.keys, { partnerId, budget }, environment)]);
+  }
+  // Cast: there is an entry for each partner.
+  return Object.fromEntries(made) as Record<PartnerId, string>;
+}
+
+/** Writes the whole world as of `now`, and gives a key of each partner. */
+export async function fillWorld(stores: Stores, now = new Date(), environment: Environment = 'sandbox') {
+  const keys = await addPartners(stores, environment);
+  await stores.members.importMembers(MEMBERS);
+  await stores.standings.record(EARNED.map((earned, index) => activity(`a-${index}`, earned, now)));
+  return keys;
+}
+
+/** Writes a partner and gives a key of it. */
+export async function addPartner(
+  keys: KeyStore,
+  partner: Pick<Partner, 'partnerId' | 'budget'>,
+  environment: Environment = 'sandbox',
+): Promise<string> {
+  await keys.createPartner({ ...partner, name: partner.partnerId, createdAt: new Date() });
+  return addKey(keys, partner.partnerId, environment);
+}
+
+/** Makes one more key of a partner. */
+export async function addKey(keys: KeyStore, partnerId: string, environment: Environment = 'sandbox', expiresAt?: Date): Promise<string> {
+  const { key, record } = issueKey(environment, partnerId, new Date(), expiresAt);
+  await keys.createKey(record);
+  return key;
+}
+
+/** An address as an import has it. Throws for what is no address. */
+export function address(typed: string): Address {
+  const canonical = canonicalEmail(typed);
+  if (canonical === undefined) throw new Error(`${typed} is no address`);
+  return { typed, canonical };
+}
+
+/** An activity of a partner's program at a time. */
+export function activity(
+  activityId: string,
+  [partnerId, memberId, points, stays]: [partnerId: PartnerId, memberId: string, points: number, stays: number],
+  occurredAt: Date,
+): DatedActivity {
+  const { program }: { program?: Program; budget?: number } = PARTNERS[partnerId];
+  return { activityId, partnerId, memberId, points, stays, occurredAt, year: yearOf(program, occurredAt) };
+}
