@@ -200,6 +200,10 @@ test('for people, lists are aligned and a new key comes with a warning', async (
   folder.remove();
 });
 
+test('supergraph compose --check says that the committed graph is up to date, and writes nothing', async () => {
+  expect(await loyaltyJson({}, 'supergraph', 'compose', '--check')).toEqual([{ file: 'gateway/supergraph.graphql', changed: false }]);
+});
+
 test('as a process: results on stdout, exit codes, and a reader that goes away', async () => {
   const folder = temporaryFolder();
   const env = { DATA_DIR: folder.path };

@@ -43,7 +43,10 @@ export function createShell(stdout: NodeJS.WritableStream, stderr: Terminal, set
 /** An error as one line, whatever it holds. */
 export function oneLine(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  return text.trim().replace(/\s*\n\s*/g, '; ');
+  return text
+    .trim()
+    .replace(/:\s*\n\s*/g, ': ')
+    .replace(/\s*\n\s*/g, '; ');
 }
 
 function jsonLine(row: Row): string {

@@ -14,7 +14,6 @@ import {
 import { createStandings, openStandingsStore, type StandingsStore } from '@partner-loyalty/standings';
 import { banner, endpointOf } from './banner.ts';
 import { fillDemo, storesForDemo } from './demo.ts';
-import { oneLine } from './shell.ts';
 
 /** A subgraph that runs in this process comes with its store. */
 type Reached<Store> = { transport: Transport; store?: Store };
@@ -62,7 +61,7 @@ function settingsOrExit(): Settings {
   try {
     return readSettings(readEnv(), 'all');
   } catch (error) {
-    process.stderr.write(`${oneLine(error)}\n`);
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     return process.exit(1);
   }
 }
