@@ -1,9 +1,9 @@
-// The service in the test's own process, behind real HTTP, on embedded stores of its own that the test may write to.
+// The service in the test's own process, behind real HTTP, on stores of its own that the test may write to.
 import { openKeyStore, serveGateway } from '@partner-loyalty/gateway';
 import { createMembers, openMembersStore } from '@partner-loyalty/members';
 import { createInProcessTransport, createLog, type Log, readSettings } from '@partner-loyalty/runtime';
 import { createStandings, openStandingsStore } from '@partner-loyalty/standings';
-import { temporaryFolder } from '../support/servers.ts';
+import { freshMongodbUrl, temporaryFolder } from '../support/servers.ts';
 import { type Client, createClient } from './client.ts';
 import { type Provider, startProvider } from './provider.ts';
 import { fillWorld, type PartnerId, type Stores } from './world.ts';
@@ -16,34 +16,48 @@ export type Stage = {
   /** A key of each partner of the world. */
   keys: Record<PartnerId, string>;
   provider: Provider;
+  /** What the subgraphs have asked of their stores, the latest last: `members.memberByEmail`. */
+  calls: string[];
   /** Asks as alpha where a call names no other credential. */
   ask: Client;
   close(): Promise<void>;
 };
 
+/** The engines that the stores may be on. */
+export const ENGINES = ['the embedded store', 'MongoDB'] as const;
+
 /** Starts it, filled with the world. `env` are its settings beside those of its own; `now` is the time that standings go by. */
 export async function startInProcess({
+  engine = ENGINES[0],
   env = {},
   now = () => new Date(),
   log = createLog('silent'),
 }: {
+  engine?: (typeof ENGINES)[number];
   env?: Record<string, string>;
   now?: () => Date;
   log?: Log;
 } = {}): Promise<Stage> {
   const folder = temporaryFolder();
   const provider = await startProvider();
-  const settings = readSettings({ PORT: '0', ADMIN_PORT: '0', DATA_DIR: folder.path, ...provider.env, ...env }, 'all');
-  const opened: (() => Promise<unknown>)[] = [async () => folder.remove(), async () => provider.close()];
+  const opened: (() => unknown)[] = [folder.remove, provider.close];
+  const own: Record<string, string> = { PORT: '0', ADMIN_PORT: '0', DATA_DIR: folder.path, ...provider.env };
+  if (engine === 'MongoDB') {
+    const database = freshMongodbUrl();
+    own.MONGODB_URL = database.url;
+    opened.push(database.drop);
+  }
+  const settings = readSettings({ ...own, ...env }, 'all');
   const lifecycle = { opened: (_: string, close: () => Promise<unknown>) => void opened.push(close), draining: () => false };
   const stores: Stores = {
     keys: await openKeyStore(settings),
     members: await openMembersStore(settings),
     standings: await openStandingsStore(settings),
   };
+  const calls: string[] = [];
   const transports = {
-    members: createInProcessTransport(createMembers(stores.members), log),
-    standings: createInProcessTransport(createStandings(stores.standings, now), log),
+    members: createInProcessTransport(createMembers(watched('members', stores.members, calls)), log),
+    standings: createInProcessTransport(createStandings(watched('standings', stores.standings, calls), now), log),
   };
   opened.push(stores.keys.close, transports.members.close, transports.standings.close);
   const keys = await fillWorld(stores, now());
@@ -55,9 +69,24 @@ export async function startInProcess({
     stores,
     keys,
     provider,
+    calls,
     ask: createClient(url, keys.alpha),
     async close() {
       for (const close of opened.reverse()) await close();
     },
   };
+}
+
+/** The same store, which writes down what it is asked. */
+function watched<T extends object>(name: string, store: T, calls: string[]): T {
+  return new Proxy(store, {
+    get(target, method, receiver) {
+      const found = Reflect.get(target, method, receiver);
+      if (typeof found !== 'function') return found;
+      return (...args: unknown[]) => {
+        calls.push(`${name}.${String(method)}`);
+        return found.apply(target, args);
+      };
+    },
+  });
 }
