@@ -1,4 +1,5 @@
 // Checks that a target answers right before it is timed: a look-up by itself, then 200 different ones at once.
+import { connect } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Target } from './http.ts';
@@ -13,14 +14,20 @@ export async function checkAnswers(target: Target): Promise<void> {
   await Promise.all(Array.from({ length: CONCURRENT }, (_, index) => checkLookup(target, (index * step) % target.members, index)));
 }
 
-/** Asks until the first right answer. Rejects with the first wrong answer, or when the signal aborts. */
+/** Waits until a target listens and asks it once. Rejects with a wrong answer, or when the signal aborts. */
 export async function firstAnswer(target: Target, signal: AbortSignal): Promise<void> {
+  await untilListening(target.url, signal);
+  await checkLookup(target, 1);
+}
+
+/** Waits until something accepts connections at an address. Rejects when the signal aborts. */
+export async function untilListening(url: string, signal?: AbortSignal): Promise<void> {
+  const { hostname, port } = new URL(url);
   for (;;) {
-    try {
-      return await checkLookup(target, 1);
-    } catch (error) {
-      if (!(error instanceof TypeError)) throw error; // A TypeError of fetch: nobody listens yet.
-    }
+    const socket = connect(Number(port), hostname);
+    const accepted = await new Promise((resolve) => socket.once('connect', () => resolve(true)).once('error', () => resolve(false)));
+    socket.destroy();
+    if (accepted) return;
     await setTimeout(2, undefined, { signal });
   }
 }

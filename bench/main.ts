@@ -4,14 +4,22 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { GENERATOR } from './load/load.ts';
 import { describeMachine, nodeVersions, stepAside } from './machine.ts';
+import { coldstart } from './parts/coldstart.ts';
+import { document } from './parts/document.ts';
+import { features } from './parts/features.ts';
 import { gateways } from './parts/gateways.ts';
+import { growth } from './parts/growth.ts';
+import { offered } from './parts/offered.ts';
 import type { Options, Part } from './parts/part.ts';
+import { soak } from './parts/soak.ts';
+import { subgraph } from './parts/subgraph.ts';
+import { workers } from './parts/workers.ts';
 import { installPeers } from './peers.ts';
 import { keep, printed, writeReport } from './report.ts';
 import { say } from './rounds.ts';
 import { openStage } from './stage.ts';
 
-const PARTS: Record<string, Part> = { gateways };
+const PARTS: Record<string, Part> = { gateways, offered, features, growth, coldstart, document, soak, workers, subgraph };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -3,7 +3,6 @@ import { checkAnswers } from './check.ts';
 import { requestTexts } from './http.ts';
 import { saturate } from './load/load.ts';
 import type { Running } from './stage.ts';
-import { usageOf } from './usage.ts';
 
 export type Sample = {
   perSecond: number;
@@ -24,12 +23,18 @@ export async function measure(
   { seconds, warmUpSeconds, connections }: Timing,
   texts = requestTexts(running),
 ): Promise<Sample> {
-  const load = { url: running.url, texts, members: running.members, connections, place: 'load' as const };
+  const load = {
+    url: running.url,
+    texts,
+    members: running.members,
+    connections,
+    place: running.place === 'both' ? ('both' as const) : ('load' as const),
+  };
   await checkAnswers(running);
   if (warmUpSeconds > 0) await saturate({ ...load, seconds: warmUpSeconds });
-  const before = usageOf(running.pid);
+  const before = running.usage();
   const result = await saturate({ ...load, seconds });
-  const after = usageOf(running.pid);
+  const after = running.usage();
   await checkAnswers(running);
   const cpuSeconds = after.cpuSeconds - before.cpuSeconds;
   return {

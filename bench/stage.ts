@@ -7,21 +7,24 @@ import { findCommand } from '../test/support/debian.ts';
 import { startDocumentDb } from '../test/support/documentdb/start.ts';
 import { startMongod } from '../test/support/mongod.ts';
 import { freePort } from '../test/support/port.ts';
-import { startProcess } from '../test/support/process.ts';
+import { type ServerProcess, startProcess } from '../test/support/process.ts';
 import { startRedis } from '../test/support/redis.ts';
 import { firstAnswer } from './check.ts';
 import type { Target } from './http.ts';
 import { type NodeVersion, type Place, placed } from './machine.ts';
 import { answerOf } from './population.ts';
+import { type Usage, usageOf } from './usage.ts';
 
 export const ROOT = resolve(import.meta.dirname, '..');
 
 /** A started process that answers look-ups. */
 export type Running = Target & {
-  pid: number;
+  place: Place;
+  /** What it and its children have used until now. */
+  usage(): Usage;
   /** From its start to its first right answer. */
   readyMs: number;
-  stop(): Promise<void>;
+  stop(): Promise<unknown>;
 };
 
 export type Launch = {
@@ -62,9 +65,9 @@ const SECRET = 'a secret of the benchmark alone';
 /** Opens a stage. Whoever opens it closes it, which ends everything that was started. */
 export function openStage(node: NodeVersion): Stage {
   const folder = mkdtempSync(join(tmpdir(), 'bench-'));
-  const closers: (() => Promise<void>)[] = [];
+  const closers: (() => Promise<unknown>)[] = [];
 
-  const server = async (variable: string, begin: () => Promise<{ url: string; stop(): Promise<void> }>) => {
+  const server = async (variable: string, begin: () => Promise<{ url: string; stop(): Promise<unknown> }>) => {
     const given = readEnv()[variable];
     if (given) return given;
     const { url, stop } = await begin();
@@ -122,21 +125,26 @@ export function openStage(node: NodeVersion): Stage {
       const target: Target = { url: `http://127.0.0.1:${port}/graphql`, keys, members };
       const given = new AbortController();
       try {
-        // Waiting for what is never written rejects with what was, where the process ends.
-        await Promise.race([firstAnswer(target, given.signal), started.wrote(/(?!)/)]);
+        await Promise.race([firstAnswer(target, given.signal), untilEnded(started)]);
       } catch (error) {
         await started.stop();
         throw error;
       } finally {
         given.abort();
       }
-      return { ...target, pid: started.pid, readyMs: performance.now() - startedAt, stop: started.stop };
+      return { ...target, place, usage: () => usageOf(started.pid), readyMs: performance.now() - startedAt, stop: started.stop };
     },
     async close() {
       await Promise.all(closers.map((stop) => stop()));
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Rejects with what a process wrote when it ends. */
+export async function untilEnded(started: ServerProcess): Promise<never> {
+  await started.ended;
+  throw new Error(`a process ended: ${started.output()}`);
 }
 
 /** Makes the value when first asked for, and gives the same ever after. */

@@ -29,5 +29,5 @@ export function shown(value: number): string {
 
 /** A median with the least and the greatest in brackets. */
 export function shownSpread({ median, least, greatest }: Spread): string {
-  return least === greatest ? shown(median) : `${shown(median)} (${shown(least)}–${shown(greatest)})`;
+  return least === greatest || Number.isNaN(median) ? shown(median) : `${shown(median)} (${shown(least)}–${shown(greatest)})`;
 }

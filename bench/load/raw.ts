@@ -63,6 +63,12 @@ export async function drive({ url, next, seconds, connections, ratePerSecond }: 
         if (isWhole(connection.received)) answered(connection);
       });
       await new Promise((resolve, reject) => connection.socket.once('connect', resolve).once('error', reject));
+      connection.socket.once('close', () => {
+        if (over) return;
+        const place = free.indexOf(connection);
+        if (place !== -1) free.splice(place, 1);
+        else failed++;
+      });
       return connection;
     }),
   );
@@ -76,7 +82,8 @@ export async function drive({ url, next, seconds, connections, ratePerSecond }: 
       const now = performance.now();
       for (; due <= now; due += (-Math.log(1 - Math.random()) / ratePerSecond) * 1000) {
         lags.push(now - due);
-        const connection = free.pop();
+        // The one that has been free the longest, so that none is idle until the server closes it.
+        const connection = free.shift();
         if (connection === undefined) waiting.push(now);
         else send(connection, now);
       }

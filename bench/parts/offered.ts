@@ -38,18 +38,22 @@ export const offered: Part = {
       SHARES.map((share) => Math.round(stockSaturation * share)),
     );
     return {
-      tables: [table(ours, saturation, own), table(floor, saturation, bare), table(apollo, stockSaturation, stock)],
+      tables: [
+        table(`${ours.title}, which is saturated at ${shown(saturation)}/s`, own),
+        table(`${floor.title}, at the same rates`, bare),
+        table(`${apollo.title}, which is saturated at ${shown(stockSaturation)}/s`, stock),
+      ],
       figures: { tailToFloor: spread(tails) },
       notes: [
-        "Requests arrive at random times (Poisson) whether or not answers keep up. The floor gets this gateway's rates. The generator shares its core with the subgraphs; its own lateness is not part of the latencies.",
+        'Requests arrive at random times (Poisson) whether or not answers keep up. The generator shares its core with the subgraphs; its own lateness is not part of the latencies.',
       ],
     };
   },
 };
 
-function table({ title }: Variant, saturation: number, points: Point[]) {
+function table(title: string, points: Point[]) {
   return {
-    title: `${title}; this gateway's own saturation ${title === floor.title ? 'for comparison ' : ''}${shown(saturation)}/s`,
+    title,
     columns: ['offered/s', 'answered/s', 'p50 ms', 'p99 ms', 'p99 to p50', 'generator late, p99 ms'],
     rows: points.map(({ offered, answered, p50Ms, p99Ms, lagP99Ms }) =>
       [offered, answered, p50Ms, p99Ms, p99Ms / p50Ms, lagP99Ms].map(shown),

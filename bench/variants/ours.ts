@@ -3,9 +3,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../../test/support/port.ts';
 import { startProcess } from '../../test/support/process.ts';
+import { untilListening } from '../check.ts';
 import { asEnv, fill, makeKeys, storesOf } from '../data.ts';
 import { placed } from '../machine.ts';
-import { ROOT, type Running, type Stage } from '../stage.ts';
+import { ROOT, type Running, type Stage, untilEnded } from '../stage.ts';
 import type { Variant } from './variant.ts';
 
 /** Settings a run may change; the rest is as shipped. */
@@ -80,20 +81,22 @@ function serve(stage: Stage, folder: string, env: Record<string, string>, keys: 
   });
 }
 
-async function startSubgraph(stage: Stage, name: string, env: Record<string, string>): Promise<{ url: string; stop(): Promise<void> }> {
+async function startSubgraph(stage: Stage, name: string, env: Record<string, string>): Promise<{ url: string; stop(): Promise<unknown> }> {
   const port = await freePort();
   const started = await startProcess({
     ...placed('load', stage.node.path, shippedArgs(join('subgraphs', name))),
     env: { ...env, NODE_ENV: 'production', PORT: `${port}`, ADMIN_PORT: '0' },
     signal: 'TERM',
   });
-  return { url: `http://127.0.0.1:${port}`, stop: started.stop };
+  const url = `http://127.0.0.1:${port}`;
+  await Promise.race([untilListening(url), untilEnded(started)]);
+  return { url, stop: started.stop };
 }
 
 /** The arguments of `npm start` in a folder, with the main file's path made absolute. */
 function shippedArgs(folder: string): string[] {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'));
-  const [, ...args]: string[] = scripts.start.split(' ');
-  const main = args.pop() ?? '';
-  return [...args, join(ROOT, folder, main)];
+  const words: string[] = scripts.start.split(' ');
+  const main = words.pop() ?? '';
+  return [...words.slice(words.indexOf('node') + 1), join(ROOT, folder, main)];
 }

@@ -1,0 +1,83 @@
+// A gateway in one process over memory whose features can be switched off one by one; only what they cost is measured with it.
+// Run as: node --import tsx bench/features.ts '{"port":…,"on":["auth","limit","logs","metrics"],"redisUrl":"…","dataDir":"…"}'
+import { readFileSync } from 'node:fs';
+import { SUPERGRAPH_FILE } from '@partner-loyalty/gateway';
+import { createMembers } from '@partner-loyalty/members';
+import {
+  createInProcessTransport,
+  createLog,
+  createMetrics,
+  HEADERS,
+  type HttpReply,
+  type Metrics,
+  serveHttp,
+} from '@partner-loyalty/runtime';
+import { createStandings } from '@partner-loyalty/standings';
+import { type Authenticate, createAuthenticate } from '../gateway/src/auth.ts';
+import { createCors } from '../gateway/src/cors.ts';
+import { createHandler } from '../gateway/src/handle.ts';
+import { createKeyring } from '../gateway/src/keys.ts';
+import { openKeyStore } from '../gateway/src/keystore.open.ts';
+import { openCounters } from '../gateway/src/limit.open.ts';
+import { createLimiter, type Limiter } from '../gateway/src/limit.ts';
+import { openSurface } from '../gateway/src/surface.ts';
+import { memoryMembers, memoryStandings } from './memory.ts';
+import { PARTNER } from './population.ts';
+import { MEMORY_MEMBERS } from './stage.ts';
+
+export type Feature = 'auth' | 'limit' | 'logs' | 'metrics';
+
+// Cast: parts/features.ts writes it.
+const options = JSON.parse(process.argv[2] ?? '') as { port: number; on: Feature[]; redisUrl?: string; dataDir: string };
+const on = (feature: Feature) => options.on.includes(feature);
+
+const log = createLog(on('logs') ? 'info' : 'silent');
+const metrics = on('metrics') ? createMetrics() : noMetrics();
+const transports = {
+  members: createInProcessTransport(createMembers(memoryMembers(MEMORY_MEMBERS)), log),
+  standings: createInProcessTransport(createStandings(memoryStandings()), log),
+};
+const supergraph = readFileSync(SUPERGRAPH_FILE, 'utf8');
+const graphql = createHandler({
+  authenticate: on('auth') ? await realAuth() : noAuth(),
+  limiter: on('limit') ? await realLimiter() : noLimiter(),
+  surfaces: { partner: await openSurface('partner', supergraph, transports), member: await openSurface('member', supergraph, transports) },
+  cors: createCors([]),
+  correctEndpoint: 'http://localhost:4001/graphql',
+  log,
+  metrics,
+});
+const handle = on('limit') ? graphql : async (request: Parameters<typeof graphql>[0]) => withoutLimitHeaders(await graphql(request));
+await serveHttp({ port: options.port, host: '127.0.0.1', handle, trustedProxies: [], log });
+
+async function realAuth(): Promise<Authenticate> {
+  const store = await openKeyStore({ dataDir: options.dataDir, environment: 'sandbox' });
+  const tokens = { verify: () => undefined };
+  return createAuthenticate({ environment: 'sandbox', keyring: createKeyring({ store }), tokens, keyBudget: 600 });
+}
+
+async function realLimiter(): Promise<Limiter> {
+  return createLimiter(await openCounters({ redisUrl: options.redisUrl, environment: 'sandbox' }, false, log), 60);
+}
+
+function noAuth(): Authenticate {
+  const scope = { kind: 'partner', partnerId: PARTNER } as const;
+  const principal = { id: 'key', surface: 'partner', scope, budget: 1_000_000_000, policy: 'key' } as const;
+  return () => ({ kind: 'principal', principal });
+}
+
+function noLimiter(): Limiter {
+  const verdict = Promise.resolve({ policy: 'key', allowed: true, limit: 1, remaining: 1, resetSeconds: 1, windowSeconds: 1 } as const);
+  return { take: () => verdict, refuse: () => verdict };
+}
+
+// The handler writes the limit's headers from any verdict; they are part of what the limit costs.
+function withoutLimitHeaders({ status, headers, body }: HttpReply): HttpReply {
+  return { status, headers: { [HEADERS.contentType.name]: headers[HEADERS.contentType.name] ?? 'application/json' }, body };
+}
+
+function noMetrics(): Metrics {
+  const ignore = () => undefined;
+  const none = { request: ignore, subgraphCall: ignore, limit: ignore, keyCache: ignore, documentCache: ignore, mail: ignore };
+  return { ...none, text: async () => '', data: async () => [] };
+}
