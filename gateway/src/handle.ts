@@ -94,9 +94,9 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
     checkDocument(cached, document, surface.schema);
     if (operation === undefined) fail('GRAPHQL_VALIDATION_FAILED', 'the document has no operation');
     documents.keep(query, cached);
-    checkVariables(surface.schema, operation, variables);
-
     const ready = prepared(cached, document, operation, surface.schema);
+    checkVariables(surface.schema, operation, ready, variables);
+
     const { requestId } = request;
     const { scope } = principal;
     const asked = { document: ready.document, key: ready.key, variables: { ...variables, ...ready.literals }, scope, requestId };

@@ -49,6 +49,8 @@ export type Prepared = {
   names: ReadonlySet<string>;
   /** Those of the root, in their order. */
   rootNames: readonly string[];
+  /** Nullable variables that stand where null may not, which their default allows (GraphQL, section 5.8.5). */
+  neverNull: readonly string[];
 };
 
 export type Documents = { read(query: string): Cached; keep(query: string, cached: Cached): void };
@@ -118,10 +120,17 @@ function rootlessOperations(document: DocumentNode, schema: GraphQLSchema): Grap
 }
 
 /** Throws BAD_USER_INPUT where the variables do not fit the operation's definitions. */
-export function checkVariables(schema: GraphQLSchema, { node }: Operation, variables: Record<string, unknown>): void {
+export function checkVariables(
+  schema: GraphQLSchema,
+  { node }: Operation,
+  { neverNull }: Prepared,
+  variables: Record<string, unknown>,
+): void {
   if (node.variableDefinitions === undefined || node.variableDefinitions.length === 0) return;
   const { errors } = getVariableValues(schema, node.variableDefinitions, variables, { maxErrors: 10 });
   if (errors !== undefined) throw new Refusal('BAD_USER_INPUT', errors);
+  const missing = neverNull.find((name) => variables[name] === null);
+  if (missing !== undefined) fail('BAD_USER_INPUT', `Variable "$${missing}" stands where null is not allowed.`);
 }
 
 /** The executable form of a validated operation. */
@@ -156,10 +165,23 @@ function prepare(document: DocumentNode, { node, introspects }: Operation, schem
   const names = new Set<string>();
   visit(alone, { Field: ({ alias, name }) => void names.add((alias ?? name).value) });
   const rootNames = rootNamesOf(node.selectionSet, fragments);
+  const neverNull = neverNullOf(alone, node.variableDefinitions, schema);
   const { introspection, rest } = introspects ? splitIntrospection(alone) : { rest: alone };
-  if (rest === undefined) return { introspection, key: '', literals: {}, names, rootNames };
+  if (rest === undefined) return { introspection, key: '', literals: {}, names, rootNames, neverNull };
   const { lifted, literals } = liftLiterals(rest, schema);
-  return { introspection, document: lifted, key: print(lifted), literals, names, rootNames };
+  return { introspection, document: lifted, key: print(lifted), literals, names, rootNames, neverNull };
+}
+
+function neverNullOf(document: DocumentNode, definitions: readonly VariableDefinitionNode[] = [], schema: GraphQLSchema): string[] {
+  const nullable = definitions.filter(({ type }) => type.kind !== Kind.NON_NULL_TYPE).map(({ variable }) => variable.name.value);
+  if (nullable.length === 0) return nullable;
+  const strict = new Set<string>();
+  const types = new TypeInfo(schema);
+  visit(
+    document,
+    visitWithTypeInfo(types, { Variable: ({ name }) => (isNonNullType(types.getInputType()) ? void strict.add(name.value) : undefined) }),
+  );
+  return nullable.filter((name) => strict.has(name));
 }
 
 function rootNamesOf(root: SelectionSetNode, fragments: readonly FragmentDefinitionNode[]): string[] {
