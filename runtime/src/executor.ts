@@ -113,6 +113,8 @@ function compile(schema: GraphQLSchema, document: DocumentNode, query: string): 
   // graphql-jit forgets the default of a variable whose type is not nullable.
   if (operation.variableDefinitions?.some(({ type, defaultValue }) => type.kind === Kind.NON_NULL_TYPE && defaultValue !== undefined))
     return undefined;
+  // It writes names into the code of object literals, where this one means the prototype.
+  if (query.includes('__proto__')) return undefined;
   const compiled = compileQuery(schema, document);
   return isCompiledQuery(compiled) ? compiled : undefined;
 }
