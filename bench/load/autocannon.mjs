@@ -3,15 +3,12 @@ import autocannon from 'autocannon';
 
 const { url, texts, members, seconds, connections } = JSON.parse(process.argv[2]);
 
-// autocannon builds requests itself: it gets headers and body of each text, and a member's number in every body.
+// autocannon builds requests itself, with host and length: it gets the other headers of each text, and its body with a member's number.
+const BUILT = ['host', 'content-length'];
 const requests = texts.map((text) => {
   const [head, body] = text.split('\r\n\r\n');
-  const headers = Object.fromEntries(
-    head
-      .split('\r\n')
-      .slice(1)
-      .map((line) => line.split(': ')),
-  );
+  const [, ...lines] = head.split('\r\n');
+  const headers = Object.fromEntries(lines.map((line) => line.split(': ')).filter(([name]) => !BUILT.includes(name)));
   const number = () => String(Math.floor(Math.random() * members)).padStart(7, '0');
   return {
     method: 'POST',
