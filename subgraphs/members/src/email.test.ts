@@ -1,0 +1,135 @@
+// canonicalEmail: which spellings are one address, and what is none.
+import fc from 'fast-check';
+import { canonicalEmail } from './email.ts';
+
+test.each([
+  ['Ada@Example.COM', 'ada@example.com'],
+  ['  ada@example.com  ', 'ada@example.com'],
+  ['\u00a0ada@example.com\u3000', 'ada@example.com'],
+  ['A.da+Tag@example.com', 'a.da+tag@example.com'],
+  ['jose\u0301@example.com', 'jos\u00e9@example.com'],
+  ['JOS\u00c9@example.com', 'jos\u00e9@example.com'],
+  ['ada@M\u00dcNCHEN.de', 'ada@xn--mnchen-3ya.de'],
+  ['ada@XN--MNCHEN-3YA.de', 'ada@xn--mnchen-3ya.de'],
+  ['ada@fa\u00df.de', 'ada@xn--fa-hia.de'],
+  ['ada@example\u3002com', 'ada@example.com'],
+  ['\u5f20\u4e09@\u4f8b\u3048.jp', '\u5f20\u4e09@xn--r8jz45g.jp'],
+  ["o'brien!#$%&*/=?^_`{|}~-@example.com", "o'brien!#$%&*/=?^_`{|}~-@example.com"],
+  ['ada@localhost', 'ada@localhost'],
+  ['ada@4chan.3com.com', 'ada@4chan.3com.com'],
+])('%j is the address %j', (typed, canonical) => {
+  expect(canonicalEmail(typed)).toBe(canonical);
+});
+
+test.each([
+  '',
+  '   ',
+  'ada',
+  '@',
+  'ada@',
+  '@example.com',
+  'ada@@example.com',
+  'ada@home@example.com',
+  'a da@example.com',
+  'ada@exam ple.com',
+  'ada @example.com',
+  'ada@\u00a0example.com',
+  '"ada"@example.com',
+  '"a@b"@example.com',
+  'Ada <ada@example.com>',
+  'ada@example.com,eve@example.com',
+  'ada@example.com;eve@example.com',
+  'ada(note)@example.com',
+  'a:da@example.com',
+  'a\\da@example.com',
+  'mailto:ada@example.com',
+  '.ada@example.com',
+  'ada.@example.com',
+  'a..da@example.com',
+  'ada@.com',
+  'ada@example..com',
+  'ada@example.com.',
+  'ada@-example.com',
+  'ada@example-.com',
+  'ada@exa_mple.com',
+  'ada@[127.0.0.1]',
+  'ada@127.0.0.1',
+  'ada@1.2',
+  'ada@0x7f.1',
+  'ada@example.0x1',
+  'ada@\uff11.\uff12',
+  'ada@[::1]',
+  'ada@example.com:25',
+  'ada@example.com/x',
+  'ada@ex%61mple.com',
+  'ada@example.com?x',
+  'ada@example.com#x',
+  'ada@ex\uff05ample.com',
+  'ada@xn--a',
+  'ada@\u00ad',
+  `ada@${'a'.repeat(64)}.com`,
+  'ada\u0000@example.com',
+  'ada@example.com\u0000',
+  'ada@example.com\n',
+  '\tada@example.com',
+  'ada@example.com\r\nbcc: eve@example.com',
+  'ada\u0085@example.com',
+  'ada\u007f@example.com',
+  'ada\ud800@example.com',
+  'ada@\udc00example.com',
+  'ada\u200b@example.com',
+  '\u202eada@example.com',
+  'ada\u2028@example.com',
+])('%j is no address', (typed) => {
+  expect(canonicalEmail(typed)).toBeUndefined();
+});
+
+test('an address has at most 254 characters, as typed and in canonical form', () => {
+  const long = `${'a'.repeat(242)}@example.com`;
+  expect(long).toHaveLength(254);
+  expect(canonicalEmail(`  ${long}  `)).toBe(long);
+  expect(canonicalEmail(`a${long}`)).toBeUndefined();
+  expect(canonicalEmail(`${'\u{1f600}'.repeat(242)}@example.com`)).toBe(`${'\u{1f600}'.repeat(242)}@example.com`);
+  // Each of these becomes two characters in lower case.
+  expect(canonicalEmail(`${'\u0130'.repeat(200)}@example.com`)).toBeUndefined();
+  expect(canonicalEmail('a'.repeat(10_000_000))).toBeUndefined();
+});
+
+// Lower-casing folds only what changes by it: a letter with several upper-case spellings (\u03c2, \u03c3) stays what was typed.
+const label = fc.stringMatching(/^[a-z0-9\u00e0-\u00f6\u4e00-\u4e20]{1,12}$/);
+const address = fc
+  .tuple(fc.stringMatching(/^[a-z0-9+_\u00e0-\u00f6-]{1,20}$/), label, label)
+  .map(([local, host, top]) => `${local}@${host}.${top}x`);
+
+test('a canonical form is its own canonical form', () => {
+  const anything = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.tuple(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' })).map((parts) => parts.join('@')),
+    fc.tuple(fc.string({ unit: 'grapheme', minLength: 1 }), fc.string({ unit: 'grapheme', minLength: 1 })).map((parts) => parts.join('@')),
+    address,
+  );
+  fc.assert(
+    fc.property(anything, (typed) => {
+      const canonical = canonicalEmail(typed);
+      if (canonical === undefined) return;
+      expect(canonicalEmail(canonical)).toBe(canonical);
+      expect(canonical).toMatch(/^[^@\s]+@[a-z0-9.-]+$/);
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
+test('case, surrounding spaces and the normal form make no other address', () => {
+  fc.assert(
+    fc.property(
+      address,
+      fc.constantFrom('', ' ', '  ', '\u00a0'),
+      fc.boolean(),
+      fc.constantFrom('NFC', 'NFD'),
+      (typed, space, upper, form) => {
+        const spelt = `${space}${(upper ? typed.toUpperCase() : typed).normalize(form)}${space}`;
+        expect(canonicalEmail(spelt)).toBe(canonicalEmail(typed));
+      },
+    ),
+  );
+});

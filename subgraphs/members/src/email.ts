@@ -1,0 +1,48 @@
+// The one function that decides whether two spellings are the same email address; enrolling, looking up, importing and mailing share it.
+import { domainToASCII } from 'node:url';
+
+/** The longest address, in characters, as typed and in canonical form (RFC 5321, section 4.5.3.1.3, less its brackets). */
+export const ADDRESS_LENGTH = 254;
+
+// RFC 5322's dot-atom, with RFC 6531's characters beyond ASCII. No quoted local part: it could hide a second address or a header.
+const LOCAL = /^[\w!#$%&'*+/=?^`{|}~\u0080-\u{10ffff}-]+(?:\.[\w!#$%&'*+/=?^`{|}~\u0080-\u{10ffff}-]+)*$/u;
+// What domainToASCII may be given: it parses a URL's host, so any other ASCII character could end the host or be decoded.
+const TYPED_DOMAIN = /^[a-z0-9.\u0080-\u{10ffff}-]+$/u;
+const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
+const DOMAIN = new RegExp(`^(?=.{1,253}$)(?:${LABEL}\\.)*${LABEL}$`);
+// The URL standard reads a host that ends in a number as an IPv4 address: "1.2" would become "1.0.0.2".
+const NUMERIC_END = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/;
+// Control and format characters, lone surrogates, spaces of any kind.
+const UNFIT = /[\p{Cc}\p{Cf}\p{Cs}\p{Z}]/u;
+const CONTROL = /\p{Cc}/u;
+
+/**
+ * The canonical form of an address (contract, section 4): trimmed, NFC, lower-case, the domain in ASCII; nothing else is folded.
+ * Undefined for anything that is no address. Canonical forms are fixed points: `canonicalEmail(canonicalEmail(x)) === canonicalEmail(x)`.
+ */
+export function canonicalEmail(typed: string): string | undefined {
+  // Before trimming: a trailing line break is a control character too.
+  if (CONTROL.test(typed)) return undefined;
+  const trimmed = typed.trim();
+  if (UNFIT.test(trimmed) || longerThan(trimmed, ADDRESS_LENGTH)) return undefined;
+  // Normalised once more: lower-casing can leave a sequence that NFC orders otherwise.
+  const folded = trimmed.normalize('NFC').toLowerCase().normalize('NFC');
+  const at = folded.indexOf('@');
+  const local = folded.slice(0, at);
+  const domain = asciiDomain(folded.slice(at + 1));
+  if (at < 1 || domain === undefined || !LOCAL.test(local)) return undefined;
+  const canonical = `${local}@${domain}`;
+  return longerThan(canonical, ADDRESS_LENGTH) ? undefined : canonical;
+}
+
+/** Whether a text has more than `limit` characters (code points). Bounded work, however long the text. */
+export function longerThan(text: string, limit: number): boolean {
+  if (text.length <= limit) return false;
+  return text.length > 2 * limit || [...text].length > limit;
+}
+
+function asciiDomain(typed: string): string | undefined {
+  if (!TYPED_DOMAIN.test(typed) || NUMERIC_END.test(typed)) return undefined;
+  const ascii = domainToASCII(typed);
+  return DOMAIN.test(ascii) && !NUMERIC_END.test(ascii) ? ascii : undefined;
+}
