@@ -1,15 +1,22 @@
 // What the members subgraph asks of its store, in domain words; store.lmdb.ts and store.mongo.ts answer it.
 
-export type Enrollment = { partnerId: string; status: 'ACTIVE' | 'ENDED'; externalId?: string };
+export type Enrollment = {
+  partnerId: string;
+  status: 'ACTIVE' | 'ENDED';
+  /** Of an active enrollment only: ending frees it. */
+  externalId?: string;
+};
 
-export type Member = {
+/** Who a member is, as the partners see it. */
+export type Identity = {
   memberId: string;
   /** The current address as the member wrote it. */
   email: string;
   firstName?: string;
   lastName?: string;
-  enrollments: Enrollment[];
 };
+
+export type Member = Identity & { enrollments: Enrollment[] };
 
 /** An address as typed, for display, and in canonical form (email.ts), for everything else. */
 export type Address = { typed: string; canonical: string };
@@ -20,12 +27,14 @@ export type Enrolled = { outcome: 'enrolled'; member: Member; created: boolean }
 
 /** A line of an import, checked and canonical. Names and current address are set, earlier addresses and enrollments are added or changed, none removed. */
 export type MemberRecord = {
-  /** Found by it, or created with it; without one the member is found by address. */
+  /** Found by it, or created with it; without one the member is found by the address, current or historical. */
   memberId?: string;
   address: Address;
   previousAddresses: Address[];
+  /** A name left out stays as it is. */
   firstName?: string;
   lastName?: string;
+  /** A status left out stays as it is; a new enrollment is then ACTIVE. */
   enrollments: { partnerId: string; externalId?: string; status?: 'ACTIVE' | 'ENDED' }[];
 };
 
@@ -36,15 +45,15 @@ export type MaybePromise<T> = T | Promise<T>;
 
 export type MembersStore = {
   /** By a current or historical address, where actively enrolled with the partner. One indexed read, the same for unknown and not enrolled. */
-  memberByEmail(partnerId: string, canonical: string): MaybePromise<Member | undefined>;
+  memberByEmail(partnerId: string, canonical: string): MaybePromise<Identity | undefined>;
   /** By the external ID of an active enrollment with the partner. One indexed read. */
-  memberByExternalId(partnerId: string, externalId: string): MaybePromise<Member | undefined>;
+  memberByExternalId(partnerId: string, externalId: string): MaybePromise<Identity | undefined>;
   member(memberId: string): MaybePromise<Member | undefined>;
   /** Enrolls by the rules of contract section 4; safe against concurrent enrollments of the address, the member and the external ID. */
   enroll(input: EnrollInput): Promise<Enrolled>;
   /** False where the member is not actively enrolled with the partner. */
   endEnrollment(partnerId: string, memberId: string): Promise<boolean>;
-  /** Imports a batch; the answers are in the order of the records. A repeated or concurrent import changes nothing twice. */
+  /** Imports a batch as if record by record; the answers are in the order of the records. A repeated or concurrent import changes nothing twice. */
   importMembers(records: readonly MemberRecord[]): Promise<Imported[]>;
   isEmpty(): Promise<boolean>;
   /** Resolves when the engine answers; rejects otherwise. */

@@ -1,0 +1,121 @@
+// The members collection on MongoDB: its documents, validator and index, and the reads and guarded writes that the store is made of.
+import { type AnyBulkWriteOperation, type Collection, type Db, MongoBulkWriteError, MongoServerError } from 'mongodb';
+import { keysOf, type MemberRow } from './row.ts';
+import type { Identity } from './store.ts';
+
+/** `version` counts the changes, so that a write can tell whether another came first. `keys` are keysOf(row). */
+export type MemberDocument = Omit<MemberRow, 'memberId'> & { _id: string; version: number; keys: string[] };
+
+/** A row as it was read, with what a write has to find unchanged; `version` is 0 for a member who is not stored yet. */
+export type Held = { row: MemberRow; version: number };
+
+const NAMESPACE_EXISTS = 48;
+const WRITE_CONFLICT = 112;
+const DUPLICATE_KEY = 11000;
+const strings = { bsonType: 'array', items: { bsonType: 'string', minLength: 1 } };
+const SCHEMA = {
+  bsonType: 'object',
+  required: ['_id', 'version', 'email', 'address', 'earlier', 'released', 'enrollments', 'keys'],
+  properties: {
+    _id: { bsonType: 'string', minLength: 1 },
+    version: { bsonType: 'int', minimum: 1 },
+    email: { bsonType: 'string', minLength: 3 },
+    firstName: { bsonType: 'string', minLength: 1 },
+    lastName: { bsonType: 'string', minLength: 1 },
+    address: { bsonType: 'string', pattern: '^[^@]+@[a-z0-9.-]+$' },
+    earlier: strings,
+    released: strings,
+    enrollments: {
+      bsonType: 'array',
+      items: {
+        bsonType: 'object',
+        required: ['partnerId', 'status'],
+        properties: {
+          partnerId: { bsonType: 'string', minLength: 1 },
+          status: { enum: ['ACTIVE', 'ENDED'] },
+          externalId: { bsonType: 'string', minLength: 1 },
+        },
+      },
+    },
+    keys: { ...strings, minItems: 1 },
+  },
+};
+
+/** The collection with its validator and index, made where they are missing; several processes may do it at once. */
+export async function openMembers(db: Db): Promise<Collection<MemberDocument>> {
+  const validator = { $jsonSchema: SCHEMA };
+  try {
+    await db.createCollection('members', { validator });
+  } catch (error) {
+    if (!(error instanceof MongoServerError && error.code === NAMESPACE_EXISTS)) throw error;
+    await db.command({ collMod: 'members', validator });
+  }
+  const members = db.collection<MemberDocument>('members');
+  // Serves every look-up, and keeps members apart without a transaction: a key is in one document at most.
+  await createIndex(() => members.createIndex({ keys: 1 }, { unique: true }));
+  return members;
+}
+
+/** Again where DocumentDB cancelled it in favour of another process that makes the same one. */
+async function createIndex(create: () => Promise<unknown>, attempts = 5): Promise<void> {
+  try {
+    await create();
+  } catch (error) {
+    if (attempts === 1 || !(error instanceof MongoServerError && error.code === WRITE_CONFLICT)) throw error;
+    await createIndex(create, attempts - 1);
+  }
+}
+
+/** The look-up of members by keys, as the driver sends it. */
+export function keysQuery(members: Collection<MemberDocument>, keys: readonly string[]) {
+  return members.find({ keys: { $in: keys } });
+}
+
+/** The look-up of members by id, as the driver sends it. */
+export function idsQuery(members: Collection<MemberDocument>, ids: readonly string[]) {
+  return members.find({ _id: { $in: ids } });
+}
+
+/** Who each of the keys leads to. */
+export async function identitiesByKey(members: Collection<MemberDocument>, sought: readonly string[]): Promise<Map<string, Identity>> {
+  const identities = new Map<string, Identity>();
+  const documents = await keysQuery(members, sought).project<MemberDocument>({ email: 1, firstName: 1, lastName: 1, keys: 1 }).toArray();
+  // A document brings all its keys; those that nobody asked for do no harm.
+  for (const { _id, email, firstName, lastName, keys } of documents) {
+    for (const key of keys) identities.set(key, { memberId: _id, email, firstName, lastName });
+  }
+  return identities;
+}
+
+/** The row of a document, with what replaceAll has to find unchanged. */
+export function heldOf({ _id, version, keys: _, ...rest }: MemberDocument): Held {
+  return { row: { memberId: _id, ...rest }, version };
+}
+
+/**
+ * Writes rows over those they were made from, each by itself and in no certain order; returns the places of those that were not written,
+ * because another write came first or another member holds one of the keys.
+ */
+export async function replaceAll(members: Collection<MemberDocument>, rows: readonly Held[]): Promise<Set<number>> {
+  if (rows.length === 0) return new Set();
+  try {
+    await members.bulkWrite(rows.map(guarded), { ordered: false });
+    return new Set();
+  } catch (error) {
+    if (!(error instanceof MongoBulkWriteError)) throw error;
+    const faults = [error.writeErrors].flat();
+    if (faults.length === 0 && isConflict(error)) return new Set(rows.keys());
+    if (faults.length === 0 || !faults.every(isConflict)) throw error;
+    return new Set(faults.map(({ index }) => index));
+  }
+}
+
+function isConflict({ code }: { code?: number | string }): boolean {
+  return code === DUPLICATE_KEY || code === WRITE_CONFLICT;
+}
+
+// Where the version has moved on, the upsert turns into an insertion of an id that is there: a duplicate, which names the place in the list.
+function guarded({ row: { memberId, ...rest }, version }: Held): AnyBulkWriteOperation<MemberDocument> {
+  const replacement = { ...rest, version: version + 1, keys: keysOf({ memberId, ...rest }) };
+  return { replaceOne: { filter: { _id: memberId, version }, replacement, upsert: true } };
+}

@@ -1,0 +1,50 @@
+// A members store for tests, on either engine, in a place of its own; and short ways to write what it is given.
+import { freshMongodbUrl, temporaryFolder } from '../../../test/support/servers.ts';
+import { type Address, canonicalEmail, type MemberRecord, type MembersStore, openMembersStore } from '../src/index.ts';
+
+export const ENGINES = ['lmdb', 'mongodb'] as const;
+
+export type Place = {
+  settings: { mongodbUrl?: string; dataDir: string };
+  /** Opens the store; a second one shares the place. */
+  open(environment?: 'sandbox' | 'production'): Promise<MembersStore>;
+  /** Closes every store opened and removes the place. */
+  release(): Promise<void>;
+};
+
+/** An empty place for a store. */
+export function newPlace(engine: (typeof ENGINES)[number]): Place {
+  const folder = temporaryFolder();
+  const database = engine === 'mongodb' ? freshMongodbUrl() : undefined;
+  const settings = { mongodbUrl: database?.url, dataDir: folder.path };
+  const opened: MembersStore[] = [];
+  return {
+    settings,
+    async open(environment = 'sandbox') {
+      const store = await openMembersStore({ ...settings, environment });
+      opened.push(store);
+      return store;
+    },
+    async release() {
+      for (const store of opened) await store.close();
+      await database?.drop();
+      folder.remove();
+    },
+  };
+}
+
+/** An address that has to be one. */
+export function address(typed: string): Address {
+  const canonical = canonicalEmail(typed);
+  if (canonical === undefined) throw new Error('a test wrote something that is no address');
+  return { typed, canonical };
+}
+
+/** A record of an import. */
+export function record(
+  email: string,
+  more: Partial<Omit<MemberRecord, 'address' | 'previousAddresses'>> & { previous?: string[] } = {},
+): MemberRecord {
+  const { previous = [], enrollments = [], ...rest } = more;
+  return { address: address(email), previousAddresses: previous.map(address), enrollments, ...rest };
+}

@@ -1,0 +1,30 @@
+// Another process on the same members store, for tests of what several processes may do to each other.
+import { openMembersStore } from '../src/index.ts';
+import { address, record } from './engine.ts';
+
+const [settings = '{}', act, name = ''] = process.argv.slice(2);
+const store = await openMembersStore({ ...JSON.parse(settings), environment: 'sandbox' });
+
+if (act === 'enroll') {
+  let created = 0;
+  const won: string[] = [];
+  for (let i = 0; i < 20; i += 1) {
+    // Both processes enroll this person, and each wants the external ID for a member of its own.
+    const person = await store.enroll({ partnerId: 'inn', address: address(`person${i}@example.com`) });
+    if (person.outcome === 'enrolled' && person.created) created += 1;
+    const own = await store.enroll({ partnerId: 'inn', address: address(`own${i}-${name}@example.com`), externalId: `E-${i}` });
+    if (own.outcome === 'enrolled') won.push(`E-${i}`);
+  }
+  process.stdout.write(JSON.stringify({ created, won }));
+  await store.close();
+}
+
+if (act === 'import-and-die') {
+  const records = Array.from({ length: 2_000 }, (_, i) =>
+    record(`import${i}@example.com`, { memberId: `i${i}`, enrollments: [{ partnerId: 'inn', externalId: `I-${i}` }] }),
+  );
+  await store.importMembers(records.slice(0, 300));
+  void store.importMembers(records.slice(300, 1_500));
+  // In the middle of a batch: after the next turn at the latest it has begun.
+  setTimeout(() => process.kill(process.pid, 'SIGKILL'), 15);
+}
