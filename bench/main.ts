@@ -11,6 +11,7 @@ import { gateways } from './parts/gateways.ts';
 import { growth } from './parts/growth.ts';
 import { offered } from './parts/offered.ts';
 import type { Options, Part } from './parts/part.ts';
+import { profile } from './parts/profile.ts';
 import { soak } from './parts/soak.ts';
 import { subgraph } from './parts/subgraph.ts';
 import { workers } from './parts/workers.ts';
@@ -19,7 +20,7 @@ import { keep, printed, writeReport } from './report.ts';
 import { say } from './rounds.ts';
 import { openStage } from './stage.ts';
 
-const PARTS: Record<string, Part> = { gateways, offered, features, growth, coldstart, document, soak, workers, subgraph };
+const PARTS: Record<string, Part> = { gateways, offered, features, growth, coldstart, document, soak, workers, subgraph, profile };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -10,7 +10,13 @@ import { ROOT, type Running, type Stage, untilEnded } from '../stage.ts';
 import type { Variant } from './variant.ts';
 
 /** Settings a run may change; the rest is as shipped. */
-export type Changes = { workers?: number; redis?: boolean; keys?: number; place?: 'gateway' | 'both' };
+export type Changes = {
+  workers?: number;
+  redis?: boolean;
+  keys?: number;
+  place?: 'gateway' | 'both' /** For node, beside the shipped ones. */;
+  flags?: string[];
+};
 
 /** The gateway by itself with budgets in Redis; the subgraphs answer from memory. */
 export const ours: Variant = {
@@ -72,7 +78,7 @@ async function common(stage: Stage, { workers = 1, redis = true }: Changes): Pro
 
 function serve(stage: Stage, folder: string, env: Record<string, string>, keys: Running['keys'], changes: Changes, members?: number) {
   return stage.serve({
-    args: () => shippedArgs(folder),
+    args: () => [...(changes.flags ?? []), ...shippedArgs(folder)],
     env: (port) => ({ ...env, PORT: `${port}`, ADMIN_PORT: '0' }),
     place: changes.place,
     signal: 'TERM',
