@@ -96,7 +96,8 @@ describe.each([
       expect(await store.memberByExternalId('green', 'x2')).toBeUndefined();
       expect(await store.memberByEmail('green', 'puffin@example.com')).toMatchObject({ email: 'puffin@example.com' });
     });
-    expect(await importJson('members', lines)).toMatchObject({ code: 0, summary: { added: 0, changed: 0, unchanged: 2, bad: 0 } });
+    const again = await spawnLoyalty(env, '--json', 'members', 'import', fileOf(lines)).ran;
+    expect(again).toEqual({ code: 0, stdout: '{"added":0,"changed":0,"unchanged":2,"bad":0}\n', stderr: '' });
   });
 
   test('two lines about one member hold in the order of the file', async () => {
