@@ -45,8 +45,7 @@ export function createResolvers(store: MembersStore) {
       },
     },
     MemberProfile: {
-      // Asynchronous, so that one reference that fails leaves the others standing.
-      __resolveReference: async ({ memberId }: { memberId: string }, { scope }: SubgraphContext) => profile(memberId, scope),
+      __resolveReference: ({ memberId }: { memberId: string }, { scope }: SubgraphContext) => profile(memberId, scope),
     },
   };
 }
