@@ -1,8 +1,8 @@
 // Draws the bar chart of gateways as SVG, readable on light and on dark pages.
 import type { Result } from './report.ts';
 
-const WIDTH = 800;
-const LABELS = 330;
+const WIDTH = 860;
+const LABELS = 370;
 const ROW = 24;
 const COLOURS = { ours: '#2f81f7', peer: '#8b949e', floor: '#bf8700' };
 

@@ -1,5 +1,6 @@
 // `npm run bench`: runs parts of the benchmark on each Node version at hand, prints what comes of it and keeps it in RESULTS.md.
 import { readFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { GENERATOR } from './load/load.ts';
@@ -56,6 +57,9 @@ installPeers();
 stepAside();
 const majors = values.node?.split(',').map(Number);
 const versions = nodeVersions().filter(({ major }) => majors === undefined || majors.includes(major));
+
+const [load = 0] = loadavg();
+if (load > 0.5) say(`Other work keeps this machine busy (load ${load.toFixed(1)}): ratios will be off, and the rest even more.`);
 
 for (const node of versions) {
   for (const name of names) {
