@@ -20,9 +20,25 @@ export function answerOf(
   if (result.errors === undefined && result.extensions === undefined) return { status: 200, body: { data } };
   // A subgraph that gave null where the schema promises a value is reported in the extension and not among the errors.
   const raw = result.errors ?? (result.extensions?.valueCompletion as readonly RawError[] | undefined) ?? [];
-  const errors = raw.flatMap((error) => mask(error, rootsWithoutReason(data, raw), names, requestId, unforeseen));
-  if (errors.length === 0) return { status: 200, body: { data } };
+  const masked = raw.flatMap((error) => mask(error, rootsWithoutReason(data, raw), names, requestId, unforeseen));
+  if (masked.length === 0) return { status: 200, body: { data } };
+  const errors = masked.length === 1 ? masked : asAsked(masked, data, names);
   return { status: statusOf(data, errors), body: { errors, data }, code: errors[0]?.extensions.code };
+}
+
+// Stores and transports answer in any order; the caller reads the errors in the order of the document.
+function asAsked(errors: readonly AnswerError[], data: Answer['body']['data'], names: ReadonlySet<string>): AnswerError[] {
+  const roots = Object.keys(data ?? {});
+  const order = [...names];
+  const place = (step: string | number, depth: number) =>
+    typeof step === 'number' ? step : depth === 0 ? roots.indexOf(step) : order.indexOf(step);
+  const placed = errors.map((error) => ({ error, places: (error.path ?? []).map(place) }));
+  return placed.sort((one, other) => compare(one.places, other.places)).map(({ error }) => error);
+}
+
+function compare(one: readonly number[], other: readonly number[]): number {
+  const index = one.findIndex((place, depth) => place !== other[depth]);
+  return index === -1 ? one.length - other.length : (one[index] ?? 0) - (other[index] ?? -1);
 }
 
 /** The data with its root fields in the order of the document (GraphQL, section 7.2.2). */
