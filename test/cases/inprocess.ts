@@ -56,7 +56,10 @@ export async function startInProcess({
   };
   const calls: string[] = [];
   const transports = {
-    members: createInProcessTransport(createMembers(watched('members', stores.members, calls)), log),
+    members: createInProcessTransport(
+      createMembers(watched('members', stores.members, calls), { baseAddress: settings.sandboxUrl, wake: () => {} }),
+      log,
+    ),
     standings: createInProcessTransport(createStandings(watched('standings', stores.standings, calls), now), log),
   };
   opened.push(stores.keys.close, transports.members.close, transports.standings.close);
