@@ -17,6 +17,7 @@ const ROOT = join(import.meta.dirname, '..');
 const work = mkdtempSync(join(tmpdir(), 'images-'));
 chmodSync(work, 0o755);
 const { services }: { services: Record<string, Service> } = parse(readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8'), { merge: true });
+const images = new Map<string, Promise<Image>>();
 const running: ServerProcess[] = [];
 
 await startServers();
@@ -87,8 +88,6 @@ function here(value: string): string {
     .replace(/\$\{\w+:-(.*)\}/, '$1')
     .replace(/\/\/(members|standings|mailpit):/, '//127.0.0.1:');
 }
-
-const images = new Map<string, Promise<Image>>();
 
 function image(dockerfile: string): Promise<Image> {
   const made = images.get(dockerfile) ?? build(dockerfile);

@@ -7,7 +7,7 @@ export type ServerCommand = {
   command: string;
   args: string[];
   env?: Record<string, string>;
-  /** How its end is asked for; KILL unless told. */
+  /** How its end is asked for; KILL unless told. What has not ended 30 seconds later is killed. */
   signal?: 'KILL' | 'QUIT' | 'TERM';
   /** A folder to remove once it has ended. */
   folder?: string;
@@ -27,6 +27,8 @@ export type ServerProcess = {
 };
 
 const START_TIMEOUT_MS = 60_000;
+// Longer than the 25 seconds that the service gives its requests to finish.
+const PATIENCE_SECONDS = 30;
 // Messages need the end of what was written, never all of a chatty server's output.
 const KEPT_CHARACTERS = 16_384;
 
@@ -34,21 +36,24 @@ const KEPT_CHARACTERS = 16_384;
 // when stop() says so, and as well when the process that asked dies, of a SIGKILL too.
 // The guard lets go of standard error, so that its end is the end of the server.
 const GUARD = `
-signal=$1 folder=$2; shift 2
+signal=$1 patience=$2 folder=$3; shift 3
 "$@" >&2 &
-echo $!
+pid=$!
+echo $pid
 exec 2>&-
 cat >/dev/null
-kill -s "$signal" $!
-wait $!
+kill -s "$signal" $pid
+( trap 'kill $!; exit' TERM; sleep "$patience" & wait; kill -s KILL $pid ) &
+wait $pid
 code=$?
+kill $!
 [ -z "$folder" ] || rm -rf -- "$folder"
 exit $code
 `;
 
 /** Starts a server. Resolves as soon as it runs, which is before it is ready. */
 export async function startProcess({ command, args, env, signal = 'KILL', folder = '' }: ServerCommand): Promise<ServerProcess> {
-  const guard = spawn('/bin/sh', ['-c', GUARD, 'sh', signal, folder, command, ...args], {
+  const guard = spawn('/bin/sh', ['-c', GUARD, 'sh', signal, `${PATIENCE_SECONDS}`, folder, command, ...args], {
     detached: true,
     env: { ...process.env, ...env },
   });
