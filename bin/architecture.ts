@@ -135,7 +135,7 @@ function partOf(path: string): string | undefined {
 }
 
 function isTest(path: string): boolean {
-  return path.endsWith('.test.ts') || path.startsWith('test/');
+  return path.endsWith('.test.ts') || /(^|\/)test\//.test(path);
 }
 
 function manifestOf(part: string): string[] | undefined {
