@@ -34,7 +34,10 @@ const on = (feature: Feature) => options.on.includes(feature);
 const log = createLog(on('logs') ? 'info' : 'silent');
 const metrics = on('metrics') ? createMetrics() : noMetrics();
 const transports = {
-  members: createInProcessTransport(createMembers(memoryMembers(MEMORY_MEMBERS)), log),
+  members: createInProcessTransport(
+    createMembers(memoryMembers(MEMORY_MEMBERS), { baseAddress: 'http://localhost:4000', wake: () => {} }),
+    log,
+  ),
   standings: createInProcessTransport(createStandings(memoryStandings()), log),
 };
 const supergraph = readFileSync(SUPERGRAPH_FILE, 'utf8');

@@ -11,7 +11,8 @@ type Options = { name: 'members' | 'standings'; port: number; plainPort: number;
 
 // Cast: the one who starts this process writes the options.
 const { name, port, plainPort, secret, members } = JSON.parse(process.argv[2] ?? '{}') as Options;
-const subgraph = name === 'members' ? createMembers(memoryMembers(members)) : createStandings(memoryStandings());
+const noMail = { baseAddress: 'http://localhost:4000', wake: () => {} };
+const subgraph = name === 'members' ? createMembers(memoryMembers(members), noMail) : createStandings(memoryStandings());
 const log = createLog('warn');
 const host = '127.0.0.1';
 servePlain(createExecutor(subgraph, log), plainPort);

@@ -58,18 +58,25 @@ export async function startApart(stage: Stage, members: number): Promise<Running
   const stores = storesOf(members, await stage.mongodbUrl());
   await fill(stores, members);
   const keys = await makeKeys(stores, 1);
-  const secret = 'a secret of the benchmark alone';
-  const subgraphs = await Promise.all(
-    ['members', 'standings'].map((name) => startSubgraph(stage, name, { ...asEnv(stores), SUBGRAPH_SECRET: secret })),
-  );
-  const [membersUrl = '', standingsUrl = ''] = subgraphs.map(({ url }) => url);
-  const env = { ...asEnv(stores), MEMBERS_URL: membersUrl, STANDINGS_URL: standingsUrl, SUBGRAPH_SECRET: secret };
-  const running = await serve(stage, 'gateway', { ...env, ...(await common(stage, {})) }, keys, {}, members);
+  const env = { ...asEnv(stores), SUBGRAPH_SECRET: 'a secret of the benchmark alone' };
+  const started: { stop(): Promise<unknown> }[] = [];
   const stop = async () => {
-    await running.stop();
-    await Promise.all(subgraphs.map((subgraph) => subgraph.stop()));
+    for (const each of started.toReversed()) await each.stop();
   };
-  return { ...running, stop };
+  try {
+    const urls: Record<string, string> = {};
+    for (const name of ['members', 'standings']) {
+      const subgraph = await startSubgraph(stage, name, env);
+      started.push(subgraph);
+      urls[`${name.toUpperCase()}_URL`] = subgraph.url;
+    }
+    const running = await serve(stage, 'gateway', { ...env, ...urls, ...(await common(stage, {})) }, keys, {}, members);
+    started.push({ stop: running.stop });
+    return { ...running, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 }
 
 async function common(stage: Stage, { workers = 1, redis = true }: Changes): Promise<Record<string, string>> {
@@ -81,7 +88,8 @@ function serve(stage: Stage, folder: string, env: Record<string, string>, keys: 
     args: () => [...(changes.flags ?? []), ...shippedArgs(folder)],
     env: (port) => ({ ...env, PORT: `${port}`, ADMIN_PORT: '0' }),
     place: changes.place,
-    signal: 'TERM',
+    // A profile is written at a regular end.
+    signal: changes.flags === undefined ? 'KILL' : 'TERM',
     keys,
     members,
   });
@@ -92,10 +100,10 @@ async function startSubgraph(stage: Stage, name: string, env: Record<string, str
   const started = await startProcess({
     ...placed('load', stage.node.path, shippedArgs(join('subgraphs', name))),
     env: { ...env, NODE_ENV: 'production', PORT: `${port}`, ADMIN_PORT: '0' },
-    signal: 'TERM',
   });
   const url = `http://127.0.0.1:${port}`;
-  await Promise.race([untilListening(url), untilEnded(started)]);
+  const given = new AbortController();
+  await Promise.race([untilListening(url, given.signal), untilEnded(started)]).finally(() => given.abort());
   return { url, stop: started.stop };
 }
 
