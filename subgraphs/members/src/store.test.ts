@@ -489,10 +489,10 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
     const results = (await Promise.all(['a', 'b'].map((name) => act('enroll', name)))).map(
       ({ stdout }) => JSON.parse(stdout) as { created: number; won: string[] },
     );
-    expect(results.reduce((sum, { created }) => sum + created, 0)).toBe(20);
+    expect(results.reduce((sum, { created }) => sum + created, 0)).toBe(8);
     const won = results.flatMap((one) => one.won);
-    expect([...won].sort()).toEqual(Array.from({ length: 20 }, (_, i) => `E-${i}`).sort());
-    for (let i = 0; i < 20; i += 1) {
+    expect([...won].sort()).toEqual(Array.from({ length: 8 }, (_, i) => `E-${i}`).sort());
+    for (let i = 0; i < 8; i += 1) {
       expect(await byEmail('inn', `person${i}@example.com`)).toBeDefined();
       expect(await byExternalId('inn', `E-${i}`)).toBeDefined();
     }
@@ -508,7 +508,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
     expect(answers.filter((answer) => answer === 'added').length).toBeGreaterThan(0);
     expect(answers.filter((answer) => answer !== 'added' && answer !== 'unchanged')).toEqual([]);
     expect(await Promise.all(records.map((_, i) => byExternalId('inn', `I-${i}`)))).toEqual(records.map((_, i) => `i${i}`));
-  });
+  }, 60_000);
 
   test('it is empty until a member is stored, answers when asked whether it is ready, and keeps what it stored', async () => {
     expect(await store.isEmpty()).toBe(true);

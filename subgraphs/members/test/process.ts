@@ -8,7 +8,7 @@ const store = await openMembersStore({ ...JSON.parse(settings), environment: 'sa
 if (act === 'enroll') {
   let created = 0;
   const won: string[] = [];
-  for (let i = 0; i < 20; i += 1) {
+  for (let i = 0; i < 8; i += 1) {
     // Both processes enroll this person, and each wants the external ID for a member of its own.
     const person = await store.enroll({ partnerId: 'inn', address: address(`person${i}@example.com`) });
     if (person.outcome === 'enrolled' && person.created) created += 1;
