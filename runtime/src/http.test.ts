@@ -332,7 +332,6 @@ describe('draining', () => {
       await finish.promise;
       return json({ finished: true });
     });
-    const idle = await open(port);
     const socket = await open(port);
     socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
     await began.promise;
@@ -342,7 +341,19 @@ describe('draining', () => {
     const answer = await heard(socket, '}');
     expect(answer).toContain('{"finished":true}');
     expect(answer).toContain('connection: close');
-    idle.destroy();
+    await drained;
+  });
+
+  test('waits for no connection on which nothing is asked, but answers what is on its way', async () => {
+    const port = await serve(() => json({ finished: true }));
+    await open(port);
+    const [begun, used] = [await open(port), await open(port)];
+    begun.write('GET / HTTP/1.1\r\n');
+    used.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    await heard(used, '}');
+    const drained = servers[0]?.drain();
+    begun.write('host: x\r\n\r\n');
+    expect(await heard(begun, '}')).toContain('{"finished":true}');
     await drained;
   });
 

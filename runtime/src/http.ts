@@ -1,7 +1,7 @@
 // node:http on one side, plain request and reply on the other; every answer has a request id, also those to broken HTTP.
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Failure } from './errors.ts';
 import { createTrust } from './http.address.ts';
@@ -11,7 +11,7 @@ import type { Log } from './log.ts';
 
 export type HttpServer = {
   port: number;
-  /** Stops accepting, lets what runs finish, resolves when every connection is closed. */
+  /** Stops accepting, lets what runs finish, resolves when every connection is closed: after 10 seconds at most. */
   drain(): Promise<void>;
   /** Closes every connection at once. */
   close(): Promise<void>;
@@ -24,6 +24,11 @@ const LIMITS = {
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 1_000,
 };
+
+/** How long a connection on which nothing was asked yet may do so after the draining began: what is on its way gets its answer. */
+const SILENT_MS = 500;
+/** How long the draining waits for requests. Our own work has deadlines far below: what is left by then waits for its client. */
+const DRAINING_MS = 10_000;
 
 /** Listens, and answers each request with what `handle` returns. A Failure it throws becomes its code's reply, anything else a 500. Rejects where the port is taken. */
 export async function serveHttp(options: {
@@ -51,6 +56,7 @@ export async function serveHttp(options: {
   async function answer(incoming: IncomingMessage, outgoing: ServerResponse, awaitsContinue: boolean): Promise<void> {
     const request = new NodeRequest(incoming, outgoing, origin, awaitsContinue);
     const { requestId } = request;
+    silent.delete(incoming.socket);
     try {
       const hostless = incoming.headers.host === undefined && incoming.httpVersion === '1.1';
       const made = hostless ? errorReply('BAD_REQUEST', requestId) : await reply(request);
@@ -66,6 +72,12 @@ export async function serveHttp(options: {
 
   // A missing host header is refused above, since node:http would answer it without JSON.
   const server = createServer({ ...LIMITS, requireHostHeader: false }, (incoming, outgoing) => void answer(incoming, outgoing, false));
+  // Connections on which nothing was asked yet; node:http takes them for busy and would wait for them without end.
+  const silent = new Set<Socket>();
+  server.on('connection', (socket) => {
+    silent.add(socket);
+    socket.once('close', () => silent.delete(socket));
+  });
   server.on('checkContinue', (incoming, outgoing) => void answer(incoming, outgoing, true));
   // Other expectations may be ignored (RFC 9110, 10.1.1).
   server.on('checkExpectation', (incoming, outgoing) => void answer(incoming, outgoing, false));
@@ -98,6 +110,10 @@ export async function serveHttp(options: {
     drain: () => {
       draining = true;
       server.close();
+      setTimeout(() => {
+        for (const socket of silent) socket.destroy();
+      }, SILENT_MS).unref();
+      setTimeout(() => server.closeAllConnections(), DRAINING_MS).unref();
       return closed;
     },
     close: () => {
