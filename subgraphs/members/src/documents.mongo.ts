@@ -38,6 +38,20 @@ const SCHEMA = {
       },
     },
     keys: { ...strings, minItems: 1 },
+    tokens: {
+      bsonType: 'array',
+      items: {
+        bsonType: 'object',
+        required: ['hash', 'use', 'expiresAt'],
+        properties: {
+          hash: { bsonType: 'string', pattern: '^[0-9a-f]{64}$' },
+          use: { enum: ['sign-in', 'change', 'undo'] },
+          expiresAt: { minimum: 0 },
+        },
+      },
+    },
+    changes: { bsonType: 'array', items: { bsonType: 'object', required: ['id', 'at', 'from', 'to', 'known'] } },
+    undone: { bsonType: 'object', required: ['id', 'at'] },
   },
 };
 

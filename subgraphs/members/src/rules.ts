@@ -1,7 +1,6 @@
 // The rules of enrolling, ending and importing (contract, section 4), written once: an engine lends them its rows and makes each call atomic.
 import { randomUUID } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
-import { addressKey, externalKey, keysOf, type MemberRow } from './row.ts';
+import { addressKey, externalKey, isSame, keysOf, type MemberRow } from './row.ts';
 import type { Enrolled, EnrollInput, Enrollment, Identity, Imported, MemberRecord } from './store.ts';
 
 /** The stored members while a rule acts on them: what it reads holds until its writes are in, or none of them is. */
@@ -20,7 +19,7 @@ export function enroll(rows: Rows, { partnerId, address, externalId, firstName, 
   const enrollments = enrollmentSet(from.enrollments, partnerId, 'ACTIVE', externalId);
   if (enrollments === undefined || isTaken(rows, from.memberId, partnerId, externalId)) return { outcome: 'external-id-conflict' };
   const member = { ...from, enrollments };
-  if (!isDeepStrictEqual(row, member)) rows.write(row, member);
+  if (!isSame(row, member)) rows.write(row, member);
   return { outcome: 'enrolled', member, created: activeIn(from, partnerId) === undefined };
 }
 
@@ -51,12 +50,12 @@ export function importMember(rows: Rows, record: MemberRecord): Imported {
     released: from.released.filter((one) => one !== canonical),
     enrollments,
   };
-  if (isDeepStrictEqual(row, next)) return 'unchanged';
+  if (isSame(row, next)) return 'unchanged';
   return claim(rows, row, next) ?? (row === undefined ? 'added' : 'changed');
 }
 
 /** Writes a row with addresses that may be other members' history, which these give up; refused where one is another's current address. */
-function claim(rows: Rows, row: MemberRow | undefined, next: MemberRow): 'email-in-use' | 'external-id-conflict' | undefined {
+export function claim(rows: Rows, row: MemberRow | undefined, next: MemberRow): 'email-in-use' | 'external-id-conflict' | undefined {
   const known = new Set(row && keysOf(row));
   const losses = new Map<string, string[]>();
   for (const address of [next.address, ...next.earlier]) {

@@ -1,9 +1,13 @@
 // The members store in an embedded LMDB: reads are synchronous, each change is one transaction, several processes of one machine may share it.
 import { type Environment, openLmdb } from '@partner-loyalty/runtime';
 import type { RootDatabase } from 'lmdb';
+import { createLmdbOutbox } from './outbox.lmdb.ts';
+import { createLmdbMailPartners } from './partner.lmdb.ts';
 import { enrolledKey, externalKey, keysOf, type MemberRow } from './row.ts';
 import { endEnrollment, enroll, importMember, type Rows } from './rules.ts';
+import { createLmdbSigningKeys } from './signingkey.lmdb.ts';
 import type { Identity, MembersStore } from './store.ts';
+import { createTokenStore } from './token.store.ts';
 
 /**
  * What a key leads to: all that a look-up answers, so that it is one read, where going on from an id to the row would be two.
@@ -48,6 +52,10 @@ function createLmdbMembersStore(root: RootDatabase): MembersStore {
     enroll: (input) => change(() => enroll(rows, input)),
     endEnrollment: (partnerId, memberId) => change(() => endEnrollment(rows, partnerId, memberId)),
     importMembers: (records) => change(() => records.map((record) => importMember(rows, record))),
+    tokens: createTokenStore({ find: rows.byKey, change: (_ids, _keys, act) => change(() => act(rows)) }),
+    outbox: createLmdbOutbox(root),
+    partners: createLmdbMailPartners(root),
+    signingKeys: createLmdbSigningKeys(root),
     isEmpty: async () => members.getKeysCount({ limit: 1 }) === 0,
     async ready() {
       root.get('environment');

@@ -2,11 +2,16 @@
 import { setTimeout } from 'node:timers/promises';
 import { type Environment, type Mongo, openMongo } from '@partner-loyalty/runtime';
 import type { Collection } from 'mongodb';
-import { heldOf, identitiesByKey, idsQuery, type MemberDocument, openMembers } from './documents.mongo.ts';
+import { heldOf, identitiesByKey, idsQuery, keysQuery, type MemberDocument, openMembers } from './documents.mongo.ts';
 import { gather } from './gather.ts';
+import { openMongoOutbox } from './outbox.mongo.ts';
+import type { Outbox } from './outbox.ts';
+import { createMongoMailPartners } from './partner.mongo.ts';
 import { addressKey, enrolledKey, externalKey } from './row.ts';
 import { endEnrollment, enroll, importMember, type Rows } from './rules.ts';
+import { createMongoSigningKeys } from './signingkey.mongo.ts';
 import type { Imported, MemberRecord, MembersStore } from './store.ts';
+import { createTokenStore } from './token.store.ts';
 import { takeTurns } from './turns.ts';
 import { viewOf } from './view.mongo.ts';
 
@@ -17,15 +22,19 @@ const MAX_ATTEMPTS = 100;
 export async function openMongoMembersStore(url: string, environment: Environment): Promise<MembersStore> {
   const mongo = await openMongo(url, 'members', environment);
   try {
-    return createMongoMembersStore(await openMembers(mongo.db), mongo);
+    return createMongoMembersStore(await openMembers(mongo.db), await openMongoOutbox(mongo.db), mongo);
   } catch (error) {
     await mongo.close();
     throw error;
   }
 }
 
-function createMongoMembersStore(members: Collection<MemberDocument>, mongo: Mongo): MembersStore {
+function createMongoMembersStore(members: Collection<MemberDocument>, outbox: Outbox, mongo: Mongo): MembersStore {
   const identity = gather((keys) => identitiesByKey(members, keys));
+  const byKey = async (key: string) => {
+    const [found] = await keysQuery(members, [key]).toArray();
+    return found && heldOf(found).row;
+  };
   const member = gather(async (ids) => new Map((await idsQuery(members, ids).toArray()).map((found) => [found._id, heldOf(found).row])));
 
   // Two writes of one key at the same time would only make one of them start over; DocumentDB even lets both wait until it cancels one.
@@ -81,6 +90,10 @@ function createMongoMembersStore(members: Collection<MemberDocument>, mongo: Mon
       }
       return answers;
     },
+    tokens: createTokenStore({ find: byKey, change }),
+    outbox,
+    partners: createMongoMailPartners(mongo.db),
+    signingKeys: createMongoSigningKeys(mongo.db),
     isEmpty: async () => (await members.findOne({}, { projection: { _id: 1 } })) === null,
     ready: mongo.ready,
     close: mongo.close,

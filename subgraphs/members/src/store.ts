@@ -1,4 +1,8 @@
 // What the members subgraph asks of its store, in domain words; store.lmdb.ts and store.mongo.ts answer it.
+import type { Outbox } from './outbox.ts';
+import type { MailPartners } from './partner.ts';
+import type { SigningKeyStore } from './signingkey.ts';
+import type { TokenStore } from './token.store.ts';
 
 export type Enrollment = {
   partnerId: string;
@@ -55,6 +59,15 @@ export type MembersStore = {
   endEnrollment(partnerId: string, memberId: string): Promise<boolean>;
   /** Imports a batch as if record by record; the answers are in the order of the records. A repeated or concurrent import changes nothing twice. */
   importMembers(records: readonly MemberRecord[]): Promise<Imported[]>;
+  /** Tokens mailed to members. */
+  tokens: TokenStore;
+  /** Mail that has been promised. */
+  outbox: Outbox;
+  /** What mail needs to know about partners. */
+  partners: MailPartners;
+  /** The keys of the built-in identity provider. */
+  signingKeys: SigningKeyStore;
+  /** Whether there is no member. */
   isEmpty(): Promise<boolean>;
   /** Resolves when the engine answers; rejects otherwise. */
   ready(): Promise<void>;

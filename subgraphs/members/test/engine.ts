@@ -8,6 +8,8 @@ export type Place = {
   settings: { mongodbUrl?: string; dataDir: string };
   /** Opens the store; a second one shares the place. */
   open(environment?: 'sandbox' | 'production'): Promise<MembersStore>;
+  /** Closes every store opened. */
+  closeAll(): Promise<void>;
   /** Closes every store opened and removes the place. */
   release(): Promise<void>;
 };
@@ -18,6 +20,9 @@ export function newPlace(engine: (typeof ENGINES)[number]): Place {
   const database = engine === 'mongodb' ? freshMongodbUrl() : undefined;
   const settings = { mongodbUrl: database?.url, dataDir: folder.path };
   const opened: MembersStore[] = [];
+  const closeAll = async () => {
+    for (const store of opened.splice(0)) await store.close();
+  };
   return {
     settings,
     async open(environment = 'sandbox') {
@@ -25,8 +30,9 @@ export function newPlace(engine: (typeof ENGINES)[number]): Place {
       opened.push(store);
       return store;
     },
+    closeAll,
     async release() {
-      for (const store of opened) await store.close();
+      await closeAll();
       await database?.drop();
       folder.remove();
     },

@@ -1,0 +1,16 @@
+// What mail needs to know about partners, on MongoDB: a document per partner, apart from the key store's, which may be in the same database.
+import type { Db } from 'mongodb';
+import type { MailPartner, MailPartners } from './partner.ts';
+
+export function createMongoMailPartners(db: Db): MailPartners {
+  const partners = db.collection<Omit<MailPartner, 'partnerId'> & { _id: string }>('mailpartners');
+  return {
+    async put({ partnerId, name, magicLinkUrl }) {
+      await partners.replaceOne({ _id: partnerId }, { name, magicLinkUrl }, { upsert: true });
+    },
+    async find(partnerId) {
+      const found = await partners.findOne({ _id: partnerId });
+      return found ? { partnerId, name: found.name, magicLinkUrl: found.magicLinkUrl } : undefined;
+    },
+  };
+}

@@ -1,0 +1,20 @@
+// The signing keys in the members store's LMDB: one value, replaced in one transaction.
+import type { RootDatabase } from 'lmdb';
+import { type SigningKey, type SigningKeyStore, versionOf } from './signingkey.ts';
+
+export function createLmdbSigningKeys(root: RootDatabase): SigningKeyStore {
+  const stored = root.openDB<SigningKey[], string>({ name: 'signing-keys', encoding: 'json' });
+  const keys = () => stored.get('keys') ?? [];
+  return {
+    keys,
+    async replace(before, next) {
+      const replaced = await root.transaction(() => {
+        if (versionOf(keys()) !== versionOf(before)) return false;
+        stored.put('keys', [...next]);
+        return true;
+      });
+      await root.flushed;
+      return replaced;
+    },
+  };
+}
