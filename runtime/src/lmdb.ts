@@ -11,7 +11,8 @@ import { type Environment, refuseForeignStore } from './environment.ts';
 export async function openLmdb(dataDir: string, name: string, environment: Environment): Promise<RootDatabase> {
   const path = join(dataDir, name);
   mkdirSync(path, { recursive: true });
-  const root = open({ path, maxDbs: 16 });
+  // With overlapping syncs, a process that is killed in one leaves the others' next commit to panic.
+  const root = open({ path, maxDbs: 16, overlappingSync: false });
   try {
     const owner = await root.transaction(() => {
       const known: string | undefined = root.get('environment');
