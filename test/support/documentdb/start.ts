@@ -16,6 +16,8 @@ const SETTINGS = {
   autovacuum_naptime: '1',
   autovacuum_analyze_threshold: '100',
   max_connections: '60',
+  // Two inserts of one key at a time are settled by the detection of a deadlock, which waits a second otherwise.
+  deadlock_timeout: '10ms',
 };
 
 /** Starts it on a port of 127.0.0.1 that is free. */
