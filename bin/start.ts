@@ -1,6 +1,6 @@
 // Everything in one process: `npm start`. The one place where stores, subgraphs, transports, gateway and ports are put together.
 import { createHttpTransport, openKeyStore, serveGateway } from '@partner-loyalty/gateway';
-import { createMembers, type MembersStore, openMembersStore } from '@partner-loyalty/members';
+import { type MembersStore, openMembersStore, startMembers } from '@partner-loyalty/members';
 import {
   createInProcessTransport,
   createLog,
@@ -44,7 +44,7 @@ await runProcess(log, async (lifecycle) => {
 
 async function membersHere(): Promise<Reached<MembersStore>> {
   const store = await openMembersStore(settings);
-  return { store, transport: createInProcessTransport(createMembers(store), log) };
+  return { store, transport: createInProcessTransport(await startMembers(store, settings, { log, metrics }), log) };
 }
 
 async function standingsHere(): Promise<Reached<StandingsStore>> {

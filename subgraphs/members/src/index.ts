@@ -2,15 +2,23 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSubgraphSchema } from '@apollo/subgraph';
-import type { Settings, Subgraph } from '@partner-loyalty/runtime';
+import type { Log, Metrics, Settings, Subgraph } from '@partner-loyalty/runtime';
 import { parse } from 'graphql';
+import { startCourier } from './courier.ts';
+import { openPost } from './post.ts';
 import { createResolvers } from './resolvers.ts';
+import { createSignInResolvers, type SignInParts } from './signin.ts';
+import { ensureSigningKey } from './signingkey.ts';
 import { openLmdbMembersStore } from './store.lmdb.ts';
 import { openMongoMembersStore } from './store.mongo.ts';
 import type { MembersStore } from './store.ts';
 
 export { canonicalEmail } from './email.ts';
+export { type IdToken, type IdTokenClaims, issueIdToken } from './idtoken.ts';
 export { LENGTHS, optionalText, storedAddress, text } from './input.ts';
+export type { MailPartner } from './partner.ts';
+export type { SignInParts } from './signin.ts';
+export { ensureSigningKey, rotateSigningKey } from './signingkey.ts';
 export type { Address, Enrolled, EnrollInput, Enrollment, Identity, Imported, Member, MemberRecord, MembersStore } from './store.ts';
 
 /** Opens the members store: on MongoDB where the settings name one, else embedded. Throws where it cannot be had or belongs to the other environment. */
@@ -22,9 +30,37 @@ export function openMembersStore({
   return mongodbUrl === undefined ? openLmdbMembersStore(dataDir, environment) : openMongoMembersStore(mongodbUrl, environment);
 }
 
-/** The subgraph on a store, which it closes with itself. */
-export function createMembers(store: MembersStore): Subgraph {
+/** The subgraph on a store, which it closes with itself. Mail that it promises is left to a courier, whom `wake` calls. */
+export function createMembers(store: MembersStore, parts: SignInParts): Subgraph {
   const typeDefs = parse(readFileSync(join(import.meta.dirname, '../schema.graphql'), 'utf8'));
-  const schema = buildSubgraphSchema([{ typeDefs, resolvers: createResolvers(store) }]);
+  const reads = createResolvers(store);
+  const signIn = createSignInResolvers(store, parts);
+  const resolvers = {
+    ...reads,
+    Query: { ...reads.Query, ...signIn.Query },
+    Mutation: { ...reads.Mutation, ...signIn.Mutation },
+  };
+  const schema = buildSubgraphSchema([{ typeDefs, resolvers }]);
   return { name: 'members', schema, ready: store.ready, close: store.close };
+}
+
+/**
+ * The subgraph with all that works for it: makes the signing keys where there are none, and sends mail beside the requests.
+ * Closing it waits for the mail under way, then closes the store.
+ */
+export async function startMembers(
+  store: MembersStore,
+  settings: Pick<Settings, 'environment' | 'sandboxUrl' | 'productionUrl' | 'smtpUrl' | 'mailFrom' | 'dataDir'>,
+  { log, metrics }: { log: Log; metrics: Metrics },
+): Promise<Subgraph> {
+  const { environment, sandboxUrl, productionUrl, mailFrom } = settings;
+  const baseAddress = environment === 'sandbox' ? sandboxUrl : productionUrl;
+  await ensureSigningKey(store.signingKeys);
+  const mailDomain = /@([^@>]+)>?$/.exec(mailFrom)?.[1] ?? 'localhost';
+  const courier = startCourier({ store, post: openPost(settings), baseAddress, mailDomain }, { log, metrics });
+  const close = async () => {
+    await courier.stop();
+    await store.close();
+  };
+  return { ...createMembers(store, { baseAddress, wake: courier.wake }), close };
 }

@@ -15,7 +15,7 @@ describe.each(ENGINES)('the members subgraph on %s', (engine) => {
   beforeAll(async () => {
     place = newPlace(engine);
     store = await place.open();
-    const execute = createExecutor(createMembers(store), createLog('silent'));
+    const execute = createExecutor(createMembers(store, { baseAddress: 'http://localhost:4000', wake: () => {} }), createLog('silent'));
     ask = (scope, query, variables) => execute({ query, variables, scope, requestId: 'r' });
     await store.importMembers([
       record('Ada@Example.com', {

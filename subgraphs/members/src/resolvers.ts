@@ -50,17 +50,17 @@ export function createResolvers(store: MembersStore) {
   };
 }
 
-function profileOf(member: Member, partnerId: string | undefined): MemberProfile {
+export function profileOf(member: Member, partnerId: string | undefined): MemberProfile {
   const active = member.enrollments.filter((one) => one.status === 'ACTIVE').map((one) => one.partnerId);
   return { ...member, activePartnerIds: partnerId === undefined ? active : active.filter((one) => one === partnerId) };
 }
 
 // The surfaces let no other scope come this far; these two hold where one of them is cut wrong.
-function partnerOf(scope: Scope): string {
+export function partnerOf(scope: Scope): string {
   return scope.kind === 'partner' ? scope.partnerId : fail('INTERNAL_SERVER_ERROR');
 }
 
-function memberOf(scope: Scope): { memberId: string; partnerId?: string } {
+export function memberOf(scope: Scope): { memberId: string; partnerId?: string } {
   return scope.kind === 'member' ? scope : fail('INTERNAL_SERVER_ERROR');
 }
 
