@@ -20,18 +20,23 @@ import { type Stage, startInProcess } from './cases/inprocess.ts';
 // What the contract shows to each (section 3), written here a second time on purpose.
 const PARTNER = buildSchema(`
   type Query { memberByEmail(email: String!): PartnerMemberRead  memberByExternalId(externalId: String!): PartnerMemberRead }
-  type Mutation { enrollMember(input: EnrollMemberInput!): EnrollMemberPayload  endEnrollment(memberId: ID!): EndEnrollmentPayload }
+  type Mutation { enrollMember(input: EnrollMemberInput!): EnrollMemberPayload  endEnrollment(memberId: ID!): EndEnrollmentPayload
+    requestMagicLink(email: String!): RequestMagicLinkPayload  exchangeMagicLink(token: String!): MagicLinkSession }
   type PartnerMemberRead { memberId: ID!  email: String!  firstName: String  lastName: String  tier: String!  points: Int! }
   input EnrollMemberInput { email: String!  externalId: String  firstName: String  lastName: String }
   type EnrollMemberPayload { member: PartnerMemberRead!  created: Boolean! }
   type EndEnrollmentPayload { memberId: ID! }
+  type RequestMagicLinkPayload { accepted: Boolean! }
+  type MagicLinkSession { memberId: ID!  idToken: String!  expiresAt: String! }
 `);
 const MEMBER = buildSchema(`
   type Query { memberProfile(id: ID!): MemberProfile }
+  type Mutation { requestEmailChange(email: String!): RequestEmailChangePayload  confirmEmailChange(token: String!): MemberProfile }
   type MemberProfile { memberId: ID!  email: String!  firstName: String  lastName: String
     membershipYearStats: MembershipYearStats!  partnerStandings: [PartnerStanding!]! }
   type MembershipYearStats { akinPoints: Int!  totalStays: Int! }
   type PartnerStanding { partnerId: ID!  tier: String!  points: Int! }
+  type RequestEmailChangePayload { accepted: Boolean! }
 `);
 
 /** A document that selects a field of a type, on whatever surface. */
@@ -43,6 +48,10 @@ const SELECTIONS: Record<string, (field: string) => string> = {
   EndEnrollmentPayload: (field) => `mutation { endEnrollment(memberId: "m-beta") { ${field} } }`,
   MemberProfile: (field) => `{ memberProfile(id: "m-both") { ${withArguments(field)} } }`,
   MembershipYearStats: (field) => `{ memberProfile(id: "m-both") { membershipYearStats { ${field} } } }`,
+  RequestMagicLinkPayload: (field) => `mutation { requestMagicLink(email: "both@example.com") { ${field} } }`,
+  MagicLinkSession: (field) => `mutation { exchangeMagicLink(token: "ml_none") { ${field} } }`,
+  RequestEmailChangePayload: (field) => `mutation { requestEmailChange(email: "next@example.com") { ${field} } }`,
+  ConfirmedChange: (field) => `mutation { confirmChange(token: "ec_none") { ${field} } }`,
   PartnerStanding: (field) => `{ memberProfile(id: "m-both") { partnerStandings { ${field} } } }`,
 };
 
@@ -52,6 +61,13 @@ const ARGUMENTS: Record<string, string> = {
   memberProfile: '(id: "m-both") { memberId }',
   enrollMember: '(input: { email: "both@example.com" }) { created }',
   endEnrollment: '(memberId: "m-beta") { memberId }',
+  requestMagicLink: '(email: "both@example.com") { accepted }',
+  exchangeMagicLink: '(token: "ml_none") { memberId }',
+  requestEmailChange: '(email: "next@example.com") { accepted }',
+  confirmEmailChange: '(token: "ec_none") { memberId }',
+  signIn: '(token: "ml_none") { memberId }',
+  confirmChange: '(token: "ec_none") { memberId }',
+  undoChange: '(token: "eu_none") { memberId }',
   member: ' { memberId }',
   membershipYearStats: ' { totalStays }',
   partnerStandings: ' { tier }',
