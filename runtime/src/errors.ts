@@ -71,7 +71,7 @@ export const ERRORS = {
   INVALID_TOKEN: {
     status: 200,
     message: 'the token is not valid',
-    when: "A magic-link or change token is unknown, used, expired or another partner's.",
+    when: "A magic-link or change token is unknown, used, expired or another partner's; or an ID token that a partner exchanged is to change the address.",
   },
   EMAIL_IN_USE: {
     status: 200,
