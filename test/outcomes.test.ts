@@ -54,8 +54,8 @@ const enroll = (input: Record<string, unknown>) => ({
   ask: () => ({ query: 'mutation ($input: EnrollMemberInput!) { enrollMember(input: $input) { created } }', variables: { input } }),
 });
 
-/** The rows that need a stopped process or a mailed token are told elsewhere. */
-const ELSEWHERE: ErrorCode[] = ['SERVICE_UNAVAILABLE', 'INVALID_TOKEN', 'EMAIL_IN_USE'];
+/** The row that needs a stopped process is told in outages.test.ts. */
+const ELSEWHERE: ErrorCode[] = ['SERVICE_UNAVAILABLE'];
 
 const OUTCOMES: { [code in ErrorCode]?: Outcome[] } = {
   NOT_FOUND: [
@@ -286,6 +286,30 @@ const OUTCOMES: { [code in ErrorCode]?: Outcome[] } = {
   EXTERNAL_ID_CONFLICT: [
     { name: 'an external ID that another member has', ...enroll({ email: 'both@example.com', externalId: 'alpha-2' }) },
     { name: 'another external ID for an enrolled member', ...enroll({ email: 'both@example.com', externalId: 'new' }) },
+  ],
+  INVALID_TOKEN: [
+    { name: 'a magic link nobody was sent', ...query(`mutation { exchangeMagicLink(token: "ml_${'x'.repeat(43)}") { idToken } }`) },
+    { name: 'what is no token', ...query('mutation { exchangeMagicLink(token: "none") { idToken } }') },
+    {
+      name: 'a change nobody asked for',
+      ask: async ({ provider }) => ({
+        query: `mutation { confirmEmailChange(token: "ec_${'x'.repeat(43)}") { email } }`,
+        token: await provider.issue('m-both'),
+      }),
+    },
+  ],
+  EMAIL_IN_USE: [
+    {
+      name: 'the proof of an address that is current at another member',
+      ask: async ({ ask, provider, mail }) => {
+        const token = await provider.issue('m-both');
+        const request = await ask({ query: 'mutation { requestEmailChange(email: "alpha.only@example.com") { accepted } }', token });
+        expect(request.body).toEqual({ data: { requestEmailChange: { accepted: true } } });
+        while (mail().length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+        const [proof] = /ec_[\w-]+/.exec(mail().at(-1) ?? '') ?? [];
+        return { query: 'mutation ($token: String!) { confirmEmailChange(token: $token) { email } }', variables: { token: proof }, token };
+      },
+    },
   ],
   INTERNAL_SERVER_ERROR: [
     {

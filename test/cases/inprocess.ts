@@ -1,7 +1,9 @@
 // The service in the test's own process, behind real HTTP, on stores of its own that the test may write to.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { openKeyStore, serveGateway } from '@partner-loyalty/gateway';
-import { createMembers, openMembersStore } from '@partner-loyalty/members';
-import { createInProcessTransport, createLog, type Log, readSettings } from '@partner-loyalty/runtime';
+import { openMembersStore, startMembers } from '@partner-loyalty/members';
+import { createInProcessTransport, createLog, createMetrics, type Log, readSettings } from '@partner-loyalty/runtime';
 import { createStandings, openStandingsStore } from '@partner-loyalty/standings';
 import { freshMongodbUrl, temporaryFolder } from '../support/servers.ts';
 import { type Client, createClient } from './client.ts';
@@ -18,6 +20,8 @@ export type Stage = {
   provider: Provider;
   /** What the subgraphs have asked of their stores, the latest last: `members.memberByEmail`. */
   calls: string[];
+  /** The mail that was sent, the latest last, as it stands in the outbox. */
+  mail(): string[];
   /** Asks as alpha where a call names no other credential. */
   ask: Client;
   close(): Promise<void>;
@@ -55,11 +59,9 @@ export async function startInProcess({
     standings: await openStandingsStore(settings),
   };
   const calls: string[] = [];
+  const members = await startMembers(watched('members', stores.members, calls), settings, { log, metrics: createMetrics() });
   const transports = {
-    members: createInProcessTransport(
-      createMembers(watched('members', stores.members, calls), { baseAddress: settings.sandboxUrl, wake: () => {} }),
-      log,
-    ),
+    members: createInProcessTransport(members, log),
     standings: createInProcessTransport(createStandings(watched('standings', stores.standings, calls), now), log),
   };
   opened.push(stores.keys.close, transports.members.close, transports.standings.close);
@@ -73,11 +75,19 @@ export async function startInProcess({
     keys,
     provider,
     calls,
+    mail: () => mailIn(join(folder.path, 'outbox')),
     ask: createClient(url, keys.alpha),
     async close() {
       for (const close of opened.reverse()) await close();
     },
   };
+}
+
+function mailIn(outbox: string): string[] {
+  if (!existsSync(outbox)) return [];
+  const files = readdirSync(outbox).filter((name) => name.endsWith('.eml'));
+  // Long lines are broken for the journey (RFC 2045, section 6.7).
+  return files.sort().map((name) => readFileSync(join(outbox, name), 'utf8').replaceAll('=\r\n', ''));
 }
 
 /** The same store, which writes down what it is asked. */
