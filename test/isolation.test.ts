@@ -34,6 +34,10 @@ const EVERYTHING = `query (${[...numbered('e', ADDRESSES), ...numbered('x', EXTE
   ${numbered('e', ADDRESSES).map((name) => `${name}: memberByEmail(email: $${name}) { memberId email points }`)}
   ${numbered('x', EXTERNAL_IDS).map((name) => `${name}: memberByExternalId(externalId: $${name}) { memberId email points }`)} }`;
 
+const BOTH_WAYS = `query ($email: String!, $externalId: String!) {
+  a: memberByEmail(email: $email) { memberId points }  b: memberByExternalId(externalId: $externalId) { memberId points } }`;
+const PROFILE = 'query ($id: ID!) { memberProfile(id: $id) { memberId partnerStandings { partnerId } } }';
+
 /** What may happen, in numbers that are wrapped to what there is. */
 type Action =
   | { kind: 'enroll'; partner: number; address: number; externalId: number | undefined }
@@ -105,6 +109,36 @@ describe.each(Object.entries(SERVICES))('%s', (_, { start, runs }) => {
       { numRuns: Math.ceil(runs / 3) },
     );
   }, 120_000);
+
+  test('200 different look-ups at once, of two partners and a member, get each its own answer', async () => {
+    const run = randomBytes(6).toString('hex');
+    const keys = await Promise.all(['one', 'other'].map((name) => addPartner(service.stores.keys, { partnerId: `${name}-${run}` })));
+    await service.stores.members.importMembers(
+      Array.from({ length: 50 }, (_, n) => ({
+        memberId: `m${n}-${run}`,
+        address: { typed: `m${n}.${run}@example.com`, canonical: `m${n}.${run}@example.com` },
+        previousAddresses: [],
+        enrollments: [{ partnerId: `${n % 2 ? 'one' : 'other'}-${run}`, externalId: `x${n}` }],
+      })),
+    );
+    const token = await service.provider.issue(`m0-${run}`);
+    await Promise.all(
+      Array.from({ length: 200 }, async (_, asked) => {
+        const n = asked % 50;
+        if (asked % 10 === 0) {
+          const { body } = await service.ask({ query: PROFILE, variables: { id: `m0-${run}` }, token });
+          expect(body.data).toEqual({ memberProfile: { memberId: `m0-${run}`, partnerStandings: [{ partnerId: `other-${run}` }] } });
+          return;
+        }
+        // The first partner has the odd ones, the second the even ones.
+        const side = asked < 100 ? 0 : 1;
+        const variables = { email: `m${n}.${run}@example.com`, externalId: `x${n}` };
+        const { body } = await service.ask({ query: BOTH_WAYS, variables, key: keys[side] });
+        const read = n % 2 === 1 - side ? { memberId: `m${n}-${run}`, points: 0 } : null;
+        expect(body.data).toEqual({ a: read, b: read });
+      }),
+    );
+  });
 });
 
 /** Partners with keys, and addresses and external IDs that no other run uses, but for the external IDs, which are the same everywhere. */
