@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hashKey, openKeyStore, parseKey } from '@partner-loyalty/gateway';
+import { openMembersStore } from '@partner-loyalty/members';
 import { openStandingsStore } from '@partner-loyalty/standings';
 import { bareEnv, type Env, loyalty, loyaltyJson, spawnLoyalty } from '../test/support/loyalty.ts';
 import { freshMongodbUrl, temporaryFolder } from '../test/support/servers.ts';
@@ -58,6 +59,14 @@ describe.each(ENGINES)('on %s', (_name, open) => {
     expect(await standings.program('blue')).toEqual(PROGRAM);
     expect(await standings.program('amber')).toBeUndefined();
     await standings.close();
+    const members = await openMembersStore(settings());
+    expect(await members.partners.find('blue')).toEqual({
+      partnerId: 'blue',
+      name: 'Blue Hotels',
+      magicLinkUrl: 'https://blue.example/links',
+    });
+    expect(await members.partners.find('amber')).toEqual({ partnerId: 'amber', name: 'Amber Trains' });
+    await members.close();
     folder.remove();
   });
 

@@ -30,6 +30,7 @@ export async function fillDemo({ keys, members, standings }: Stores, now: Date):
   const demo = demoData(now);
   await keys.setOrigin('demo-begun');
   for (const { partnerId, name, program } of demo.partners) {
+    await members.partners.put({ partnerId, name });
     await standings.putProgram(partnerId, program);
     await keys.createPartner({ partnerId, name, createdAt: now });
   }

@@ -1,6 +1,7 @@
 // `loyalty partners`: adds and lists partners.
 import { readFileSync } from 'node:fs';
 import { openKeyStore, type Partner } from '@partner-loyalty/gateway';
+import { openMembersStore } from '@partner-loyalty/members';
 import { checkProgram, openStandingsStore, type Program } from '@partner-loyalty/standings';
 import { Command } from 'commander';
 import { parseLine } from '../json.ts';
@@ -46,7 +47,9 @@ async function create(shell: Shell, partnerId: string, options: CreateOptions): 
   await lend(openKeyStore(settings), async (keys) => {
     if ((await keys.partner(partnerId)) !== undefined) throw new CommandError(`partner ${partnerId} exists already`);
     await claimForOperator(keys);
-    // The program first: interrupted in between, the command can be repeated as it was.
+    // The partner last: interrupted in between, the command can be repeated as it was.
+    const { name, magicLinkUrl } = partner;
+    await lend(openMembersStore(settings), (members) => members.partners.put({ partnerId, name, magicLinkUrl }));
     if (program !== undefined) await lend(openStandingsStore(settings), (standings) => standings.putProgram(partnerId, program));
     if (!(await keys.createPartner(partner))) throw new CommandError(`partner ${partnerId} exists already`);
   });

@@ -1,6 +1,9 @@
-// `loyalty tokens`: ID tokens of the built-in provider.
+// `loyalty tokens`: ID tokens of the built-in provider, and the keys that sign them.
+import { openKeyStore } from '@partner-loyalty/gateway';
+import { ensureSigningKey, issueIdToken, openMembersStore, rotateSigningKey } from '@partner-loyalty/members';
 import { Command } from 'commander';
 import { CommandError, type Shell } from '../shell.ts';
+import { claimForOperator, lend } from '../stores.ts';
 
 export function tokensCommand(shell: Shell): Command {
   const group = new Command('tokens').description('ID tokens of the built-in provider');
@@ -9,9 +12,31 @@ export function tokensCommand(shell: Shell): Command {
     .description('make an ID token of a member, valid for an hour')
     .argument('<memberid>', "the member's id")
     .action((memberId: string) => issue(shell, memberId));
+  group
+    .command('rotate-key')
+    .description('sign with the next key from now on; tokens of the former one stay valid')
+    .action(() => rotateKey(shell));
   return group;
 }
 
-async function issue(_shell: Shell, _memberId: string): Promise<void> {
-  throw new CommandError('the built-in provider is not there yet');
+async function issue(shell: Shell, memberId: string): Promise<void> {
+  const settings = shell.settings();
+  const { environment, sandboxUrl, productionUrl, idTokenIssuer } = settings;
+  const issuer = environment === 'sandbox' ? sandboxUrl : productionUrl;
+  const { idToken } = await lend(openMembersStore(settings), async (members) => {
+    const member = await members.member(memberId);
+    if (member === undefined) throw new CommandError(`there is no member ${JSON.stringify(memberId)}`);
+    await ensureSigningKey(members.signingKeys);
+    return issueIdToken(members.signingKeys, { memberId, email: member.email }, issuer, new Date());
+  });
+  if (idTokenIssuer !== undefined) shell.note('ID_TOKEN_ISSUER names another provider: the gateway takes its tokens alone, not this one');
+  if (shell.json) shell.print({ idToken });
+  else shell.write(`${idToken}\n`);
+}
+
+async function rotateKey(shell: Shell): Promise<void> {
+  const settings = shell.settings();
+  await lend(openKeyStore(settings), claimForOperator);
+  const kid = await lend(openMembersStore(settings), ({ signingKeys }) => rotateSigningKey(signingKeys, Date.now()));
+  shell.print({ kid });
 }
