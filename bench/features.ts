@@ -44,7 +44,7 @@ const supergraph = readFileSync(SUPERGRAPH_FILE, 'utf8');
 const graphql = createHandler({
   authenticate: on('auth') ? await realAuth() : noAuth(),
   limiter: on('limit') ? await realLimiter() : noLimiter(),
-  surfaces: { partner: await openSurface('partner', supergraph, transports), member: await openSurface('member', supergraph, transports) },
+  surfaces: { partner: openSurface('partner', supergraph, transports), member: openSurface('member', supergraph, transports) },
   cors: createCors([]),
   correctEndpoint: 'http://localhost:4001/graphql',
   log,

@@ -1,5 +1,6 @@
 // Turns what an executor gave into what the caller gets: known codes pass, anything else is masked, and the status follows from both.
 import { ERRORS, type ErrorCode, isErrorCode } from '@partner-loyalty/runtime';
+import type { Path } from './shape.ts';
 import type { ExecutionResult } from './surface.ts';
 
 export type AnswerError = { message: string; path?: (string | number)[]; extensions: { code: ErrorCode; requestId: string } };
@@ -16,14 +17,22 @@ export function answerOf(
   requestId: string,
   unforeseen: (what: unknown) => void,
 ): Answer {
-  const data = result.data ?? null;
-  if (result.errors === undefined && result.extensions === undefined) return { status: 200, body: { data } };
-  // A subgraph that gave null where the schema promises a value is reported in the extension and not among the errors.
-  const raw = result.errors ?? (result.extensions?.valueCompletion as readonly RawError[] | undefined) ?? [];
+  const { data, errors: told, missing } = result;
+  if (told.length === 0 && missing.length === 0) return { status: 200, body: { data } };
+  const raw: RawError[] = [...told, ...missing.filter((path) => !told.some((error) => overlaps(error.path ?? [], path))).map(unexplained)];
   const masked = raw.flatMap((error) => mask(error, rootsWithoutReason(data, raw), names, requestId, unforeseen));
   if (masked.length === 0) return { status: 200, body: { data } };
   const errors = masked.length === 1 ? masked : asAsked(masked, data, names);
   return { status: statusOf(data, errors), body: { errors, data }, code: errors[0]?.extensions.code };
+}
+
+// A subgraph that gave null where the schema promises a value, without an error that says why, has broken its promise.
+function unexplained(path: Path): RawError {
+  return { message: 'a value is missing', path };
+}
+
+function overlaps(one: Path, other: Path): boolean {
+  return one.slice(0, other.length).every((step, depth) => step === other[depth]);
 }
 
 // Stores and transports answer in any order; the caller reads the errors in the order of the document.
@@ -46,7 +55,7 @@ export function inOrder(data: Record<string, unknown>, rootNames: readonly strin
   return Object.fromEntries(rootNames.flatMap((name) => (Object.hasOwn(data, name) ? [[name, data[name]]] : [])));
 }
 
-type RawError = NonNullable<ExecutionResult['errors']>[number];
+type RawError = { message: string; path?: Path; extensions?: { code: ErrorCode } };
 
 function mask(
   error: RawError,

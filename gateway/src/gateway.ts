@@ -34,18 +34,17 @@ export type Gateway = {
   handle(request: HttpRequest): Promise<HttpReply>;
   /** Resolves when the key store and every subgraph answer; rejects otherwise. */
   ready(): Promise<void>;
-  close(): Promise<void>;
 };
 
 /** Builds the gateway from parts that stay the caller's to close. Throws where the committed supergraph does not fit. */
-export async function openGateway(parts: GatewayParts): Promise<Gateway> {
+export function openGateway(parts: GatewayParts): Gateway {
   const { settings, keyStore, counters, transports, log, metrics } = parts;
   const { environment, sandboxUrl, productionUrl } = settings;
   const [ownUrl, otherUrl] = environment === 'sandbox' ? [sandboxUrl, productionUrl] : [productionUrl, sandboxUrl];
   const supergraph = readFileSync(SUPERGRAPH_FILE, 'utf8');
   const surfaces = {
-    partner: await openSurface('partner', supergraph, transports),
-    member: await openSurface('member', supergraph, transports),
+    partner: openSurface('partner', supergraph, transports),
+    member: openSurface('member', supergraph, transports),
   };
   const provider = createProvider(transports.members);
   const limiter = createLimiter(counters, settings.rateLimitWindowSeconds);
@@ -59,7 +58,12 @@ export async function openGateway(parts: GatewayParts): Promise<Gateway> {
   const cors = createCors(settings.corsOrigins);
   const graphql = createHandler({ authenticate, limiter, surfaces, cors, correctEndpoint: `${otherUrl}/graphql`, log, metrics });
   const wellKnown = createWellKnown(provider, ownUrl);
-  const signIn = createSignIn({ provider, graphql, limiter, log });
+  // Where it cannot be had, the id has to do.
+  const partnerName = async (partnerId: string) => {
+    const partner = await keyStore.partner(partnerId).catch(() => undefined);
+    return partner?.name ?? partnerId;
+  };
+  const signIn = createSignIn({ provider, signsIn: settings.idTokenIssuer === undefined, partnerName, graphql, limiter, log });
 
   return {
     async handle(request) {
@@ -75,9 +79,6 @@ export async function openGateway(parts: GatewayParts): Promise<Gateway> {
     },
     async ready() {
       await Promise.all([keyStore.ready(), ...Object.values(transports).map((transport) => transport.ready())]);
-    },
-    async close() {
-      await Promise.all(Object.values(surfaces).map((surface) => surface.close()));
     },
   };
 }

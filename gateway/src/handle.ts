@@ -20,7 +20,7 @@ import { type Limiter, rateLimitHeaders, type Verdict } from './limit.ts';
 import { mediaTypeFor } from './mediatype.ts';
 import { checkDocument, checkVariables, createDocuments, prepared, readable } from './prepare.ts';
 import { Refusal } from './refusal.ts';
-import type { Surface, SurfaceExecutor } from './surface.ts';
+import type { ExecutionResult, Surface, SurfaceExecutor } from './surface.ts';
 
 export type HandlerParts = {
   authenticate: Authenticate;
@@ -95,12 +95,14 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
     if (operation === undefined) fail('GRAPHQL_VALIDATION_FAILED', 'the document has no operation');
     documents.keep(query, cached);
     const ready = prepared(cached, document, operation, surface.schema);
-    checkVariables(surface.schema, operation, ready, variables);
+    const coerced = checkVariables(surface.schema, operation, ready, variables);
 
     const { requestId } = request;
     const { scope } = principal;
-    const asked = { document: ready.document, key: ready.key, variables: { ...variables, ...ready.literals }, scope, requestId };
-    const result = asked.document === undefined ? { data: {} } : await surface.execute({ ...asked, document: asked.document });
+    const { document: executable, key, literals } = ready;
+    const result: ExecutionResult = executable
+      ? await surface.execute({ document: executable, key, variables: { ...variables, ...literals }, coerced, scope, requestId })
+      : { data: {}, errors: [], missing: [] };
     if (ready.introspection !== undefined && result.data) {
       result.data = inOrder({ ...result.data, ...introspect(surface.schema, ready.introspection, variables) }, ready.rootNames);
     }

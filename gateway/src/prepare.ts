@@ -119,18 +119,19 @@ function rootlessOperations(document: DocumentNode, schema: GraphQLSchema): Grap
   );
 }
 
-/** Throws BAD_USER_INPUT where the variables do not fit the operation's definitions. */
+/** The variables with the operation's defaults. Throws BAD_USER_INPUT where they do not fit its definitions. */
 export function checkVariables(
   schema: GraphQLSchema,
   { node }: Operation,
   { neverNull }: Prepared,
   variables: Record<string, unknown>,
-): void {
-  if (node.variableDefinitions === undefined || node.variableDefinitions.length === 0) return;
-  const { errors } = getVariableValues(schema, node.variableDefinitions, variables, { maxErrors: 10 });
+): Record<string, unknown> {
+  if (node.variableDefinitions === undefined || node.variableDefinitions.length === 0) return {};
+  const { errors, coerced = {} } = getVariableValues(schema, node.variableDefinitions, variables, { maxErrors: 10 });
   if (errors !== undefined) throw new Refusal('BAD_USER_INPUT', errors);
   const missing = neverNull.find((name) => variables[name] === null);
   if (missing !== undefined) fail('BAD_USER_INPUT', `Variable "$${missing}" stands where null is not allowed.`);
+  return coerced;
 }
 
 /** The executable form of a validated operation. */

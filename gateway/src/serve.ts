@@ -4,8 +4,8 @@ import {
   type Lifecycle,
   type Log,
   type Metrics,
+  openPorts,
   type Settings,
-  serveAdmin,
   serveHttp,
   type Transport,
 } from '@partner-loyalty/runtime';
@@ -29,16 +29,10 @@ export async function serveGateway(options: {
 }): Promise<Serving> {
   const { settings, keyStore, transports, lifecycle, log } = options;
   const metrics = options.metrics ?? createMetrics();
-  const counters = await openCounters(settings, false, log);
+  const counters = await openCounters(settings, lifecycle.worker !== undefined, log);
   lifecycle.opened('counters', async () => counters.close());
-  const gateway = await openGateway({ settings, keyStore, counters, transports, log, metrics });
-  lifecycle.opened('gateway', gateway.close);
-  const { host, port, adminPort, trustedProxies } = settings;
-  const admin = await serveAdmin({ host, port: adminPort, ready: gateway.ready, draining: lifecycle.draining, metrics, log });
-  lifecycle.opened('admin port', admin.close);
-  const server = await serveHttp({ host, port, handle: gateway.handle, trustedProxies, log });
-  lifecycle.opened('port', server.drain);
-  log.info({ host, port: server.port, adminPort: admin.port, environment: settings.environment }, 'listening');
-  log.flush(); // Whoever waits for this line does not wait for the buffer.
-  return { port: server.port, adminPort: admin.port };
+  const gateway = openGateway({ settings, keyStore, counters, transports, log, metrics });
+  const { host, port, trustedProxies } = settings;
+  const listen = () => serveHttp({ port, host, handle: gateway.handle, trustedProxies, log });
+  return openPorts({ settings, lifecycle, ready: gateway.ready, metrics, log, listen });
 }

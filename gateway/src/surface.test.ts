@@ -24,8 +24,7 @@ function recording(answer: (request: SubgraphRequest) => Record<string, unknown>
 
 async function schemaOf(surface: Surface): Promise<string> {
   const nothing = recording(() => ({}));
-  const opened = await openSurface(surface, supergraph, { members: nothing, standings: nothing });
-  await opened.close();
+  const opened = openSurface(surface, supergraph, { members: nothing, standings: nothing });
   return printSchema(opened.schema);
 }
 
@@ -46,12 +45,11 @@ test('a surface shows nothing but its own fields and what they lead to', async (
 test('a field without a tag is on no surface, though others may be computed from it', async () => {
   const members = recording(() => ({ memberProfile: { __typename: 'MemberProfile', memberId: 'm', activePartnerIds: ['p'] } }));
   const standings = recording(() => ({ _entities: [{ partnerStandings: [{ partnerId: 'p', tier: 'GOLD', points: 7 }] }] }));
-  const surface = await openSurface('member', supergraph, { members, standings });
+  const surface = openSurface('member', supergraph, { members, standings });
   const query = '{ memberProfile(id: "m") { partnerStandings { partnerId tier points } } }';
   const scope = { kind: 'member', memberId: 'm' } as const;
-  const result = await surface.execute({ document: parse(query), key: query, variables: {}, scope, requestId: 'r' });
-  await surface.close();
-  expect(result).toEqual({ data: { memberProfile: { partnerStandings: [{ partnerId: 'p', tier: 'GOLD', points: 7 }] } } });
+  const result = await surface.execute({ document: parse(query), key: query, variables: {}, coerced: {}, scope, requestId: 'r' });
+  expect(result).toMatchObject({ data: { memberProfile: { partnerStandings: [{ partnerId: 'p', tier: 'GOLD', points: 7 }] } } });
   expect(standings.asked[0]).toMatchObject({ scope, requestId: 'r', variables: { representations: [{ activePartnerIds: ['p'] }] } });
 });
 
@@ -59,14 +57,20 @@ test('a read asks members once and standings once, and a look-up that found nobo
   const found = { __typename: 'PartnerMemberRead', memberId: 'm', email: 'e' };
   const members = recording(({ query }) => (query.includes('b:') ? { a: found, b: null } : { a: null }));
   const standings = recording(() => ({ _entities: [{ tier: 'GOLD', points: 7 }] }));
-  const surface = await openSurface('partner', supergraph, { members, standings });
+  const surface = openSurface('partner', supergraph, { members, standings });
   const run = (query: string) =>
-    surface.execute({ document: parse(query), key: query, variables: {}, scope: { kind: 'partner', partnerId: 'p' }, requestId: 'r' });
+    surface.execute({
+      document: parse(query),
+      key: query,
+      variables: {},
+      coerced: {},
+      scope: { kind: 'partner', partnerId: 'p' },
+      requestId: 'r',
+    });
   await run('{ a: memberByEmail(email: "a") { email tier points } b: memberByEmail(email: "b") { email tier points } }');
   expect([members.asked.length, standings.asked.length]).toEqual([1, 1]);
   await run('{ a: memberByEmail(email: "a") { email tier points } }');
   expect([members.asked.length, standings.asked.length]).toEqual([2, 1]);
-  await surface.close();
 });
 
 describe('cutting a surface', () => {

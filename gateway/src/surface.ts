@@ -1,6 +1,7 @@
 // The surfaces: schemas cut from the one graph by @tag, each with an executor of its own, so that a hidden field and a misspelt one are the same thing.
-import { ApolloGateway, type GraphQLDataSource } from '@apollo/gateway';
-import type { Scope, SubgraphReply, Transport } from '@partner-loyalty/runtime';
+import { operationFromDocument, Supergraph } from '@apollo/federation-internals';
+import { type PlanNode, QueryPlanner } from '@apollo/query-planner';
+import type { Scope, SubgraphError, Transport } from '@partner-loyalty/runtime';
 import {
   type ConstDirectiveNode,
   type DefinitionNode,
@@ -13,7 +14,11 @@ import {
   parse,
   print,
   type TypeNode,
+  visit,
 } from 'graphql';
+import { LRUCache } from 'lru-cache';
+import { type PlanRun, runPlan } from './plan.ts';
+import { compileShape, type Path, type Shape } from './shape.ts';
 
 /** The surfaces and whom they serve. A field is on those its `@tag`s name, on none without a tag. */
 export const SURFACES = {
@@ -23,85 +28,99 @@ export const SURFACES = {
 
 export type Surface = keyof typeof SURFACES;
 
-/** What a request asks of its surface; `document` is validated and `operationName` picks one of its operations. */
+/** What a request asks of its surface. The document is validated and has one operation. */
 export type Execution = {
   document: DocumentNode;
-  /** The same for the same document and operation: the query planner's cache key. */
+  /** The same for the same document: the key of its plan and shape. */
   key: string;
-  operationName?: string;
+  /** As the caller sent them. */
   variables: Record<string, unknown>;
+  /** With the defaults of the document. */
+  coerced: Record<string, unknown>;
   scope: Scope;
   requestId: string;
 };
 
 export type ExecutionResult = {
-  data?: Record<string, unknown> | null;
-  errors?: readonly { message: string; path?: readonly (string | number)[]; extensions?: Record<string, unknown> }[];
-  extensions?: Record<string, unknown>;
+  data: Record<string, unknown> | null;
+  errors: SubgraphError[];
+  /** Where a subgraph gave null or a value that the schema does not allow. */
+  missing: Path[];
 };
 
-export type SurfaceExecutor = { schema: GraphQLSchema; execute(execution: Execution): Promise<ExecutionResult>; close(): Promise<void> };
+export type SurfaceExecutor = { schema: GraphQLSchema; execute(execution: Execution): ExecutionResult | Promise<ExecutionResult> };
+
+// A plan and its shapes take some ten times the text of their document; callers choose documents, so both bounds matter.
+const MAX_PLANS = 2_000;
+const MAX_PLANNED_CHARACTERS = 4_000_000;
 
 /** Builds the executor of one surface over the transports, which are found by the subgraph's name. Throws where the supergraph does not fit. */
-export async function openSurface(surface: Surface, supergraph: string, transports: Record<string, Transport>): Promise<SurfaceExecutor> {
-  // Set before the gateway is constructed, or it reports to its vendor and asks cloud metadata services where it runs.
-  process.env.APOLLO_TELEMETRY_DISABLED = 'true';
-  const gateway = new ApolloGateway({
-    supergraphSdl: surfaceSdl(supergraph, surface),
-    buildService: ({ name }) => dataSource(name, transports[name]),
-    logger: SILENT,
-    __exposeQueryPlanExperimental: false,
+export function openSurface(surface: Surface, supergraphSdl: string, transports: Readonly<Record<string, Transport>>): SurfaceExecutor {
+  const supergraph = Supergraph.build(surfaceSdl(supergraphSdl, surface));
+  for (const { name } of supergraph.subgraphsMetadata()) {
+    if (!Object.hasOwn(transports, name)) throw new Error(`the supergraph names a subgraph "${name}" that is not configured`);
+  }
+  const planner = new QueryPlanner(supergraph);
+  const apiSchema = supergraph.apiSchema();
+  const schema = apiSchema.toGraphQLJSSchema();
+  const whole = supergraph.schema.toGraphQLJSSchema();
+  const plans = new LRUCache<string, Planned>({
+    max: MAX_PLANS,
+    maxSize: MAX_PLANNED_CHARACTERS,
+    sizeCalculation: (_plan, key) => key.length + 1,
   });
-  const { schema, executor } = await gateway.load();
+
+  function plannedOf(document: DocumentNode, key: string): Planned {
+    let planned = plans.get(key);
+    if (planned === undefined) {
+      const { node } = planner.buildQueryPlan(operationFromDocument(apiSchema, document));
+      if (node?.kind === 'Subscription') throw new Error('no surface has subscriptions');
+      planned = { node, conditions: conditionsOf(document), shapes: new Map() };
+      plans.set(key, planned);
+    }
+    return planned;
+  }
+
   return {
     schema,
-    async execute({ document, key, operationName, variables, scope, requestId }) {
-      // The executor reads these of Apollo Server's request context and nothing else.
-      const context = {
-        document,
-        queryHash: key,
-        request: { operationName, variables },
-        context: { scope, requestId },
-        metrics: {},
-        logger: SILENT,
-      };
-      return (await executor(context as unknown as Parameters<typeof executor>[0])) as ExecutionResult;
-    },
-    close: () => gateway.stop(),
-  };
-}
-
-const ignore = () => {};
-const SILENT = { debug: ignore, info: ignore, warn: ignore, error: ignore };
-
-type RequestContext = { scope: Scope; requestId: string };
-
-function dataSource(name: string, transport: Transport | undefined): GraphQLDataSource<RequestContext> {
-  if (transport === undefined) throw new Error(`the supergraph names a subgraph "${name}" that is not configured`);
-  return {
-    async process({ request, context }) {
-      const { query = '', variables, operationName } = request;
-      const reply: SubgraphReply = await transport.execute({
-        query,
-        variables,
-        operationName,
-        scope: context.scope,
-        requestId: context.requestId,
-      });
-      // The executor's type asks for GraphQLError objects; it reads only these plain properties of them.
-      return withPaths(reply, variables) as Awaited<ReturnType<GraphQLDataSource['process']>>;
+    execute({ document, key, variables, coerced, scope, requestId }) {
+      const planned = plannedOf(document, key);
+      const shape = shapeOf(planned, schema, document, coerced);
+      const run: PlanRun = { transports, supergraph: whole, variables, coerced, scope, requestId, data: {}, errors: [] };
+      const running = planned.node && runPlan(planned.node, run);
+      return running ? running.then(() => shaped(run, shape)) : shaped(run, shape);
     },
   };
 }
 
-// A fetch of entities that failed as a whole failed for each of them; so the caller reads which fields it concerns.
-function withPaths(reply: SubgraphReply, variables: Record<string, unknown> | undefined): SubgraphReply {
-  const representations = variables?.representations;
-  if (reply.errors === undefined || !Array.isArray(representations)) return reply;
-  const errors = reply.errors.flatMap((error) =>
-    error.path === undefined ? representations.map((_, index) => ({ ...error, path: ['_entities', index] })) : [error],
-  );
-  return { ...reply, errors };
+/** A document's plan, the variables its conditions name, and its shapes by the values of those. */
+type Planned = { node?: PlanNode; conditions: readonly string[]; shapes: Map<string, Shape> };
+
+// With many conditions the combinations are not worth keeping; then each request compiles its own shape.
+const MAX_SHAPES = 16;
+
+function shapeOf({ conditions, shapes }: Planned, schema: GraphQLSchema, document: DocumentNode, coerced: Record<string, unknown>): Shape {
+  const values = conditions.length === 0 ? '' : conditions.map((name) => (coerced[name] === true ? '1' : '0')).join('');
+  const known = shapes.get(values);
+  if (known !== undefined) return known;
+  const shape = compileShape(schema, document, coerced);
+  if (shapes.size < MAX_SHAPES) shapes.set(values, shape);
+  return shape;
+}
+
+function conditionsOf(document: DocumentNode): string[] {
+  const names = new Set<string>();
+  visit(document, {
+    Directive: ({ arguments: [condition] = [] }) => {
+      if (condition?.value.kind === Kind.VARIABLE) names.add(condition.value.name.value);
+    },
+  });
+  return [...names];
+}
+
+function shaped({ data, errors }: PlanRun, shape: Shape): ExecutionResult {
+  const missing: Path[] = [];
+  return { data: shape(data, (path) => void missing.push(path)), errors, missing };
 }
 
 /**
