@@ -1,9 +1,8 @@
 // The members store on MongoDB: a document per member, written over only while it is the one that was read, so no transactions are needed.
 import { setTimeout } from 'node:timers/promises';
-import { type Environment, type Mongo, openMongo } from '@partner-loyalty/runtime';
+import { type Environment, gather, type Mongo, openMongo } from '@partner-loyalty/runtime';
 import type { Collection } from 'mongodb';
 import { heldOf, identitiesByKey, idsQuery, keysQuery, type MemberDocument, openMembers } from './documents.mongo.ts';
-import { gather } from './gather.ts';
 import { openMongoOutbox } from './outbox.mongo.ts';
 import type { Outbox } from './outbox.ts';
 import { createMongoMailPartners } from './partner.mongo.ts';
