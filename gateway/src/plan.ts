@@ -62,7 +62,7 @@ function runFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): void
   const { requires, serviceName, operation: query, operationName } = fetch;
   const transport = run.transports[serviceName];
   if (transport === undefined) throw new Error(`the plan names a subgraph "${serviceName}" that is not configured`);
-  const variables: Data = {};
+  const variables: Data = Object.create(null); // a variable may be called __proto__
   for (const name of fetch.variableUsages ?? []) if (Object.hasOwn(run.variables, name)) variables[name] = run.variables[name];
   let places: Place[] = [];
   if (requires !== undefined) {
