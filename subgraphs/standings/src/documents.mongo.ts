@@ -1,0 +1,112 @@
+// The collections of standings and programs on MongoDB: documents, validators, the index, and the queries that need it.
+import { type AnyBulkWriteOperation, type Collection, type Db, type Document, MongoServerError } from 'mongodb';
+import { INT_MAX, INT_MIN } from './int.ts';
+import type { DatedActivity, Program, Standing } from './store.ts';
+
+/** What one member did with one partner in one membership year, and its sums: the unit of atomicity, so that no transaction is needed. */
+export type StandingDocument = Standing & { _id: string; activities: StoredActivity[] };
+export type StoredActivity = { id: string; points: number; stays: number; occurredAt: Date };
+export type ProgramDocument = Program & { _id: string };
+export type Collections = { standings: Collection<StandingDocument>; programs: Collection<ProgramDocument> };
+
+const NAMESPACE_EXISTS = 48;
+
+const text = { bsonType: 'string', minLength: 1 };
+const int = { bsonType: 'int' };
+const SCHEMAS = {
+  standings: {
+    bsonType: 'object',
+    required: ['_id', 'points', 'stays', 'activities'],
+    properties: {
+      _id: { bsonType: 'string', minLength: 5 },
+      points: int,
+      stays: int,
+      activities: {
+        bsonType: 'array',
+        minItems: 1,
+        items: {
+          bsonType: 'object',
+          required: ['id', 'points', 'stays', 'occurredAt'],
+          properties: { id: text, points: int, stays: int, occurredAt: { bsonType: 'date' } },
+        },
+      },
+    },
+  },
+  programs: {
+    bsonType: 'object',
+    required: ['_id', 'membershipYear', 'tiers'],
+    properties: {
+      _id: text,
+      membershipYear: {
+        bsonType: 'object',
+        required: ['start', 'timeZone'],
+        properties: { start: { bsonType: 'string', pattern: '^[0-9]{2}-[0-9]{2}$' }, timeZone: text },
+      },
+      tiers: {
+        bsonType: 'array',
+        minItems: 1,
+        items: { bsonType: 'object', required: ['name', 'points'], properties: { name: text, points: { bsonType: 'int', minimum: 0 } } },
+      },
+    },
+  },
+} satisfies Record<keyof Collections, Document>;
+
+/** The collections with their validators and index, made where they are missing; several processes may do it at once. */
+export async function openCollections(db: Db): Promise<Collections> {
+  await Promise.all([createValidated(db, 'standings'), createValidated(db, 'programs')]);
+  const standings = db.collection<StandingDocument>('standings');
+  // An activity's id is in one document at most; within a document the filter of `counting` sees to that.
+  await standings.createIndex({ 'activities.id': 1 }, { unique: true });
+  return { standings, programs: db.collection<ProgramDocument>('programs') };
+}
+
+async function createValidated(db: Db, name: keyof Collections): Promise<void> {
+  const validator = { $jsonSchema: SCHEMAS[name] };
+  try {
+    await db.createCollection(name, { validator });
+  } catch (error) {
+    if (!(error instanceof MongoServerError && error.code === NAMESPACE_EXISTS)) throw error;
+    await db.command({ collMod: name, validator });
+  }
+}
+
+/** The id of a standing's document; no part of it holds a control character. */
+export function standingId(partnerId: string, memberId: string, year: string): string {
+  return `${partnerId}\0${memberId}\0${year}`;
+}
+
+/** The sums of standings, as the driver asks for them. */
+export function sumsQuery({ standings }: Collections, ids: readonly string[]) {
+  return standings.find({ _id: { $in: ids } }, { projection: { points: 1, stays: 1 } });
+}
+
+/** Those of the activities that are stored, each with the id of the standing it counts for, as the driver asks for them. */
+export function activitiesQuery({ standings }: Collections, activityIds: readonly string[]) {
+  const among = { 'activities.id': { $in: activityIds } };
+  return standings.aggregate<{ _id: string; activities: StoredActivity }>([
+    { $match: among },
+    { $project: { activities: 1 } },
+    { $unwind: '$activities' },
+    { $match: among },
+  ]);
+}
+
+/**
+ * Counts an activity once, in one step: where the standing has it already, or its sums would leave Int, the filter finds nothing, and the upsert
+ * becomes an insertion of an id that is there. So does the unique index where another standing has it. Each of them is a duplicate key.
+ */
+export function counting({ partnerId, memberId, year, activityId: id, points, stays, occurredAt }: DatedActivity) {
+  const withinInt = (change: number) => ({ $gte: INT_MIN - change, $lte: INT_MAX - change });
+  return {
+    updateOne: {
+      filter: {
+        _id: standingId(partnerId, memberId, year),
+        'activities.id': { $ne: id },
+        points: withinInt(points),
+        stays: withinInt(stays),
+      },
+      update: { $inc: { points, stays }, $push: { activities: { id, points, stays, occurredAt } } },
+      upsert: true,
+    },
+  } satisfies AnyBulkWriteOperation<StandingDocument>;
+}

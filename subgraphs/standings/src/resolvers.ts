@@ -1,0 +1,78 @@
+// Resolvers: whose behalf the request is on, the program and its current year, the store, in this order. They read what is asked for, once.
+import { fail, type Scope, type SubgraphContext } from '@partner-loyalty/runtime';
+import { clampInt } from './int.ts';
+import type { MaybePromise, Program, Standing, StandingsStore } from './store.ts';
+import { tierOf } from './tiers.ts';
+import { yearOf } from './year.ts';
+
+/** Where a member stands with a partner now. */
+type Current = { partnerId: string; program: Program | undefined; points: number; stays: number };
+
+/** An entity, with what has been read for it. */
+type PartnerMemberRead = { __typename: 'PartnerMemberRead'; memberId: string; current?: MaybePromise<Current> };
+type MemberProfile = { __typename: 'MemberProfile'; memberId: string; activePartnerIds: string[]; currents?: MaybePromise<Current[]> };
+
+/** `now` tells the time. The answers are synchronous where the store's are. */
+export function createResolvers(store: Pick<StandingsStore, 'program' | 'standing'>, now: () => Date) {
+  const currentOf = (partnerId: string, memberId: string): MaybePromise<Current> =>
+    onceKnown(store.program(partnerId), (program) =>
+      onceKnown(store.standing(partnerId, memberId, yearOf(program, now())), (standing = NOTHING) => ({ partnerId, program, ...standing })),
+    );
+
+  const readOf = (read: PartnerMemberRead, { scope }: SubgraphContext): MaybePromise<Current> => {
+    read.current ??= currentOf(partnerOf(scope), read.memberId);
+    return read.current;
+  };
+
+  const profileOf = (profile: MemberProfile, { scope }: SubgraphContext): MaybePromise<Current[]> => {
+    profile.currents ??= allKnown(shownPartners(profile, scope).map((partnerId) => currentOf(partnerId, profile.memberId)));
+    return profile.currents;
+  };
+
+  return {
+    PartnerMemberRead: {
+      __resolveReference: ({ __typename, memberId }: PartnerMemberRead): PartnerMemberRead => ({ __typename, memberId }),
+      tier: (read: PartnerMemberRead, _: unknown, context: SubgraphContext) =>
+        onceKnown(readOf(read, context), ({ program, points }) => tierOf(program, points)),
+      points: (read: PartnerMemberRead, _: unknown, context: SubgraphContext) => onceKnown(readOf(read, context), ({ points }) => points),
+    },
+    MemberProfile: {
+      __resolveReference: ({ __typename, memberId, activePartnerIds }: MemberProfile): MemberProfile => ({
+        __typename,
+        memberId,
+        activePartnerIds,
+      }),
+      membershipYearStats: (profile: MemberProfile, _: unknown, context: SubgraphContext) =>
+        onceKnown(profileOf(profile, context), (currents) => ({
+          akinPoints: clampInt(currents.reduce((sum, { points }) => sum + points, 0)),
+          totalStays: clampInt(currents.reduce((sum, { stays }) => sum + stays, 0)),
+        })),
+      partnerStandings: (profile: MemberProfile, _: unknown, context: SubgraphContext) =>
+        onceKnown(profileOf(profile, context), (currents) =>
+          currents.map(({ partnerId, program, points }) => ({ partnerId, tier: tierOf(program, points), points })),
+        ),
+    },
+  };
+}
+
+const NOTHING: Standing = { points: 0, stays: 0 };
+
+// The surfaces let no other scope come this far; these two hold where one of them is cut wrong.
+function partnerOf(scope: Scope): string {
+  return scope.kind === 'partner' ? scope.partnerId : fail('INTERNAL_SERVER_ERROR');
+}
+
+/** The partners of the profile that its token shows: all, or the one that holds the token. */
+function shownPartners({ memberId, activePartnerIds }: MemberProfile, scope: Scope): string[] {
+  if (scope.kind !== 'member' || scope.memberId !== memberId) return fail('INTERNAL_SERVER_ERROR');
+  return scope.partnerId === undefined ? activePartnerIds : activePartnerIds.filter((partnerId) => partnerId === scope.partnerId);
+}
+
+function onceKnown<T, R>(value: MaybePromise<T>, next: (value: T) => MaybePromise<R>): MaybePromise<R> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}
+
+function allKnown<T>(values: MaybePromise<T>[]): MaybePromise<T[]> {
+  // Cast: there is no promise among them.
+  return values.some((value) => value instanceof Promise) ? Promise.all(values) : (values as T[]);
+}

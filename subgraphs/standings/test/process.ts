@@ -1,0 +1,20 @@
+// Another process on the same standings store, for tests of what several processes may do to each other.
+import { openStandingsStore } from '../src/index.ts';
+import { IMPORT } from './engine.ts';
+
+const [settings = '{}', act] = process.argv.slice(2);
+const store = await openStandingsStore({ ...JSON.parse(settings), environment: 'sandbox' });
+
+if (act === 'import') {
+  const outcomes: string[] = [];
+  for (let from = 0; from < IMPORT.length; from += 100) outcomes.push(...(await store.record(IMPORT.slice(from, from + 100))));
+  process.stdout.write(JSON.stringify(outcomes));
+  await store.close();
+}
+
+if (act === 'import-and-die') {
+  await store.record(IMPORT.slice(0, 200));
+  void store.record(IMPORT.slice(200, 2_500));
+  // In the middle of a batch: after the next turn at the latest it has begun.
+  setTimeout(() => process.kill(process.pid, 'SIGKILL'), 15);
+}
