@@ -24,8 +24,20 @@ test('a second signal ends it at once', async () => {
   await said('started');
   child.kill('SIGTERM');
   await said('closing');
-  child.kill('SIGTERM');
+  child.kill('SIGINT');
   expect(await ended(child)).toBe(1);
+});
+
+test('a signal that comes twice, from the terminal and from npm, counts once', async () => {
+  const { child, said } = run(
+    "lifecycle.opened('slow', async () => { say('closing'); await later(200); say('closed'); }); say('started');",
+  );
+  await said('started');
+  child.kill('SIGINT');
+  await said('closing');
+  child.kill('SIGINT');
+  expect(await ended(child)).toBe(0);
+  expect(await said('')).toEqual(['started', 'closing', 'closed']);
 });
 
 test('what cannot be closed does not keep the rest open', async () => {

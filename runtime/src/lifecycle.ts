@@ -1,21 +1,41 @@
 // A process from start to end: what was opened is closed in reverse order, on a signal or when the start fails.
 import type { Log } from './log.ts';
+import type { Metrics } from './metrics.ts';
 
 export type Lifecycle = {
   /** Notes what was opened and how it is closed. The name is for the log. */
   opened(name: string, close: () => Promise<unknown>): void;
   /** True from the first signal on. */
   draining(): boolean;
+  /** Set where this process is one of several that share a port; see workers.ts. */
+  worker?: WorkerSeat;
+};
+
+/** What a worker owes its primary, which has the admin port and says where they listen. */
+export type WorkerSeat = {
+  /** Whether it is the one that starts before the others. */
+  first: boolean;
+  /** What the primary may ask for from now on. */
+  serve(parts: { ready: () => Promise<void>; metrics: Pick<Metrics, 'data'> }): void;
+  /** Tells the primary that it accepts requests. */
+  listening(port: number): void;
 };
 
 const CLOSING_MS = 25_000;
+// What a terminal or a supervisor sends to the whole group, npm passes on once more.
+const REPEAT_MS = 300;
 
 /**
  * Runs `start`, then waits for SIGTERM or SIGINT: `draining` turns true, everything opened is closed in reverse order within 25 seconds, exit code 0.
- * A second signal ends the process at once. Where the start fails, what it opened is closed, the error's message goes to stderr and the exit code is 1;
- * an error that nobody caught is logged and ends the process with 1 as well.
+ * A second signal ends the process at once, unless it is the same one within 0.3 seconds. Where the start fails, what it opened is closed, the error's
+ * message goes to stderr and the exit code is 1; an error that nobody caught is logged and ends the process with 1 as well.
+ * `obey` is given what begins the closing; the two signals do unless told.
  */
-export async function runProcess(log: Log, start: (lifecycle: Lifecycle) => Promise<void>): Promise<void> {
+export async function runProcess(
+  log: Log,
+  start: (lifecycle: Lifecycle) => Promise<void>,
+  obey: (stop: (reason: string) => void) => void = obeySignals,
+): Promise<void> {
   const opened: { name: string; close: () => Promise<unknown> }[] = [];
   let draining = false;
 
@@ -27,10 +47,10 @@ export async function runProcess(log: Log, start: (lifecycle: Lifecycle) => Prom
     log.fatal({ err }, 'nobody caught this');
     end(1);
   };
-  const stop = async (signal: string) => {
+  const stop = async (reason: string) => {
     if (draining) end(1);
     draining = true;
-    log.info({ signal }, 'stopping');
+    log.info({ reason }, 'stopping');
     end((await closeAll()) ? 0 : 1);
   };
 
@@ -51,7 +71,8 @@ export async function runProcess(log: Log, start: (lifecycle: Lifecycle) => Prom
     return clean;
   }
 
-  process.on('SIGTERM', stop).on('SIGINT', stop).on('uncaughtException', crash).on('unhandledRejection', crash);
+  process.on('uncaughtException', crash).on('unhandledRejection', crash);
+  obey(stop);
   try {
     await start({ opened: (name, close) => void opened.push({ name, close }), draining: () => draining });
   } catch (error) {
@@ -62,4 +83,14 @@ export async function runProcess(log: Log, start: (lifecycle: Lifecycle) => Prom
     await closeAll();
     end(1);
   }
+}
+
+function obeySignals(stop: (signal: string) => void): void {
+  let last = { signal: '', at: 0 };
+  const obey = (signal: string) => {
+    const repeated = signal === last.signal && performance.now() - last.at < REPEAT_MS;
+    last = { signal, at: performance.now() };
+    if (!repeated) stop(signal);
+  };
+  process.on('SIGTERM', obey).on('SIGINT', obey);
 }

@@ -98,6 +98,13 @@ export function mergeMetrics(processes: MetricsData[]): Promise<string> {
   return AggregatorRegistry.aggregate(processes).metrics();
 }
 
+/** What processes that ended leave to their sum: all that only ever grows. A gauge ends with its process. */
+export async function sumOfEnded(processes: MetricsData[]): Promise<MetricsData> {
+  const sum: MetricsData = await AggregatorRegistry.aggregate(processes).getMetricsAsJSON();
+  // Prom-client's type is an enum of numbers; what it holds is the word.
+  return sum.filter(({ type }) => String(type) !== 'gauge');
+}
+
 function histogram(
   { name, meaning, labels }: MetricRow,
   registry: Registry,

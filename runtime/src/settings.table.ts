@@ -257,7 +257,7 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: SettingRow<Se
     name: 'WORKERS',
     default: '1',
     meaning: 'Processes that share the port, at most 64.',
-    usedBy: GATEWAY,
+    usedBy: EVERY,
     parse: wholeNumber(1, 64),
     unset: () => 1,
   },

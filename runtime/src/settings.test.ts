@@ -146,7 +146,7 @@ test('an identity provider is named with its audience, its keys can be discovere
 });
 
 test('a process leaves alone what it does not use', () => {
-  expect(readSettings({ SUBGRAPH_SECRET: SECRET, WORKERS: 'many', SMTP_URL: 'none' }, 'standings').workers).toBe(1);
+  expect(readSettings({ SUBGRAPH_SECRET: SECRET, REDIS_URL: 'none', SMTP_URL: 'none' }, 'standings').redisUrl).toBeUndefined();
 });
 
 test('the two ports of a process differ', () => {
