@@ -1,13 +1,14 @@
 // Everything in one process: `npm start`. The one place where stores, subgraphs, transports, gateway and ports are put together.
-import { createHttpTransport, openKeyStore, serveGateway } from '@partner-loyalty/gateway';
+import { createHttpTransport, openKeyStore, serveGateway, sharedCounters } from '@partner-loyalty/gateway';
 import { type MembersStore, openMembersStore, startMembers } from '@partner-loyalty/members';
 import {
   createInProcessTransport,
   createLog,
   createMetrics,
+  type Lifecycle,
   readEnv,
   readSettings,
-  runProcess,
+  runWorkers,
   type Settings,
   type Transport,
 } from '@partner-loyalty/runtime';
@@ -22,7 +23,9 @@ const settings = settingsOrExit();
 const log = createLog(settings.logLevel);
 const metrics = createMetrics();
 
-await runProcess(log, async (lifecycle) => {
+await runWorkers({ settings, log, start, shared: sharedCounters(settings) });
+
+async function start(lifecycle: Lifecycle): Promise<void> {
   const { environment, host, membersUrl, standingsUrl } = settings;
 
   const keys = await openKeyStore(settings);
@@ -38,9 +41,10 @@ await runProcess(log, async (lifecycle) => {
   const transports = { members: members.transport, standings: standings.transport };
   const { port } = await serveGateway({ settings, keyStore: keys, transports, lifecycle, metrics, log });
 
+  if (lifecycle.worker?.first === false) return;
   const [partner] = await keys.partners();
   process.stdout.write(banner({ environment, endpoint: endpointOf(host, port), demoKeys, partnerId: partner?.partnerId }));
-});
+}
 
 async function membersHere(): Promise<Reached<MembersStore>> {
   const store = await openMembersStore(settings);

@@ -4,7 +4,7 @@ export { type Gateway, type GatewayParts, openGateway, SUPERGRAPH_FILE } from '.
 export { hashKey, issueKey, newKey, parseKey } from './key.ts';
 export { openKeyStore } from './keystore.open.ts';
 export type { KeyRecord, KeyStore, Origin, Partner } from './keystore.ts';
-export { openCounters } from './limit.open.ts';
+export { openCounters, sharedCounters } from './limit.open.ts';
 export { type Serving, serveGateway } from './serve.ts';
 export { openSurface, SURFACES, type Surface, type SurfaceExecutor, surfaceSdl } from './surface.ts';
 export { createHttpTransport } from './transport.ts';

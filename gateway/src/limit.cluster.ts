@@ -15,7 +15,10 @@ export function createClusterCounters(environment: Environment): Counters {
     counter(name, windowSeconds) {
       const limiter = new RateLimiterCluster({ ...limiterOptions(environment, name, windowSeconds), timeoutMs: DEADLINE_MS });
       const own = memory.counter(name, windowSeconds);
-      return batched({ add: (subject, points) => limiter.penalty(subject, points).catch(() => own.add(subject, points)) });
+      return batched({
+        add: (subject, points) =>
+          process.connected ? limiter.penalty(subject, points).catch(() => own.add(subject, points)) : own.add(subject, points),
+      });
     },
     close: memory.close,
   };

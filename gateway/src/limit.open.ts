@@ -1,6 +1,6 @@
 // Opens the counters that the settings ask for.
 import type { Log, Settings } from '@partner-loyalty/runtime';
-import { createClusterCounters } from './limit.cluster.ts';
+import { createClusterCounters, serveClusterCounters } from './limit.cluster.ts';
 import type { Counters } from './limit.counters.ts';
 import { createMemoryCounters } from './limit.memory.ts';
 import { openRedisCounters } from './limit.redis.ts';
@@ -14,4 +14,9 @@ export async function openCounters(
   const { redisUrl, environment } = settings;
   if (redisUrl !== undefined) return openRedisCounters(redisUrl, environment, log);
   return isWorker ? createClusterCounters(environment) : createMemoryCounters(environment);
+}
+
+/** What a primary has to do so that its workers share their counters; undefined where Redis keeps them. */
+export function sharedCounters({ redisUrl }: Pick<Settings, 'redisUrl'>): (() => void) | undefined {
+  return redisUrl === undefined ? serveClusterCounters : undefined;
 }

@@ -1,13 +1,16 @@
 // The gateway by itself: both subgraphs run elsewhere, reached by signed HTTP.
-import { createLog, createMetrics, readEnv, readSettings, runProcess } from '@partner-loyalty/runtime';
+import { createLog, createMetrics, type Lifecycle, readEnv, readSettings, runWorkers } from '@partner-loyalty/runtime';
 import { openKeyStore } from './keystore.open.ts';
+import { sharedCounters } from './limit.open.ts';
 import { serveGateway } from './serve.ts';
 import { createHttpTransport } from './transport.ts';
 
 const settings = readSettings(readEnv(), 'gateway');
 const log = createLog(settings.logLevel);
 
-await runProcess(log, async (lifecycle) => {
+await runWorkers({ settings, log, start, shared: sharedCounters(settings) });
+
+async function start(lifecycle: Lifecycle): Promise<void> {
   const { membersUrl, standingsUrl, subgraphSecret } = settings;
   if (membersUrl === undefined || standingsUrl === undefined || subgraphSecret === undefined) {
     throw new Error(
@@ -24,4 +27,4 @@ await runProcess(log, async (lifecycle) => {
   };
   const transports = { members: remote('members', membersUrl), standings: remote('standings', standingsUrl) };
   await serveGateway({ settings, keyStore, transports, lifecycle, metrics, log });
-});
+}
