@@ -25,6 +25,14 @@ test('lines appear within about a second without being asked for', () => {
   ]);
 });
 
+test('a process ends when asked to, also where nobody reads what it writes any more', () => {
+  const script = `import { createLog } from ${JSON.stringify(LOG)}; const log = createLog('info'); setInterval(() => log.info({}, 'x'.repeat(9000)), 5);
+    process.on('SIGTERM', () => { log.info({}, 'stopping'); log.flush(); process.exit(7); }); setTimeout(() => process.kill(process.pid, 'SIGTERM'), 300);`;
+  const command = `{ "${process.execPath}" --import tsx --input-type=module -e "$SCRIPT"; echo $? >&2; } | head -c 1 >/dev/null`;
+  const { stderr } = spawnSync('sh', ['-c', command], { encoding: 'utf8', env: { ...process.env, SCRIPT: script }, timeout: 20_000 });
+  expect(stderr.trim().split('\n').at(-1)).toBe('7');
+});
+
 test('a silent log writes nothing', () => {
   expect(run("log.fatal({}, 'hidden'); log.flush();", 'silent')).toEqual([]);
 });

@@ -1,10 +1,8 @@
 // The log: JSON lines on stdout, with fields of one list, none of which may hold an address, a name, a key, a token or a variable.
 import { types } from 'node:util';
 import pino from 'pino';
+import { createOutput } from './log.output.ts';
 import type { Settings } from './settings.table.ts';
-
-/** Lines are dropped rather than kept without end where nobody reads stdout. */
-const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
 
 /** Every field a line may have. Before adding one: it must never hold an address, a name, a key, a token or a variable. */
 export const LOG_FIELDS = {
@@ -51,7 +49,7 @@ export type Log = {
 /** A log of one level. Lines are buffered for at most a second, and written out when the process ends or something fatal is logged. */
 export function createLog(level: Settings['logLevel']): Log {
   if (level === 'silent') return { debug: ignore, info: ignore, warn: ignore, error: ignore, fatal: ignore, flush: ignore };
-  const stdout = pino.destination({ fd: 1, sync: false, minLength: 8_192, maxLength: MAX_BUFFERED_BYTES, periodicFlush: 1_000 });
+  const stdout = createOutput(1);
   const logger = pino(
     { level, base: { pid: process.pid }, formatters: { level: (label) => ({ level: label }) }, serializers: { err: describeError } },
     stdout,
@@ -61,14 +59,11 @@ export function createLog(level: Settings['logLevel']): Log {
     info: (fields, message) => logger.info(fields, message),
     warn: (fields, message) => logger.warn(fields, message),
     error: (fields, message) => logger.error(fields, message),
-    fatal: (fields, message) => logger.fatal(fields, message),
-    flush: () => {
-      try {
-        stdout.flushSync();
-      } catch {
-        // Nobody reads stdout any more; there is nowhere to say so.
-      }
+    fatal: (fields, message) => {
+      logger.fatal(fields, message);
+      stdout.flush();
     },
+    flush: stdout.flush,
   };
 }
 
