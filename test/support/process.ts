@@ -34,7 +34,8 @@ const KEPT_CHARACTERS = 16_384;
 
 // The guard lives in a session of its own, so that Ctrl-C passes it by, and ends the server when its standard input closes:
 // when stop() says so, and as well when the process that asked dies, of a SIGKILL too.
-// The guard lets go of standard error, so that its end is the end of the server.
+// The guard lets go of standard error, so that its end is the end of the server. Its alarm is killed: a shell that is about to become
+// `sleep` loses a SIGTERM, and the alarm would live on, with the test's pipes in its hands.
 const GUARD = `
 signal=$1 patience=$2 folder=$3; shift 3
 "$@" >&2 &
@@ -43,7 +44,7 @@ echo $pid
 exec 2>&-
 cat >/dev/null
 kill -s "$signal" $pid
-( trap 'kill $!; exit' TERM; sleep "$patience" & wait; kill -s KILL $pid ) &
+( trap 'kill -s KILL $!; exit' TERM; sleep "$patience" & wait; kill -s KILL $pid ) &
 wait $pid
 code=$?
 kill $!
