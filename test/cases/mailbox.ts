@@ -1,0 +1,37 @@
+// What members find in their mail: the letters of a stage, and the links in them.
+import { until } from '../support/mailserver.ts';
+import type { Stage } from './inprocess.ts';
+
+/** Has the service be its own identity provider, against what stages have otherwise. */
+export const BUILT_IN = { ID_TOKEN_ISSUER: '', ID_TOKEN_AUDIENCE: '', ID_TOKEN_JWKS_URL: '' };
+
+/** The next letter to an address that arrives while it is asked for. */
+export async function mailed(stage: Stage, to: string, asked: () => Promise<unknown>): Promise<string> {
+  const before = stage.mail().length;
+  await asked();
+  const addressed = new RegExp(`^To: <?${to.replaceAll('.', '\\.')}>?\\r?$`, 'm');
+  const found = () =>
+    stage
+      .mail()
+      .slice(before)
+      .find((letter) => addressed.test(letter));
+  await until(found);
+  return found() ?? '';
+}
+
+/** The link in a letter. */
+export function linkIn(letter: string): string {
+  return /https?:\/\/[^\s"<>]+[?&]token=[\w-]+/.exec(letter)?.[0] ?? 'no link';
+}
+
+/** A magic link that a partner asks for. Rejects where it is not accepted. */
+export async function magicLink(stage: Stage, email: string, { key, to = email }: { key?: string; to?: string } = {}): Promise<string> {
+  const letter = await mailed(stage, to, async () => {
+    const { body } = await stage.ask({ query: REQUEST, variables: { email }, key });
+    if (JSON.stringify(body) !== '{"data":{"requestMagicLink":{"accepted":true}}}') throw new Error(JSON.stringify(body));
+  });
+  return linkIn(letter);
+}
+
+export const REQUEST = 'mutation ($email: String!) { requestMagicLink(email: $email) { accepted } }';
+export const EXCHANGE = 'mutation ($token: String!) { exchangeMagicLink(token: $token) { memberId idToken expiresAt } }';
