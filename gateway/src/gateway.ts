@@ -47,11 +47,11 @@ export function openGateway(parts: GatewayParts): Gateway {
     member: openSurface('member', supergraph, transports),
   };
   const provider = createProvider(transports.members);
-  const limiter = createLimiter(counters, settings.rateLimitWindowSeconds);
+  const limiter = createLimiter(counters, settings.rateLimitWindowSeconds, metrics);
   const tokens = tokenVerifier(settings, provider, keyStore, ownUrl);
   const authenticate = createAuthenticate({
     environment,
-    keyring: createKeyring({ store: keyStore }),
+    keyring: createKeyring({ store: keyStore, metrics }),
     tokens,
     keyBudget: settings.rateLimitBudget,
   });

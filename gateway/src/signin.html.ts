@@ -1,18 +1,26 @@
 // The words and looks of the sign-in page: plain HTML without a script, so that it works with any policy, reader and phone.
 import { createHash } from 'node:crypto';
 
-const STYLE = `:root{color-scheme:light dark}*{box-sizing:border-box}
-body{margin:0;font:1.0625rem/1.5 system-ui,sans-serif;color:CanvasText;background:Canvas}
-main{max-width:32rem;margin:0 auto;padding:2.5rem 1.25rem}
-h1{font-size:1.5rem;line-height:1.25;margin:0 0 1rem}h2{font-size:1.125rem;margin:2rem 0 .5rem}
-label{display:block;font-weight:600;margin-bottom:.25rem}
-input,button{font:inherit;width:100%;padding:.75rem;border-radius:.5rem;border:1px solid GrayText}
-button{margin-top:.75rem;border:0;background:#0b5394;color:#fff;font-weight:600;cursor:pointer}
-button:focus-visible,input:focus-visible,a:focus-visible{outline:3px solid #e69138;outline-offset:2px}
-table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.375rem .5rem .375rem 0;border-bottom:1px solid GrayText}
-td.number,th.number{text-align:right;padding-right:0;font-variant-numeric:tabular-nums}
-.notice{border-left:.25rem solid #0b5394;padding:.5rem .75rem;margin:0 0 1.25rem}.problem{border-color:#cc0000}
-dl{display:grid;grid-template-columns:auto 1fr;gap:.25rem 1rem;margin:0}dt{font-weight:600}dd{margin:0;overflow-wrap:anywhere}`;
+const STYLE = `:root{color-scheme:light dark;--page:#f3f5f8;--card:#fff;--text:#1b2430;--soft:#566273;--line:#d5dbe3;--field:#7b8794;--accent:#0b57a4;--on-accent:#fff;--good:#e6f1fb;--bad:#fdeceb;--bad-line:#b3261e}
+@media (prefers-color-scheme:dark){:root{--page:#11161d;--card:#1a212b;--text:#e8edf3;--soft:#a7b3c2;--line:#333e4c;--field:#7f8c9b;--accent:#8ec5ff;--on-accent:#0b1a2b;--good:#16293d;--bad:#3a1d1d;--bad-line:#ff8a80}}
+*{box-sizing:border-box}
+body{margin:0;font:1.0625rem/1.55 system-ui,sans-serif;color:var(--text);background:var(--page)}
+main{max-width:34rem;margin:clamp(0rem,6vw,4rem) auto;padding:2rem clamp(1.25rem,5vw,2.5rem) 2.5rem;background:var(--card);border:1px solid var(--line);border-radius:1rem}
+@media (max-width:36rem){body{background:var(--card)}main{border:0}}
+h1{font-size:1.625rem;line-height:1.25;letter-spacing:-.01em;margin:0 0 1.25rem;text-wrap:balance}
+h2{font-size:1.125rem;margin:2.25rem 0 .5rem}
+p{margin:0 0 1rem}.end{margin:2rem 0 0}.soft{color:var(--soft);font-size:.9375rem}
+label{display:block;font-weight:600;margin-bottom:.375rem}
+input,button{font:inherit;width:100%;min-height:3rem;padding:.625rem .875rem;border-radius:.5rem}
+input{color:inherit;background:var(--card);border:1px solid var(--field)}
+button{margin-top:.75rem;border:1px solid transparent;background:var(--accent);color:var(--on-accent);font-weight:600;cursor:pointer}
+button:hover{filter:brightness(1.08)}button:active{filter:brightness(.92)}
+:focus-visible{outline:3px solid var(--accent);outline-offset:3px}
+table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.5rem .75rem .5rem 0;border-bottom:1px solid var(--line);overflow-wrap:anywhere}
+thead th{color:var(--soft);font-size:.875rem;font-weight:600}tbody th{font-weight:400}
+.number{text-align:right;padding-right:0;font-variant-numeric:tabular-nums}
+.notice{border-left:.25rem solid var(--accent);border-radius:.25rem;background:var(--good);padding:.75rem 1rem;margin:0 0 1.5rem;overflow-wrap:anywhere}.problem{border-color:var(--bad-line);background:var(--bad)}
+dl{display:grid;grid-template-columns:auto 1fr;gap:.375rem 1.5rem;margin:0}dt{color:var(--soft)}dd{margin:0;font-weight:600;overflow-wrap:anywhere}`;
 
 /** The only style the page's policy lets in. */
 export const STYLE_SOURCE = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`;
@@ -40,6 +48,7 @@ export function page(title: string, content: Html): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
+<link rel="icon" href="data:,">
 <style>${{ html: STYLE }}</style>
 </head>
 <body>
@@ -64,6 +73,18 @@ export function offerPage(title: string, what: string, button: string, token: st
   );
 }
 
+/** Signed in, but without a profile to show at the moment: a button that tries again. */
+export function retryPage(session: string): string {
+  return page(
+    'You are signed in',
+    html`<p class="notice problem" role="alert">Your profile cannot be shown right now, because something does not answer on our side.</p>
+<form method="post" action="/sign-in">
+<input type="hidden" name="session" value="${session}">
+<button type="submit">Try again</button>
+</form>`,
+  );
+}
+
 /** A page that only says something. */
 export function noticePage(title: string, text: string): string {
   return page(title, html`<p>${text}</p>`);
@@ -74,37 +95,53 @@ export type Profile = {
   firstName: string | null;
   lastName: string | null;
   membershipYearStats: { akinPoints: number; totalStays: number };
-  partnerStandings: { partnerId: string; tier: string; points: number }[];
+  /** `partner` as members read it. */
+  partnerStandings: { partner: string; tier: string; points: number }[];
 };
 
+export type Notice = { text: string; problem: boolean };
+
 /** The member's profile, with a form to ask for another address. `notice` is read out first. */
-export function profilePage(profile: Profile, session: string, notice?: { text: string; problem: boolean }): string {
-  const name = [profile.firstName, profile.lastName].filter((part) => part !== null).join(' ');
-  const rows = profile.partnerStandings.map(
-    ({ partnerId, tier, points }) => html`<tr><td>${partnerId}</td><td>${tier}</td><td class="number">${points}</td></tr>`,
+export function profilePage(profile: Profile, session: string, notice?: Notice): string {
+  const { email, firstName, lastName, membershipYearStats, partnerStandings } = profile;
+  const name = [firstName, lastName].filter((part) => part !== null).join(' ');
+  const rows = partnerStandings.map(
+    ({ partner, tier, points }) => html`<tr><th scope="row">${partner}</th><td>${tier}</td><td class="number">${count(points)}</td></tr>`,
   );
-  const standings = html`<table>
-<thead><tr><th scope="col">Partner</th><th scope="col">Tier</th><th scope="col" class="number">Points</th></tr></thead>
-<tbody>${rows}</tbody>
-</table>`;
   return page(
     'Your profile',
-    html`${notice ? html`<p class="notice${notice.problem ? ' problem' : ''}" role="${notice.problem ? 'alert' : 'status'}">${notice.text}</p>` : ''}
+    html`${notice ? noticeBox(notice) : ''}
 <dl>
 ${name === '' ? '' : html`<dt>Name</dt><dd>${name}</dd>`}
-<dt>Email</dt><dd>${profile.email}</dd>
-<dt>Points this year</dt><dd>${profile.membershipYearStats.akinPoints}</dd>
-<dt>Stays this year</dt><dd>${profile.membershipYearStats.totalStays}</dd>
+<dt>Email</dt><dd>${email}</dd>
+<dt>Points this year</dt><dd>${count(membershipYearStats.akinPoints)}</dd>
+<dt>Stays this year</dt><dd>${count(membershipYearStats.totalStays)}</dd>
 </dl>
-<h2>Your standing</h2>
-${rows.length === 0 ? html`<p>You are not enrolled with a partner at the moment.</p>` : standings}
+<h2 id="standing">Your standing</h2>
+${
+  rows.length === 0
+    ? html`<p>You are not enrolled with a partner at the moment.</p>`
+    : html`<table aria-labelledby="standing">
+<thead><tr><th scope="col">Partner</th><th scope="col">Tier</th><th scope="col" class="number">Points</th></tr></thead>
+<tbody>${rows}</tbody>
+</table>`
+}
 <h2>Change your email address</h2>
-<p>We send a link to the new address; nothing changes before it is opened.</p>
+<p class="soft" id="how">We send a link to the new address. Nothing changes before it is opened.</p>
 <form method="post" action="/sign-in">
 <input type="hidden" name="session" value="${session}">
 <label for="email">New email address</label>
-<input id="email" name="email" type="email" autocomplete="email" maxlength="254" required>
+<input id="email" name="email" type="email" autocomplete="email" maxlength="254" spellcheck="false" aria-describedby="how" required>
 <button type="submit">Send the link</button>
-</form>`,
+</form>
+<p class="soft end">You are signed in on this page alone: closing it signs you out.</p>`,
   );
+}
+
+function noticeBox({ text, problem }: Notice): Html {
+  return problem ? html`<p class="notice problem" role="alert">${text}</p>` : html`<p class="notice" role="status">${text}</p>`;
+}
+
+function count(number: number): string {
+  return number.toLocaleString('en');
 }

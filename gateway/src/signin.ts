@@ -2,7 +2,7 @@
 import { type ErrorCode, Failure, fail, HEADERS, type HttpReply, type HttpRequest, type Log } from '@partner-loyalty/runtime';
 import type { Limiter } from './limit.ts';
 import type { Outcome, Provider } from './provider.ts';
-import { noticePage, offerPage, type Profile, profilePage, STYLE_SOURCE } from './signin.html.ts';
+import { type Notice, noticePage, offerPage, type Profile, profilePage, retryPage, STYLE_SOURCE } from './signin.html.ts';
 
 export const SIGN_IN_PATH = '/sign-in';
 
@@ -10,7 +10,7 @@ const FORM_LIMIT = 16 * 1024;
 
 const PAGE_HEADERS = {
   [HEADERS.contentType.name]: 'text/html; charset=utf-8',
-  'content-security-policy': `default-src 'none'; style-src ${STYLE_SOURCE}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+  'content-security-policy': `default-src 'none'; style-src ${STYLE_SOURCE}; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
   'referrer-policy': 'no-referrer',
   'x-robots-tag': 'noindex',
 };
@@ -41,10 +41,18 @@ const AWAY = noticePage(
   'Something does not answer on our side. Your link is still good: please try again in a minute.',
 );
 const FOREIGN = noticePage('This form was not sent from our page', 'Please open the link from your mail again.');
+const ELSEWHERE = noticePage(
+  'You cannot sign in here',
+  'Members sign in somewhere else: please go to where you usually do. Your link has not been used.',
+);
 const SIGNED_OUT = noticePage('You are signed out', 'Your sign-in has ended. Please ask for a new link.');
 
 export type SignInParts = {
   provider: Pick<Provider, 'signIn' | 'confirmChange' | 'undoChange'>;
+  /** Whether the ID tokens of this service are the ones that the API takes. Where they are not, nobody signs in here; addresses still change. */
+  signsIn: boolean;
+  /** A partner's name as members read it. */
+  partnerName(partnerId: string): Promise<string>;
   /** The handler of /graphql: signed in, the page is a client of the API like any other. */
   graphql: (request: HttpRequest) => Promise<HttpReply>;
   limiter: Pick<Limiter, 'refuse'>;
@@ -52,7 +60,14 @@ export type SignInParts = {
 };
 
 /** Answers `/sign-in` with a page, whatever comes. */
-export function createSignIn({ provider, graphql, limiter, log }: SignInParts): (request: HttpRequest) => Promise<HttpReply> {
+export function createSignIn({
+  provider,
+  signsIn,
+  partnerName,
+  graphql,
+  limiter,
+  log,
+}: SignInParts): (request: HttpRequest) => Promise<HttpReply> {
   return async (request) => {
     try {
       if (request.method === 'GET' || request.method === 'HEAD') return offer(request);
@@ -73,6 +88,7 @@ export function createSignIn({ provider, graphql, limiter, log }: SignInParts): 
   function offer({ search }: HttpRequest): HttpReply {
     const token = new URLSearchParams(search).get('token') ?? '';
     const what = kindOf(token);
+    if (!signsIn && isForSignIn(token)) return show(404, ELSEWHERE);
     return what ? show(200, offerPage(what.title, what.what, what.button, token)) : show(404, DEAD_LINK);
   }
 
@@ -81,9 +97,12 @@ export function createSignIn({ provider, graphql, limiter, log }: SignInParts): 
     const form = new URLSearchParams((await request.body(FORM_LIMIT)).toString());
     const token = form.get('token') ?? '';
     const session = form.get('session');
-    if (session !== null) return askForChange(request, session, form.get('email') ?? '');
+    // Before the token is used up.
+    if (!signsIn && (isForSignIn(token) || session !== null)) return show(404, ELSEWHERE);
+    const email = form.get('email');
+    if (session !== null) return email === null ? showOrRetry(request, session) : askForChange(request, session, email);
     const { requestId } = request;
-    if (token.startsWith('ml_')) return signIn(request, await provider.signIn(token, requestId));
+    if (isForSignIn(token)) return signIn(request, await provider.signIn(token, requestId));
     if (token.startsWith('ec_')) return changed(request, await provider.confirmChange(token, requestId), 'Your email address is changed');
     if (token.startsWith('eu_')) return changed(request, await provider.undoChange(token, requestId), 'Your former email address is back');
     return refused(request, 'INVALID_TOKEN');
@@ -91,7 +110,17 @@ export function createSignIn({ provider, graphql, limiter, log }: SignInParts): 
 
   async function signIn(request: HttpRequest, outcome: Awaited<ReturnType<Provider['signIn']>>): Promise<HttpReply> {
     if ('refused' in outcome) return refused(request, outcome.refused);
-    return showProfile(request, outcome.value.idToken);
+    return showOrRetry(request, outcome.value.idToken);
+  }
+
+  // The link is used up by now: what fails after it must not cost the member the sign-in.
+  async function showOrRetry(request: HttpRequest, session: string): Promise<HttpReply> {
+    try {
+      return await showProfile(request, session);
+    } catch (error) {
+      if (error instanceof Failure && error.code === 'SERVICE_UNAVAILABLE') return show(503, retryPage(session));
+      throw error;
+    }
   }
 
   async function changed(request: HttpRequest, outcome: Outcome<{ email: string }>, title: string): Promise<HttpReply> {
@@ -113,13 +142,15 @@ export function createSignIn({ provider, graphql, limiter, log }: SignInParts): 
     return showProfile(request, session, { text, problem: code !== undefined });
   }
 
-  async function showProfile(request: HttpRequest, session: string, notice?: { text: string; problem: boolean }): Promise<HttpReply> {
-    const { data, errors } = await ask<{ memberProfile: Profile }>(request, session, PROFILE, { id: subjectOf(session) });
+  async function showProfile(request: HttpRequest, session: string, notice?: Notice): Promise<HttpReply> {
+    const { data, errors } = await ask<{ memberProfile: MemberProfile }>(request, session, PROFILE, { id: subjectOf(session) });
     const code = errors?.[0]?.extensions.code;
     if (code === 'UNAUTHENTICATED' || code === 'MEMBER_NOT_FOUND') return show(401, SIGNED_OUT);
     if (code === 'RATE_LIMITED') return show(429, SLOW_DOWN);
     if (code !== undefined || !data) return fail(code === 'SERVICE_UNAVAILABLE' ? code : 'INTERNAL_SERVER_ERROR');
-    return show(200, profilePage(data.memberProfile, session, notice));
+    const { partnerStandings, ...profile } = data.memberProfile;
+    const named = partnerStandings.map(async ({ partnerId, ...standing }) => ({ ...standing, partner: await partnerName(partnerId) }));
+    return show(200, profilePage({ ...profile, partnerStandings: await Promise.all(named) }, session, notice));
   }
 
   async function ask<T>(
@@ -143,6 +174,8 @@ export function createSignIn({ provider, graphql, limiter, log }: SignInParts): 
   }
 }
 
+type MemberProfile = Omit<Profile, 'partnerStandings'> & { partnerStandings: { partnerId: string; tier: string; points: number }[] };
+
 type GraphqlReply<T> = { data?: T | null; errors?: { extensions: { code: ErrorCode } }[] };
 
 const PROFILE = `query ($id: ID!) { memberProfile(id: $id) {
@@ -151,6 +184,10 @@ const PROFILE = `query ($id: ID!) { memberProfile(id: $id) {
 
 function show(status: number, body: string): HttpReply {
   return { status, headers: { ...PAGE_HEADERS }, body };
+}
+
+function isForSignIn(token: string): boolean {
+  return token.startsWith('ml_');
 }
 
 function kindOf(token: string): (typeof OFFERS)[keyof typeof OFFERS] | undefined {

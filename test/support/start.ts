@@ -1,4 +1,5 @@
-// Before the tests: brings up a MongoDB-compatible server and Redis, unless MONGODB_URL and REDIS_URL name them (jest's globalSetup).
+// Before the tests: brings up a MongoDB-compatible server and Redis, unless MONGODB_URL and REDIS_URL name them, and a browser (jest's globalSetup).
+import { findBrowser } from './browser.ts';
 import { aptInstall, findCommand, isDebianRoot } from './debian.ts';
 import { startDocumentDb } from './documentdb/start.ts';
 import { startMongod } from './mongod.ts';
@@ -15,6 +16,7 @@ declare global {
 export default async function start(): Promise<void> {
   globalThis.testServers = [];
   try {
+    await provideBrowser();
     await provide('REDIS_URL', 'redis-server', startRedis, async () => {
       await aptInstall('redis-server');
       return startRedis();
@@ -24,6 +26,14 @@ export default async function start(): Promise<void> {
     await Promise.all(globalThis.testServers.map((server) => server.stop()));
     throw error;
   }
+}
+
+async function provideBrowser(): Promise<void> {
+  if (findBrowser()) return;
+  if (await isDebianRoot()) return aptInstall('chromium');
+  const advice = 'No Chromium here: install it so that chromium is on PATH.';
+  if (process.env.CI === 'true') throw new Error(advice);
+  console.warn(`${advice} The tests that need it fail.`);
 }
 
 async function provide(variable: string, command: string, onPath: () => Promise<Server>, onDebian: () => Promise<Server>): Promise<void> {
