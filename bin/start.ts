@@ -48,12 +48,12 @@ async function start(lifecycle: Lifecycle): Promise<void> {
 
 async function membersHere(): Promise<Reached<MembersStore>> {
   const store = await openMembersStore(settings);
-  return { store, transport: createInProcessTransport(await startMembers(store, settings, { log, metrics }), log) };
+  return { store, transport: createInProcessTransport(await startMembers(store, settings, { log, metrics }), log, metrics) };
 }
 
 async function standingsHere(): Promise<Reached<StandingsStore>> {
   const store = await openStandingsStore(settings);
-  return { store, transport: createInProcessTransport(createStandings(store), log) };
+  return { store, transport: createInProcessTransport(createStandings(store), log, metrics) };
 }
 
 function elsewhere(name: string, url: string): Reached<never> {

@@ -30,6 +30,7 @@ async function createKey(expiresAt?: Date): Promise<{ key: string; keyId: string
 /** A store over the real one that answers later, like one behind a network, and can fail, or not answer at all, and a keyring on it. */
 function remote(): {
   keyring: Keyring;
+  outcomes: string[];
   pass(ms: number): void;
   remote: { mode: 'answer' | 'fail' | 'hang'; reads: number; release(): void };
 } {
@@ -52,11 +53,13 @@ function remote(): {
       return found;
     },
   };
-  const keyring = createKeyring({ store: source, now: () => START.getTime() + time, uptime: () => time });
+  const outcomes: string[] = [];
+  const metrics = { keyCache: (outcome: string) => void outcomes.push(outcome) };
+  const keyring = createKeyring({ store: source, metrics, now: () => START.getTime() + time, uptime: () => time });
   const pass = (ms: number) => {
     time += ms;
   };
-  return { keyring, pass, remote: state };
+  return { keyring, outcomes, pass, remote: state };
 }
 
 const settled = () => new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)));
@@ -174,6 +177,23 @@ test('a key in use never waits for a store that fails, for 60 seconds, and its r
   state.mode = 'answer';
   pass(4_999);
   expect(await keyring.find(key)).toBeUndefined();
+});
+
+test('each look-up is counted once: found here, asked of the store, or found here since the store is away', async () => {
+  const { key } = await createKey();
+  const { keyring, outcomes, pass, remote: state } = remote();
+  await keyring.find(key);
+  await keyring.find(key);
+  pass(2_600); // Read again beside the request.
+  await keyring.find(key);
+  await settled();
+  pass(5_000); // Too old to go on without the store.
+  await keyring.find(key);
+  state.mode = 'fail';
+  pass(5_000);
+  await keyring.find(key);
+  await keyring.find(key);
+  expect(outcomes).toEqual(['miss', 'hit', 'hit', 'miss', 'stale', 'stale']);
 });
 
 test('a revoked key does not go on where the store fails later', async () => {

@@ -1,5 +1,5 @@
 // Tells which partner key a text is: a bounded cache in front of the key store that keeps the contract's times (section 2).
-import { fail } from '@partner-loyalty/runtime';
+import { fail, type Metrics } from '@partner-loyalty/runtime';
 import { LRUCache } from 'lru-cache';
 import { hashKey } from './key.ts';
 import type { FoundKey, KeyStore, MaybePromise } from './keystore.ts';
@@ -34,10 +34,12 @@ type Entry = { key: Key; readAt: number; failedAt: number };
 /** `now` is the time in milliseconds since 1970; `uptime` counts milliseconds and never jumps. */
 export function createKeyring({
   store,
+  metrics = { keyCache() {} },
   now = Date.now,
   uptime = () => performance.now(),
 }: {
   store: Pick<KeyStore, 'keyByHash'>;
+  metrics?: Pick<Metrics, 'keyCache'>;
   now?: () => number;
   uptime?: () => number;
 }): Keyring {
@@ -49,10 +51,13 @@ export function createKeyring({
     const entry = entries.get(hash);
     if (entry === undefined) return mapped(findUnseen(hash), unexpired);
     const age = uptime() - entry.readAt;
-    return age < REFRESH_MS ? unexpired(entry.key) : mapped(findSeen(hash, entry, age), unexpired);
+    if (age >= REFRESH_MS) return mapped(findSeen(hash, entry, age), unexpired);
+    metrics.keyCache('hit');
+    return unexpired(entry.key);
   }
 
   function findUnseen(hash: string): MaybePromise<Key | undefined> {
+    metrics.keyCache('miss');
     const underWay = reads.get(hash);
     // One that began before this request may have missed a key created in between: its "unknown" is asked once more.
     return underWay ? underWay.then((key) => key ?? reads.get(hash) ?? read(hash)) : read(hash);
@@ -60,16 +65,25 @@ export function createKeyring({
 
   function findSeen(hash: string, { key, failedAt }: Entry, age: number): MaybePromise<Key | undefined> {
     const sinceFailure = uptime() - failedAt;
-    const goOn = (error: unknown): Key => {
-      if (age < OUTAGE_MS) return key;
-      throw error;
+    const goOn = (error?: unknown): Key => {
+      if (age >= OUTAGE_MS) throw error;
+      metrics.keyCache('stale');
+      return key;
     };
-    if (sinceFailure < RETRY_MS && age < OUTAGE_MS) return key;
+    const asked = (found: Key | undefined) => {
+      metrics.keyCache('miss');
+      return found;
+    };
+    if (sinceFailure < RETRY_MS && age < OUTAGE_MS) return goOn();
     try {
       const answer = reads.get(hash) ?? read(hash);
-      if (!(answer instanceof Promise)) return answer;
-      const settled = answer.catch(goOn);
-      return age < STALE_MS || (sinceFailure < SPARED_MS && age < OUTAGE_MS) ? key : settled;
+      if (!(answer instanceof Promise)) return asked(answer);
+      const spared = sinceFailure < SPARED_MS && age < OUTAGE_MS;
+      if (age >= STALE_MS && !spared) return answer.then(asked, goOn);
+      answer.catch(() => {}); // This request does not wait for it.
+      if (spared) return goOn();
+      metrics.keyCache('hit');
+      return key;
     } catch (error) {
       return goOn(error);
     }

@@ -29,11 +29,11 @@ export function batched(counter: Counter): Counter {
 function send(counter: Counter, subject: string, shares: Share[]): void {
   const points = shares.reduce((sum, share) => sum + share.points, 0);
   counter.add(subject, points).then(
-    ({ consumedPoints, msBeforeNext }) => {
+    ({ consumedPoints, msBeforeNext, alone }) => {
       let consumed = consumedPoints - points;
       for (const share of shares) {
         consumed += share.points;
-        share.resolve({ consumedPoints: consumed, msBeforeNext });
+        share.resolve({ consumedPoints: consumed, msBeforeNext, alone });
       }
     },
     (error) => {

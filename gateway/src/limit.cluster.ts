@@ -2,7 +2,7 @@
 import type { Environment } from '@partner-loyalty/runtime';
 import { RateLimiterCluster, RateLimiterClusterMaster } from 'rate-limiter-flexible';
 import { batched } from './limit.batch.ts';
-import type { Counters } from './limit.counters.ts';
+import { alone, type Counters } from './limit.counters.ts';
 import { createMemoryCounters, limiterOptions } from './limit.memory.ts';
 
 // The primary does nothing else, so that only a broken one takes this long.
@@ -14,7 +14,7 @@ export function createClusterCounters(environment: Environment): Counters {
   return {
     counter(name, windowSeconds) {
       const limiter = new RateLimiterCluster({ ...limiterOptions(environment, name, windowSeconds), timeoutMs: DEADLINE_MS });
-      const own = memory.counter(name, windowSeconds);
+      const own = alone(memory.counter(name, windowSeconds));
       return batched({
         add: (subject, points) =>
           process.connected ? limiter.penalty(subject, points).catch(() => own.add(subject, points)) : own.add(subject, points),

@@ -20,15 +20,17 @@ afterEach(async () => {
 });
 
 /** A gateway's limiter, and the messages it logs. */
-async function openGateway(url = server.url): Promise<{ limiter: Limiter; messages: string[] }> {
+async function openGateway(url = server.url): Promise<{ limiter: Limiter; messages: string[]; outcomes: string[] }> {
   const messages: string[] = [];
+  const outcomes: string[] = [];
   const log = {
     info: (_: object, message: string) => void messages.push(message),
     warn: (_: object, message: string) => void messages.push(message),
   };
   const counters = await openRedisCounters(url, 'sandbox', log);
   opened.push(counters);
-  return { limiter: createLimiter(counters, 60), messages };
+  const metrics = { limit: (policy: string, outcome: string) => void outcomes.push(`${policy} ${outcome}`) };
+  return { limiter: createLimiter(counters, 60, metrics), messages, outcomes };
 }
 
 const LOST = 'Redis does not answer: each process counts budgets for itself';
@@ -77,6 +79,7 @@ test('a Redis that stands still holds no request up, each gateway counts for its
   expect(await takeUntil(gateway, LOST)).toBeLessThan(250);
   expect(await gateway.limiter.take('key', 'k', 60, 100)).toMatchObject({ allowed: true, remaining: 40 });
   expect(await gateway.limiter.take('key', 'k', 60, 100)).toMatchObject({ allowed: false });
+  expect([gateway.outcomes.at(0), gateway.outcomes.at(-1)]).toEqual(['key taken', 'key insurance']);
   server.resume();
   await takeUntil(gateway, FOUND);
   expect(await gateway.limiter.take('key', 'k', 40, 100)).toMatchObject({ allowed: true, remaining: 0 });

@@ -3,7 +3,7 @@ import type { Environment, Log } from '@partner-loyalty/runtime';
 import { Redis } from 'ioredis';
 import { RateLimiterRedis } from 'rate-limiter-flexible';
 import { batched } from './limit.batch.ts';
-import type { Counter, Counters } from './limit.counters.ts';
+import { alone, type Counter, type Counters } from './limit.counters.ts';
 import { createMemoryCounters, limiterOptions } from './limit.memory.ts';
 import { watchRedis } from './limit.watch.ts';
 
@@ -37,7 +37,7 @@ export async function openRedisCounters(url: string, environment: Environment, l
   return {
     counter(name, windowSeconds) {
       const shared = counterIn(name, windowSeconds);
-      const own = memory.counter(name, windowSeconds);
+      const own = alone(memory.counter(name, windowSeconds));
       return batched({
         add(subject, points) {
           if (!watch.answers()) return own.add(subject, points);

@@ -1,5 +1,5 @@
 // The limits: how much a subject may take in a window, the verdict on each taking and the headers that tell it.
-import { HEADERS } from '@partner-loyalty/runtime';
+import { HEADERS, type Metrics } from '@partner-loyalty/runtime';
 import ipaddr from 'ipaddr.js';
 import type { Counter, Counters } from './limit.counters.ts';
 
@@ -36,20 +36,24 @@ export type Limiter = {
 };
 
 /** A limiter over counters, which may be shared with other processes. `keyWindowSeconds` is the window of a key's budget. */
-export function createLimiter(counters: Counters, keyWindowSeconds: number): Limiter {
+export function createLimiter(counters: Counters, keyWindowSeconds: number, metrics: Pick<Metrics, 'limit'> = { limit() {} }): Limiter {
   const windowSeconds: Record<Policy, number> = { key: keyWindowSeconds, ...WINDOW_SECONDS };
   const made: Partial<Record<Policy, Counter>> = {};
 
   const take: Limiter['take'] = (policy, subject, cost, budget) => {
     made[policy] ??= counters.counter(policy, windowSeconds[policy]);
-    return made[policy].add(subject, cost).then(({ consumedPoints, msBeforeNext }) => ({
-      policy,
-      allowed: consumedPoints <= budget,
-      limit: budget,
-      remaining: Math.max(0, budget - consumedPoints),
-      resetSeconds: Math.max(1, Math.ceil(msBeforeNext / 1000)),
-      windowSeconds: windowSeconds[policy],
-    }));
+    return made[policy].add(subject, cost).then(({ consumedPoints, msBeforeNext, alone }) => {
+      const allowed = consumedPoints <= budget;
+      metrics.limit(policy, alone ? 'insurance' : allowed ? 'taken' : 'refused');
+      return {
+        policy,
+        allowed,
+        limit: budget,
+        remaining: Math.max(0, budget - consumedPoints),
+        resetSeconds: Math.max(1, Math.ceil(msBeforeNext / 1000)),
+        windowSeconds: windowSeconds[policy],
+      };
+    });
   };
   return { take, refuse: (address) => take('refusal', addressBlock(address), 1, REFUSAL_BUDGET) };
 }

@@ -198,10 +198,23 @@ describe('in process', () => {
   });
 
   test('a subgraph that never answers is given up on after two seconds', async () => {
-    const { transport, request } = subgraph({ 'Query.later': () => new Promise(() => {}) });
+    const { transport, request, calls } = subgraph({ 'Query.later': () => new Promise(() => {}) });
     expect(await transport.execute({ ...request, query: '{ later(text:"") }' })).toMatchObject({
       errors: [{ extensions: { code: 'SERVICE_UNAVAILABLE' } }],
     });
+    expect(calls).toEqual(['things timeout']);
+  });
+
+  test('each operation is counted by its outcome', async () => {
+    const { transport, request, calls } = subgraph({
+      'Query.echo': () => 'now',
+      'Query.later': async () => {
+        throw new Error('no');
+      },
+    });
+    transport.execute({ ...request, query: '{ echo(text:"") }' });
+    await transport.execute({ ...request, query: '{ later(text:"") }' });
+    expect(calls).toEqual(['things ok', 'things error']);
   });
 });
 
@@ -227,8 +240,10 @@ function subgraph(resolvers: Record<string, Resolver>, resolveReference?: (refer
   const request: SubgraphRequest = { query: '', scope: { kind: 'service' }, requestId: 'r' };
   const ask = (query: string, variables?: Record<string, unknown>): SubgraphReply | Promise<SubgraphReply> =>
     plain(execute({ ...request, query, variables }));
-  const transport = createInProcessTransport({ name: 'things', schema, ready: async () => {}, close: async () => {} }, log);
-  return { execute, ask, lines, transport, request };
+  const calls: string[] = [];
+  const metrics = { subgraphCall: (name: string, outcome: string) => void calls.push(`${name} ${outcome}`) };
+  const transport = createInProcessTransport({ name: 'things', schema, ready: async () => {}, close: async () => {} }, log, metrics);
+  return { execute, ask, lines, transport, request, calls };
 }
 
 function fieldsOf(schema: GraphQLSchema, name: string): Record<string, object> {

@@ -5,6 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { resolveEntitiesInStep } from './entities.ts';
 import { ERRORS, Failure } from './errors.ts';
 import type { Log } from './log.ts';
+import type { Metrics } from './metrics.ts';
 import { isOutage } from './outage.ts';
 import type { Subgraph, SubgraphContext, SubgraphError, SubgraphReply, SubgraphRequest, Transport } from './subgraph.ts';
 
@@ -71,12 +72,26 @@ export function createExecutor({ name, schema }: Pick<Subgraph, 'name' | 'schema
 }
 
 /** Reaches a subgraph of this process. An operation slower than 2 seconds is SERVICE_UNAVAILABLE. `close` closes the subgraph. */
-export function createInProcessTransport(subgraph: Subgraph, log: Log): Transport {
+export function createInProcessTransport(subgraph: Subgraph, log: Log, metrics?: Pick<Metrics, 'subgraphCall'>): Transport {
   const execute = createExecutor(subgraph, log);
+
+  function counted(reply: SubgraphReply, began: number, late = false): SubgraphReply {
+    const outcome = late ? 'timeout' : reply.errors === undefined ? 'ok' : 'error';
+    metrics?.subgraphCall(subgraph.name, outcome, performance.now() - began);
+    return reply;
+  }
+
   return {
     execute: (request) => {
+      const began = performance.now();
       const reply = execute(request);
-      return 'then' in reply ? withDeadline(reply) : reply;
+      if (!('then' in reply)) return counted(reply, began);
+      let late = true;
+      const inTime = reply.then((done) => {
+        late = false;
+        return done;
+      });
+      return withDeadline(inTime).then((done) => counted(done, began, late));
     },
     ready: () => subgraph.ready(),
     close: () => subgraph.close(),

@@ -1,5 +1,5 @@
 // What /metrics says after something was observed.
-import { createMetrics, METRICS, mergeMetrics } from './metrics.ts';
+import { createMetrics, METRICS, mergeMetrics, sumOfEnded } from './metrics.ts';
 
 test('every metric of the table is exposed with its labels after one observation', async () => {
   const metrics = createMetrics();
@@ -14,6 +14,8 @@ test('every metric of the table is exposed with its labels after one observation
   const text = await metrics.text();
   for (const { name, type } of Object.values(METRICS)) expect(text).toContain(`# TYPE ${name} ${type}\n`);
   expect(text).toContain('loyalty_request_duration_seconds_bucket{le="0.005",status="200",code="OK"} 1\n');
+  expect(text).toContain('loyalty_request_duration_seconds_bucket{le="2",status="200",code="OK"} 1\n');
+  expect(text).toContain('loyalty_request_duration_seconds_bucket{le="+Inf",status="200",code="OK"} 2\n');
   expect(text).toContain('loyalty_request_duration_seconds_count{status="200",code="OK"} 2\n');
   expect(text).toContain('loyalty_request_duration_seconds_count{status="429",code="RATE_LIMITED"} 1\n');
   expect(text).toContain('loyalty_subgraph_duration_seconds_sum{subgraph="members",outcome="timeout"} 2\n');
@@ -40,4 +42,17 @@ test('the metrics of several processes add up', async () => {
   expect(await mergeMetrics(JSON.parse(JSON.stringify(parts)))).toContain(
     'loyalty_request_duration_seconds_count{status="200",code="OK"} 2\n',
   );
+});
+
+test('what only grows is kept of processes that ended, gauges are not', async () => {
+  const metrics = createMetrics();
+  metrics.request(200, 'OK', 1);
+  metrics.keyCache('hit');
+  const parts = [await metrics.data(), await metrics.data()];
+  const text = await mergeMetrics([await sumOfEnded(JSON.parse(JSON.stringify(parts))), await metrics.data()]);
+  expect(text).toContain('loyalty_request_duration_seconds_count{status="200",code="OK"} 3\n');
+  expect(text).toContain('loyalty_key_cache_total{outcome="hit"} 3\n');
+  const versions = text.match(/^nodejs_version_info.*$/gm);
+  expect(versions).toHaveLength(1);
+  expect((await sumOfEnded(parts)).map(({ name }) => name)).not.toContain('nodejs_version_info');
 });

@@ -1,13 +1,6 @@
 // Every metric this project exposes, one row each, and the registry that holds them.
-import {
-  AggregatorRegistry,
-  Counter,
-  collectDefaultMetrics,
-  Histogram,
-  type MetricObjectWithValues,
-  type MetricValue,
-  Registry,
-} from 'prom-client';
+import { AggregatorRegistry, Counter, collectDefaultMetrics, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client';
+import { createHistogram } from './metrics.histogram.ts';
 
 export type MetricRow = { name: string; type: 'counter' | 'histogram'; labels: readonly string[]; meaning: string };
 
@@ -29,7 +22,8 @@ export const METRICS = {
     name: 'loyalty_limit_total',
     type: 'counter',
     labels: ['policy', 'outcome'],
-    meaning: 'Verdicts about budgets: `taken`, `refused`, or `insurance` where the process decided because Redis was away.',
+    meaning:
+      'Verdicts about budgets: `taken`, `refused`, or `insurance` where the process decided alone because what counts for all was away.',
   },
   keyCache: {
     name: 'loyalty_key_cache_total',
@@ -69,14 +63,12 @@ export type Metrics = {
 
 export type MetricsData = MetricObjectWithValues<MetricValue<string>>[];
 
-const BUCKETS_SECONDS = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
-
 /** A registry of its own, with the process's default metrics. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const request = histogram(METRICS.request, registry);
-  const subgraphCall = histogram(METRICS.subgraphCall, registry);
+  const request = children(createHistogram(METRICS.request, registry));
+  const subgraphCall = children(createHistogram(METRICS.subgraphCall, registry));
   const limit = counter(METRICS.limit, registry);
   const keyCache = counter(METRICS.keyCache, registry);
   const documentCache = counter(METRICS.documentCache, registry);
@@ -103,14 +95,6 @@ export async function sumOfEnded(processes: MetricsData[]): Promise<MetricsData>
   const sum: MetricsData = await AggregatorRegistry.aggregate(processes).getMetricsAsJSON();
   // Prom-client's type is an enum of numbers; what it holds is the word.
   return sum.filter(({ type }) => String(type) !== 'gauge');
-}
-
-function histogram(
-  { name, meaning, labels }: MetricRow,
-  registry: Registry,
-): (first: string | number, second: string) => { observe(value: number): void } {
-  const metric = new Histogram({ name, help: meaning, labelNames: labels, buckets: BUCKETS_SECONDS, registers: [registry] });
-  return children((...values) => metric.labels(...values));
 }
 
 function counter({ name, meaning, labels }: MetricRow, registry: Registry): (first: string, second?: string) => { inc(): void } {
