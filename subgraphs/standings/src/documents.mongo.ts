@@ -1,7 +1,7 @@
 // The collections of standings and programs on MongoDB: documents, validators, the index, and the queries that need it.
 import { type AnyBulkWriteOperation, type Collection, type Db, type Document, MongoServerError } from 'mongodb';
 import { INT_MAX, INT_MIN } from './int.ts';
-import type { DatedActivity, Program, Standing } from './store.ts';
+import type { Activity, Program, Standing } from './store.ts';
 
 /** What one member did with one partner in one membership year, and its sums: the unit of atomicity, so that no transaction is needed. */
 export type StandingDocument = Standing & { _id: string; activities: StoredActivity[] };
@@ -9,6 +9,7 @@ export type StoredActivity = { id: string; points: number; stays: number; occurr
 export type ProgramDocument = Program & { _id: string };
 export type Collections = { standings: Collection<StandingDocument>; programs: Collection<ProgramDocument> };
 
+export const WRITE_CONFLICT = 112;
 const NAMESPACE_EXISTS = 48;
 
 const text = { bsonType: 'string', minLength: 1 };
@@ -56,7 +57,7 @@ export async function openCollections(db: Db): Promise<Collections> {
   await Promise.all([createValidated(db, 'standings'), createValidated(db, 'programs')]);
   const standings = db.collection<StandingDocument>('standings');
   // An activity's id is in one document at most; within a document the filter of `counting` sees to that.
-  await standings.createIndex({ 'activities.id': 1 }, { unique: true });
+  await createIndex(() => standings.createIndex({ 'activities.id': 1 }, { unique: true }));
   return { standings, programs: db.collection<ProgramDocument>('programs') };
 }
 
@@ -70,42 +71,61 @@ async function createValidated(db: Db, name: keyof Collections): Promise<void> {
   }
 }
 
+/** Again where DocumentDB cancelled it in favour of another process that makes the same one. */
+async function createIndex(create: () => Promise<unknown>, attempts = 5): Promise<void> {
+  try {
+    await create();
+  } catch (error) {
+    if (attempts === 1 || !(error instanceof MongoServerError && error.code === WRITE_CONFLICT)) throw error;
+    await createIndex(create, attempts - 1);
+  }
+}
+
 /** The id of a standing's document; no part of it holds a control character. */
 export function standingId(partnerId: string, memberId: string, year: string): string {
   return `${partnerId}\0${memberId}\0${year}`;
 }
 
+/** Programs, as the driver asks for them. */
+export function programsQuery({ programs }: Collections, partnerIds: readonly string[]) {
+  return programs.find({ _id: { $in: partnerIds } });
+}
+
 /** The sums of standings, as the driver asks for them. */
 export function sumsQuery({ standings }: Collections, ids: readonly string[]) {
-  return standings.find({ _id: { $in: ids } }, { projection: { points: 1, stays: 1 } });
+  return standings.find({ _id: { $in: ids } }, { projection: { points: 1, stays: 1 }, batchSize: wholeAnswer(ids) });
 }
 
 /** Those of the activities that are stored, each with the id of the standing it counts for, as the driver asks for them. */
 export function activitiesQuery({ standings }: Collections, activityIds: readonly string[]) {
   const among = { 'activities.id': { $in: activityIds } };
-  return standings.aggregate<{ _id: string; activities: StoredActivity }>([
-    { $match: among },
-    { $project: { activities: 1 } },
-    { $unwind: '$activities' },
-    { $match: among },
-  ]);
+  return standings.aggregate<{ _id: string; activities: StoredActivity }>(
+    [{ $match: among }, { $project: { activities: 1 } }, { $unwind: '$activities' }, { $match: among }],
+    { batchSize: wholeAnswer(activityIds) },
+  );
+}
+
+/** Has the first answer bring all there is for these keys, so that the driver does not ask for more. */
+function wholeAnswer(keys: readonly string[]): number {
+  return keys.length + 1;
 }
 
 /**
- * Counts an activity once, in one step: where the standing has it already, or its sums would leave Int, the filter finds nothing, and the upsert
- * becomes an insertion of an id that is there. So does the unique index where another standing has it. Each of them is a duplicate key.
+ * Counts activities of one standing, none of them twice and all or none, in one step. Where the standing has one of them already, or its sums would
+ * leave Int, the filter finds nothing, and the upsert becomes an insertion of an id that is there. So does the unique index where another standing
+ * has one. Each of them is a duplicate key. The ids differ, and their own sums keep within Int.
  */
-export function counting({ partnerId, memberId, year, activityId: id, points, stays, occurredAt }: DatedActivity) {
+export function counting(standing: string, activities: readonly Activity[]) {
+  const points = activities.reduce((sum, activity) => sum + activity.points, 0);
+  const stays = activities.reduce((sum, activity) => sum + activity.stays, 0);
+  const stored = activities.map((activity): StoredActivity => {
+    return { id: activity.activityId, points: activity.points, stays: activity.stays, occurredAt: activity.occurredAt };
+  });
   const withinInt = (change: number) => ({ $gte: INT_MIN - change, $lte: INT_MAX - change });
   return {
     updateOne: {
-      filter: {
-        _id: standingId(partnerId, memberId, year),
-        'activities.id': { $ne: id },
-        points: withinInt(points),
-        stays: withinInt(stays),
-      },
-      update: { $inc: { points, stays }, $push: { activities: { id, points, stays, occurredAt } } },
+      filter: { _id: standing, 'activities.id': { $nin: stored.map(({ id }) => id) }, points: withinInt(points), stays: withinInt(stays) },
+      update: { $inc: { points, stays }, $push: { activities: { $each: stored } } },
       upsert: true,
     },
   } satisfies AnyBulkWriteOperation<StandingDocument>;

@@ -1,50 +1,62 @@
 // Records a batch of activities on MongoDB: all are written at once, and those that were not counted are asked about together.
 import { setTimeout } from 'node:timers/promises';
 import { MongoBulkWriteError } from 'mongodb';
-import { activitiesQuery, type Collections, counting, type StoredActivity, standingId, sumsQuery } from './documents.mongo.ts';
+import {
+  activitiesQuery,
+  type Collections,
+  counting,
+  type StoredActivity,
+  standingId,
+  sumsQuery,
+  WRITE_CONFLICT,
+} from './documents.mongo.ts';
 import { fitsInt } from './int.ts';
 import type { DatedActivity, Recorded } from './store.ts';
 
-/** An activity of the batch and its place in it. */
-type Placed = { activity: DatedActivity; place: number };
+/** An activity of the batch, its place in it, and the standing it counts for. */
+type Placed = { activity: DatedActivity; place: number; standing: string };
 
 const MAX_ATTEMPTS = 100;
 const DUPLICATE_KEY = 11000;
-const WRITE_CONFLICT = 112;
 
 /** Counts each activity once; the answers are in the order of the batch. Where it fails, a part may be counted, and repeating it is safe. */
 export async function recordSome(collections: Collections, batch: readonly DatedActivity[]): Promise<Recorded[]> {
   const outcomes = new Array<Recorded>(batch.length);
-  let waiting: Placed[] = batch.map((activity, place) => ({ activity, place }));
+  let waiting = batch.map((activity, place): Placed => {
+    return { activity, place, standing: standingId(activity.partnerId, activity.memberId, activity.year) };
+  });
   for (let attempt = 1; waiting.length > 0; ) {
     const before = waiting.length;
-    const written = await write(collections, firstOfEachId(waiting));
-    for (const { place } of written) outcomes[place] = 'counted';
+    // Activities of one standing go together, until that comes to nothing.
+    const groups = groupsOf(waiting, attempt === 1);
+    for (const { place } of await write(collections, groups)) outcomes[place] = 'counted';
     waiting = waiting.filter(({ place }) => outcomes[place] === undefined);
     await explain(collections, waiting, outcomes);
     waiting = waiting.filter(({ place }) => outcomes[place] === undefined);
     if (waiting.length < before) continue;
-    // Others have written each of the standings in between.
     if (attempt === MAX_ATTEMPTS) throw new Error(`a standing was written by others ${MAX_ATTEMPTS} times in a row`);
     await setTimeout(Math.random() * attempt++);
   }
   return outcomes;
 }
 
-/** Returns those that it has counted. */
-async function write({ standings }: Collections, activities: Placed[]): Promise<Placed[]> {
+/** Writes each group as a whole and returns the activities that were counted. */
+async function write({ standings }: Collections, groups: readonly Placed[][]): Promise<Placed[]> {
   try {
-    await standings.bulkWrite(
-      activities.map(({ activity }) => counting(activity)),
-      { ordered: false },
+    const operations = groups.map((group) =>
+      counting(
+        group[0]?.standing ?? '',
+        group.map(({ activity }) => activity),
+      ),
     );
-    return activities;
+    await standings.bulkWrite(operations, { ordered: false });
+    return groups.flat();
   } catch (error) {
     if (!(error instanceof MongoBulkWriteError)) throw error;
     const faults = [error.writeErrors].flat();
     if (faults.length === 0 || faults.some(({ code }) => code !== DUPLICATE_KEY && code !== WRITE_CONFLICT)) throw error;
     const refused = new Set(faults.map(({ index }) => index));
-    return activities.filter((_, index) => !refused.has(index));
+    return groups.filter((_, index) => !refused.has(index)).flat();
   }
 }
 
@@ -60,19 +72,35 @@ async function explain(collections: Collections, activities: readonly Placed[], 
     else outcomes[placed.place] = isSame(found, placed.activity) ? 'known' : 'other-content';
   }
   if (missing.length === 0) return;
-  const standingIds = missing.map(({ activity }) => standingId(activity.partnerId, activity.memberId, activity.year));
-  const sums = new Map((await sumsQuery(collections, standingIds).toArray()).map((found) => [found._id, found]));
-  for (const [index, { activity, place }] of missing.entries()) {
-    const { points, stays } = sums.get(standingIds[index] ?? '') ?? { points: 0, stays: 0 };
+  const standings = missing.map(({ standing }) => standing);
+  const sums = new Map((await sumsQuery(collections, standings).toArray()).map((found) => [found._id, found]));
+  for (const { activity, place, standing } of missing) {
+    const { points, stays } = sums.get(standing) ?? { points: 0, stays: 0 };
     if (!fitsInt(points + activity.points) || !fitsInt(stays + activity.stays)) outcomes[place] = 'out-of-range';
   }
 }
 
-/** Of several with the same id only the first is written: the unique index holds between documents, not between writes of one. */
-function firstOfEachId(activities: readonly Placed[]): Placed[] {
-  const first = new Map<string, Placed>();
-  for (const placed of activities) if (!first.has(placed.activity.activityId)) first.set(placed.activity.activityId, placed);
-  return [...first.values()];
+/**
+ * The activities in groups of one standing, or each by itself. Not in a group are, of several with the same id, all but the first, since the unique
+ * index holds between documents, not within one; and what comes after sums that would leave Int. These have their turn when the group is written.
+ */
+function groupsOf(activities: readonly Placed[], together: boolean): Placed[][] {
+  const ids = new Set<string>();
+  const groups = new Map<string | number, { members: Placed[]; points: number; stays: number; full: boolean }>();
+  for (const placed of activities) {
+    const { activity, standing, place } = placed;
+    const key = together ? standing : place;
+    const group = groups.get(key) ?? { members: [], points: 0, stays: 0, full: false };
+    groups.set(key, group);
+    if (ids.has(activity.activityId)) continue;
+    group.full ||= !fitsInt(group.points + activity.points) || !fitsInt(group.stays + activity.stays);
+    if (group.full) continue;
+    ids.add(activity.activityId);
+    group.members.push(placed);
+    group.points += activity.points;
+    group.stays += activity.stays;
+  }
+  return [...groups.values()].map(({ members }) => members).filter((members) => members.length > 0);
 }
 
 /** The year plays no part: it follows from the rest, by the program of the day it was recorded. */

@@ -1,12 +1,12 @@
 // The standings store on MongoDB: every activity is counted by one guarded write, so that no transaction is needed.
 import { type Environment, type Mongo, openMongo } from '@partner-loyalty/runtime';
-import { type Collections, openCollections, standingId, sumsQuery } from './documents.mongo.ts';
+import { type Collections, openCollections, programsQuery, standingId, sumsQuery } from './documents.mongo.ts';
 import { gather } from './gather.ts';
 import { keepPrograms } from './programs.ts';
 import { recordSome } from './record.mongo.ts';
 import type { Program, Recorded, Standing, StandingsStore } from './store.ts';
 
-const RECORDED_AT_ONCE = 1_000;
+const RECORDED_AT_ONCE = 500;
 
 /** Opens the store in the URL's database. Throws where the server cannot be reached or the store belongs to the other environment. */
 export async function openMongoStandingsStore(url: string, environment: Environment): Promise<StandingsStore> {
@@ -23,7 +23,7 @@ function createMongoStandingsStore(collections: Collections, mongo: Mongo): Stan
   const { standings, programs } = collections;
   const sums = gather(async (ids) => new Map((await sumsQuery(collections, ids).toArray()).map((found) => [found._id, sumsOf(found)])));
   const program = gather(async (ids) => {
-    const found = await programs.find({ _id: { $in: ids } }).toArray();
+    const found = await programsQuery(collections, ids).toArray();
     return new Map(found.map(({ _id, ...rest }): [string, Program] => [_id, rest]));
   });
   const kept = keepPrograms(program);
