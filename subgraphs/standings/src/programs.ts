@@ -18,7 +18,7 @@ export function keepPrograms(
   load: (partnerId: string) => MaybePromise<Program | undefined>,
   clock: { now(): number } = performance,
 ): Programs {
-  const kept = new LRUCache<string, { program: Program | undefined }>({ max: MAX_PROGRAMS, ttl: KEPT_MS, perf: clock });
+  const kept = new LRUCache<string, { program: Program | undefined }>({ max: MAX_PROGRAMS, ttl: KEPT_MS, ttlResolution: 0, perf: clock });
   const keep = (partnerId: string, program: Program | undefined) => {
     kept.set(partnerId, { program });
     return program;
