@@ -103,7 +103,12 @@ async function startMain(path: string, settings: Env): Promise<Running> {
   const env = variables.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
   const args = ['-C', ROOT, '-i', ...env, process.execPath, ...loader, path];
   const running = await startProcess({ command: 'env', args, signal: 'TERM' });
-  const [, line = ''] = await running.wrote(/^(\{.*"listening".*\})$/m);
-  const { port, adminPort }: { port: number; adminPort: number } = JSON.parse(line);
-  return { ...running, url: `http://127.0.0.1:${port}`, adminUrl: `http://127.0.0.1:${adminPort}` };
+  try {
+    const [, line = ''] = await running.wrote(/^(\{.*"listening".*\})$/m);
+    const { port, adminPort }: { port: number; adminPort: number } = JSON.parse(line);
+    return { ...running, url: `http://127.0.0.1:${port}`, adminUrl: `http://127.0.0.1:${adminPort}` };
+  } catch (error) {
+    await running.stop();
+    throw error;
+  }
 }
