@@ -20,7 +20,8 @@ table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.5rem .7
 thead th{color:var(--soft);font-size:.875rem;font-weight:600}tbody th{font-weight:400}
 .number{text-align:right;padding-right:0;font-variant-numeric:tabular-nums}
 .notice{border-left:.25rem solid var(--accent);border-radius:.25rem;background:var(--good);padding:.75rem 1rem;margin:0 0 1.5rem;overflow-wrap:anywhere}.problem{border-color:var(--bad-line);background:var(--bad)}
-dl{display:grid;grid-template-columns:auto 1fr;gap:.375rem 1.5rem;margin:0}dt{color:var(--soft)}dd{margin:0;font-weight:600;overflow-wrap:anywhere}`;
+dl{display:grid;grid-template-columns:auto 1fr;gap:.375rem 1.5rem;margin:0}dt{color:var(--soft)}dd{margin:0;font-weight:600;overflow-wrap:anywhere}
+@media (max-width:26rem){dl{display:block}dd{margin-bottom:.5rem}}`;
 
 /** The only style the page's policy lets in. */
 export const STYLE_SOURCE = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`;
