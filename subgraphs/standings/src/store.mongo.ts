@@ -1,7 +1,6 @@
 // The standings store on MongoDB: every activity is counted by one guarded write, so that no transaction is needed.
-import { type Environment, type Mongo, openMongo } from '@partner-loyalty/runtime';
+import { type Environment, gather, type Mongo, openMongo } from '@partner-loyalty/runtime';
 import { type Collections, openCollections, programsQuery, standingId, sumsQuery } from './documents.mongo.ts';
-import { gather } from './gather.ts';
 import { keepPrograms } from './programs.ts';
 import { recordSome } from './record.mongo.ts';
 import type { Program, Recorded, Standing, StandingsStore } from './store.ts';
