@@ -1,14 +1,12 @@
 // The store of partners and keys on MongoDB: a document per partner that holds its keys, so that a key and its partner are one read.
-import { type Environment, isDuplicate, openMongo } from '@partner-loyalty/runtime';
-import { type Collection, type Db, type Document, MongoServerError } from 'mongodb';
+import { type Environment, isDuplicate, openCollection, openMongo } from '@partner-loyalty/runtime';
+import type { Collection, Db } from 'mongodb';
 import type { FoundKey, KeyRecord, KeyStore, Origin, Partner } from './keystore.ts';
 
 type KeyDocument = Omit<KeyRecord, 'partnerId'>;
 /** `keys` is missing until the first key, so that the sparse unique indexes pass over partners without one. */
 type PartnerDocument = Omit<Partner, 'partnerId'> & { _id: string; keys?: KeyDocument[] };
 type OwnerDocument = { _id: string; origin?: Origin };
-
-const NAMESPACE_EXISTS = 48;
 
 const SCHEMA = {
   bsonType: 'object',
@@ -108,19 +106,13 @@ function createMongoKeyStore(
   };
 }
 
-/** The collection with its validator and indexes, made where they are missing; two processes may do it at once. */
-async function openPartners(db: Db): Promise<Collection<PartnerDocument>> {
-  const validator: Document = { $jsonSchema: SCHEMA };
-  try {
-    await db.createCollection('partners', { validator });
-  } catch (error) {
-    if (!(error instanceof MongoServerError && error.code === NAMESPACE_EXISTS)) throw error;
-    await db.command({ collMod: 'partners', validator });
-  }
-  const partners = db.collection<PartnerDocument>('partners');
-  await partners.createIndex({ 'keys.hash': 1 }, { unique: true, sparse: true });
-  await partners.createIndex({ 'keys.keyId': 1 }, { unique: true, sparse: true });
-  return partners;
+/** The collection with its validator, and the indexes that find a key and keep keys apart. */
+function openPartners(db: Db): Promise<Collection<PartnerDocument>> {
+  const keysApart = { unique: true, sparse: true };
+  return openCollection(db, 'partners', SCHEMA, [
+    [{ 'keys.hash': 1 }, keysApart],
+    [{ 'keys.keyId': 1 }, keysApart],
+  ]);
 }
 
 function toPartner({ _id, name, budget, magicLinkUrl, createdAt }: PartnerDocument): Partner {

@@ -12,7 +12,7 @@ export { type Lifecycle, runProcess } from './lifecycle.ts';
 export { openLmdb } from './lmdb.ts';
 export { createLog, LOG_FIELDS, type Log, type LogFields } from './log.ts';
 export { createMetrics, METRICS, type MetricRow, type Metrics, type MetricsData, mergeMetrics } from './metrics.ts';
-export { isDuplicate, type Mongo, openMongo } from './mongo.ts';
+export { DUPLICATE_KEY, isDuplicate, type Mongo, openCollection, openMongo, WRITE_CONFLICT } from './mongo.ts';
 export { openPorts } from './ports.ts';
 export { serveSubgraph } from './serve.ts';
 export { type ProcessName, SETTINGS, type SettingRow, type Settings } from './settings.table.ts';

@@ -1,5 +1,13 @@
 // Connects to MongoDB with this project's deadlines, and makes sure the store belongs to this environment.
-import { type Db, MongoClient, MongoServerError } from 'mongodb';
+import {
+  type Collection,
+  type CreateIndexesOptions,
+  type Db,
+  type Document,
+  type IndexSpecification,
+  MongoClient,
+  MongoServerError,
+} from 'mongodb';
 import { type Environment, refuseForeignStore } from './environment.ts';
 
 // Whoever asks has a deadline of 2 seconds of its own (transport, keyring); a socket silent for longer is given up, so that none is lost for good.
@@ -38,5 +46,40 @@ export async function openMongo(url: string, store: string, environment: Environ
 
 /** Whether an error says that a unique index already holds the key. */
 export function isDuplicate(error: unknown): boolean {
-  return error instanceof MongoServerError && error.code === 11000;
+  return error instanceof MongoServerError && error.code === DUPLICATE_KEY;
+}
+
+/** Codes of MongoDB's errors that a store lives with. */
+export const DUPLICATE_KEY = 11000;
+export const WRITE_CONFLICT = 112;
+const NAMESPACE_EXISTS = 48;
+const INDEX_ATTEMPTS = 5;
+
+/** A collection with its validator ($jsonSchema) and indexes, made or brought up to date where needed; several processes may do it at once. */
+export async function openCollection<T extends Document>(
+  db: Db,
+  name: string,
+  schema: Document,
+  indexes: readonly [IndexSpecification, CreateIndexesOptions][] = [],
+): Promise<Collection<T>> {
+  const validator = { $jsonSchema: schema };
+  try {
+    await db.createCollection(name, { validator });
+  } catch (error) {
+    if (!(error instanceof MongoServerError && error.code === NAMESPACE_EXISTS)) throw error;
+    await db.command({ collMod: name, validator });
+  }
+  const collection = db.collection<T>(name);
+  for (const [fields, options] of indexes) await createIndex(() => collection.createIndex(fields, options), INDEX_ATTEMPTS);
+  return collection;
+}
+
+/** Again where the server cancelled it in favour of another process that makes the same one. */
+async function createIndex(create: () => Promise<unknown>, attempts: number): Promise<void> {
+  try {
+    await create();
+  } catch (error) {
+    if (attempts === 1 || !(error instanceof MongoServerError && error.code === WRITE_CONFLICT)) throw error;
+    await createIndex(create, attempts - 1);
+  }
 }

@@ -1,5 +1,6 @@
 // The members collection on MongoDB: its documents, validator and index, and the reads and guarded writes that the store is made of.
-import { type AnyBulkWriteOperation, type Collection, type Db, MongoBulkWriteError, MongoServerError } from 'mongodb';
+import { DUPLICATE_KEY, openCollection, WRITE_CONFLICT } from '@partner-loyalty/runtime';
+import { type AnyBulkWriteOperation, type Collection, type Db, MongoBulkWriteError } from 'mongodb';
 import { keysOf, type MemberRow } from './row.ts';
 import type { Identity } from './store.ts';
 
@@ -9,9 +10,6 @@ export type MemberDocument = Omit<MemberRow, 'memberId'> & { _id: string; versio
 /** A row as it was read, with what a write has to find unchanged; `version` is 0 for a member who is not stored yet. */
 export type Held = { row: MemberRow; version: number };
 
-const NAMESPACE_EXISTS = 48;
-const WRITE_CONFLICT = 112;
-const DUPLICATE_KEY = 11000;
 const strings = { bsonType: 'array', items: { bsonType: 'string', minLength: 1 } };
 const SCHEMA = {
   bsonType: 'object',
@@ -55,29 +53,9 @@ const SCHEMA = {
   },
 };
 
-/** The collection with its validator and index, made where they are missing; several processes may do it at once. */
-export async function openMembers(db: Db): Promise<Collection<MemberDocument>> {
-  const validator = { $jsonSchema: SCHEMA };
-  try {
-    await db.createCollection('members', { validator });
-  } catch (error) {
-    if (!(error instanceof MongoServerError && error.code === NAMESPACE_EXISTS)) throw error;
-    await db.command({ collMod: 'members', validator });
-  }
-  const members = db.collection<MemberDocument>('members');
-  // Serves every look-up, and keeps members apart without a transaction: a key is in one document at most.
-  await createIndex(() => members.createIndex({ keys: 1 }, { unique: true }));
-  return members;
-}
-
-/** Again where DocumentDB cancelled it in favour of another process that makes the same one. */
-async function createIndex(create: () => Promise<unknown>, attempts = 5): Promise<void> {
-  try {
-    await create();
-  } catch (error) {
-    if (attempts === 1 || !(error instanceof MongoServerError && error.code === WRITE_CONFLICT)) throw error;
-    await createIndex(create, attempts - 1);
-  }
+/** The collection with its validator and index. The index serves every look-up, and keeps members apart without a transaction: a key is in one document at most. */
+export function openMembers(db: Db): Promise<Collection<MemberDocument>> {
+  return openCollection(db, 'members', SCHEMA, [[{ keys: 1 }, { unique: true }]]);
 }
 
 /** The look-up of members by keys, as the driver sends it. */

@@ -1,5 +1,6 @@
 // The collections of standings and programs on MongoDB: documents, validators, the index, and the queries that need it.
-import { type AnyBulkWriteOperation, type Collection, type Db, type Document, MongoServerError } from 'mongodb';
+import { openCollection } from '@partner-loyalty/runtime';
+import type { AnyBulkWriteOperation, Collection, Db, Document } from 'mongodb';
 import { INT_MAX, INT_MIN } from './int.ts';
 import type { Activity, Program, Standing } from './store.ts';
 
@@ -8,9 +9,6 @@ export type StandingDocument = Standing & { _id: string; activities: StoredActiv
 export type StoredActivity = { id: string; points: number; stays: number; occurredAt: Date };
 export type ProgramDocument = Program & { _id: string };
 export type Collections = { standings: Collection<StandingDocument>; programs: Collection<ProgramDocument> };
-
-export const WRITE_CONFLICT = 112;
-const NAMESPACE_EXISTS = 48;
 
 const text = { bsonType: 'string', minLength: 1 };
 const int = { bsonType: 'int' };
@@ -52,33 +50,13 @@ const SCHEMAS = {
   },
 } satisfies Record<keyof Collections, Document>;
 
-/** The collections with their validators and index, made where they are missing; several processes may do it at once. */
+/** The collections with their validators, and the index by which an activity's id is in one document at most; within one the filter of `counting` sees to that. */
 export async function openCollections(db: Db): Promise<Collections> {
-  await Promise.all([createValidated(db, 'standings'), createValidated(db, 'programs')]);
-  const standings = db.collection<StandingDocument>('standings');
-  // An activity's id is in one document at most; within a document the filter of `counting` sees to that.
-  await createIndex(() => standings.createIndex({ 'activities.id': 1 }, { unique: true }));
-  return { standings, programs: db.collection<ProgramDocument>('programs') };
-}
-
-async function createValidated(db: Db, name: keyof Collections): Promise<void> {
-  const validator = { $jsonSchema: SCHEMAS[name] };
-  try {
-    await db.createCollection(name, { validator });
-  } catch (error) {
-    if (!(error instanceof MongoServerError && error.code === NAMESPACE_EXISTS)) throw error;
-    await db.command({ collMod: name, validator });
-  }
-}
-
-/** Again where DocumentDB cancelled it in favour of another process that makes the same one. */
-async function createIndex(create: () => Promise<unknown>, attempts = 5): Promise<void> {
-  try {
-    await create();
-  } catch (error) {
-    if (attempts === 1 || !(error instanceof MongoServerError && error.code === WRITE_CONFLICT)) throw error;
-    await createIndex(create, attempts - 1);
-  }
+  const [standings, programs] = await Promise.all([
+    openCollection<StandingDocument>(db, 'standings', SCHEMAS.standings, [[{ 'activities.id': 1 }, { unique: true }]]),
+    openCollection<ProgramDocument>(db, 'programs', SCHEMAS.programs),
+  ]);
+  return { standings, programs };
 }
 
 /** The id of a standing's document; no part of it holds a control character. */

@@ -1,15 +1,8 @@
 // Records a batch of activities on MongoDB: all are written at once, and those that were not counted are asked about together.
 import { setTimeout } from 'node:timers/promises';
+import { DUPLICATE_KEY, WRITE_CONFLICT } from '@partner-loyalty/runtime';
 import { MongoBulkWriteError } from 'mongodb';
-import {
-  activitiesQuery,
-  type Collections,
-  counting,
-  type StoredActivity,
-  standingId,
-  sumsQuery,
-  WRITE_CONFLICT,
-} from './documents.mongo.ts';
+import { activitiesQuery, type Collections, counting, type StoredActivity, standingId, sumsQuery } from './documents.mongo.ts';
 import { fitsInt } from './int.ts';
 import type { DatedActivity, Recorded } from './store.ts';
 
@@ -17,7 +10,6 @@ import type { DatedActivity, Recorded } from './store.ts';
 type Placed = { activity: DatedActivity; place: number; standing: string };
 
 const MAX_ATTEMPTS = 100;
-const DUPLICATE_KEY = 11000;
 
 /** Counts each activity once; the answers are in the order of the batch. Where it fails, a part may be counted, and repeating it is safe. */
 export async function recordSome(collections: Collections, batch: readonly DatedActivity[]): Promise<Recorded[]> {
