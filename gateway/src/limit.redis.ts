@@ -40,10 +40,12 @@ export async function openRedisCounters(url: string, environment: Environment, l
       const own = alone(memory.counter(name, windowSeconds));
       return batched({
         add(subject, points) {
-          if (!watch.answers()) return own.add(subject, points);
+          // Always counted here too, so that a lost answer or an outage does not give back what was taken before it.
+          const counted = own.add(subject, points);
+          if (!watch.answers()) return counted;
           return shared.add(subject, points).catch((error) => {
             watch.lost(error);
-            return own.add(subject, points);
+            return counted;
           });
         },
       });
