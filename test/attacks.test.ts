@@ -310,6 +310,22 @@ test.each<[string, Record<string, string>]>([
   expect((await pressed({ token })).status).toBe(200);
 });
 
+test("a form on another site's page, in a browser: 403, and the link is still good", async () => {
+  const token = await newToken();
+  const browser = await startBrowser();
+  try {
+    const page = await browser.newPage();
+    await page.setContent(
+      `<form method="post" action="${stage.url}/sign-in"><input type="hidden" name="token" value="${token}"><button>Win</button></form>`,
+    );
+    const [reply] = await Promise.all([page.waitForResponse(`${stage.url}/sign-in`), page.getByRole('button').click()]);
+    expect(reply.status()).toBe(403);
+  } finally {
+    await browser.close();
+  }
+  expect((await pressed({ token })).status).toBe(200);
+});
+
 test('XSS through names, addresses, tiers, tokens and partners: shown as the text that it is', async () => {
   const payload = '<img src=x onerror=alert(1)><script>alert(1)</script>';
   const quoted = '"><svg onload=alert(1)>\'';

@@ -1,7 +1,9 @@
 // Signing in as a member does: from a partner's request to the profile and a change of address, in a real browser.
+import { issueIdToken } from '@partner-loyalty/members';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { type Stage, startInProcess } from './cases/inprocess.ts';
 import { BUILT_IN, EXCHANGE, linkIn, magicLink, mailed, newMember, REQUEST } from './cases/mailbox.ts';
+import { startFilled } from './cases/started.ts';
 import { startBrowser } from './support/browser.ts';
 import { startMailServer, tokenIn, until } from './support/mailserver.ts';
 import { freePort } from './support/servers.ts';
@@ -222,6 +224,80 @@ test('by way of a mail server: the letter names the partner and the lifetime, lo
     await server.down();
   }
 });
+
+test("the same by the API: a member's token asks for a change, and the mailed one confirms it with the whole profile", async () => {
+  const { memberId, email } = await newMember(stage, { firstName: 'Umber' });
+  const { idToken } = await issueIdToken(stage.stores.members.signingKeys, { memberId, email }, origin, new Date());
+  const asked = 'mutation { requestEmailChange(email: "Umber@example.org") { accepted } }';
+  const letter = await mailed(stage, 'umber@example.org', async () => {
+    expect((await stage.ask({ query: asked, token: idToken })).body).toEqual({ data: { requestEmailChange: { accepted: true } } });
+  });
+  const query = `mutation ($token: String!) { confirmEmailChange(token: $token) {
+    memberId email firstName lastName membershipYearStats { akinPoints totalStays } partnerStandings { partnerId tier points } } }`;
+  const variables = { token: tokenIn(letter) };
+  const profile = {
+    memberId,
+    email: 'Umber@example.org',
+    firstName: 'Umber',
+    lastName: null,
+    membershipYearStats: { akinPoints: 0, totalStays: 0 },
+    partnerStandings: [
+      { partnerId: 'alpha', tier: 'Blue', points: 0 },
+      { partnerId: 'beta', tier: 'Plus', points: 0 },
+    ],
+  };
+  expect((await stage.ask({ query, variables, token: idToken })).body).toEqual({ data: { confirmEmailChange: profile } });
+  expect((await stage.ask({ query, variables, token: idToken })).code).toBe('INVALID_TOKEN');
+});
+
+test('an address that is current elsewhere is refused after the proof, and not said before', async () => {
+  const { memberId, email } = await newMember(stage);
+  const taken = (await newMember(stage)).email;
+  const { idToken } = await issueIdToken(stage.stores.members.signingKeys, { memberId, email }, origin, new Date());
+  const query = 'mutation ($email: String!) { requestEmailChange(email: $email) { accepted } }';
+  const letter = await mailed(stage, taken, async () => {
+    const answers = [taken, 'free@example.org'].map((each) =>
+      stage.ask({ query, variables: { email: each }, token: idToken, requestId: 'r' }),
+    );
+    expect(new Set((await Promise.all(answers)).map(({ text }) => text)).size).toBe(1);
+  });
+  const { page } = await openPage();
+  await page.goto(linkIn(letter));
+  await press(page, 'Confirm the new address');
+  expect(await heading(page)).toBe('This address cannot be used');
+});
+
+test('apart, on MongoDB and Redis: the link signs in; where standings are away it is not lost, and the page tries again', async () => {
+  const server = await startMailServer();
+  const { stack, ask, close } = await startFilled('apart, on MongoDB and Redis', { ...BUILT_IN, SMTP_URL: server.url });
+  const form = async (fields: Record<string, string>) => {
+    const headers = { 'sec-fetch-site': 'same-origin' };
+    const reply = await fetch(`${stack.gateway.url}/sign-in`, { method: 'POST', headers, body: new URLSearchParams(fields) });
+    return { status: reply.status, text: await reply.text() };
+  };
+  const link = async () => {
+    const before = server.mails.length;
+    await ask({ query: REQUEST, variables: { email: 'both@example.com' } });
+    await until(() => server.mails.length > before);
+    return tokenIn(server.mails.at(-1)?.text);
+  };
+  try {
+    expect(await form({ token: await link() })).toEqual({
+      status: 200,
+      text: expect.stringMatching(/Your profile.*Both@Example\.com.*950/s),
+    });
+    await stack.standings?.stop();
+    const signedIn = await form({ token: await link() });
+    expect(signedIn).toEqual({ status: 503, text: expect.stringContaining('You are signed in') });
+    const session = /name="session" value="([^"]+)"/.exec(signedIn.text)?.[1] ?? '';
+    expect(await form({ session })).toEqual({ status: 503, text: expect.stringContaining('Try again') });
+    await stack.members?.stop();
+    expect(await form({ token: `ml_${'x'.repeat(43)}` })).toEqual({ status: 503, text: expect.stringContaining('try again in a minute') });
+  } finally {
+    await close();
+    await server.down();
+  }
+}, 60_000);
 
 describe('where another identity provider is configured', () => {
   let elsewhere: Stage;

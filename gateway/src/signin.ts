@@ -38,7 +38,7 @@ const IN_USE = noticePage('This address cannot be used', 'The address belongs to
 const SLOW_DOWN = noticePage('Too many attempts', 'Please wait a minute and try again.');
 const AWAY = noticePage(
   'We cannot do this right now',
-  'Something does not answer on our side. Your link is still good: please try again in a minute.',
+  'Something does not answer on our side: please try again in a minute.',
 );
 const FOREIGN = noticePage('This form was not sent from our page', 'Please open the link from your mail again.');
 const ELSEWHERE = noticePage(
