@@ -36,10 +36,7 @@ const DEAD_LINK = noticePage(
 );
 const IN_USE = noticePage('This address cannot be used', 'The address belongs to another member. Your address stays as it was.');
 const SLOW_DOWN = noticePage('Too many attempts', 'Please wait a minute and try again.');
-const AWAY = noticePage(
-  'We cannot do this right now',
-  'Something does not answer on our side: please try again in a minute.',
-);
+const AWAY = noticePage('We cannot do this right now', 'Something does not answer on our side: please try again in a minute.');
 const FOREIGN = noticePage('This form was not sent from our page', 'Please open the link from your mail again.');
 const ELSEWHERE = noticePage(
   'You cannot sign in here',
