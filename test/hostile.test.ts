@@ -1,55 +1,26 @@
 // Bad input of every kind at the running service: each is refused or answered, and all the while others are answered as ever.
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
 import type { Answer, Ask } from './cases/client.ts';
+import { type Heartbeat, startHeartbeat } from './cases/heartbeat.ts';
 import { ALL_TRUE, HURTING } from './cases/hurt.ts';
 import { faultsOf } from './cases/leaks.ts';
 import { type Started, startFilled } from './cases/started.ts';
 
 const READ = 'query ($email: String!) { memberByEmail(email: $email) { memberId email firstName lastName tier points } }';
 const BY_ID = 'query ($externalId: String!) { memberByExternalId(externalId: $externalId) { memberId } }';
-const HEARTBEAT = { query: READ, variables: { email: 'both@example.com' }, requestId: 'heartbeat' };
-/** Beyond this a service hangs. */
-const PATIENCE_MS = 10_000;
 
 let service: Started;
-let alive: string;
+let heartbeat: Heartbeat;
 
 beforeAll(async () => {
   service = await startFilled('in one process', { RATE_LIMIT_BUDGET: '1000000' });
-  alive = (await service.ask(HEARTBEAT)).text;
-  expect(alive).toContain('"memberId":"m-both"');
+  heartbeat = await startHeartbeat(service.ask);
+  expect(heartbeat.heard).toContain('"memberId":"m-both"');
 });
 afterAll(() => service.close());
 
-/** Does something harmful while another caller is served; fails where that one is not, or hears something else than before. */
-async function whileOthersAreServed<T>(harm: () => Promise<T>): Promise<T> {
-  let done = false;
-  const others = (async () => {
-    do {
-      const { text } = await patiently(service.ask(HEARTBEAT));
-      expect(text).toBe(alive);
-    } while (!done);
-  })();
-  try {
-    return await patiently(harm());
-  } finally {
-    done = true;
-    await others;
-  }
-}
-
-async function patiently<T>(answer: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('the service does not answer')), PATIENCE_MS);
-  });
-  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
-}
-
 /** Asks, and checks what holds for every answer. */
 async function ask(what: Ask): Promise<Answer> {
-  const answer = await whileOthersAreServed(() => service.ask(what));
+  const answer = await heartbeat.during(() => service.ask(what));
   expect(answer.status).toBeLessThan(500);
   expect(faultsOf(answer.text.replaceAll(JSON.stringify(what.query ?? '').slice(1, -1), ''))).toEqual([]);
   return answer;
@@ -71,14 +42,14 @@ describe('a document built to hurt is refused or answered', () => {
   });
 
   test('all of them at once', async () => {
-    const answers = await whileOthersAreServed(() =>
+    const answers = await heartbeat.during(() =>
       Promise.all(Object.values(HURTING).map((query) => service.ask({ query, variables: ALL_TRUE }))),
     );
     for (const { status } of answers) expect([200, 400]).toContain(status);
   });
 
   test('documents without an end, each a new one', async () => {
-    await whileOthersAreServed(async () => {
+    await heartbeat.during(async () => {
       for (const round of Array(8).keys()) {
         const many = Array.from({ length: 25 }, (_, n) =>
           service.ask({ query: `{ a${round}x${n}: memberByEmail(email: "x${n}") { tier } }` }),
@@ -259,118 +230,8 @@ describe('a name that objects have of themselves', () => {
   });
 });
 
-describe('the connection', () => {
-  const head = (length: number | string) =>
-    `POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\nx-partner-api-key: ${service.keys.alpha}\r\n${length}\r\n`;
-  const lengthOf = (length: number) => head(`content-length: ${length}\r\n`);
-  const chunked = () => head('transfer-encoding: chunked\r\n');
-
-  function dial(): Socket {
-    const { hostname, port } = new URL(service.stack.gateway.url);
-    return connect(Number(port), hostname)
-      .setEncoding('utf8')
-      .on('error', () => undefined);
-  }
-
-  /** Sends, and gives what comes back until the service ends the connection. */
-  async function talk(sent: string): Promise<string> {
-    const socket = dial();
-    let answer = '';
-    socket.on('data', (part) => {
-      answer += part;
-    });
-    socket.write(sent);
-    await once(socket, 'close');
-    return answer;
-  }
-
-  test.each([
-    ['garbage', () => 'hello\r\n\r\n', 400],
-    ['TLS', () => '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400],
-    ['HTTP/2', () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],
-    ['headers without an end', () => `GET / HTTP/1.1\r\n${'a: b\r\n'.repeat(20_000)}`, 431],
-    ['a key of 20,000 letters', () => `POST /graphql HTTP/1.1\r\nhost: x\r\nx-partner-api-key: ${'k'.repeat(20_000)}\r\n\r\n`, 431],
-    ['two lengths', () => `${lengthOf(1).trimEnd()}\r\ncontent-length: 2\r\n\r\nx`, 400],
-    ['a length and chunks', () => `${lengthOf(1).trimEnd()}\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`, 400],
-    ['a chunk that is none', () => `${chunked()}xyz\r\n`, 400],
-    ['a negative length', () => head('content-length: -1\r\n'), 400],
-  ])('%s is refused in JSON, with a request id', async (_, sent, status) => {
-    const answer = await whileOthersAreServed(() => talk(sent()));
-    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
-    const [, id] = /\r\nx-request-id: (\S+)\r\n/.exec(answer) ?? [];
-    expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toEqual({
-      errors: [{ message: expect.any(String), extensions: { code: 'BAD_REQUEST', requestId: id } }],
-    });
-    expect(faultsOf(answer)).toEqual([]);
-  });
-
-  test.each(['CONNECT', 'TRACE', 'M-SEARCH'])('%s gets 405', async (method) => {
-    const answer = await whileOthersAreServed(() => talk(`${method} /graphql HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`));
-    expect(answer).toMatch(/^HTTP\/1.1 405 [\s\S]+METHOD_NOT_ALLOWED/);
-  });
-
-  test('a body too large in chunks is refused as soon as that is known', async () => {
-    const chunk = `8000\r\n${'x'.repeat(0x8000)}\r\n`;
-    const socket = dial();
-    socket.write(chunked() + chunk.repeat(3));
-    const [answer] = await whileOthersAreServed(() => once(socket, 'data'));
-    expect(answer).toMatch(/^HTTP\/1.1 413 /);
-    socket.destroy();
-  });
-
-  test('a hundred bodies that never end hold up nobody', async () => {
-    const sockets = Array.from({ length: 100 }, () => {
-      const socket = dial();
-      socket.write(`${lengthOf(1_000)}{"query":"`);
-      return socket;
-    });
-    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
-    await whileOthersAreServed(async () => {
-      for (const socket of sockets) socket.write(' ');
-      for (const _ of Array(20).keys()) expect((await service.ask(HEARTBEAT)).text).toBe(alive);
-    });
-    for (const socket of sockets) socket.destroy();
-  });
-
-  test('callers who leave before they are answered hold up nobody', async () => {
-    await whileOthersAreServed(async () => {
-      for (const _ of Array(100).keys()) {
-        const body = JSON.stringify({ query: READ, variables: { email: 'both@example.com' } });
-        const socket = dial();
-        socket.write(lengthOf(body.length) + body);
-        await once(socket, 'connect');
-        socket.destroy();
-      }
-    });
-  });
-
-  test('a request that comes byte by byte is answered', async () => {
-    const body = JSON.stringify(HEARTBEAT);
-    const socket = dial();
-    const answered = once(socket, 'data');
-    for (const byte of lengthOf(Buffer.byteLength(body)) + body) socket.write(byte);
-    const [answer] = await whileOthersAreServed(() => answered);
-    expect(answer).toContain('"memberId":"m-both"');
-    socket.destroy();
-  });
-
-  test('requests sent on without waiting are answered in their order', async () => {
-    const bodies = ['both', 'alpha.only', 'unknown', 'both'].map((local) =>
-      JSON.stringify({ query: READ, variables: { email: `${local}@example.com` } }),
-    );
-    const sent = bodies.map(
-      (body, index) =>
-        `${lengthOf(body.length).trimEnd()}\r\nx-request-id: r${index}${index === 3 ? '\r\nconnection: close' : ''}\r\n\r\n${body}`,
-    );
-    const answer = await whileOthersAreServed(() => talk(sent.join('')));
-    expect(
-      [...answer.matchAll(/x-request-id: (\S+)|"memberId":"(\S+?)"|"code":"(\S+?)"/g)].map(([, id, member, code]) => id ?? member ?? code),
-    ).toEqual(['r0', 'm-both', 'r1', 'm-alpha', 'r2', 'MEMBER_NOT_FOUND', 'r3', 'm-both']);
-  });
-});
-
 test('after all of it the service writes nothing about errors, and answers as before', async () => {
-  expect((await service.ask(HEARTBEAT)).text).toBe(alive);
+  expect((await service.ask(heartbeat.asked)).text).toBe(heartbeat.heard);
   await service.stack.gateway.stop();
   expect(service.stack.gateway.output()).not.toMatch(/"level":"(error|fatal)"/);
 });
