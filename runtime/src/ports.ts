@@ -25,6 +25,8 @@ export async function openPorts(options: {
     worker.serve({ ready, metrics });
     const server = await listen();
     lifecycle.opened('port', server.drain);
+    log.info({ port: server.port }, 'a worker listens');
+    log.flush();
     worker.listening(server.port);
     return { port: server.port, adminPort: 0 };
   }
