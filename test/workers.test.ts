@@ -1,7 +1,7 @@
 // Several processes behind one port: one budget, one demo, one metrics page, and a worker that dies takes nothing with it but what it held.
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, type RequestOptions, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -264,6 +264,29 @@ test('when the primary is killed, the workers finish what they hold and end', as
   for (const { end } of held) expect(await end()).toContain(ANSWER);
   await until(() => !workers.some(isRunning));
   await service.close();
+}, 60_000);
+
+test('where a worker cannot be replaced the other goes on, and once there is none the primary gives up with 1 and says so', async () => {
+  const service = await startFilled('in one process', { WORKERS: '2' });
+  const { gateway } = service.stack;
+  const folder = service.stack.env.DATA_DIR ?? '';
+  const [first = 0, second = 0] = workersOf(gateway);
+  renameSync(folder, `${folder}-away`);
+  writeFileSync(folder, 'no folder');
+  try {
+    process.kill(first, 'SIGKILL');
+    await until(() => /ENOTDIR|EEXIST/.test(gateway.output()));
+    expect(await isReady(gateway)).toBe(false);
+    expect(await ask({ url: gateway.url, key: service.keys.alpha })).toBe(`200 ${ANSWER}`);
+    process.kill(second, 'SIGKILL');
+    await gateway.ended;
+    expect(gateway.output()).toContain('no worker can be started');
+    expect(await gateway.stop()).toBe(1);
+  } finally {
+    rmSync(folder);
+    renameSync(`${folder}-away`, folder);
+    await service.close();
+  }
 }, 60_000);
 
 test('gateway and subgraphs run with several workers each, with budgets in Redis, and outlive the loss of one of each', async () => {
