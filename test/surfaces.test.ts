@@ -219,6 +219,24 @@ test('a hidden field and a misspelt one answer byte for byte the same but for th
   }
 });
 
+test('an alias with the name of a hidden field shows what was asked for under it, never the field', async () => {
+  const plain = 'memberProfile(id: "m-both") { first: email partnerStandings { partnerId } second: email }';
+  const token = await stage.provider.issue('m-both');
+  const { body } = await stage.ask({ query: `{ ${plain} }`, token });
+  const { first, partnerStandings } = Object(body.data?.memberProfile);
+  expect(partnerStandings).not.toEqual([]);
+  for (const name of ['activePartnerIds', '__typename', 'memberId']) {
+    const under = await stage.ask({ query: `{ ${plain.replace('first', name)} }`, token });
+    expect(under.text).toBe(
+      `{"data":{"memberProfile":{"${name}":${JSON.stringify(first)},${JSON.stringify({ partnerStandings, second: first }).slice(1)}}}`,
+    );
+  }
+  const { text } = await surfaces.partner({
+    query: '{ memberByEmail(email: "both@example.com") { memberId: email tier email: memberId } }',
+  });
+  expect(text).toMatch(/^\{"data":\{"memberByEmail":\{"memberId":"[^"]*@[^"]*","tier":"[^"]*","email":"m-both"\}\}\}$/);
+});
+
 /** The status, and the messages in their order. */
 function told({ status, code, body }: Answer) {
   return { status, code, messages: body.errors?.map(({ message }) => message) };

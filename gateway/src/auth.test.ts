@@ -52,16 +52,16 @@ test('a key makes its partner the principal, with the budget of the partner or e
   expect(authenticate({ 'x-partner-api-key': spa.key, authorization: 'Bearer ' })).toEqual(principal(spa.record.keyId, 'spa', 600));
 });
 
-test('a bearer token makes its member the principal, narrowed to the partner that it names', () => {
-  const principal = (scope: object) => ({
+test('a bearer token makes its member the principal, narrowed to the partner that it names, with a budget of its own', () => {
+  const principal = (scope: object, id = 'm1') => ({
     kind: 'principal',
-    principal: { id: 'm1', surface: 'member', scope: { kind: 'member', memberId: 'm1', ...scope }, budget: 120, policy: 'member' },
+    principal: { id, surface: 'member', scope: { kind: 'member', memberId: 'm1', ...scope }, budget: 120, policy: 'member' },
   });
   for (const authorization of ['Bearer good', 'bearer good', 'BEARER  good']) {
     expect(authenticate({ authorization })).toEqual(principal({}));
   }
   expect(authenticate({ authorization: 'Bearer good', 'x-partner-api-key': '' })).toEqual(principal({}));
-  expect(authenticate({ authorization: 'Bearer of-inn' })).toEqual(principal({ partnerId: 'inn' }));
+  expect(authenticate({ authorization: 'Bearer of-inn' })).toEqual(principal({ partnerId: 'inn' }, 'm1\ninn'));
 });
 
 test.each([

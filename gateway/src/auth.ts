@@ -75,5 +75,7 @@ function asMember(token: MemberToken | undefined): Authenticated {
   if (token === undefined) return REFUSED;
   const { memberId, partnerId } = token;
   const scope: Scope = partnerId === undefined ? { kind: 'member', memberId } : { kind: 'member', memberId, partnerId };
-  return { kind: 'principal', principal: { id: memberId, surface: 'member', scope, budget: MEMBER_BUDGET, policy: 'member' } };
+  // A token in a partner's hands has a budget of its own: it tells nothing of what the member does elsewhere, and takes nothing away there.
+  const id = partnerId === undefined ? memberId : `${memberId}\n${partnerId}`;
+  return { kind: 'principal', principal: { id, surface: 'member', scope, budget: MEMBER_BUDGET, policy: 'member' } };
 }

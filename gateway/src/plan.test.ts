@@ -176,3 +176,33 @@ test('response names from the prototype of objects are names like any other', as
     '{"data":{"__proto__":{"toString":"b1","constructor":"Book 1"},"hasOwnProperty":null},"errors":[],"missing":[]}',
   );
 });
+
+test('an alias means the same, whatever field, shown or hidden, has its name', async () => {
+  const { schema, execute: ours } = openSurface('partner', supergraphSdl, transports);
+  const taken = ['id', 'weight', 'secret', 'name', 'title', 'price', 'as__id', '_entities', 'toString'];
+  const rename = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(rename);
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [nameFor(name), rename(inner)]));
+  };
+  const nameFor = (alias: string) => (/^a\d+$/.test(alias) ? (taken[Number(alias.slice(1)) % taken.length] ?? alias) : alias);
+  let compared = 0;
+  for (let seed = 0; seed < OPERATIONS; seed += 1) {
+    const { query, variables } = generateOperation(schema, seed, () => 'b1');
+    const renamed = query.replace(/\ba\d+(?=: )/g, nameFor);
+    const aliases = [...new Set(query.match(/\ba\d+(?=: )/g))];
+    // Two aliases of one name would ask for one field.
+    if (new Set(aliases.map(nameFor)).size < aliases.length) continue;
+    if (renamed === query || [query, renamed].some((each) => validate(schema, parse(each)).length > 0)) continue;
+    const answers = [query, renamed].map((each) => {
+      const document = parse(each);
+      const operation = document.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
+      const { coerced = {} } = getVariableValues(schema, operation?.variableDefinitions ?? [], variables);
+      return ours({ document, key: each, variables, coerced, scope, requestId: 'r' });
+    });
+    const [plain, other] = (await Promise.all(answers)).map(({ data }) => JSON.parse(JSON.stringify(data)));
+    expect({ renamed, data: other }).toEqual({ renamed, data: rename(plain) });
+    compared += 1;
+  }
+  expect(compared).toBeGreaterThan(OPERATIONS / 10);
+});

@@ -14,6 +14,7 @@ import {
   parseType,
   print,
   type SelectionSetNode,
+  separateOperations,
   TypeInfo,
   type TypeNode,
   type ValueNode,
@@ -160,17 +161,28 @@ function hasLiterals(document: DocumentNode): boolean {
 // Anonymous, so that the plan and the subgraphs' caches do not grow with the names callers give; without literals, so that they do not
 // grow with the arguments and hold none of them.
 function prepare(document: DocumentNode, { node, introspects }: Operation, schema: GraphQLSchema): Prepared {
-  const fragments = document.definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
   const { name: _name, ...anonymous } = node;
-  const alone: DocumentNode = { kind: Kind.DOCUMENT, definitions: [anonymous, ...fragments] };
+  const alone = withoutStrangers({ kind: Kind.DOCUMENT, definitions: [anonymous, ...fragmentsOf(document)] });
+  const fragments = fragmentsOf(alone);
   const names = new Set<string>();
   visit(alone, { Field: ({ alias, name }) => void names.add((alias ?? name).value) });
   const rootNames = rootNamesOf(node.selectionSet, fragments);
   const neverNull = neverNullOf(alone, node.variableDefinitions, schema);
   const { introspection, rest } = introspects ? splitIntrospection(alone) : { rest: alone };
   if (rest === undefined) return { introspection, key: '', literals: {}, names, rootNames, neverNull };
-  const { lifted, literals } = liftLiterals(rest, schema);
+  const { lifted, literals } = liftLiterals(withoutStrangers(rest), schema);
   return { introspection, document: lifted, key: print(lifted), literals, names, rootNames, neverNull };
+}
+
+function fragmentsOf(document: DocumentNode): FragmentDefinitionNode[] {
+  return document.definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
+}
+
+// Without the fragments that only other operations use: nobody has measured those, and the planner would expand them all the same.
+function withoutStrangers(document: DocumentNode): DocumentNode {
+  const separated = separateOperations(document)[''];
+  if (separated === undefined) throw new Error('the operation is anonymous');
+  return separated;
 }
 
 function neverNullOf(document: DocumentNode, definitions: readonly VariableDefinitionNode[] = [], schema: GraphQLSchema): string[] {

@@ -16,6 +16,7 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
+import { responseName } from './alias.ts';
 
 export type Path = readonly (string | number)[];
 type Data = Record<string, unknown>;
@@ -24,7 +25,7 @@ type Data = Record<string, unknown>;
 export type Shape = (data: Data, missing: (path: Path) => void) => Data | null;
 
 /**
- * Compiles the only operation of a validated document. `variables` decide @skip and @include: a shape fits every request in which those have
+ * Compiles the only operation of a validated document with guarded aliases (alias.ts). `variables` decide @skip and @include: a shape fits every request in which those have
  * the same values. Neither the document nor the data can reach an object's prototype.
  */
 export function compileShape(schema: GraphQLSchema, document: DocumentNode, variables: Data): Shape {
@@ -69,11 +70,11 @@ export function compileShape(schema: GraphQLSchema, document: DocumentNode, vari
       if (typeof value !== 'object' || value === null) return broken(path, missing);
       const data = value as Data;
       const result: Data = Object.create(null);
-      for (const { name, nonNull, complete } of fields) {
+      for (const { name, shown, nonNull, complete } of fields) {
         const own = Object.hasOwn(data, name) ? data[name] : undefined;
         const completed = complete(own ?? null, path, missing);
         if (completed === null && nonNull) return null;
-        result[name] = completed;
+        result[shown] = completed;
       }
       return result;
     };
@@ -81,12 +82,13 @@ export function compileShape(schema: GraphQLSchema, document: DocumentNode, vari
 
   function compileField(type: GraphQLObjectType, name: string, nodes: readonly FieldNode[]) {
     const field = nodes[0]?.name.value ?? '';
-    if (field === '__typename') return { name, nonNull: true, complete: () => type.name };
+    const shown = responseName(name);
+    if (field === '__typename') return { name, shown, nonNull: true, complete: () => type.name };
     const definition = type.getFields()[field];
     if (definition === undefined) throw new Error(`a validated document asks for ${type.name}.${field}`);
     const sets = nodes.flatMap((node) => node.selectionSet ?? []);
     const complete = compileType(definition.type, sets);
-    return { name, nonNull: isNonNullType(definition.type), complete: under(name, complete) };
+    return { name, shown, nonNull: isNonNullType(definition.type), complete: under(shown, complete) };
   }
 
   function compileType(type: GraphQLOutputType, sets: readonly SelectionSetNode[]): Completer {

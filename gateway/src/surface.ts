@@ -17,6 +17,7 @@ import {
   visit,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
+import { fieldNames, guardAliases, responseName } from './alias.ts';
 import { type PlanRun, runPlan } from './plan.ts';
 import { compileShape, type Path, type Shape } from './shape.ts';
 
@@ -64,6 +65,7 @@ export function openSurface(surface: Surface, supergraphSdl: string, transports:
   const apiSchema = supergraph.apiSchema();
   const schema = apiSchema.toGraphQLJSSchema();
   const whole = supergraph.schema.toGraphQLJSSchema();
+  const fields = fieldNames(whole);
   const plans = new LRUCache<string, Planned>({
     max: MAX_PLANS,
     maxSize: MAX_PLANNED_CHARACTERS,
@@ -73,9 +75,10 @@ export function openSurface(surface: Surface, supergraphSdl: string, transports:
   function plannedOf(document: DocumentNode, key: string): Planned {
     let planned = plans.get(key);
     if (planned === undefined) {
-      const { node } = planner.buildQueryPlan(operationFromDocument(apiSchema, document));
+      const guarded = guardAliases(document, fields);
+      const { node } = planner.buildQueryPlan(operationFromDocument(apiSchema, guarded));
       if (node?.kind === 'Subscription') throw new Error('no surface has subscriptions');
-      planned = { node, conditions: conditionsOf(document), shapes: new Map() };
+      planned = { document: guarded, node, conditions: conditionsOf(document), shapes: new Map() };
       plans.set(key, planned);
     }
     return planned;
@@ -85,7 +88,7 @@ export function openSurface(surface: Surface, supergraphSdl: string, transports:
     schema,
     execute({ document, key, variables, coerced, scope, requestId }) {
       const planned = plannedOf(document, key);
-      const shape = shapeOf(planned, schema, document, coerced);
+      const shape = shapeOf(planned, schema, coerced);
       const run: PlanRun = { transports, supergraph: whole, variables, coerced, scope, requestId, data: {}, errors: [] };
       const running = planned.node && runPlan(planned.node, run);
       return running ? running.then(() => shaped(run, shape)) : shaped(run, shape);
@@ -93,19 +96,26 @@ export function openSurface(surface: Surface, supergraphSdl: string, transports:
   };
 }
 
-/** A document's plan, the variables its conditions name, and its shapes by the values of those. */
-type Planned = { node?: PlanNode; conditions: readonly string[]; shapes: Map<string, Shape> };
+/** A document with guarded aliases, its plan, the variables its conditions name, and its shapes by the values of those. */
+type Planned = { document: DocumentNode; node?: PlanNode; conditions: readonly string[]; shapes: Map<string, Shape> };
 
 // With many conditions the combinations are not worth keeping; then each request compiles its own shape.
 const MAX_SHAPES = 16;
 
-function shapeOf({ conditions, shapes }: Planned, schema: GraphQLSchema, document: DocumentNode, coerced: Record<string, unknown>): Shape {
+function shapeOf({ document, conditions, shapes }: Planned, schema: GraphQLSchema, coerced: Record<string, unknown>): Shape {
   const values = conditions.length === 0 ? '' : conditions.map((name) => (coerced[name] === true ? '1' : '0')).join('');
   const known = shapes.get(values);
   if (known !== undefined) return known;
   const shape = compileShape(schema, document, coerced);
   if (shapes.size < MAX_SHAPES) shapes.set(values, shape);
   return shape;
+}
+
+// Paths under the names the caller gave.
+function asNamed(error: SubgraphError): SubgraphError {
+  return error.path === undefined
+    ? error
+    : { ...error, path: error.path.map((step) => (typeof step === 'string' ? responseName(step) : step)) };
 }
 
 function conditionsOf(document: DocumentNode): string[] {
@@ -120,7 +130,7 @@ function conditionsOf(document: DocumentNode): string[] {
 
 function shaped({ data, errors }: PlanRun, shape: Shape): ExecutionResult {
   const missing: Path[] = [];
-  return { data: shape(data, (path) => void missing.push(path)), errors, missing };
+  return { data: shape(data, (path) => void missing.push(path)), errors: errors.map(asNamed), missing };
 }
 
 /**

@@ -51,7 +51,12 @@ export function createLog(level: Settings['logLevel']): Log {
   if (level === 'silent') return { debug: ignore, info: ignore, warn: ignore, error: ignore, fatal: ignore, flush: ignore };
   const stdout = createOutput(1);
   const logger = pino(
-    { level, base: { pid: process.pid }, formatters: { level: (label) => ({ level: label }) }, serializers: { err: describeError } },
+    {
+      level,
+      base: { pid: process.pid },
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: describeError, requestId: withoutSecret },
+    },
     stdout,
   );
   return {
@@ -65,6 +70,11 @@ export function createLog(level: Settings['logLevel']): Log {
     },
     flush: stdout.flush,
   };
+}
+
+// Callers choose their request ids, and some paste the wrong thing.
+function withoutSecret(requestId: string): string {
+  return /^(pk_|ml_|ec_|eu_|eyJ)/.test(requestId) ? 'withheld' : requestId;
 }
 
 /** An error as a line shows it: no message, neither its own nor in its stack. */

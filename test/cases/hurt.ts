@@ -10,6 +10,8 @@ const input = (literal: string) => `mutation { enrollMember(input: ${literal}) {
 
 /** By name. Those that take variables take `$v0` to `$v299`, all true. */
 export const HURTING: Record<string, string> = {
+  'an operation beside another whose fragments double at each step': `query Asked { __typename } query Other { ...F0 } ${repeat(70, (n) => `fragment F${n} on Query { ...F${n + 1} ...F${n + 2} x: __typename }`)}
+    fragment F70 on Query { __typename } fragment F71 on Query { __typename }`,
   'one field a thousand times': member(repeat(980, () => 'email')),
   'aliases by the hundred': member(repeat(320, (n) => `a${n}: email`)),
   'ten look-ups of thirty aliases': `{ ${repeat(10, (a) => `a${a}: memberByEmail(email: "both@example.com") { ${repeat(28, (n) => `b${n}: points`)} }`)} }`,
