@@ -35,6 +35,7 @@ describe('200', () => {
       `{ ${times(10, (index) => `a${index}: memberByEmail(email: "both@example.com") { tier }`)} }`,
       `{ memberByEmail(email: "both@example.com") { ${times(9, () => 'tier')} ${times(90, () => '...F')} } }
         fragment F on PartnerMemberRead { ${times(10, () => 'tier')} }`,
+      `{ memberByEmail(email: "both@example.com") { ${times(985, () => 'tier')} } }`,
       `{ memberByEmail(email: "both@example.com") { ${times(330, (n) => `a${n}: tier`)} } } # ${'a comment has no tokens '.repeat(9)}`,
       `{ __schema { types { fields { type { ${'ofType { '.repeat(10)} name ${'} '.repeat(10)} } } } } }`,
     ];
