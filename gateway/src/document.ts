@@ -8,6 +8,7 @@ import {
   parse,
   type SelectionSetNode,
 } from 'graphql';
+import { INTROSPECTION_FIELDS } from './introspection.ts';
 
 /** The limits of an operation (contract, section 1, OPERATION_TOO_COMPLEX). */
 export const LIMITS = { tokens: 1_000, rootFields: 10, selections: 1_000, depth: 8, introspectionDepth: 15 } as const;
@@ -69,7 +70,6 @@ type Size = {
 
 // Each of these makes introspection's answer longer by a factor; nested they multiply.
 const LISTS = new Set(['fields', 'inputFields', 'interfaces', 'possibleTypes']);
-const INTROSPECTION = new Set(['__schema', '__type']);
 
 const NOTHING: Size = {
   fields: 0,
@@ -109,7 +109,7 @@ function createMeasure(document: DocumentNode): (set: SelectionSetNode | undefin
 }
 
 function ofField(name: string, child: Size): Size {
-  const introspects = INTROSPECTION.has(name);
+  const introspects = INTROSPECTION_FIELDS.has(name);
   const isList = LISTS.has(name);
   return {
     ...child,

@@ -2,18 +2,22 @@
 
 import { fail, type Metrics } from '@partner-loyalty/runtime';
 import {
+  type ASTNode,
   type DocumentNode,
+  type FloatValueNode,
   type FragmentDefinitionNode,
   GraphQLError,
   type GraphQLSchema,
   getNamedType,
   getVariableValues,
+  type IntValueNode,
   isLeafType,
   isNonNullType,
   Kind,
   parseType,
   print,
   type SelectionSetNode,
+  type StringValueNode,
   separateOperations,
   TypeInfo,
   type TypeNode,
@@ -160,13 +164,15 @@ export function prepared(cached: Cached, document: DocumentNode, operation: Oper
   return result;
 }
 
-const LITERALS: ReadonlySet<string> = new Set([Kind.STRING, Kind.INT, Kind.FLOAT]);
+function isLiteral(node: ASTNode): node is StringValueNode | IntValueNode | FloatValueNode {
+  return node.kind === Kind.STRING || node.kind === Kind.INT || node.kind === Kind.FLOAT;
+}
 
 function hasLiterals(document: DocumentNode): boolean {
   let found = false;
   visit(document, {
     enter: (node) => {
-      if (LITERALS.has(node.kind)) found = true;
+      if (isLiteral(node)) found = true;
       return undefined;
     },
   });
@@ -247,7 +253,7 @@ function liftLiterals(document: DocumentNode, schema: GraphQLSchema) {
       enter: (node) => {
         if (node.kind === Kind.VARIABLE_DEFINITION || node.kind === Kind.DIRECTIVE) return false;
         if (node.kind === Kind.FIELD && node.name.value.startsWith('__')) return false;
-        return node.kind === Kind.STRING || node.kind === Kind.INT || node.kind === Kind.FLOAT ? lift(node) : undefined;
+        return isLiteral(node) ? lift(node) : undefined;
       },
     }),
   );
