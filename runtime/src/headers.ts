@@ -68,6 +68,6 @@ export const HEADERS = {
   subgraphSignature: {
     name: 'x-subgraph-signature',
     direction: 'subgraph',
-    meaning: 'HMAC-SHA256 over method, path, time, nonce, scopes and the SHA-256 of the body, in hexadecimal.',
+    meaning: 'HMAC-SHA256 over method, path, time, nonce, scopes and body, in hexadecimal.',
   },
 } as const satisfies Record<string, HeaderRow>;

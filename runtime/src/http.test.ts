@@ -297,6 +297,24 @@ describe('an answer in pieces', () => {
   });
 });
 
+test('answers that are ready in one turn all go out, whoever of the others has gone', async () => {
+  const { promise: asked, resolve } = promised();
+  const { promise: released, resolve: release } = promised();
+  let requests = 0;
+  const port = await serve(async ({ path }) => {
+    if (++requests === 3) resolve();
+    await released;
+    return json({ path });
+  });
+  const gone = await open(port);
+  gone.write('GET /gone HTTP/1.1\r\nhost: x\r\n\r\n');
+  const others = ['/a', '/b'].map((path) => fetch(`http://127.0.0.1:${port}${path}`));
+  await asked;
+  gone.resetAndDestroy();
+  release();
+  expect(await Promise.all(others.map(async (response) => (await response).json()))).toEqual([{ path: '/a' }, { path: '/b' }]);
+});
+
 test('the signal aborts when the client goes away, and not when it has its answer', async () => {
   const signals: AbortSignal[] = [];
   const began = promised();

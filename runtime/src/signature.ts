@@ -1,5 +1,5 @@
 // Signed requests from the gateway to a subgraph: HMAC-SHA256 over all that decides the answer, fresh, and good for one use.
-import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { HEADERS } from './headers.ts';
 
@@ -16,12 +16,13 @@ const SIGNATURE = HEADERS.subgraphSignature.name;
 
 /** Gives the headers that sign a request. No two requests of a signer are signed alike. */
 export function createSigner(secret: string, now: () => number = Date.now): (parts: SignedParts) => Record<string, string> {
+  const key = keyOf(secret);
   const start = randomBytes(9).toString('base64url');
   let count = 0;
   return (parts) => {
     const time = String(now());
     const nonce = `${start}-${(count++).toString(36)}`;
-    return { [TIME]: time, [NONCE]: nonce, [SCOPES]: parts.scopes, [SIGNATURE]: digest(secret, parts, time, nonce) };
+    return { [TIME]: time, [NONCE]: nonce, [SCOPES]: parts.scopes, [SIGNATURE]: digest(key, parts, time, nonce) };
   };
 }
 
@@ -34,6 +35,7 @@ export type Verifier = {
 
 /** Verifies requests against every secret, so that one can be changed for another without a gap. Remembers what it has let through. */
 export function createVerifier(secrets: readonly string[], now: () => number = Date.now): Verifier {
+  const keys = secrets.map(keyOf);
   const seen = new Map<number, Set<number>>();
   let size = 0;
   let floorMs = 0;
@@ -77,8 +79,8 @@ export function createVerifier(secrets: readonly string[], now: () => number = D
     verify: (headers, { method, path, body }) => {
       const time = String(headers[TIME]);
       const given = Buffer.from(String(headers[SIGNATURE]), 'latin1');
-      for (const secret of secrets) {
-        const right = digest(secret, { method, path, body, scopes: String(headers[SCOPES]) }, time, String(headers[NONCE]));
+      for (const key of keys) {
+        const right = digest(key, { method, path, body, scopes: String(headers[SCOPES]) }, time, String(headers[NONCE]));
         if (given.length === right.length && timingSafeEqual(given, Buffer.from(right, 'latin1')))
           return fresh(Number(time)) && firstTime(Number(time), right);
       }
@@ -87,9 +89,11 @@ export function createVerifier(secrets: readonly string[], now: () => number = D
   };
 }
 
-/** In hexadecimal. None of the parts before the body's digest can hold a line break, so the signed text says one thing only. */
-function digest(secret: string, { method, path, scopes, body }: SignedParts, time: string, nonce: string): string {
-  return createHmac('sha256', secret)
-    .update(`${method}\n${path}\n${time}\n${nonce}\n${scopes}\n${hash('sha256', body, 'hex')}`)
-    .digest('hex');
+/** In hexadecimal. None of the parts before the body can hold a line break, so the signed text says one thing only. */
+function digest(key: KeyObject, { method, path, scopes, body }: SignedParts, time: string, nonce: string): string {
+  return createHmac('sha256', key).update(`${method}\n${path}\n${time}\n${nonce}\n${scopes}\n`).update(body).digest('hex');
+}
+
+function keyOf(secret: string): KeyObject {
+  return createSecretKey(secret, 'utf8');
 }

@@ -103,6 +103,7 @@ describe.each(ENGINES)('the courier on %s', (engine) => {
   });
 
   test('mail that cannot be sent is given up after about an hour, kept as failed, counted and logged without a word of it', async () => {
+    const errors = () => lines.filter(({ level }) => level === 'error');
     await server.down();
     const courier = start();
     await ask(1);
@@ -117,9 +118,8 @@ describe.each(ENGINES)('the courier on %s', (engine) => {
     });
     expect(ahead / MINUTE).toBeGreaterThan(50);
     expect(ahead / MINUTE).toBeLessThan(65);
-    await until(async () => (await counted('failed')) === 1);
-    const [line] = lines.filter(({ level }) => level === 'error');
-    expect(line).toMatchObject({ reason: 'magic-link', count: 1 });
+    await until(async () => (await counted('failed')) === 1 && errors().length > 0);
+    expect(errors()).toMatchObject([{ reason: 'magic-link', count: 1 }]);
     expect(JSON.stringify(lines.map(({ err: _, ...line }) => line))).not.toMatch(/example\.com|ml_/);
     await server.up();
     ahead += 60 * MINUTE;
