@@ -1,9 +1,13 @@
 // Sends the takings of one subject in one event-loop turn to a counter as one, and shares the answer out as if each had been sent alone.
+import { atEndOfTurn } from '@partner-loyalty/runtime';
 import type { Count, Counter } from './limit.counters.ts';
 
 type Share = { points: number; resolve(count: Count): void; reject(error: unknown): void };
 
-/** The same counter, asked once per subject and turn. With Redis a taking then costs 5 µs of this process's time instead of 16 to 20. */
+/**
+ * The same counter, asked once per subject and turn. With Redis a taking then costs 5 µs of this process's time instead of 16 to 20. Without, requests
+ * still wait for each other here, and go on together: a third less time for a request under load.
+ */
 export function batched(counter: Counter): Counter {
   let turn = new Map<string, Share[]>();
 
@@ -16,8 +20,7 @@ export function batched(counter: Counter): Counter {
   return {
     add: (subject, points) =>
       new Promise((resolve, reject) => {
-        // After the poll phase, in which the requests of this turn arrive.
-        if (turn.size === 0) setImmediate(flush);
+        if (turn.size === 0) atEndOfTurn(flush);
         const share = { points, resolve, reject };
         const shares = turn.get(subject);
         if (shares) shares.push(share);

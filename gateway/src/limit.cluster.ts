@@ -1,7 +1,6 @@
 // Counters that the worker processes of one cluster share through their primary, where there is no Redis.
 import type { Environment } from '@partner-loyalty/runtime';
 import { RateLimiterCluster, RateLimiterClusterMaster } from 'rate-limiter-flexible';
-import { batched } from './limit.batch.ts';
 import { alone, type Counters } from './limit.counters.ts';
 import { createMemoryCounters, limiterOptions } from './limit.memory.ts';
 
@@ -15,10 +14,10 @@ export function createClusterCounters(environment: Environment): Counters {
     counter(name, windowSeconds) {
       const limiter = new RateLimiterCluster({ ...limiterOptions(environment, name, windowSeconds), timeoutMs: DEADLINE_MS });
       const own = alone(memory.counter(name, windowSeconds));
-      return batched({
+      return {
         add: (subject, points) =>
           process.connected ? limiter.penalty(subject, points).catch(() => own.add(subject, points)) : own.add(subject, points),
-      });
+      };
     },
     close: memory.close,
   };

@@ -2,7 +2,6 @@
 import type { Environment, Log } from '@partner-loyalty/runtime';
 import { Redis } from 'ioredis';
 import { RateLimiterRedis } from 'rate-limiter-flexible';
-import { batched } from './limit.batch.ts';
 import { alone, type Counter, type Counters } from './limit.counters.ts';
 import { createMemoryCounters, limiterOptions } from './limit.memory.ts';
 import { watchRedis } from './limit.watch.ts';
@@ -38,7 +37,7 @@ export async function openRedisCounters(url: string, environment: Environment, l
     counter(name, windowSeconds) {
       const shared = counterIn(name, windowSeconds);
       const own = alone(memory.counter(name, windowSeconds));
-      return batched({
+      return {
         add(subject, points) {
           // Always counted here too, so that a lost answer or an outage does not give back what was taken before it.
           const counted = own.add(subject, points);
@@ -48,7 +47,7 @@ export async function openRedisCounters(url: string, environment: Environment, l
             return counted;
           });
         },
-      });
+      };
     },
     close: watch.close,
   };

@@ -1,6 +1,7 @@
 // The limits: how much a subject may take in a window, the verdict on each taking and the headers that tell it.
 import { HEADERS, type Metrics } from '@partner-loyalty/runtime';
 import ipaddr from 'ipaddr.js';
+import { batched } from './limit.batch.ts';
 import type { Counter, Counters } from './limit.counters.ts';
 
 /**
@@ -41,7 +42,7 @@ export function createLimiter(counters: Counters, keyWindowSeconds: number, metr
   const made: Partial<Record<Policy, Counter>> = {};
 
   const take: Limiter['take'] = (policy, subject, cost, budget) => {
-    made[policy] ??= counters.counter(policy, windowSeconds[policy]);
+    made[policy] ??= batched(counters.counter(policy, windowSeconds[policy]));
     return made[policy].add(subject, cost).then(({ consumedPoints, msBeforeNext, alone }) => {
       const allowed = consumedPoints <= budget;
       metrics.limit(policy, alone ? 'insurance' : allowed ? 'taken' : 'refused');

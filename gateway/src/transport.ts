@@ -1,5 +1,6 @@
 // Reaches a subgraph that runs by itself: the operations of one event-loop turn travel together, each answered on its own.
 import {
+  atEndOfTurn,
   createSigner,
   encodeRequests,
   type Log,
@@ -64,7 +65,7 @@ export function createHttpTransport(options: {
   return {
     execute: (request: SubgraphRequest) =>
       new Promise<SubgraphReply>((resolve) => {
-        if (turn.length === 0) setImmediate(sendTurn);
+        if (turn.length === 0) atEndOfTurn(sendTurn);
         turn.push({ request, resolve });
       }),
     ready,

@@ -1,5 +1,6 @@
 // Gathers the reads of one event-loop turn into one query.
 import DataLoader from 'dataloader';
+import { atEndOfTurn } from './turn.ts';
 
 // As many documents as MongoDB's first answer brings without being asked for more.
 const MAX_KEYS = 100;
@@ -14,7 +15,7 @@ export function gather<V>(load: (keys: string[]) => Promise<ReadonlyMap<string, 
       const found = await load([...new Set(keys)]);
       return keys.map((key) => found.get(key));
     },
-    { cache: false, maxBatchSize: MAX_KEYS, batchScheduleFn: (send) => void setImmediate(send) },
+    { cache: false, maxBatchSize: MAX_KEYS, batchScheduleFn: atEndOfTurn },
   );
   return (key) => loader.load(key);
 }

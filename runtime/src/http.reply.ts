@@ -3,6 +3,7 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Duplex } from 'node:stream';
 import { ERRORS, type ErrorCode } from './errors.ts';
 import { HEADERS } from './headers.ts';
+import { atEndOfTurn } from './turn.ts';
 
 export type HttpReply = {
   status: number;
@@ -44,28 +45,13 @@ export async function writeReply(
   outgoing.writeHead(reply.status, headerList(reply, requestId, close));
   if (!incoming.complete) discardBody(incoming);
   if (typeof body !== 'function') {
-    endWithTurn(outgoing, body);
+    // A write whose reader sleeps costs the reader's wake-up as well, several times the write; together they mostly meet readers that are awake.
+    // With a reader on the same machine this takes 40 % off a subgraph's time for a request.
+    atEndOfTurn(() => outgoing.end(body));
     return;
   }
   await body((piece) => outgoing.write(piece));
   outgoing.end();
-}
-
-type Ready = { outgoing: ServerResponse; body: string | Buffer };
-
-let ready: Ready[] = [];
-
-/**
- * Writes the answers of one event-loop turn one after the other at its end. A write to a reader that sleeps costs its wake-up as well; written together they
- * meet readers that are awake. Under load this takes two thirds off the kernel's share of a request over loopback, and 40 % off all of a subgraph's.
- */
-function endWithTurn(outgoing: ServerResponse, body: string | Buffer): void {
-  if (ready.push({ outgoing, body }) > 1) return;
-  setImmediate(() => {
-    const all = ready;
-    ready = [];
-    for (const each of all) each.outgoing.end(each.body);
-  });
 }
 
 /** Writes a reply to a socket that node:http has given up on or handed over, and closes it once the client had time to read. */
