@@ -1,6 +1,6 @@
 // What variants stand on: one Node version, ports, subgraphs in memory, Redis, MongoDB and filled stores, each started when first asked for.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { tmpdir, totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
 import { readEnv } from '@partner-loyalty/runtime';
 import { findCommand } from '../test/support/debian.ts';
@@ -61,6 +61,8 @@ export type Stage = {
 /** Members that subgraphs in memory know. */
 export const MEMORY_MEMBERS = 100_000;
 const SECRET = 'a secret of the benchmark alone';
+// A quarter of the machine; mongod takes half by itself.
+const DOCUMENTDB_CACHE_MB = Math.floor(totalmem() / 4 / 2 ** 20);
 
 /** Opens a stage. Whoever opens it closes it, which ends everything that was started. */
 export function openStage(node: NodeVersion): Stage {
@@ -75,7 +77,7 @@ export function openStage(node: NodeVersion): Stage {
     return url;
   };
   const redisUrl = once(() => server('REDIS_URL', startRedis));
-  const mongodbUrl = once(() => server('MONGODB_URL', findCommand('mongod') ? startMongod : startDocumentDb));
+  const mongodbUrl = once(() => server('MONGODB_URL', findCommand('mongod') ? startMongod : () => startDocumentDb(DOCUMENTDB_CACHE_MB)));
 
   const subgraph = async (name: 'members' | 'standings') => {
     const [port, plainPort] = [await freePort(), await freePort()];
