@@ -14,7 +14,7 @@ export function batched(counter: Counter): Counter {
   function flush(): void {
     const batches = turn;
     turn = new Map();
-    for (const [subject, shares] of batches) send(counter, subject, shares);
+    for (const [subject, shares] of batches) void send(counter, subject, shares);
   }
 
   return {
@@ -29,18 +29,16 @@ export function batched(counter: Counter): Counter {
   };
 }
 
-function send(counter: Counter, subject: string, shares: Share[]): void {
+async function send(counter: Counter, subject: string, shares: Share[]): Promise<void> {
   const points = shares.reduce((sum, share) => sum + share.points, 0);
-  counter.add(subject, points).then(
-    ({ consumedPoints, msBeforeNext, alone }) => {
-      let consumed = consumedPoints - points;
-      for (const share of shares) {
-        consumed += share.points;
-        share.resolve({ consumedPoints: consumed, msBeforeNext, alone });
-      }
-    },
-    (error) => {
-      for (const share of shares) share.reject(error);
-    },
-  );
+  try {
+    const { consumedPoints, msBeforeNext, alone } = await counter.add(subject, points);
+    let consumed = consumedPoints - points;
+    for (const share of shares) {
+      consumed += share.points;
+      share.resolve({ consumedPoints: consumed, msBeforeNext, alone });
+    }
+  } catch (error) {
+    for (const share of shares) share.reject(error);
+  }
 }

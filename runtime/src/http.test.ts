@@ -375,6 +375,22 @@ describe('draining', () => {
     await drained;
   });
 
+  test('begun while an answer is ready to be written writes it and ends its connection', async () => {
+    let drained: Promise<void> | undefined;
+    const drain = () => {
+      drained = servers[0]?.drain();
+    };
+    const port = await serve(() => {
+      // After all that follows from the handler, and before the turn ends.
+      queueMicrotask(() => process.nextTick(drain));
+      return json({ finished: true });
+    });
+    const socket = await open(port);
+    socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    expect(await heard(socket, '}')).toContain('{"finished":true}');
+    await drained;
+  });
+
   test('ends a connection whose answer had begun', async () => {
     const finish = promised();
     const port = await serve(() => ({

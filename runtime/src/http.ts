@@ -110,6 +110,8 @@ export async function serveHttp(options: {
     drain: () => {
       draining = true;
       server.close();
+      // Answers of this turn are still to be written; their connections were busy until now.
+      setImmediate(() => server.closeIdleConnections());
       setTimeout(() => {
         for (const socket of silent) socket.destroy();
       }, SILENT_MS).unref();
@@ -133,7 +135,7 @@ function createIds(): () => string {
 
 /** Whether bytes of an answer are out already. Cast: node:http's own handling of client errors looks at the same field. */
 function answerBegun(socket: Duplex): boolean {
-  return (socket as Duplex & { _httpMessage?: ServerResponse | null })._httpMessage?.headersSent ?? false;
+  return (socket as Duplex & { _httpMessage?: { _headerSent: boolean } | null })._httpMessage?._headerSent ?? false;
 }
 
 function brokenHttpReply(code: string | undefined, requestId: string): HttpReply & { body: string } {
