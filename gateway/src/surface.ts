@@ -1,7 +1,7 @@
 // The surfaces: schemas cut from the one graph by @tag, each with an executor of its own, so that a hidden field and a misspelt one are the same thing.
 import { operationFromDocument, Supergraph } from '@apollo/federation-internals';
 import { type PlanNode, QueryPlanner } from '@apollo/query-planner';
-import type { Scope, SubgraphError, Transport } from '@partner-loyalty/runtime';
+import { expandedSelections, type Scope, type SubgraphError, type Transport } from '@partner-loyalty/runtime';
 import {
   type ConstDirectiveNode,
   type DefinitionNode,
@@ -51,9 +51,13 @@ export type ExecutionResult = {
 
 export type SurfaceExecutor = { schema: GraphQLSchema; execute(execution: Execution): ExecutionResult | Promise<ExecutionResult> };
 
-// A plan and its shapes take some ten times the text of their document; callers choose documents, so both bounds matter.
+// Callers choose documents, so both bounds matter.
 const MAX_PLANS = 2_000;
-const MAX_PLANNED_CHARACTERS = 4_000_000;
+const MAX_BYTES = 64 * 1024 * 1024;
+// What a plan was seen to take for each character of its document's text and for each selection, and each shape for each selection.
+const BYTES_PER_CHARACTER = 128;
+const BYTES_PLANNED = 640;
+const BYTES_SHAPED = 384;
 
 /** Builds the executor of one surface over the transports, which are found by the subgraph's name. Throws where the supergraph does not fit. */
 export function openSurface(surface: Surface, supergraphSdl: string, transports: Readonly<Record<string, Transport>>): SurfaceExecutor {
@@ -68,8 +72,9 @@ export function openSurface(surface: Surface, supergraphSdl: string, transports:
   const fields = fieldNames(whole);
   const plans = new LRUCache<string, Planned>({
     max: MAX_PLANS,
-    maxSize: MAX_PLANNED_CHARACTERS,
-    sizeCalculation: (_plan, key) => key.length + 1,
+    maxSize: MAX_BYTES,
+    sizeCalculation: ({ document, conditions }, key) =>
+      1_024 + key.length * BYTES_PER_CHARACTER + expandedSelections(document) * (BYTES_PLANNED + shapesOf(conditions) * BYTES_SHAPED),
   });
 
   function plannedOf(document: DocumentNode, key: string): Planned {
@@ -101,6 +106,11 @@ type Planned = { document: DocumentNode; node?: PlanNode; conditions: readonly s
 
 // With many conditions the combinations are not worth keeping; then each request compiles its own shape.
 const MAX_SHAPES = 16;
+
+/** How many shapes may come to be kept. */
+function shapesOf(conditions: readonly string[]): number {
+  return Math.min(MAX_SHAPES, 2 ** conditions.length);
+}
 
 function shapeOf({ document, conditions, shapes }: Planned, schema: GraphQLSchema, coerced: Record<string, unknown>): Shape {
   const values = conditions.length === 0 ? '' : conditions.map((name) => (coerced[name] === true ? '1' : '0')).join('');

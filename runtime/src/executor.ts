@@ -4,6 +4,7 @@ import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
 import { LRUCache } from 'lru-cache';
 import { resolveEntitiesInStep } from './entities.ts';
 import { ERRORS, Failure } from './errors.ts';
+import { expandedSelections } from './expanded.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { isOutage } from './outage.ts';
@@ -14,14 +15,22 @@ export type Execute = (request: SubgraphRequest) => SubgraphReply | Promise<Subg
 /** What graphql-js and graphql-jit both answer with. */
 type Result = Pick<ExecutionResult<Record<string, unknown>>, 'data' | 'errors'>;
 
-type Prepared = { document: DocumentNode; uses: number; compiled?: CompiledQuery };
+type Prepared = { document: DocumentNode; selections: number; uses: number; compiled?: CompiledQuery };
 
 const DEADLINE_MS = 2_000;
-const CACHE = { max: 1_000, maxSize: 2 * 1024 * 1024, sizeCalculation: (_: Prepared, text: string) => text.length + 1 };
+// What a parsed document was seen to take for each character of its text, and a compiled one for each selection.
+const BYTES_PER_CHARACTER = 64;
+const BYTES_PER_SELECTION = 2_048;
+const CACHE = {
+  max: 1_000,
+  maxSize: 64 * 1024 * 1024,
+  sizeCalculation: ({ selections }: Prepared, text: string) =>
+    1_024 + text.length * BYTES_PER_CHARACTER + (isCompiled(selections) ? selections * BYTES_PER_SELECTION : 0),
+};
 /** Compiling takes a multiple of executing, so texts that come once are not worth it: they hold literals, each a different one. */
 const COMPILED_FROM_USE = 2;
-/** Compiling takes about 1 ms for 1,000 characters. */
-const COMPILED_UP_TO_CHARACTERS = 10_000;
+/** Compiling takes about 1 ms for 20 selections. */
+const COMPILED_UP_TO_SELECTIONS = 250;
 
 /** Never throws nor rejects: what goes wrong is in the reply's errors, with a code of the table. */
 export function createExecutor({ name, schema }: Pick<Subgraph, 'name' | 'schema'>, log: Log): Execute {
@@ -33,11 +42,12 @@ export function createExecutor({ name, schema }: Pick<Subgraph, 'name' | 'schema
     const contextValue: SubgraphContext = { scope, requestId };
     let prepared = cache.get(query);
     if (prepared === undefined) {
-      prepared = { document: prepare(schema, query), uses: 0 };
+      const document = prepare(schema, query);
+      prepared = { document, selections: expandedSelections(document), uses: 0 };
       cache.set(query, prepared);
     }
     prepared.uses++;
-    if (prepared.uses === COMPILED_FROM_USE) prepared.compiled = compile(schema, prepared.document, query);
+    if (prepared.uses === COMPILED_FROM_USE) prepared.compiled = compile(schema, prepared, query);
     if (prepared.compiled !== undefined) return prepared.compiled.query(undefined, contextValue, variables);
     return execute({ schema, document: prepared.document, contextValue, variableValues: variables, operationName });
   }
@@ -114,6 +124,10 @@ export function unavailable(): SubgraphReply {
   return { data: null, errors: [{ message: ERRORS.SERVICE_UNAVAILABLE.message, extensions: { code: 'SERVICE_UNAVAILABLE' } }] };
 }
 
+function isCompiled(selections: number): boolean {
+  return selections <= COMPILED_UP_TO_SELECTIONS;
+}
+
 function prepare(schema: GraphQLSchema, query: string): DocumentNode {
   const document = parse(query);
   const [fault] = validate(schema, document);
@@ -121,10 +135,10 @@ function prepare(schema: GraphQLSchema, query: string): DocumentNode {
   return document;
 }
 
-/** Undefined where graphql-js goes on executing: for long texts, several operations, and what the compiler refuses or gets wrong. */
-function compile(schema: GraphQLSchema, document: DocumentNode, query: string): CompiledQuery | undefined {
+/** Undefined where graphql-js goes on executing: for large operations, several of them, and what the compiler refuses or gets wrong. */
+function compile(schema: GraphQLSchema, { document, selections }: Prepared, query: string): CompiledQuery | undefined {
   const [operation, ...others] = document.definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
-  if (operation === undefined || others.length > 0 || query.length > COMPILED_UP_TO_CHARACTERS) return undefined;
+  if (operation === undefined || others.length > 0 || !isCompiled(selections)) return undefined;
   // graphql-jit forgets the default of a variable whose type is not nullable.
   if (operation.variableDefinitions?.some(({ type, defaultValue }) => type.kind === Kind.NON_NULL_TYPE && defaultValue !== undefined))
     return undefined;

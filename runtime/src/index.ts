@@ -3,6 +3,7 @@ export { type Admin, serveAdmin } from './admin.ts';
 export { type Environment, refuseForeignStore } from './environment.ts';
 export { ERRORS, type ErrorCode, type ErrorRow, Failure, fail, isErrorCode } from './errors.ts';
 export { createExecutor, createInProcessTransport, type Execute, unavailable } from './executor.ts';
+export { expandedSelections } from './expanded.ts';
 export { gather } from './gather.ts';
 export { HEADERS, type HeaderRow } from './headers.ts';
 export { errorBody, errorReply, type HttpReply } from './http.reply.ts';

@@ -15,6 +15,8 @@ export const HURTING: Record<string, string> = {
   'one field a thousand times': member(repeat(980, () => 'email')),
   'aliases by the hundred': member(repeat(320, (n) => `a${n}: email`)),
   'ten look-ups of thirty aliases': `{ ${repeat(10, (a) => `a${a}: memberByEmail(email: "both@example.com") { ${repeat(28, (n) => `b${n}: points`)} }`)} }`,
+  'ten look-ups of one fragment of ninety aliases, under conditions': `query (${booleans(4)}) { ${repeat(10, (a) => `a${a}: memberByEmail(email: "both@example.com") { ...F }`)} }
+    fragment F on PartnerMemberRead { ${repeat(86, (n) => `b${n}: points`)} ${repeat(4, (n) => `c${n}: tier @include(if: $v${n})`)} }`,
   'a thousand look-ups': `{ ${repeat(1_000, (n) => `a${n}: memberByEmail(email:"x"){email}`)} }`,
   'inline fragments side by side': member(repeat(240, () => '...{email}')),
   'inline fragments in one another': member(`${repeat(240, () => '...{')} email ${'}'.repeat(240)}`),

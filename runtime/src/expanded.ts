@@ -1,0 +1,29 @@
+// How large an operation is once its fragments are expanded.
+import { type DocumentNode, type FragmentDefinitionNode, Kind, type SelectionSetNode } from 'graphql';
+
+/**
+ * The selections of a validated document's operations with fragments expanded. What is compiled from a document grows with them, not with its text: a fragment
+ * that is spread ten times is compiled ten times. Each fragment is measured once.
+ */
+export function expandedSelections({ definitions }: DocumentNode): number {
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  for (const node of definitions) if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
+  const measured = new Map<string, number>();
+
+  const ofFragment = (name: string): number => {
+    const known = measured.get(name);
+    if (known !== undefined) return known;
+    const size = ofSet(fragments.get(name)?.selectionSet);
+    measured.set(name, size);
+    return size;
+  };
+  const ofSet = (set: SelectionSetNode | undefined): number => {
+    let size = 0;
+    for (const selection of set?.selections ?? [])
+      size += 1 + (selection.kind === Kind.FRAGMENT_SPREAD ? ofFragment(selection.name.value) : ofSet(selection.selectionSet));
+    return size;
+  };
+  let total = 0;
+  for (const node of definitions) if (node.kind === Kind.OPERATION_DEFINITION) total += ofSet(node.selectionSet);
+  return total;
+}
