@@ -38,8 +38,9 @@ const transports = {
   members: createInProcessTransport(
     createMembers(memoryMembers(MEMORY_MEMBERS), { baseAddress: 'http://localhost:4000', wake: () => {} }),
     log,
+    metrics,
   ),
-  standings: createInProcessTransport(createStandings(memoryStandings()), log),
+  standings: createInProcessTransport(createStandings(memoryStandings()), log, metrics),
 };
 const supergraph = readFileSync(SUPERGRAPH_FILE, 'utf8');
 const graphql = createHandler({
@@ -57,11 +58,11 @@ await serveHttp({ port: options.port, host: '127.0.0.1', handle, trustedProxies:
 async function realAuth(): Promise<Authenticate> {
   const store = await openKeyStore({ dataDir: options.dataDir, environment: 'sandbox' });
   const tokens = { verify: () => undefined };
-  return createAuthenticate({ environment: 'sandbox', keyring: createKeyring({ store }), tokens, keyBudget: 600 });
+  return createAuthenticate({ environment: 'sandbox', keyring: createKeyring({ store, metrics }), tokens, keyBudget: 600 });
 }
 
 async function realLimiter(): Promise<Limiter> {
-  return createLimiter(await openCounters({ redisUrl: options.redisUrl, environment: 'sandbox' }, false, log), 60);
+  return createLimiter(await openCounters({ redisUrl: options.redisUrl, environment: 'sandbox' }, false, log), 60, metrics);
 }
 
 function noAuth(): Authenticate {

@@ -71,7 +71,7 @@ for (const node of versions) {
       const outcome = await part.run(stage, options);
       console.log(`\n${part.title}, Node ${node.version}, ${describeMachine()}\n\n${printed(outcome)}\n`);
       // A quick run is for a look; what is kept took its time.
-      if (!quick) keep({ part: name, title: part.title, ...about(node.version), ...outcome });
+      if (!quick) keep({ part: name, title: part.title, ...about(part, node.version), ...outcome });
     } finally {
       await stage.close();
     }
@@ -79,11 +79,14 @@ for (const node of versions) {
 }
 if (!quick) writeReport(Object.keys(PARTS));
 
-function about(node: string) {
+function about({ how = inRounds }: Part, node: string) {
   const command = ['npm run bench', ...(process.argv.length > 2 ? ['--', ...process.argv.slice(2)] : [])].join(' ');
-  const load = `Load by ${GENERATOR}, ${options.rounds} rounds of ${options.seconds} s after ${options.warmUpSeconds} s of warm-up`;
   const date = new Date().toISOString().slice(0, 10);
-  return { node, date, command, machine: describeMachine(), versions: `${load}. ${peerVersions().join(', ')}` };
+  return { node, date, command, machine: describeMachine(), versions: `${how(options)}. ${peerVersions().join(', ')}` };
+}
+
+function inRounds({ rounds, seconds, warmUpSeconds }: Options): string {
+  return `Load by ${GENERATOR}, ${rounds} rounds of ${seconds} s after ${warmUpSeconds} s of warm-up`;
 }
 
 function peerVersions(): string[] {

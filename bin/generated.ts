@@ -16,7 +16,8 @@ export const ROOT = join(import.meta.dirname, '..');
 
 const README: Generated = {
   file: 'README.md',
-  render: () => withSections(readFileSync(join(ROOT, 'README.md'), 'utf8'), { settings: settingsTable(), errors: errorsTable() }),
+  render: () =>
+    withSections(readFileSync(join(ROOT, 'README.md'), 'utf8'), { settings: settingsTable(), errors: errorsTable(), speed: speed() }),
 };
 
 export const GENERATED: readonly Generated[] = [
@@ -88,6 +89,16 @@ function metricsTable(): string {
 function table(heads: string[], rows: string[][]): string {
   const line = (cells: string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;
   return [line(heads), line(heads.map(() => '---')), ...rows.map(line)].join('');
+}
+
+/** What the benchmark measured last, as a sentence. */
+function speed(): string {
+  const { figures } = JSON.parse(readFileSync(join(ROOT, 'bench/results/gateways.node20.json'), 'utf8'));
+  const times = ({ median }: { median: number }) => Number(median.toPrecision(2));
+  return `Side by side in one run, on one core each ([all of it](bench/RESULTS.md), [how](bench)): with keys, budgets in Redis, limits, logs and metrics on,
+${times(figures.remoteToApollo)} times stock Apollo Gateway without any of them, and ${times(figures.remoteToFloor)} times a plain \`node:http\` server that makes the same two calls without GraphQL.
+In one process on the embedded store, ${times(figures.inOneToApollo)} times stock.
+`;
 }
 
 const code = (text: string) => `\`${text}\``;

@@ -13,6 +13,7 @@ const STARTS = 5;
 
 export const coldstart: Part = {
   title: 'Cold start',
+  how: () => 'One request at a time',
   async run(stage, options) {
     const members = options.quick ? 1_000 : 100_000;
     const starters: { title: string; start(stage: Stage): Promise<Running> }[] = [

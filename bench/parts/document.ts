@@ -17,6 +17,7 @@ const FIELDS = ['memberId', 'email', 'firstName', 'lastName', 'tier', 'points'];
 
 export const document: Part = {
   title: 'The first request of a new document',
+  how: ({ seconds, warmUpSeconds }) => `Load by load/raw.ts, ${seconds} s each after ${warmUpSeconds} s of warm-up`,
   async run(stage, options) {
     const rows: string[][] = [];
     for (const variant of [ours, apollo, mercurius, hive]) {

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { makeKeys, storesOf } from '../data.ts';
 import type { Feature } from '../features.ts';
+import { GENERATOR } from '../load/load.ts';
 import { type Contender, type Course, measureAlternating, median, series } from '../rounds.ts';
 import { ROOT, type Stage } from '../stage.ts';
 import { type Spread, shown, shownSpread, spread } from '../statistics.ts';
@@ -26,6 +27,8 @@ const MIXES: Mix[] = [
 
 export const features: Part = {
   title: 'Cost of each feature',
+  how: ({ seconds, warmUpSeconds, rounds }) =>
+    `Load by ${GENERATOR}, ${rounds} rounds in which all run at once and are loaded by turns for a second, ${seconds} times each, after ${warmUpSeconds} s of warm-up`,
   async run(stage, options) {
     const courses = await measureAlternating(stage, MIXES, options);
     const find = (wanted: Mix) => courses.find(({ contender }) => contender === wanted);

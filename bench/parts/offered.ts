@@ -19,6 +19,8 @@ type Point = { offered: number; answered: number; p50Ms: number; p99Ms: number; 
 
 export const offered: Part = {
   title: 'Latency against offered load',
+  how: ({ seconds, warmUpSeconds, rounds }) =>
+    `Load by load/raw.ts, ${seconds} s at each rate, one rate after the other, after ${warmUpSeconds} s of warm-up; for the ratio ${rounds} rounds at half of saturation`,
   async run(stage, options) {
     const saturation = await saturationOf(ours, stage, options);
     const stockSaturation = await saturationOf(apollo, stage, options);

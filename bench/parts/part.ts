@@ -23,4 +23,9 @@ export type Outcome = {
   notes: string[];
 };
 
-export type Part = { title: string; run(stage: Stage, options: Options): Promise<Outcome> };
+export type Part = {
+  title: string;
+  /** Who makes the load, how long and how often, where that is not as in rounds.ts. */
+  how?(options: Options): string;
+  run(stage: Stage, options: Options): Promise<Outcome>;
+};

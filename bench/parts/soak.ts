@@ -1,4 +1,5 @@
 // Soak: the service in one process under full load for minutes, its memory and latency window by window.
+import { GENERATOR } from '../load/load.ts';
 import { measure } from '../measure.ts';
 import { say } from '../rounds.ts';
 import { shown, spread } from '../statistics.ts';
@@ -9,6 +10,7 @@ const WINDOW_SECONDS = 10;
 
 export const soak: Part = {
   title: 'Soak',
+  how: ({ minutes }) => `Load by ${GENERATOR} for ${minutes} minutes, in windows of ${WINDOW_SECONDS} s`,
   async run(stage, options) {
     const members = options.quick ? 10_000 : 100_000;
     const windows = Math.max(2, Math.round((options.minutes * 60) / WINDOW_SECONDS));

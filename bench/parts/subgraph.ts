@@ -54,6 +54,8 @@ const stock: Way = {
 };
 
 export const subgraph: Part = {
+  how: ({ seconds, warmUpSeconds, rounds }) =>
+    `Load by load/raw.ts and load/signed.ts, ${rounds} rounds of ${seconds} s after ${warmUpSeconds} s of warm-up`,
   title: 'A subgraph by itself',
   async run(stage, options) {
     const ways = [own(1), own(8), stock];
