@@ -375,39 +375,60 @@ describe('draining', () => {
     await drained;
   });
 
-  test('begun while an answer is ready to be written writes it and ends its connection', async () => {
-    let drained: Promise<void> | undefined;
-    const drain = () => {
-      drained = servers[0]?.drain();
-    };
-    const port = await serve(() => {
-      // After all that follows from the handler, and before the turn ends.
-      queueMicrotask(() => process.nextTick(drain));
-      return json({ finished: true });
-    });
-    const socket = await open(port);
-    socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
-    expect(await heard(socket, '}')).toContain('{"finished":true}');
-    await drained;
-  });
+  // Below the 10 seconds after which a draining waits no longer.
+  const SOON_MS = 5_000;
+  const LARGE = { finished: true, filling: 'x'.repeat(16 * 1024 * 1024) };
 
-  test('ends a connection whose answer had begun', async () => {
-    const finish = promised();
-    const port = await serve(() => ({
-      status: 200,
-      headers: {},
-      body: async (write) => {
-        write('first');
-        await finish.promise;
-      },
-    }));
-    const socket = await open(port);
-    socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
-    await heard(socket, 'first');
-    const drained = servers[0]?.drain();
-    finish.resolve();
-    await drained;
-  });
+  test.each([
+    ['small', { finished: true }],
+    ['large', LARGE],
+  ])(
+    'begun while a %s answer is ready to be written writes all of it and ends its connection',
+    async (_, body) => {
+      let drained: Promise<void> | undefined;
+      const drain = () => {
+        drained = servers[0]?.drain();
+      };
+      const port = await serve(() => {
+        // After all that follows from the handler, and before the turn ends.
+        queueMicrotask(() => process.nextTick(drain));
+        return json(body);
+      });
+      const socket = await open(port);
+      socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+      let length = 0;
+      socket.on('data', (piece) => {
+        length += piece.length;
+      });
+      await new Promise((resolve) => socket.once('end', resolve));
+      expect(length).toBeGreaterThan(JSON.stringify(body).length);
+      socket.end();
+      await drained;
+    },
+    SOON_MS,
+  );
+
+  test(
+    'ends a connection whose answer had begun',
+    async () => {
+      const finish = promised();
+      const port = await serve(() => ({
+        status: 200,
+        headers: {},
+        body: async (write) => {
+          write('first');
+          await finish.promise;
+        },
+      }));
+      const socket = await open(port);
+      socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+      await heard(socket, 'first');
+      const drained = servers[0]?.drain();
+      finish.resolve();
+      await drained;
+    },
+    SOON_MS,
+  );
 });
 
 test('a port that is taken is said so', async () => {

@@ -60,14 +60,12 @@ export async function serveHttp(options: {
     try {
       const hostless = incoming.headers.host === undefined && incoming.httpVersion === '1.1';
       const made = hostless ? errorReply('BAD_REQUEST', requestId) : await reply(request);
-      await writeReply(incoming, outgoing, made, requestId, draining || request.awaitsContinue);
+      await writeReply(incoming, outgoing, made, requestId, () => draining || request.awaitsContinue);
     } catch (error) {
       log.error({ requestId, err: error }, 'an answer failed');
       if (outgoing.headersSent) outgoing.destroy();
-      else await writeReply(incoming, outgoing, errorReply('INTERNAL_SERVER_ERROR', requestId), requestId, true);
+      else await writeReply(incoming, outgoing, errorReply('INTERNAL_SERVER_ERROR', requestId), requestId, () => true);
     }
-    // A streamed answer may have promised to keep the connection before the draining began.
-    if (draining) setImmediate(() => server.closeIdleConnections());
   }
 
   // A missing host header is refused above, since node:http would answer it without JSON.
@@ -110,8 +108,6 @@ export async function serveHttp(options: {
     drain: () => {
       draining = true;
       server.close();
-      // Answers of this turn are still to be written; their connections were busy until now.
-      setImmediate(() => server.closeIdleConnections());
       setTimeout(() => {
         for (const socket of silent) socket.destroy();
       }, SILENT_MS).unref();
