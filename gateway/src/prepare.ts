@@ -19,6 +19,7 @@ import {
   type SelectionSetNode,
   type StringValueNode,
   separateOperations,
+  stripIgnoredCharacters,
   TypeInfo,
   type TypeNode,
   type ValueNode,
@@ -74,7 +75,9 @@ export function createDocuments(metrics: Pick<Metrics, 'documentCache'>): Docume
   const cache = new LRUCache<string, Cached>({
     max: MAX_ENTRIES,
     maxSize: MAX_BYTES,
-    sizeCalculation: (_cached, query) => 1_024 + query.length * BYTES_PER_CHARACTER,
+    // Each operation is kept once more, ready to execute, and with its fragments is at most as long as the document.
+    sizeCalculation: ({ parsed }, query) =>
+      1_024 + query.length * BYTES_PER_CHARACTER * (parsed.kind === 'document' ? 1 + parsed.operations.length : 1),
   });
   return {
     read: (query) => {
@@ -192,7 +195,7 @@ function prepare(document: DocumentNode, { node, introspects }: Operation, schem
   const { introspection, rest } = introspects ? splitIntrospection(alone) : { rest: alone };
   if (rest === undefined) return { introspection, key: '', literals: {}, names, rootNames, neverNull };
   const { lifted, literals } = liftLiterals(withoutStrangers(rest), schema);
-  return { introspection, document: lifted, key: print(lifted), literals, names, rootNames, neverNull };
+  return { introspection, document: lifted, key: stripIgnoredCharacters(print(lifted)), literals, names, rootNames, neverNull };
 }
 
 function fragmentsOf(document: DocumentNode): FragmentDefinitionNode[] {

@@ -2,7 +2,7 @@
 import { type DocumentNode, type FragmentDefinitionNode, Kind, type SelectionSetNode } from 'graphql';
 
 /**
- * The selections of a validated document's operations with fragments expanded. What is compiled from a document grows with them, not with its text: a fragment
+ * The selections of a document's operations with fragments expanded. What is compiled from a document grows with them, not with its text: a fragment
  * that is spread ten times is compiled ten times. Each fragment is measured once.
  */
 export function expandedSelections({ definitions }: DocumentNode): number {
@@ -13,6 +13,7 @@ export function expandedSelections({ definitions }: DocumentNode): number {
   const ofFragment = (name: string): number => {
     const known = measured.get(name);
     if (known !== undefined) return known;
+    measured.set(name, 0); // where a fragment leads back to itself
     const size = ofSet(fragments.get(name)?.selectionSet);
     measured.set(name, size);
     return size;
