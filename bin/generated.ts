@@ -94,7 +94,7 @@ function table(heads: string[], rows: string[][]): string {
 /** What the benchmark measured last, as a sentence. */
 function speed(): string {
   const { figures } = JSON.parse(readFileSync(join(ROOT, 'bench/results/gateways.node20.json'), 'utf8'));
-  const times = ({ median }: { median: number }) => Number(median.toPrecision(2));
+  const times = ({ median }: { median: number | null }) => (median === null ? 'not known how many' : Number(median.toPrecision(2)));
   return `Side by side in one run, on one core each ([all of it](bench/RESULTS.md), [how](bench)): with keys, budgets in Redis, limits, logs and metrics on,
 ${times(figures.remoteToApollo)} times stock Apollo Gateway without any of them, and ${times(figures.remoteToFloor)} times a plain \`node:http\` server that makes the same two calls without GraphQL.
 In one process on the embedded store, ${times(figures.inOneToApollo)} times stock.

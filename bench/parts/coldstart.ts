@@ -13,7 +13,7 @@ const STARTS = 5;
 
 export const coldstart: Part = {
   title: 'Cold start',
-  how: () => 'One request at a time',
+  how: () => 'One request a start, of each variant one start after the other',
   async run(stage, options) {
     const members = options.quick ? 1_000 : 100_000;
     const starters: { title: string; start(stage: Stage): Promise<Running> }[] = [

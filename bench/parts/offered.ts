@@ -75,9 +75,10 @@ async function started<T>(variant: Variant, stage: Stage, options: Options, use:
 }
 
 async function saturationOf(variant: Variant, stage: Stage, options: Options): Promise<number> {
-  const { answered, seconds } = await started(variant, stage, options, (running) =>
+  const { answered, failed, seconds } = await started(variant, stage, options, (running) =>
     offer({ ...loadOf(running), seconds: options.seconds }),
   );
+  if (failed > 0) throw new Error(`${variant.title}: ${failed} wrong answers`);
   return answered / seconds;
 }
 

@@ -2,6 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { GENERATOR } from '../load/load.ts';
 import { measure } from '../measure.ts';
 import { ROOT, type Running, type Stage } from '../stage.ts';
 import { shown } from '../statistics.ts';
@@ -22,6 +23,7 @@ const LEAST_SHARE = 0.005;
 
 export const profile: Part = {
   title: 'Profile',
+  how: ({ seconds, warmUpSeconds }) => `Load by ${GENERATOR}, once ${seconds} s after ${warmUpSeconds} s of warm-up`,
   async run(stage, options) {
     const tables = [
       ...(await profiled('This gateway, everything on', stage, options, (changes) => startRemote(stage, changes))),
