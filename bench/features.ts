@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs';
 import { SUPERGRAPH_FILE } from '@partner-loyalty/gateway';
 import { createMembers } from '@partner-loyalty/members';
 import {
-  atEndOfTurn,
   createInProcessTransport,
   createLog,
   createMetrics,
+  endOfTurn,
   HEADERS,
   type HttpReply,
   type Metrics,
@@ -74,7 +74,7 @@ function noAuth(): Authenticate {
 function noLimiter(): Limiter {
   const verdict = { policy: 'key', allowed: true, limit: 1, remaining: 1, resetSeconds: 1, windowSeconds: 1 } as const;
   // Requests wait for the end of their turn as they do with a limit, which is worth more than what a limit costs.
-  const take = () => new Promise<void>(atEndOfTurn).then(() => verdict);
+  const take = () => endOfTurn().then(() => verdict);
   return { take, refuse: take };
 }
 

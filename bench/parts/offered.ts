@@ -3,6 +3,7 @@
 import { checkAnswers } from '../check.ts';
 import { requestTexts } from '../http.ts';
 import { offer } from '../load/offered.ts';
+import type { Driven } from '../load/raw.ts';
 import { say } from '../rounds.ts';
 import type { Running, Stage } from '../stage.ts';
 import { shown, spread } from '../statistics.ts';
@@ -75,10 +76,9 @@ async function started<T>(variant: Variant, stage: Stage, options: Options, use:
 }
 
 async function saturationOf(variant: Variant, stage: Stage, options: Options): Promise<number> {
-  const { answered, failed, seconds } = await started(variant, stage, options, (running) =>
-    offer({ ...loadOf(running), seconds: options.seconds }),
+  const { answered, seconds } = await started(variant, stage, options, (running) =>
+    answeredRight(variant, offer({ ...loadOf(running), seconds: options.seconds })),
   );
-  if (failed > 0) throw new Error(`${variant.title}: ${failed} wrong answers`);
   return answered / seconds;
 }
 
@@ -86,13 +86,19 @@ function course(variant: Variant, stage: Stage, options: Options, rates: number[
   return started(variant, stage, options, async (running) => {
     const points: Point[] = [];
     for (const rate of rates) {
-      const driven = await offer({ ...loadOf(running), seconds: options.seconds, ratePerSecond: rate, connections: CONNECTIONS });
-      if (driven.failed > 0) throw new Error(`${variant.title}: ${driven.failed} wrong answers`);
+      const load = { ...loadOf(running), seconds: options.seconds, ratePerSecond: rate, connections: CONNECTIONS };
+      const driven = await answeredRight(variant, offer(load));
       say(`${variant.title}: ${Math.round(rate)}/s offered, p50 ${shown(driven.p50Ms)} ms, p99 ${shown(driven.p99Ms)} ms`);
       points.push({ ...driven, offered: rate, answered: driven.answered / driven.seconds });
     }
     return points;
   });
+}
+
+async function answeredRight(variant: Variant, driving: Promise<Driven>): Promise<Driven> {
+  const driven = await driving;
+  if (driven.failed > 0) throw new Error(`${variant.title}: ${driven.failed} wrong answers`);
+  return driven;
 }
 
 function loadOf(running: Running) {

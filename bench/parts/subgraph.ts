@@ -54,9 +54,9 @@ const stock: Way = {
 };
 
 export const subgraph: Part = {
+  title: 'A subgraph by itself',
   how: ({ seconds, warmUpSeconds, rounds }) =>
     `Load by load/raw.ts and load/signed.ts, ${rounds} rounds of ${seconds} s after ${warmUpSeconds} s of warm-up`,
-  title: 'A subgraph by itself',
   async run(stage, options) {
     const ways = [own(1), own(8), stock];
     const samples = ways.map((): Sample[] => []);

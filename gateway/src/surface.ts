@@ -74,7 +74,7 @@ export function openSurface(surface: Surface, supergraphSdl: string, transports:
     max: MAX_PLANS,
     maxSize: MAX_BYTES,
     sizeCalculation: ({ document, conditions }, key) =>
-      1_024 + key.length * BYTES_PER_CHARACTER + expandedSelections(document) * (BYTES_PLANNED + shapesOf(conditions) * BYTES_SHAPED),
+      1_024 + key.length * BYTES_PER_CHARACTER + expandedSelections(document) * (BYTES_PLANNED + mostShapes(conditions) * BYTES_SHAPED),
   });
 
   function plannedOf(document: DocumentNode, key: string): Planned {
@@ -108,7 +108,7 @@ type Planned = { document: DocumentNode; node?: PlanNode; conditions: readonly s
 const MAX_SHAPES = 16;
 
 /** How many shapes may come to be kept. */
-function shapesOf(conditions: readonly string[]): number {
+function mostShapes(conditions: readonly string[]): number {
   return Math.min(MAX_SHAPES, 2 ** conditions.length);
 }
 

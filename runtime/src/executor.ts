@@ -25,7 +25,7 @@ const CACHE = {
   max: 1_000,
   maxSize: 64 * 1024 * 1024,
   sizeCalculation: ({ selections }: Prepared, text: string) =>
-    1_024 + text.length * BYTES_PER_CHARACTER + (isCompiled(selections) ? selections * BYTES_PER_SELECTION : 0),
+    1_024 + text.length * BYTES_PER_CHARACTER + (isCompilable(selections) ? selections * BYTES_PER_SELECTION : 0),
 };
 /** Compiling takes a multiple of executing, so texts that come once are not worth it: they hold literals, each a different one. */
 const COMPILED_FROM_USE = 2;
@@ -124,7 +124,7 @@ export function unavailable(): SubgraphReply {
   return { data: null, errors: [{ message: ERRORS.SERVICE_UNAVAILABLE.message, extensions: { code: 'SERVICE_UNAVAILABLE' } }] };
 }
 
-function isCompiled(selections: number): boolean {
+function isCompilable(selections: number): boolean {
   return selections <= COMPILED_UP_TO_SELECTIONS;
 }
 
@@ -138,7 +138,7 @@ function prepare(schema: GraphQLSchema, query: string): DocumentNode {
 /** Undefined where graphql-js goes on executing: for large operations, several of them, and what the compiler refuses or gets wrong. */
 function compile(schema: GraphQLSchema, { document, selections }: Prepared, query: string): CompiledQuery | undefined {
   const [operation, ...others] = document.definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
-  if (operation === undefined || others.length > 0 || !isCompiled(selections)) return undefined;
+  if (operation === undefined || others.length > 0 || !isCompilable(selections)) return undefined;
   // graphql-jit forgets the default of a variable whose type is not nullable.
   if (operation.variableDefinitions?.some(({ type, defaultValue }) => type.kind === Kind.NON_NULL_TYPE && defaultValue !== undefined))
     return undefined;

@@ -20,6 +20,6 @@ export { type ProcessName, SETTINGS, type SettingRow, type Settings } from './se
 export { readEnv, readSettings } from './settings.ts';
 export { createSigner, createVerifier, type SignedParts, type Verifier } from './signature.ts';
 export type { Scope, Subgraph, SubgraphContext, SubgraphError, SubgraphReply, SubgraphRequest, Transport } from './subgraph.ts';
-export { atEndOfTurn } from './turn.ts';
+export { atEndOfTurn, endOfTurn } from './turn.ts';
 export { decodeReply, encodeRequests, WIRE } from './wire.ts';
 export { runWorkers } from './workers.ts';
