@@ -1,4 +1,5 @@
 // Connects to MongoDB with this project's deadlines, and makes sure the store belongs to this environment.
+import { setTimeout as pause } from 'node:timers/promises';
 import {
   type Collection,
   type CreateIndexesOptions,
@@ -80,6 +81,8 @@ async function createIndex(create: () => Promise<unknown>, attempts: number): Pr
     await create();
   } catch (error) {
     if (attempts === 1 || !(error instanceof MongoServerError && error.code === WRITE_CONFLICT)) throw error;
+    // Those who met would meet again without a moment of chance between.
+    await pause(Math.random() * 50);
     await createIndex(create, attempts - 1);
   }
 }
