@@ -7,21 +7,21 @@ import {
   createInProcessTransport,
   createLog,
   createMetrics,
-  endOfTurn,
   HEADERS,
   type HttpReply,
   type Metrics,
+  pollDone,
   serveHttp,
 } from '@partner-loyalty/runtime';
 import { createStandings } from '@partner-loyalty/standings';
-import { type Authenticate, createAuthenticate } from '../gateway/src/auth.ts';
-import { createCors } from '../gateway/src/cors.ts';
 import { createHandler } from '../gateway/src/handle.ts';
-import { createKeyring } from '../gateway/src/keys.ts';
-import { openKeyStore } from '../gateway/src/keystore.open.ts';
-import { openCounters } from '../gateway/src/limit.open.ts';
-import { createLimiter, type Limiter } from '../gateway/src/limit.ts';
-import { openSurface } from '../gateway/src/surface.ts';
+import { createCors } from '../gateway/src/http/cors.ts';
+import { type Authenticate, createAuthenticate } from '../gateway/src/identity/authenticate.ts';
+import { createKeyring } from '../gateway/src/identity/keyring.ts';
+import { openKeyStore } from '../gateway/src/identity/keystore.open.ts';
+import { openCounters } from '../gateway/src/limits/counters.open.ts';
+import { createLimiter, type Limiter } from '../gateway/src/limits/limiter.ts';
+import { openSurface } from '../gateway/src/surface/surface.ts';
 import { memoryMembers, memoryStandings } from './memory.ts';
 import { PARTNER } from './population.ts';
 import { MEMORY_MEMBERS } from './stage.ts';
@@ -74,8 +74,8 @@ function noAuth(): Authenticate {
 function noLimiter(): Limiter {
   const verdict = { policy: 'key', allowed: true, limit: 1, remaining: 1, resetSeconds: 1, windowSeconds: 1 } as const;
   // Requests wait for the end of their turn as they do with a limit, which is worth more than what a limit costs.
-  const take = () => endOfTurn().then(() => verdict);
-  return { take, refuse: take };
+  const consume = () => pollDone().then(() => verdict);
+  return { consume, consumeRefusal: consume };
 }
 
 // The handler writes the limit's headers from any verdict; they are part of what the limit costs.

@@ -1,7 +1,8 @@
 // Everything in one process: `npm start`. The one place where stores, subgraphs, transports, gateway and ports are put together.
-import { createHttpTransport, openKeyStore, serveGateway, sharedCounters } from '@partner-loyalty/gateway';
+import { openKeyStore, serveGateway, sharedCounters } from '@partner-loyalty/gateway';
 import { type MembersStore, openMembersStore, startMembers } from '@partner-loyalty/members';
 import {
+  createHttpTransport,
   createInProcessTransport,
   createLog,
   createMetrics,
@@ -13,8 +14,8 @@ import {
   type Transport,
 } from '@partner-loyalty/runtime';
 import { createStandings, openStandingsStore, type StandingsStore } from '@partner-loyalty/standings';
-import { banner, endpointOf } from './banner.ts';
-import { fillDemo, storesForDemo } from './demo.ts';
+import { banner, endpointOf } from './demo/banner.ts';
+import { fillDemo, storesForDemo } from './demo/demo.ts';
 
 /** A subgraph that runs in this process comes with its store. */
 type Reached<Store> = { transport: Transport; store?: Store };

@@ -4,7 +4,7 @@ import { ApolloGateway } from '@apollo/gateway';
 import { ApolloServer } from '@apollo/server';
 import { SUPERGRAPH_FILE, type Surface, surfaceSdl } from '@partner-loyalty/gateway';
 import { createMembers } from '@partner-loyalty/members';
-import { Failure, type Scope } from '@partner-loyalty/runtime';
+import { ApiError, type Scope } from '@partner-loyalty/runtime';
 import { createStandings } from '@partner-loyalty/standings';
 import { buildClientSchema, execute, GraphQLError, type GraphQLSchema, getIntrospectionQuery, parse, validate } from 'graphql';
 import type { Ask } from './cases/client.ts';
@@ -122,6 +122,6 @@ async function startStock(surface: Surface, scope: Scope): Promise<(operation: P
 }
 
 function coded({ message, path, originalError }: GraphQLError): GraphQLError {
-  const code = originalError instanceof Failure ? originalError.code : 'INTERNAL_SERVER_ERROR';
+  const code = originalError instanceof ApiError ? originalError.code : 'INTERNAL_SERVER_ERROR';
   return new GraphQLError(message, { path, extensions: { code } });
 }

@@ -2,19 +2,19 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HttpReply, HttpRequest, Log, Metrics, Settings, Transport } from '@partner-loyalty/runtime';
-import { createAuthenticate } from './auth.ts';
-import { createCors } from './cors.ts';
 import { createHandler } from './handle.ts';
-import { createKeyring } from './keys.ts';
-import type { KeyStore } from './keystore.ts';
-import type { Counters } from './limit.counters.ts';
-import { createLimiter } from './limit.ts';
-import { createProvider, type Provider } from './provider.ts';
-import { createSignIn, SIGN_IN_PATH } from './signin.ts';
-import { openSurface } from './surface.ts';
-import { createJwks, fetchProviderKeys } from './token.jwks.ts';
-import { createTokenVerifier, type TokenVerifier } from './token.ts';
-import { createWellKnown, DISCOVERY_PATH, JWKS_PATH } from './wellknown.ts';
+import { createCors } from './http/cors.ts';
+import { createAuthenticate } from './identity/authenticate.ts';
+import { createTokenVerifier, type TokenVerifier } from './identity/idtoken.ts';
+import { createJwks, fetchProviderKeys } from './identity/jwks.ts';
+import { createKeyring } from './identity/keyring.ts';
+import type { KeyStore } from './identity/keystore.ts';
+import type { Counters } from './limits/counters.ts';
+import { createLimiter } from './limits/limiter.ts';
+import { createProvider, type Provider } from './signin/provider.ts';
+import { createSignIn, SIGN_IN_PATH } from './signin/signin.ts';
+import { createWellKnown, DISCOVERY_PATH, JWKS_PATH } from './signin/wellknown.ts';
+import { openSurface } from './surface/surface.ts';
 
 /** The composed graph with its tags, as `loyalty supergraph compose` writes it. */
 export const SUPERGRAPH_FILE = join(import.meta.dirname, '../supergraph.graphql');

@@ -1,8 +1,8 @@
 // The life of a request at /graphql, top to bottom: who asks, what is asked, whether it may be, and what comes back.
 import {
+  ApiError,
   ERRORS,
   type ErrorCode,
-  Failure,
   fail,
   HEADERS,
   type HttpReply,
@@ -10,17 +10,17 @@ import {
   type Log,
   type Metrics,
 } from '@partner-loyalty/runtime';
-import { answerOf, inOrder } from './answer.ts';
-import type { Authenticate, Authenticated, Principal } from './auth.ts';
-import { readGraphqlBody } from './body.ts';
-import type { Cors } from './cors.ts';
-import { pickOperation } from './document.ts';
-import { introspect } from './introspection.ts';
-import { type Limiter, rateLimitHeaders, type Verdict } from './limit.ts';
-import { mediaTypeFor } from './mediatype.ts';
-import { checkDocument, checkVariables, createDocuments, prepared, readable } from './prepare.ts';
-import { Refusal } from './refusal.ts';
-import type { ExecutionResult, Surface, SurfaceExecutor } from './surface.ts';
+import { readGraphqlBody } from './http/body.ts';
+import type { Cors } from './http/cors.ts';
+import { mediaTypeFor } from './http/mediatype.ts';
+import { answerOf, inOrder } from './http/response.ts';
+import type { Authenticate, Authenticated, Principal } from './identity/authenticate.ts';
+import { type Limiter, rateLimitHeaders, type Verdict } from './limits/limiter.ts';
+import { pickOperation } from './operation/document.ts';
+import { introspect } from './operation/introspection.ts';
+import { checkDocument, checkVariables, createDocuments, prepared, requireParsed } from './operation/prepare.ts';
+import { GraphqlRequestError } from './operation/requesterror.ts';
+import type { ExecutionResult, Surface, SurfaceExecutor } from './surface/surface.ts';
 
 export type HandlerParts = {
   authenticate: Authenticate;
@@ -77,7 +77,7 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
     const { query, operationName, variables } = await readGraphqlBody(request);
 
     const cached = documents.read(query);
-    const { document, operations } = readable(cached);
+    const { document, operations } = requireParsed(cached);
     const operation = pickOperation(operations, operationName);
 
     const introspects = operation?.introspects ?? operations.some((each) => each.introspects);
@@ -88,7 +88,7 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
     if (operation?.excess !== undefined) fail('OPERATION_TOO_COMPLEX', operation.excess);
 
     call.cost = operation?.rootFields ?? 1;
-    call.verdict = await limiter.take(principal.policy, principal.id, call.cost, principal.budget);
+    call.verdict = await limiter.consume(principal.policy, principal.id, call.cost, principal.budget);
     if (!call.verdict.allowed) fail('RATE_LIMITED');
 
     const surface = surfaces[principal.surface];
@@ -103,7 +103,7 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
     const { document: executable, key, literals } = ready;
     const result: ExecutionResult = executable
       ? await surface.execute({ document: executable, key, variables: { ...variables, ...literals }, coerced, scope, requestId })
-      : { data: {}, errors: [], missing: [] };
+      : { data: {}, errors: [], nullViolations: [] };
     if (ready.introspection !== undefined && result.data) {
       result.data = inOrder({ ...result.data, ...introspect(surface.schema, ready.introspection, variables) }, ready.rootNames);
     }
@@ -116,23 +116,23 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
   }
 
   function refusalOf(error: unknown, { requestId }: HttpRequest, call: Call): object {
-    const failure = error instanceof Failure ? error : new Failure('INTERNAL_SERVER_ERROR');
+    const failure = error instanceof ApiError ? error : new ApiError('INTERNAL_SERVER_ERROR');
     if (failure !== error) log.error({ requestId, err: error }, 'masked an error');
     const { code } = failure;
     call.code = code;
     call.status = ERRORS[code].status;
     const extra = code === 'KEY_ENVIRONMENT_MISMATCH' ? { correctEndpoint } : {};
     const extensions = { code, requestId, ...extra };
-    const causes = failure instanceof Refusal ? failure.errors : [{ message: failure.message, locations: undefined }];
+    const causes = failure instanceof GraphqlRequestError ? failure.errors : [{ message: failure.message, locations: undefined }];
     return { errors: causes.map(({ message, locations }) => ({ message, locations, extensions })), ...extra };
   }
 
   // Whoever guesses credentials is slowed down by address; a valid key from the same address never comes here.
   async function countRefusal(request: HttpRequest, call: Call): Promise<object | undefined> {
-    const verdict = await limiter.refuse(request.address);
+    const verdict = await limiter.consumeRefusal(request.address);
     if (verdict.allowed || (call.code !== 'UNAUTHENTICATED' && call.code !== 'INTROSPECTION_DISABLED')) return undefined;
     call.verdict = verdict;
-    return refusalOf(new Failure('RATE_LIMITED'), request, call);
+    return refusalOf(new ApiError('RATE_LIMITED'), request, call);
   }
 
   async function headersOf(request: HttpRequest, call: Call): Promise<Record<string, string>> {
@@ -142,7 +142,7 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
     const principal = call.principal ?? (await holderOf(request, call));
     if (principal !== undefined) {
       // Refused before its cost was known, a request costs 1.
-      call.verdict ??= await limiter.take(principal.policy, principal.id, 1, principal.budget);
+      call.verdict ??= await limiter.consume(principal.policy, principal.id, 1, principal.budget);
       Object.assign(headers, rateLimitHeaders(call.verdict));
     }
     if (call.code === 'RATE_LIMITED' && call.verdict) headers[HEADERS.retryAfter.name] = String(call.verdict.resetSeconds);

@@ -1,9 +1,8 @@
 // The gateway by itself: both subgraphs run elsewhere, reached by signed HTTP.
-import { createLog, createMetrics, type Lifecycle, readEnv, readSettings, runWorkers } from '@partner-loyalty/runtime';
-import { openKeyStore } from './keystore.open.ts';
-import { sharedCounters } from './limit.open.ts';
+import { createHttpTransport, createLog, createMetrics, type Lifecycle, readEnv, readSettings, runWorkers } from '@partner-loyalty/runtime';
+import { openKeyStore } from './identity/keystore.open.ts';
+import { sharedCounters } from './limits/counters.open.ts';
 import { serveGateway } from './serve.ts';
-import { createHttpTransport } from './transport.ts';
 
 const settings = readSettings(readEnv(), 'gateway');
 const log = createLog(settings.logLevel);

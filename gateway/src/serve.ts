@@ -10,8 +10,8 @@ import {
   type Transport,
 } from '@partner-loyalty/runtime';
 import { openGateway } from './gateway.ts';
-import type { KeyStore } from './keystore.ts';
-import { openCounters } from './limit.open.ts';
+import type { KeyStore } from './identity/keystore.ts';
+import { openCounters } from './limits/counters.open.ts';
 
 export type Serving = { port: number; adminPort: number };
 

@@ -93,7 +93,7 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS;
 
 /** An expected failure with a code of the table; its message is safe to show to the caller. */
-export class Failure extends Error {
+export class ApiError extends Error {
   readonly code: ErrorCode;
   constructor(code: ErrorCode, message: string = ERRORS[code].message, options?: ErrorOptions) {
     super(message, options);
@@ -103,7 +103,7 @@ export class Failure extends Error {
 
 /** Throws the Failure of a code. `message` replaces the table's text and must name nothing internal; `cause` is for the log alone. */
 export function fail(code: ErrorCode, message?: string, cause?: unknown): never {
-  throw new Failure(code, message, cause === undefined ? undefined : { cause });
+  throw new ApiError(code, message, cause === undefined ? undefined : { cause });
 }
 
 /** Whether a string is a code of the table. */

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { readSettings } from '@partner-loyalty/runtime';
-import { runCommand } from '../../bin/command.ts';
-import { createShell } from '../../bin/shell.ts';
+import { runCommand } from '../../bin/cli/command.ts';
+import { createShell } from '../../bin/cli/shell.ts';
 
 /** Settings, as environment variables. */
 export type Env = Record<string, string>;

@@ -4,22 +4,22 @@ import { join } from 'node:path';
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import type { Log, Metrics, Settings, Subgraph } from '@partner-loyalty/runtime';
 import { parse } from 'graphql';
-import { startCourier } from './courier.ts';
-import { openPost } from './post.ts';
+import { openMailer } from './mail/mailer.ts';
+import { startMailWorker } from './mail/worker.ts';
+import { createSignInResolvers, type SignInParts } from './resolvers.signin.ts';
 import { createResolvers } from './resolvers.ts';
-import { createSignInResolvers, type SignInParts } from './signin.ts';
-import { ensureSigningKey } from './signingkey.ts';
-import { openLmdbMembersStore } from './store.lmdb.ts';
-import { openMongoMembersStore } from './store.mongo.ts';
-import type { MembersStore } from './store.ts';
+import { ensureSigningKey } from './signingkeys/signingkey.ts';
+import { openLmdbMembersStore } from './store/store.lmdb.ts';
+import { openMongoMembersStore } from './store/store.mongo.ts';
+import type { MembersStore } from './store/store.ts';
 
 export { canonicalEmail } from './email.ts';
-export { type IdToken, type IdTokenClaims, issueIdToken } from './idtoken.ts';
 export { LENGTHS, optionalText, storedAddress, text } from './input.ts';
-export type { MailPartner } from './partner.ts';
-export type { SignInParts } from './signin.ts';
-export { ensureSigningKey, rotateSigningKey } from './signingkey.ts';
-export type { Address, Enrolled, EnrollInput, Enrollment, Identity, Imported, Member, MemberRecord, MembersStore } from './store.ts';
+export type { MailPartner } from './outbox/partner.ts';
+export type { SignInParts } from './resolvers.signin.ts';
+export { type IdToken, type IdTokenClaims, issueIdToken } from './signingkeys/idtoken.ts';
+export { ensureSigningKey, rotateSigningKey } from './signingkeys/signingkey.ts';
+export type { Address, Enrolled, EnrollInput, Enrollment, Identity, Imported, Member, MemberRecord, MembersStore } from './store/store.ts';
 
 /** Opens the members store: on MongoDB where the settings name one, else embedded. Throws where it cannot be had or belongs to the other environment. */
 export function openMembersStore({
@@ -57,7 +57,7 @@ export async function startMembers(
   const baseAddress = environment === 'sandbox' ? sandboxUrl : productionUrl;
   await ensureSigningKey(store.signingKeys);
   const mailDomain = /@([^@>]+)>?$/.exec(mailFrom)?.[1] ?? 'localhost';
-  const courier = startCourier({ store, post: openPost(settings), baseAddress, mailDomain }, { log, metrics });
+  const courier = startMailWorker({ store, post: openMailer(settings), baseAddress, mailDomain }, { log, metrics });
   const close = async () => {
     await courier.stop();
     await store.close();

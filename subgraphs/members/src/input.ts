@@ -1,7 +1,7 @@
 // Checks arguments before they reach the store (contract, section 1, BAD_USER_INPUT). Texts name the argument, never its value.
 import { fail } from '@partner-loyalty/runtime';
 import { ADDRESS_LENGTH, canonicalEmail, longerThan } from './email.ts';
-import type { Address } from './store.ts';
+import type { Address } from './store/store.ts';
 
 /** The longest values, in characters after trimming. */
 export const LENGTHS = { email: ADDRESS_LENGTH, externalId: 255, name: 100, id: 128 };

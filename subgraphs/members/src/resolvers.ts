@@ -1,7 +1,7 @@
 // Resolvers: whose behalf the request is on, the arguments, the store, in this order.
-import { fail, type Scope, type SubgraphContext } from '@partner-loyalty/runtime';
+import { fail, type MaybePromise, mapMaybe, type Scope, type SubgraphContext } from '@partner-loyalty/runtime';
 import { LENGTHS, optionalText, soughtAddress, storedAddress, text } from './input.ts';
-import type { Identity, MaybePromise, Member, MembersStore } from './store.ts';
+import type { Identity, Member, MembersStore } from './store/store.ts';
 
 type EnrollMemberInput = { email: string; externalId?: string | null; firstName?: string | null; lastName?: string | null };
 type MemberProfile = Identity & { activePartnerIds: string[] };
@@ -11,18 +11,18 @@ export function createResolvers(store: MembersStore) {
   const profile = (id: string, scope: Scope): MaybePromise<MemberProfile> => {
     const own = memberOf(scope);
     if (text('id', id, LENGTHS.id) !== own.memberId) fail('MEMBER_NOT_FOUND');
-    return onceKnown(store.member(own.memberId), (member) => profileOf(found(member), own.partnerId));
+    return mapMaybe(store.member(own.memberId), (member) => profileOf(found(member), own.partnerId));
   };
 
   return {
     Query: {
       memberByEmail(_: unknown, { email }: { email: string }, { scope }: SubgraphContext): MaybePromise<Identity> {
         const partnerId = partnerOf(scope);
-        return onceKnown(store.memberByEmail(partnerId, soughtAddress('email', email)), found);
+        return mapMaybe(store.memberByEmail(partnerId, soughtAddress('email', email)), found);
       },
       memberByExternalId(_: unknown, { externalId }: { externalId: string }, { scope }: SubgraphContext): MaybePromise<Identity> {
         const partnerId = partnerOf(scope);
-        return onceKnown(store.memberByExternalId(partnerId, text('externalId', externalId, LENGTHS.externalId)), found);
+        return mapMaybe(store.memberByExternalId(partnerId, text('externalId', externalId, LENGTHS.externalId)), found);
       },
       memberProfile: (_: unknown, { id }: { id: string }, { scope }: SubgraphContext) => profile(id, scope),
     },
@@ -66,8 +66,4 @@ export function memberOf(scope: Scope): { memberId: string; partnerId?: string }
 
 function found<T>(member: T | undefined): T {
   return member ?? fail('MEMBER_NOT_FOUND');
-}
-
-function onceKnown<T, R>(value: MaybePromise<T>, next: (value: T) => R): MaybePromise<R> {
-  return value instanceof Promise ? value.then(next) : next(value);
 }

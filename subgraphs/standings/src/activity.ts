@@ -1,7 +1,9 @@
 // An activity out of JSON: a line of an import (contract, section 4, Activities).
+
+import { isJsonObject } from '@partner-loyalty/runtime';
 import { Temporal } from 'temporal-polyfill';
-import { integerOf, isObject, strayFaults, textOf } from './json.ts';
-import type { Activity } from './store.ts';
+import { integerOf, strayFaults, textOf } from './json.ts';
+import type { Activity } from './store/store.ts';
 
 const LONGEST_ID = 128;
 const LARGEST = 1_000_000_000;
@@ -27,7 +29,7 @@ const PROPERTIES = Object.keys(RULES);
  * absent, and negative in a reversal, as points are. An unknown property is a fault: it is most often `stays` misspelt, which would be lost.
  */
 export function checkActivity(json: unknown, now: Date): Activity | string {
-  if (!isObject(json)) return 'it is not a JSON object';
+  if (!isJsonObject(json)) return 'it is not a JSON object';
   const activityId = textOf(json.activityId, LONGEST_ID);
   const partnerId = textOf(json.partnerId, LONGEST_ID);
   const memberId = textOf(json.memberId, LONGEST_ID);

@@ -5,13 +5,13 @@ import { buildSubgraphSchema } from '@apollo/subgraph';
 import type { Settings, Subgraph } from '@partner-loyalty/runtime';
 import { parse } from 'graphql';
 import { createResolvers } from './resolvers.ts';
-import { openLmdbStandingsStore } from './store.lmdb.ts';
-import { openMongoStandingsStore } from './store.mongo.ts';
-import type { StandingsStore } from './store.ts';
+import { openLmdbStandingsStore } from './store/store.lmdb.ts';
+import { openMongoStandingsStore } from './store/store.mongo.ts';
+import type { StandingsStore } from './store/store.ts';
 
 export { checkActivity } from './activity.ts';
 export { checkProgram, DEFAULT_PROGRAM } from './program.ts';
-export type { Activity, DatedActivity, Program, Recorded, Standing, StandingsStore } from './store.ts';
+export type { Activity, DatedActivity, Program, Recorded, Standing, StandingsStore } from './store/store.ts';
 export { tierOf } from './tiers.ts';
 export { yearOf } from './year.ts';
 

@@ -1,10 +1,5 @@
 // Reads values out of JSON that nobody has checked yet.
 
-/** Whether a value is a JSON object: neither null nor an array. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** The text without white space around it; undefined unless it has 1 to `longest` characters then, and no control character or lone surrogate. */
 export function textOf(value: unknown, longest: number): string | undefined {
   if (typeof value !== 'string' || UNFIT.test(value)) return undefined;

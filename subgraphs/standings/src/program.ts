@@ -1,8 +1,10 @@
 // A partner's program: checked out of JSON, and the one that holds where a partner has none (contract, section 4, Standing).
+
+import { isJsonObject } from '@partner-loyalty/runtime';
 import { Temporal } from 'temporal-polyfill';
 import { INT_MAX } from './int.ts';
-import { integerOf, isObject, strayFaults, textOf } from './json.ts';
-import type { Program } from './store.ts';
+import { integerOf, strayFaults, textOf } from './json.ts';
+import type { Program } from './store/store.ts';
 
 /** Holds for a partner without a program. */
 export const DEFAULT_PROGRAM: Program = { membershipYear: { start: '01-01', timeZone: 'UTC' }, tiers: [{ name: 'MEMBER', points: 0 }] };
@@ -22,7 +24,7 @@ export function checkProgram(json: unknown): Program {
 }
 
 function programOf(json: unknown, faults: string[]): Program {
-  if (!isObject(json)) {
+  if (!isJsonObject(json)) {
     faults.push('it is not a JSON object');
     return DEFAULT_PROGRAM;
   }
@@ -31,7 +33,7 @@ function programOf(json: unknown, faults: string[]): Program {
 }
 
 function membershipYearOf(json: unknown, faults: string[]): Program['membershipYear'] {
-  if (!isObject(json)) {
+  if (!isJsonObject(json)) {
     faults.push('membershipYear is not an object with start and timeZone');
     return DEFAULT_PROGRAM.membershipYear;
   }
@@ -61,7 +63,7 @@ function tiersOf(json: unknown, faults: string[]): Program['tiers'] {
 }
 
 function tierOf(json: unknown, at: string, faults: string[]): Partial<Program['tiers'][number]> {
-  if (!isObject(json)) {
+  if (!isJsonObject(json)) {
     faults.push(`${at} is not an object with name and points`);
     return {};
   }

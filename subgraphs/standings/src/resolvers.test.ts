@@ -2,7 +2,7 @@
 import { createExecutor, createLog, type Execute, type Scope, type SubgraphReply } from '@partner-loyalty/runtime';
 import { activity, ENGINES, newPlace, type Place } from '../test/engine.ts';
 import { createStandings } from './index.ts';
-import type { Program, StandingsStore } from './store.ts';
+import type { Program, StandingsStore } from './store/store.ts';
 
 const INN: Program = {
   membershipYear: { start: '07-01', timeZone: 'Pacific/Auckland' },

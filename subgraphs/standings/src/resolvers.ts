@@ -1,7 +1,7 @@
 // Resolvers: whose behalf the request is on, the program and its current year, the store, in this order. They read what is asked for, once.
-import { fail, type Scope, type SubgraphContext } from '@partner-loyalty/runtime';
+import { fail, type MaybePromise, mapMaybe, type Scope, type SubgraphContext } from '@partner-loyalty/runtime';
 import { clampInt } from './int.ts';
-import type { MaybePromise, Program, Standing, StandingsStore } from './store.ts';
+import type { Program, Standing, StandingsStore } from './store/store.ts';
 import { tierOf } from './tiers.ts';
 import { yearOf } from './year.ts';
 
@@ -15,8 +15,8 @@ type MemberProfile = { __typename: 'MemberProfile'; memberId: string; activePart
 /** `now` tells the time. The answers are synchronous where the store's are. */
 export function createResolvers(store: Pick<StandingsStore, 'program' | 'standing'>, now: () => Date) {
   const currentOf = (partnerId: string, memberId: string): MaybePromise<Current> =>
-    onceKnown(store.program(partnerId), (program) =>
-      onceKnown(store.standing(partnerId, memberId, yearOf(program, now())), (standing = NOTHING) => ({ partnerId, program, ...standing })),
+    mapMaybe(store.program(partnerId), (program) =>
+      mapMaybe(store.standing(partnerId, memberId, yearOf(program, now())), (standing = NOTHING) => ({ partnerId, program, ...standing })),
     );
 
   const readOf = (read: PartnerMemberRead, { scope }: SubgraphContext): MaybePromise<Current> => {
@@ -33,8 +33,8 @@ export function createResolvers(store: Pick<StandingsStore, 'program' | 'standin
     PartnerMemberRead: {
       __resolveReference: ({ __typename, memberId }: PartnerMemberRead): PartnerMemberRead => ({ __typename, memberId }),
       tier: (read: PartnerMemberRead, _: unknown, context: SubgraphContext) =>
-        onceKnown(readOf(read, context), ({ program, points }) => tierOf(program, points)),
-      points: (read: PartnerMemberRead, _: unknown, context: SubgraphContext) => onceKnown(readOf(read, context), ({ points }) => points),
+        mapMaybe(readOf(read, context), ({ program, points }) => tierOf(program, points)),
+      points: (read: PartnerMemberRead, _: unknown, context: SubgraphContext) => mapMaybe(readOf(read, context), ({ points }) => points),
     },
     MemberProfile: {
       __resolveReference: ({ __typename, memberId, activePartnerIds }: MemberProfile): MemberProfile => ({
@@ -43,12 +43,12 @@ export function createResolvers(store: Pick<StandingsStore, 'program' | 'standin
         activePartnerIds,
       }),
       membershipYearStats: (profile: MemberProfile, _: unknown, context: SubgraphContext) =>
-        onceKnown(profileOf(profile, context), (currents) => ({
+        mapMaybe(profileOf(profile, context), (currents) => ({
           akinPoints: clampInt(currents.reduce((sum, { points }) => sum + points, 0)),
           totalStays: clampInt(currents.reduce((sum, { stays }) => sum + stays, 0)),
         })),
       partnerStandings: (profile: MemberProfile, _: unknown, context: SubgraphContext) =>
-        onceKnown(profileOf(profile, context), (currents) =>
+        mapMaybe(profileOf(profile, context), (currents) =>
           currents.map(({ partnerId, program, points }) => ({ partnerId, tier: tierOf(program, points), points })),
         ),
     },
@@ -66,10 +66,6 @@ function partnerOf(scope: Scope): string {
 function shownPartners({ memberId, activePartnerIds }: MemberProfile, scope: Scope): string[] {
   if (scope.kind !== 'member' || scope.memberId !== memberId) return fail('INTERNAL_SERVER_ERROR');
   return scope.partnerId === undefined ? activePartnerIds : activePartnerIds.filter((partnerId) => partnerId === scope.partnerId);
-}
-
-function onceKnown<T, R>(value: MaybePromise<T>, next: (value: T) => MaybePromise<R>): MaybePromise<R> {
-  return value instanceof Promise ? value.then(next) : next(value);
 }
 
 function allKnown<T>(values: MaybePromise<T>[]): MaybePromise<T[]> {

@@ -1,7 +1,7 @@
 // Which membership year of a program an instant falls into (contract, section 4, Standing).
 import { Temporal } from 'temporal-polyfill';
 import { DEFAULT_PROGRAM } from './program.ts';
-import type { Program } from './store.ts';
+import type { Program } from './store/store.ts';
 
 /**
  * The membership year that holds an instant, named by its first day, "YYYY-MM-DD" in the program's time zone. It starts at that day's midnight,

@@ -1,0 +1,107 @@
+// Who a request's headers say is asking.
+import { temporaryFolder } from '../../../test/support/servers.ts';
+import { issueKey, newKey } from './apikey.ts';
+import { type Authenticate, createAuthenticate } from './authenticate.ts';
+import type { MemberToken, TokenVerifier } from './idtoken.ts';
+import { createKeyring } from './keyring.ts';
+import { openKeyStore } from './keystore.open.ts';
+import type { KeyStore } from './keystore.ts';
+
+const AT = new Date('2026-03-04T05:06:07Z');
+const expiresAt = new Date(8_000_000_000_000);
+const TOKENS: Record<string, MemberToken> = {
+  good: { memberId: 'm1', expiresAt },
+  'of-inn': { memberId: 'm1', partnerId: 'inn', expiresAt },
+};
+const tokens: TokenVerifier = { verify: (token) => TOKENS[token] };
+
+let folder: { path: string; remove(): void };
+let store: KeyStore;
+let authenticate: Authenticate;
+const [inn, spa, revoked, expired, foreign] = [
+  issueKey('sandbox', 'inn', AT),
+  issueKey('sandbox', 'spa', AT),
+  issueKey('sandbox', 'inn', AT),
+  issueKey('sandbox', 'inn', AT, AT),
+  newKey('production'),
+] as const;
+
+beforeAll(async () => {
+  folder = temporaryFolder();
+  store = await openKeyStore({ dataDir: folder.path, environment: 'sandbox' });
+  await store.createPartner({ partnerId: 'inn', name: 'Inn', budget: 7, createdAt: AT });
+  await store.createPartner({ partnerId: 'spa', name: 'Spa', createdAt: AT });
+  for (const { record } of [inn, spa, revoked, expired]) await store.createKey(record);
+  await store.revokeKey(revoked.record.keyId, AT);
+  authenticate = createAuthenticate({ environment: 'sandbox', keyring: createKeyring({ store }), tokens, keyBudget: 600 });
+});
+
+afterAll(async () => {
+  await store.close();
+  folder.remove();
+});
+
+test('a key makes its partner the principal, with the budget of the partner or else of the settings', () => {
+  const principal = (id: string, partnerId: string, budget: number) => ({
+    kind: 'principal',
+    principal: { id, surface: 'partner', scope: { kind: 'partner', partnerId }, budget, policy: 'key' },
+  });
+  expect(authenticate({ 'x-partner-api-key': inn.key })).toEqual(principal(inn.record.keyId, 'inn', 7));
+  expect(authenticate({ 'x-partner-api-key': spa.key })).toEqual(principal(spa.record.keyId, 'spa', 600));
+  expect(authenticate({ 'x-partner-api-key': spa.key, authorization: 'Basic dTpw' })).toEqual(principal(spa.record.keyId, 'spa', 600));
+  expect(authenticate({ 'x-partner-api-key': spa.key, authorization: 'Bearer ' })).toEqual(principal(spa.record.keyId, 'spa', 600));
+});
+
+test('a bearer token makes its member the principal, narrowed to the partner that it names, with a budget of its own', () => {
+  const principal = (scope: object, id = 'm1') => ({
+    kind: 'principal',
+    principal: { id, surface: 'member', scope: { kind: 'member', memberId: 'm1', ...scope }, budget: 120, policy: 'member' },
+  });
+  for (const authorization of ['Bearer good', 'bearer good', 'BEARER  good']) {
+    expect(authenticate({ authorization })).toEqual(principal({}));
+  }
+  expect(authenticate({ authorization: 'Bearer good', 'x-partner-api-key': '' })).toEqual(principal({}));
+  expect(authenticate({ authorization: 'Bearer of-inn' })).toEqual(principal({ partnerId: 'inn' }, 'm1\ninn'));
+});
+
+test.each([
+  {},
+  { 'x-partner-api-key': '' },
+  { authorization: '' },
+  { authorization: 'Bearer' },
+  { authorization: 'Basic dTpw' },
+  { 'x-api-key': 'pk_test_0123456789ABCDEFGHIJKLMNOPQRST4PMbyp' },
+])('without a credential there is none: %j', (headers) => {
+  expect(authenticate(headers)).toEqual({ kind: 'none' });
+});
+
+test.each([
+  ['unknown', { 'x-partner-api-key': newKey('sandbox') }],
+  ['revoked', { 'x-partner-api-key': revoked.key }],
+  ['expired', { 'x-partner-api-key': expired.key }],
+  ['malformed', { 'x-partner-api-key': `${inn.key}0` }],
+  ['sent twice', { 'x-partner-api-key': `${inn.key}, ${inn.key}` }],
+  [
+    'of the other environment but with a wrong checksum',
+    { 'x-partner-api-key': foreign.slice(0, -1) + (foreign.endsWith('0') ? '1' : '0') },
+  ],
+])('a key that is %s is refused', (_, headers) => {
+  expect(authenticate(headers)).toEqual({ kind: 'refused' });
+});
+
+test('a token that is not valid is refused', () => {
+  expect(authenticate({ authorization: 'Bearer bad' })).toEqual({ kind: 'refused' });
+});
+
+test('a well-formed key of the other environment is told before anything else', () => {
+  expect(authenticate({ 'x-partner-api-key': foreign })).toEqual({ kind: 'mismatch' });
+  expect(authenticate({ 'x-partner-api-key': foreign, authorization: 'Bearer good' })).toEqual({ kind: 'mismatch' });
+});
+
+test('a key and a token together are ambiguous, valid or not', () => {
+  for (const key of [inn.key, revoked.key, newKey('sandbox'), 'nonsense']) {
+    for (const authorization of ['Bearer good', 'Bearer bad']) {
+      expect(authenticate({ 'x-partner-api-key': key, authorization })).toEqual({ kind: 'ambiguous' });
+    }
+  }
+});

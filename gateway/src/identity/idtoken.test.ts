@@ -1,0 +1,149 @@
+// Which ID tokens are valid.
+import { createHmac, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { type JWK, type JWTHeaderParameters, SignJWT, type SignOptions, UnsecuredJWT } from 'jose';
+import { createTokenVerifier, type TokenRules } from './idtoken.ts';
+import { createJwks } from './jwks.ts';
+
+const ISSUER = 'https://id.example';
+const AUDIENCE = 'loyalty';
+const NOW = Date.UTC(2026, 2, 4);
+const seconds = NOW / 1_000;
+
+type Signer = { alg: string; kid: string; privateKey: KeyObject; publicKey: KeyObject };
+const SIGNERS: Signer[] = [
+  { alg: 'ES256', kid: 'es', ...generateKeyPairSync('ec', { namedCurve: 'P-256' }) },
+  { alg: 'RS256', kid: 'rs', ...generateKeyPairSync('rsa', { modulusLength: 2048 }) },
+  { alg: 'EdDSA', kid: 'ed', ...generateKeyPairSync('ed25519') },
+];
+const [es, rs] = SIGNERS as [Signer, Signer, Signer];
+const stranger: Signer = { ...es, ...generateKeyPairSync('ec', { namedCurve: 'P-256' }) };
+
+const publicJwk = ({ publicKey, kid, alg }: Signer): JWK => ({ ...(publicKey.export({ format: 'jwk' }) as JWK), kid, alg, use: 'sig' });
+const base64url = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
+const CLAIMS = { iss: ISSUER, aud: AUDIENCE, sub: 'm1', iat: seconds, exp: seconds + 3_600 };
+
+function sign(claims: object = {}, header: Partial<JWTHeaderParameters> = {}, signer = es, crit?: SignOptions['crit']): Promise<string> {
+  const payload = Object.fromEntries(Object.entries({ ...CLAIMS, ...claims }).filter(([, value]) => value !== undefined));
+  return new SignJWT(payload).setProtectedHeader({ alg: signer.alg, kid: signer.kid, ...header }).sign(signer.privateKey, { crit });
+}
+
+function createVerifier(rules: Partial<TokenRules> = {}) {
+  const keys = createJwks({ fetchKeys: async () => ({ keys: SIGNERS.map(publicJwk) }) });
+  const isPartner = (azp: string) => azp === 'inn';
+  return createTokenVerifier({ issuer: ISSUER, audience: AUDIENCE, keys, memberClaim: 'sub', isPartner, now: () => NOW, ...rules });
+}
+
+const verify = async (token: string | Promise<string>, rules?: Partial<TokenRules>) => createVerifier(rules).verify(await token);
+
+const VALID = { memberId: 'm1', expiresAt: new Date(NOW + 3_600_000) };
+
+describe('a valid token names its member', () => {
+  test.each(SIGNERS)('signed with $alg', async (signer) => {
+    expect(await verify(sign({}, {}, signer))).toEqual(VALID);
+  });
+
+  test('with the audience in a list, with typ JWT, and with a member claim of another name', async () => {
+    expect(await verify(sign({ aud: [AUDIENCE] }))).toEqual(VALID);
+    expect(await verify(sign({}, { typ: 'JWT' }))).toEqual(VALID);
+    expect(await verify(sign({ sub: 'account', loyalty_id: 'm1' }), { memberClaim: 'loyalty_id' })).toEqual(VALID);
+  });
+
+  test('within 30 seconds of clock tolerance', async () => {
+    expect(await verify(sign({ exp: seconds - 29 }))).toMatchObject({ memberId: 'm1' });
+    expect(await verify(sign({ iat: seconds + 29 }))).toMatchObject({ memberId: 'm1' });
+  });
+
+  test('and the partner that its azp names, where there is one of that name', async () => {
+    expect(await verify(sign({ azp: 'inn' }))).toEqual({ ...VALID, partnerId: 'inn' });
+    expect(await verify(sign({ azp: 'web-client' }))).toEqual(VALID);
+    expect(await verify(sign({ azp: 'inn' }), { isPartner: async () => true })).toEqual({ ...VALID, partnerId: 'inn' });
+  });
+});
+
+describe('a token is refused', () => {
+  const [head, body, signature] = ['e30', 'e30', 'e30'];
+  const attacks: [string, () => string | Promise<string>][] = [
+    ['that is unsigned, with alg none', () => new UnsecuredJWT(CLAIMS).encode()],
+    ['that is signed with HS256 and the public key as the secret', () => hmacToken({ alg: 'HS256', kid: 'rs' })],
+    ['that is signed with HS256 while its header names RS256', () => hmacToken({ alg: 'RS256', kid: 'rs' })],
+    ['whose algorithm is not one of the three', () => sign({}, { alg: 'PS256' }, rs)],
+    ['whose algorithm is not that of the key', () => sign({}, { kid: 'ed' })],
+    ['that a stranger signed under a known kid', () => sign({}, {}, stranger)],
+    ['whose kid is unknown', () => sign({}, { kid: 'other' })],
+    ['whose kid is a path or an address', () => sign({}, { kid: '../../../dev/null' })],
+    ['whose jku points to keys of a stranger', () => sign({}, { jku: 'https://evil.example/jwks.json' }, stranger)],
+    ['whose x5u points to keys of a stranger', () => sign({}, { x5u: 'https://evil.example/cert.pem' }, stranger)],
+    ['whose header brings the key of a stranger', () => sign({}, { jwk: publicJwk(stranger) }, stranger)],
+    ['whose header has a critical extension nobody knows', () => sign({}, { crit: ['x'], x: 1 } as object, es, { x: false })],
+    ['of another issuer', () => sign({ iss: 'https://evil.example' })],
+    ['of an issuer that differs by a slash', () => sign({ iss: `${ISSUER}/` })],
+    ['without an issuer', () => sign({ iss: undefined })],
+    ['for another audience', () => sign({ aud: 'other' })],
+    ['for another audience too', () => sign({ aud: [AUDIENCE, 'other'] })],
+    ['for an audience that begins alike', () => sign({ aud: `${AUDIENCE}-2` })],
+    ['without an audience', () => sign({ aud: undefined })],
+    ['without exp', () => sign({ exp: undefined })],
+    ['whose exp is a text', () => sign({ exp: `${seconds + 60}` })],
+    ['that expired more than 30 seconds ago', () => sign({ exp: seconds - 31 })],
+    ['that is not valid yet', () => sign({ nbf: seconds + 31 })],
+    ['without iat', () => sign({ iat: undefined })],
+    ['that comes from the future', () => sign({ iat: seconds + 31 })],
+    ['without sub', () => sign({ sub: undefined })],
+    ['whose sub is empty', () => sign({ sub: '' })],
+    ['whose sub is no text', () => sign({ sub: 7 })],
+    ['whose sub is longer than an id', () => sign({ sub: 'm'.repeat(129) })],
+    ['whose azp is no text', () => sign({ azp: ['inn'] })],
+    ['that is an access token or a logout token of the provider', () => sign({}, { typ: 'at+jwt' })],
+    ['whose claims were changed', async () => (await sign()).replace(/\.[^.]+\./, `.${base64url({ ...CLAIMS, sub: 'm2' })}.`)],
+    ['that is cut short', async () => (await sign()).slice(0, -4)],
+    ['that is empty', () => ''],
+    ['that is no token', () => 'a b.c'],
+    ['whose parts are nothing', () => `${head}.${body}.${signature}`],
+    ['that is encrypted', () => 'e30.e30.e30.e30.e30'],
+    ['that is larger than 8 KiB', () => sign({ pad: 'x'.repeat(8_192) })],
+  ];
+
+  test.each(attacks)('%s', async (_, token) => {
+    expect(await verify(token())).toBeUndefined();
+  });
+
+  test('without the claim that is the member id, also where every object has a property of that name', async () => {
+    expect(await verify(sign(), { memberClaim: 'loyalty_id' })).toBeUndefined();
+    expect(await verify(sign(), { memberClaim: 'constructor' })).toBeUndefined();
+  });
+});
+
+function hmacToken(header: object): string {
+  const secret = rs.publicKey.export({ type: 'spki', format: 'pem' });
+  const text = [header, CLAIMS].map(base64url).join('.');
+  return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`;
+}
+
+test('a verified token is answered without waiting until it expires, and then refused', async () => {
+  let now = NOW;
+  const verifier = createVerifier({ now: () => now });
+  const token = await sign({ exp: seconds + 60 });
+  expect(verifier.verify(token)).toBeInstanceOf(Promise);
+  await verifier.verify(token);
+  now = NOW + 59_999;
+  expect(verifier.verify(token)).toMatchObject({ memberId: 'm1' });
+  now = NOW + 60_000 + 31_000;
+  expect(await verifier.verify(token)).toBeUndefined();
+});
+
+test('a changed copy of a verified token is refused', async () => {
+  const verifier = createVerifier();
+  const token = await sign();
+  await verifier.verify(token);
+  const last = token.at(-1) === 'A' ? 'Q' : 'A';
+  expect(await verifier.verify(token.slice(0, -1) + last)).toBeUndefined();
+});
+
+test('a token is neither valid nor refused while keys or partners cannot be had', async () => {
+  const down = async () => {
+    throw new Error('connection refused');
+  };
+  const unavailable = { code: 'SERVICE_UNAVAILABLE' };
+  await expect(verify(sign(), { keys: createJwks({ fetchKeys: down }) })).rejects.toMatchObject(unavailable);
+  await expect(verify(sign({ azp: 'inn' }), { isPartner: down })).rejects.toMatchObject(unavailable);
+});

@@ -1,0 +1,237 @@
+// The keyring: its times, its bounds and its behaviour in an outage.
+import { temporaryFolder } from '../../../test/support/servers.ts';
+import { issueKey, newKey } from './apikey.ts';
+import { createKeyring, type Keyring } from './keyring.ts';
+import { openKeyStore } from './keystore.open.ts';
+import type { FoundKey, KeyStore } from './keystore.ts';
+
+const START = new Date('2026-03-04T05:06:07Z');
+
+let folder: { path: string; remove(): void };
+let store: KeyStore;
+
+beforeEach(async () => {
+  folder = temporaryFolder();
+  store = await openKeyStore({ dataDir: folder.path, environment: 'sandbox' });
+  await store.createPartner({ partnerId: 'inn', name: 'Inn', budget: 7, createdAt: START });
+});
+
+afterEach(async () => {
+  await store.close();
+  folder.remove();
+});
+
+async function createKey(expiresAt?: Date): Promise<{ key: string; keyId: string }> {
+  const { key, record } = issueKey('sandbox', 'inn', START, expiresAt);
+  await store.createKey(record);
+  return { key, keyId: record.keyId };
+}
+
+/** A store over the real one that answers later, like one behind a network, and can fail, or not answer at all, and a keyring on it. */
+function remote(): {
+  keyring: Keyring;
+  outcomes: string[];
+  pass(ms: number): void;
+  remote: { mode: 'answer' | 'fail' | 'hang'; reads: number; release(): void };
+} {
+  let time = 0;
+  const held: (() => void)[] = [];
+  const state = {
+    mode: 'answer' as 'answer' | 'fail' | 'hang',
+    reads: 0,
+    release: () => {
+      for (const go of held.splice(0)) go();
+    },
+  };
+  const source = {
+    async keyByHash(hash: string): Promise<FoundKey | undefined> {
+      state.reads += 1;
+      const found = store.keyByHash(hash);
+      if (state.mode === 'hang') await new Promise<void>((resolve) => held.push(resolve));
+      else await new Promise(setImmediate);
+      if (state.mode === 'fail') throw new Error('connection refused');
+      return found;
+    },
+  };
+  const outcomes: string[] = [];
+  const metrics = { keyCache: (outcome: string) => void outcomes.push(outcome) };
+  const keyring = createKeyring({ store: source, metrics, now: () => START.getTime() + time, uptime: () => time });
+  const pass = (ms: number) => {
+    time += ms;
+  };
+  return { keyring, outcomes, pass, remote: state };
+}
+
+const settled = () => new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)));
+const UNAVAILABLE = { code: 'SERVICE_UNAVAILABLE' };
+
+test('a key is found with its partner and budget, and an unknown one is not', async () => {
+  const { key, keyId } = await createKey();
+  const { keyring } = remote();
+  expect(await keyring.find(key)).toEqual({ keyId, partnerId: 'inn', budget: 7 });
+  expect(await keyring.find(newKey('sandbox'))).toBeUndefined();
+});
+
+test('a new key works at once, also where it was unknown a moment ago', async () => {
+  const { key, record } = issueKey('sandbox', 'inn', START);
+  const { keyring } = remote();
+  expect(await keyring.find(key)).toBeUndefined();
+  await store.createKey(record);
+  expect(await keyring.find(key)).toMatchObject({ keyId: record.keyId });
+});
+
+test('a new key works at once, also where a read that began before its creation is still under way', async () => {
+  const { key, record } = issueKey('sandbox', 'inn', START);
+  const { keyring, remote: state } = remote();
+  state.mode = 'hang';
+  const before = keyring.find(key);
+  await store.createKey(record);
+  const after = Promise.all([keyring.find(key), keyring.find(key)]);
+  state.mode = 'answer';
+  state.release();
+  expect(await before).toBeUndefined();
+  for (const found of await after) expect(found).toMatchObject({ keyId: record.keyId });
+  expect(state.reads).toBe(2);
+});
+
+test('look-ups of one key at the same time share one read', async () => {
+  const { key } = await createKey();
+  const { keyring, remote: state } = remote();
+  const found = await Promise.all(Array.from({ length: 50 }, () => keyring.find(key)));
+  expect(found.every((each) => each?.partnerId === 'inn')).toBe(true);
+  expect(state.reads).toBe(1);
+});
+
+test('a key in use is answered without waiting, and is read again beside the requests before it is 5 seconds old', async () => {
+  const { key } = await createKey();
+  const { keyring, pass, remote: state } = remote();
+  await keyring.find(key);
+  for (let i = 0; i < 100; i++) {
+    pass(100);
+    expect(keyring.find(key)).toMatchObject({ partnerId: 'inn' });
+    await settled();
+  }
+  expect(state.reads).toBe(1 + 4);
+});
+
+test.each([100, 900, 2_400, 4_900, 30_000])('a revoked key stops within 5 seconds, where it is used every %i ms', async (interval) => {
+  const { key, keyId } = await createKey();
+  const { keyring, pass } = remote();
+  await keyring.find(key);
+  await store.revokeKey(keyId, START);
+  let since = 0;
+  while (since + interval < 5_000) {
+    pass(interval);
+    since += interval;
+    await keyring.find(key);
+    await settled();
+  }
+  pass(interval);
+  expect(await keyring.find(key)).toBeUndefined();
+  expect(await keyring.find(key)).toBeUndefined();
+});
+
+test('a key stops at its expiry, cached or not', async () => {
+  const { key } = await createKey(new Date(START.getTime() + 1_000));
+  const { keyring, pass } = remote();
+  pass(999);
+  expect(await keyring.find(key)).toMatchObject({ partnerId: 'inn' });
+  expect(keyring.find(key)).toMatchObject({ partnerId: 'inn' });
+  pass(1);
+  expect(keyring.find(key)).toBeUndefined();
+  const late = remote();
+  late.pass(1_000);
+  expect(await late.keyring.find(key)).toBeUndefined();
+});
+
+test('while the store cannot be asked, a key that it confirmed in the last 60 seconds goes on, and any other is unavailable', async () => {
+  const { key } = await createKey();
+  const { key: other } = await createKey();
+  const { keyring, pass, remote: state } = remote();
+  await keyring.find(key);
+  state.mode = 'fail';
+  pass(30_000);
+  expect(await keyring.find(key)).toMatchObject({ partnerId: 'inn' });
+  await expect(keyring.find(other)).rejects.toMatchObject(UNAVAILABLE);
+  pass(29_999);
+  expect(await keyring.find(key)).toMatchObject({ partnerId: 'inn' });
+  pass(1);
+  await expect(keyring.find(key)).rejects.toMatchObject(UNAVAILABLE);
+  state.mode = 'answer';
+  expect(await keyring.find(key)).toMatchObject({ partnerId: 'inn' });
+  expect(await keyring.find(other)).toMatchObject({ partnerId: 'inn' });
+});
+
+test('a key in use never waits for a store that fails, for 60 seconds, and its revocation counts within 5 seconds of the end of the outage', async () => {
+  const { key, keyId } = await createKey();
+  const { keyring, pass, remote: state } = remote();
+  await keyring.find(key);
+  state.mode = 'fail';
+  for (let since = 100; since < 60_000; since += 100) {
+    pass(100);
+    expect(keyring.find(key)).toMatchObject({ partnerId: 'inn' });
+    await settled();
+  }
+  expect(state.reads).toBeLessThan(130);
+  await store.revokeKey(keyId, START);
+  state.mode = 'answer';
+  pass(4_999);
+  expect(await keyring.find(key)).toBeUndefined();
+});
+
+test('each look-up is counted once: found here, asked of the store, or found here since the store is away', async () => {
+  const { key } = await createKey();
+  const { keyring, outcomes, pass, remote: state } = remote();
+  await keyring.find(key);
+  await keyring.find(key);
+  pass(2_600); // Read again beside the request.
+  await keyring.find(key);
+  await settled();
+  pass(5_000); // Too old to go on without the store.
+  await keyring.find(key);
+  state.mode = 'fail';
+  pass(5_000);
+  await keyring.find(key);
+  await keyring.find(key);
+  expect(outcomes).toEqual(['miss', 'hit', 'hit', 'miss', 'stale', 'stale']);
+});
+
+test('a revoked key does not go on where the store fails later', async () => {
+  const { key, keyId } = await createKey();
+  const { keyring, pass, remote: state } = remote();
+  await keyring.find(key);
+  await store.revokeKey(keyId, START);
+  pass(5_000);
+  expect(await keyring.find(key)).toBeUndefined();
+  state.mode = 'fail';
+  await expect(keyring.find(key)).rejects.toMatchObject(UNAVAILABLE);
+});
+
+test('a store that does not answer is given up after 2 seconds', async () => {
+  const { key } = await createKey();
+  const { keyring, pass, remote: state } = remote();
+  await keyring.find(key);
+  state.mode = 'hang';
+  pass(10_000);
+  const [seen, unseen] = await Promise.allSettled([keyring.find(key), keyring.find(newKey('sandbox'))]);
+  expect(seen).toMatchObject({ status: 'fulfilled', value: { partnerId: 'inn' } });
+  expect(unseen).toMatchObject({ status: 'rejected', reason: UNAVAILABLE });
+});
+
+test('on the embedded store every look-up is answered without waiting, and a failing one is unavailable', async () => {
+  const { key, keyId } = await createKey();
+  let time = 0;
+  const keyring = createKeyring({ store, uptime: () => time });
+  expect(keyring.find(key)).toMatchObject({ keyId });
+  await store.revokeKey(keyId, START);
+  time = 2_500;
+  expect(keyring.find(key)).toBeUndefined();
+  const broken = createKeyring({
+    store: {
+      keyByHash() {
+        throw new Error('MDB_CORRUPTED');
+      },
+    },
+  });
+  expect(() => broken.find(key)).toThrow(expect.objectContaining(UNAVAILABLE));
+});

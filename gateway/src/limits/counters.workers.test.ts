@@ -1,0 +1,53 @@
+// Budgets shared by the workers of one machine.
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { temporaryFolder } from '../../../test/support/servers.ts';
+
+const from = (file: string) => JSON.stringify(join(import.meta.dirname, file));
+
+/** Two workers that each take 200 times at once from a budget of 100 and say how often they were allowed; then a third one. */
+const CLUSTER = `
+import cluster from 'node:cluster';
+import { once } from 'node:events';
+import { serveClusterCounters } from ${from('limit.cluster.ts')};
+import { openCounters } from ${from('limit.open.ts')};
+import { createLimiter } from ${from('limit.ts')};
+
+if (cluster.isPrimary) {
+  serveClusterCounters();
+  const run = async (count) => {
+    const workers = Array.from({ length: count }, () => cluster.fork());
+    return Promise.all(workers.map(async (worker) => {
+      const exited = once(worker, 'exit');
+      let allowed;
+      worker.on('message', (message) => { allowed = message.allowed ?? allowed; });
+      await exited;
+      return allowed;
+    }));
+  };
+  const [one, other] = await run(2);
+  const [late] = await run(1);
+  console.log(JSON.stringify({ one, other, late }));
+} else {
+  const limiter = createLimiter(await openCounters({ environment: 'sandbox' }, true, console), 60);
+  const takings = Array.from({ length: 200 }, async (_, i) => {
+    await new Promise((resolve) => setTimeout(resolve, i % 10));
+    return limiter.take('key', 'k', 1, 100);
+  });
+  const allowed = (await Promise.all(takings)).filter((verdict) => verdict.allowed).length;
+  process.send({ allowed }, () => process.exit());
+}
+`;
+
+test('a budget is exact over the workers of a cluster without Redis, and a worker that comes later finds it as it is', async () => {
+  const folder = temporaryFolder();
+  const script = join(folder.path, 'cluster.mts');
+  writeFileSync(script, CLUSTER);
+  const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', script], { timeout: 25_000 });
+  const { one, other, late } = JSON.parse(stdout);
+  expect(one + other).toBe(100);
+  expect(late).toBe(0);
+  folder.remove();
+});

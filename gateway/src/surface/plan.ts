@@ -1,0 +1,184 @@
+// Runs a query plan over the transports: fetches in the order the planner gave, merged into one tree of data, errors with their paths.
+import type { FetchNode, PlanNode, QueryPlanSelectionNode } from '@apollo/query-planner';
+import { isJsonObject, type Scope, type SubgraphError, type SubgraphReply, type Transport } from '@partner-loyalty/runtime';
+import type { GraphQLSchema } from 'graphql';
+import { isOfType, rewrite } from './rewrite.ts';
+
+export type Data = Record<string, unknown>;
+
+/** What a plan is run with. `coerced` holds the variables with their defaults, which decide conditions; subgraphs get `variables` as they came. */
+export type PlanRun = {
+  transports: Readonly<Record<string, Transport>>;
+  /** The whole graph, hidden fields included. */
+  supergraph: GraphQLSchema;
+  variables: Data;
+  coerced: Data;
+  scope: Scope;
+  requestId: string;
+  /** Where the fetches put what they got. */
+  data: Data;
+  errors: SubgraphError[];
+};
+
+/** Resolves when the plan has run, at once where every transport answers at once. Never rejects for what a subgraph does: that is in `errors`. */
+export function runPlan(node: PlanNode, run: PlanRun): void | Promise<void> {
+  return runNode(node, run, []);
+}
+
+// `path` leads from the root to the objects that the node concerns; '@' stands for every item of a list.
+function runNode(node: PlanNode, run: PlanRun, path: readonly string[]): void | Promise<void> {
+  switch (node.kind) {
+    case 'Fetch':
+      return runFetch(node, run, path);
+    case 'Flatten':
+      return runNode(node.node, run, [...path, ...node.path.map(String)]);
+    case 'Sequence':
+      return runSequence(node.nodes, run, path, 0);
+    case 'Parallel':
+      return runParallel(node.nodes, run, path);
+    case 'Condition': {
+      const branch = run.coerced[node.condition] === true ? node.ifClause : node.elseClause;
+      return branch && runNode(branch, run, path);
+    }
+    case 'Defer':
+      throw new Error('no surface has @defer');
+  }
+}
+
+function runSequence(nodes: readonly PlanNode[], run: PlanRun, path: readonly string[], from: number): void | Promise<void> {
+  for (let place = from; place < nodes.length; place += 1) {
+    const node = nodes[place];
+    const running = node && runNode(node, run, path);
+    if (running) return running.then(() => runSequence(nodes, run, path, place + 1));
+  }
+}
+
+function runParallel(nodes: readonly PlanNode[], run: PlanRun, path: readonly string[]): void | Promise<void> {
+  const running = nodes.map((node) => runNode(node, run, path)).filter((each) => each !== undefined);
+  return running.length === 0 ? undefined : Promise.all(running).then(() => {});
+}
+
+function runFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): void | Promise<void> {
+  const { requires, serviceName, operation: query, operationName } = fetch;
+  const transport = run.transports[serviceName];
+  if (transport === undefined) throw new Error(`the plan names a subgraph "${serviceName}" that is not configured`);
+  const variables: Data = Object.create(null); // a variable may be called __proto__
+  for (const name of fetch.variableUsages ?? []) if (Object.hasOwn(run.variables, name)) variables[name] = run.variables[name];
+  let places: Place[] = [];
+  if (requires !== undefined) {
+    const representations: Data[] = [];
+    places = placesAt(run.data, path).filter(({ object }) => {
+      const representation = represent(object, requires, run.supergraph);
+      if (representation?.__typename === undefined) return false;
+      rewrite(run.supergraph, fetch.inputRewrites, representation);
+      return representations.push(representation) > 0;
+    });
+    if (places.length === 0) return undefined;
+    variables.representations = representations;
+  }
+  const reply = transport.execute({ query, variables, operationName, scope: run.scope, requestId: run.requestId });
+  if (!(reply instanceof Promise)) return take(reply, fetch, run, places);
+  return reply.then((replied) => take(replied, fetch, run, places));
+}
+
+function take({ data, errors }: SubgraphReply, fetch: FetchNode, run: PlanRun, places: readonly Place[]): void {
+  if (errors !== undefined) for (const error of errors) run.errors.push(...placed(error, fetch, places));
+  if (data === undefined || data === null) return;
+  if (fetch.requires === undefined) {
+    rewrite(run.supergraph, fetch.outputRewrites, data);
+    merge(run.data, data);
+    return;
+  }
+  const entities = data._entities;
+  if (!Array.isArray(entities) || entities.length !== places.length)
+    throw new Error('a subgraph answered with other entities than asked for');
+  places.forEach(({ object }, index) => {
+    const entity: unknown = entities[index];
+    if (!isJsonObject(entity)) return;
+    entity.__typename ??= object.__typename;
+    rewrite(run.supergraph, fetch.outputRewrites, entity);
+    merge(object, entity);
+  });
+}
+
+// Errors of entities stand where the entities do; one without a path concerns all that the fetch was for.
+function placed(error: SubgraphError, fetch: FetchNode, places: readonly Place[]): SubgraphError[] {
+  if (fetch.requires === undefined) return [error];
+  const index = error.path?.[1];
+  if (typeof index !== 'number') return places.map(({ path }) => ({ ...error, path: pathOf(path) }));
+  return [{ ...error, path: [...pathOf(places[index]?.path), ...(error.path?.slice(2) ?? [])] }];
+}
+
+/** An object of the data and where it is, as a list from its end. */
+type Place = { object: Data; path: Steps };
+type Steps = { before: Steps; step: string | number } | undefined;
+
+function placesAt(data: Data, path: readonly string[]): Place[] {
+  const places: Place[] = [];
+  const walk = (value: unknown, depth: number, at: Steps): void => {
+    if (Array.isArray(value)) {
+      // Lists are met where the path says '@'; lists of lists have one '@' each.
+      for (const [step, item] of value.entries()) walk(item, depth + 1, { before: at, step });
+      return;
+    }
+    if (!isJsonObject(value)) return;
+    const step = path[depth];
+    if (step === undefined) places.push({ object: value, path: at });
+    else if (Object.hasOwn(value, step)) walk(value[step], depth + 1, { before: at, step });
+  };
+  walk(data, 0, undefined);
+  return places;
+}
+
+function pathOf(steps: Steps): (string | number)[] {
+  const path: (string | number)[] = [];
+  for (let at = steps; at !== undefined; at = at.before) path.unshift(at.step);
+  return path;
+}
+
+/** The fields by which an object is known in another subgraph; null where one of them is not there. */
+function represent(source: unknown, selections: readonly QueryPlanSelectionNode[], supergraph: GraphQLSchema): Data | null {
+  if (!isJsonObject(source)) return null;
+  const representation: Data = {};
+  for (const selection of selections) {
+    if (selection.kind === 'InlineFragment') {
+      if (selection.typeCondition !== undefined && !isOfType(supergraph, source, selection.typeCondition, false)) continue;
+      const part = represent(source, selection.selections, supergraph);
+      // What only another condition's fields would need may be absent; the rest still says which object it is.
+      if (part !== null) merge(representation, part);
+      continue;
+    }
+    const name = selection.alias ?? selection.name;
+    const value = Object.hasOwn(source, name) ? source[name] : undefined;
+    if (value === undefined) return null;
+    representation[name] = represented(value, selection.selections, supergraph);
+  }
+  return representation;
+}
+
+function represented(value: unknown, selections: readonly QueryPlanSelectionNode[] | undefined, supergraph: GraphQLSchema): unknown {
+  if (selections === undefined || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => represented(item, selections, supergraph));
+  return represent(value, selections, supergraph);
+}
+
+// Names are response names, which callers choose: `__proto__` has to become a property like any other.
+function merge(target: Data, source: Data): void {
+  for (const name of Object.keys(source)) {
+    const value = source[name];
+    if (value === undefined) continue;
+    const present = Object.hasOwn(target, name) ? target[name] : undefined;
+    if (isJsonObject(present) && isJsonObject(value)) merge(present, value);
+    else if (Array.isArray(present) && Array.isArray(value) && present.length === value.length) mergeLists(present, value);
+    else if (name === '__proto__') Object.defineProperty(target, name, { value, enumerable: true, writable: true, configurable: true });
+    else target[name] = value;
+  }
+}
+
+function mergeLists(target: unknown[], source: readonly unknown[]): void {
+  source.forEach((value, index) => {
+    const present = target[index];
+    if (isJsonObject(present) && isJsonObject(value)) merge(present, value);
+    else target[index] = value;
+  });
+}

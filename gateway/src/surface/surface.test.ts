@@ -1,0 +1,102 @@
+// What each surface shows, and how a read is planned.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SubgraphRequest, Transport } from '@partner-loyalty/runtime';
+import { buildSchema, parse, printSchema } from 'graphql';
+import { compose } from '../supergraph/compose.ts';
+import { openSurface, SURFACES, type Surface, surfaceSdl } from './surface.ts';
+
+const root = join(import.meta.dirname, '../../..');
+const supergraph = compose(join(root, 'supergraph.yaml'));
+
+function recording(answer: (request: SubgraphRequest) => Record<string, unknown>): Transport & { asked: SubgraphRequest[] } {
+  const asked: SubgraphRequest[] = [];
+  return {
+    asked,
+    execute: (request) => {
+      asked.push(request);
+      return { data: answer(request) };
+    },
+    ready: async () => {},
+    close: async () => {},
+  };
+}
+
+async function schemaOf(surface: Surface): Promise<string> {
+  const nothing = recording(() => ({}));
+  const opened = openSurface(surface, supergraph, { members: nothing, standings: nothing });
+  return printSchema(opened.schema);
+}
+
+test('the committed supergraph is what the schemas compose to', () => {
+  expect(readFileSync(join(root, 'gateway/supergraph.graphql'), 'utf8')).toBe(supergraph);
+});
+
+test('a surface shows nothing but its own fields and what they lead to', async () => {
+  const partner = await schemaOf('partner');
+  const member = await schemaOf('member');
+  expect(partner).toContain('memberByEmail(email: String!): PartnerMemberRead');
+  expect(partner).toContain('input EnrollMemberInput');
+  expect(partner).not.toMatch(/MemberProfile|PartnerStanding|MembershipYearStats|activePartnerIds|@tag|_entities|join__/);
+  expect(member).toContain('memberProfile(id: ID!): MemberProfile');
+  expect(member).not.toMatch(/PartnerMemberRead|EnrollMember|activePartnerIds|memberByEmail|_entities/);
+});
+
+test('a field without a tag is on no surface, though others may be computed from it', async () => {
+  const members = recording(() => ({ memberProfile: { __typename: 'MemberProfile', memberId: 'm', activePartnerIds: ['p'] } }));
+  const standings = recording(() => ({ _entities: [{ partnerStandings: [{ partnerId: 'p', tier: 'GOLD', points: 7 }] }] }));
+  const surface = openSurface('member', supergraph, { members, standings });
+  const query = '{ memberProfile(id: "m") { partnerStandings { partnerId tier points } } }';
+  const scope = { kind: 'member', memberId: 'm' } as const;
+  const result = await surface.execute({ document: parse(query), key: query, variables: {}, coerced: {}, scope, requestId: 'r' });
+  expect(result).toMatchObject({ data: { memberProfile: { partnerStandings: [{ partnerId: 'p', tier: 'GOLD', points: 7 }] } } });
+  expect(standings.asked[0]).toMatchObject({ scope, requestId: 'r', variables: { representations: [{ activePartnerIds: ['p'] }] } });
+});
+
+test('a read asks members once and standings once, and a look-up that found nobody asks standings not at all', async () => {
+  const found = { __typename: 'PartnerMemberRead', memberId: 'm', email: 'e' };
+  const members = recording(({ query }) => (query.includes('b:') ? { a: found, b: null } : { a: null }));
+  const standings = recording(() => ({ _entities: [{ tier: 'GOLD', points: 7 }] }));
+  const surface = openSurface('partner', supergraph, { members, standings });
+  const run = (query: string) =>
+    surface.execute({
+      document: parse(query),
+      key: query,
+      variables: {},
+      coerced: {},
+      scope: { kind: 'partner', partnerId: 'p' },
+      requestId: 'r',
+    });
+  await run('{ a: memberByEmail(email: "a") { email tier points } b: memberByEmail(email: "b") { email tier points } }');
+  expect([members.asked.length, standings.asked.length]).toEqual([1, 1]);
+  await run('{ a: memberByEmail(email: "a") { email tier points } }');
+  expect([members.asked.length, standings.asked.length]).toEqual([2, 1]);
+});
+
+describe('cutting a surface', () => {
+  const sdl = (body: string) => `directive @tag(name: String!) repeatable on FIELD_DEFINITION
+    directive @link(url: String) repeatable on SCHEMA
+    schema @link(url: "https://specs.apollo.dev/link/v1.0") { query: Query } ${body}`;
+
+  test('hides types that no visible field leads to, enums, inputs and unions among them', () => {
+    const cut = surfaceSdl(
+      sdl(`type Query { a(x: In): A @tag(name: "partner") b: B } type A { c: E @tag(name: "partner") d: B } type B { e: F }
+        enum E { X } enum F { Y } input In { n: Nested } input Nested { s: String } input Other { s: String } union U = A | B`),
+      'partner',
+    );
+    const hidden = (name: string) => new RegExp(`(type|enum|input|union) ${name}\\b[^{=]*@inaccessible`).test(cut);
+    expect(['B', 'F', 'Other', 'U'].every(hidden)).toBe(true);
+    expect(['Query', 'A', 'E', 'In', 'Nested'].some(hidden)).toBe(false);
+    expect(() => buildSchema(cut, { assumeValidSDL: true })).not.toThrow();
+  });
+
+  test('refuses a visible field whose type has nothing to show', () => {
+    expect(() => surfaceSdl(sdl('type Query { a: A @tag(name: "partner") } type A { b: Int }'), 'partner')).toThrow(
+      /A on the partner surface/,
+    );
+  });
+
+  test('leaves the other surface alone', () => {
+    for (const surface of Object.keys(SURFACES) as Surface[]) expect(surfaceSdl(supergraph, surface)).toContain('@inaccessible');
+  });
+});

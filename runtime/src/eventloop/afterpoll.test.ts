@@ -1,0 +1,20 @@
+// A process that takes steps together, one of which throws.
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+
+const PROGRAM = `
+import { atEndOfTurn } from ${JSON.stringify(join(import.meta.dirname, 'afterpoll.ts'))};
+process.on('uncaughtException', (error) => console.log('uncaught', error.message));
+atEndOfTurn(() => console.log('first'));
+atEndOfTurn(() => { throw new Error('second'); });
+atEndOfTurn(() => atEndOfTurn(() => console.log('of the next turn')));
+atEndOfTurn(() => console.log('last'));
+console.log('now');
+`;
+
+test('a step that throws takes no other with it', () => {
+  const args = ['--import', 'tsx', '--input-type=module', '--eval', PROGRAM];
+  const lines = execFileSync(process.execPath, args, { encoding: 'utf8' }).trim().split('\n');
+  expect(lines.slice(0, 2)).toEqual(['now', 'first']);
+  expect(lines.slice(2).sort()).toEqual(['last', 'of the next turn', 'uncaught second']);
+});

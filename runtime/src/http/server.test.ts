@@ -1,0 +1,490 @@
+// The HTTP edge over real sockets: what every answer carries, and what broken or hostile HTTP gets.
+import { connect, type Socket } from 'node:net';
+import { fail } from '../errors.ts';
+import { type HttpReply, type HttpRequest, type HttpServer, serveHttp } from '../index.ts';
+import { createLog } from '../observe/log.ts';
+
+const log = createLog('silent');
+const servers: HttpServer[] = [];
+const LIMIT = 1024;
+
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.close()));
+});
+
+test('a reply goes out with its status, headers, length, request id and the headers that every answer has', async () => {
+  const port = await serve(() => ({ status: 201, headers: { 'x-own': 'yes' }, body: '{"a":"ü"}' }));
+  const response = await fetch(`http://127.0.0.1:${port}/`);
+  expect(response.status).toBe(201);
+  expect(await response.json()).toEqual({ a: 'ü' });
+  expect(Object.fromEntries(response.headers)).toMatchObject({
+    'x-own': 'yes',
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': '10',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'x-request-id': expect.stringMatching(/^[A-Za-z0-9._-]{1,128}$/),
+  });
+});
+
+test('a reply may say otherwise about type and caching, and send bytes', async () => {
+  const port = await serve(() => ({
+    status: 200,
+    headers: { 'content-type': 'text/plain', 'cache-control': 'max-age=60' },
+    body: Buffer.from('bytes'),
+  }));
+  const response = await fetch(`http://127.0.0.1:${port}/`);
+  expect([response.headers.get('content-type'), response.headers.get('cache-control'), await response.text()]).toEqual([
+    'text/plain',
+    'max-age=60',
+    'bytes',
+  ]);
+});
+
+test('the handler sees method, path and query apart', async () => {
+  const port = await serve(({ method, path, search }) => json({ method, path, search }));
+  expect(await (await fetch(`http://127.0.0.1:${port}/a/b?c=d?e`, { method: 'PUT' })).json()).toEqual({
+    method: 'PUT',
+    path: '/a/b',
+    search: '?c=d?e',
+  });
+  expect(bodyOf(await talk(port, 'GET http://other.example/a?b HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'))).toEqual({
+    method: 'GET',
+    path: '/a',
+    search: '?b',
+  });
+  expect(bodyOf(await talk(port, 'OPTIONS * HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'))).toEqual({
+    method: 'OPTIONS',
+    path: '*',
+    search: '',
+  });
+});
+
+describe('the request id', () => {
+  test.each(['a', 'A-Za.z0_9', 'x'.repeat(128)])('is the caller’s where it has the right form: %s', async (id) => {
+    const port = await serve(({ requestId }) => json({ requestId }));
+    const response = await fetch(`http://127.0.0.1:${port}/`, { headers: { 'x-request-id': id } });
+    expect([response.headers.get('x-request-id'), await response.json()]).toEqual([id, { requestId: id }]);
+  });
+
+  test.each(['', 'x'.repeat(129), 'a b', 'a,b', 'ä', '"'])('is a new one otherwise: %s', async (id) => {
+    const port = await serve(({ requestId }) => json({ requestId }));
+    const response = await fetch(`http://127.0.0.1:${port}/`, { headers: { 'x-request-id': id } });
+    expect(response.headers.get('x-request-id')).not.toBe(id);
+    expect(await response.json()).toEqual({ requestId: response.headers.get('x-request-id') });
+  });
+
+  test('differs from request to request', async () => {
+    const port = await serve(() => json({}));
+    const ids = await Promise.all(
+      Array.from({ length: 50 }, async () => (await fetch(`http://127.0.0.1:${port}/`)).headers.get('x-request-id')),
+    );
+    expect(new Set(ids).size).toBe(50);
+  });
+});
+
+describe('a handler that throws', () => {
+  test('gets a 500 that says nothing about it', async () => {
+    const port = await serve(() => {
+      throw new Error('secret of the engine room');
+    });
+    const response = await fetch(`http://127.0.0.1:${port}/`);
+    const text = await response.text();
+    expect(response.status).toBe(500);
+    expect(JSON.parse(text)).toEqual({
+      errors: [
+        { message: expect.any(String), extensions: { code: 'INTERNAL_SERVER_ERROR', requestId: response.headers.get('x-request-id') } },
+      ],
+    });
+    expect(text).not.toContain('secret');
+  });
+
+  test('gets the status of a failure with a code', async () => {
+    const port = await serve(async () => fail('UNSUPPORTED_MEDIA_TYPE'));
+    expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(415);
+  });
+
+  test('or whose headers cannot be sent gets a 500', async () => {
+    const port = await serve(() => ({ status: 200, headers: { 'x-own': 'a\r\nb' }, body: '' }));
+    expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(500);
+  });
+});
+
+describe('a body', () => {
+  test('of exactly the limit is read, in one piece or in many', async () => {
+    const port = await serve(length);
+    const body = 'x'.repeat(LIMIT);
+    expect(await (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body })).json()).toEqual({ length: LIMIT });
+    const chunks = `${'1\r\nx\r\n'.repeat(LIMIT)}0\r\n\r\n`;
+    expect(
+      bodyOf(await talk(port, `POST / HTTP/1.1\r\nhost: x\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n${chunks}`)),
+    ).toEqual({ length: LIMIT });
+  });
+
+  test('that is declared over the limit gets 413, and the connection serves the next request', async () => {
+    const port = await serve(length);
+    const answer = await talk(
+      port,
+      `POST / HTTP/1.1\r\nhost: x\r\ncontent-length: ${LIMIT + 1}\r\n\r\n${'x'.repeat(LIMIT + 1)}POST / HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok`,
+    );
+    expect(answer.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200']);
+    expect(answer).toContain('PAYLOAD_TOO_LARGE');
+  });
+
+  test('that grows over the limit without a length gets 413 that the client can read', async () => {
+    const port = await serve(length);
+    const chunk = `${(60_000).toString(16)}\r\n${'x'.repeat(60_000)}\r\n`;
+    const answer = await talk(
+      port,
+      `POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n${chunk.repeat(20)}0\r\n\r\nGET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`,
+    );
+    expect(answer.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200']);
+  });
+
+  test('without an end is given up on', async () => {
+    const port = await serve(length);
+    const socket = connect(port, '127.0.0.1');
+    let answer = '';
+    socket.setEncoding('utf8').on('data', (text) => {
+      answer += text;
+    });
+    socket.on('error', () => {});
+    socket.write('POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n');
+    const piece = `${(60_000).toString(16)}\r\n${'x'.repeat(60_000)}\r\n`;
+    const flood = () => {
+      while (!socket.destroyed && socket.writable && socket.write(piece));
+    };
+    socket.on('drain', flood);
+    flood();
+    await new Promise((resolve) => socket.on('close', resolve));
+    expect(answer).toContain('413');
+  });
+
+  test('that nobody wanted does not stand in the way of the next request', async () => {
+    const port = await serve(() => json({ read: false }));
+    const answer = await talk(
+      port,
+      'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\nhelloGET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n',
+    );
+    expect(answer.match(/HTTP\/1.1 200/g)).toHaveLength(2);
+  });
+
+  test('that stops early fails for the handler and for nobody else', async () => {
+    const seen = promised<unknown>();
+    const port = await serve(async (request) => {
+      if (request.method === 'GET') return json({});
+      await request.body(LIMIT).catch(seen.resolve);
+      return json({});
+    });
+    const socket = await open(port);
+    socket.end('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\nhe');
+    expect(await seen.promise).toMatchObject({ code: 'BAD_REQUEST' });
+    expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(200);
+  });
+});
+
+describe('Expect: 100-continue', () => {
+  const head = (size: number) => `POST / HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: ${size}\r\n\r\n`;
+
+  test('is answered with 100 when the body is wanted', async () => {
+    const port = await serve(length);
+    const socket = await open(port);
+    socket.write(head(2));
+    expect(await heard(socket, '\r\n\r\n')).toBe('HTTP/1.1 100 Continue\r\n\r\n');
+    socket.write('ok');
+    expect(await heard(socket, '}')).toContain('{"length":2}');
+  });
+
+  test('is refused without 100 when the body is not wanted, and the connection ends', async () => {
+    const port = await serve(length);
+    expect(await talk(port, head(LIMIT + 1))).toMatch(/^HTTP\/1.1 413 /);
+  });
+
+  test('of anything else is ignored', async () => {
+    const port = await serve(length);
+    expect(await talk(port, 'POST / HTTP/1.1\r\nhost: x\r\nconnection: close\r\nexpect: wonders\r\ncontent-length: 2\r\n\r\nok')).toMatch(
+      /^HTTP\/1.1 200 /,
+    );
+  });
+});
+
+describe('broken or unusual HTTP', () => {
+  const cases: [string, string, number][] = [
+    ['garbage', 'hello\r\n\r\n', 400],
+    ['an unknown method', 'BREW / HTTP/1.1\r\nhost: x\r\n\r\n', 400],
+    ['no host', 'GET / HTTP/1.1\r\nconnection: close\r\n\r\n', 400],
+    ['headers without an end', `GET / HTTP/1.1\r\nhost: x\r\n${'abcd: efgh\r\n'.repeat(5000)}`, 431],
+    ['a header of 20 KB', `GET / HTTP/1.1\r\nhost: x\r\na: ${'b'.repeat(20_000)}\r\n\r\n`, 431],
+    ['a chunk length that is no number', 'POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n', 400],
+    ['two lengths', 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nx', 400],
+    ['a length beside chunks', 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n', 400],
+    ['a NUL in a header', 'GET / HTTP/1.1\r\nhost: x\r\na: b\0c\r\n\r\n', 400],
+    ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],
+    ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400],
+  ];
+  test.each(cases)('%s gets JSON with a request id', async (_, sent, status) => {
+    const port = await serve(length);
+    const answer = await talk(port, sent);
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    const id = /\r\nx-request-id: (\S+)\r\n/.exec(answer)?.[1];
+    expect(bodyOf(answer)).toEqual({ errors: [{ message: expect.any(String), extensions: { code: 'BAD_REQUEST', requestId: id } }] });
+  });
+
+  test('garbage behind a request that is being answered ends that connection and no other', async () => {
+    const finish = promised();
+    const port = await serve(async ({ path }) => {
+      if (path === '/slow') await finish.promise;
+      return json({ path });
+    });
+    expect(await talk(port, 'GET /slow HTTP/1.1\r\nhost: x\r\n\r\ngarbage\r\n\r\n')).toMatch(/^HTTP\/1.1 400 /);
+    finish.resolve();
+    expect(bodyOf(await talk(port, 'GET /next HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'))).toEqual({ path: '/next' });
+  });
+
+  test('CONNECT gets what the handler says', async () => {
+    const port = await serve(({ method, path }) => ({ ...json({ method, path }), status: 405 }));
+    const answer = await talk(port, 'CONNECT example.com:443 HTTP/1.1\r\nhost: example.com:443\r\nx-request-id: mine\r\n\r\n');
+    expect(answer).toMatch(/^HTTP\/1.1 405 /);
+    expect(answer).toContain('x-request-id: mine\r\n');
+  });
+
+  test('an upgrade is answered like any other request', async () => {
+    const port = await serve(length);
+    const answer = await talk(
+      port,
+      'POST / HTTP/1.1\r\nhost: x\r\nconnection: upgrade, close\r\nupgrade: h2c\r\ncontent-length: 2\r\n\r\nok',
+    );
+    expect(bodyOf(answer)).toEqual({ length: 2 });
+  });
+
+  test('HEAD gets headers alone', async () => {
+    const port = await serve(() => json({ long: true }));
+    const answer = await talk(port, 'HEAD / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+    expect(answer).toContain('content-length: 13\r\n');
+    expect(answer).toMatch(/\r\n\r\n$/);
+  });
+});
+
+describe('an answer in pieces', () => {
+  test('reaches the client piece by piece', async () => {
+    const next = promised();
+    const port = await serve(() => ({
+      status: 200,
+      headers: {},
+      body: async (write) => {
+        write('first');
+        await next.promise;
+        write('second');
+      },
+    }));
+    const socket = await open(port);
+    socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    expect(await heard(socket, 'first')).toMatch(/transfer-encoding: chunked/i);
+    next.resolve();
+    expect(await heard(socket, '0\r\n\r\n')).toContain('second');
+  });
+
+  test('that fails half-way ends the connection', async () => {
+    const port = await serve(() => ({
+      status: 200,
+      headers: {},
+      body: async (write) => {
+        write('first');
+        throw new Error('half-way');
+      },
+    }));
+    await expect(fetch(`http://127.0.0.1:${port}/`).then((response) => response.text())).rejects.toThrow();
+  });
+});
+
+test('answers that are ready in one turn all go out, whoever of the others has gone', async () => {
+  const { promise: asked, resolve } = promised();
+  const { promise: released, resolve: release } = promised();
+  let requests = 0;
+  const port = await serve(async ({ path }) => {
+    if (++requests === 3) resolve();
+    await released;
+    return json({ path });
+  });
+  const gone = await open(port);
+  gone.write('GET /gone HTTP/1.1\r\nhost: x\r\n\r\n');
+  const others = ['/a', '/b'].map((path) => fetch(`http://127.0.0.1:${port}${path}`));
+  await asked;
+  gone.resetAndDestroy();
+  release();
+  expect(await Promise.all(others.map(async (response) => (await response).json()))).toEqual([{ path: '/a' }, { path: '/b' }]);
+});
+
+test('the signal aborts when the client goes away, and not when it has its answer', async () => {
+  const signals: AbortSignal[] = [];
+  const began = promised();
+  const port = await serve(({ path, signal }) => {
+    signals.push(signal);
+    if (path === '/quick') return json({});
+    began.resolve();
+    return new Promise(() => {});
+  });
+  await (await fetch(`http://127.0.0.1:${port}/quick`)).text();
+  const socket = await open(port);
+  socket.write('GET /slow HTTP/1.1\r\nhost: x\r\n\r\n');
+  await began.promise;
+  const aborted = new Promise((resolve) => signals[1]?.addEventListener('abort', resolve));
+  socket.destroy();
+  await aborted;
+  expect(signals.map((signal) => signal.aborted)).toEqual([false, true]);
+});
+
+test('x-forwarded-for counts from a trusted proxy only', async () => {
+  const handle = ({ address }: HttpRequest) => json({ address });
+  const headers = { 'x-forwarded-for': '203.0.113.7, 198.51.100.1' };
+  const ask = async (port: number) => (await fetch(`http://127.0.0.1:${port}/`, { headers })).json();
+  expect(await ask(await serve(handle))).toEqual({ address: '127.0.0.1' });
+  expect(await ask(await serve(handle, ['127.0.0.0/8']))).toEqual({ address: '198.51.100.1' });
+});
+
+describe('draining', () => {
+  test('finishes what runs, says so on the connection, and accepts nothing new', async () => {
+    const [began, finish] = [promised(), promised()];
+    const port = await serve(async () => {
+      began.resolve();
+      await finish.promise;
+      return json({ finished: true });
+    });
+    const socket = await open(port);
+    socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    await began.promise;
+    const drained = servers[0]?.drain();
+    await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow();
+    finish.resolve();
+    const answer = await heard(socket, '}');
+    expect(answer).toContain('{"finished":true}');
+    expect(answer).toContain('connection: close');
+    await drained;
+  });
+
+  test('waits for no connection on which nothing is asked, but answers what is on its way', async () => {
+    const port = await serve(() => json({ finished: true }));
+    await open(port);
+    const [begun, used] = [await open(port), await open(port)];
+    begun.write('GET / HTTP/1.1\r\n');
+    used.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    await heard(used, '}');
+    const drained = servers[0]?.drain();
+    begun.write('host: x\r\n\r\n');
+    expect(await heard(begun, '}')).toContain('{"finished":true}');
+    await drained;
+  });
+
+  // Below the 10 seconds after which a draining waits no longer.
+  const SOON_MS = 5_000;
+  const LARGE = { finished: true, filling: 'x'.repeat(16 * 1024 * 1024) };
+
+  test.each([
+    ['small', { finished: true }],
+    ['large', LARGE],
+  ])(
+    'begun while a %s answer is ready to be written writes all of it and ends its connection',
+    async (_, body) => {
+      let drained: Promise<void> | undefined;
+      const drain = () => {
+        drained = servers[0]?.drain();
+      };
+      const port = await serve(() => {
+        // After all that follows from the handler, and before the turn ends.
+        queueMicrotask(() => process.nextTick(drain));
+        return json(body);
+      });
+      const socket = await open(port);
+      socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+      let length = 0;
+      socket.on('data', (piece) => {
+        length += piece.length;
+      });
+      await new Promise((resolve) => socket.once('end', resolve));
+      expect(length).toBeGreaterThan(JSON.stringify(body).length);
+      socket.end();
+      await drained;
+    },
+    SOON_MS,
+  );
+
+  test(
+    'ends a connection whose answer had begun',
+    async () => {
+      const finish = promised();
+      const port = await serve(() => ({
+        status: 200,
+        headers: {},
+        body: async (write) => {
+          write('first');
+          await finish.promise;
+        },
+      }));
+      const socket = await open(port);
+      socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+      await heard(socket, 'first');
+      const drained = servers[0]?.drain();
+      finish.resolve();
+      await drained;
+    },
+    SOON_MS,
+  );
+});
+
+test('a port that is taken is said so', async () => {
+  const port = await serve(() => json({}));
+  await expect(serveHttp({ port, host: '127.0.0.1', handle: () => json({}), trustedProxies: [], log })).rejects.toThrow('EADDRINUSE');
+});
+
+async function serve(handle: (request: HttpRequest) => HttpReply | Promise<HttpReply>, trustedProxies: string[] = []): Promise<number> {
+  const server = await serveHttp({ port: 0, host: '127.0.0.1', handle, trustedProxies, log });
+  servers.push(server);
+  return server.port;
+}
+
+function json(value: unknown): HttpReply {
+  return { status: 200, headers: {}, body: JSON.stringify(value) };
+}
+
+async function length(request: HttpRequest): Promise<HttpReply> {
+  return json({ length: (await request.body(LIMIT)).length });
+}
+
+async function open(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1').setEncoding('latin1');
+  socket.on('error', () => {});
+  await new Promise((resolve) => socket.once('connect', resolve));
+  return socket;
+}
+
+/** Everything the server says until it closes the connection. */
+async function talk(port: number, sent: string): Promise<string> {
+  const socket = await open(port);
+  let answer = '';
+  socket.on('data', (text) => {
+    answer += text;
+  });
+  socket.write(sent, 'latin1');
+  await new Promise((resolve) => socket.once('close', resolve).once('end', () => socket.end()));
+  return answer;
+}
+
+/** What the server says until it has said this. */
+async function heard(socket: Socket, until: string): Promise<string> {
+  let answer = '';
+  while (!answer.includes(until)) answer += await new Promise<string>((resolve) => socket.once('data', (text) => resolve(String(text))));
+  return answer;
+}
+
+function bodyOf(answer: string): unknown {
+  return JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4));
+}
+
+/** A promise that is kept from outside. */
+function promised<T = void>(): { promise: Promise<T>; resolve: (value: T) => void } {
+  let resolve: (value: T) => void = () => {};
+  const promise = new Promise<T>((kept) => {
+    resolve = kept;
+  });
+  return { promise, resolve };
+}

@@ -1,0 +1,9 @@
+// Values that are either plain or promised, so that a cache hit on the hot path never waits for the event loop.
+
+/** A plain value, or a promise of one. */
+export type MaybePromise<T> = T | Promise<T>;
+
+/** Applies `map` to a plain value at once, and to a promised value when it resolves. */
+export function mapMaybe<T, U>(value: MaybePromise<T>, map: (value: T) => MaybePromise<U>): MaybePromise<U> {
+  return value instanceof Promise ? value.then(map) : map(value);
+}

@@ -1,0 +1,93 @@
+// The log: JSON lines on stdout, with fields of one list, none of which may hold an address, a name, a key, a token or a variable.
+import { types } from 'node:util';
+import pino from 'pino';
+import type { Settings } from '../settings/table.ts';
+import { createOutput } from './log.output.ts';
+
+/** Every field a line may have. Before adding one: it must never hold an address, a name, a key, a token or a variable. */
+export const LOG_FIELDS = {
+  requestId: 'The id of the request, as in its answer.',
+  method: 'The HTTP method.',
+  path: 'The path, where it is one of ours.',
+  status: 'The HTTP status of the answer.',
+  code: 'The error code of the answer, or the code of a system error.',
+  durationMs: 'How long it took.',
+  principal: 'The id of the key or of the member, never the key or the token itself.',
+  surface: '`partner` or `member`.',
+  operation: '`query` or `mutation`.',
+  cost: 'What the request took from the budget.',
+  subgraph: "A subgraph's name.",
+  store: "A store's name.",
+  engine: '`lmdb`, `mongodb`, `redis` or `memory`.',
+  environment: '`sandbox` or `production`.',
+  host: 'Where the process listens.',
+  port: 'The port clients use.',
+  adminPort: 'The port of health and metrics.',
+  worker: "A worker process's number.",
+  pid: 'A process id.',
+  signal: 'The signal that ended a process.',
+  reason: 'Why, in fixed words.',
+  count: 'How many.',
+  version: 'The version of Node.',
+} as const;
+
+/** `err` is logged as its class, code and stack frames; its message is left out because drivers quote data in theirs. */
+export type LogFields = Partial<Record<keyof typeof LOG_FIELDS, string | number | boolean | undefined>> & { err?: unknown };
+
+type Write = (fields: LogFields, message: string) => void;
+
+export type Log = {
+  debug: Write;
+  info: Write;
+  warn: Write;
+  error: Write;
+  fatal: Write;
+  /** Writes out what is buffered, before it returns. */
+  flush(): void;
+};
+
+/** A log of one level. Lines are buffered for at most a second, and written out when the process ends or something fatal is logged. */
+export function createLog(level: Settings['logLevel']): Log {
+  if (level === 'silent') return { debug: ignore, info: ignore, warn: ignore, error: ignore, fatal: ignore, flush: ignore };
+  const stdout = createOutput(1);
+  const logger = pino(
+    {
+      level,
+      base: { pid: process.pid },
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: describeError, requestId: withoutSecret },
+    },
+    stdout,
+  );
+  return {
+    debug: (fields, message) => logger.debug(fields, message),
+    info: (fields, message) => logger.info(fields, message),
+    warn: (fields, message) => logger.warn(fields, message),
+    error: (fields, message) => logger.error(fields, message),
+    fatal: (fields, message) => {
+      logger.fatal(fields, message);
+      stdout.flush();
+    },
+    flush: stdout.flush,
+  };
+}
+
+// Callers choose their request ids, and some paste the wrong thing.
+function withoutSecret(requestId: string): string {
+  return /^(pk_|ml_|ec_|eu_|eyJ)/.test(requestId) ? 'withheld' : requestId;
+}
+
+/** An error as a line shows it: no message, neither its own nor in its stack. */
+export function describeError(error: unknown): object {
+  if (!types.isNativeError(error) && !(error instanceof Error)) return { type: typeof error };
+  const { name, message, stack = '', code, cause } = error as Error & { code?: unknown };
+  const frames = (message === '' ? stack : stack.split(message).join('')).match(/^ {4}at .+$/gm) ?? [];
+  return {
+    type: name,
+    ...(typeof code === 'string' || typeof code === 'number' ? { code } : {}),
+    frames: frames.map((frame) => frame.trim()),
+    ...(cause === undefined ? {} : { cause: describeError(cause) }),
+  };
+}
+
+function ignore(): void {}

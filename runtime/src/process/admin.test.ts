@@ -1,0 +1,63 @@
+// Health and metrics as a load balancer and a scraper see them.
+
+import { createLog } from '../observe/log.ts';
+import { type Admin, serveAdmin } from './admin.ts';
+
+const opened: Admin[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((admin) => admin.close()));
+});
+
+test('/livez answers while the process does, ready or not', async () => {
+  expect(await status('/livez', { ready: () => Promise.reject(new Error('down')), draining: () => true })).toBe(200);
+});
+
+test('/readyz answers 200 when everything it leans on does', async () => {
+  expect(await status('/readyz', {})).toBe(200);
+});
+
+test('/readyz answers 503 when something does not, throws, or takes too long', async () => {
+  expect(await status('/readyz', { ready: () => Promise.reject(new Error('down')) })).toBe(503);
+  const thrown = () => {
+    throw new Error('down');
+  };
+  expect(await status('/readyz', { ready: thrown })).toBe(503);
+  expect(await status('/readyz', { ready: () => new Promise<void>(() => {}) })).toBe(503);
+});
+
+test('/readyz answers 503 during the draining', async () => {
+  expect(await status('/readyz', { draining: () => true })).toBe(503);
+});
+
+test('/metrics answers with the text of the metrics', async () => {
+  const response = await ask('/metrics', {});
+  expect([response.status, await response.text(), response.headers.get('content-type')]).toEqual([
+    200,
+    'a 1\n',
+    'text/plain; version=0.0.4; charset=utf-8',
+  ]);
+});
+
+test('404 on other paths and 405 on other methods', async () => {
+  expect(await status('/graphql', {})).toBe(404);
+  expect(await status('/livez', {}, 'POST')).toBe(405);
+});
+
+type Parts = { ready?: () => Promise<void>; draining?: () => boolean };
+
+async function ask(path: string, { ready = async () => {}, draining = () => false }: Parts, method = 'GET'): Promise<Response> {
+  const admin = await serveAdmin({
+    port: 0,
+    host: '127.0.0.1',
+    ready,
+    draining,
+    metrics: { text: async () => 'a 1\n' },
+    log: createLog('silent'),
+  });
+  opened.push(admin);
+  return fetch(`http://127.0.0.1:${admin.port}${path}`, { method });
+}
+
+async function status(path: string, parts: Parts, method?: string): Promise<number> {
+  return (await ask(path, parts, method)).status;
+}

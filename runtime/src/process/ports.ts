@@ -1,0 +1,41 @@
+// The ports of a process: health and metrics on one of its own, clients on the other.
+
+import type { HttpServer } from '../http/server.ts';
+import type { Log } from '../observe/log.ts';
+import type { Metrics } from '../observe/metrics.ts';
+import type { Settings } from '../settings/table.ts';
+import { serveAdmin } from './admin.ts';
+import type { Lifecycle } from './lifecycle.ts';
+
+/**
+ * Opens the admin port, then what `listen` opens, and says in the log where they are. The lifecycle closes them, the port for clients first.
+ * In a worker the primary has the admin port and writes the line: `adminPort` is 0. Rejects where a port is taken.
+ */
+export async function openPorts(options: {
+  settings: Pick<Settings, 'host' | 'adminPort' | 'environment'>;
+  lifecycle: Lifecycle;
+  ready: () => Promise<void>;
+  metrics: Metrics;
+  log: Log;
+  listen: () => Promise<HttpServer>;
+}): Promise<{ port: number; adminPort: number }> {
+  const { settings, lifecycle, ready, metrics, log, listen } = options;
+  const { host, environment } = settings;
+  const { worker } = lifecycle;
+  if (worker) {
+    worker.serve({ ready, metrics });
+    const server = await listen();
+    lifecycle.opened('port', server.drain);
+    log.info({ port: server.port }, 'a worker listens');
+    log.flush();
+    worker.listening(server.port);
+    return { port: server.port, adminPort: 0 };
+  }
+  const admin = await serveAdmin({ host, port: settings.adminPort, ready, draining: lifecycle.draining, metrics, log });
+  lifecycle.opened('admin port', admin.close);
+  const server = await listen();
+  lifecycle.opened('port', server.drain);
+  log.info({ host, port: server.port, adminPort: admin.port, environment }, 'listening');
+  log.flush(); // Whoever waits for this line does not wait for the buffer.
+  return { port: server.port, adminPort: admin.port };
+}

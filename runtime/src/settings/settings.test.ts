@@ -1,0 +1,163 @@
+// What the environment variables mean, and what is said about wrong ones.
+import { resolve } from 'node:path';
+import { readSettings } from './settings.ts';
+import { SETTINGS } from './table.ts';
+
+const ROOT = resolve(import.meta.dirname, '../../..');
+const SECRET = 'a secret of some length';
+
+test('without any variable everything runs as the sandbox on 4000, on the embedded store', () => {
+  expect(readSettings({}, 'all')).toEqual({
+    environment: 'sandbox',
+    port: 4000,
+    host: '127.0.0.1',
+    sandboxUrl: 'http://localhost:4000',
+    productionUrl: 'http://localhost:4001',
+    dataDir: resolve(ROOT, 'data/sandbox'),
+    rateLimitBudget: 600,
+    rateLimitWindowSeconds: 60,
+    idTokenMemberClaim: 'sub',
+    mailFrom: 'no-reply@localhost',
+    trustedProxies: [],
+    corsOrigins: [],
+    logLevel: 'info',
+    workers: 1,
+    adminPort: 14000,
+  });
+});
+
+test('an empty variable counts as unset', () => {
+  const empty = Object.fromEntries(Object.values(SETTINGS).map((row) => [row.name, '']));
+  expect(readSettings(empty, 'all')).toEqual(readSettings({}, 'all'));
+});
+
+test('the port follows the environment and the process', () => {
+  expect(readSettings({ ENVIRONMENT: 'production' }, 'all')).toMatchObject({
+    port: 4001,
+    adminPort: 14001,
+    dataDir: resolve(ROOT, 'data/production'),
+  });
+  expect(readSettings({ SUBGRAPH_SECRET: SECRET, ENVIRONMENT: 'production' }, 'members')).toMatchObject({ port: 4011, adminPort: 14011 });
+  expect(readSettings({ SUBGRAPH_SECRET: SECRET }, 'standings')).toMatchObject({ port: 4012, adminPort: 14012 });
+});
+
+test('the admin port is 10000 above the port, or any free one where there is none', () => {
+  expect(readSettings({ PORT: '5000' }, 'all').adminPort).toBe(15000);
+  expect(readSettings({ PORT: '0' }, 'all').adminPort).toBe(0);
+  expect(readSettings({ PORT: '60000' }, 'all').adminPort).toBe(0);
+  expect(readSettings({ PORT: '5000', ADMIN_PORT: '7' }, 'all').adminPort).toBe(7);
+});
+
+test('every variable is taken in its own form', () => {
+  const env = {
+    MONGODB_URL: 'mongodb://user:password@one:27017,two:27017/loyalty?replicaSet=rs',
+    REDIS_URL: 'rediss://redis:6380/1',
+    SANDBOX_URL: 'https://sandbox.example/',
+    PRODUCTION_URL: 'https://api.example/loyalty/',
+    MEMBERS_URL: 'http://members:4011/graphql',
+    STANDINGS_URL: 'https://standings/',
+    SUBGRAPH_SECRET: SECRET,
+    SUBGRAPH_SECRET_OLD: `${SECRET} of old`,
+    ID_TOKEN_ISSUER: 'https://id.example/',
+    ID_TOKEN_AUDIENCE: 'loyalty',
+    ID_TOKEN_JWKS_URL: 'https://id.example/keys?v=1',
+    ID_TOKEN_MEMBER_CLAIM: 'https://id.example/member',
+    SMTP_URL: 'smtps://user:password@mail:465',
+    MAIL_FROM: 'Loyalty <no-reply@api.example>',
+    TRUSTED_PROXIES: '10.0.0.0/8, fd00::/8,192.0.2.1 ::1',
+    CORS_ORIGINS: 'https://shop.example,http://localhost:3000',
+    DATA_DIR: '/tmp/somewhere',
+    LOG_LEVEL: 'silent',
+    WORKERS: '64',
+    HOST: '::',
+  };
+  expect(readSettings(env, 'all')).toMatchObject({
+    mongodbUrl: env.MONGODB_URL,
+    redisUrl: env.REDIS_URL,
+    sandboxUrl: 'https://sandbox.example',
+    productionUrl: 'https://api.example/loyalty',
+    membersUrl: 'http://members:4011',
+    standingsUrl: 'https://standings',
+    subgraphSecret: env.SUBGRAPH_SECRET,
+    subgraphSecretOld: env.SUBGRAPH_SECRET_OLD,
+    idTokenIssuer: env.ID_TOKEN_ISSUER,
+    idTokenAudience: env.ID_TOKEN_AUDIENCE,
+    idTokenJwksUrl: env.ID_TOKEN_JWKS_URL,
+    idTokenMemberClaim: env.ID_TOKEN_MEMBER_CLAIM,
+    smtpUrl: env.SMTP_URL,
+    mailFrom: env.MAIL_FROM,
+    trustedProxies: ['10.0.0.0/8', 'fd00::/8', '192.0.2.1/32', '::1/128'],
+    corsOrigins: ['https://shop.example', 'http://localhost:3000'],
+    dataDir: '/tmp/somewhere',
+    logLevel: 'silent',
+    workers: 64,
+    host: '::',
+  });
+  expect(readSettings({ DATA_DIR: 'elsewhere', PRODUCTION_URL: 'https://api.example', ENVIRONMENT: 'production' }, 'all')).toMatchObject({
+    dataDir: resolve(ROOT, 'elsewhere'),
+    mailFrom: 'no-reply@api.example',
+  });
+});
+
+test('every fault is named at once, a line each, and no secret is repeated', () => {
+  const wrong = {
+    ENVIRONMENT: 'staging',
+    PORT: '70000',
+    ADMIN_PORT: '-1',
+    HOST: 'no host',
+    SANDBOX_URL: 'ftp://files',
+    PRODUCTION_URL: 'http://user:password@host',
+    MONGODB_URL: 'http://hidden',
+    REDIS_URL: 'hidden',
+    SMTP_URL: 'https://hidden',
+    SUBGRAPH_SECRET: 'hidden',
+    SUBGRAPH_SECRET_OLD: 'hidden',
+    RATE_LIMIT_BUDGET: '0',
+    RATE_LIMIT_WINDOW_SECONDS: '1.5',
+    MEMBERS_URL: 'http://members/other',
+    STANDINGS_URL: '//standings',
+    ID_TOKEN_JWKS_URL: 'file:///keys',
+    MAIL_FROM: 'nobody',
+    TRUSTED_PROXIES: '10.0.0.0/33',
+    CORS_ORIGINS: 'https://shop.example/',
+    LOG_LEVEL: 'loud',
+    WORKERS: '65',
+  };
+  const said = message(() => readSettings(wrong, 'all'));
+  const lines = said.split('\n').slice(1);
+  expect(lines.map((line) => line.trim().split(' ')[0]).sort()).toEqual(Object.keys(wrong).sort());
+  expect(said).not.toContain('hidden');
+  expect(said).toContain('PORT has to be a whole number from 0 to 65535, and is "70000"');
+});
+
+test('a subgraph by itself needs the secret, and so does whoever asks it', () => {
+  for (const process of ['members', 'standings'] as const)
+    expect(message(() => readSettings({}, process))).toContain('SUBGRAPH_SECRET has to be set');
+  expect(message(() => readSettings({ MEMBERS_URL: 'http://members' }, 'all'))).toContain('SUBGRAPH_SECRET has to be set');
+  expect(message(() => readSettings({ SUBGRAPH_SECRET: SECRET }, 'gateway')).match(/has to be set where the gateway/g)).toHaveLength(2);
+});
+
+test('an identity provider is named with its audience, its keys can be discovered', () => {
+  const provider = { ID_TOKEN_ISSUER: 'https://id.example', ID_TOKEN_AUDIENCE: 'loyalty' };
+  expect(message(() => readSettings({ ID_TOKEN_ISSUER: 'https://id.example' }, 'all'))).toContain('ID_TOKEN_AUDIENCE has to be set');
+  expect(message(() => readSettings({ ID_TOKEN_JWKS_URL: 'https://id.example/keys' }, 'all'))).toContain('ID_TOKEN_ISSUER has to be set');
+  expect(message(() => readSettings({ ...provider, ID_TOKEN_ISSUER: 'id' }, 'all'))).toContain('ID_TOKEN_JWKS_URL has to be set');
+  expect(readSettings(provider, 'all').idTokenJwksUrl).toBeUndefined();
+});
+
+test('a process leaves alone what it does not use', () => {
+  expect(readSettings({ SUBGRAPH_SECRET: SECRET, REDIS_URL: 'none', SMTP_URL: 'none' }, 'standings').redisUrl).toBeUndefined();
+});
+
+test('the two ports of a process differ', () => {
+  expect(message(() => readSettings({ PORT: '5000', ADMIN_PORT: '5000' }, 'all'))).toContain('ADMIN_PORT has to differ from PORT');
+});
+
+function message(run: () => unknown): string {
+  try {
+    run();
+  } catch (error) {
+    return error instanceof Error ? error.message : '';
+  }
+  throw new Error('nothing was thrown');
+}

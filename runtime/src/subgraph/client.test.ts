@@ -1,0 +1,313 @@
+// A subgraph asked over HTTP: what arrives, and what becomes of each operation when something fails on the way.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buildSchema, type GraphQLFieldResolver } from 'graphql';
+import {
+  createHttpTransport,
+  createInProcessTransport,
+  createLog,
+  fail,
+  type Scope,
+  type Subgraph,
+  type SubgraphReply,
+  type SubgraphRequest,
+  serveSubgraph,
+  type Transport,
+} from '../index.ts';
+
+const SECRET = 'the secret of the tests';
+const UNAVAILABLE = {
+  data: null,
+  errors: [{ message: 'the service is unavailable for the moment', extensions: { code: 'SERVICE_UNAVAILABLE' } }],
+};
+const log = createLog('silent');
+const closing: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+describe('a subgraph by itself', () => {
+  test('answers the same as in process', async () => {
+    const { transport, subgraph } = await real();
+    const inProcess = createInProcessTransport(subgraph, log);
+    for (const request of [
+      ask('{ scope }'),
+      ask('query($t:String!){ echo(text:$t) }', { t: 'ü🎈\n"' }),
+      ask('{ a:refused b:scope }'),
+      ask('{ broken }'),
+      ask('{ nothing }'),
+      ask('mutation { change }'),
+      ask('query A { scope } query B { echo(text:"b") }', undefined, 'B'),
+    ]) {
+      const local = JSON.parse(JSON.stringify(await inProcess.execute(request)));
+      expect(await transport.execute(request)).toEqual(local);
+    }
+  });
+
+  test('answers 200 operations of one turn each in its own scope, in few requests', async () => {
+    const { transport, seen } = await real();
+    const scopes: Scope[] = Array.from({ length: 200 }, (_, n) =>
+      n % 2 === 0 ? { kind: 'partner', partnerId: `p${n}ü` } : { kind: 'member', memberId: `m${n}`, partnerId: `p${n}` },
+    );
+    const replies = await Promise.all(
+      scopes.map((scope, n) => transport.execute({ ...ask(n % 3 === 0 ? '{ scope }' : '{ later scope }'), scope, requestId: `r${n}` })),
+    );
+    expect(replies.map((reply) => JSON.parse(String(reply.data?.scope)))).toEqual(
+      scopes.map((scope, n) => ({ scope, requestId: `r${n}` })),
+    );
+    expect(seen.requests).toBeLessThanOrEqual(10);
+  });
+
+  test('answers a quick operation while a slow one of the same turn goes on', async () => {
+    const { transport, release } = await real();
+    const slow = transport.execute(ask('{ slow }'));
+    expect(await transport.execute(ask('{ scope }'))).toMatchObject({ data: {} });
+    release();
+    expect(await slow).toEqual({ data: { slow: 'released' } });
+  });
+
+  test('is given up on for the one operation that passes its deadline', async () => {
+    const { transport } = await real({ deadlineMs: 150 });
+    const [never, quick] = await Promise.all([transport.execute(ask('{ slow }')), transport.execute(ask('{ later }'))]);
+    expect(never).toEqual(UNAVAILABLE);
+    expect(quick).toEqual({ data: { later: 'later' } });
+    expect(await transport.execute(ask('{ later }'))).toEqual({ data: { later: 'later' } });
+  });
+
+  test('keeps an error of one operation away from the others', async () => {
+    const { transport } = await real();
+    const replies = await Promise.all(
+      ['{ refused }', '{ scope }', '{ broken }', '{', '{ scope }'].map((query) => transport.execute(ask(query))),
+    );
+    expect(replies.map(codeOf)).toEqual(['MEMBER_NOT_FOUND', 'OK', 'INTERNAL_SERVER_ERROR', 'INTERNAL_SERVER_ERROR', 'OK']);
+  });
+
+  test('is SERVICE_UNAVAILABLE to whoever has another secret', async () => {
+    const { transport } = await real({ secret: 'another secret of the tests' });
+    expect(await transport.execute(ask('{ scope }'))).toEqual(UNAVAILABLE);
+    await expect(transport.ready()).rejects.toThrow('not ready');
+  });
+
+  test('is ready when its store is', async () => {
+    const { transport, subgraph } = await real();
+    await transport.ready();
+    subgraph.ready = () => Promise.reject(new Error('down'));
+    await expect(transport.ready()).rejects.toThrow('not ready');
+  });
+
+  test('is SERVICE_UNAVAILABLE when nobody listens', async () => {
+    const { url } = await fake(() => {});
+    await closing.pop()?.();
+    const transport = connectTo(url);
+    expect(await transport.execute(ask('{ scope }'))).toEqual(UNAVAILABLE);
+    await expect(transport.ready()).rejects.toThrow();
+  });
+
+  test('is SERVICE_UNAVAILABLE after the transport was closed', async () => {
+    const { transport } = await real();
+    await transport.close();
+    expect(await transport.execute(ask('{ scope }'))).toEqual(UNAVAILABLE);
+  });
+});
+
+describe('a connection that ends', () => {
+  test('before any answer has its queries sent once more, and its mutations never', async () => {
+    const asked: string[][] = [];
+    const { transport } = await fake((operations, response) => {
+      asked.push(operations.map(({ query }) => query));
+      if (asked.length === 1) response.destroy();
+      else response.end(operations.map((_, i) => `{"i":${i},"data":{"again":true}}\n`).join(''));
+    });
+    const queries = [
+      '{ a }',
+      'mutation { change }',
+      'query B { b }',
+      'query C { c } mutation D { d }',
+      'fragment F on Query { f } mutation { change }',
+    ];
+    const replies = await Promise.all(queries.map((query) => transport.execute(ask(query))));
+    expect(asked).toEqual([queries, ['{ a }', 'query B { b }']]);
+    expect(replies.map(codeOf)).toEqual(['OK', 'SERVICE_UNAVAILABLE', 'OK', 'SERVICE_UNAVAILABLE', 'SERVICE_UNAVAILABLE']);
+  });
+
+  test('twice is SERVICE_UNAVAILABLE', async () => {
+    let times = 0;
+    const { transport } = await fake((_, response) => {
+      times++;
+      response.destroy();
+    });
+    expect(await transport.execute(ask('{ a }'))).toEqual(UNAVAILABLE);
+    expect(times).toBe(2);
+  });
+
+  test('half-way keeps the answers that came, and asks for none again', async () => {
+    let times = 0;
+    const { transport } = await fake((_, response) => {
+      times++;
+      response.write('{"i":1,"data":{"b":1}}\n{"i":0,"da', () => response.destroy());
+    });
+    const replies = await Promise.all([transport.execute(ask('{ a }')), transport.execute(ask('{ b }'))]);
+    expect(replies).toEqual([UNAVAILABLE, { data: { b: 1 } }]);
+    expect(times).toBe(1);
+  });
+
+  test('is not asked again once the deadline has passed', async () => {
+    let times = 0;
+    const { transport } = await fake(
+      (_, response) => {
+        times++;
+        setTimeout(() => response.destroy(), 200);
+      },
+      { deadlineMs: 50 },
+    );
+    expect(await transport.execute(ask('{ a }'))).toEqual(UNAVAILABLE);
+    await closing.pop()?.();
+    expect(times).toBe(1);
+  });
+});
+
+describe('an answer', () => {
+  test.each<[string, number, string]>([
+    ['a page', 200, '<html>\n<body>\n'],
+    ['an empty one', 200, ''],
+    ['a refusal', 401, '{"errors":[]}'],
+    ['an error', 500, '{"i":0,"data":{"a":1}}\n'],
+    ['a redirect', 302, ''],
+    ['a line of another shape', 200, '{"i":0,"data":[1]}\n'],
+    ['an unknown code', 200, '{"i":0,"errors":[{"message":"secret","extensions":{"code":"ODD"}}]}\n'],
+    ['an answer to something else', 200, '{"i":7,"data":{"a":1}}\n'],
+  ])('that is nonsense is SERVICE_UNAVAILABLE: %s', async (_, status, body) => {
+    const { transport } = await fake((__, response) => response.writeHead(status).end(body));
+    expect(await transport.execute(ask('{ a }'))).toEqual(UNAVAILABLE);
+  });
+
+  test('counts the first time only', async () => {
+    const { transport } = await fake((_, response) =>
+      response.end('{"i":0,"data":{"a":1}}\n{"i":0,"data":{"a":2}}\n{"i":1,"data":{"b":1}}\n'),
+    );
+    expect(await Promise.all([transport.execute(ask('{ a }')), transport.execute(ask('{ b }'))])).toEqual([
+      { data: { a: 1 } },
+      { data: { b: 1 } },
+    ]);
+  });
+
+  test('may come in pieces that split a character', async () => {
+    const bytes = Buffer.from('{"i":0,"data":{"a":"ü🎈"}}\n');
+    const { transport } = await fake(async (_, response) => {
+      for (const byte of bytes) await new Promise((resolve) => response.write(Buffer.of(byte), resolve));
+      response.end();
+    });
+    expect(await transport.execute(ask('{ a }'))).toEqual({ data: { a: 'ü🎈' } });
+  });
+
+  test('that is too long fails by itself', async () => {
+    const { transport } = await fake((_, response) => {
+      response.write(`{"i":1,"data":{"b":"${'x'.repeat(3_000_000)}"}}\n`);
+      response.end('{"i":0,"data":{"a":1}}\n{"i":2,"data":{"c":1}}\n');
+    });
+    const replies = await Promise.all(['{ a }', '{ b }', '{ c }'].map((query) => transport.execute(ask(query))));
+    expect(replies).toEqual([{ data: { a: 1 } }, UNAVAILABLE, { data: { c: 1 } }]);
+  });
+
+  test('without an end is cut off', async () => {
+    const { transport } = await fake((_, response) => {
+      const timer = setInterval(() => response.write('{}\n'.repeat(1000)), 1);
+      response.on('close', () => clearInterval(timer));
+    });
+    expect(await transport.execute(ask('{ a }'))).toEqual(UNAVAILABLE);
+  });
+
+  test('that does not come is given up on at the deadline, also while waiting for a connection', async () => {
+    const { transport } = await fake(() => {}, { deadlineMs: 200 });
+    const replies: (SubgraphReply | Promise<SubgraphReply>)[] = [];
+    for (let turn = 0; turn < 40; turn++) {
+      replies.push(transport.execute(ask('{ a }')));
+      await new Promise(setImmediate);
+    }
+    expect(await Promise.all(replies)).toEqual(replies.map(() => UNAVAILABLE));
+  });
+});
+
+test('every operation is counted once, with what became of it', async () => {
+  const counted: string[] = [];
+  const { transport } = await real({ deadlineMs: 150, counted });
+  await Promise.all(['{ scope }', '{ refused }', '{ slow }'].map((query) => transport.execute(ask(query))));
+  await transport.close();
+  await transport.execute(ask('{ scope }'));
+  expect(counted.sort()).toEqual(['things error', 'things ok', 'things timeout', 'things unreachable']);
+});
+
+type Options = { secret?: string; deadlineMs?: number; counted?: string[] };
+
+function connectTo(url: string, { secret = SECRET, deadlineMs, counted = [] }: Options = {}): Transport {
+  const metrics = { subgraphCall: (subgraph: string, outcome: string) => void counted.push(`${subgraph} ${outcome}`) };
+  const transport = createHttpTransport({ name: 'things', url, secret, deadlineMs, log, metrics });
+  closing.push(() => transport.close());
+  return transport;
+}
+
+/** A real subgraph by itself, and a transport to it. */
+async function real(options: Options = {}) {
+  const seen = { requests: 0 };
+  const held: (() => void)[] = [];
+  const subgraph = things(held);
+  const server = await serveSubgraph({
+    subgraph,
+    settings: { host: '127.0.0.1', port: 0, subgraphSecret: SECRET },
+    log,
+    metrics: { request: () => void seen.requests++ },
+  });
+  const release = () => {
+    for (const go of held.splice(0)) go();
+  };
+  closing.push(() => server.close());
+  closing.push(async () => release());
+  return { transport: connectTo(`http://127.0.0.1:${server.port}`, options), subgraph, seen, release };
+}
+
+/** A server that answers as the test says, and a transport to it. */
+async function fake(answer: (operations: { query: string }[], response: ServerResponse) => void, options: Options = {}) {
+  const server = createServer(async (request: IncomingMessage, response: ServerResponse) => {
+    let body = '';
+    for await (const piece of request.setEncoding('utf8')) body += piece;
+    response.on('error', () => {});
+    answer(JSON.parse(body || '[]'), response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const transport = connectTo(url, options);
+  closing.push(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return { transport, url };
+}
+
+function things(held: (() => void)[]): Subgraph {
+  const schema = buildSchema(
+    'type Query { scope: String  echo(text: String!): String  refused: String  broken: String  slow: String  later: String } type Mutation { change: String }',
+  );
+  const resolvers: Record<string, GraphQLFieldResolver<unknown, unknown, Record<string, string>>> = {
+    scope: (_, __, context) => JSON.stringify(context),
+    echo: (_, { text }) => text,
+    refused: () => fail('MEMBER_NOT_FOUND'),
+    broken: () => {
+      throw new Error('secret');
+    },
+    slow: () => new Promise((resolve) => held.push(() => resolve('released'))),
+    later: () => new Promise((resolve) => setImmediate(resolve, 'later')),
+    change: () => 'changed',
+  };
+  for (const type of [schema.getQueryType(), schema.getMutationType()])
+    for (const [name, field] of Object.entries(type?.getFields() ?? {})) field.resolve = resolvers[name];
+  return { name: 'things', schema, ready: async () => {}, close: async () => {} };
+}
+
+function ask(query: string, variables?: Record<string, unknown>, operationName?: string): SubgraphRequest {
+  return { query, variables, operationName, scope: { kind: 'service' }, requestId: 'r' };
+}
+
+function codeOf(reply: SubgraphReply): string {
+  return reply.errors?.[0]?.extensions.code ?? 'OK';
+}

@@ -1,0 +1,257 @@
+// Operations on a subgraph, as the gateway asks them: the same on the first time (interpreted) and later (compiled).
+import { buildSchema, type GraphQLFieldResolver, type GraphQLSchema, isObjectType } from 'graphql';
+import { fail } from '../errors.ts';
+import type { Log, LogFields } from '../observe/log.ts';
+import { createExecutor, createInProcessTransport, withDeadline } from './executor.ts';
+import type { SubgraphContext, SubgraphReply, SubgraphRequest } from './subgraph.ts';
+
+const SDL = `
+  type Query {
+    echo(text: String!): String
+    scope: String
+    item(id: ID!): Item
+    items: [Item]
+    needed: String!
+    later(text: String!): String
+    "As in every federated subgraph."
+    _entities(representations: [_Any!]!): [_Entity]!
+  }
+  type Mutation { first: String  second: String }
+  type Item { id: ID!  name: String  broken: String }
+  scalar _Any
+  union _Entity = Item
+`;
+
+type Resolver = GraphQLFieldResolver<unknown, SubgraphContext, Record<string, string>>;
+
+/** Twice interpreted and compiled, once after that. */
+const TIMES = [1, 2, 3];
+
+test('answers synchronously when the resolvers do', () => {
+  const { ask } = subgraph({ 'Query.echo': (_, { text }) => text });
+  for (const _ of TIMES)
+    expect(ask('query($t:String!){ echo(text:$t) again:echo(text:"b") __typename }', { t: 'a' })).toEqual({
+      data: { echo: 'a', again: 'b', __typename: 'Query' },
+    });
+});
+
+test('waits for resolvers that take their time', async () => {
+  const { ask } = subgraph({ 'Query.later': async (_, { text }) => text });
+  for (const _ of TIMES) expect(await ask('{ later(text:"x") other:later(text:"y") }')).toEqual({ data: { later: 'x', other: 'y' } });
+});
+
+test('resolvers see the scope and the id of their own request', () => {
+  const { execute } = subgraph({ 'Query.scope': (_, __, { scope, requestId }) => `${JSON.stringify(scope)} ${requestId}` });
+  for (const n of TIMES) {
+    const reply = execute({ query: '{ scope }', scope: { kind: 'partner', partnerId: `p${n}` }, requestId: `r${n}` });
+    expect(reply).toEqual({ data: { scope: `{"kind":"partner","partnerId":"p${n}"} r${n}` } });
+  }
+});
+
+test('mutations run one after the other', async () => {
+  const order: string[] = [];
+  const { ask } = subgraph({
+    'Mutation.first': async () => {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      order.push('first');
+    },
+    'Mutation.second': () => void order.push('second'),
+  });
+  for (const _ of TIMES) await ask('mutation { first second }');
+  expect(order).toEqual(TIMES.flatMap(() => ['first', 'second']));
+});
+
+test('variables with defaults, @skip and @include are honoured', () => {
+  const { ask } = subgraph({ 'Query.echo': (_, { text }) => text });
+  const query =
+    'query($t:String! = "default", $no:Boolean!){ echo(text:$t) skipped:echo(text:"s") @skip(if:$no) shown:echo(text:"i") @include(if:$no) }';
+  for (const _ of TIMES) expect(ask(query, { no: true })).toEqual({ data: { echo: 'default', shown: 'i' } });
+  for (const _ of TIMES) expect(ask(query, { no: false, t: 't' })).toEqual({ data: { echo: 't', skipped: 's' } });
+});
+
+describe('an error', () => {
+  test('with a code passes with its code, message and path, thrown or rejected, and is not logged', async () => {
+    const { ask, lines } = subgraph({
+      'Query.echo': () => fail('MEMBER_NOT_FOUND'),
+      'Query.later': async () => fail('BAD_USER_INPUT', 'this text is too long'),
+    });
+    for (const _ of TIMES) {
+      expect(await ask('{ a:echo(text:"") later(text:"") }')).toEqual({
+        data: { a: null, later: null },
+        errors: expect.arrayContaining([
+          { message: 'member not found', path: ['a'], extensions: { code: 'MEMBER_NOT_FOUND' } },
+          { message: 'this text is too long', path: ['later'], extensions: { code: 'BAD_USER_INPUT' } },
+        ]),
+      });
+    }
+    expect(lines).toEqual([]);
+  });
+
+  test('that is unforeseen says nothing about itself, and is logged with the request id', async () => {
+    const { ask, lines } = subgraph({
+      'Query.items': () => [{ id: 'a' }],
+      'Item.broken': () => {
+        throw new TypeError('secret of row 7');
+      },
+      'Query.later': () => Promise.reject(new Error('secret of row 8')),
+    });
+    for (const _ of TIMES) {
+      expect(await ask('{ items { id broken } later(text:"") }')).toEqual({
+        data: { items: [{ id: 'a', broken: null }], later: null },
+        errors: expect.arrayContaining([
+          { message: 'something went wrong on our side', path: ['items', 0, 'broken'], extensions: { code: 'INTERNAL_SERVER_ERROR' } },
+          { message: 'something went wrong on our side', path: ['later'], extensions: { code: 'INTERNAL_SERVER_ERROR' } },
+        ]),
+      });
+    }
+    expect(lines.map(({ level, fields }) => [level, fields.requestId, fields.code])).toEqual(
+      Array(6).fill(['error', 'r', 'INTERNAL_SERVER_ERROR']),
+    );
+  });
+
+  test('of a store that is away is SERVICE_UNAVAILABLE', () => {
+    const { ask } = subgraph({
+      'Query.echo': () => {
+        throw Object.assign(new Error('connect ECONNREFUSED 10.0.0.7'), { code: 'ECONNREFUSED' });
+      },
+    });
+    for (const _ of TIMES) {
+      expect(ask('{ echo(text:"") }')).toEqual({
+        data: { echo: null },
+        errors: [{ message: 'the service is unavailable for the moment', path: ['echo'], extensions: { code: 'SERVICE_UNAVAILABLE' } }],
+      });
+    }
+  });
+
+  test('where a value is needed empties what holds it', () => {
+    const { ask } = subgraph({ 'Query.needed': () => null });
+    for (const _ of TIMES)
+      expect(ask('{ needed }')).toMatchObject({
+        data: null,
+        errors: [{ path: ['needed'], extensions: { code: 'INTERNAL_SERVER_ERROR' } }],
+      });
+  });
+
+  test.each(['{ echo(', '{ nothing }', 'query($t: Int!) { echo(text: $t) }', ''])(
+    'of a text that is not for this schema is one of our own: %s',
+    (query) => {
+      const { ask, lines } = subgraph({});
+      for (const _ of TIMES)
+        expect(ask(query)).toEqual({
+          errors: [{ message: 'something went wrong on our side', extensions: { code: 'INTERNAL_SERVER_ERROR' } }],
+        });
+      expect(lines).toHaveLength(3);
+    },
+  );
+});
+
+describe('entities', () => {
+  const query = 'query($r:[_Any!]!){ _entities(representations:$r){ ... on Item { id name } } }';
+  const items = (...ids: string[]) => ({ r: ids.map((id) => ({ __typename: 'Item', id })) });
+
+  test('come synchronously, in the order asked, null where there is none', () => {
+    const { ask } = subgraph({}, ({ id }) => (id === 'none' ? null : { id, name: `name of ${id}` }));
+    for (const _ of TIMES) {
+      expect(ask(query, items('a', 'none', 'b'))).toEqual({
+        data: { _entities: [{ id: 'a', name: 'name of a' }, null, { id: 'b', name: 'name of b' }] },
+      });
+    }
+  });
+
+  test('come later where they take their time', async () => {
+    const { ask } = subgraph({}, async ({ id }) => ({ id, name: 'late' }));
+    for (const _ of TIMES) expect(await ask(query, items('a'))).toEqual({ data: { _entities: [{ id: 'a', name: 'late' }] } });
+  });
+
+  test('that fail leave the others standing', async () => {
+    const { ask } = subgraph({}, ({ id }) => (id === 'bad' ? fail('SERVICE_UNAVAILABLE') : { id, name: id }));
+    for (const _ of TIMES) {
+      expect(await ask(query, items('a', 'bad', 'b'))).toEqual({
+        data: { _entities: [{ id: 'a', name: 'a' }, null, { id: 'b', name: 'b' }] },
+        errors: [
+          { message: 'the service is unavailable for the moment', path: ['_entities', 1], extensions: { code: 'SERVICE_UNAVAILABLE' } },
+        ],
+      });
+    }
+  });
+
+  test('of a type that is not here fail by themselves', async () => {
+    const { ask } = subgraph({}, ({ id }) => ({ id, name: id }));
+    const representations = { r: [{ __typename: 'Other', id: 'x' }, { id: 'y' }, { __typename: 'Item', id: 'a' }] };
+    for (const _ of TIMES)
+      expect(await ask(query, representations)).toMatchObject({ data: { _entities: [null, null, { id: 'a' }] }, errors: [{}, {}] });
+  });
+});
+
+describe('in process', () => {
+  test('an answer that is there at once is given at once', () => {
+    const { transport, request } = subgraph({ 'Query.echo': () => 'now' });
+    expect(transport.execute({ ...request, query: '{ echo(text:"") }' })).toEqual({ data: { echo: 'now' } });
+  });
+
+  test('an answer that is later than the deadline is SERVICE_UNAVAILABLE', async () => {
+    expect(await withDeadline(new Promise(() => {}), 10)).toEqual({
+      data: null,
+      errors: [{ message: 'the service is unavailable for the moment', extensions: { code: 'SERVICE_UNAVAILABLE' } }],
+    });
+    expect(await withDeadline(Promise.resolve({ data: {} }), 10)).toEqual({ data: {} });
+  });
+
+  test('a subgraph that never answers is given up on after two seconds', async () => {
+    const { transport, request, calls } = subgraph({ 'Query.later': () => new Promise(() => {}) });
+    expect(await transport.execute({ ...request, query: '{ later(text:"") }' })).toMatchObject({
+      errors: [{ extensions: { code: 'SERVICE_UNAVAILABLE' } }],
+    });
+    expect(calls).toEqual(['things timeout']);
+  });
+
+  test('each operation is counted by its outcome', async () => {
+    const { transport, request, calls } = subgraph({
+      'Query.echo': () => 'now',
+      'Query.later': async () => {
+        throw new Error('no');
+      },
+    });
+    transport.execute({ ...request, query: '{ echo(text:"") }' });
+    await transport.execute({ ...request, query: '{ later(text:"") }' });
+    expect(calls).toEqual(['things ok', 'things error']);
+  });
+});
+
+/** A subgraph with these resolvers, and `__resolveReference` of its one entity. */
+function subgraph(resolvers: Record<string, Resolver>, resolveReference?: (reference: { id: string }) => unknown) {
+  const schema = buildSchema(SDL);
+  for (const [coordinate, resolve] of Object.entries(resolvers)) {
+    const [type = '', field = ''] = coordinate.split('.');
+    fieldsOf(schema, type)[field] = Object.assign(fieldsOf(schema, type)[field] ?? {}, { resolve }) as never;
+  }
+  Object.assign(schema.getType('Item') ?? {}, { extensions: { apollo: { subgraph: { resolveReference } } } });
+  const lines: { level: string; fields: LogFields }[] = [];
+  const write = (level: string) => (fields: LogFields) => void lines.push({ level, fields });
+  const log: Log = {
+    debug: write('debug'),
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+    fatal: write('fatal'),
+    flush: () => {},
+  };
+  const execute = createExecutor({ name: 'things', schema }, log);
+  const request: SubgraphRequest = { query: '', scope: { kind: 'service' }, requestId: 'r' };
+  const ask = (query: string, variables?: Record<string, unknown>): SubgraphReply | Promise<SubgraphReply> =>
+    plain(execute({ ...request, query, variables }));
+  const calls: string[] = [];
+  const metrics = { subgraphCall: (name: string, outcome: string) => void calls.push(`${name} ${outcome}`) };
+  const transport = createInProcessTransport({ name: 'things', schema, ready: async () => {}, close: async () => {} }, log, metrics);
+  return { execute, ask, lines, transport, request, calls };
+}
+
+function fieldsOf(schema: GraphQLSchema, name: string): Record<string, object> {
+  const type = schema.getType(name);
+  return isObjectType(type) ? type.getFields() : {};
+}
+
+/** Objects without a prototype compare as unequal otherwise. */
+function plain(reply: SubgraphReply | Promise<SubgraphReply>): SubgraphReply | Promise<SubgraphReply> {
+  return 'then' in reply ? reply.then((late) => structuredClone(late)) : structuredClone(reply);
+}

@@ -1,0 +1,120 @@
+// What every outbox does, on each engine.
+import { randomUUID } from 'node:crypto';
+import { ENGINES, newPlace, type Place } from '../../test/engine.ts';
+import type { Job, MailTask, Outbox } from './outbox.ts';
+
+const NOW = Date.parse('2026-03-04T05:06:07.089Z');
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+const LEASE = 2 * MINUTE;
+const ERRAND: MailTask = { kind: 'magic-link', partnerId: 'inn', address: 'ada@example.com' };
+
+describe.each(ENGINES)('the outbox on %s', (engine) => {
+  let place: Place;
+  let outbox: Outbox;
+  let others: Outbox[];
+
+  beforeEach(async () => {
+    place = newPlace(engine);
+    outbox = (await place.open()).outbox;
+    others = [(await place.open()).outbox, (await place.open()).outbox];
+  });
+  afterEach(() => place.release());
+
+  const add = async (requestedAt = NOW, errand: MailTask = ERRAND) => {
+    const job = { jobId: randomUUID(), errand, requestedAt };
+    await outbox.add(job);
+    return job;
+  };
+  const claimed = async (now: number, from = outbox): Promise<Job> => {
+    const job = await from.claim(now, LEASE);
+    if (job === undefined) throw new Error('no job is due');
+    return job;
+  };
+
+  test('jobs are claimed in the order in which they were asked for, none before its time, each as it was added', async () => {
+    const second = await add(NOW, { kind: 'change', memberId: 'ada', address: { typed: 'Ada@x.example', canonical: 'ada@x.example' } });
+    const first = await add(NOW - 1);
+    await add(NOW + 1);
+    expect(await outbox.claim(NOW, LEASE)).toEqual({ ...first, dueAt: NOW + LEASE, attempts: 1, admitted: false });
+    expect(await outbox.claim(NOW, LEASE)).toEqual({ ...second, dueAt: NOW + LEASE, attempts: 1, admitted: false });
+    expect(await outbox.claim(NOW, LEASE)).toBeUndefined();
+  });
+
+  test('of many workers claiming at the same time each job goes to one', async () => {
+    const added = await Promise.all(Array.from({ length: 10 }, () => add()));
+    const claims = await Promise.all(Array.from({ length: 30 }, (_, i) => [outbox, ...others][i % 3]?.claim(NOW, LEASE)));
+    const ids = claims.flatMap((job) => (job ? [job.jobId] : []));
+    expect(ids.sort()).toEqual(added.map(({ jobId }) => jobId).sort());
+  });
+
+  test('a job whose worker died is claimed again when the lease ends, and the dead worker can no longer touch it', async () => {
+    await add();
+    const lost = await claimed(NOW);
+    expect(await outbox.claim(NOW + LEASE - 1, LEASE)).toBeUndefined();
+    const again = await claimed(NOW + LEASE, others[0]);
+    expect(again).toMatchObject({ jobId: lost.jobId, attempts: 2 });
+    await outbox.finish(lost);
+    await outbox.postpone(lost, NOW);
+    await outbox.giveUp(lost, NOW);
+    await outbox.noteAdmitted(lost);
+    expect([await outbox.claim(NOW + LEASE, LEASE), await outbox.failed()]).toEqual([undefined, 0]);
+    expect(await claimed(NOW + 2 * LEASE)).toMatchObject({ jobId: lost.jobId, attempts: 3, admitted: false });
+  });
+
+  test('a finished job is gone', async () => {
+    await add();
+    await outbox.finish(await claimed(NOW));
+    expect(await outbox.claim(NOW + DAY, LEASE)).toBeUndefined();
+  });
+
+  test('a postponed job comes back at its time, and remembers that the limits let it pass', async () => {
+    await add();
+    const job = await claimed(NOW);
+    await outbox.noteAdmitted(job);
+    await outbox.postpone(job, NOW + MINUTE);
+    expect(await outbox.claim(NOW + MINUTE - 1, LEASE)).toBeUndefined();
+    expect(await claimed(NOW + MINUTE)).toMatchObject({ jobId: job.jobId, admitted: true });
+  });
+
+  test('a job that was given up is kept apart for 7 days', async () => {
+    await add();
+    await outbox.giveUp(await claimed(NOW), NOW);
+    expect(await outbox.claim(NOW + DAY, LEASE)).toBeUndefined();
+    await outbox.clean(NOW + 7 * DAY - 1);
+    expect(await outbox.failed()).toBe(1);
+    await outbox.clean(NOW + 7 * DAY);
+    expect(await outbox.failed()).toBe(0);
+  });
+
+  test('a limit lets exactly its count pass in any window, over all processes', async () => {
+    const limit = { key: 'k', count: 5, windowMs: 15 * MINUTE };
+    const asked = await Promise.all(Array.from({ length: 30 }, (_, i) => [outbox, ...others][i % 3]?.admit(limit, NOW)));
+    expect(asked.filter(Boolean)).toHaveLength(5);
+    expect(await outbox.admit(limit, NOW + 15 * MINUTE - 1)).toBe(false);
+    expect(await outbox.admit({ ...limit, key: 'another' }, NOW)).toBe(true);
+    expect(await outbox.admit(limit, NOW + 15 * MINUTE)).toBe(true);
+  });
+
+  test('refusals do not count, and what was let pass counts until it is a window old', async () => {
+    const limit = { key: 'k', count: 2, windowMs: 10 };
+    const verdicts = [];
+    for (const at of [0, 6, 7, 9, 10, 11, 16, 17]) verdicts.push(await outbox.admit(limit, NOW + at));
+    expect(verdicts).toEqual([true, true, false, false, true, false, true, false]);
+  });
+
+  test('cleaning leaves counts that still matter', async () => {
+    const limit = { key: 'k', count: 1, windowMs: 10 };
+    await outbox.admit(limit, NOW);
+    await outbox.clean(NOW + 9);
+    expect(await outbox.admit(limit, NOW + 9)).toBe(false);
+    await outbox.clean(NOW + 10);
+    expect(await outbox.admit(limit, NOW + 10)).toBe(true);
+  });
+
+  test('what was added is there after the store was closed', async () => {
+    const job = await add();
+    await place.closeAll();
+    expect(await (await place.open()).outbox.claim(NOW, LEASE)).toMatchObject(job);
+  });
+});

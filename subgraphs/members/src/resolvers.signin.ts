@@ -1,0 +1,107 @@
+// Resolvers of signing in and of changing an address: whose behalf, the arguments, the store; mail is only promised here and sent later.
+import { randomUUID } from 'node:crypto';
+import { fail, type Scope, type SubgraphContext } from '@partner-loyalty/runtime';
+import { soughtAddress, storedAddress, text } from './input.ts';
+import type { MailTask } from './outbox/outbox.ts';
+import { memberOf, partnerOf, profileOf } from './resolvers.ts';
+import type { Redeemer } from './rules/redeem.ts';
+import { hashToken, type TokenUse } from './rules/token.ts';
+import { openSigner } from './signingkeys/idtoken.ts';
+import { publicKeys } from './signingkeys/signingkey.ts';
+import type { Member, MembersStore } from './store/store.ts';
+
+export type SignInParts = {
+  /** The environment's base address: issuer and audience of the ID tokens. */
+  baseAddress: string;
+  /** Called when there is mail to send. */
+  wake(): void;
+};
+
+type Token = { token: string };
+type Email = { email: string };
+
+export function createSignInResolvers(store: MembersStore, { baseAddress, wake }: SignInParts) {
+  /** The same single write for whomever it is, so that nothing about the answer tells. */
+  const promiseMail = async (errand: MailTask) => {
+    await store.outbox.add({ jobId: randomUUID(), errand, requestedAt: Date.now() });
+    wake();
+    return { accepted: true };
+  };
+
+  const openSession = async (token: string, redeemer: Redeemer, azp?: string) => {
+    const hash = tokenHash('sign-in', token);
+    // First, so that the token is not used up where there is no key to sign with.
+    const issue = await openSigner(store.signingKeys);
+    const member = (await store.tokens.takeSignIn(hash, redeemer, Date.now())) ?? fail('INVALID_TOKEN');
+    const { memberId, email } = member;
+    const { idToken, expiresAt } = await issue({ memberId, email, azp }, baseAddress, new Date());
+    return { memberId, idToken, expiresAt: expiresAt.toISOString() };
+  };
+
+  const changeAddress = async (token: string, memberId?: string): Promise<Member> => {
+    const hash = tokenHash('change', token);
+    const proven = await store.tokens.provenChange(hash, Date.now());
+    if (proven === undefined || (memberId !== undefined && proven.memberId !== memberId)) return fail('INVALID_TOKEN');
+    // Before the change, so that no crash leaves the former address without its notice; where the change does not come about, none is sent.
+    const changeId = randomUUID();
+    await promiseMail({ kind: 'changed', memberId: proven.memberId, changeId });
+    return memberAfter(await store.tokens.confirmChange(hash, changeId, Date.now()));
+  };
+
+  return {
+    Query: {
+      async signingKeys(_: unknown, _none: unknown, { scope }: SubgraphContext) {
+        requireService(scope);
+        return JSON.stringify(await publicKeys(store.signingKeys, Date.now()));
+      },
+    },
+    Mutation: {
+      requestMagicLink(_: unknown, { email }: Email, { scope }: SubgraphContext) {
+        return promiseMail({ kind: 'magic-link', partnerId: partnerOf(scope), address: soughtAddress('email', email) });
+      },
+      exchangeMagicLink(_: unknown, { token }: Token, { scope }: SubgraphContext) {
+        const partnerId = partnerOf(scope);
+        return openSession(token, { partnerId }, partnerId);
+      },
+      requestEmailChange(_: unknown, { email }: Email, { scope }: SubgraphContext) {
+        return promiseMail({ kind: 'change', memberId: ownerOf(scope), address: storedAddress('email', email) });
+      },
+      async confirmEmailChange(_: unknown, { token }: Token, { scope }: SubgraphContext) {
+        return profileOf(await changeAddress(token, ownerOf(scope)), undefined);
+      },
+      signIn(_: unknown, { token }: Token, { scope }: SubgraphContext) {
+        requireService(scope);
+        return openSession(token, 'own-page');
+      },
+      confirmChange(_: unknown, { token }: Token, { scope }: SubgraphContext) {
+        requireService(scope);
+        return changeAddress(token);
+      },
+      async undoChange(_: unknown, { token }: Token, { scope }: SubgraphContext) {
+        requireService(scope);
+        return memberAfter(await store.tokens.undoChange(tokenHash('undo', token), randomUUID(), Date.now()));
+      },
+    },
+  };
+}
+
+/** Fails with INVALID_TOKEN for what cannot be a token, and with BAD_USER_INPUT for what no argument may be. */
+function tokenHash(use: TokenUse, token: string): string {
+  return hashToken(use, text('token', token, Number.POSITIVE_INFINITY)) ?? fail('INVALID_TOKEN');
+}
+
+function memberAfter(changed: Awaited<ReturnType<MembersStore['tokens']['confirmChange']>>): Member {
+  if (changed.outcome === 'changed') return changed.member;
+  return fail(changed.outcome === 'email-in-use' ? 'EMAIL_IN_USE' : 'INVALID_TOKEN');
+}
+
+// An ID token that a partner exchanged has been in the partner's hands: for changing the address it is not a valid one.
+function ownerOf(scope: Scope): string {
+  const { memberId, partnerId } = memberOf(scope);
+  return partnerId === undefined ? memberId : fail('INVALID_TOKEN');
+}
+
+// The surfaces let no other scope come this far; this holds where one of them is cut wrong.
+function requireService(scope: Scope): void {
+  if (scope.kind !== 'service') fail('INTERNAL_SERVER_ERROR');
+}

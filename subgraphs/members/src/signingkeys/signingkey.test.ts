@@ -1,0 +1,109 @@
+// The keys of the built-in identity provider and the tokens they sign, on each engine.
+import { createLocalJWKSet, decodeProtectedHeader, errors, jwtVerify } from 'jose';
+import { ENGINES, newPlace, type Place } from '../../test/engine.ts';
+import type { MembersStore } from '../store/store.ts';
+import { issueIdToken } from './idtoken.ts';
+import { ensureSigningKey, publicKeys, rotateSigningKey } from './signingkey.ts';
+
+const NOW = new Date('2026-03-04T05:06:07.089Z');
+const HOUR = 3_600_000;
+const ISSUER = 'https://api.example';
+const ADA = { memberId: 'ada', email: 'Ada@example.com' };
+
+describe.each(ENGINES)('the signing keys on %s', (engine) => {
+  let place: Place;
+  let store: MembersStore;
+
+  beforeEach(async () => {
+    place = newPlace(engine);
+    store = await place.open();
+  });
+  afterEach(() => place.release());
+
+  const later = (ms: number) => new Date(NOW.getTime() + ms);
+  const verify = async (idToken: string, at: Date) => {
+    const keys = createLocalJWKSet(await publicKeys(store.signingKeys, at.getTime()));
+    return jwtVerify(idToken, keys, { currentDate: at, algorithms: ['ES256'], issuer: ISSUER, audience: ISSUER });
+  };
+  const issue = (at = NOW) => issueIdToken(store.signingKeys, ADA, ISSUER, at);
+
+  test('a token says who, by whom, for whom and for one hour, and the public keys verify it', async () => {
+    await ensureSigningKey(store.signingKeys);
+    const { idToken, expiresAt } = await issue();
+    const { payload, protectedHeader } = await verify(idToken, NOW);
+    const iat = Math.floor(NOW.getTime() / 1_000);
+    expect(payload).toEqual({ iss: ISSUER, aud: ISSUER, sub: 'ada', email: 'Ada@example.com', iat, exp: iat + 3_600 });
+    expect(protectedHeader).toEqual({ alg: 'ES256', typ: 'JWT', kid: expect.stringMatching(/^[\w-]{16}$/) });
+    expect(expiresAt).toEqual(new Date((iat + 3_600) * 1_000));
+  });
+
+  test('a token that a partner exchanged names the partner', async () => {
+    await ensureSigningKey(store.signingKeys);
+    const { idToken } = await issueIdToken(store.signingKeys, { ...ADA, azp: 'inn' }, ISSUER, NOW);
+    expect((await verify(idToken, NOW)).payload.azp).toBe('inn');
+  });
+
+  test('what is published holds no private part', async () => {
+    await ensureSigningKey(store.signingKeys);
+    const { keys } = await publicKeys(store.signingKeys, NOW.getTime());
+    for (const key of keys) expect(Object.keys(key).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
+  });
+
+  test('of 10 processes that start at once one makes the keys', async () => {
+    const stores: MembersStore[] = [];
+    for (let i = 0; i < 10; i += 1) stores.push(await place.open());
+    await Promise.all(stores.map(({ signingKeys }) => ensureSigningKey(signingKeys)));
+    const sets = await Promise.all(stores.map(({ signingKeys }) => publicKeys(signingKeys, NOW.getTime())));
+    expect(new Set(sets.map((set) => JSON.stringify(set))).size).toBe(1);
+  });
+
+  test('without keys no token is issued', async () => {
+    await expect(issue()).rejects.toThrow('there is no signing key');
+  });
+
+  test('after a rotation new tokens have a key that was published before, and old ones go on', async () => {
+    await ensureSigningKey(store.signingKeys);
+    const published = createLocalJWKSet(await publicKeys(store.signingKeys, NOW.getTime()));
+    const { idToken: before } = await issue();
+    const kid = await rotateSigningKey(store.signingKeys, NOW.getTime());
+    const { idToken: after } = await issue();
+    expect([decodeProtectedHeader(after).kid, decodeProtectedHeader(before).kid === kid]).toEqual([kid, false]);
+    await jwtVerify(after, published, { currentDate: NOW });
+    await verify(before, later(HOUR - 8_000));
+    await verify(after, NOW);
+  });
+
+  test('a retired key is published until its last token has expired and an hour more, its private half is gone at once', async () => {
+    await ensureSigningKey(store.signingKeys);
+    const { idToken } = await issue();
+    await rotateSigningKey(store.signingKeys, NOW.getTime());
+    const kept = await store.signingKeys.keys();
+    expect(kept.map((key) => [key.state, 'privateKey' in key])).toEqual([
+      ['retired', false],
+      ['current', true],
+      ['next', true],
+    ]);
+    const kidsAt = async (ms: number) => (await publicKeys(store.signingKeys, later(ms).getTime())).keys.length;
+    expect([await kidsAt(2 * HOUR - 1), await kidsAt(2 * HOUR)]).toEqual([3, 2]);
+    await expect(verify(idToken, later(2 * HOUR))).rejects.toThrow(errors.JWKSNoMatchingKey);
+    await rotateSigningKey(store.signingKeys, later(2 * HOUR).getTime());
+    expect(await store.signingKeys.keys()).toHaveLength(3);
+  });
+
+  test('rotations at the same time are each done, and one key is in use', async () => {
+    await ensureSigningKey(store.signingKeys);
+    const other = await place.open();
+    const kids = await Promise.all([store, other, store].map(({ signingKeys }) => rotateSigningKey(signingKeys, NOW.getTime())));
+    expect(new Set(kids).size).toBe(3);
+    expect((await store.signingKeys.keys()).map(({ state }) => state)).toEqual(['retired', 'retired', 'retired', 'current', 'next']);
+  });
+
+  test('the keys outlive the process', async () => {
+    await ensureSigningKey(store.signingKeys);
+    const { idToken } = await issue();
+    await place.closeAll();
+    store = await place.open();
+    await ensureSigningKey(store.signingKeys);
+    await verify(idToken, NOW);
+  });
+});

@@ -1,0 +1,255 @@
+// Random histories against a model so simple that it is plainly right: no read ever returns what the model does not allow, on each engine.
+import fc from 'fast-check';
+import { address, ENGINES, newPlace, type Place, record } from '../../test/engine.ts';
+import type { EnrollInput, Imported, MemberRecord, MembersStore } from './store.ts';
+
+// Each history has partners, addresses and members of its own in one store: its number takes the place of this one.
+const RUN = 'run0run';
+const PARTNERS = ['inn', 'spa', 'bar'].map((one) => `${one}-${RUN}`);
+const EMAILS = ['Ada@x', 'ada@X', 'eve@x', 'bob@x', 'cid@x', 'd\u00e9@m\u00fcnchen'].map((one) => `${one}.${RUN}.example.com`);
+const EXTERNAL_IDS = ['A-1', 'A-2', 'A-3'];
+const MEMBERS = ['m1', 'm2', 'm3'].map((one) => `${one}-${RUN}`);
+
+type Step =
+  | { do: 'enroll'; input: EnrollInput }
+  | { do: 'end'; partnerId: string /** Which of the members known by then. */; which: number }
+  | { do: 'import'; records: MemberRecord[] };
+
+const partnerId = fc.constantFrom(...PARTNERS);
+const email = fc.constantFrom(...EMAILS);
+const externalId = fc.option(fc.constantFrom(...EXTERNAL_IDS), { nil: undefined });
+const name = fc.option(fc.constantFrom('X', 'Y'), { nil: undefined });
+const enrollment = fc.record({ partnerId, externalId, status: fc.constantFrom('ACTIVE' as const, 'ENDED' as const, undefined) });
+const imported = fc
+  .record({
+    memberId: fc.option(fc.constantFrom(...MEMBERS), { nil: undefined }),
+    email,
+    previous: fc.array(email, { maxLength: 2 }),
+    firstName: name,
+    enrollments: fc.array(enrollment, { maxLength: 2 }),
+  })
+  .map(({ email: typed, ...more }) => record(typed, more));
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({
+    do: fc.constant('enroll' as const),
+    input: fc.record({ partnerId, address: email.map(address), externalId, firstName: name }),
+  }),
+  fc.record({ do: fc.constant('end' as const), partnerId, which: fc.nat(5) }),
+  fc.record({ do: fc.constant('import' as const), records: fc.array(imported, { minLength: 1, maxLength: 4 }) }),
+);
+
+describe.each(ENGINES)('the members store on %s', (engine) => {
+  const numRuns = engine === 'lmdb' ? 300 : 20;
+  let place: Place;
+  let store: MembersStore;
+  let runs = 0;
+
+  beforeAll(async () => {
+    place = newPlace(engine);
+    store = await place.open();
+  });
+  afterAll(() => place.release());
+
+  test('does what the model does, and no read returns what the model does not allow', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (template) => {
+        const { steps, ...world } = newWorld(template, ++runs);
+        const model = new Model();
+        for (const one of steps) {
+          if (one.do === 'enroll') {
+            const answer = await store.enroll(one.input);
+            const memberId = answer.outcome === 'enrolled' ? answer.member.memberId : 'never';
+            const told = answer.outcome === 'enrolled' ? { memberId, created: answer.created } : answer.outcome;
+            expect(told).toEqual(model.enroll(one.input, memberId));
+          } else if (one.do === 'end') {
+            const memberId = model.members[one.which]?.memberId ?? 'nobody';
+            expect(await store.endEnrollment(one.partnerId, memberId)).toBe(model.end(one.partnerId, memberId));
+          } else {
+            expect(await store.importMembers(one.records)).toEqual(one.records.map((each) => model.import(each)));
+          }
+          await agree(store, model, world);
+        }
+      }),
+      { numRuns },
+    );
+  });
+
+  test('whatever runs at the same time, an address and an external ID lead to one member, who is active with the partner', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 16 }), async (template) => {
+        const { steps, partners, addresses, members } = newWorld(template, ++runs);
+        const known = [...members];
+        await Promise.all(
+          steps.map(async (one) => {
+            if (one.do === 'end') return store.endEnrollment(one.partnerId, known[one.which] ?? 'nobody');
+            if (one.do === 'import') return store.importMembers(one.records);
+            const answer = await store.enroll(one.input);
+            if (answer.outcome === 'enrolled') known.push(answer.member.memberId);
+            return answer;
+          }),
+        );
+        for (const canonical of addresses) {
+          const holders = new Set<string>();
+          for (const partnerId of partners) {
+            const found = await store.memberByEmail(partnerId, canonical);
+            if (found === undefined) continue;
+            holders.add(found.memberId);
+            expect((await store.member(found.memberId))?.enrollments).toContainEqual(
+              expect.objectContaining({ partnerId, status: 'ACTIVE' }),
+            );
+          }
+          expect(holders.size).toBeLessThanOrEqual(1);
+        }
+        for (const partnerId of partners) {
+          for (const externalId of EXTERNAL_IDS) {
+            const found = await store.memberByExternalId(partnerId, externalId);
+            if (found)
+              expect((await store.member(found.memberId))?.enrollments).toContainEqual({ partnerId, status: 'ACTIVE', externalId });
+          }
+        }
+      }),
+      { numRuns },
+    );
+  });
+});
+
+function newWorld(template: Step[], run: number) {
+  const own = (text: string) => text.replaceAll(RUN, `run${run}run`);
+  // Cast: the same steps with other texts in them.
+  const steps = JSON.parse(own(JSON.stringify(template))) as Step[];
+  const addresses = EMAILS.map((one) => own(address(one).canonical));
+  return { steps, addresses, partners: PARTNERS.map(own), members: MEMBERS.map(own) };
+}
+
+async function agree(
+  store: MembersStore,
+  model: Model,
+  { partners, addresses }: { partners: string[]; addresses: string[] },
+): Promise<void> {
+  for (const partner of partners) {
+    for (const canonical of addresses) {
+      const found = await store.memberByEmail(partner, canonical);
+      model.learn(model.byEmail(partner, canonical), found?.memberId);
+      expect(visible(found)).toEqual(visible(model.byEmail(partner, canonical)));
+    }
+    for (const id of EXTERNAL_IDS) {
+      expect(visible(await store.memberByExternalId(partner, id))).toEqual(visible(model.byExternalId(partner, id)));
+    }
+  }
+}
+
+function visible(member: { memberId: string; email: string; firstName?: string } | undefined) {
+  return member && { memberId: member.memberId, email: member.email, firstName: member.firstName };
+}
+
+type ModelMember = {
+  memberId: string;
+  email: string;
+  firstName?: string;
+  current: string;
+  history: string[];
+  givenUp: string[];
+  active: Map<string, string | undefined>;
+  ended: Set<string>;
+};
+
+/** All members in one list, searched from start to end. */
+class Model {
+  members: ModelMember[] = [];
+
+  holder(canonical: string): ModelMember | undefined {
+    return this.members.find((one) => one.current === canonical || one.history.includes(canonical));
+  }
+
+  byEmail(partner: string, canonical: string): ModelMember | undefined {
+    const holder = this.holder(canonical);
+    return holder?.active.has(partner) ? holder : undefined;
+  }
+
+  byExternalId(partner: string, id: string): ModelMember | undefined {
+    return this.members.find((one) => one.active.get(partner) === id);
+  }
+
+  /** The store made an id that no answer told. */
+  learn(member: ModelMember | undefined, memberId: string | undefined): void {
+    if (member?.memberId.startsWith('unknown') && memberId !== undefined && !this.members.some((one) => one.memberId === memberId))
+      member.memberId = memberId;
+  }
+
+  enroll({ partnerId, address: { typed, canonical }, externalId, firstName }: EnrollInput, memberId: string) {
+    const holder = this.holder(canonical);
+    const known = holder?.active.get(partnerId);
+    if (externalId !== undefined) {
+      const other = this.byExternalId(partnerId, externalId);
+      if ((other !== undefined && other !== holder) || (known !== undefined && known !== externalId)) return 'external-id-conflict';
+    }
+    const member = holder ?? newMember(memberId, typed, canonical, firstName);
+    if (holder === undefined) this.members.push(member);
+    this.learn(member, memberId);
+    const created = !member.active.has(partnerId);
+    member.ended.delete(partnerId);
+    member.active.set(partnerId, known ?? externalId);
+    return { memberId: member.memberId, created };
+  }
+
+  end(partnerId: string, memberId: string): boolean {
+    const member = this.members.find((one) => one.memberId === memberId);
+    if (!member?.active.has(partnerId)) return false;
+    member.active.delete(partnerId);
+    member.ended.add(partnerId);
+    return true;
+  }
+
+  import({ memberId, address: { typed, canonical }, previousAddresses, firstName, enrollments }: MemberRecord): Imported {
+    const found = memberId === undefined ? this.holder(canonical) : this.members.find((one) => one.memberId === memberId);
+    const before = JSON.stringify(found && shown(found));
+    const member = found ? copy(found) : newMember(memberId ?? `unknown${this.members.length}`, typed, canonical);
+    for (const { partnerId, externalId, status } of enrollments) {
+      const becomes = status ?? (member.ended.has(partnerId) ? 'ENDED' : 'ACTIVE');
+      const known = member.active.get(partnerId);
+      if (becomes === 'ACTIVE' && known !== undefined && externalId !== undefined && known !== externalId) return 'external-id-conflict';
+      member.active.delete(partnerId);
+      member.ended.delete(partnerId);
+      if (becomes === 'ENDED') member.ended.add(partnerId);
+      else member.active.set(partnerId, known ?? externalId);
+    }
+    const others = this.members.filter((one) => one !== found);
+    const claims = previousAddresses.map((one) => one.canonical).filter((one) => !member.givenUp.includes(one));
+    const wanted = [canonical, ...claims];
+    if (others.some((one) => wanted.includes(one.current))) return 'email-in-use';
+    for (const [partner, id] of member.active) {
+      if (id !== undefined && others.some((one) => one.active.get(partner) === id)) return 'external-id-conflict';
+    }
+    for (const other of others) {
+      other.givenUp.push(...other.history.filter((one) => wanted.includes(one)));
+      other.history = other.history.filter((one) => !wanted.includes(one));
+    }
+    member.history = [...new Set([...member.history, member.current, ...claims])].filter((one) => one !== canonical);
+    member.givenUp = member.givenUp.filter((one) => one !== canonical);
+    member.current = canonical;
+    member.email = typed;
+    member.firstName = firstName ?? member.firstName;
+    if (found) Object.assign(found, member);
+    else this.members.push(member);
+    if (!found) return 'added';
+    return JSON.stringify(shown(found)) === before ? 'unchanged' : 'changed';
+  }
+}
+
+function newMember(memberId: string, email: string, current: string, firstName?: string): ModelMember {
+  return { memberId, email, firstName, current, history: [], givenUp: [], active: new Map(), ended: new Set() };
+}
+
+function copy(member: ModelMember): ModelMember {
+  return {
+    ...member,
+    history: [...member.history],
+    givenUp: [...member.givenUp],
+    active: new Map(member.active),
+    ended: new Set(member.ended),
+  };
+}
+
+function shown({ active, ended, history, givenUp, ...rest }: ModelMember) {
+  return { ...rest, history: [...history].sort(), givenUp: [...givenUp].sort(), active: [...active].sort(), ended: [...ended].sort() };
+}

@@ -1,0 +1,109 @@
+// What the members store asks of MongoDB itself: indexed look-ups, uniqueness, valid documents.
+import { type Collection, type Db, MongoClient } from 'mongodb';
+import { address, newPlace, type Place, record } from '../../test/engine.ts';
+import { addressKey, enrolledKey, externalKey } from '../rules/record.ts';
+import { idsQuery, keysQuery, type MemberDocument } from './documents.mongo.ts';
+import type { MembersStore } from './store.ts';
+
+let place: Place;
+let store: MembersStore;
+let client: MongoClient;
+let db: Db;
+let members: Collection<MemberDocument>;
+
+beforeAll(async () => {
+  place = newPlace('mongodb');
+  store = await place.open();
+  client = new MongoClient(place.settings.mongodbUrl ?? '');
+  db = client.db();
+  members = db.collection('members');
+  await store.importMembers(
+    Array.from({ length: 1_000 }, (_, i) =>
+      record(`m${i}@example.com`, { memberId: `m${i}`, enrollments: [{ partnerId: 'inn', externalId: `X${i}` }, { partnerId: 'spa' }] }),
+    ),
+  );
+});
+afterAll(async () => {
+  await client.close();
+  await place.release();
+});
+
+test.each([
+  ['by address', () => keysQuery(members, [enrolledKey('inn', 'm1@example.com')]), 'keys_1'],
+  ['by external ID', () => keysQuery(members, [externalKey('inn', 'X1')]), 'keys_1'],
+  ['by an unknown external ID', () => keysQuery(members, [externalKey('inn', 'unknown')]), 'keys_1'],
+  ['of an enrollment', () => keysQuery(members, [addressKey('m1@example.com'), externalKey('inn', 'X1')]), 'keys_1'],
+  [
+    'of a turn',
+    () =>
+      keysQuery(
+        members,
+        Array.from({ length: 100 }, (_, i) => enrolledKey('inn', `m${i}@example.com`)),
+      ),
+    'keys_1',
+  ],
+  ['by id', () => idsQuery(members, ['m1']), '_id_'],
+  [
+    'by ids of a turn',
+    () =>
+      idsQuery(
+        members,
+        Array.from({ length: 100 }, (_, i) => `m${i}`),
+      ),
+    '_id_',
+  ],
+])('the look-up %s reads an index and no more documents than it finds', async (_, query, index) => {
+  const plan = await query().explain();
+  expect(indexesUsed(plan)).toEqual(new Set([index]));
+  // A filter is what DocumentDB shows for documents that are read and thrown away, also where it reaches all of them through an index.
+  expect(JSON.stringify(plan)).not.toMatch(/COLLSCAN|Seq Scan|"Filter"/);
+});
+
+test('a scan of the collection would be noticed', async () => {
+  const plan = await members.find({ email: 'm1@example.com' }).explain();
+  expect(JSON.stringify(plan)).toMatch(/COLLSCAN|Seq Scan|"Filter"/);
+});
+
+test('the index is unique, so the database itself refuses a second member with a key', async () => {
+  const found = await members.findOne({ _id: 'm1' });
+  await expect(members.insertOne({ ...found, _id: 'thief' } as MemberDocument)).rejects.toMatchObject({ code: 11_000 });
+});
+
+test.each<[string, Record<string, unknown>]>([
+  ['no keys', { keys: [] }],
+  ['no address', { address: 'typed' }],
+  ['a number for a name', { firstName: 1 }],
+  ['an empty name', { lastName: '' }],
+  ['a status of another kind', { enrollments: [{ partnerId: 'inn', status: 'PAUSED' }] }],
+  ['an enrollment without a partner', { enrollments: [{ status: 'ACTIVE' }] }],
+  ['an empty external ID', { enrollments: [{ partnerId: 'inn', status: 'ACTIVE', externalId: '' }] }],
+  ['no version', { version: 0 }],
+  ['one address where a list belongs', { earlier: 'old@example.com' }],
+])('a document with %s is refused', async (_, part) => {
+  const good = { version: 1, email: 'E@x', address: 'e@x', earlier: [], released: [], enrollments: [], keys: ['a\ne@x'] };
+  const documents = db.collection<{ _id: string }>('members');
+  await expect(documents.insertOne({ _id: 'bad', ...good, ...part })).rejects.toMatchObject({ code: 121 });
+});
+
+test('it opens for several at the same moment', async () => {
+  const fresh = newPlace('mongodb');
+  const stores = await Promise.all(Array.from({ length: 4 }, () => fresh.open()));
+  await Promise.all(stores.map((one) => one.enroll({ partnerId: 'inn', address: address('ada@example.com') })));
+  expect(new Set(await Promise.all(stores.map(async (one) => (await one.memberByEmail('inn', 'ada@example.com'))?.memberId))).size).toBe(1);
+  await fresh.release();
+});
+
+/** MongoDB names the index beside its scan, but for the one by id; DocumentDB in each node of PostgreSQL's plan. */
+function indexesUsed(plan: unknown): Set<unknown> {
+  const used = new Set<unknown>();
+  const look = (value: unknown) => {
+    if (typeof value !== 'object' || value === null) return;
+    const { stage, indexName, 'Index Name': node } = value as { stage?: unknown; indexName?: unknown; 'Index Name'?: unknown };
+    if (typeof stage === 'string' && stage.endsWith('IXSCAN')) used.add(indexName);
+    if (typeof stage === 'string' && stage.endsWith('IDHACK')) used.add('_id_');
+    if (node !== undefined) used.add(node);
+    for (const one of Object.values(value)) look(one);
+  };
+  look(plan);
+  return used;
+}

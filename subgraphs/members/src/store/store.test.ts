@@ -1,0 +1,527 @@
+// What every members store does, on each engine.
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { address, ENGINES, newPlace, type Place, record } from '../../test/engine.ts';
+import type { MembersStore } from './store.ts';
+
+describe.each(ENGINES)('the members store on %s', (engine) => {
+  let place: Place;
+  let store: MembersStore;
+
+  beforeEach(async () => {
+    place = newPlace(engine);
+    store = await place.open();
+  });
+  afterEach(() => place.release());
+
+  const enroll = (partnerId: string, email: string, externalId?: string, names: { firstName?: string; lastName?: string } = {}) =>
+    store.enroll({ partnerId, address: address(email), externalId, ...names });
+  /** Enrolls where that has to succeed, and gives the member's id. */
+  const enrolledId = async (partnerId: string, email: string, externalId?: string) => {
+    const enrolled = await enroll(partnerId, email, externalId);
+    if (enrolled.outcome !== 'enrolled') throw new Error(enrolled.outcome);
+    return enrolled.member.memberId;
+  };
+  const byEmail = async (partnerId: string, canonical: string) => (await store.memberByEmail(partnerId, canonical))?.memberId;
+  const byExternalId = async (partnerId: string, externalId: string) => (await store.memberByExternalId(partnerId, externalId))?.memberId;
+  const importOne = async (...args: Parameters<typeof record>) => (await store.importMembers([record(...args)]))[0];
+
+  describe('enrolling', () => {
+    test('a new member is found by address and external ID, by the partner who enrolled and by no other', async () => {
+      const enrolled = await enroll('inn', 'Ada@Example.com', 'A-1', { firstName: 'Ada', lastName: 'Byron' });
+      expect(enrolled).toMatchObject({
+        outcome: 'enrolled',
+        created: true,
+        member: { email: 'Ada@Example.com', firstName: 'Ada', lastName: 'Byron' },
+      });
+      const ada = await store.memberByEmail('inn', 'ada@example.com');
+      expect(ada).toMatchObject({
+        memberId: expect.stringMatching(/^[\w-]{36}$/),
+        email: 'Ada@Example.com',
+        firstName: 'Ada',
+        lastName: 'Byron',
+      });
+      expect(await store.memberByExternalId('inn', 'A-1')).toEqual(ada);
+      expect(await store.member(ada?.memberId ?? '')).toMatchObject({
+        ...ada,
+        enrollments: [{ partnerId: 'inn', status: 'ACTIVE', externalId: 'A-1' }],
+      });
+      expect(await store.memberByEmail('spa', 'ada@example.com')).toBeUndefined();
+      expect(await store.memberByExternalId('spa', 'A-1')).toBeUndefined();
+      expect(await store.memberByEmail('inn', 'Ada@Example.com')).toBeUndefined();
+      expect(await store.memberByExternalId('inn', 'a-1')).toBeUndefined();
+    });
+
+    test('names that were not given are not there', async () => {
+      const memberId = await enrolledId('inn', 'ada@example.com');
+      expect(await store.memberByEmail('inn', 'ada@example.com')).toEqual({
+        memberId,
+        email: 'ada@example.com',
+        firstName: undefined,
+        lastName: undefined,
+      });
+    });
+
+    test('again, with the same external ID or without one, it gives the same member and changes nothing', async () => {
+      await enroll('inn', 'ada@example.com', 'A-1', { firstName: 'Ada' });
+      const memberId = await byEmail('inn', 'ada@example.com');
+      const before = await store.member(memberId ?? '');
+      for (const again of [
+        await enroll('inn', 'ADA@example.com', 'A-1', { firstName: 'Eve', lastName: 'Eve' }),
+        await enroll('inn', 'ada@EXAMPLE.com'),
+      ]) {
+        expect(again).toEqual({
+          outcome: 'enrolled',
+          created: false,
+          member: expect.objectContaining({ memberId, email: 'ada@example.com', firstName: 'Ada' }),
+        });
+      }
+      expect(await store.member(memberId ?? '')).toEqual(before);
+    });
+
+    test('a member of another partner is the same member, keeps the own names, and is created for the second partner too', async () => {
+      await enroll('inn', 'ada@example.com', 'A-1', { firstName: 'Ada' });
+      const second = await enroll('spa', 'ada@example.com', 'A-1', { firstName: 'Eve', lastName: 'Eve' });
+      expect(second).toMatchObject({ created: true, member: { firstName: 'Ada' } });
+      expect(second).not.toHaveProperty('member.lastName');
+      expect(await byEmail('spa', 'ada@example.com')).toBe(await byEmail('inn', 'ada@example.com'));
+    });
+
+    test('an external ID may be gained later, and then not changed', async () => {
+      const ada = await enrolledId('inn', 'ada@example.com');
+      expect(await enroll('inn', 'ada@example.com', 'A-1')).toMatchObject({ outcome: 'enrolled', created: false });
+      expect(await byExternalId('inn', 'A-1')).toBe(ada);
+      expect(await enroll('inn', 'ada@example.com', 'A-2')).toEqual({ outcome: 'external-id-conflict' });
+      expect(await byExternalId('inn', 'A-2')).toBeUndefined();
+      expect(await byExternalId('inn', 'A-1')).toBe(ada);
+    });
+
+    test('an external ID that is active for another member of this partner conflicts, and no member is made; another partner may use it', async () => {
+      const ada = await enrolledId('inn', 'ada@example.com', 'A-1');
+      const eve = await enrolledId('spa', 'eve@example.com', 'A-1');
+      expect(await enroll('inn', 'eve@example.com', 'A-1')).toEqual({ outcome: 'external-id-conflict' });
+      expect(await enroll('inn', 'new@example.com', 'A-1')).toEqual({ outcome: 'external-id-conflict' });
+      expect(await byExternalId('inn', 'A-1')).toBe(ada);
+      expect(await byExternalId('spa', 'A-1')).toBe(eve);
+      expect(await byEmail('inn', 'eve@example.com')).toBeUndefined();
+      expect(await enroll('inn', 'new@example.com')).toMatchObject({ created: true });
+    });
+
+    test('by an old address it finds the member who has it, and moves nothing', async () => {
+      await importOne('new@example.com', { memberId: 'ada', previous: ['old@example.com'] });
+      expect(await enroll('inn', 'OLD@example.com', 'A-1')).toMatchObject({
+        created: true,
+        member: { memberId: 'ada', email: 'new@example.com' },
+      });
+      expect(await byEmail('inn', 'old@example.com')).toBe('ada');
+      expect(await byEmail('inn', 'new@example.com')).toBe('ada');
+    });
+
+    test('texts of any script and length are kept as they are', async () => {
+      const externalId = '\u{1f3e8}'.repeat(255);
+      const email = `${'\u{1f600}'.repeat(242)}@example.com`;
+      await enroll('\u{10ffff}'.repeat(128), email, externalId, { firstName: '\u5f20'.repeat(100), lastName: '$where: {"$gt": ""}' });
+      for (const found of [
+        await store.memberByEmail('\u{10ffff}'.repeat(128), email),
+        await store.memberByExternalId('\u{10ffff}'.repeat(128), externalId),
+      ]) {
+        expect(found).toMatchObject({ email, firstName: '\u5f20'.repeat(100), lastName: '$where: {"$gt": ""}' });
+      }
+    });
+
+    test('names of prototypes are texts like any other', async () => {
+      const words = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', '$set', '$where', 'a.b'];
+      for (const word of words) await enroll(word, `${word}@example.com`, word, { firstName: word });
+      for (const word of words) {
+        expect(await store.memberByExternalId(word, word)).toMatchObject({ email: `${word}@example.com`, firstName: word });
+        expect(await store.memberByExternalId('inn', word)).toBeUndefined();
+        expect(await store.member(word)).toBeUndefined();
+      }
+    });
+  });
+
+  describe('ending', () => {
+    test('an ended enrollment resolves by no address and no external ID, for that partner alone', async () => {
+      await importOne('new@example.com', {
+        memberId: 'ada',
+        previous: ['old@example.com'],
+        enrollments: [
+          { partnerId: 'inn', externalId: 'A-1' },
+          { partnerId: 'spa', externalId: 'A-1' },
+        ],
+      });
+      expect(await store.endEnrollment('inn', 'ada')).toBe(true);
+      for (const email of ['new@example.com', 'old@example.com']) {
+        expect(await byEmail('inn', email)).toBeUndefined();
+        expect(await byEmail('spa', email)).toBe('ada');
+      }
+      expect(await byExternalId('inn', 'A-1')).toBeUndefined();
+      expect(await byExternalId('spa', 'A-1')).toBe('ada');
+      expect((await store.member('ada'))?.enrollments).toEqual([
+        { partnerId: 'inn', status: 'ENDED' },
+        { partnerId: 'spa', status: 'ACTIVE', externalId: 'A-1' },
+      ]);
+    });
+
+    test('only an active enrollment can be ended, and only once', async () => {
+      const ada = await enrolledId('inn', 'ada@example.com');
+      expect(await store.endEnrollment('spa', ada)).toBe(false);
+      expect(await store.endEnrollment('inn', 'nobody')).toBe(false);
+      expect(await Promise.all(Array.from({ length: 20 }, () => store.endEnrollment('inn', ada)))).toEqual(expect.arrayContaining([true]));
+      expect(await store.endEnrollment('inn', ada)).toBe(false);
+    });
+
+    test('it frees the external ID for another member, and for the same one again', async () => {
+      const ada = await enrolledId('inn', 'ada@example.com', 'A-1');
+      await store.endEnrollment('inn', ada);
+      const eve = await enrolledId('inn', 'eve@example.com', 'A-1');
+      expect(await byExternalId('inn', 'A-1')).toBe(eve);
+      expect(await enroll('inn', 'ada@example.com', 'A-1')).toEqual({ outcome: 'external-id-conflict' });
+      await store.endEnrollment('inn', eve);
+      expect(await enroll('inn', 'ada@example.com', 'A-1')).toMatchObject({ created: true });
+      expect(await byExternalId('inn', 'A-1')).toBe(ada);
+    });
+
+    test('enrolling again afterwards is created, the same member, without the former external ID', async () => {
+      const ada = await enrolledId('inn', 'ada@example.com', 'A-1');
+      await store.endEnrollment('inn', ada);
+      expect(await enroll('inn', 'ada@example.com')).toMatchObject({ created: true, member: { memberId: ada } });
+      expect(await byExternalId('inn', 'A-1')).toBeUndefined();
+      expect(await enroll('inn', 'ada@example.com', 'A-2')).toMatchObject({ created: false });
+    });
+  });
+
+  describe('importing', () => {
+    test('a member is added with everything the record says, and found by every address', async () => {
+      expect(
+        await importOne('New@Example.com', {
+          memberId: 'ada',
+          previous: ['Old@Example.com', 'older@example.com', 'new@example.com', 'OLD@example.com'],
+          firstName: 'Ada',
+          lastName: 'Byron',
+          enrollments: [
+            { partnerId: 'inn', externalId: 'A-1' },
+            { partnerId: 'spa', status: 'ENDED' },
+            { partnerId: 'bar', status: 'ACTIVE' },
+          ],
+        }),
+      ).toBe('added');
+      for (const email of ['new@example.com', 'old@example.com', 'older@example.com']) {
+        expect(await store.memberByEmail('inn', email)).toEqual({
+          memberId: 'ada',
+          email: 'New@Example.com',
+          firstName: 'Ada',
+          lastName: 'Byron',
+        });
+        expect(await byEmail('bar', email)).toBe('ada');
+        expect(await byEmail('spa', email)).toBeUndefined();
+      }
+      expect((await store.member('ada'))?.enrollments).toEqual([
+        { partnerId: 'inn', status: 'ACTIVE', externalId: 'A-1' },
+        { partnerId: 'spa', status: 'ENDED' },
+        { partnerId: 'bar', status: 'ACTIVE' },
+      ]);
+    });
+
+    test('names and current address become the record\u2019s, the former address stays as history, a name left out stays', async () => {
+      await importOne('one@example.com', {
+        memberId: 'ada',
+        firstName: 'Ada',
+        lastName: 'Byron',
+        enrollments: [{ partnerId: 'inn', externalId: 'A-1' }],
+      });
+      expect(await importOne('Two@example.com', { memberId: 'ada', lastName: 'Lovelace' })).toBe('changed');
+      const expected = { memberId: 'ada', email: 'Two@example.com', firstName: 'Ada', lastName: 'Lovelace' };
+      expect(await store.memberByEmail('inn', 'one@example.com')).toEqual(expected);
+      expect(await store.memberByEmail('inn', 'two@example.com')).toEqual(expected);
+      expect(await store.memberByExternalId('inn', 'A-1')).toEqual(expected);
+      expect(await importOne('one@example.com', { memberId: 'ada' })).toBe('changed');
+      expect(await store.memberByEmail('inn', 'two@example.com')).toMatchObject({ email: 'one@example.com' });
+    });
+
+    test('without an id the member is found by address, current or historical', async () => {
+      expect(await importOne('new@example.com', { previous: ['old@example.com'], enrollments: [{ partnerId: 'inn' }] })).toBe('added');
+      const ada = await byEmail('inn', 'new@example.com');
+      expect(await importOne('new@example.com', { firstName: 'Ada' })).toBe('changed');
+      expect(await importOne('old@example.com', { lastName: 'Byron' })).toBe('changed');
+      expect(await store.memberByEmail('inn', 'new@example.com')).toEqual({
+        memberId: ada,
+        email: 'old@example.com',
+        firstName: 'Ada',
+        lastName: 'Byron',
+      });
+    });
+
+    test('an enrollment is added or changed, none is removed, and a status left out stays as it is', async () => {
+      await importOne('ada@example.com', { memberId: 'ada', enrollments: [{ partnerId: 'inn' }, { partnerId: 'spa', externalId: 'A-1' }] });
+      await importOne('ada@example.com', {
+        memberId: 'ada',
+        enrollments: [
+          { partnerId: 'inn', externalId: 'A-2' },
+          { partnerId: 'spa', status: 'ENDED', externalId: 'A-1' },
+          { partnerId: 'bar' },
+        ],
+      });
+      const expected = [
+        { partnerId: 'inn', status: 'ACTIVE', externalId: 'A-2' },
+        { partnerId: 'spa', status: 'ENDED' },
+        { partnerId: 'bar', status: 'ACTIVE' },
+      ];
+      expect((await store.member('ada'))?.enrollments).toEqual(expected);
+      expect(
+        await importOne('ada@example.com', {
+          memberId: 'ada',
+          enrollments: [{ partnerId: 'inn' }, { partnerId: 'spa', externalId: 'A-1' }],
+        }),
+      ).toBe('unchanged');
+      expect((await store.member('ada'))?.enrollments).toEqual(expected);
+      expect(
+        await importOne('ada@example.com', { memberId: 'ada', enrollments: [{ partnerId: 'spa', status: 'ACTIVE', externalId: 'A-3' }] }),
+      ).toBe('changed');
+      expect(await byExternalId('spa', 'A-3')).toBe('ada');
+    });
+
+    test('an external ID of another member, or another one than the enrollment has, refuses the whole record', async () => {
+      await importOne('ada@example.com', { memberId: 'ada', enrollments: [{ partnerId: 'inn', externalId: 'A-1' }] });
+      expect(
+        await importOne('eve@example.com', {
+          memberId: 'eve',
+          enrollments: [{ partnerId: 'spa' }, { partnerId: 'inn', externalId: 'A-1' }],
+        }),
+      ).toBe('external-id-conflict');
+      expect(
+        await importOne('eve@example.com', { memberId: 'ada', firstName: 'Eve', enrollments: [{ partnerId: 'inn', externalId: 'A-2' }] }),
+      ).toBe('external-id-conflict');
+      expect(await store.member('eve')).toBeUndefined();
+      expect(await store.member('ada')).toMatchObject({ email: 'ada@example.com' });
+      expect(await byExternalId('inn', 'A-2')).toBeUndefined();
+    });
+
+    test('an address that is current elsewhere is refused, as current and as earlier address, and nothing of the record goes in', async () => {
+      await importOne('ada@example.com', { memberId: 'ada', previous: ['history@example.com'], enrollments: [{ partnerId: 'inn' }] });
+      expect(await importOne('ada@example.com', { memberId: 'eve' })).toBe('email-in-use');
+      expect(await importOne('eve@example.com', { memberId: 'eve', previous: ['history@example.com', 'ada@example.com'] })).toBe(
+        'email-in-use',
+      );
+      expect(await store.member('eve')).toBeUndefined();
+      expect(await byEmail('inn', 'ada@example.com')).toBe('ada');
+      expect(await byEmail('inn', 'history@example.com')).toBe('ada');
+    });
+
+    test('an address that is only history elsewhere is taken over, as current and as earlier address', async () => {
+      await importOne('ada@example.com', {
+        memberId: 'ada',
+        previous: ['one@example.com', 'two@example.com'],
+        enrollments: [{ partnerId: 'inn' }],
+      });
+      expect(
+        await importOne('one@example.com', { memberId: 'eve', previous: ['two@example.com'], enrollments: [{ partnerId: 'spa' }] }),
+      ).toBe('added');
+      for (const email of ['one@example.com', 'two@example.com']) {
+        expect(await byEmail('inn', email)).toBeUndefined();
+        expect(await byEmail('spa', email)).toBe('eve');
+      }
+      expect(await byEmail('inn', 'ada@example.com')).toBe('ada');
+    });
+
+    test('a repeated import changes nothing, also where its records take over addresses from one another', async () => {
+      const records = [
+        record('ada@example.com', {
+          memberId: 'ada',
+          previous: ['shared@example.com'],
+          enrollments: [{ partnerId: 'inn', externalId: 'A-1' }],
+        }),
+        record('shared@example.com', { memberId: 'eve', enrollments: [{ partnerId: 'inn', externalId: 'A-2' }] }),
+        record('bob@example.com', {
+          previous: ['b@example.com'],
+          enrollments: [
+            { partnerId: 'inn', externalId: 'A-3', status: 'ACTIVE' },
+            { partnerId: 'spa', status: 'ENDED', externalId: 'A-3' },
+          ],
+        }),
+        record('cid@example.com', { memberId: 'cid', previous: ['b@example.com'] }),
+      ];
+      expect(await store.importMembers(records)).toEqual(['added', 'added', 'added', 'added']);
+      expect(await byEmail('inn', 'shared@example.com')).toBe('eve');
+      expect(await store.importMembers(records)).toEqual(['unchanged', 'unchanged', 'unchanged', 'unchanged']);
+      expect(await byEmail('inn', 'shared@example.com')).toBe('eve');
+      expect(await byEmail('inn', 'b@example.com')).toBeUndefined();
+    });
+
+    test('an address given up can become the current one again', async () => {
+      await importOne('ada@example.com', { memberId: 'ada', previous: ['x@example.com'], enrollments: [{ partnerId: 'inn' }] });
+      await importOne('x@example.com', { memberId: 'eve', enrollments: [{ partnerId: 'inn' }] });
+      await importOne('eve@example.com', { memberId: 'eve' });
+      expect(await importOne('x@example.com', { memberId: 'ada' })).toBe('changed');
+      expect(await byEmail('inn', 'x@example.com')).toBe('ada');
+      expect(await byEmail('inn', 'ada@example.com')).toBe('ada');
+      expect(await byEmail('inn', 'eve@example.com')).toBe('eve');
+    });
+
+    test('the records of a batch act one after the other', async () => {
+      const answers = await store.importMembers([
+        record('one@example.com', { memberId: 'ada', enrollments: [{ partnerId: 'inn', externalId: 'A-1' }] }),
+        record('one@example.com', { memberId: 'eve' }),
+        record('one@example.com', { firstName: 'Ada' }),
+        record('two@example.com', { memberId: 'ada', enrollments: [{ partnerId: 'inn', status: 'ENDED' }] }),
+        record('one@example.com', { memberId: 'eve', enrollments: [{ partnerId: 'inn', externalId: 'A-1' }] }),
+        record('one@example.com', { memberId: 'eve', enrollments: [{ partnerId: 'inn', externalId: 'A-1' }] }),
+        record('one@example.com', { memberId: 'ada' }),
+      ]);
+      expect(answers).toEqual(['added', 'email-in-use', 'changed', 'changed', 'added', 'unchanged', 'email-in-use']);
+      expect(await byExternalId('inn', 'A-1')).toBe('eve');
+      expect(await store.member('ada')).toMatchObject({
+        email: 'two@example.com',
+        firstName: 'Ada',
+        enrollments: [{ partnerId: 'inn', status: 'ENDED' }],
+      });
+    });
+
+    test('two members of one batch can exchange an earlier address', async () => {
+      await store.importMembers([
+        record('a@example.com', { memberId: 'ada', previous: ['x@example.com'], enrollments: [{ partnerId: 'inn' }] }),
+        record('e@example.com', { memberId: 'eve', previous: ['y@example.com'], enrollments: [{ partnerId: 'inn' }] }),
+      ]);
+      expect(
+        await store.importMembers([record('y@example.com', { memberId: 'ada' }), record('x@example.com', { memberId: 'eve' })]),
+      ).toEqual(['changed', 'changed']);
+      expect(await byEmail('inn', 'y@example.com')).toBe('ada');
+      expect(await byEmail('inn', 'x@example.com')).toBe('eve');
+    });
+
+    test('a batch of thousands goes in whole, and an empty one does nothing', async () => {
+      const records = Array.from({ length: 2_500 }, (_, i) =>
+        record(`m${i}@example.com`, {
+          memberId: `m${i}`,
+          previous: [`old${i}@example.com`],
+          enrollments: [{ partnerId: 'inn', externalId: `X${i}` }],
+        }),
+      );
+      expect(new Set(await store.importMembers(records))).toEqual(new Set(['added']));
+      expect(new Set(await store.importMembers(records))).toEqual(new Set(['unchanged']));
+      expect(await Promise.all(records.map((_, i) => byEmail('inn', `old${i}@example.com`)))).toEqual(records.map((_, i) => `m${i}`));
+      expect(await store.importMembers([])).toEqual([]);
+    });
+  });
+
+  describe('at the same time', () => {
+    const times = <T>(count: number, act: (i: number) => Promise<T>) => Promise.all(Array.from({ length: count }, (_, i) => act(i)));
+
+    test('50 enrollments of one person make one member, created once', async () => {
+      const enrolled = await times(50, (i) => enroll('inn', i % 2 ? 'Ada@example.com' : 'ada@example.com', 'A-1'));
+      expect(enrolled.filter((one) => one.outcome === 'enrolled' && one.created)).toHaveLength(1);
+      expect(new Set(enrolled.map((one) => one.outcome === 'enrolled' && one.member.memberId)).size).toBe(1);
+    });
+
+    test('two members race for one external ID: one gets it, the other conflicts', async () => {
+      for (let round = 0; round < 5; round += 1) {
+        const outcomes = (await times(10, (i) => enroll('inn', `p${round}-${i}@example.com`, `R-${round}`))).map((one) => one.outcome);
+        expect(outcomes.filter((outcome) => outcome === 'enrolled')).toHaveLength(1);
+        expect(outcomes.filter((outcome) => outcome === 'external-id-conflict')).toHaveLength(9);
+      }
+    });
+
+    test('one member is enrolled by 20 partners and none of them is lost', async () => {
+      const ids = await times(20, (i) => enrolledId(`p${i}`, 'ada@example.com', `A-${i}`));
+      expect(new Set(ids).size).toBe(1);
+      expect((await store.member(ids[0] ?? ''))?.enrollments).toHaveLength(20);
+      expect(new Set(await times(20, (i) => byExternalId(`p${i}`, `A-${i}`)))).toEqual(new Set(ids));
+    });
+
+    test('two members race for one address: one gets it, the other is refused', async () => {
+      for (let round = 0; round < 5; round += 1) {
+        const answers = await times(6, (i) =>
+          importOne(`contested${round}@example.com`, { memberId: `m${round}-${i}`, enrollments: [{ partnerId: 'inn' }] }),
+        );
+        expect(answers.filter((answer) => answer === 'added')).toHaveLength(1);
+        expect(answers.filter((answer) => answer === 'email-in-use')).toHaveLength(5);
+        expect(await byEmail('inn', `contested${round}@example.com`)).toBe(`m${round}-${answers.indexOf('added')}`);
+      }
+    });
+
+    test('many take over an address that is history: it ends with one of them', async () => {
+      await importOne('ada@example.com', { memberId: 'ada', previous: ['x@example.com'], enrollments: [{ partnerId: 'inn' }] });
+      const answers = await times(6, (i) => importOne('x@example.com', { memberId: `m${i}`, enrollments: [{ partnerId: 'inn' }] }));
+      expect(answers.filter((answer) => answer === 'added')).toHaveLength(1);
+      expect(await byEmail('inn', 'x@example.com')).toBe(`m${answers.indexOf('added')}`);
+      expect(await byEmail('inn', 'ada@example.com')).toBe('ada');
+    });
+
+    test('the same import runs several times at once, and each member is there once', async () => {
+      const records = Array.from({ length: 60 }, (_, i) =>
+        record(`m${i}@example.com`, { previous: [`old${i}@example.com`], enrollments: [{ partnerId: 'inn', externalId: `X${i}` }] }),
+      );
+      const answers = await times(4, () => store.importMembers(records));
+      for (const [i] of records.entries()) {
+        expect(answers.map((one) => one[i]).filter((answer) => answer === 'added')).toHaveLength(1);
+        expect(await byEmail('inn', `old${i}@example.com`)).toBe(await byExternalId('inn', `X${i}`));
+      }
+      expect(new Set(await store.importMembers(records))).toEqual(new Set(['unchanged']));
+    });
+
+    test('look-ups of one turn each get their own answer', async () => {
+      await store.importMembers(
+        Array.from({ length: 150 }, (_, i) =>
+          record(`m${i}@example.com`, { memberId: `m${i}`, enrollments: [{ partnerId: `p${i % 3}`, externalId: `X${i}` }] }),
+        ),
+      );
+      const found = await times(450, async (i) => (i % 2 ? byEmail(`p${i % 3}`, `m${i}@example.com`) : byExternalId(`p${i % 3}`, `X${i}`)));
+      expect(found).toEqual(Array.from({ length: 450 }, (_, i) => (i < 150 ? `m${i}` : undefined)));
+    });
+  });
+
+  test('several processes on one store keep all rules, and one that is killed in an import leaves whole members', async () => {
+    const run = promisify(execFile);
+    const act = async (...args: string[]) => {
+      const child = run(process.execPath, [
+        '--import',
+        'tsx',
+        join(import.meta.dirname, '../../test/process.ts'),
+        JSON.stringify(place.settings),
+        ...args,
+      ]);
+      return child.catch((error: { killed?: boolean; signal?: string; stderr?: string }) => {
+        if (error.signal === 'SIGKILL') return { stdout: '{}' };
+        throw new Error(error.stderr);
+      });
+    };
+    const results = (await Promise.all(['a', 'b'].map((name) => act('enroll', name)))).map(
+      ({ stdout }) => JSON.parse(stdout) as { created: number; won: string[] },
+    );
+    expect(results.reduce((sum, { created }) => sum + created, 0)).toBe(8);
+    const won = results.flatMap((one) => one.won);
+    expect([...won].sort()).toEqual(Array.from({ length: 8 }, (_, i) => `E-${i}`).sort());
+    for (let i = 0; i < 8; i += 1) {
+      expect(await byEmail('inn', `person${i}@example.com`)).toBeDefined();
+      expect(await byExternalId('inn', `E-${i}`)).toBeDefined();
+    }
+
+    await store.close();
+    await act('import-and-die');
+    store = await place.open();
+    const records = Array.from({ length: 2_000 }, (_, i) =>
+      record(`import${i}@example.com`, { memberId: `i${i}`, enrollments: [{ partnerId: 'inn', externalId: `I-${i}` }] }),
+    );
+    const answers = await store.importMembers(records);
+    expect(answers.filter((answer) => answer === 'unchanged').length).toBeGreaterThan(0);
+    expect(answers.filter((answer) => answer === 'added').length).toBeGreaterThan(0);
+    expect(answers.filter((answer) => answer !== 'added' && answer !== 'unchanged')).toEqual([]);
+    expect(await Promise.all(records.map((_, i) => byExternalId('inn', `I-${i}`)))).toEqual(records.map((_, i) => `i${i}`));
+  }, 60_000);
+
+  test('it is empty until a member is stored, answers when asked whether it is ready, and keeps what it stored', async () => {
+    expect(await store.isEmpty()).toBe(true);
+    await store.ready();
+    const ada = await enrolledId('inn', 'ada@example.com');
+    expect(await store.isEmpty()).toBe(false);
+    const again = await place.open();
+    expect(await again.memberByEmail('inn', 'ada@example.com')).toMatchObject({ memberId: ada });
+  });
+
+  test('it belongs to the environment that first opened it', async () => {
+    await expect(place.open('production')).rejects.toThrow(
+      'the members store belongs to the sandbox environment; it cannot be opened as production',
+    );
+  });
+});

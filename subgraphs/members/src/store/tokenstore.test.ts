@@ -1,0 +1,311 @@
+// What every members store does with mailed tokens and changes of address, on each engine.
+import { randomUUID } from 'node:crypto';
+import { address, ENGINES, newPlace, type Place, record } from '../../test/engine.ts';
+import { makeToken, TOKEN_USES } from '../rules/token.ts';
+import type { MembersStore } from './store.ts';
+
+const NOW = Date.parse('2026-03-04T05:06:07.089Z');
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+
+describe.each(ENGINES)('mailed tokens on %s', (engine) => {
+  let place: Place;
+  let store: MembersStore;
+
+  beforeEach(async () => {
+    place = newPlace(engine);
+    store = await place.open();
+    await add('ada', 'Ada@Example.com');
+  });
+  afterEach(() => place.release());
+
+  const add = (memberId: string, email: string, previous: string[] = []) =>
+    store.importMembers([
+      record(email, { memberId, previous, enrollments: [{ partnerId: 'inn', externalId: `${memberId}-1` }, { partnerId: 'spa' }] }),
+    ]);
+  const mailLink = async (partnerId = 'inn', { ownPage = true, at = NOW, sought = 'ada@example.com' } = {}) => {
+    const { hash } = makeToken('sign-in');
+    const expiresAt = at + TOKEN_USES['sign-in'].lifetimeMs;
+    return (await store.tokens.keepSignIn({ use: 'sign-in', hash, expiresAt, partnerId, ownPage }, sought, at)) && hash;
+  };
+  const mailedLink = async (...args: Parameters<typeof mailLink>) => (await mailLink(...args)) ?? 'nobody';
+  const mailChange = async (email: string, memberId = 'ada', at = NOW) => {
+    const { hash } = makeToken('change');
+    const token = { use: 'change', hash, expiresAt: at + TOKEN_USES.change.lifetimeMs, address: address(email) } as const;
+    return (await store.tokens.keepChange(token, memberId, at)) ? hash : 'refused';
+  };
+  const changeTo = async (email: string, memberId = 'ada', at = NOW) => {
+    const changeId = randomUUID();
+    const { outcome } = await store.tokens.confirmChange(await mailChange(email, memberId, at), changeId, at);
+    return { outcome, changeId };
+  };
+  const mailUndo = async (changeId: string, memberId = 'ada', at = NOW) => {
+    const { hash } = makeToken('undo');
+    await store.tokens.keepUndo(hash, memberId, changeId, at);
+    return hash;
+  };
+  const undo = async (hash: string, at = NOW) => (await store.tokens.undoChange(hash, randomUUID(), at)).outcome;
+  const who = async (canonical: string) => (await store.memberByEmail('inn', canonical))?.memberId;
+  const emailOf = async (memberId: string) => (await store.member(memberId))?.email;
+
+  describe('signing in', () => {
+    test('a link goes to the current address, also when an earlier one or another spelling was asked for', async () => {
+      await add('bob', 'New@Example.com', ['old@example.com']);
+      const { hash } = makeToken('sign-in');
+      const token = { use: 'sign-in', hash, expiresAt: NOW + MINUTE, partnerId: 'inn', ownPage: true } as const;
+      const mailbox = await store.tokens.keepSignIn(token, 'old@example.com', NOW);
+      expect(mailbox).toMatchObject({ memberId: 'bob', email: 'New@Example.com', address: 'new@example.com' });
+    });
+
+    test('nobody gets a link who is unknown or not actively enrolled with the partner', async () => {
+      await store.endEnrollment('spa', 'ada');
+      expect(await mailLink('inn', { sought: 'eve@example.com' })).toBeUndefined();
+      expect(await mailLink('pub')).toBeUndefined();
+      expect(await mailLink('spa')).toBeUndefined();
+    });
+
+    test('of 20 parallel exchanges of one link, over two openings of the store, one succeeds', async () => {
+      const other = await place.open();
+      const hash = await mailedLink();
+      const tries = await Promise.all(
+        Array.from({ length: 20 }, (_, i) => (i % 2 ? store : other).tokens.takeSignIn(hash, { partnerId: 'inn' }, NOW)),
+      );
+      expect(tries.filter(Boolean)).toEqual([expect.objectContaining({ memberId: 'ada', email: 'Ada@Example.com' })]);
+      expect(await store.tokens.takeSignIn(hash, { partnerId: 'inn' }, NOW)).toBeUndefined();
+    });
+
+    test("another partner's try is refused and does not use the link up", async () => {
+      const hash = await mailedLink('inn');
+      expect(await store.tokens.takeSignIn(hash, { partnerId: 'spa' }, NOW)).toBeUndefined();
+      expect(await store.tokens.takeSignIn(hash, { partnerId: 'inn' }, NOW)).toMatchObject({ memberId: 'ada' });
+    });
+
+    test('a link is good until 15 minutes after it was made, and not a millisecond longer', async () => {
+      const [first, second] = [await mailedLink(), await mailedLink()];
+      expect(await store.tokens.takeSignIn(first, { partnerId: 'inn' }, NOW + 15 * MINUTE - 1)).toMatchObject({ memberId: 'ada' });
+      expect(await store.tokens.takeSignIn(second, { partnerId: 'inn' }, NOW + 15 * MINUTE)).toBeUndefined();
+    });
+
+    test("a link that went through a partner's hands is refused on the own page, so that no partner gets a token without its name on it", async () => {
+      const hash = await mailedLink('inn', { ownPage: false });
+      expect(await store.tokens.takeSignIn(hash, 'own-page', NOW)).toBeUndefined();
+      expect(await store.tokens.takeSignIn(hash, { partnerId: 'inn' }, NOW)).toMatchObject({ memberId: 'ada' });
+    });
+
+    test('a link to the own page is good there, once, or for the partner who asked', async () => {
+      const hash = await mailedLink('inn');
+      expect(await store.tokens.takeSignIn(hash, 'own-page', NOW)).toMatchObject({ memberId: 'ada' });
+      expect(await store.tokens.takeSignIn(hash, { partnerId: 'inn' }, NOW)).toBeUndefined();
+    });
+
+    test('a partner cannot exchange a link once the enrollment has ended', async () => {
+      const hash = await mailedLink('inn');
+      await store.endEnrollment('inn', 'ada');
+      expect(await store.tokens.takeSignIn(hash, { partnerId: 'inn' }, NOW)).toBeUndefined();
+    });
+
+    test('a link is dead once its mailbox is no longer the current address', async () => {
+      const [imported, changed] = [await mailedLink(), await mailedLink()];
+      await changeTo('next@example.com');
+      expect(await store.tokens.takeSignIn(changed, { partnerId: 'inn' }, NOW)).toBeUndefined();
+      await add('ada', 'third@example.com');
+      expect(await store.tokens.takeSignIn(imported, { partnerId: 'inn' }, NOW)).toBeUndefined();
+    });
+
+    test('links of one member do not disturb one another, and importing or enrolling leaves them alone', async () => {
+      const hashes = await Promise.all(Array.from({ length: 5 }, () => mailedLink()));
+      await add('ada', 'Ada@Example.com');
+      await store.enroll({ partnerId: 'pub', address: address('ada@example.com') });
+      for (const hash of hashes) expect(await store.tokens.takeSignIn(hash, { partnerId: 'inn' }, NOW)).toMatchObject({ memberId: 'ada' });
+    });
+
+    test('a token of another use is no link, and a link proves no change', async () => {
+      const [link, change] = [await mailedLink(), await mailChange('next@example.com')];
+      expect(await store.tokens.takeSignIn(change, 'own-page', NOW)).toBeUndefined();
+      expect(await store.tokens.provenChange(link, NOW)).toBeUndefined();
+      expect((await store.tokens.confirmChange(link, 'c1', NOW)).outcome).toBe('invalid-token');
+      expect(await undo(link)).toBe('invalid-token');
+      expect(await undo(change)).toBe('invalid-token');
+      expect(await store.tokens.takeSignIn('0'.repeat(64), 'own-page', NOW)).toBeUndefined();
+    });
+  });
+
+  describe('changing the address', () => {
+    test('the new address is current as it was typed, the former one stays as history, and both lead to the member', async () => {
+      const hash = await mailChange('Next@Example.com');
+      expect(await store.tokens.provenChange(hash, NOW)).toEqual({ memberId: 'ada', address: address('Next@Example.com') });
+      expect(await store.tokens.confirmChange(hash, 'c1', NOW)).toMatchObject({
+        outcome: 'changed',
+        member: { memberId: 'ada', email: 'Next@Example.com' },
+      });
+      expect([await who('next@example.com'), await who('ada@example.com'), await emailOf('ada')]).toEqual([
+        'ada',
+        'ada',
+        'Next@Example.com',
+      ]);
+      expect(await store.tokens.provenChange(hash, NOW)).toBeUndefined();
+    });
+
+    test('of 20 parallel confirmations of one token one succeeds', async () => {
+      const other = await place.open();
+      const hash = await mailChange('next@example.com');
+      const tries = await Promise.all(
+        Array.from({ length: 20 }, (_, i) => (i % 2 ? store : other).tokens.confirmChange(hash, randomUUID(), NOW)),
+      );
+      expect(tries.filter(({ outcome }) => outcome === 'changed')).toHaveLength(1);
+      expect(tries.filter(({ outcome }) => outcome === 'invalid-token')).toHaveLength(19);
+    });
+
+    test('a confirmation is refused from 15 minutes after the mail on', async () => {
+      const hash = await mailChange('next@example.com');
+      expect((await store.tokens.confirmChange(hash, 'c1', NOW + 15 * MINUTE)).outcome).toBe('invalid-token');
+      expect(await emailOf('ada')).toBe('Ada@Example.com');
+    });
+
+    test("another member's current address is refused, and nothing changes", async () => {
+      await add('bob', 'bob@example.com');
+      expect((await changeTo('Bob@example.com')).outcome).toBe('email-in-use');
+      expect([await who('bob@example.com'), await who('ada@example.com'), await emailOf('ada')]).toEqual(['bob', 'ada', 'Ada@Example.com']);
+    });
+
+    test("an address that is only another member's history is taken over, and a repeated import does not take it back", async () => {
+      await add('bob', 'bob@example.com', ['shared@example.com']);
+      expect((await changeTo('shared@example.com')).outcome).toBe('changed');
+      await add('bob', 'bob@example.com', ['shared@example.com']);
+      expect([await who('shared@example.com'), await emailOf('ada'), await emailOf('bob')]).toEqual([
+        'ada',
+        'shared@example.com',
+        'bob@example.com',
+      ]);
+    });
+
+    test('of two members who prove one free address at the same time one gets it, and the other is told', async () => {
+      await add('bob', 'bob@example.com');
+      const tokens = [await mailChange('free@example.com', 'ada'), await mailChange('free@example.com', 'bob')];
+      const tries = await Promise.all(tokens.map((hash) => store.tokens.confirmChange(hash, randomUUID(), NOW)));
+      expect(tries.map(({ outcome }) => outcome).sort()).toEqual(['changed', 'email-in-use']);
+    });
+
+    test('of two members who prove an address that is history of a third, while that one is being written, one gets it', async () => {
+      await add('bob', 'bob@example.com');
+      await add('cyd', 'cyd@example.com', ['free@example.com']);
+      const tokens = [await mailChange('free@example.com', 'ada'), await mailChange('free@example.com', 'bob')];
+      const [first, second] = await Promise.all([
+        ...tokens.map((hash) => store.tokens.confirmChange(hash, randomUUID(), NOW)),
+        ...Array.from({ length: 5 }, (_, i) => store.enroll({ partnerId: `p${i}`, address: address('cyd@example.com') })),
+      ]);
+      expect([first?.outcome, second?.outcome].sort()).toEqual(['changed', 'email-in-use']);
+      const holder = await who('free@example.com');
+      expect(['ada', 'bob']).toContain(holder);
+      expect(await emailOf(holder ?? '')).toBe('free@example.com');
+    });
+
+    test('confirming one change kills the tokens of the others', async () => {
+      const hash = await mailChange('other@example.com');
+      await changeTo('next@example.com');
+      expect((await store.tokens.confirmChange(hash, 'c2', NOW)).outcome).toBe('invalid-token');
+    });
+
+    test('another spelling of the current address changes what is shown and nothing else', async () => {
+      expect((await changeTo('ADA@example.com')).outcome).toBe('changed');
+      expect([await emailOf('ada'), await who('ada@example.com')]).toEqual(['ADA@example.com', 'ada']);
+    });
+  });
+
+  describe('undoing a change', () => {
+    test('the former address is current again, and the new one leads nowhere', async () => {
+      const { changeId } = await changeTo('evil@example.com');
+      const hash = await mailUndo(changeId);
+      expect(await store.tokens.undoChange(hash, 'u1', NOW)).toMatchObject({ outcome: 'changed', member: { email: 'Ada@Example.com' } });
+      expect([await who('ada@example.com'), await who('evil@example.com'), await emailOf('ada')]).toEqual([
+        'ada',
+        undefined,
+        'Ada@Example.com',
+      ]);
+      expect(await undo(hash)).toBe('invalid-token');
+    });
+
+    test('of 20 parallel undoings one succeeds', async () => {
+      const other = await place.open();
+      const hash = await mailUndo((await changeTo('evil@example.com')).changeId);
+      const tries = await Promise.all(
+        Array.from({ length: 20 }, (_, i) => (i % 2 ? store : other).tokens.undoChange(hash, randomUUID(), NOW)),
+      );
+      expect(tries.filter(({ outcome }) => outcome === 'changed')).toHaveLength(1);
+    });
+
+    test('the link is good for 7 days from the change on, and not longer', async () => {
+      const { changeId } = await changeTo('evil@example.com');
+      const [first, second] = [await mailUndo(changeId), await mailUndo(changeId, 'ada', NOW + DAY)];
+      expect(await undo(first, NOW + 7 * DAY)).toBe('invalid-token');
+      expect(await undo(second, NOW + 7 * DAY - 1)).toBe('changed');
+    });
+
+    test('an address changed on and on is back with the first link, and none of the later ones leads to the member', async () => {
+      const first = await changeTo('evil1@example.com');
+      const undoFirst = await mailUndo(first.changeId);
+      const second = await changeTo('evil2@example.com');
+      const undoSecond = await mailUndo(second.changeId);
+      await changeTo('evil3@example.com');
+      const pending = await mailChange('evil4@example.com');
+      const link = await mailedLink('inn', { sought: 'ada@example.com' });
+      expect(await undo(undoFirst)).toBe('changed');
+      for (const gone of ['evil1', 'evil2', 'evil3']) expect(await who(`${gone}@example.com`)).toBeUndefined();
+      expect([await who('ada@example.com'), await emailOf('ada')]).toEqual(['ada', 'Ada@Example.com']);
+      expect(await undo(undoSecond)).toBe('invalid-token');
+      expect((await store.tokens.confirmChange(pending, 'c9', NOW)).outcome).toBe('invalid-token');
+      expect(await store.tokens.takeSignIn(link, 'own-page', NOW)).toBeUndefined();
+    });
+
+    test('a later change is undone alone', async () => {
+      await changeTo('second@example.com');
+      const { changeId } = await changeTo('third@example.com');
+      expect(await undo(await mailUndo(changeId))).toBe('changed');
+      expect([await who('third@example.com'), await who('ada@example.com'), await emailOf('ada')]).toEqual([
+        undefined,
+        'ada',
+        'second@example.com',
+      ]);
+    });
+
+    test("what was the member's own before stays so", async () => {
+      await add('bob', 'bob@example.com', ['earlier@example.com']);
+      const { changeId } = await changeTo('earlier@example.com', 'bob');
+      expect(await undo(await mailUndo(changeId, 'bob'))).toBe('changed');
+      expect([await who('earlier@example.com'), await emailOf('bob')]).toEqual(['bob', 'bob@example.com']);
+    });
+
+    test('an address that an import has made current since stays current', async () => {
+      const { changeId } = await changeTo('evil@example.com');
+      const hash = await mailUndo(changeId);
+      await add('ada', 'desk@example.com');
+      expect(await undo(hash)).toBe('changed');
+      expect([await who('evil@example.com'), await who('ada@example.com'), await emailOf('ada')]).toEqual([
+        undefined,
+        'ada',
+        'desk@example.com',
+      ]);
+    });
+
+    test("a former address that is another member's current one by now is refused, and nothing changes", async () => {
+      await add('bob', 'bob@example.com');
+      const { changeId } = await changeTo('next@example.com');
+      expect((await changeTo('ada@example.com', 'bob')).outcome).toBe('changed');
+      expect(await undo(await mailUndo(changeId))).toBe('email-in-use');
+      expect([await who('ada@example.com'), await who('next@example.com')]).toEqual(['bob', 'ada']);
+    });
+
+    test('for an hour after it no change begins, since the ID token of whoever made the other one is still good', async () => {
+      const { changeId } = await changeTo('evil@example.com');
+      await undo(await mailUndo(changeId));
+      expect(await mailChange('evil@example.com', 'ada', NOW + 60 * MINUTE - 1)).toBe('refused');
+      expect(await mailChange('evil@example.com', 'ada', NOW + 60 * MINUTE)).toMatch(/^[0-9a-f]{64}$/);
+    });
+
+    test('there is no undoing of a change that did not come about', async () => {
+      const { hash } = makeToken('undo');
+      expect(await store.tokens.keepUndo(hash, 'ada', 'none', NOW)).toBeUndefined();
+      expect(await undo(hash)).toBe('invalid-token');
+    });
+  });
+});

@@ -1,0 +1,330 @@
+// What every standings store does, on each engine.
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import fc from 'fast-check';
+import { activity, ENGINES, IMPORT, newPlace, type Place } from '../../test/engine.ts';
+import { INT_MAX, INT_MIN } from '../int.ts';
+import type { DatedActivity, Program, Recorded, Standing, StandingsStore } from './store.ts';
+
+const BILLION = 1_000_000_000;
+
+describe.each(ENGINES)('the standings store on %s', (engine) => {
+  let place: Place;
+  let store: StandingsStore;
+
+  beforeEach(async () => {
+    place = newPlace(engine);
+    store = await place.open();
+  });
+  afterEach(() => place.release());
+
+  const standing = async (memberId = 'ada', partnerId = 'inn', year = '2026-01-01') => store.standing(partnerId, memberId, year);
+  const recordOne = async (one: DatedActivity) => (await store.record([one]))[0];
+  const count = (outcomes: readonly (Recorded | undefined)[], outcome: Recorded) => outcomes.filter((one) => one === outcome).length;
+  const other = (...args: string[]) =>
+    promisify(execFile)(process.execPath, [
+      '--import',
+      'tsx',
+      join(import.meta.dirname, '../../test/process.ts'),
+      JSON.stringify(place.settings),
+      ...args,
+    ]);
+
+  describe('recording', () => {
+    test('points and stays add up for each partner, member and year apart', async () => {
+      const outcomes = await store.record([
+        activity('1', 100, { stays: 1 }),
+        activity('2', 50, { stays: 2 }),
+        activity('3', 7, { memberId: 'bob' }),
+        activity('4', 8, { partnerId: 'spa' }),
+        activity('5', 9, { year: '2025-01-01', occurredAt: new Date('2025-06-30T12:00:00Z') }),
+      ]);
+      expect(outcomes).toEqual(['counted', 'counted', 'counted', 'counted', 'counted']);
+      expect(await recordOne(activity('6', -30, { stays: -1 }))).toBe('counted');
+      expect(await standing()).toEqual({ points: 120, stays: 2 });
+      expect(await standing('bob')).toEqual({ points: 7, stays: 0 });
+      expect(await standing('ada', 'spa')).toEqual({ points: 8, stays: 0 });
+      expect(await standing('ada', 'inn', '2025-01-01')).toEqual({ points: 9, stays: 0 });
+    });
+
+    test('without activity there is no standing', async () => {
+      await store.record([activity('1', 100)]);
+      expect([await standing('bob'), await standing('ada', 'spa'), await standing('ada', 'inn', '2027-01-01')]).toEqual([
+        undefined,
+        undefined,
+        undefined,
+      ]);
+    });
+
+    test('sums may be negative', async () => {
+      await store.record([activity('1', 100), activity('2', -250, { stays: -1 })]);
+      expect(await standing()).toEqual({ points: -150, stays: -1 });
+    });
+
+    test('an activity that is in already is known and changes nothing, also where its program has another year by now', async () => {
+      await store.record([activity('1', 100)]);
+      expect(await recordOne(activity('1', 100))).toBe('known');
+      expect(await recordOne(activity('1', 100, { year: '2026-04-01' }))).toBe('known');
+      expect(await standing()).toEqual({ points: 100, stays: 0 });
+      expect(await standing('ada', 'inn', '2026-04-01')).toBeUndefined();
+    });
+
+    test.each<[what: string, change: Partial<DatedActivity>]>([
+      ['points', { points: 101 }],
+      ['stays', { stays: 1 }],
+      ['member', { memberId: 'bob' }],
+      ['partner', { partnerId: 'spa' }],
+      ['time', { occurredAt: new Date('2026-06-30T12:00:00.001Z') }],
+      ['year', { occurredAt: new Date('2025-06-30T12:00:00Z'), year: '2025-01-01' }],
+      ['member, whose name begins alike', { memberId: 'ad' }],
+    ])('the same id with another %s is refused and changes nothing', async (_, change) => {
+      await store.record([activity('1', 100)]);
+      const changed = activity('1', 100, change);
+      expect(await recordOne(changed)).toBe('other-content');
+      expect(await standing()).toEqual({ points: 100, stays: 0 });
+      if (change.memberId ?? change.partnerId ?? change.year) {
+        expect(await standing(changed.memberId, changed.partnerId, changed.year)).toBeUndefined();
+      }
+    });
+
+    test('within a batch the first of an id counts, whatever comes after it', async () => {
+      const batch = [
+        activity('1', 5),
+        activity('1', 5),
+        activity('1', 6),
+        activity('2', 1),
+        activity('1', 5, { memberId: 'bob' }),
+        activity('1', 5),
+      ];
+      expect(await store.record(batch)).toEqual(['counted', 'known', 'other-content', 'counted', 'other-content', 'known']);
+      expect(await standing()).toEqual({ points: 6, stays: 0 });
+    });
+
+    test('sums stay within Int: what would leave it is refused, and counts once there is room', async () => {
+      await store.record([activity('1', BILLION), activity('2', BILLION), activity('3', INT_MAX - 2 * BILLION)]);
+      expect(await standing()).toEqual({ points: INT_MAX, stays: 0 });
+      expect(await store.record([activity('4', 1), activity('4', 1), activity('4', 1)])).toEqual([
+        'out-of-range',
+        'out-of-range',
+        'out-of-range',
+      ]);
+      expect(await recordOne(activity('5', -1, { stays: 1 }))).toBe('counted');
+      expect(await recordOne(activity('4', 1))).toBe('counted');
+      expect(await standing()).toEqual({ points: INT_MAX, stays: 1 });
+      await store.record([activity('6', -BILLION, { memberId: 'bob' }), activity('7', -BILLION, { memberId: 'bob' })]);
+      expect(await recordOne(activity('8', INT_MIN + 2 * BILLION, { memberId: 'bob' }))).toBe('counted');
+      expect(await recordOne(activity('9', -1, { memberId: 'bob' }))).toBe('out-of-range');
+      expect(await standing('bob')).toEqual({ points: INT_MIN, stays: 0 });
+    });
+
+    test('stays keep within Int as well', async () => {
+      const stays = [BILLION, BILLION, BILLION].map((one, index) => activity(`${index}`, 1, { stays: one }));
+      expect(await store.record(stays)).toEqual(['counted', 'counted', 'out-of-range']);
+      expect(await standing()).toEqual({ points: 2, stays: 2 * BILLION });
+    });
+
+    test('an activity of 0 points is one like any other', async () => {
+      expect(await recordOne(activity('1', 0))).toBe('counted');
+      expect(await recordOne(activity('1', 0))).toBe('known');
+      expect(await standing()).toEqual({ points: 0, stays: 0 });
+    });
+
+    test('ids of any script and length, and names of prototypes, are texts like any other', async () => {
+      const ids = ['\u{1f600}'.repeat(128), '名'.repeat(128), '__proto__', 'constructor', '$where', 'a.b', '1', ' '];
+      const batch = ids.map((id) => activity(id, 3, { partnerId: id, memberId: id }));
+      expect(count(await store.record(batch), 'counted')).toBe(ids.length);
+      for (const id of ids) expect(await standing(id, id)).toEqual({ points: 3, stays: 0 });
+      expect(count(await store.record(batch), 'known')).toBe(ids.length);
+    });
+
+    test('a batch of thousands goes in whole, once, and an empty one does nothing', async () => {
+      expect(await store.record([])).toEqual([]);
+      expect(count(await store.record(IMPORT), 'counted')).toBe(IMPORT.length);
+      expect(count(await store.record(IMPORT), 'known')).toBe(IMPORT.length);
+      await expectImported();
+    });
+
+    test('answers and sums are those of a model, for any batches', async () => {
+      const small = fc.constantFrom('a', 'b');
+      const any = fc.record({
+        activityId: fc.constantFrom('1', '2', '3', '4', '5', '6'),
+        partnerId: small,
+        memberId: small,
+        points: fc.constantFrom(-BILLION, -1, 1, BILLION),
+        stays: fc.constantFrom(0, 1),
+        year: fc.constantFrom('2025-01-01', '2026-01-01'),
+      });
+      let run = 0;
+      await fc.assert(
+        fc.asyncProperty(fc.array(fc.array(any, { maxLength: 5 }), { maxLength: 4 }), async (batches) => {
+          run += 1;
+          const sums = new Map<string, Standing>();
+          const known = new Map<string, string>();
+          for (const batch of batches) {
+            const placed = batch.map((one) => ({
+              ...one,
+              activityId: `${run}-${one.activityId}`,
+              partnerId: `${run}-${one.partnerId}`,
+              occurredAt: new Date(one.year),
+            }));
+            // Which one of several that do not fit together is refused depends on their order, which MongoDB is free to choose within a batch.
+            for (const one of placed) expect(await recordOne(one)).toBe(inModel(sums, known, one));
+          }
+          for (const [key, sum] of sums) {
+            const [partnerId = '', memberId, year] = key.split('/');
+            expect(await standing(memberId, partnerId, year)).toEqual(sum);
+          }
+        }),
+        { numRuns: engine === 'lmdb' ? 50 : 15 },
+      );
+    });
+  });
+
+  describe('recording at the same time', () => {
+    test('the same activity sent 50 times counts once', async () => {
+      const outcomes = await Promise.all(Array.from({ length: 50 }, () => recordOne(activity('1', 10, { stays: 1 }))));
+      expect([count(outcomes, 'counted'), count(outcomes, 'known')]).toEqual([1, 49]);
+      expect(await standing()).toEqual({ points: 10, stays: 1 });
+    });
+
+    test('50 activities of one standing all count', async () => {
+      const outcomes = await Promise.all(Array.from({ length: 50 }, (_, index) => recordOne(activity(`${index}`, index, { stays: 1 }))));
+      expect(count(outcomes, 'counted')).toBe(50);
+      expect(await standing()).toEqual({ points: 1_225, stays: 50 });
+    });
+
+    test('of 20 members who race for one id, one gets it', async () => {
+      const members = Array.from({ length: 20 }, (_, index) => `member-${index}`);
+      const outcomes = await Promise.all(members.map((memberId) => recordOne(activity('1', 10, { memberId }))));
+      expect([count(outcomes, 'counted'), count(outcomes, 'other-content')]).toEqual([1, 19]);
+      const standings = await Promise.all(members.map((memberId) => standing(memberId)));
+      expect(standings.map((one) => one?.points)).toEqual(outcomes.map((outcome) => (outcome === 'counted' ? 10 : undefined)));
+    });
+
+    test('of 10 activities that race for the last room within Int, as many count as there is room for', async () => {
+      const outcomes = await Promise.all(Array.from({ length: 10 }, (_, index) => recordOne(activity(`${index}`, BILLION))));
+      expect([count(outcomes, 'counted'), count(outcomes, 'out-of-range')]).toEqual([2, 8]);
+      expect(await standing()).toEqual({ points: 2 * BILLION, stays: 0 });
+    });
+
+    test('the same import running several times at once, in different orders, counts each activity once', async () => {
+      const part = IMPORT.slice(0, 600);
+      const runs = [part, part.toReversed(), part.slice(300).concat(part.slice(0, 300)), part];
+      const outcomes = (await Promise.all(runs.map((run) => store.record(run)))).flat();
+      expect([count(outcomes, 'counted'), count(outcomes, 'known')]).toEqual([600, 1_800]);
+      await expectImported(part);
+    });
+  });
+
+  describe('several processes', () => {
+    test('an import that is killed in the middle and repeated gives the right sums', async () => {
+      await expect(other('import-and-die')).rejects.toMatchObject({ signal: 'SIGKILL' });
+      expect(await standing('busy')).toBeDefined();
+      const repeated = await store.record(IMPORT);
+      expect(count(repeated, 'known')).toBeGreaterThanOrEqual(200);
+      expect(count(repeated, 'counted') + count(repeated, 'known')).toBe(IMPORT.length);
+      await expectImported();
+    });
+
+    test('two import the same at once, beside this one, and each activity counts once', async () => {
+      const [one, two, own] = await Promise.all([other('import'), other('import'), store.record(IMPORT.slice(0, 500))]);
+      const outcomes = [...JSON.parse(one.stdout), ...JSON.parse(two.stdout), ...own];
+      expect([count(outcomes, 'counted'), count(outcomes, 'known')]).toEqual([IMPORT.length, IMPORT.length + 500]);
+      await expectImported();
+    });
+  });
+
+  describe('programs', () => {
+    const program: Program = {
+      membershipYear: { start: '07-01', timeZone: 'Pacific/Auckland' },
+      tiers: [
+        { name: 'Basic', points: 0 },
+        { name: 'Plus', points: 2_500 },
+      ],
+    };
+
+    test('a program is what was put, in any store opened later, and there is none where none was put', async () => {
+      expect(await store.program('inn')).toBeUndefined();
+      await store.putProgram('inn', program);
+      expect(await store.program('inn')).toEqual(program);
+      expect(await store.program('spa')).toBeUndefined();
+      expect(await (await place.open()).program('inn')).toEqual(program);
+    });
+
+    test('putting again replaces', async () => {
+      await store.putProgram('inn', program);
+      const next = { ...program, tiers: [{ name: 'Only', points: 0 }] };
+      await store.putProgram('inn', next);
+      expect(await store.program('inn')).toEqual(next);
+    });
+
+    test('one that was asked for is kept, the same object', async () => {
+      await store.putProgram('inn', program);
+      expect(await store.program('inn')).toBe(await store.program('inn'));
+    });
+  });
+
+  test('reads of one turn each get their own answer', async () => {
+    const members = Array.from({ length: 250 }, (_, index) => `member-${index}`);
+    await store.record(members.map((memberId, index) => activity(memberId, index, { memberId })));
+    const found = await Promise.all([...members, 'nobody', ...members].map((memberId) => standing(memberId)));
+    const points = members.map((_, index) => index);
+    expect(found.map((one) => one?.points)).toEqual([...points, undefined, ...points]);
+  });
+
+  test('it is empty until a program or an activity is stored, and keeps what it stored', async () => {
+    expect(await store.isEmpty()).toBe(true);
+    await store.record([activity('1', 5)]);
+    expect(await store.isEmpty()).toBe(false);
+    const later = await place.open();
+    expect(await later.standing('inn', 'ada', '2026-01-01')).toEqual({ points: 5, stays: 0 });
+    await expect(later.ready()).resolves.toBeUndefined();
+  });
+
+  test('a program alone makes it not empty', async () => {
+    await store.putProgram('inn', { membershipYear: { start: '01-01', timeZone: 'UTC' }, tiers: [{ name: 'Only', points: 0 }] });
+    expect(await store.isEmpty()).toBe(false);
+  });
+
+  test('it belongs to the environment that first opened it', async () => {
+    await expect(place.open('production')).rejects.toThrow('standings store belongs to the sandbox environment');
+  });
+
+  test('it opens for several at the same moment', async () => {
+    const fresh = newPlace(engine);
+    const stores = await Promise.all(Array.from({ length: 5 }, () => fresh.open()));
+    await Promise.all(stores.map((one, index) => one.record([activity(`${index}`, 1)])));
+    expect(await stores[0]?.standing('inn', 'ada', '2026-01-01')).toEqual({ points: 5, stays: 0 });
+    await fresh.release();
+  });
+
+  async function expectImported(part = IMPORT) {
+    for (const memberId of new Set(part.map((one) => one.memberId))) {
+      const own = part.filter((one) => one.memberId === memberId);
+      expect(await standing(memberId)).toEqual({ points: own.reduce((sum, { points }) => sum + points, 0), stays: own.length });
+    }
+  }
+});
+
+test('on lmdb reads answer at once, without a promise', async () => {
+  const place = newPlace('lmdb');
+  const store = await place.open();
+  await store.record([activity('1', 5)]);
+  expect(store.program('inn')).toBeUndefined();
+  expect(store.standing('inn', 'ada', '2026-01-01')).toEqual({ points: 5, stays: 0 });
+  await place.release();
+});
+
+/** The rules, one activity after the other. */
+function inModel(sums: Map<string, Standing>, known: Map<string, string>, one: DatedActivity): Recorded {
+  const content = JSON.stringify([one.partnerId, one.memberId, one.points, one.stays, one.occurredAt]);
+  const before = known.get(one.activityId);
+  if (before !== undefined) return before === content ? 'known' : 'other-content';
+  const key = `${one.partnerId}/${one.memberId}/${one.year}`;
+  const { points, stays } = sums.get(key) ?? { points: 0, stays: 0 };
+  if (points + one.points > INT_MAX || points + one.points < INT_MIN) return 'out-of-range';
+  sums.set(key, { points: points + one.points, stays: stays + one.stays });
+  known.set(one.activityId, content);
+  return 'counted';
+}
