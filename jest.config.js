@@ -1,5 +1,8 @@
 // Runs every *.test.ts of every package; swc erases the types and turns the few ESM-only packages into CommonJS.
-const swc = ['@swc/jest', { jsc: { target: 'es2023', parser: { syntax: 'typescript' } }, module: { type: 'commonjs' } }];
+const swc = [
+  '@swc/jest',
+  { jsc: { target: 'es2023', parser: { syntax: 'typescript' } }, module: { type: 'commonjs' } },
+];
 
 export default {
   testEnvironment: 'node',

@@ -7,7 +7,14 @@ if (!existsSync(file)) {
   console.log('0 1');
 } else {
   const results = JSON.parse(readFileSync(file, 'utf8'));
-  const { numPassedTests, numFailedTests, numPendingTests, numTodoTests, numRuntimeErrorTestSuites, testResults } = results;
+  const {
+    numPassedTests,
+    numFailedTests,
+    numPendingTests,
+    numTodoTests,
+    numRuntimeErrorTestSuites,
+    testResults,
+  } = results;
   for (const { assertionResults } of testResults) {
     for (const { status, fullName } of assertionResults)
       if (['pending', 'todo', 'skipped'].includes(status)) console.error(`skipped: ${fullName}`);

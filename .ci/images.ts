@@ -10,13 +10,20 @@ import { freshMongodbUrl, redisUrl } from '../test/support/servers.ts';
 import startServers from '../test/support/start.ts';
 import stopServers from '../test/support/stop.ts';
 
-type Service = { build: { dockerfile: string }; environment: Record<string, string>; healthcheck: { test: string[] } };
+type Service = {
+  build: { dockerfile: string };
+  environment: Record<string, string>;
+  healthcheck: { test: string[] };
+};
 type Image = { folder: string; start: string[] };
 
 const ROOT = join(import.meta.dirname, '..');
 const work = mkdtempSync(join(tmpdir(), 'images-'));
 chmodSync(work, 0o755);
-const { services }: { services: Record<string, Service> } = parse(readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8'), { merge: true });
+const { services }: { services: Record<string, Service> } = parse(
+  readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8'),
+  { merge: true },
+);
 const images = new Map<string, Promise<Image>>();
 const running: ServerProcess[] = [];
 
@@ -30,11 +37,17 @@ try {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-partner-api-key': key },
     body: JSON.stringify({
-      query: 'mutation { enrollMember(input: { email: "a@example.com" }) { created member { email tier points } } }',
+      query:
+        'mutation { enrollMember(input: { email: "a@example.com" }) { created member { email tier points } } }',
     }),
   });
   assert.deepEqual(await answer.json(), {
-    data: { enrollMember: { created: true, member: { email: 'a@example.com', tier: 'MEMBER', points: 0 } } },
+    data: {
+      enrollMember: {
+        created: true,
+        member: { email: 'a@example.com', tier: 'MEMBER', points: 0 },
+      },
+    },
   });
   console.log('the sandbox of docker-compose.yml answers');
 } finally {
@@ -56,7 +69,8 @@ async function up(name: string): Promise<void> {
       console.log(`${name} is healthy`);
       return;
     } catch (error) {
-      if (attempt === 40) throw new Error(`${name} is not healthy: ${server.output()}`, { cause: error });
+      if (attempt === 40)
+        throw new Error(`${name} is not healthy: ${server.output()}`, { cause: error });
       await new Promise((resolve) => setTimeout(resolve, 250));
     }
   }
@@ -74,9 +88,22 @@ async function loyalty(...args: string[]): Promise<string> {
 /** The command of a service with more arguments: in its image's folder, with its variables alone, and as a user who can write nothing there. */
 async function asInImage(name: string, more: string[]): Promise<[string, ...string[]]> {
   const { folder, start } = await image(service(name).build.dockerfile);
-  const variables = Object.entries(service(name).environment).map(([variable, value]) => `${variable}=${here(value)}`);
-  const user = process.getuid?.() === 0 ? ['setpriv', '--reuid=1000', '--regid=1000', '--clear-groups'] : [];
-  return ['env', '-C', folder, '-i', ...variables, ...user, process.execPath, ...start.slice(1), ...more];
+  const variables = Object.entries(service(name).environment).map(
+    ([variable, value]) => `${variable}=${here(value)}`,
+  );
+  const user =
+    process.getuid?.() === 0 ? ['setpriv', '--reuid=1000', '--regid=1000', '--clear-groups'] : [];
+  return [
+    'env',
+    '-C',
+    folder,
+    '-i',
+    ...variables,
+    ...user,
+    process.execPath,
+    ...start.slice(1),
+    ...more,
+  ];
 }
 
 /** A value of the compose file with this machine's servers in the place of the services' names. */
@@ -102,8 +129,10 @@ async function build(dockerfile: string): Promise<Image> {
   for (const line of readFileSync(join(ROOT, dockerfile), 'utf8').split('\n')) {
     const [instruction, ...words] = line.split(' ');
     if (instruction === 'COPY') copy(words, folder);
-    else if (instruction === 'RUN') await run('env', ['-C', folder, 'NODE_ENV=production', ...words]);
-    else if (instruction === 'CMD' || instruction === 'ENTRYPOINT') start = JSON.parse(words.join(' '));
+    else if (instruction === 'RUN')
+      await run('env', ['-C', folder, 'NODE_ENV=production', ...words]);
+    else if (instruction === 'CMD' || instruction === 'ENTRYPOINT')
+      start = JSON.parse(words.join(' '));
   }
   return { folder, start };
 }
@@ -112,7 +141,11 @@ async function build(dockerfile: string): Promise<Image> {
 function copy(words: string[], folder: string): void {
   const target = join(folder, words.at(-1) ?? '');
   for (const source of words.slice(0, -1)) {
-    const to = /\/$/.test(target) || words.at(-1) === './' ? join(target, basename(source)) : target;
-    cpSync(join(ROOT, source), to, { recursive: true, filter: (path) => !/(^|\/)node_modules$|\.test\.ts$/.test(path) });
+    const to =
+      /\/$/.test(target) || words.at(-1) === './' ? join(target, basename(source)) : target;
+    cpSync(join(ROOT, source), to, {
+      recursive: true,
+      filter: (path) => !/(^|\/)node_modules$|\.test\.ts$/.test(path),
+    });
   }
 }

@@ -45,7 +45,9 @@ function printedCurl() {
 
 /** The answer that the README shows: its first block of JSON that is one. */
 function expectedAnswer() {
-  const found = /^```json\n(\{"data".*?)^```/ms.exec(readFileSync(new URL('../README.md', import.meta.url), 'utf8'));
+  const found = /^```json\n(\{"data".*?)^```/ms.exec(
+    readFileSync(new URL('../README.md', import.meta.url), 'utf8'),
+  );
   return JSON.parse(found?.[1] ?? 'null');
 }
 

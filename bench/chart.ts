@@ -8,14 +8,21 @@ const COLOURS = { ours: '#2f81f7', peer: '#8b949e', floor: '#bf8700' };
 
 /** Requests a second of each variant, a block of bars for each Node version. */
 export function drawChart(results: readonly Pick<Result, 'node' | 'machine' | 'bars'>[]): string {
-  const greatest = Math.max(1, ...results.flatMap(({ bars = [] }) => bars.map(({ perSecond }) => perSecond || 0)));
+  const greatest = Math.max(
+    1,
+    ...results.flatMap(({ bars = [] }) => bars.map(({ perSecond }) => perSecond || 0)),
+  );
   const room = WIDTH - LABELS - 90;
   const parts: string[] = [];
   let y = 30;
   for (const { node, bars = [] } of results) {
-    parts.push(`<text x="0" y="${y}" class="head">Node ${escaped(node)}: requests a second on one core</text>`);
+    parts.push(
+      `<text x="0" y="${y}" class="head">Node ${escaped(node)}: requests a second on one core</text>`,
+    );
     y += 12;
-    const shownBars = bars.filter(({ perSecond }) => perSecond > 0).sort((a, b) => b.perSecond - a.perSecond);
+    const shownBars = bars
+      .filter(({ perSecond }) => perSecond > 0)
+      .sort((a, b) => b.perSecond - a.perSecond);
     for (const { title, kind, perSecond } of shownBars) {
       const width = Math.max(1, Math.round((perSecond / greatest) * room));
       const number = Math.round(perSecond).toLocaleString('en-US');

@@ -11,7 +11,11 @@ const CONCURRENT = 200;
 export async function checkAnswers(target: Target): Promise<void> {
   await checkLookup(target, 0);
   const step = Math.max(1, Math.floor(target.members / CONCURRENT));
-  await Promise.all(Array.from({ length: CONCURRENT }, (_, index) => checkLookup(target, (index * step) % target.members, index)));
+  await Promise.all(
+    Array.from({ length: CONCURRENT }, (_, index) =>
+      checkLookup(target, (index * step) % target.members, index),
+    ),
+  );
 }
 
 /** Waits until a target listens and asks it once. Rejects with a wrong answer, or when the signal aborts. */
@@ -25,7 +29,9 @@ export async function untilListening(url: string, signal?: AbortSignal): Promise
   const { hostname, port } = new URL(url);
   for (;;) {
     const socket = connect(Number(port), hostname);
-    const accepted = await new Promise((resolve) => socket.once('connect', () => resolve(true)).once('error', () => resolve(false)));
+    const accepted = await new Promise((resolve) =>
+      socket.once('connect', () => resolve(true)).once('error', () => resolve(false)),
+    );
     socket.destroy();
     if (accepted) return;
     await setTimeout(2, undefined, { signal });
@@ -39,6 +45,8 @@ async function checkLookup(target: Target, member: number, turn = 0): Promise<vo
   const text = await reply.text();
   const right = { data: { memberByEmail: answerOf(member) } };
   if (reply.status !== 200 || !isDeepStrictEqual(JSON.parse(text), right)) {
-    throw new Error(`${target.url} answers ${reply.status} ${text.slice(0, 500)} instead of ${JSON.stringify(right)}`);
+    throw new Error(
+      `${target.url} answers ${reply.status} ${text.slice(0, 500)} instead of ${JSON.stringify(right)}`,
+    );
   }
 }

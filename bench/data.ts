@@ -32,13 +32,25 @@ export async function fill(stores: StoreSettings, count: number): Promise<void> 
     const last = await standings.standing(PARTNER, memberIdOf(count - 1), year);
     if (count === 0 || last?.points === pointsOf(count - 1)) return;
     for (let first = 0; first < count; first += BATCH) {
-      const batch = Array.from({ length: Math.min(BATCH, count - first) }, (_, index) => first + index);
+      const batch = Array.from(
+        { length: Math.min(BATCH, count - first) },
+        (_, index) => first + index,
+      );
       const known = await members.importMembers(batch.map(recordOf));
-      if (known.some((outcome) => !['added', 'changed', 'unchanged'].includes(outcome))) throw new Error('a member was refused');
+      if (known.some((outcome) => !['added', 'changed', 'unchanged'].includes(outcome)))
+        throw new Error('a member was refused');
       await standings.record(
         batch.map((index) => {
           const activityId = `${year}-${index}`;
-          return { activityId, partnerId: PARTNER, memberId: memberIdOf(index), points: pointsOf(index), stays: 1, occurredAt: now, year };
+          return {
+            activityId,
+            partnerId: PARTNER,
+            memberId: memberIdOf(index),
+            points: pointsOf(index),
+            stays: 1,
+            occurredAt: now,
+            year,
+          };
         }),
       );
     }
@@ -48,7 +60,10 @@ export async function fill(stores: StoreSettings, count: number): Promise<void> 
 }
 
 /** New keys of the partner, as headers, with a budget that no run uses up. */
-export async function makeKeys(stores: StoreSettings, count: number): Promise<Record<string, string>[]> {
+export async function makeKeys(
+  stores: StoreSettings,
+  count: number,
+): Promise<Record<string, string>[]> {
   const keys = await openKeyStore(stores);
   try {
     const now = new Date();
@@ -56,7 +71,12 @@ export async function makeKeys(stores: StoreSettings, count: number): Promise<Re
     const made = Array.from({ length: count }, () => newKey(stores.environment));
     for (const key of made) {
       const hash = hashKey(key);
-      await keys.createKey({ keyId: `key_${hash.slice(0, 16)}`, partnerId: PARTNER, hash, createdAt: now });
+      await keys.createKey({
+        keyId: `key_${hash.slice(0, 16)}`,
+        partnerId: PARTNER,
+        hash,
+        createdAt: now,
+      });
     }
     await keys.setOrigin('operator');
     return made.map((key) => ({ 'x-partner-api-key': key }));

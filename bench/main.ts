@@ -21,7 +21,18 @@ import { keep, printed, writeReport } from './report.ts';
 import { say } from './rounds.ts';
 import { openStage } from './stage.ts';
 
-const PARTS: Record<string, Part> = { gateways, offered, features, growth, coldstart, document, soak, workers, subgraph, profile };
+const PARTS: Record<string, Part> = {
+  gateways,
+  offered,
+  features,
+  growth,
+  coldstart,
+  document,
+  soak,
+  workers,
+  subgraph,
+  profile,
+};
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -46,7 +57,12 @@ const options: Options = {
   minutes: Number(values.minutes ?? (quick ? 0.5 : 10)),
 };
 
-const names = positionals.length === 0 ? ['gateways'] : positionals.includes('all') ? Object.keys(PARTS) : positionals;
+const names =
+  positionals.length === 0
+    ? ['gateways']
+    : positionals.includes('all')
+      ? Object.keys(PARTS)
+      : positionals;
 const unknown = names.filter((name) => !Object.hasOwn(PARTS, name));
 if (unknown.length > 0) {
   say(`no such part: ${unknown.join(', ')}. There are: all, ${Object.keys(PARTS).join(', ')}.`);
@@ -56,10 +72,15 @@ if (unknown.length > 0) {
 installPeers();
 stepAside();
 const majors = values.node?.split(',').map(Number);
-const versions = nodeVersions().filter(({ major }) => majors === undefined || majors.includes(major));
+const versions = nodeVersions().filter(
+  ({ major }) => majors === undefined || majors.includes(major),
+);
 
 const [load = 0] = loadavg();
-if (load > 0.5) say(`Other work keeps this machine busy (load ${load.toFixed(1)}): ratios will be off, and the rest even more.`);
+if (load > 0.5)
+  say(
+    `Other work keeps this machine busy (load ${load.toFixed(1)}): ratios will be off, and the rest even more.`,
+  );
 
 for (const node of versions) {
   for (const name of names) {
@@ -69,7 +90,9 @@ for (const node of versions) {
     const stage = openStage(node);
     try {
       const outcome = await part.run(stage, options);
-      console.log(`\n${part.title}, Node ${node.version}, ${describeMachine()}\n\n${printed(outcome)}\n`);
+      console.log(
+        `\n${part.title}, Node ${node.version}, ${describeMachine()}\n\n${printed(outcome)}\n`,
+      );
       // A quick run is for a look; what is kept took its time.
       if (!quick) keep({ part: name, title: part.title, ...about(part, node.version), ...outcome });
     } finally {
@@ -80,9 +103,18 @@ for (const node of versions) {
 if (!quick) writeReport(Object.keys(PARTS));
 
 function about({ how = inRounds }: Part, node: string) {
-  const command = ['npm run bench', ...(process.argv.length > 2 ? ['--', ...process.argv.slice(2)] : [])].join(' ');
+  const command = [
+    'npm run bench',
+    ...(process.argv.length > 2 ? ['--', ...process.argv.slice(2)] : []),
+  ].join(' ');
   const date = new Date().toISOString().slice(0, 10);
-  return { node, date, command, machine: describeMachine(), versions: `${how(options)}. ${peerVersions().join(', ')}` };
+  return {
+    node,
+    date,
+    command,
+    machine: describeMachine(),
+    versions: `${how(options)}. ${peerVersions().join(', ')}`,
+  };
 }
 
 function inRounds({ rounds, seconds, warmUpSeconds }: Options): string {
@@ -91,7 +123,9 @@ function inRounds({ rounds, seconds, warmUpSeconds }: Options): string {
 
 function peerVersions(): string[] {
   return ['.', 'peers/mercurius', 'peers/hive'].flatMap((folder) => {
-    const { dependencies } = JSON.parse(readFileSync(join(import.meta.dirname, folder, 'package.json'), 'utf8'));
+    const { dependencies } = JSON.parse(
+      readFileSync(join(import.meta.dirname, folder, 'package.json'), 'utf8'),
+    );
     return Object.entries(dependencies).map(([name, version]) => `${name} ${version}`);
   });
 }

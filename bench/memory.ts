@@ -1,14 +1,31 @@
 // Stores that answer from the population by arithmetic, so that a subgraph costs next to nothing beside what is measured.
 import type { Identity, MembersStore } from '@partner-loyalty/members';
 import type { Program, Standing, StandingsStore } from '@partner-loyalty/standings';
-import { emailOf, externalIdOf, memberIdOf, NUMBER, PARTNER, PROGRAM, pointsOf } from './population.ts';
+import {
+  emailOf,
+  externalIdOf,
+  memberIdOf,
+  NUMBER,
+  PARTNER,
+  PROGRAM,
+  pointsOf,
+} from './population.ts';
 
 /** The members 0 to `count` - 1. Only what look-ups need is there. */
 export function memoryMembers(count: number): MembersStore {
-  const find = (partnerId: string, text: string, textOf: (index: number) => string): Identity | undefined => {
+  const find = (
+    partnerId: string,
+    text: string,
+    textOf: (index: number) => string,
+  ): Identity | undefined => {
     const index = numberIn(text);
     if (partnerId !== PARTNER || index >= count || textOf(index) !== text) return undefined;
-    return { memberId: memberIdOf(index), email: emailOf(index), firstName: `First${index}`, lastName: `Last${index}` };
+    return {
+      memberId: memberIdOf(index),
+      email: emailOf(index),
+      firstName: `First${index}`,
+      lastName: `Last${index}`,
+    };
   };
   const reads: Pick<MembersStore, 'memberByEmail' | 'memberByExternalId' | 'ready' | 'close'> = {
     memberByEmail: (partnerId, canonical) => find(partnerId, canonical, emailOf),
@@ -24,7 +41,10 @@ export function memoryMembers(count: number): MembersStore {
 export function memoryStandings(): StandingsStore {
   const reads: Pick<StandingsStore, 'program' | 'standing' | 'ready' | 'close'> = {
     program: (): Program => PROGRAM,
-    standing: (_partnerId, memberId): Standing => ({ points: pointsOf(numberIn(memberId)), stays: 1 }),
+    standing: (_partnerId, memberId): Standing => ({
+      points: pointsOf(numberIn(memberId)),
+      stays: 1,
+    }),
     ready: async () => undefined,
     close: async () => undefined,
   };

@@ -11,7 +11,10 @@ export function installPeers(): void {
     if (installed(path)) continue;
     say(`installing bench/${folder} ...`);
     try {
-      execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: path, stdio: ['ignore', 2, 2] });
+      execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+        cwd: path,
+        stdio: ['ignore', 2, 2],
+      });
     } catch (error) {
       if (folder !== 'peers/hive') throw error;
       say('Hive Gateway does not install here');
@@ -22,5 +25,7 @@ export function installPeers(): void {
 // npm writes this file last; older than the lock, it is of another installation.
 function installed(path: string): boolean {
   const done = join(path, 'node_modules/.package-lock.json');
-  return existsSync(done) && statSync(done).mtimeMs >= statSync(join(path, 'package-lock.json')).mtimeMs;
+  return (
+    existsSync(done) && statSync(done).mtimeMs >= statSync(join(path, 'package-lock.json')).mtimeMs
+  );
 }

@@ -15,9 +15,17 @@ export const PROGRAM = {
 };
 
 /** `memberByEmail` with all six fields: a members fetch, then a standings fetch. */
-export const HOT_QUERY = 'query($email: String!) { memberByEmail(email: $email) { memberId email firstName lastName tier points } }';
+export const HOT_QUERY =
+  'query($email: String!) { memberByEmail(email: $email) { memberId email firstName lastName tier points } }';
 
-export type Answer = { memberId: string; email: string; firstName: string; lastName: string; tier: string; points: number };
+export type Answer = {
+  memberId: string;
+  email: string;
+  firstName: string;
+  lastName: string;
+  tier: string;
+  points: number;
+};
 
 /** A member's number as it stands in ids and addresses: always 7 digits, so that every request has the same length. */
 export const digits = (index: number): string => String(index).padStart(NUMBER.length, '0');
@@ -30,13 +38,23 @@ export const pointsOf = (index: number): number => (index * 37) % 20_000;
 export function answerOf(index: number): Answer {
   const points = pointsOf(index);
   const tier = PROGRAM.tiers.findLast((each) => each.points <= points)?.name ?? '';
-  return { memberId: memberIdOf(index), email: emailOf(index), firstName: `First${index}`, lastName: `Last${index}`, tier, points };
+  return {
+    memberId: memberIdOf(index),
+    email: emailOf(index),
+    firstName: `First${index}`,
+    lastName: `Last${index}`,
+    tier,
+    points,
+  };
 }
 
 /** A look-up of several members in one document, as aliases `a0`, `a1`, ... */
 export function aliasedQuery(count: number): string {
   const names = Array.from({ length: count }, (_, index) => index);
   const variables = names.map((index) => `$e${index}: String!`).join(' ');
-  const fields = names.map((index) => `a${index}: memberByEmail(email: $e${index}) { memberId email firstName lastName tier points }`);
+  const fields = names.map(
+    (index) =>
+      `a${index}: memberByEmail(email: $e${index}) { memberId email firstName lastName tier points }`,
+  );
   return `query(${variables}) { ${fields.join(' ')} }`;
 }

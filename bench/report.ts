@@ -23,7 +23,10 @@ const FOLDER = join(import.meta.dirname, 'results');
 /** Keeps a result in the place of the earlier one of the same part and major version of Node. */
 export function keep(result: Result): void {
   mkdirSync(FOLDER, { recursive: true });
-  writeFileSync(join(FOLDER, `${result.part}.node${majorOf(result)}.json`), `${JSON.stringify(result, null, 2)}\n`);
+  writeFileSync(
+    join(FOLDER, `${result.part}.node${majorOf(result)}.json`),
+    `${JSON.stringify(result, null, 2)}\n`,
+  );
 }
 
 /** Writes bench/RESULTS.md and bench/results.svg from what is kept; `parts` gives the order. */
@@ -46,7 +49,10 @@ export function writeReport(parts: readonly string[]): void {
     ...results.flatMap(section),
   ];
   writeFileSync(join(import.meta.dirname, 'RESULTS.md'), `${lines.join('\n').trimEnd()}\n`);
-  writeFileSync(join(import.meta.dirname, 'results.svg'), drawChart(results.filter(({ bars }) => bars !== undefined)));
+  writeFileSync(
+    join(import.meta.dirname, 'results.svg'),
+    drawChart(results.filter(({ bars }) => bars !== undefined)),
+  );
 }
 
 /** A result for a terminal. */
@@ -57,8 +63,14 @@ export function printed({ tables, figures, notes }: Outcome): string {
     shownSpread(value),
     verdict(name, value.median),
   ]);
-  const all: Table[] = [...tables, ...(rows.length > 0 ? [{ title: 'Figures', columns: ['', 'goal', 'measured', ''], rows }] : [])];
-  return [...all.map((table) => `${table.title}\n${aligned([table.columns, ...table.rows])}\n`), ...notes].join('\n');
+  const all: Table[] = [
+    ...tables,
+    ...(rows.length > 0 ? [{ title: 'Figures', columns: ['', 'goal', 'measured', ''], rows }] : []),
+  ];
+  return [
+    ...all.map((table) => `${table.title}\n${aligned([table.columns, ...table.rows])}\n`),
+    ...notes,
+  ].join('\n');
 }
 
 function section(result: Result): string[] {
@@ -79,8 +91,12 @@ function figuresTable(results: readonly Result[]): string {
     FIGURES[name].meaning,
     goalOf(name),
     ...majors.map((major) => {
-      const value = results.find((result) => majorOf(result) === major && result.figures[name] !== undefined)?.figures[name];
-      return value === undefined ? 'not measured' : `${shownSpread(value)} ${verdict(name, value.median)}`.trim();
+      const value = results.find(
+        (result) => majorOf(result) === major && result.figures[name] !== undefined,
+      )?.figures[name];
+      return value === undefined
+        ? 'not measured'
+        : `${shownSpread(value)} ${verdict(name, value.median)}`.trim();
     }),
   ]);
   return markdown(['', 'goal', ...majors.map((major) => `Node ${major}`)], rows);
@@ -101,15 +117,23 @@ const majorOf = ({ node }: Result): string => node.split('.')[0] ?? node;
 
 // Casts: the keys of an object typed with these keys.
 const FIGURE_NAMES = Object.keys(FIGURES) as FigureName[];
-const entries = <V>(row: Partial<Record<FigureName, V>>) => Object.entries(row) as [FigureName, V][];
+const entries = <V>(row: Partial<Record<FigureName, V>>) =>
+  Object.entries(row) as [FigureName, V][];
 
 function markdown(columns: string[], rows: string[][]): string {
   const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
-  return [line(columns), line(columns.map((_, index) => (index === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n');
+  return [
+    line(columns),
+    line(columns.map((_, index) => (index === 0 ? '---' : '---:'))),
+    ...rows.map(line),
+  ].join('\n');
 }
 
 function aligned(rows: string[][]): string {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const cell = (text: string, column: number) => (column === 0 ? text.padEnd(widths[column] ?? 0) : text.padStart(widths[column] ?? 0));
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  const cell = (text: string, column: number) =>
+    column === 0 ? text.padEnd(widths[column] ?? 0) : text.padStart(widths[column] ?? 0);
   return rows.map((row) => row.map(cell).join('  ')).join('\n');
 }

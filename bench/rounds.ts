@@ -3,7 +3,11 @@ import { measure, type Sample, type Timing } from './measure.ts';
 import type { Running, Stage } from './stage.ts';
 import { spread } from './statistics.ts';
 
-export type Contender = { title: string; start(stage: Stage): Promise<Running>; texts?: (running: Running) => string[] };
+export type Contender = {
+  title: string;
+  start(stage: Stage): Promise<Running>;
+  texts?: (running: Running) => string[];
+};
 
 export type Rounds = Timing & { rounds: number };
 
@@ -11,7 +15,11 @@ export type Rounds = Timing & { rounds: number };
 export type Course<C extends Contender> = { contender: C; samples: Sample[]; failure?: string };
 
 /** Measures every contender in every round. One that fails is left out from then on, and its samples are dropped. */
-export async function measureRounds<C extends Contender>(stage: Stage, contenders: readonly C[], rounds: Rounds): Promise<Course<C>[]> {
+export async function measureRounds<C extends Contender>(
+  stage: Stage,
+  contenders: readonly C[],
+  rounds: Rounds,
+): Promise<Course<C>[]> {
   const courses: Course<C>[] = contenders.map((contender) => ({ contender, samples: [] }));
   for (let round = 1; round <= rounds.rounds; round++) {
     for (const course of courses.filter(({ failure }) => failure === undefined)) {
@@ -21,7 +29,9 @@ export async function measureRounds<C extends Contender>(stage: Stage, contender
         try {
           const sample = await measure(running, rounds, contender.texts?.(running));
           course.samples.push(sample);
-          say(`round ${round}: ${contender.title}: ${Math.round(sample.perSecond)}/s, ${Math.round(sample.cpuMicros)} µs CPU`);
+          say(
+            `round ${round}: ${contender.title}: ${Math.round(sample.perSecond)}/s, ${Math.round(sample.cpuMicros)} µs CPU`,
+          );
         } finally {
           await running.stop();
         }
@@ -51,10 +61,12 @@ export async function measureAlternating<C extends Contender>(
       for (const course of courses) {
         const running = await course.contender.start(stage);
         started.push({ course, running, slices: [] });
-        if (warmUpSeconds > 0) await measure(running, { seconds: warmUpSeconds, warmUpSeconds: 0, connections });
+        if (warmUpSeconds > 0)
+          await measure(running, { seconds: warmUpSeconds, warmUpSeconds: 0, connections });
       }
       for (let second = 0; second < seconds; second++) {
-        for (const { running, slices } of started) slices.push(await measure(running, { seconds: 1, warmUpSeconds: 0, connections }));
+        for (const { running, slices } of started)
+          slices.push(await measure(running, { seconds: 1, warmUpSeconds: 0, connections }));
       }
     } finally {
       await Promise.all(started.map(({ running }) => running.stop()));
@@ -62,7 +74,9 @@ export async function measureAlternating<C extends Contender>(
     for (const { course, slices } of started) {
       const sample = medianOf(slices);
       course.samples.push(sample);
-      say(`round ${round}: ${course.contender.title}: ${Math.round(sample.perSecond)}/s, ${sample.cpuMicros.toFixed(1)} µs CPU`);
+      say(
+        `round ${round}: ${course.contender.title}: ${Math.round(sample.perSecond)}/s, ${sample.cpuMicros.toFixed(1)} µs CPU`,
+      );
     }
   }
   return courses;

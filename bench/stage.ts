@@ -38,7 +38,11 @@ export type Launch = {
   members?: number;
 };
 
-export type Subgraphs = { plain: { members: string; standings: string }; signed: { members: string; standings: string }; secret: string };
+export type Subgraphs = {
+  plain: { members: string; standings: string };
+  signed: { members: string; standings: string };
+  secret: string;
+};
 
 export type Stage = {
   node: NodeVersion;
@@ -69,7 +73,10 @@ export function openStage(node: NodeVersion): Stage {
   const folder = mkdtempSync(join(tmpdir(), 'bench-'));
   const closers: (() => Promise<unknown>)[] = [];
 
-  const server = async (variable: string, begin: () => Promise<{ url: string; stop(): Promise<unknown> }>) => {
+  const server = async (
+    variable: string,
+    begin: () => Promise<{ url: string; stop(): Promise<unknown> }>,
+  ) => {
     const given = readEnv()[variable];
     if (given) return given;
     const { url, stop } = await begin();
@@ -77,13 +84,33 @@ export function openStage(node: NodeVersion): Stage {
     return url;
   };
   const redisUrl = once(() => server('REDIS_URL', startRedis));
-  const mongodbUrl = once(() => server('MONGODB_URL', findCommand('mongod') ? startMongod : () => startDocumentDb(DOCUMENTDB_CACHE_MB)));
+  const mongodbUrl = once(() =>
+    server(
+      'MONGODB_URL',
+      findCommand('mongod') ? startMongod : () => startDocumentDb(DOCUMENTDB_CACHE_MB),
+    ),
+  );
 
   const subgraph = async (name: 'members' | 'standings') => {
     const [port, plainPort] = [await freePort(), await freePort()];
-    const options = JSON.stringify({ name, port, plainPort, secret: SECRET, members: MEMORY_MEMBERS });
-    const args = ['--max-semi-space-size=64', '--import', 'tsx', join(ROOT, 'bench/subgraph.ts'), options];
-    const started = await startProcess({ ...placed('load', node.path, args), env: { NODE_ENV: 'production' } });
+    const options = JSON.stringify({
+      name,
+      port,
+      plainPort,
+      secret: SECRET,
+      members: MEMORY_MEMBERS,
+    });
+    const args = [
+      '--max-semi-space-size=64',
+      '--import',
+      'tsx',
+      join(ROOT, 'bench/subgraph.ts'),
+      options,
+    ];
+    const started = await startProcess({
+      ...placed('load', node.path, args),
+      env: { NODE_ENV: 'production' },
+    });
     closers.push(started.stop);
     await started.wrote(/listening/);
     return { signed: `http://127.0.0.1:${port}`, plain: `http://127.0.0.1:${plainPort}/graphql` };
@@ -106,17 +133,29 @@ export function openStage(node: NodeVersion): Stage {
     supergraph: once(async () => {
       const { plain } = await subgraphs();
       const sdl = readFileSync(join(ROOT, 'gateway/supergraph.graphql'), 'utf8');
-      const local = sdl.replace('http://members:4011/graphql', plain.members).replace('http://standings:4012/graphql', plain.standings);
+      const local = sdl
+        .replace('http://members:4011/graphql', plain.members)
+        .replace('http://standings:4012/graphql', plain.standings);
       const file = join(folder, 'supergraph.graphql');
       writeFileSync(file, local);
       return file;
     }),
     answers() {
       const file = join(folder, 'answers.json');
-      writeFileSync(file, JSON.stringify(Array.from({ length: MEMORY_MEMBERS }, (_, index) => answerOf(index))));
+      writeFileSync(
+        file,
+        JSON.stringify(Array.from({ length: MEMORY_MEMBERS }, (_, index) => answerOf(index))),
+      );
       return file;
     },
-    async serve({ place = 'gateway', args, env = () => ({}), signal = 'KILL', keys = [{}], members = MEMORY_MEMBERS }) {
+    async serve({
+      place = 'gateway',
+      args,
+      env = () => ({}),
+      signal = 'KILL',
+      keys = [{}],
+      members = MEMORY_MEMBERS,
+    }) {
       const port = await freePort();
       const startedAt = performance.now();
       const started = await startProcess({
@@ -134,7 +173,13 @@ export function openStage(node: NodeVersion): Stage {
       } finally {
         given.abort();
       }
-      return { ...target, place, usage: () => usageOf(started.pid), readyMs: performance.now() - startedAt, stop: started.stop };
+      return {
+        ...target,
+        place,
+        usage: () => usageOf(started.pid),
+        readyMs: performance.now() - startedAt,
+        stop: started.stop,
+      };
     },
     async close() {
       await Promise.all(closers.map((stop) => stop()));

@@ -2,21 +2,41 @@
 // Run as: node --import tsx bench/subgraph.ts '{"name":"members","port":…,"plainPort":…,"secret":"…","members":…}'
 import { createServer } from 'node:http';
 import { createMembers } from '@partner-loyalty/members';
-import { createExecutor, createLog, createMetrics, type Execute, serveSubgraph } from '@partner-loyalty/runtime';
+import {
+  createExecutor,
+  createLog,
+  createMetrics,
+  type Execute,
+  serveSubgraph,
+} from '@partner-loyalty/runtime';
 import { createStandings } from '@partner-loyalty/standings';
 import { memoryMembers, memoryStandings } from './memory.ts';
 import { PARTNER } from './population.ts';
 
-type Options = { name: 'members' | 'standings'; port: number; plainPort: number; secret: string; members: number };
+type Options = {
+  name: 'members' | 'standings';
+  port: number;
+  plainPort: number;
+  secret: string;
+  members: number;
+};
 
 // Cast: the one who starts this process writes the options.
 const { name, port, plainPort, secret, members } = JSON.parse(process.argv[2] ?? '{}') as Options;
 const noMail = { baseAddress: 'http://localhost:4000', wake: () => {} };
-const subgraph = name === 'members' ? createMembers(memoryMembers(members), noMail) : createStandings(memoryStandings());
+const subgraph =
+  name === 'members'
+    ? createMembers(memoryMembers(members), noMail)
+    : createStandings(memoryStandings());
 const log = createLog('warn');
 const host = '127.0.0.1';
 servePlain(createExecutor(subgraph, log), plainPort);
-await serveSubgraph({ subgraph, settings: { host, port, subgraphSecret: secret }, log, metrics: createMetrics() });
+await serveSubgraph({
+  subgraph,
+  settings: { host, port, subgraphSecret: secret },
+  log,
+  metrics: createMetrics(),
+});
 console.log('listening');
 
 function servePlain(execute: Execute, port: number): void {
@@ -29,8 +49,15 @@ function servePlain(execute: Execute, port: number): void {
     request.on('end', async () => {
       const { query, variables, operationName } = JSON.parse(body);
       const scope = { kind: 'partner', partnerId: PARTNER } as const;
-      const text = JSON.stringify(await execute({ query, variables, operationName, scope, requestId: '' }));
-      response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }).end(text);
+      const text = JSON.stringify(
+        await execute({ query, variables, operationName, scope, requestId: '' }),
+      );
+      response
+        .writeHead(200, {
+          'content-type': 'application/json',
+          'content-length': Buffer.byteLength(text),
+        })
+        .end(text);
     });
   }).listen(port, host);
 }

@@ -11,7 +11,8 @@ const PAGE_BYTES = 4096;
 export function usageOf(pid: number): Usage {
   const all = processes();
   const family = [pid];
-  for (const member of family) for (const each of all) if (each.parent === member) family.push(each.pid);
+  for (const member of family)
+    for (const each of all) if (each.parent === member) family.push(each.pid);
   const found = all.filter((each) => family.includes(each.pid));
   if (!found.some((each) => each.pid === pid)) throw new Error(`process ${pid} has ended`);
   return {
@@ -28,8 +29,17 @@ function processes(): { pid: number; parent: number; ticks: number; pages: numbe
         const stat = readFileSync(`/proc/${name}/stat`, 'latin1');
         // The name in brackets may hold spaces; the fields after it do not (proc_pid_stat(5), from field 3 on).
         const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-        const [parent, utime, stime, pages] = [fields[1], fields[11], fields[12], fields[21]].map(Number);
-        return [{ pid: Number(name), parent: parent ?? 0, ticks: (utime ?? 0) + (stime ?? 0), pages: pages ?? 0 }];
+        const [parent, utime, stime, pages] = [fields[1], fields[11], fields[12], fields[21]].map(
+          Number,
+        );
+        return [
+          {
+            pid: Number(name),
+            parent: parent ?? 0,
+            ticks: (utime ?? 0) + (stime ?? 0),
+            pages: pages ?? 0,
+          },
+        ];
       } catch {
         return []; // It ended since the folder was listed.
       }

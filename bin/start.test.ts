@@ -41,7 +41,11 @@ function paste(output: string): unknown {
   return JSON.parse(execFileSync('sh', ['-c', curl], { encoding: 'utf8' }));
 }
 
-async function ask(endpoint: string, key: string, query: string): Promise<{ status: number; body: unknown }> {
+async function ask(
+  endpoint: string,
+  key: string,
+  query: string,
+): Promise<{ status: number; body: unknown }> {
   const answer = await fetch(endpoint, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-partner-api-key': key },
@@ -61,7 +65,8 @@ test('the first start prints endpoint, key and curl; pasted, it answers; SIGTERM
   expect(second.output()).toMatch(HOW_TO);
   expect(second.output()).not.toMatch(/pk_test_/);
   const [key] = /pk_test_\w{36}/.exec(first.output()) ?? [''];
-  const query = '{ memberByEmail(email: "TEAL.HERON@example.com") { memberId email firstName lastName tier points } }';
+  const query =
+    '{ memberByEmail(email: "TEAL.HERON@example.com") { memberId email firstName lastName tier points } }';
   expect(await ask(second.endpoint, key, query)).toEqual({ status: 200, body: DEMO_ANSWER });
 });
 
@@ -71,7 +76,10 @@ test('the command works beside the running service: a new key at once, a revoked
   const [made] = await loyaltyJson(env, 'keys', 'create', 'demo-trains');
   const { keyId, key } = made as { keyId: string; key: string };
   const query = '{ memberByEmail(email: "teal.heron@example.com") { memberId } }';
-  expect(await ask(endpoint, key, query)).toEqual({ status: 200, body: { data: { memberByEmail: { memberId: 'demo-001' } } } });
+  expect(await ask(endpoint, key, query)).toEqual({
+    status: 200,
+    body: { data: { memberByEmail: { memberId: 'demo-001' } } },
+  });
   await loyaltyJson(env, 'keys', 'revoke', keyId);
   const revokedAt = Date.now();
   let status = 200;
@@ -94,7 +102,9 @@ test('no demo in production', async () => {
   const { output } = await start({ ENVIRONMENT: 'production' });
   expect(output()).toContain('production');
   expect(output()).toMatch(HOW_TO);
-  expect(await loyaltyJson({ DATA_DIR: folder.path, ENVIRONMENT: 'production' }, 'partners', 'list')).toEqual([]);
+  expect(
+    await loyaltyJson({ DATA_DIR: folder.path, ENVIRONMENT: 'production' }, 'partners', 'list'),
+  ).toEqual([]);
 });
 
 test('no demo on MongoDB', async () => {
@@ -107,7 +117,9 @@ test('no demo on MongoDB', async () => {
 });
 
 test('wrong settings stop the start and are all named, without a stack trace', async () => {
-  const failure = await start({ PORT: 'many', ENVIRONMENT: 'test' }).catch((error: Error) => error.message);
+  const failure = await start({ PORT: 'many', ENVIRONMENT: 'test' }).catch(
+    (error: Error) => error.message,
+  );
   expect(failure).toMatch(/PORT/);
   expect(failure).toMatch(/ENVIRONMENT/);
   expect(failure).not.toMatch(/ at .*:\d+:\d+/);

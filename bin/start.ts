@@ -13,7 +13,11 @@ import {
   type Settings,
   type Transport,
 } from '@partner-loyalty/runtime';
-import { createStandings, openStandingsStore, type StandingsStore } from '@partner-loyalty/standings';
+import {
+  createStandings,
+  openStandingsStore,
+  type StandingsStore,
+} from '@partner-loyalty/standings';
 import { banner, endpointOf } from './demo/banner.ts';
 import { fillDemo, storesForDemo } from './demo/demo.ts';
 
@@ -33,23 +37,49 @@ async function start(lifecycle: Lifecycle): Promise<void> {
   lifecycle.opened('keys', keys.close);
   const members = membersUrl === undefined ? await membersHere() : elsewhere('members', membersUrl);
   lifecycle.opened('members', members.transport.close);
-  const standings = standingsUrl === undefined ? await standingsHere() : elsewhere('standings', standingsUrl);
+  const standings =
+    standingsUrl === undefined ? await standingsHere() : elsewhere('standings', standingsUrl);
   lifecycle.opened('standings', standings.transport.close);
 
-  const empty = await storesForDemo(settings, { keys, members: members.store, standings: standings.store });
+  const empty = await storesForDemo(settings, {
+    keys,
+    members: members.store,
+    standings: standings.store,
+  });
   const demoKeys = empty && (await fillDemo(empty, new Date()));
 
   const transports = { members: members.transport, standings: standings.transport };
-  const { port } = await serveGateway({ settings, keyStore: keys, transports, lifecycle, metrics, log });
+  const { port } = await serveGateway({
+    settings,
+    keyStore: keys,
+    transports,
+    lifecycle,
+    metrics,
+    log,
+  });
 
   if (lifecycle.worker?.first === false) return;
   const [partner] = await keys.partners();
-  process.stdout.write(banner({ environment, endpoint: endpointOf(host, port), demoKeys, partnerId: partner?.partnerId }));
+  process.stdout.write(
+    banner({
+      environment,
+      endpoint: endpointOf(host, port),
+      demoKeys,
+      partnerId: partner?.partnerId,
+    }),
+  );
 }
 
 async function membersHere(): Promise<Reached<MembersStore>> {
   const store = await openMembersStore(settings);
-  return { store, transport: createInProcessTransport(await startMembers(store, settings, { log, metrics }), log, metrics) };
+  return {
+    store,
+    transport: createInProcessTransport(
+      await startMembers(store, settings, { log, metrics }),
+      log,
+      metrics,
+    ),
+  };
 }
 
 async function standingsHere(): Promise<Reached<StandingsStore>> {

@@ -13,20 +13,33 @@ afterAll(() => stage.close());
 
 describe('200', () => {
   test.each([
-    ['null members count as absent', { query: QUERY, variables: null, operationName: null, extensions: null }],
+    [
+      'null members count as absent',
+      { query: QUERY, variables: null, operationName: null, extensions: null },
+    ],
     ['members nobody knows are passed over', { query: QUERY, id: 1, persisted: true }],
     ['extensions are an object', { query: QUERY, extensions: { a: 1 } }],
-    ['one of two operations is named', { query: `query A ${QUERY} query B { __typename }`, operationName: 'A' }],
+    [
+      'one of two operations is named',
+      { query: `query A ${QUERY} query B { __typename }`, operationName: 'A' },
+    ],
   ])('when %s', async (_, whole) => {
     const answer = await stage.ask({ body: JSON.stringify(whole) });
-    expect([answer.status, answer.body]).toEqual([200, { data: { memberByEmail: { memberId: 'm-both' } } }]);
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      { data: { memberByEmail: { memberId: 'm-both' } } },
+    ]);
   });
 
   test('for a body of exactly 64 KiB', async () => {
     expect((await stage.ask({ body: sized(64 * 1024) })).status).toBe(200);
   });
 
-  test.each(['application/json;charset=utf-8', 'application/json; charset="UTF-8"', 'Application/JSON'])('for %s', async (type) => {
+  test.each([
+    'application/json;charset=utf-8',
+    'application/json; charset="UTF-8"',
+    'Application/JSON',
+  ])('for %s', async (type) => {
     expect((await stage.ask({ query: QUERY, headers: { 'content-type': type } })).status).toBe(200);
   });
 
@@ -39,13 +52,17 @@ describe('200', () => {
       `{ memberByEmail(email: "both@example.com") { ${times(330, (n) => `a${n}: tier`)} } } # ${'a comment has no tokens '.repeat(9)}`,
       `{ __schema { types { fields { type { ${'ofType { '.repeat(10)} name ${'} '.repeat(10)} } } } } }`,
     ];
-    for (const text of fits) expect([text.length, (await stage.ask({ query: text })).status]).toEqual([text.length, 200]);
+    for (const text of fits)
+      expect([text.length, (await stage.ask({ query: text })).status]).toEqual([text.length, 200]);
   });
 
   test('for an address of 254 characters, of which the spaces around it are not a part', async () => {
     const address = `${'a'.repeat(64)}@${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(59)}.example`;
     expect(address).toHaveLength(254);
-    const answer = await stage.ask({ query: VARIABLE, variables: { email: `   ${address}${' '.repeat(100)}` } });
+    const answer = await stage.ask({
+      query: VARIABLE,
+      variables: { email: `   ${address}${' '.repeat(100)}` },
+    });
     expect(answer.code).toBe('MEMBER_NOT_FOUND');
   });
 
@@ -55,7 +72,12 @@ describe('200', () => {
         c: memberByExternalId(externalId: "") { memberId } d: memberByExternalId(externalId: "alpha-2") { memberId } }`,
     });
     expect(answer.status).toBe(200);
-    expect(answer.body.data).toEqual({ a: { memberId: 'm-both' }, b: null, c: null, d: { memberId: 'm-alpha' } });
+    expect(answer.body.data).toEqual({
+      a: { memberId: 'm-both' },
+      b: null,
+      c: null,
+      d: { memberId: 'm-alpha' },
+    });
     expect(answer.body.errors?.map(({ path, extensions }) => [path, extensions.code])).toEqual([
       [['b'], 'MEMBER_NOT_FOUND'],
       [['c'], 'BAD_USER_INPUT'],
@@ -71,34 +93,53 @@ describe('200', () => {
       });
     }
     // Cast: the store is given what no command would write.
-    await stage.stores.standings.putProgram('half', { membershipYear: { start: '01-01', timeZone: 'UTC' } } as never);
+    await stage.stores.standings.putProgram('half', {
+      membershipYear: { start: '01-01', timeZone: 'UTC' },
+    } as never);
     const answer = await stage.ask({
-      query: '{ a: memberByEmail(email: "x@half.example") { email } b: memberByEmail(email: "y@half.example") { email points tier } }',
+      query:
+        '{ a: memberByEmail(email: "x@half.example") { email } b: memberByEmail(email: "y@half.example") { email points tier } }',
       key,
     });
     expect(answer.status).toBe(200);
     expect(answer.body.data).toEqual({ a: { email: 'x@half.example' }, b: null });
     expect(answer.body.errors?.length).toBeGreaterThan(0);
     for (const { message, path, extensions } of answer.body.errors ?? []) {
-      expect([message, path?.[0], extensions.code]).toEqual([ERRORS.INTERNAL_SERVER_ERROR.message, 'b', 'INTERNAL_SERVER_ERROR']);
+      expect([message, path?.[0], extensions.code]).toEqual([
+        ERRORS.INTERNAL_SERVER_ERROR.message,
+        'b',
+        'INTERNAL_SERVER_ERROR',
+      ]);
     }
   });
 });
 
 describe('the request id', () => {
-  test.each(['a', 'A-Z.0_9', 'x'.repeat(128)])('is the one the caller sent: %s', async (requestId) => {
-    expect((await stage.ask({ query: QUERY, requestId })).headers.get('x-request-id')).toBe(requestId);
-  });
+  test.each(['a', 'A-Z.0_9', 'x'.repeat(128)])(
+    'is the one the caller sent: %s',
+    async (requestId) => {
+      expect((await stage.ask({ query: QUERY, requestId })).headers.get('x-request-id')).toBe(
+        requestId,
+      );
+    },
+  );
 
-  test.each(['', 'x'.repeat(129), 'a b', 'é', '../x', 'a"b', '<x>'])('is a new one where the caller sent "%s"', async (requestId) => {
-    const answer = await stage.ask({ query: '{', headers: { 'x-request-id': requestId } });
-    const own = answer.headers.get('x-request-id');
-    expect(own).toMatch(/^[A-Za-z0-9._-]{8,128}$/);
-    expect(answer.body.errors?.[0]?.extensions.requestId).toBe(own);
-  });
+  test.each(['', 'x'.repeat(129), 'a b', 'é', '../x', 'a"b', '<x>'])(
+    'is a new one where the caller sent "%s"',
+    async (requestId) => {
+      const answer = await stage.ask({ query: '{', headers: { 'x-request-id': requestId } });
+      const own = answer.headers.get('x-request-id');
+      expect(own).toMatch(/^[A-Za-z0-9._-]{8,128}$/);
+      expect(answer.body.errors?.[0]?.extensions.requestId).toBe(own);
+    },
+  );
 
   test('is another one for each request', async () => {
-    const ids = await Promise.all(Array.from({ length: 20 }, async () => (await stage.ask({ query: QUERY })).headers.get('x-request-id')));
+    const ids = await Promise.all(
+      Array.from({ length: 20 }, async () =>
+        (await stage.ask({ query: QUERY })).headers.get('x-request-id'),
+      ),
+    );
     expect(new Set(ids).size).toBe(20);
   });
 });
@@ -115,14 +156,21 @@ describe('the media type', () => {
     ['application/graphql-response+json;q=0', JSON_TYPE],
   ])('for Accept: %s is %s, in answers and refusals', async (accept, expected) => {
     for (const text of [QUERY, '{', '{ nothing }']) {
-      expect((await stage.ask({ query: text, headers: { accept } })).headers.get('content-type')).toBe(expected);
+      expect(
+        (await stage.ask({ query: text, headers: { accept } })).headers.get('content-type'),
+      ).toBe(expected);
     }
   });
 
   test('leaves the statuses as they are', async () => {
     const accept = 'application/graphql-response+json';
     const statuses = [];
-    for (const text of [QUERY, '{ memberByEmail(email: "unknown@example.com") { tier } }', '{', '{ nothing }'])
+    for (const text of [
+      QUERY,
+      '{ memberByEmail(email: "unknown@example.com") { tier } }',
+      '{',
+      '{ nothing }',
+    ])
       statuses.push((await stage.ask({ query: text, headers: { accept } })).status);
     expect(statuses).toEqual([200, 200, 400, 400]);
   });

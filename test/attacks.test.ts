@@ -6,18 +6,35 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from '
 import { generateKeyPair, importJWK, type JWTHeaderParameters, SignJWT, UnsecuredJWT } from 'jose';
 import type { Answer } from './cases/client.ts';
 import { type Stage, startInProcess } from './cases/inprocess.ts';
-import { BUILT_IN, EXCHANGE, linkIn, magicLink, mailed, newMember, REQUEST } from './cases/mailbox.ts';
+import {
+  BUILT_IN,
+  EXCHANGE,
+  linkIn,
+  magicLink,
+  mailed,
+  newMember,
+  REQUEST,
+} from './cases/mailbox.ts';
 import { startBrowser } from './support/browser.ts';
 import { tokenIn, until } from './support/mailserver.ts';
 
 const BASE = 'https://loyalty.example';
-const PROFILE = 'query ($id: ID!) { memberProfile(id: $id) { memberId partnerStandings { partnerId } } }';
-const REQUEST_CHANGE = 'mutation ($email: String!) { requestEmailChange(email: $email) { accepted } }';
+const PROFILE =
+  'query ($id: ID!) { memberProfile(id: $id) { memberId partnerStandings { partnerId } } }';
+const REQUEST_CHANGE =
+  'mutation ($email: String!) { requestEmailChange(email: $email) { accepted } }';
 const CONFIRM_CHANGE = 'mutation ($token: String!) { confirmEmailChange(token: $token) { email } }';
 
 let stage: Stage;
 beforeAll(async () => {
-  stage = await startInProcess({ env: { ...BUILT_IN, SANDBOX_URL: BASE, RATE_LIMIT_BUDGET: '100000', TRUSTED_PROXIES: '127.0.0.1' } });
+  stage = await startInProcess({
+    env: {
+      ...BUILT_IN,
+      SANDBOX_URL: BASE,
+      RATE_LIMIT_BUDGET: '100000',
+      TRUSTED_PROXIES: '127.0.0.1',
+    },
+  });
 });
 afterAll(() => stage.close());
 
@@ -28,15 +45,25 @@ const claims = () => ({ iss: BASE, aud: BASE, sub: 'm-both', iat: now(), exp: no
 
 /** The key that the service signs with, both halves of it: what an attack with it shows is not for want of a good signature. */
 async function serviceKey() {
-  const current = (await stage.stores.members.signingKeys.keys()).find(({ state }) => state === 'current');
+  const current = (await stage.stores.members.signingKeys.keys()).find(
+    ({ state }) => state === 'current',
+  );
   if (current?.state !== 'current') throw new Error('there is no signing key');
   return { ...current, key: await importJWK(current.privateKey, 'ES256') };
 }
 
-async function sign(changed: object = {}, header: Partial<JWTHeaderParameters> = {}, key?: Key): Promise<string> {
+async function sign(
+  changed: object = {},
+  header: Partial<JWTHeaderParameters> = {},
+  key?: Key,
+): Promise<string> {
   const service = await serviceKey();
-  const payload = Object.fromEntries(Object.entries({ ...claims(), ...changed }).filter(([, value]) => value !== undefined));
-  return new SignJWT(payload).setProtectedHeader({ alg: 'ES256', kid: service.kid, ...header }).sign(key ?? service.key);
+  const payload = Object.fromEntries(
+    Object.entries({ ...claims(), ...changed }).filter(([, value]) => value !== undefined),
+  );
+  return new SignJWT(payload)
+    .setProtectedHeader({ alg: 'ES256', kid: service.kid, ...header })
+    .sign(key ?? service.key);
 }
 
 let visitors = 0;
@@ -45,12 +72,22 @@ const visitor = () => {
   visitors += 1;
   return { 'x-forwarded-for': `192.0.2.${visitors}` };
 };
-const readProfile = (token: string, id = 'm-both') => stage.ask({ query: PROFILE, variables: { id }, token, headers: visitor() });
-const exchange = (token: string, key?: string) => stage.ask({ query: EXCHANGE, variables: { token }, key });
+const readProfile = (token: string, id = 'm-both') =>
+  stage.ask({ query: PROFILE, variables: { id }, token, headers: visitor() });
+const exchange = (token: string, key?: string) =>
+  stage.ask({ query: EXCHANGE, variables: { token }, key });
 const sessionOf = ({ body }: Answer) => body.data?.exchangeMagicLink;
-const newToken = async (key?: string) => tokenIn(await magicLink(stage, (await newMember(stage)).email, { key }));
-const pressed = (fields: Record<string, string>, headers: Record<string, string> = { 'sec-fetch-site': 'same-origin' }) =>
-  fetch(`${stage.url}/sign-in`, { method: 'POST', headers: { ...visitor(), ...headers }, body: new URLSearchParams(fields) });
+const newToken = async (key?: string) =>
+  tokenIn(await magicLink(stage, (await newMember(stage)).email, { key }));
+const pressed = (
+  fields: Record<string, string>,
+  headers: Record<string, string> = { 'sec-fetch-site': 'same-origin' },
+) =>
+  fetch(`${stage.url}/sign-in`, {
+    method: 'POST',
+    headers: { ...visitor(), ...headers },
+    body: new URLSearchParams(fields),
+  });
 
 /** While it runs, it is that much later. */
 async function later<T>(ms: number, act: () => Promise<T>): Promise<T> {
@@ -63,12 +100,17 @@ async function later<T>(ms: number, act: () => Promise<T>): Promise<T> {
 }
 
 test('the tokens that follow differ from this one in nothing but the attack', async () => {
-  expect((await readProfile(await sign())).body).toMatchObject({ data: { memberProfile: { memberId: 'm-both' } } });
+  expect((await readProfile(await sign())).body).toMatchObject({
+    data: { memberProfile: { memberId: 'm-both' } },
+  });
 });
 
 const FORGED: [attack: string, token: () => Promise<string>][] = [
   ['alg none', async () => new UnsecuredJWT(claims()).encode()],
-  ['alg none under the kid of the key', async () => `${encoded({ alg: 'none', kid: (await serviceKey()).kid })}.${encoded(claims())}.`],
+  [
+    'alg none under the kid of the key',
+    async () => `${encoded({ alg: 'none', kid: (await serviceKey()).kid })}.${encoded(claims())}.`,
+  ],
   ['HS256 with the public key', async () => signedWithPublicKey('HS256')],
   ['HS256 with the public key under the name of ES256', async () => signedWithPublicKey('ES256')],
   ['wrong iss', () => sign({ iss: 'https://evil.example' })],
@@ -84,7 +126,10 @@ const FORGED: [attack: string, token: () => Promise<string>][] = [
   ['a kid that nobody has', () => sign({}, { kid: 'unknown' })],
   ['a kid pointing elsewhere: a file', () => sign({}, { kid: '../../../../dev/null' })],
   ['a kid pointing elsewhere: a query', () => sign({}, { kid: "' OR '1'='1" })],
-  ["a stranger's signature under the kid of the key", async () => sign({}, {}, (await generateKeyPair('ES256')).privateKey)],
+  [
+    "a stranger's signature under the kid of the key",
+    async () => sign({}, {}, (await generateKeyPair('ES256')).privateKey),
+  ],
   [
     'changed claims under the old signature',
     async () => (await sign()).replace(/\.[^.]+\./, `.${encoded({ ...claims(), sub: 'm-beta' })}.`),
@@ -94,14 +139,22 @@ const FORGED: [attack: string, token: () => Promise<string>][] = [
 test.each(FORGED)('%s: 401, as for no token at all', async (_, token) => {
   const answer = await readProfile(await token());
   expect([answer.status, answer.code]).toEqual([401, 'UNAUTHENTICATED']);
-  const none = await stage.ask({ query: PROFILE, variables: { id: 'm-both' }, key: '', headers: visitor() });
+  const none = await stage.ask({
+    query: PROFILE,
+    variables: { id: 'm-both' },
+    key: '',
+    headers: visitor(),
+  });
   expect(answer.body.errors?.[0]?.message).toBe(none.body.errors?.[0]?.message);
 });
 
 async function signedWithPublicKey(alg: string): Promise<string> {
   const { publicKey, kid } = await serviceKey();
   // Cast: node's type of the same thing.
-  const secret = createPublicKey({ key: publicKey as JsonWebKey, format: 'jwk' }).export({ type: 'spki', format: 'pem' });
+  const secret = createPublicKey({ key: publicKey as JsonWebKey, format: 'jwk' }).export({
+    type: 'spki',
+    format: 'pem',
+  });
   const text = `${encoded({ alg, kid })}.${encoded(claims())}`;
   return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`;
 }
@@ -118,7 +171,13 @@ test('jku, x5u and jwk that bring keys of a stranger are ignored, and nobody goe
   await once(stranger, 'listening');
   // Cast: a server that listens on a port has such an address.
   const url = `http://127.0.0.1:${(stranger.address() as AddressInfo).port}/jwks.json`;
-  for (const header of [{ jku: url }, { x5u: url }, { jwk }, { jku: url, kid: 'stranger' }, { kid: url }]) {
+  for (const header of [
+    { jku: url },
+    { x5u: url },
+    { jwk },
+    { jku: url, kid: 'stranger' },
+    { kid: url },
+  ]) {
     expect((await readProfile(await sign({}, header, privateKey))).code).toBe('UNAUTHENTICATED');
   }
   expect(visits).toBe(0);
@@ -126,8 +185,15 @@ test('jku, x5u and jwk that bring keys of a stranger are ignored, and nobody goe
 });
 
 test('a token of member A for member B: MEMBER_NOT_FOUND, as for nobody', async () => {
-  const [other, nobody] = [await readProfile(await sign(), 'm-beta'), await readProfile(await sign(), 'm-nobody-at-all')];
-  expect([other.status, other.code, other.body.data]).toEqual([200, 'MEMBER_NOT_FOUND', { memberProfile: null }]);
+  const [other, nobody] = [
+    await readProfile(await sign(), 'm-beta'),
+    await readProfile(await sign(), 'm-nobody-at-all'),
+  ];
+  expect([other.status, other.code, other.body.data]).toEqual([
+    200,
+    'MEMBER_NOT_FOUND',
+    { memberProfile: null },
+  ]);
   const bare = ({ text }: Answer) => text.replace(/"requestId":"[^"]+"/, '');
   expect(bare(other)).toBe(bare(nobody));
 });
@@ -135,15 +201,27 @@ test('a token of member A for member B: MEMBER_NOT_FOUND, as for nobody', async 
 test('wrong azp: a token that a partner exchanged shows that partner alone and changes no address; one of an unknown partner shows none', async () => {
   const member = await newMember(stage);
   // Cast: what the fields of the selection are.
-  const session = sessionOf(await exchange(tokenIn(await magicLink(stage, member.email)))) as { idToken: string };
-  const shown = async (token: string, id: string) => (await readProfile(token, id)).body.data?.memberProfile;
-  expect(await shown(session.idToken, member.memberId)).toEqual({ memberId: member.memberId, partnerStandings: [{ partnerId: 'alpha' }] });
-  expect(await shown(await sign({ azp: 'nobody' }), 'm-both')).toEqual({ memberId: 'm-both', partnerStandings: [] });
+  const session = sessionOf(await exchange(tokenIn(await magicLink(stage, member.email)))) as {
+    idToken: string;
+  };
+  const shown = async (token: string, id: string) =>
+    (await readProfile(token, id)).body.data?.memberProfile;
+  expect(await shown(session.idToken, member.memberId)).toEqual({
+    memberId: member.memberId,
+    partnerStandings: [{ partnerId: 'alpha' }],
+  });
+  expect(await shown(await sign({ azp: 'nobody' }), 'm-both')).toEqual({
+    memberId: 'm-both',
+    partnerStandings: [],
+  });
   for (const ask of [
     { query: REQUEST_CHANGE, variables: { email: 'evil@example.com' } },
     { query: CONFIRM_CHANGE, variables: { token: `ec_${'x'.repeat(43)}` } },
   ]) {
-    expect(await stage.ask({ ...ask, token: session.idToken })).toMatchObject({ status: 200, code: 'INVALID_TOKEN' });
+    expect(await stage.ask({ ...ask, token: session.idToken })).toMatchObject({
+      status: 200,
+      code: 'INVALID_TOKEN',
+    });
   }
 });
 
@@ -161,7 +239,11 @@ test('a replayed link: INVALID_TOKEN, wherever it was used first', async () => {
   expect(sessionOf(await exchange(exchanged))).toBeDefined();
   expect((await pressed({ token: signedIn })).status).toBe(200);
   for (const token of [exchanged, signedIn]) {
-    expect(await exchange(token)).toMatchObject({ status: 200, code: 'INVALID_TOKEN', body: { data: { exchangeMagicLink: null } } });
+    expect(await exchange(token)).toMatchObject({
+      status: 200,
+      code: 'INVALID_TOKEN',
+      body: { data: { exchangeMagicLink: null } },
+    });
     expect((await pressed({ token })).status).toBe(410);
   }
 });
@@ -169,18 +251,30 @@ test('a replayed link: INVALID_TOKEN, wherever it was used first', async () => {
 test("a link of partner A exchanged with partner B's key: INVALID_TOKEN, and still good for A", async () => {
   const token = await newToken(stage.keys.alpha);
   expect((await exchange(token, stage.keys.beta)).code).toBe('INVALID_TOKEN');
-  expect(sessionOf(await exchange(token, stage.keys.alpha))).toMatchObject({ memberId: expect.any(String) });
+  expect(sessionOf(await exchange(token, stage.keys.alpha))).toMatchObject({
+    memberId: expect.any(String),
+  });
 });
 
 test('a race of 20 exchanges, and the page with them: one wins', async () => {
   const token = await newToken();
-  const answers = await Promise.all([...Array.from({ length: 20 }, () => exchange(token)), pressed({ token }), pressed({ token })]);
-  const won = answers.filter((answer) => ('body' in answer && 'code' in answer ? sessionOf(answer as Answer) : answer.status === 200));
+  const answers = await Promise.all([
+    ...Array.from({ length: 20 }, () => exchange(token)),
+    pressed({ token }),
+    pressed({ token }),
+  ]);
+  const won = answers.filter((answer) =>
+    'body' in answer && 'code' in answer ? sessionOf(answer as Answer) : answer.status === 200,
+  );
   expect(won).toHaveLength(1);
 });
 
 test("a link to a partner's own page at /sign-in: refused, and still good for the partner", async () => {
-  await stage.stores.members.partners.put({ partnerId: 'beta', name: 'Beta', magicLinkUrl: 'https://beta.example/in?from=mail' });
+  await stage.stores.members.partners.put({
+    partnerId: 'beta',
+    name: 'Beta',
+    magicLinkUrl: 'https://beta.example/in?from=mail',
+  });
   const { email } = await newMember(stage);
   const link = await magicLink(stage, email, { key: stage.keys.beta });
   expect(link).toMatch(/^https:\/\/beta\.example\/in\?from=mail&token=ml_/);
@@ -202,7 +296,9 @@ test('host-header injection into links: they lead to the base address, whatever 
       referer: `https://${evil}/`,
     },
   ]) {
-    const letter = await mailed(stage, email, () => posted({ query: REQUEST, variables: { email } }, headers));
+    const letter = await mailed(stage, email, () =>
+      posted({ query: REQUEST, variables: { email } }, headers),
+    );
     expect(linkIn(letter)).toMatch(new RegExp(`^${BASE}/sign-in\\?token=ml_`));
     expect(letter).not.toContain(evil);
   }
@@ -212,7 +308,11 @@ test('host-header injection into links: they lead to the base address, whatever 
 async function posted(body: object, headers: IncomingHttpHeaders): Promise<void> {
   const sent = request(`${stage.url}/graphql`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-partner-api-key': stage.keys.alpha, ...headers },
+    headers: {
+      'content-type': 'application/json',
+      'x-partner-api-key': stage.keys.alpha,
+      ...headers,
+    },
   });
   sent.end(JSON.stringify(body));
   const [response] = await once(sent, 'response');
@@ -228,11 +328,18 @@ test('CRLF in addresses and names: refused, or kept out of the headers of letter
     '\r\nboth@example.com',
   ]) {
     expect((await stage.ask({ query: REQUEST, variables: { email } })).code).toBe('BAD_USER_INPUT');
-    expect((await stage.ask({ query: REQUEST_CHANGE, variables: { email }, token: await sign() })).code).toBe('BAD_USER_INPUT');
+    expect(
+      (await stage.ask({ query: REQUEST_CHANGE, variables: { email }, token: await sign() })).code,
+    ).toBe('BAD_USER_INPUT');
   }
-  await stage.stores.members.partners.put({ partnerId: 'alpha', name: 'Alpha\r\nBcc: evil@example.com\r\n\r\n<b>Hotels</b>' });
+  await stage.stores.members.partners.put({
+    partnerId: 'alpha',
+    name: 'Alpha\r\nBcc: evil@example.com\r\n\r\n<b>Hotels</b>',
+  });
   const { email } = await newMember(stage);
-  const [head = ''] = (await mailed(stage, email, () => stage.ask({ query: REQUEST, variables: { email } }))).split('\r\n\r\n');
+  const [head = ''] = (
+    await mailed(stage, email, () => stage.ask({ query: REQUEST, variables: { email } }))
+  ).split('\r\n\r\n');
   expect(head).toMatch(/^Subject: Sign in to Alpha Bcc: evil@example.com/m);
   expect(head).not.toMatch(/^(bcc|cc|to: .*evil)/im);
   await stage.stores.members.partners.put({ partnerId: 'alpha', name: 'alpha' });
@@ -258,17 +365,28 @@ test('Unicode in addresses: no lookalike gets a letter, and none leads to anothe
     );
   }
   // Spellings that the canonical form folds are the member's own, and the letter goes to the stored one.
-  expect(await magicLink(stage, ` ${email.toUpperCase().replace('.', '\u3002')} `, { to: email })).toContain('token=');
+  expect(
+    await magicLink(stage, ` ${email.toUpperCase().replace('.', '\u3002')} `, { to: email }),
+  ).toContain('token=');
   expect(stage.mail()).toHaveLength(before + 1);
 });
 
 test('enumeration by status, bytes and headers: everybody is accepted alike; by mail count: the throttled get no sixth letter', async () => {
   const { email } = await newMember(stage);
   const before = stage.mail().length;
-  const asked = [...Array(8).fill(email), 'unknown@example.com', 'beta.only@example.com', 'ended@example.com', 'no address'];
+  const asked = [
+    ...Array(8).fill(email),
+    'unknown@example.com',
+    'beta.only@example.com',
+    'ended@example.com',
+    'no address',
+  ];
   const answers = [];
-  for (const each of asked) answers.push(await stage.ask({ query: REQUEST, variables: { email: each }, requestId: 'r' }));
-  const told = answers.map(({ status, text, headers }) => JSON.stringify([status, text, [...headers.keys()]]));
+  for (const each of asked)
+    answers.push(await stage.ask({ query: REQUEST, variables: { email: each }, requestId: 'r' }));
+  const told = answers.map(({ status, text, headers }) =>
+    JSON.stringify([status, text, [...headers.keys()]]),
+  );
   expect([...new Set(told)]).toHaveLength(1);
   await until(() => stage.mail().length >= before + 5);
   // What was asked before these has been looked at when their letters arrive.
@@ -306,7 +424,10 @@ test.each<[string, Record<string, string>]>([
 ])('a POST to /sign-in %s (login CSRF): 403, and the link is still good', async (_, headers) => {
   const token = await newToken();
   const answer = await pressed({ token }, headers);
-  expect([answer.status, await answer.text()]).toEqual([403, expect.stringContaining('not sent from our page')]);
+  expect([answer.status, await answer.text()]).toEqual([
+    403,
+    expect.stringContaining('not sent from our page'),
+  ]);
   expect((await pressed({ token })).status).toBe(200);
 });
 
@@ -318,7 +439,10 @@ test("a form on another site's page, in a browser: 403, and the link is still go
     await page.setContent(
       `<form method="post" action="${stage.url}/sign-in"><input type="hidden" name="token" value="${token}"><button>Win</button></form>`,
     );
-    const [reply] = await Promise.all([page.waitForResponse(`${stage.url}/sign-in`), page.getByRole('button').click()]);
+    const [reply] = await Promise.all([
+      page.waitForResponse(`${stage.url}/sign-in`),
+      page.getByRole('button').click(),
+    ]);
     expect(reply.status()).toBe(403);
   } finally {
     await browser.close();
@@ -329,7 +453,11 @@ test("a form on another site's page, in a browser: 403, and the link is still go
 test('XSS through names, addresses, tiers, tokens and partners: shown as the text that it is', async () => {
   const payload = '<img src=x onerror=alert(1)><script>alert(1)</script>';
   const quoted = '"><svg onload=alert(1)>\'';
-  await stage.stores.keys.createPartner({ partnerId: 'xss', name: `${payload}&amp;`, createdAt: new Date() });
+  await stage.stores.keys.createPartner({
+    partnerId: 'xss',
+    name: `${payload}&amp;`,
+    createdAt: new Date(),
+  });
   const address = { typed: "o'neil&co`{}$@example.com", canonical: "o'neil&co`{}$@example.com" };
   await stage.stores.members.importMembers([
     {
@@ -355,9 +483,13 @@ test('XSS through names, addresses, tiers, tokens and partners: shown as the tex
     await page.goto(`${stage.url}/sign-in?token=${tokenIn(stage.mail().at(-1))}`);
     await Promise.all([page.waitForEvent('domcontentloaded'), page.getByRole('button').click()]);
     const text = await page.getByRole('main').innerText();
-    for (const shown of [`${payload} ${quoted}`, address.typed, `${payload}&amp;`]) expect(text).toContain(shown);
+    for (const shown of [`${payload} ${quoted}`, address.typed, `${payload}&amp;`])
+      expect(text).toContain(shown);
     expect(await page.locator('main').locator('img, script, svg').count()).toBe(0);
-    for (const query of [`token=${encodeURIComponent(`ml_${quoted}`)}`, `token=ml_x&${encodeURIComponent(payload)}`]) {
+    for (const query of [
+      `token=${encodeURIComponent(`ml_${quoted}`)}`,
+      `token=ml_x&${encodeURIComponent(payload)}`,
+    ]) {
       await page.goto(`${stage.url}/sign-in?${query}`);
       expect(await page.content()).not.toContain('alert(1)');
     }
@@ -370,7 +502,12 @@ test('XSS through names, addresses, tiers, tokens and partners: shown as the tex
 test('a forged session in the form of the page: signed out, and nothing asked for', async () => {
   const session = await sign({}, {}, (await generateKeyPair('ES256')).privateKey);
   const answer = await pressed({ session, email: 'evil@example.com' });
-  expect([answer.status, await answer.text()]).toEqual([401, expect.stringContaining('You are signed out')]);
+  expect([answer.status, await answer.text()]).toEqual([
+    401,
+    expect.stringContaining('You are signed out'),
+  ]);
   const exchanged = await sign({ azp: 'alpha' });
-  expect(await (await pressed({ session: exchanged, email: 'evil@example.com' })).text()).not.toContain('We have sent a link');
+  expect(
+    await (await pressed({ session: exchanged, email: 'evil@example.com' })).text(),
+  ).not.toContain('We have sent a link');
 });

@@ -28,11 +28,16 @@ type Service = {
 };
 
 // Cast: the schema has been asked about the file's shape in the first test below.
-const file = parse(read('docker-compose.yml'), { merge: true }) as { services: Record<string, Service> };
+const file = parse(read('docker-compose.yml'), { merge: true }) as {
+  services: Record<string, Service>;
+};
 const services = Object.entries(file.services);
 const own = services.filter(([, { build }]) => build !== undefined);
 const staying = services.filter(([name]) => !name.startsWith('loyalty'));
-const SECRETS = { SUBGRAPH_SECRET: 'a-secret-of-the-sandbox', PRODUCTION_SUBGRAPH_SECRET: 'a-secret-of-production' };
+const SECRETS = {
+  SUBGRAPH_SECRET: 'a-secret-of-the-sandbox',
+  PRODUCTION_SUBGRAPH_SECRET: 'a-secret-of-production',
+};
 
 test("the file fits the compose specification's schema", () => {
   const { $schema, ...schema } = JSON.parse(read('test/support/compose-spec/schema.json'));
@@ -43,31 +48,45 @@ test("the file fits the compose specification's schema", () => {
 });
 
 test('the sandbox comes up by itself, production on request, the operator on call', () => {
-  const byProfile = (profile?: string) => services.filter(([, { profiles }]) => profiles?.[0] === profile).map(([name]) => name);
+  const byProfile = (profile?: string) =>
+    services.filter(([, { profiles }]) => profiles?.[0] === profile).map(([name]) => name);
   expect(byProfile()).toEqual(['mongo', 'redis', 'mailpit', 'members', 'standings', 'gateway']);
-  expect(byProfile('production')).toEqual(['members-production', 'standings-production', 'gateway-production']);
+  expect(byProfile('production')).toEqual([
+    'members-production',
+    'standings-production',
+    'gateway-production',
+  ]);
   expect(byProfile('operator')).toEqual(['loyalty', 'loyalty-production']);
 });
 
-test.each(services)('%s runs without root, without capabilities, on a read-only file system, within limits', (_name, service) => {
-  expect(service.user).toMatch(/^[1-9]\d*:[1-9]\d*$/);
-  expect(service.read_only).toBe(true);
-  expect(service.cap_drop).toEqual(['ALL']);
-  expect(service.security_opt).toEqual(['no-new-privileges:true']);
-  expect(service.tmpfs).toContain('/tmp');
-  const { cpus, memory, pids } = service.deploy.resources.limits;
-  expect(Number(cpus)).toBeGreaterThan(0);
-  expect(memory).toMatch(/^\d+M$/);
-  expect(pids).toBeGreaterThan(0);
-});
+test.each(services)(
+  '%s runs without root, without capabilities, on a read-only file system, within limits',
+  (_name, service) => {
+    expect(service.user).toMatch(/^[1-9]\d*:[1-9]\d*$/);
+    expect(service.read_only).toBe(true);
+    expect(service.cap_drop).toEqual(['ALL']);
+    expect(service.security_opt).toEqual(['no-new-privileges:true']);
+    expect(service.tmpfs).toContain('/tmp');
+    const { cpus, memory, pids } = service.deploy.resources.limits;
+    expect(Number(cpus)).toBeGreaterThan(0);
+    expect(memory).toMatch(/^\d+M$/);
+    expect(pids).toBeGreaterThan(0);
+  },
+);
 
-test.each(staying)('%s says whether it is healthy, and waits for what it needs to be', (_name, service) => {
-  expect(service.healthcheck?.test[0]).toBe('CMD');
-  const needed = Object.entries(service.depends_on ?? {});
-  expect(
-    needed.filter(([name, { condition }]) => condition !== 'service_healthy' || file.services[name]?.healthcheck === undefined),
-  ).toEqual([]);
-});
+test.each(staying)(
+  '%s says whether it is healthy, and waits for what it needs to be',
+  (_name, service) => {
+    expect(service.healthcheck?.test[0]).toBe('CMD');
+    const needed = Object.entries(service.depends_on ?? {});
+    expect(
+      needed.filter(
+        ([name, { condition }]) =>
+          condition !== 'service_healthy' || file.services[name]?.healthcheck === undefined,
+      ),
+    ).toEqual([]);
+  },
+);
 
 test.each(services)('%s is built here or pinned to a version', (_name, { image, build }) => {
   if (build === undefined) expect(image).toMatch(/^[\w./-]+:v?\d+\.\d+\.\d+/);
@@ -89,13 +108,17 @@ test('no secret is in the file: each comes from the environment, and production 
   expect(settingsOf('gateway').subgraphSecret).toBe(SECRETS.SUBGRAPH_SECRET);
   expect(settingsOf('gateway-production').subgraphSecret).toBe(SECRETS.PRODUCTION_SUBGRAPH_SECRET);
   expect(() => settingsOf('gateway', {})).toThrow('make one with openssl');
-  expect(() => settingsOf('gateway-production', { SUBGRAPH_SECRET: SECRETS.SUBGRAPH_SECRET })).toThrow('SUBGRAPH_SECRET has to be set');
+  expect(() =>
+    settingsOf('gateway-production', { SUBGRAPH_SECRET: SECRETS.SUBGRAPH_SECRET }),
+  ).toThrow('SUBGRAPH_SECRET has to be set');
 });
 
 test.each(own)('%s is set up by known settings with right values', (name, { environment = {} }) => {
   const known = Object.values(SETTINGS).map((row) => row.name);
   expect(Object.keys(environment).filter((variable) => !known.includes(variable))).toEqual([]);
-  expect(settingsOf(name).environment).toBe(name.endsWith('-production') ? 'production' : 'sandbox');
+  expect(settingsOf(name).environment).toBe(
+    name.endsWith('-production') ? 'production' : 'sandbox',
+  );
 });
 
 test.each(own.filter(([name]) => !name.startsWith('loyalty')))(
@@ -104,7 +127,9 @@ test.each(own.filter(([name]) => !name.startsWith('loyalty')))(
     const { host, port, adminPort } = settingsOf(name);
     expect(host).toBe('0.0.0.0');
     expect(service.healthcheck?.test.join(' ')).toContain(`http://127.0.0.1:${adminPort}/readyz`);
-    expect(service.ports ?? []).toEqual(processOf(name) === 'gateway' ? [`127.0.0.1:${port}:${port}`] : []);
+    expect(service.ports ?? []).toEqual(
+      processOf(name) === 'gateway' ? [`127.0.0.1:${port}:${port}`] : [],
+    );
     for (const address of [settingsOf(name).membersUrl, settingsOf(name).standingsUrl]) {
       if (address === undefined) continue;
       const { hostname, port: theirs } = new URL(address);
@@ -125,14 +150,19 @@ test('sandbox and production share no database, no counters and no network but t
 
 const dockerfiles = [...new Set(own.map(([, { build }]) => build?.dockerfile ?? ''))];
 
-test.each(dockerfiles)('%s starts node itself, as another user than root, from the one pinned image', (path) => {
-  const lines = read(path).split('\n');
-  expect(lines.filter((line) => line.startsWith('FROM '))).toEqual(['FROM node:24.21.0-slim']);
-  expect(lines).toContain('USER node');
-  const start: string[] = JSON.parse(/^(?:CMD|ENTRYPOINT) (\[.*\])$/m.exec(read(path))?.[1] ?? '[]');
-  expect(start[0]).toBe('node');
-  expect(existsSync(join(ROOT, start.at(-1) ?? ''))).toBe(true);
-});
+test.each(dockerfiles)(
+  '%s starts node itself, as another user than root, from the one pinned image',
+  (path) => {
+    const lines = read(path).split('\n');
+    expect(lines.filter((line) => line.startsWith('FROM '))).toEqual(['FROM node:24.21.0-slim']);
+    expect(lines).toContain('USER node');
+    const start: string[] = JSON.parse(
+      /^(?:CMD|ENTRYPOINT) (\[.*\])$/m.exec(read(path))?.[1] ?? '[]',
+    );
+    expect(start[0]).toBe('node');
+    expect(existsSync(join(ROOT, start.at(-1) ?? ''))).toBe(true);
+  },
+);
 
 function processOf(service: string): ProcessName {
   const [name] = service.split('-');
@@ -141,14 +171,20 @@ function processOf(service: string): ProcessName {
 
 function settingsOf(service: string, variables: Record<string, string> = SECRETS) {
   const environment = Object.entries(file.services[service]?.environment ?? {});
-  return readSettings(Object.fromEntries(environment.map(([name, value]) => [name, interpolate(value, variables)])), processOf(service));
+  return readSettings(
+    Object.fromEntries(environment.map(([name, value]) => [name, interpolate(value, variables)])),
+    processOf(service),
+  );
 }
 
 // As the specification has it: ${NAME:-default} and ${NAME:?message}.
 function interpolate(value: string, variables: Record<string, string>): string {
-  return value.replace(/\$\{(\w+):([-?])([^}]*)\}/g, (_all, name: string, kind: string, rest: string) => {
-    if (variables[name]) return variables[name];
-    if (kind === '?') throw new Error(rest);
-    return rest;
-  });
+  return value.replace(
+    /\$\{(\w+):([-?])([^}]*)\}/g,
+    (_all, name: string, kind: string, rest: string) => {
+      if (variables[name]) return variables[name];
+      if (kind === '?') throw new Error(rest);
+      return rest;
+    },
+  );
 }

@@ -44,9 +44,17 @@ test.each([
   ['TLS', () => '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400],
   ['HTTP/2', () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],
   ['headers without an end', () => `GET / HTTP/1.1\r\n${'a: b\r\n'.repeat(20_000)}`, 431],
-  ['a key of 20,000 letters', () => `POST /graphql HTTP/1.1\r\nhost: x\r\nx-partner-api-key: ${'k'.repeat(20_000)}\r\n\r\n`, 431],
+  [
+    'a key of 20,000 letters',
+    () => `POST /graphql HTTP/1.1\r\nhost: x\r\nx-partner-api-key: ${'k'.repeat(20_000)}\r\n\r\n`,
+    431,
+  ],
   ['two lengths', () => `${lengthOf(1).trimEnd()}\r\ncontent-length: 2\r\n\r\nx`, 400],
-  ['a length and chunks', () => `${lengthOf(1).trimEnd()}\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`, 400],
+  [
+    'a length and chunks',
+    () => `${lengthOf(1).trimEnd()}\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
+    400,
+  ],
   ['a chunk that is none', () => `${chunked()}xyz\r\n`, 400],
   ['a negative length', () => head('content-length: -1\r\n'), 400],
 ])('%s is refused in JSON, with a request id', async (_, sent, status) => {
@@ -60,7 +68,9 @@ test.each([
 });
 
 test.each(['CONNECT', 'TRACE', 'M-SEARCH'])('%s gets 405', async (method) => {
-  const answer = await heartbeat.during(() => talk(`${method} /graphql HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`));
+  const answer = await heartbeat.during(() =>
+    talk(`${method} /graphql HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`),
+  );
   expect(answer).toMatch(/^HTTP\/1.1 405 [\s\S]+METHOD_NOT_ALLOWED/);
 });
 
@@ -82,7 +92,8 @@ test('a hundred bodies that never end hold up nobody', async () => {
   await Promise.all(sockets.map((socket) => once(socket, 'connect')));
   await heartbeat.during(async () => {
     for (const socket of sockets) socket.write(' ');
-    for (const _ of Array(20).keys()) expect((await service.ask(heartbeat.asked)).text).toBe(heartbeat.heard);
+    for (const _ of Array(20).keys())
+      expect((await service.ask(heartbeat.asked)).text).toBe(heartbeat.heard);
   });
   for (const socket of sockets) socket.destroy();
 });
@@ -90,7 +101,10 @@ test('a hundred bodies that never end hold up nobody', async () => {
 test('callers who leave before they are answered hold up nobody', async () => {
   await heartbeat.during(async () => {
     for (const _ of Array(100).keys()) {
-      const body = JSON.stringify({ query: heartbeat.asked.query, variables: { email: 'both@example.com' } });
+      const body = JSON.stringify({
+        query: heartbeat.asked.query,
+        variables: { email: 'both@example.com' },
+      });
       const socket = dial();
       socket.write(lengthOf(body.length) + body);
       await once(socket, 'connect');
@@ -119,6 +133,8 @@ test('requests sent on without waiting are answered in their order', async () =>
   );
   const answer = await heartbeat.during(() => talk(sent.join('')));
   expect(
-    [...answer.matchAll(/x-request-id: (\S+)|"memberId":"(\S+?)"|"code":"(\S+?)"/g)].map(([, id, member, code]) => id ?? member ?? code),
+    [...answer.matchAll(/x-request-id: (\S+)|"memberId":"(\S+?)"|"code":"(\S+?)"/g)].map(
+      ([, id, member, code]) => id ?? member ?? code,
+    ),
   ).toEqual(['r0', 'm-both', 'r1', 'm-alpha', 'r2', 'MEMBER_NOT_FOUND', 'r3', 'm-both']);
 });

@@ -5,8 +5,10 @@ import { ALL_TRUE, HURTING } from './cases/hurt.ts';
 import { faultsOf } from './cases/leaks.ts';
 import { type Started, startFilled } from './cases/started.ts';
 
-const READ = 'query ($email: String!) { memberByEmail(email: $email) { memberId email firstName lastName tier points } }';
-const BY_ID = 'query ($externalId: String!) { memberByExternalId(externalId: $externalId) { memberId } }';
+const READ =
+  'query ($email: String!) { memberByEmail(email: $email) { memberId email firstName lastName tier points } }';
+const BY_ID =
+  'query ($externalId: String!) { memberByExternalId(externalId: $externalId) { memberId } }';
 
 let service: Started;
 let heartbeat: Heartbeat;
@@ -22,7 +24,9 @@ afterAll(() => service.close());
 async function ask(what: Ask): Promise<Answer> {
   const answer = await heartbeat.during(() => service.ask(what));
   expect(answer.status).toBeLessThan(500);
-  expect(faultsOf(answer.text.replaceAll(JSON.stringify(what.query ?? '').slice(1, -1), ''))).toEqual([]);
+  expect(
+    faultsOf(answer.text.replaceAll(JSON.stringify(what.query ?? '').slice(1, -1), '')),
+  ).toEqual([]);
   return answer;
 }
 
@@ -41,13 +45,20 @@ describe('a document built to hurt is refused or answered', () => {
       });
       expect([200, 400]).toContain(status);
       if (status === 400)
-        expect(['OPERATION_TOO_COMPLEX', 'GRAPHQL_VALIDATION_FAILED', 'GRAPHQL_PARSE_FAILED', 'BAD_REQUEST']).toContain(code);
+        expect([
+          'OPERATION_TOO_COMPLEX',
+          'GRAPHQL_VALIDATION_FAILED',
+          'GRAPHQL_PARSE_FAILED',
+          'BAD_REQUEST',
+        ]).toContain(code);
     }
   });
 
   test('all of them at once', async () => {
     const answers = await heartbeat.during(() =>
-      Promise.all(Object.values(HURTING).map((query) => service.ask({ query, variables: ALL_TRUE }))),
+      Promise.all(
+        Object.values(HURTING).map((query) => service.ask({ query, variables: ALL_TRUE })),
+      ),
     );
     for (const { status } of answers) expect([200, 400]).toContain(status);
   });
@@ -146,12 +157,17 @@ describe('a text', () => {
         'mutation ($input: EnrollMemberInput!) { enrollMember(input: $input) { created } }',
         { input: { email: 'a@example.com', lastName: text } },
       ],
-      ['mutation ($memberId: ID!) { endEnrollment(memberId: $memberId) { memberId } }', { memberId: text }],
+      [
+        'mutation ($memberId: ID!) { endEnrollment(memberId: $memberId) { memberId } }',
+        { memberId: text },
+      ],
     ] as const) {
       const { status, code } = await ask({ query, variables });
       expect([status, code]).toEqual([200, 'BAD_USER_INPUT']);
     }
-    expect((await ask({ query: READ, variables: { email: 'a@example.com' } })).code).toBe('MEMBER_NOT_FOUND');
+    expect((await ask({ query: READ, variables: { email: 'a@example.com' } })).code).toBe(
+      'MEMBER_NOT_FOUND',
+    );
   });
 
   test.each([
@@ -199,7 +215,9 @@ describe('a name that objects have of themselves', () => {
 
   test.each(NAMES)('%s is an alias like any other', async (name) => {
     for (const _ of [1, 2, 3]) {
-      const { text } = await ask({ query: `{ ${name}: memberByEmail(email: "both@example.com") { ${name}: memberId tier } }` });
+      const { text } = await ask({
+        query: `{ ${name}: memberByEmail(email: "both@example.com") { ${name}: memberId tier } }`,
+      });
       expect(text).toBe(`{"data":{"${name}":{"${name}":"m-both","tier":"Silver"}}}`);
     }
   });
@@ -207,19 +225,35 @@ describe('a name that objects have of themselves', () => {
   test.each(NAMES)('%s is a variable, a fragment and an operation like any other', async (name) => {
     const query = `query ${name}($${name}: String!) { memberByEmail(email: $${name}) { ...${name} } } fragment ${name} on PartnerMemberRead { memberId }`;
     for (const _ of [1, 2, 3]) {
-      const { text } = await json(`{"query":${quoted(query)},"operationName":"${name}","variables":{"${name}":"both@example.com"}}`);
+      const { text } = await json(
+        `{"query":${quoted(query)},"operationName":"${name}","variables":{"${name}":"both@example.com"}}`,
+      );
       expect(text).toBe('{"data":{"memberByEmail":{"memberId":"m-both"}}}');
     }
   });
 
-  test.each(NAMES)('%s adds nothing to the body, the variables or an input object', async (name) => {
-    expect((await json(`{"${name}":{"query":"{ __typename }"}}`)).code).toBe('BAD_REQUEST');
-    expect((await json(`{"query":${quoted(READ)},"variables":{"${name}":{"email":"both@example.com"}}}`)).code).toBe('BAD_USER_INPUT');
-    const enroll = 'mutation ($input: EnrollMemberInput!) { enrollMember(input: $input) { created } }';
-    const input = `{"email":"polluted@example.com","${name}":{"externalId":"polluted"}}`;
-    expect((await json(`{"query":${quoted(enroll)},"variables":{"input":${input}}}`)).code).toBe('BAD_USER_INPUT');
-    expect((await ask({ query: BY_ID, variables: { externalId: name } })).code).toBe('MEMBER_NOT_FOUND');
-  });
+  test.each(NAMES)(
+    '%s adds nothing to the body, the variables or an input object',
+    async (name) => {
+      expect((await json(`{"${name}":{"query":"{ __typename }"}}`)).code).toBe('BAD_REQUEST');
+      expect(
+        (
+          await json(
+            `{"query":${quoted(READ)},"variables":{"${name}":{"email":"both@example.com"}}}`,
+          )
+        ).code,
+      ).toBe('BAD_USER_INPUT');
+      const enroll =
+        'mutation ($input: EnrollMemberInput!) { enrollMember(input: $input) { created } }';
+      const input = `{"email":"polluted@example.com","${name}":{"externalId":"polluted"}}`;
+      expect((await json(`{"query":${quoted(enroll)},"variables":{"input":${input}}}`)).code).toBe(
+        'BAD_USER_INPUT',
+      );
+      expect((await ask({ query: BY_ID, variables: { externalId: name } })).code).toBe(
+        'MEMBER_NOT_FOUND',
+      );
+    },
+  );
 
   test('merged into a profile reaches no other object', async () => {
     const token = await service.provider.issue('m-both');
@@ -227,9 +261,13 @@ describe('a name that objects have of themselves', () => {
       __proto__: membershipYearStats { polluted: akinPoints } constructor: partnerStandings { prototype: points } } }`;
     for (const _ of [1, 2]) {
       const { text } = await ask({ query, variables: { id: 'm-both' }, token });
-      expect(text).toBe('{"data":{"memberProfile":{"__proto__":{"polluted":950},"constructor":[{"prototype":250},{"prototype":700}]}}}');
+      expect(text).toBe(
+        '{"data":{"memberProfile":{"__proto__":{"polluted":950},"constructor":[{"prototype":250},{"prototype":700}]}}}',
+      );
     }
-    const { text } = await ask({ query: '{ memberByEmail(email: "both@example.com") { memberId } }' });
+    const { text } = await ask({
+      query: '{ memberByEmail(email: "both@example.com") { memberId } }',
+    });
     expect(text).not.toContain('polluted');
   });
 });

@@ -15,10 +15,15 @@ type Service = {
 };
 
 const SERVICES: Record<string, { start: () => Promise<Service>; runs: number }> = {
-  'in process, on the embedded store': { start: () => startInProcess({ env: { RATE_LIMIT_BUDGET: '1000000' } }), runs: 30 },
+  'in process, on the embedded store': {
+    start: () => startInProcess({ env: { RATE_LIMIT_BUDGET: '1000000' } }),
+    runs: 30,
+  },
   'apart, on MongoDB and Redis': {
     async start() {
-      const { stack, ...rest } = await startFilled('apart, on MongoDB and Redis', { RATE_LIMIT_BUDGET: '1000000' });
+      const { stack, ...rest } = await startFilled('apart, on MongoDB and Redis', {
+        RATE_LIMIT_BUDGET: '1000000',
+      });
       return { ...rest, stores: stack.stores };
     },
     runs: 6,
@@ -36,7 +41,8 @@ const EVERYTHING = `query (${[...numbered('e', ADDRESSES), ...numbered('x', EXTE
 
 const BOTH_WAYS = `query ($email: String!, $externalId: String!) {
   a: memberByEmail(email: $email) { memberId points }  b: memberByExternalId(externalId: $externalId) { memberId points } }`;
-const PROFILE = 'query ($id: ID!) { memberProfile(id: $id) { memberId partnerStandings { partnerId } } }';
+const PROFILE =
+  'query ($id: ID!) { memberProfile(id: $id) { memberId partnerStandings { partnerId } } }';
 
 /** What may happen, in numbers that are wrapped to what there is. */
 type Action =
@@ -57,8 +63,22 @@ const actions: fc.Arbitrary<Action[]> = fc.array(
         externalId: fc.option(below(EXTERNAL_IDS), { nil: undefined }),
       }),
     },
-    { weight: 2, arbitrary: fc.record({ kind: fc.constant('end' as const), partner: below(PARTNERS), member: below(ADDRESSES) }) },
-    { weight: 2, arbitrary: fc.record({ kind: fc.constant('move' as const), member: below(ADDRESSES), address: below(ADDRESSES) }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        kind: fc.constant('end' as const),
+        partner: below(PARTNERS),
+        member: below(ADDRESSES),
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        kind: fc.constant('move' as const),
+        member: below(ADDRESSES),
+        address: below(ADDRESSES),
+      }),
+    },
     {
       weight: 2,
       arbitrary: fc.record({
@@ -112,7 +132,11 @@ describe.each(Object.entries(SERVICES))('%s', (_, { start, runs }) => {
 
   test('200 different look-ups at once, of two partners and a member, get each its own answer', async () => {
     const run = randomBytes(6).toString('hex');
-    const keys = await Promise.all(['one', 'other'].map((name) => addPartner(service.stores.keys, { partnerId: `${name}-${run}` })));
+    const keys = await Promise.all(
+      ['one', 'other'].map((name) =>
+        addPartner(service.stores.keys, { partnerId: `${name}-${run}` }),
+      ),
+    );
     await service.stores.members.importMembers(
       Array.from({ length: 50 }, (_, n) => ({
         memberId: `m${n}-${run}`,
@@ -126,8 +150,17 @@ describe.each(Object.entries(SERVICES))('%s', (_, { start, runs }) => {
       Array.from({ length: 200 }, async (_, asked) => {
         const n = asked % 50;
         if (asked % 10 === 0) {
-          const { body } = await service.ask({ query: PROFILE, variables: { id: `m0-${run}` }, token });
-          expect(body.data).toEqual({ memberProfile: { memberId: `m0-${run}`, partnerStandings: [{ partnerId: `other-${run}` }] } });
+          const { body } = await service.ask({
+            query: PROFILE,
+            variables: { id: `m0-${run}` },
+            token,
+          });
+          expect(body.data).toEqual({
+            memberProfile: {
+              memberId: `m0-${run}`,
+              partnerStandings: [{ partnerId: `other-${run}` }],
+            },
+          });
           return;
         }
         // The first partner has the odd ones, the second the even ones.
@@ -156,7 +189,10 @@ async function createWorld({ ask, stores, provider }: Service) {
   let earned = 0;
 
   async function take(action: Action): Promise<void> {
-    const member = 'member' in action ? model.members[action.member % Math.max(1, model.members.length)] : undefined;
+    const member =
+      'member' in action
+        ? model.members[action.member % Math.max(1, model.members.length)]
+        : undefined;
     const partner = 'partner' in action ? partners[action.partner] : undefined;
     const address = 'address' in action ? (addresses[action.address] ?? '') : '';
     if (action.kind === 'enroll' && partner) return enroll(partner, address, action.externalId);
@@ -166,10 +202,19 @@ async function createWorld({ ask, stores, provider }: Service) {
     if (action.kind === 'earn' && partner) return earn(partner, member, action.points);
   }
 
-  async function enroll({ partnerId, key }: (typeof partners)[number], address: string, id: number | undefined): Promise<void> {
-    const enrolling = { partnerId, address, externalId: id === undefined ? undefined : externalIds[id] };
+  async function enroll(
+    { partnerId, key }: (typeof partners)[number],
+    address: string,
+    id: number | undefined,
+  ): Promise<void> {
+    const enrolling = {
+      partnerId,
+      address,
+      externalId: id === undefined ? undefined : externalIds[id],
+    };
     const expected = model.expectEnrolled(enrolling);
-    const query = 'mutation ($input: EnrollMemberInput!) { enrollMember(input: $input) { created member { memberId email points } } }';
+    const query =
+      'mutation ($input: EnrollMemberInput!) { enrollMember(input: $input) { created member { memberId email points } } }';
     const { body, code } = await ask({
       query,
       variables: { input: { email: address.toUpperCase(), externalId: enrolling.externalId } },
@@ -180,7 +225,10 @@ async function createWorld({ ask, stores, provider }: Service) {
       return;
     }
     // Cast: the schema promises it.
-    const { created, member } = (body.data?.enrollMember ?? {}) as { created: boolean; member: { memberId: string; points: number } };
+    const { created, member } = (body.data?.enrollMember ?? {}) as {
+      created: boolean;
+      member: { memberId: string; points: number };
+    };
     expect(created).toBe(expected.created);
     if (expected.owner) expect(member.memberId).toBe(expected.owner.memberId);
     else expect(model.members.map(({ memberId }) => memberId)).not.toContain(member.memberId);
@@ -188,26 +236,41 @@ async function createWorld({ ask, stores, provider }: Service) {
     model.enroll(enrolling, member.memberId);
   }
 
-  async function end({ partnerId, key }: (typeof partners)[number], { memberId }: ModelMember): Promise<void> {
+  async function end(
+    { partnerId, key }: (typeof partners)[number],
+    { memberId }: ModelMember,
+  ): Promise<void> {
     const query = 'mutation ($memberId: ID!) { endEnrollment(memberId: $memberId) { memberId } }';
     const { body, code } = await ask({ query, variables: { memberId }, key });
-    if (model.end(partnerId, memberId)) expect(body).toEqual({ data: { endEnrollment: { memberId } } });
+    if (model.end(partnerId, memberId))
+      expect(body).toEqual({ data: { endEnrollment: { memberId } } });
     else expect([body.data, code]).toEqual([{ endEnrollment: null }, 'MEMBER_NOT_FOUND']);
   }
 
   async function move(member: ModelMember, address: string): Promise<void> {
     const { memberId } = member;
     const [imported] = await stores.members.importMembers([
-      { memberId, address: { typed: address, canonical: address }, previousAddresses: [], enrollments: [] },
+      {
+        memberId,
+        address: { typed: address, canonical: address },
+        previousAddresses: [],
+        enrollments: [],
+      },
     ]);
     expect(imported === 'email-in-use').toBe(!model.move(member, address));
   }
 
-  async function earn({ partnerId }: (typeof partners)[number], { memberId }: ModelMember, points: number): Promise<void> {
+  async function earn(
+    { partnerId }: (typeof partners)[number],
+    { memberId }: ModelMember,
+    points: number,
+  ): Promise<void> {
     earned += 1;
     const occurredAt = new Date();
     const year = `${occurredAt.getUTCFullYear()}-01-01`;
-    await stores.standings.record([{ activityId: `${run}-${earned}`, partnerId, memberId, points, stays: 1, occurredAt, year }]);
+    await stores.standings.record([
+      { activityId: `${run}-${earned}`, partnerId, memberId, points, stays: 1, occurredAt, year },
+    ]);
     model.earn(partnerId, memberId, points);
   }
 
@@ -227,15 +290,27 @@ async function createWorld({ ask, stores, provider }: Service) {
     ]);
     const { body } = await ask({ query: EVERYTHING, variables, key });
     const shown = (member: ModelMember | undefined) =>
-      member ? { memberId: member.memberId, email: expect.any(String), points: model.pointsOf(partnerId, member.memberId) } : null;
+      member
+        ? {
+            memberId: member.memberId,
+            email: expect.any(String),
+            points: model.pointsOf(partnerId, member.memberId),
+          }
+        : null;
     expect(body.data).toEqual(
       Object.fromEntries([
         ...addresses.map((address, n) => [`e${n}`, shown(model.byEmail(partnerId, address))]),
-        ...externalIds.map((externalId, n) => [`x${n}`, shown(model.byExternalId(partnerId, externalId))]),
+        ...externalIds.map((externalId, n) => [
+          `x${n}`,
+          shown(model.byExternalId(partnerId, externalId)),
+        ]),
       ]),
     );
     // Cast: as the schema has it; the addresses are compared without their case, which is the member's own.
-    for (const read of Object.values(body.data ?? {}) as ({ memberId: string; email: string } | null)[]) {
+    for (const read of Object.values(body.data ?? {}) as ({
+      memberId: string;
+      email: string;
+    } | null)[]) {
       if (read === null) continue;
       const member = model.members.find(({ memberId }) => memberId === read.memberId);
       expect(read.email.toLowerCase()).toBe(member?.current);
@@ -244,17 +319,28 @@ async function createWorld({ ask, stores, provider }: Service) {
 
   async function checkProfile({ memberId, current, enrollments }: ModelMember): Promise<void> {
     const query = `query ($id: ID!) { memberProfile(id: $id) { email partnerStandings { partnerId points } membershipYearStats { akinPoints } } }`;
-    const standings = [...enrollments.keys()].map((partnerId) => ({ partnerId, points: model.pointsOf(partnerId, memberId) }));
+    const standings = [...enrollments.keys()].map((partnerId) => ({
+      partnerId,
+      points: model.pointsOf(partnerId, memberId),
+    }));
     const token = await provider.issue(memberId);
     const { body } = await ask({ query, variables: { id: memberId }, token });
     // Cast: the schema promises it.
-    const profile = (body.data?.memberProfile ?? {}) as { email: string; partnerStandings: unknown[]; membershipYearStats: object };
+    const profile = (body.data?.memberProfile ?? {}) as {
+      email: string;
+      partnerStandings: unknown[];
+      membershipYearStats: object;
+    };
     expect(profile.email.toLowerCase()).toBe(current);
     expect(new Set(profile.partnerStandings)).toEqual(new Set(standings));
-    expect(profile.membershipYearStats).toEqual({ akinPoints: standings.reduce((sum, { points }) => sum + points, 0) });
+    expect(profile.membershipYearStats).toEqual({
+      akinPoints: standings.reduce((sum, { points }) => sum + points, 0),
+    });
     for (const other of model.members) {
       if (other.memberId === memberId) continue;
-      expect((await ask({ query, variables: { id: other.memberId }, token })).code).toBe('MEMBER_NOT_FOUND');
+      expect((await ask({ query, variables: { id: other.memberId }, token })).code).toBe(
+        'MEMBER_NOT_FOUND',
+      );
     }
   }
 

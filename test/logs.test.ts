@@ -7,7 +7,8 @@ import { addPartner, PARTNERS } from './cases/world.ts';
 import type { Running } from './stack.ts';
 import { freshMongodbUrl } from './support/servers.ts';
 
-const READ = 'query ($email: String!) { memberByEmail(email: $email) { memberId email firstName lastName tier } }';
+const READ =
+  'query ($email: String!) { memberByEmail(email: $email) { memberId email firstName lastName tier } }';
 const ENROLL = 'mutation ($input: EnrollMemberInput!) { enrollMember(input: $input) { created } }';
 
 /** What callers send and read here, none of which may be written down. */
@@ -41,10 +42,22 @@ const ASKED: Ask[] = [
   { query: '{ memberByExternalId(externalId: "secret-external-id") { tier } }' },
   {
     query: ENROLL,
-    variables: { input: { email: 'secret-address@example.com', firstName: 'SecretFirstName', lastName: 'SecretLastName' } },
+    variables: {
+      input: {
+        email: 'secret-address@example.com',
+        firstName: 'SecretFirstName',
+        lastName: 'SecretLastName',
+      },
+    },
   },
-  { query: ENROLL, variables: { input: { email: 'both@example.com', externalId: 'secret-external-id' } } },
-  { query: 'query SecretOperation { secretalias: memberByEmail(email: "both@example.com") { secretalias: tier } }' },
+  {
+    query: ENROLL,
+    variables: { input: { email: 'both@example.com', externalId: 'secret-external-id' } },
+  },
+  {
+    query:
+      'query SecretOperation { secretalias: memberByEmail(email: "both@example.com") { secretalias: tier } }',
+  },
   { query: 'query SecretOperation { secretalias }' },
   { query: '{ secretalias(' },
   { body: '{"query":"secret-alias' },
@@ -53,7 +66,14 @@ const ASKED: Ask[] = [
   { path: '/secret-path?secret-search', query: READ },
   { path: '/graphql?secret-search', query: '{ __typename }' },
   { method: 'GET', path: '/secret-path' },
-  { query: '{ __typename }', headers: { 'user-agent': 'secret-header', referer: 'http://secret-header/', cookie: 'a=secret-header' } },
+  {
+    query: '{ __typename }',
+    headers: {
+      'user-agent': 'secret-header',
+      referer: 'http://secret-header/',
+      cookie: 'a=secret-header',
+    },
+  },
 ];
 
 test('no line of any process holds an address, a name, a key, a token or a variable, in good times and bad', async () => {
@@ -73,7 +93,9 @@ test('no line of any process holds an address, a name, a key, a token or a varia
   await Promise.all(ASKED.slice(0, 8).map(ask));
   await wire.mend();
   const { gateway, members, standings } = service.stack;
-  const processes = [gateway, members, standings].filter((running): running is Running => running !== undefined);
+  const processes = [gateway, members, standings].filter(
+    (running): running is Running => running !== undefined,
+  );
   for (const running of processes) await running.stop();
 
   const written = processes.map((running) => running.output()).join('\n');
@@ -90,10 +112,15 @@ test('an error nobody foresaw is written down without what it was about', async 
   const service = await startFilled('in one process');
   const { stores, gateway } = service.stack;
   const key = await addPartner(stores.keys, { partnerId: 'broken' });
-  const program = { membershipYear: { start: '01-01', timeZone: 'secret-program' }, tiers: PARTNERS.alpha.program.tiers };
+  const program = {
+    membershipYear: { start: '01-01', timeZone: 'secret-program' },
+    tiers: PARTNERS.alpha.program.tiers,
+  };
   await stores.standings.putProgram('broken', program);
   await service.ask({ query: ENROLL, variables: { input: { email: 'both@example.com' } }, key });
-  expect((await service.ask({ query: READ, variables: { email: 'both@example.com' }, key })).code).toBe('INTERNAL_SERVER_ERROR');
+  expect(
+    (await service.ask({ query: READ, variables: { email: 'both@example.com' }, key })).code,
+  ).toBe('INTERNAL_SERVER_ERROR');
   await gateway.stop();
   const written = gateway.output();
   await service.close();
@@ -107,5 +134,6 @@ function expectDiscreet(written: string, secrets: string[]): void {
   const known = new Set([...Object.keys(LOG_FIELDS), 'level', 'time', 'pid', 'msg', 'err']);
   const lines = written.split('\n').filter((line) => line.startsWith('{'));
   expect(lines.length).toBeGreaterThan(2);
-  for (const line of lines) expect(Object.keys(JSON.parse(line)).filter((field) => !known.has(field))).toEqual([]);
+  for (const line of lines)
+    expect(Object.keys(JSON.parse(line)).filter((field) => !known.has(field))).toEqual([]);
 }

@@ -16,7 +16,11 @@ beforeAll(async () => {
   server = await startMailServer();
   database = freshMongodbUrl();
   // Everything in one process, twice: both take requests, and both send mail.
-  started = await startFilled('in one process', { MONGODB_URL: database.url, REDIS_URL: redisUrl(), SMTP_URL: server.url });
+  started = await startFilled('in one process', {
+    MONGODB_URL: database.url,
+    REDIS_URL: redisUrl(),
+    SMTP_URL: server.url,
+  });
   const second = await started.stack.addGateway();
   gateways = [started.ask, createClient(second.url, started.keys.alpha)];
 }, 60_000);
@@ -26,12 +30,17 @@ afterAll(async () => {
   await server.down();
 });
 
-const sentTo = (address: string) => server.mails.filter(({ recipients }) => recipients[0] === address);
+const sentTo = (address: string) =>
+  server.mails.filter(({ recipients }) => recipients[0] === address);
 
 /** Asks one gateway after the other. */
 async function askInTurn(times: number, email: string, key?: string): Promise<void> {
   for (let turn = 0; turn < times; turn += 1) {
-    const answer = await gateways[turn % gateways.length]?.({ query: REQUEST, variables: { email }, key });
+    const answer = await gateways[turn % gateways.length]?.({
+      query: REQUEST,
+      variables: { email },
+      key,
+    });
     expect(answer?.text).toBe('{"data":{"requestMagicLink":{"accepted":true}}}');
   }
 }
@@ -58,7 +67,12 @@ test('a thousand letters of one partner in 15 minutes, from all gateways togethe
   // As if 998 had gone to members of the partner already.
   const limit = { key: 'partner\ngamma', count: 1_000, windowMs: MINUTES_15 };
   for (let batch = 0; batch < 20; batch += 1) {
-    await Promise.all(Array.from({ length: 50 }, (_, index) => batch * 50 + index >= 2 && outbox.admit(limit, Date.now())));
+    await Promise.all(
+      Array.from(
+        { length: 50 },
+        (_, index) => batch * 50 + index >= 2 && outbox.admit(limit, Date.now()),
+      ),
+    );
   }
   await askInTurn(4, 'ended@example.com', started.keys.gamma);
   await until(() => sentTo('ended@example.com').length >= 2);

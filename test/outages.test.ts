@@ -15,7 +15,10 @@ const STANDING = '{ memberByExternalId(externalId: "shared-1") { points } }';
 const PARTLY = `{ a: memberByEmail(email: "both@example.com") { email } b: memberByEmail(email: "both@example.com") { tier } c: __typename }`;
 
 const away = (name: string) => [
-  expect.objectContaining({ message: ERRORS.SERVICE_UNAVAILABLE.message, path: expect.arrayContaining([name]) }),
+  expect.objectContaining({
+    message: ERRORS.SERVICE_UNAVAILABLE.message,
+    path: expect.arrayContaining([name]),
+  }),
 ];
 
 function expectUnavailable(answer: Answer): void {
@@ -27,7 +30,8 @@ function expectUnavailable(answer: Answer): void {
 
 /** Asks until the answer is 200. */
 async function recovered(ask: Client, query: string): Promise<void> {
-  while ((await ask({ query })).status !== 200) await new Promise((resolve) => setTimeout(resolve, 100));
+  while ((await ask({ query })).status !== 200)
+    await new Promise((resolve) => setTimeout(resolve, 100));
 }
 
 async function readiness({ adminUrl }: Running): Promise<number> {
@@ -43,7 +47,10 @@ describe('503 SERVICE_UNAVAILABLE', () => {
   afterAll(() => service.close());
 
   /** Holds a subgraph's process still while something is tried. */
-  async function whileStopped(name: 'members' | 'standings', attempt: () => Promise<void>): Promise<void> {
+  async function whileStopped(
+    name: 'members' | 'standings',
+    attempt: () => Promise<void>,
+  ): Promise<void> {
     const running = service.stack[name];
     if (running === undefined) throw new Error(`${name} does not run by itself`);
     process.kill(running.pid, 'SIGSTOP');
@@ -66,7 +73,10 @@ describe('503 SERVICE_UNAVAILABLE', () => {
         { data: { memberByEmail: { memberId: 'm-both', email: 'Both@Example.com' } } },
       ]);
       expect(partly?.status).toBe(200);
-      expect(partly?.body).toEqual({ data: { a: { email: 'Both@Example.com' }, b: null, c: 'Query' }, errors: away('b') });
+      expect(partly?.body).toEqual({
+        data: { a: { email: 'Both@Example.com' }, b: null, c: 'Query' },
+        errors: away('b'),
+      });
       expect(await readiness(service.stack.gateway)).toBe(503);
     });
     expect(await readiness(service.stack.gateway)).toBe(200);
@@ -74,12 +84,20 @@ describe('503 SERVICE_UNAVAILABLE', () => {
 
   test('when members stand still, for every look-up and every change', async () => {
     await whileStopped('members', async () => {
-      const queries = [WHOLE, IDENTITY, STANDING, 'mutation { endEnrollment(memberId: "m-beta") { memberId } }'];
-      for (const answer of await Promise.all(queries.map((query) => service.ask({ query })))) expectUnavailable(answer);
+      const queries = [
+        WHOLE,
+        IDENTITY,
+        STANDING,
+        'mutation { endEnrollment(memberId: "m-beta") { memberId } }',
+      ];
+      for (const answer of await Promise.all(queries.map((query) => service.ask({ query }))))
+        expectUnavailable(answer);
       const partly = await service.ask({ query: PARTLY });
       expect([partly.status, partly.body.data]).toEqual([200, { a: null, b: null, c: 'Query' }]);
       expect((await service.ask({ query: '{ __typename }' })).status).toBe(200);
-      expect((await service.ask({ query: '{ __schema { queryType { name } } }' })).status).toBe(200);
+      expect((await service.ask({ query: '{ __schema { queryType { name } } }' })).status).toBe(
+        200,
+      );
       expect((await service.ask({ query: '{' })).status).toBe(400);
     });
   });
@@ -118,7 +136,10 @@ describe('with the database', () => {
     database = freshMongodbUrl();
     wire = await layWire(database.url);
     service = await startFilled('apart, on MongoDB and Redis', { MONGODB_URL: wire.url });
-    gateways = [service.ask, createClient((await service.stack.addGateway()).url, service.keys.alpha)];
+    gateways = [
+      service.ask,
+      createClient((await service.stack.addGateway()).url, service.keys.alpha),
+    ];
   }, 60_000);
   afterAll(async () => {
     await service.close();
@@ -126,45 +147,51 @@ describe('with the database', () => {
     await database.drop();
   });
 
-  test.each(['hold', 'cut'] as const)('away (%s), 503 for what it holds, and known keys go on', async (fault) => {
-    const unseen = await addKey(service.stack.stores.keys, 'alpha');
-    for (const ask of gateways) expect((await ask({ query: WHOLE })).status).toBe(200);
-    await wire[fault]();
-    try {
-      await Promise.all(
-        gateways.map(async (ask) => {
-          const [whole, known, unknown] = await Promise.all([
-            ask({ query: WHOLE }),
-            ask({ query: '{ __typename }' }),
-            ask({ query: '{ __typename }', key: unseen }),
-          ]);
-          expectUnavailable(whole);
-          expect(known.status).toBe(200);
-          expect([unknown.status, unknown.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
-          expect(faultsOf(unknown.text)).toEqual([]);
-        }),
-      );
-      expect(await readiness(service.stack.gateway)).toBe(503);
-    } finally {
-      await wire.mend();
-    }
-    for (const ask of gateways) await recovered(ask, WHOLE);
-    expect((await service.ask({ query: WHOLE, key: unseen })).status).toBe(200);
-  });
+  test.each(['hold', 'cut'] as const)(
+    'away (%s), 503 for what it holds, and known keys go on',
+    async (fault) => {
+      const unseen = await addKey(service.stack.stores.keys, 'alpha');
+      for (const ask of gateways) expect((await ask({ query: WHOLE })).status).toBe(200);
+      await wire[fault]();
+      try {
+        await Promise.all(
+          gateways.map(async (ask) => {
+            const [whole, known, unknown] = await Promise.all([
+              ask({ query: WHOLE }),
+              ask({ query: '{ __typename }' }),
+              ask({ query: '{ __typename }', key: unseen }),
+            ]);
+            expectUnavailable(whole);
+            expect(known.status).toBe(200);
+            expect([unknown.status, unknown.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+            expect(faultsOf(unknown.text)).toEqual([]);
+          }),
+        );
+        expect(await readiness(service.stack.gateway)).toBe(503);
+      } finally {
+        await wire.mend();
+      }
+      for (const ask of gateways) await recovered(ask, WHOLE);
+      expect((await service.ask({ query: WHOLE, key: unseen })).status).toBe(200);
+    },
+  );
 
   test('a key works at once, and stops within 5 seconds of being revoked on every gateway', async () => {
     const { keys } = service.stack.stores;
     const key = await addKey(keys, 'alpha');
     const [record] = (await keys.keys('alpha')).slice(-1);
-    for (const ask of gateways) expect((await ask({ query: '{ __typename }', key })).status).toBe(200);
+    for (const ask of gateways)
+      expect((await ask({ query: '{ __typename }', key })).status).toBe(200);
     await keys.revokeKey(record?.keyId ?? '', new Date());
     const deadline = Date.now() + 5_000;
     const open = new Set(gateways);
     while (open.size > 0 && Date.now() < deadline) {
-      for (const ask of open) if ((await ask({ query: '{ __typename }', key })).status === 401) open.delete(ask);
+      for (const ask of open)
+        if ((await ask({ query: '{ __typename }', key })).status === 401) open.delete(ask);
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
-    for (const ask of gateways) expect((await ask({ query: '{ __typename }', key })).code).toBe('UNAUTHENTICATED');
+    for (const ask of gateways)
+      expect((await ask({ query: '{ __typename }', key })).code).toBe('UNAUTHENTICATED');
   });
 });
 

@@ -19,7 +19,8 @@ import { freePort } from './support/servers.ts';
 const ALGORITHMS = ['RS256', 'ES256', 'EdDSA'] as const;
 type Algorithm = (typeof ALGORITHMS)[number];
 const REDIRECT = 'http://127.0.0.1/signed-in';
-const PROFILE = 'query ($id: ID!) { memberProfile(id: $id) { memberId partnerStandings { partnerId } } }';
+const PROFILE =
+  'query ($id: ID!) { memberProfile(id: $id) { memberId partnerStandings { partnerId } } }';
 
 let issuer: string;
 let keys: JSONWebKeySet;
@@ -104,7 +105,11 @@ async function signIn(account: string, alg: Algorithm): Promise<string> {
     code_verifier: verifier,
   });
   const authorization = `Basic ${Buffer.from(`${client}:${encodeURIComponent('a secret that the test knows')}`).toString('base64')}`;
-  const reply = await fetch(new URL('/token', issuer), { method: 'POST', headers: { authorization }, body });
+  const reply = await fetch(new URL('/token', issuer), {
+    method: 'POST',
+    headers: { authorization },
+    body,
+  });
   const answered = Object(await reply.json());
   if (typeof answered.id_token !== 'string') throw new Error(JSON.stringify(answered));
   return answered.id_token;
@@ -114,16 +119,31 @@ async function signIn(account: string, alg: Algorithm): Promise<string> {
 async function sign(alg: Algorithm, claims: JWTPayload = {}, set = keys): Promise<string> {
   const jwk = set.keys.find((each) => each.alg === alg) ?? {};
   const now = Math.floor(Date.now() / 1_000);
-  const payload = { iss: issuer, aud: `loyalty-${alg}`, sub: 'm-both', iat: now, exp: now + 3_600, ...claims };
-  return new SignJWT(payload).setProtectedHeader({ alg, kid: jwk.kid }).sign(await importJWK(jwk, alg));
+  const payload = {
+    iss: issuer,
+    aud: `loyalty-${alg}`,
+    sub: 'm-both',
+    iat: now,
+    exp: now + 3_600,
+    ...claims,
+  };
+  return new SignJWT(payload)
+    .setProtectedHeader({ alg, kid: jwk.kid })
+    .sign(await importJWK(jwk, alg));
 }
 
 let visitors = 0;
 function ask(stage: Stage, token: string, id = 'm-both') {
   visitors += 1;
-  return stage.ask({ query: PROFILE, variables: { id }, token, headers: { 'x-forwarded-for': `2001:db8:${visitors.toString(16)}::1` } });
+  return stage.ask({
+    query: PROFILE,
+    variables: { id },
+    token,
+    headers: { 'x-forwarded-for': `2001:db8:${visitors.toString(16)}::1` },
+  });
 }
-const reads = async (stage: Stage, token: string) => (await ask(stage, token)).body.data?.memberProfile !== undefined;
+const reads = async (stage: Stage, token: string) =>
+  (await ask(stage, token)).body.data?.memberProfile !== undefined;
 const visits = (path: string) =>
   provider
     .output()
@@ -145,7 +165,12 @@ describe.each(ALGORITHMS)('an ID token that is signed with %s', (alg) => {
     const token = await signIn('m-both', alg);
     expect(decodeProtectedHeader(token)).toMatchObject({ alg, kid: `first-${alg}` });
     expect((await ask(stage, token)).body).toEqual({
-      data: { memberProfile: { memberId: 'm-both', partnerStandings: [{ partnerId: 'alpha' }, { partnerId: 'beta' }] } },
+      data: {
+        memberProfile: {
+          memberId: 'm-both',
+          partnerStandings: [{ partnerId: 'alpha' }, { partnerId: 'beta' }],
+        },
+      },
     });
     expect((await ask(stage, token, 'm-beta')).code).toBe('MEMBER_NOT_FOUND');
     expect(visits('/.well-known/openid-configuration')).toBe(path === '' ? 1 : 0);
@@ -156,22 +181,37 @@ describe.each(ALGORITHMS)('an ID token that is signed with %s', (alg) => {
 test('ID_TOKEN_MEMBER_CLAIM says which claim is the member', async () => {
   const token = await signIn('account-m-both', 'ES256');
   expect(decodeJwt(token)).toMatchObject({ sub: 'account-m-both', loyalty_id: 'm-both' });
-  expect(await reads(await open('ES256', { ID_TOKEN_MEMBER_CLAIM: 'loyalty_id' }), token)).toBe(true);
+  expect(await reads(await open('ES256', { ID_TOKEN_MEMBER_CLAIM: 'loyalty_id' }), token)).toBe(
+    true,
+  );
   expect((await ask(await open('ES256'), token)).code).toBe('MEMBER_NOT_FOUND');
-  expect(await ask(await open('ES256', { ID_TOKEN_MEMBER_CLAIM: 'employee' }), token)).toMatchObject({ status: 401 });
+  expect(
+    await ask(await open('ES256', { ID_TOKEN_MEMBER_CLAIM: 'employee' }), token),
+  ).toMatchObject({ status: 401 });
 });
 
 test('a token for another client of the provider, or of another issuer at the same keys: 401', async () => {
   const stage = await open('ES256');
-  expect(await ask(stage, await signIn('m-both', 'RS256'))).toMatchObject({ status: 401, code: 'UNAUTHENTICATED' });
-  expect(await ask(stage, await sign('ES256', { iss: `${issuer}/` }))).toMatchObject({ status: 401, code: 'UNAUTHENTICATED' });
-  expect(await ask(stage, await sign('ES256', { aud: ['loyalty-ES256', 'other'] }))).toMatchObject({ status: 401 });
+  expect(await ask(stage, await signIn('m-both', 'RS256'))).toMatchObject({
+    status: 401,
+    code: 'UNAUTHENTICATED',
+  });
+  expect(await ask(stage, await sign('ES256', { iss: `${issuer}/` }))).toMatchObject({
+    status: 401,
+    code: 'UNAUTHENTICATED',
+  });
+  expect(await ask(stage, await sign('ES256', { aud: ['loyalty-ES256', 'other'] }))).toMatchObject({
+    status: 401,
+  });
 });
 
 test('an azp restricts a token only where it names a partner', async () => {
   const stage = await open('ES256');
-  const shown = async (azp: string) => (await ask(stage, await sign('ES256', { azp }))).body.data?.memberProfile;
-  expect(await shown('loyalty-ES256')).toMatchObject({ partnerStandings: [{ partnerId: 'alpha' }, { partnerId: 'beta' }] });
+  const shown = async (azp: string) =>
+    (await ask(stage, await sign('ES256', { azp }))).body.data?.memberProfile;
+  expect(await shown('loyalty-ES256')).toMatchObject({
+    partnerStandings: [{ partnerId: 'alpha' }, { partnerId: 'beta' }],
+  });
   expect(await shown('beta')).toMatchObject({ partnerStandings: [{ partnerId: 'beta' }] });
 });
 
@@ -195,7 +235,10 @@ test('when the provider rotates its keys, tokens of the new one are taken soon, 
   let tries = 0;
   await until(async () => {
     tries += 1;
-    return (await ask(stage, await sign('ES256', { jti: `of the key that is gone, ${tries}` }))).status === 401;
+    return (
+      (await ask(stage, await sign('ES256', { jti: `of the key that is gone, ${tries}` })))
+        .status === 401
+    );
   });
 });
 
@@ -208,10 +251,18 @@ test('while the provider is down its keys go on for a day; without any, 503 and 
     expect(await reads(stage, await sign('ES256', { jti: `after ${hours} hours` }))).toBe(true);
   }
   runAhead(25 * 3_600_000);
-  expect(await ask(stage, await sign('ES256', { jti: 'after a day' }))).toMatchObject({ status: 503, code: 'SERVICE_UNAVAILABLE' });
-  expect(await ask(late, await sign('ES256'))).toMatchObject({ status: 503, code: 'SERVICE_UNAVAILABLE' });
+  expect(await ask(stage, await sign('ES256', { jti: 'after a day' }))).toMatchObject({
+    status: 503,
+    code: 'SERVICE_UNAVAILABLE',
+  });
+  expect(await ask(late, await sign('ES256'))).toMatchObject({
+    status: 503,
+    code: 'SERVICE_UNAVAILABLE',
+  });
   // What needs no provider is answered all the same.
-  expect((await late.ask({ query: '{ memberByEmail(email: "both@example.com") { memberId } }' })).status).toBe(200);
+  expect(
+    (await late.ask({ query: '{ memberByEmail(email: "both@example.com") { memberId } }' })).status,
+  ).toBe(200);
 
   provider = await startOidc(keys);
   runAhead(26 * 3_600_000);
@@ -226,7 +277,8 @@ test('a flood of unknown kids does not reach the provider', async () => {
     const set = { keys: strangers.keys.map((key) => ({ ...key, kid: `${key.kid}-${index}` })) };
     return ask(stage, await sign('ES256', {}, set));
   });
-  for (const answer of await Promise.all(flood)) expect([answer.status, answer.code]).toEqual([401, 'UNAUTHENTICATED']);
+  for (const answer of await Promise.all(flood))
+    expect([answer.status, answer.code]).toEqual([401, 'UNAUTHENTICATED']);
   expect(visits('/jwks')).toBe(1);
   expect(await reads(stage, await signIn('m-both', 'ES256'))).toBe(true);
 });

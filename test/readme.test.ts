@@ -11,11 +11,18 @@ test("from the first start to the member's profile", async () => {
   const [, commands = ''] = /^## Members sign in$.*?^```\n(.*?)^```/ms.exec(readme) ?? [];
   const folder = temporaryFolder();
   const port = `${await freePort()}`;
-  const service = await startService({ PORT: port, SANDBOX_URL: `http://localhost:${port}`, DATA_DIR: folder.path });
+  const service = await startService({
+    PORT: port,
+    SANDBOX_URL: `http://localhost:${port}`,
+    DATA_DIR: folder.path,
+  });
   const browser = await startBrowser();
   try {
     const [key = ''] = /pk_test_\w+/.exec(service.output()) ?? [];
-    const here = commands.replace('pk_test_…', key).replaceAll(':4000', `:${port}`).replaceAll('data/sandbox', folder.path);
+    const here = commands
+      .replace('pk_test_…', key)
+      .replaceAll(':4000', `:${port}`)
+      .replaceAll('data/sandbox', folder.path);
     const [accepted, link = '', ...rest] = (await run('bash', ['-c', here])).split('\n');
     expect([accepted, rest]).toEqual(['{"data":{"requestMagicLink":{"accepted":true}}}', ['']]);
     const page = await browser.newPage();
@@ -23,7 +30,8 @@ test("from the first start to the member's profile", async () => {
     await page.getByRole('button').click();
     await page.getByRole('heading', { name: 'Your profile' }).waitFor();
     const shown = await page.getByRole('main').innerText();
-    for (const text of ['Teal Heron', 'Teal.Heron@example.com', 'Demo Hotels', 'Gold', '5,200']) expect(shown).toContain(text);
+    for (const text of ['Teal Heron', 'Teal.Heron@example.com', 'Demo Hotels', 'Gold', '5,200'])
+      expect(shown).toContain(text);
   } finally {
     await browser.close();
     await service.kill();

@@ -21,7 +21,10 @@ describe.each(ENGINES)('on %s', (engine) => {
       ['with spaces around it', '  both@example.com '],
       ['in other case, historical', 'Both.Earlier@EXAMPLE.net'],
     ])('resolves %s', async (_, email) => {
-      expect(await calls.byEmail(email)).toMatchObject({ memberId: 'm-both', email: 'Both@Example.com' });
+      expect(await calls.byEmail(email)).toMatchObject({
+        memberId: 'm-both',
+        email: 'Both@Example.com',
+      });
     });
 
     test('resolves in either of two Unicode forms, and with its domain in Unicode or ASCII', async () => {
@@ -41,7 +44,12 @@ describe.each(ENGINES)('on %s', (engine) => {
     test('is not folded any further: dots and tags tell addresses apart', async () => {
       const [one, other] = [calls.fresh(), calls.fresh()];
       await calls.enroll({ email: `${one}.${other}@example.com` });
-      for (const local of [`${one}${other}`, `${one}.${other}+tag`, `${one}..${other}`, `"${one}.${other}"`]) {
+      for (const local of [
+        `${one}${other}`,
+        `${one}.${other}+tag`,
+        `${one}..${other}`,
+        `"${one}.${other}"`,
+      ]) {
         expect(await calls.byEmail(`${local}@example.com`)).toBe('MEMBER_NOT_FOUND');
       }
     });
@@ -49,21 +57,37 @@ describe.each(ENGINES)('on %s', (engine) => {
     test('is shown as it was typed, but for the spaces around it', async () => {
       const local = calls.fresh();
       await calls.enroll({ email: ` Typed.${local}@Example.COM ` });
-      expect(await calls.byEmail(`typed.${local}@example.com`)).toMatchObject({ email: `Typed.${local}@Example.COM` });
+      expect(await calls.byEmail(`typed.${local}@example.com`)).toMatchObject({
+        email: `Typed.${local}@Example.COM`,
+      });
     });
 
     test('leads to one member, in whatever spelling it is enrolled', async () => {
       const local = calls.fresh();
       const first = await calls.enroll({ email: `${local}@example.com` });
-      expect(await calls.enroll({ email: `${local.toUpperCase()}@Example.com` })).toEqual({ ...first, created: false });
-      expect(await calls.enroll({ email: `${local}@example.com` }, 'beta')).toMatchObject({ created: true, memberId: first.memberId });
+      expect(await calls.enroll({ email: `${local.toUpperCase()}@Example.com` })).toEqual({
+        ...first,
+        created: false,
+      });
+      expect(await calls.enroll({ email: `${local}@example.com` }, 'beta')).toMatchObject({
+        created: true,
+        memberId: first.memberId,
+      });
     });
 
     test('that is historical finds the member when it is enrolled, and stays what it is', async () => {
       const enrolled = await calls.enroll({ email: 'beta.earlier@example.com' }, 'gamma');
-      expect(enrolled).toMatchObject({ created: true, memberId: 'm-beta', email: 'beta.only@example.com' });
-      expect(await calls.byEmail('beta.earlier@example.com', 'gamma')).toMatchObject({ email: 'beta.only@example.com' });
-      expect(await calls.byEmail('beta.only@example.com', 'gamma')).toMatchObject({ memberId: 'm-beta' });
+      expect(enrolled).toMatchObject({
+        created: true,
+        memberId: 'm-beta',
+        email: 'beta.only@example.com',
+      });
+      expect(await calls.byEmail('beta.earlier@example.com', 'gamma')).toMatchObject({
+        email: 'beta.only@example.com',
+      });
+      expect(await calls.byEmail('beta.only@example.com', 'gamma')).toMatchObject({
+        memberId: 'm-beta',
+      });
       await calls.end('m-beta', 'gamma');
     });
 
@@ -77,7 +101,12 @@ describe.each(ENGINES)('on %s', (engine) => {
           previousAddresses: [address(`${earlier}@example.com`)],
           enrollments,
         },
-        { memberId: next, address: address(`${earlier}@example.com`), previousAddresses: [], enrollments },
+        {
+          memberId: next,
+          address: address(`${earlier}@example.com`),
+          previousAddresses: [],
+          enrollments,
+        },
       ];
       expect(await stage.stores.members.importMembers(members)).toEqual(['added', 'added']);
       expect(idOf(await calls.byEmail(`${earlier}@example.com`))).toBe(next);
@@ -94,14 +123,34 @@ describe.each(ENGINES)('on %s', (engine) => {
 
     test('is matched as it was given, but for the spaces around it', async () => {
       expect(idOf(await calls.byExternalId(' shared-1 '))).toBe('m-both');
-      for (const externalId of ['SHARED-1', 'shared', 'shared-1*', 'shared%', '.*', 'shared-1 x', '{"$gt":""}']) {
+      for (const externalId of [
+        'SHARED-1',
+        'shared',
+        'shared-1*',
+        'shared%',
+        '.*',
+        'shared-1 x',
+        '{"$gt":""}',
+      ]) {
         expect(await calls.byExternalId(externalId)).toBe('MEMBER_NOT_FOUND');
       }
     });
 
     test('may hold any text', async () => {
-      for (const externalId of ['ü 漢字 😀', '$where', 'a.b', '__proto__', 'constructor', '"quoted"', '\\', 'x'.repeat(255)]) {
-        const { memberId } = await calls.enroll({ email: `${calls.fresh()}@example.com`, externalId });
+      for (const externalId of [
+        'ü 漢字 😀',
+        '$where',
+        'a.b',
+        '__proto__',
+        'constructor',
+        '"quoted"',
+        '\\',
+        'x'.repeat(255),
+      ]) {
+        const { memberId } = await calls.enroll({
+          email: `${calls.fresh()}@example.com`,
+          externalId,
+        });
         expect(idOf(await calls.byExternalId(externalId))).toBe(memberId);
       }
     });
@@ -111,9 +160,17 @@ describe.each(ENGINES)('on %s', (engine) => {
     const LOOK_UPS: [why: string, query: string, variables: Record<string, string>][] = [
       ['an unknown address', BY_EMAIL, { email: 'unknown@example.com' }],
       ['a member of another partner', BY_EMAIL, { email: 'beta.only@example.com' }],
-      ["another partner's member by an earlier address", BY_EMAIL, { email: 'beta.earlier@example.com' }],
+      [
+        "another partner's member by an earlier address",
+        BY_EMAIL,
+        { email: 'beta.earlier@example.com' },
+      ],
       ['an ended enrollment', BY_EMAIL, { email: 'ended@example.com' }],
-      ['an ended enrollment by an earlier address', BY_EMAIL, { email: 'ended.earlier@example.com' }],
+      [
+        'an ended enrollment by an earlier address',
+        BY_EMAIL,
+        { email: 'ended.earlier@example.com' },
+      ],
       ['a member enrolled nowhere', BY_EMAIL, { email: 'nobody@example.com' }],
       ['what is no address', BY_EMAIL, { email: 'nobody' }],
       ['an unknown external ID', BY_EXTERNAL_ID, { externalId: 'unknown' }],
@@ -130,11 +187,16 @@ describe.each(ENGINES)('on %s', (engine) => {
       expect(answers[0]).toContain('{"errors":[{"message":"member not found","path":["read"],');
     });
 
-    test.each(LOOK_UPS)('takes one and the same store read and none of a standing: %s', async (_, query, variables) => {
-      stage.calls.length = 0;
-      await stage.ask({ query, variables });
-      expect(stage.calls).toEqual([query === BY_EMAIL ? 'members.memberByEmail' : 'members.memberByExternalId']);
-    });
+    test.each(LOOK_UPS)(
+      'takes one and the same store read and none of a standing: %s',
+      async (_, query, variables) => {
+        stage.calls.length = 0;
+        await stage.ask({ query, variables });
+        expect(stage.calls).toEqual([
+          query === BY_EMAIL ? 'members.memberByEmail' : 'members.memberByExternalId',
+        ]);
+      },
+    );
 
     test('of one aliased look-up leaves the others standing', async () => {
       const query = `{ a: memberByEmail(email: "unknown@example.com") { tier } b: memberByEmail(email: "both@example.com") { tier } }`;
@@ -147,7 +209,11 @@ describe.each(ENGINES)('on %s', (engine) => {
   test('a read takes one look-up and one standing', async () => {
     stage.calls.length = 0;
     await calls.byEmail('both@example.com');
-    expect(stage.calls.sort()).toEqual(['members.memberByEmail', 'standings.program', 'standings.standing']);
+    expect(stage.calls.sort()).toEqual([
+      'members.memberByEmail',
+      'standings.program',
+      'standings.standing',
+    ]);
   });
 
   test('each of a partner’s keys reads the same, from the moment it is made', async () => {

@@ -4,7 +4,9 @@ import { connect, type Socket } from 'node:net';
 import { type Started, startFilled } from './cases/started.ts';
 import type { Running, Shape } from './stack.ts';
 
-const BODY = JSON.stringify({ query: '{ memberByEmail(email: "both@example.com") { memberId tier } }' });
+const BODY = JSON.stringify({
+  query: '{ memberByEmail(email: "both@example.com") { memberId tier } }',
+});
 const ANSWER = '{"data":{"memberByEmail":{"memberId":"m-both","tier":"Silver"}}}';
 
 /** A connection to the service's port for clients. */
@@ -20,8 +22,15 @@ async function dial({ url }: Running): Promise<Socket> {
 /** Begins a request and gives its connection once the service is at work on it: it has asked for the body. */
 async function begin(service: Started): Promise<Socket> {
   const socket = await dial(service.stack.gateway);
-  const head = ['POST /graphql HTTP/1.1', 'host: x', 'content-type: application/json', `x-partner-api-key: ${service.keys.alpha}`];
-  socket.write(`${[...head, `content-length: ${BODY.length}`, 'expect: 100-continue'].join('\r\n')}\r\n\r\n`);
+  const head = [
+    'POST /graphql HTTP/1.1',
+    'host: x',
+    'content-type: application/json',
+    `x-partner-api-key: ${service.keys.alpha}`,
+  ];
+  socket.write(
+    `${[...head, `content-length: ${BODY.length}`, 'expect: 100-continue'].join('\r\n')}\r\n\r\n`,
+  );
   const [continued] = await once(socket, 'data');
   expect(continued).toContain('100 Continue');
   return socket;
@@ -45,7 +54,8 @@ function isRunning({ pid }: Running): boolean {
 }
 
 async function untilNotReady({ adminUrl }: Running): Promise<void> {
-  while ((await fetch(`${adminUrl}/readyz`)).status !== 503) await new Promise((resolve) => setTimeout(resolve, 20));
+  while ((await fetch(`${adminUrl}/readyz`)).status !== 503)
+    await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
 describe.each<Shape>(['in one process', 'apart'])('%s', (shape) => {
@@ -79,14 +89,19 @@ describe.each<Shape>(['in one process', 'apart'])('%s', (shape) => {
 test('a subgraph finishes what the gateway has asked it', async () => {
   const service = await startFilled('apart, on MongoDB and Redis');
   try {
-    const ask = () => service.ask({ query: '{ memberByEmail(email: "both@example.com") { memberId tier } }' });
+    const ask = () =>
+      service.ask({ query: '{ memberByEmail(email: "both@example.com") { memberId tier } }' });
     await ask();
     const asked = Array.from({ length: 50 }, ask);
     await Promise.race(asked);
     const code = service.stack.standings?.stop();
-    const statuses = (await Promise.all(asked)).map(({ status, text }) => [status, status === 200 ? text : '']);
+    const statuses = (await Promise.all(asked)).map(({ status, text }) => [
+      status,
+      status === 200 ? text : '',
+    ]);
     // Those that had not been sent yet find the subgraph gone; none hears a half of an answer.
-    for (const [status, text] of statuses) expect([`200 ${ANSWER}`, '503 ']).toContain(`${status} ${text}`);
+    for (const [status, text] of statuses)
+      expect([`200 ${ANSWER}`, '503 ']).toContain(`${status} ${text}`);
     expect(await code).toBe(0);
   } finally {
     await service.close();

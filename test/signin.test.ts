@@ -2,7 +2,15 @@
 import { issueIdToken } from '@partner-loyalty/members';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { type Stage, startInProcess } from './cases/inprocess.ts';
-import { BUILT_IN, EXCHANGE, linkIn, magicLink, mailed, newMember, REQUEST } from './cases/mailbox.ts';
+import {
+  BUILT_IN,
+  EXCHANGE,
+  linkIn,
+  magicLink,
+  mailed,
+  newMember,
+  REQUEST,
+} from './cases/mailbox.ts';
 import { startFilled } from './cases/started.ts';
 import { startBrowser } from './support/browser.ts';
 import { startMailServer, tokenIn, until } from './support/mailserver.ts';
@@ -29,7 +37,9 @@ afterAll(async () => {
 });
 
 /** A page of a browser of its own. `faults` are errors in its console, CSP's too, and requests to anywhere but the service. */
-async function openPage(options: BrowserContextOptions = {}): Promise<{ page: Page; faults: string[] }> {
+async function openPage(
+  options: BrowserContextOptions = {},
+): Promise<{ page: Page; faults: string[] }> {
   const context = await browser.newContext(options);
   contexts.push(context);
   const page = await context.newPage();
@@ -44,8 +54,10 @@ async function openPage(options: BrowserContextOptions = {}): Promise<{ page: Pa
 
 const newLink = async () => magicLink(stage, (await newMember(stage)).email);
 const heading = (page: Page) => page.getByRole('heading', { level: 1 }).textContent();
-const arrives = (page: Page, act: () => Promise<unknown>) => Promise.all([page.waitForEvent('domcontentloaded'), act()]);
-const press = (page: Page, name: string) => arrives(page, () => page.getByRole('button', { name }).click());
+const arrives = (page: Page, act: () => Promise<unknown>) =>
+  Promise.all([page.waitForEvent('domcontentloaded'), act()]);
+const press = (page: Page, name: string) =>
+  arrives(page, () => page.getByRole('button', { name }).click());
 const DEAD = 'This link does not work';
 
 test('the whole story: a link, the button, the profile, a change of address, its proof, and its undoing', async () => {
@@ -61,13 +73,19 @@ test('the whole story: a link, the button, the profile, a change of address, its
   expect(await page.locator('dl').innerText()).toMatch(
     /Teal Heron\s+Email\s+Both@Example.com\s+Points this year\s+950\s+Stays this year\s+3/,
   );
-  expect(await page.getByRole('row').allInnerTexts()).toEqual(['Partner\tTier\tPoints', 'alpha\tSilver\t250', 'beta\tPrime\t700']);
+  expect(await page.getByRole('row').allInnerTexts()).toEqual([
+    'Partner\tTier\tPoints',
+    'alpha\tSilver\t250',
+    'beta\tPrime\t700',
+  ]);
 
   const proof = await mailed(stage, 'teal@example.org', async () => {
     await page.getByLabel('New email address').fill('Teal@Example.org');
     await press(page, 'Send the link');
   });
-  expect(await page.getByRole('status').innerText()).toBe('We have sent a link to Teal@Example.org. Open it to make the change.');
+  expect(await page.getByRole('status').innerText()).toBe(
+    'We have sent a link to Teal@Example.org. Open it to make the change.',
+  );
   expect(await page.locator('dl').innerText()).toContain('Both@Example.com');
 
   const notice = await mailed(stage, 'both@example.com', async () => {
@@ -82,21 +100,31 @@ test('the whole story: a link, the button, the profile, a change of address, its
     const query = 'query ($email: String!) { memberByEmail(email: $email) { memberId email } }';
     return (await stage.ask({ query, variables: { email } })).body.data?.memberByEmail;
   };
-  expect(await byEmail('teal@example.org')).toEqual({ memberId: 'm-both', email: 'Teal@Example.org' });
-  expect(await byEmail('both@example.com')).toEqual({ memberId: 'm-both', email: 'Teal@Example.org' });
+  expect(await byEmail('teal@example.org')).toEqual({
+    memberId: 'm-both',
+    email: 'Teal@Example.org',
+  });
+  expect(await byEmail('both@example.com')).toEqual({
+    memberId: 'm-both',
+    email: 'Teal@Example.org',
+  });
 
   await page.goto(linkIn(notice));
   expect(await heading(page)).toBe('Undo the change of your email address');
   await press(page, 'Undo the change');
   expect(await heading(page)).toBe('Your former email address is back');
-  expect(await byEmail('both@example.com')).toEqual({ memberId: 'm-both', email: 'Both@Example.com' });
+  expect(await byEmail('both@example.com')).toEqual({
+    memberId: 'm-both',
+    email: 'Both@Example.com',
+  });
   expect(await byEmail('teal@example.org')).toBeNull();
   expect(faults).toEqual([]);
 });
 
 test('opening a link uses nothing up, however often and by whomever', async () => {
   const link = await newLink();
-  for (const method of ['GET', 'HEAD', 'GET']) expect((await fetch(link, { method })).status).toBe(200);
+  for (const method of ['GET', 'HEAD', 'GET'])
+    expect((await fetch(link, { method })).status).toBe(200);
   const { page } = await openPage();
   await page.goto(link);
   await page.reload();
@@ -122,7 +150,12 @@ test('links that are used, expired, unknown or cut short lead to one clear page,
   } finally {
     clock.mockRestore();
   }
-  for (const dead of [link.slice(0, -40), `${origin}/sign-in`, `${origin}/sign-in?token=`, `${origin}/sign-in?token=<b>x`]) {
+  for (const dead of [
+    link.slice(0, -40),
+    `${origin}/sign-in`,
+    `${origin}/sign-in?token=`,
+    `${origin}/sign-in?token=<b>x`,
+  ]) {
     const response = await page.goto(dead);
     expect(response?.status()).toBe(404);
     texts.add(await page.getByRole('main').innerText());
@@ -133,10 +166,13 @@ test('links that are used, expired, unknown or cut short lead to one clear page,
 test('everything can be done by keyboard alone', async () => {
   const { page, faults } = await openPage();
   await page.goto(await newLink());
-  const focused = () => page.evaluate('document.activeElement.textContent || document.activeElement.name');
+  const focused = () =>
+    page.evaluate('document.activeElement.textContent || document.activeElement.name');
   await page.keyboard.press('Tab');
   expect(await focused()).toBe('Sign in');
-  expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid');
+  expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe(
+    'solid',
+  );
   await arrives(page, () => page.keyboard.press('Enter'));
   expect(await heading(page)).toBe('Your profile');
   await page.keyboard.press('Tab');
@@ -153,7 +189,12 @@ test('everything can be done by keyboard alone', async () => {
 
 test('on a phone nothing is cut off or too small to touch, in the light and in the dark', async () => {
   for (const colorScheme of ['light', 'dark'] as const) {
-    const { page, faults } = await openPage({ viewport: { width: 320, height: 640 }, isMobile: true, hasTouch: true, colorScheme });
+    const { page, faults } = await openPage({
+      viewport: { width: 320, height: 640 },
+      isMobile: true,
+      hasTouch: true,
+      colorScheme,
+    });
     await page.goto(await newLink());
     await arrives(page, () => page.getByRole('button').tap());
     expect(await heading(page)).toBe('Your profile');
@@ -161,7 +202,9 @@ test('on a phone nothing is cut off or too small to touch, in the light and in t
     for (const control of [page.getByRole('button'), page.getByRole('textbox')]) {
       expect((await control.boundingBox())?.height).toBeGreaterThanOrEqual(44);
     }
-    expect(await page.evaluate('Number.parseFloat(getComputedStyle(document.body).fontSize)')).toBeGreaterThanOrEqual(16);
+    expect(
+      await page.evaluate('Number.parseFloat(getComputedStyle(document.body).fontSize)'),
+    ).toBeGreaterThanOrEqual(16);
     expect(faults).toEqual([]);
   }
 });
@@ -175,7 +218,9 @@ test('a screen reader hears where it is, what a field is for, and what went wron
   await page.getByRole('table', { name: 'Your standing' }).waitFor();
   await page.getByLabel('New email address').fill('x@1.2.3.4');
   await press(page, 'Send the link');
-  expect(await page.getByRole('alert').innerText()).toBe('That is not an email address we can use.');
+  expect(await page.getByRole('alert').innerText()).toBe(
+    'That is not an email address we can use.',
+  );
 });
 
 test('the page is kept from caches, frames, scripts and whoever comes next', async () => {
@@ -186,7 +231,9 @@ test('the page is kept from caches, frames, scripts and whoever comes next', asy
     expect(headers.get('referrer-policy')).toBe('no-referrer');
     expect(headers.get('cache-control')).toBe('no-store');
     expect(headers.get('x-content-type-options')).toBe('nosniff');
-    expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-[^ ]+'; .*frame-ancestors 'none'$/);
+    expect(headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; style-src 'sha256-[^ ]+'; .*frame-ancestors 'none'$/,
+    );
     expect(headers.get('x-request-id')).toMatch(/./);
     expect(headers.get('set-cookie')).toBeNull();
   }
@@ -197,7 +244,13 @@ test('by way of a mail server: the letter names the partner and the lifetime, lo
   const port = await freePort();
   const own = `http://localhost:${port}`;
   const mailing = await startInProcess({
-    env: { ...BUILT_IN, PORT: `${port}`, SANDBOX_URL: own, SMTP_URL: server.url, MAIL_FROM: 'hi@loyalty.example' },
+    env: {
+      ...BUILT_IN,
+      PORT: `${port}`,
+      SANDBOX_URL: own,
+      SMTP_URL: server.url,
+      MAIL_FROM: 'hi@loyalty.example',
+    },
   });
   try {
     await mailing.stores.members.partners.put({ partnerId: 'alpha', name: 'Alpha Hotels' });
@@ -227,10 +280,17 @@ test('by way of a mail server: the letter names the partner and the lifetime, lo
 
 test("the same by the API: a member's token asks for a change, and the mailed one confirms it with the whole profile", async () => {
   const { memberId, email } = await newMember(stage, { firstName: 'Umber' });
-  const { idToken } = await issueIdToken(stage.stores.members.signingKeys, { memberId, email }, origin, new Date());
+  const { idToken } = await issueIdToken(
+    stage.stores.members.signingKeys,
+    { memberId, email },
+    origin,
+    new Date(),
+  );
   const asked = 'mutation { requestEmailChange(email: "Umber@example.org") { accepted } }';
   const letter = await mailed(stage, 'umber@example.org', async () => {
-    expect((await stage.ask({ query: asked, token: idToken })).body).toEqual({ data: { requestEmailChange: { accepted: true } } });
+    expect((await stage.ask({ query: asked, token: idToken })).body).toEqual({
+      data: { requestEmailChange: { accepted: true } },
+    });
   });
   const query = `mutation ($token: String!) { confirmEmailChange(token: $token) {
     memberId email firstName lastName membershipYearStats { akinPoints totalStays } partnerStandings { partnerId tier points } } }`;
@@ -246,14 +306,21 @@ test("the same by the API: a member's token asks for a change, and the mailed on
       { partnerId: 'beta', tier: 'Plus', points: 0 },
     ],
   };
-  expect((await stage.ask({ query, variables, token: idToken })).body).toEqual({ data: { confirmEmailChange: profile } });
+  expect((await stage.ask({ query, variables, token: idToken })).body).toEqual({
+    data: { confirmEmailChange: profile },
+  });
   expect((await stage.ask({ query, variables, token: idToken })).code).toBe('INVALID_TOKEN');
 });
 
 test('an address that is current elsewhere is refused after the proof, and not said before', async () => {
   const { memberId, email } = await newMember(stage);
   const taken = (await newMember(stage)).email;
-  const { idToken } = await issueIdToken(stage.stores.members.signingKeys, { memberId, email }, origin, new Date());
+  const { idToken } = await issueIdToken(
+    stage.stores.members.signingKeys,
+    { memberId, email },
+    origin,
+    new Date(),
+  );
   const query = 'mutation ($email: String!) { requestEmailChange(email: $email) { accepted } }';
   const letter = await mailed(stage, taken, async () => {
     const answers = [taken, 'free@example.org'].map((each) =>
@@ -269,10 +336,17 @@ test('an address that is current elsewhere is refused after the proof, and not s
 
 test('apart, on MongoDB and Redis: the link signs in; where standings are away it is not lost, and the page tries again', async () => {
   const server = await startMailServer();
-  const { stack, ask, close } = await startFilled('apart, on MongoDB and Redis', { ...BUILT_IN, SMTP_URL: server.url });
+  const { stack, ask, close } = await startFilled('apart, on MongoDB and Redis', {
+    ...BUILT_IN,
+    SMTP_URL: server.url,
+  });
   const form = async (fields: Record<string, string>) => {
     const headers = { 'sec-fetch-site': 'same-origin' };
-    const reply = await fetch(`${stack.gateway.url}/sign-in`, { method: 'POST', headers, body: new URLSearchParams(fields) });
+    const reply = await fetch(`${stack.gateway.url}/sign-in`, {
+      method: 'POST',
+      headers,
+      body: new URLSearchParams(fields),
+    });
     return { status: reply.status, text: await reply.text() };
   };
   const link = async () => {
@@ -290,9 +364,15 @@ test('apart, on MongoDB and Redis: the link signs in; where standings are away i
     const signedIn = await form({ token: await link() });
     expect(signedIn).toEqual({ status: 503, text: expect.stringContaining('You are signed in') });
     const session = /name="session" value="([^"]+)"/.exec(signedIn.text)?.[1] ?? '';
-    expect(await form({ session })).toEqual({ status: 503, text: expect.stringContaining('Try again') });
+    expect(await form({ session })).toEqual({
+      status: 503,
+      text: expect.stringContaining('Try again'),
+    });
     await stack.members?.stop();
-    expect(await form({ token: `ml_${'x'.repeat(43)}` })).toEqual({ status: 503, text: expect.stringContaining('try again in a minute') });
+    expect(await form({ token: `ml_${'x'.repeat(43)}` })).toEqual({
+      status: 503,
+      text: expect.stringContaining('try again in a minute'),
+    });
   } finally {
     await close();
     await server.down();
@@ -307,25 +387,43 @@ describe('where another identity provider is configured', () => {
   afterAll(() => elsewhere.close());
 
   const form = (fields: Record<string, string>) =>
-    fetch(`${elsewhere.url}/sign-in`, { method: 'POST', headers: { 'sec-fetch-site': 'same-origin' }, body: new URLSearchParams(fields) });
+    fetch(`${elsewhere.url}/sign-in`, {
+      method: 'POST',
+      headers: { 'sec-fetch-site': 'same-origin' },
+      body: new URLSearchParams(fields),
+    });
 
   test('nobody signs in on the page, which says so and uses no link up; the partner still learns from it whose mailbox it is', async () => {
     const token = tokenIn(await magicLink(elsewhere, 'both@example.com'));
     const opened = await fetch(`${elsewhere.url}/sign-in?token=${token}`);
-    expect([opened.status, await opened.text()]).toEqual([404, expect.stringContaining('You cannot sign in here')]);
+    expect([opened.status, await opened.text()]).toEqual([
+      404,
+      expect.stringContaining('You cannot sign in here'),
+    ]);
     const pressed = await form({ token });
-    expect([pressed.status, await pressed.text()]).toEqual([404, expect.stringContaining('You cannot sign in here')]);
+    expect([pressed.status, await pressed.text()]).toEqual([
+      404,
+      expect.stringContaining('You cannot sign in here'),
+    ]);
     const { body } = await elsewhere.ask({ query: EXCHANGE, variables: { token } });
     expect(body).toMatchObject({ data: { exchangeMagicLink: { memberId: 'm-both' } } });
     const issued = JSON.stringify(body.data).match(/"idToken":"([^"]+)"/)?.[1];
-    expect(await elsewhere.ask({ query: '{ __typename }', token: issued })).toMatchObject({ status: 401, code: 'UNAUTHENTICATED' });
+    expect(await elsewhere.ask({ query: '{ __typename }', token: issued })).toMatchObject({
+      status: 401,
+      code: 'UNAUTHENTICATED',
+    });
   });
 
   test("an address changes all the same, on the word of that provider's token", async () => {
     const ownToken = await elsewhere.provider.issue('m-both');
     const query = 'mutation { requestEmailChange(email: "teal@example.org") { accepted } }';
-    const letter = await mailed(elsewhere, 'teal@example.org', () => elsewhere.ask({ query, token: ownToken }));
+    const letter = await mailed(elsewhere, 'teal@example.org', () =>
+      elsewhere.ask({ query, token: ownToken }),
+    );
     const confirmed = await form({ token: tokenIn(letter) });
-    expect([confirmed.status, await confirmed.text()]).toEqual([200, expect.stringContaining('teal@example.org')]);
+    expect([confirmed.status, await confirmed.text()]).toEqual([
+      200,
+      expect.stringContaining('teal@example.org'),
+    ]);
   });
 });

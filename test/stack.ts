@@ -75,10 +75,22 @@ export async function startStack(shape: Shape, env: Env = {}): Promise<Stack> {
     const stores = await openStores(shared, opened);
     // Stores that an operator has written to get no demo.
     await stores.keys.setOrigin('operator');
-    const [members, standings] = apart ? await Promise.all([start('members', shared), start('standings', shared)]) : [];
-    const addresses: Env = members && standings ? { MEMBERS_URL: members.url, STANDINGS_URL: standings.url } : {};
-    const addGateway = (more: Env = {}) => start(apart ? 'gateway' : 'all', { ...shared, ...addresses, ...more });
-    return { gateway: await addGateway(), members, standings, stores, env: shared, addGateway, close };
+    const [members, standings] = apart
+      ? await Promise.all([start('members', shared), start('standings', shared)])
+      : [];
+    const addresses: Env =
+      members && standings ? { MEMBERS_URL: members.url, STANDINGS_URL: standings.url } : {};
+    const addGateway = (more: Env = {}) =>
+      start(apart ? 'gateway' : 'all', { ...shared, ...addresses, ...more });
+    return {
+      gateway: await addGateway(),
+      members,
+      standings,
+      stores,
+      env: shared,
+      addGateway,
+      close,
+    };
   } catch (error) {
     await close();
     throw error;
@@ -99,14 +111,26 @@ async function openStores(env: Env, opened: (() => unknown)[]): Promise<Stack['s
 async function startMain(path: string, settings: Env): Promise<Running> {
   // Node 24 runs TypeScript by itself, as in the images.
   const loader = Number(process.versions.node.split('.')[0]) >= 24 ? [] : ['--import', 'tsx'];
-  const variables = Object.entries({ ...bareEnv(), PORT: '0', ADMIN_PORT: '0', ...settings, LOG_LEVEL: 'info' });
-  const env = variables.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
+  const variables = Object.entries({
+    ...bareEnv(),
+    PORT: '0',
+    ADMIN_PORT: '0',
+    ...settings,
+    LOG_LEVEL: 'info',
+  });
+  const env = variables.flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${value}`],
+  );
   const args = ['-C', ROOT, '-i', ...env, process.execPath, ...loader, path];
   const running = await startProcess({ command: 'env', args, signal: 'TERM' });
   try {
     const [, line = ''] = await running.wrote(/^(\{.*"listening".*\})$/m);
     const { port, adminPort }: { port: number; adminPort: number } = JSON.parse(line);
-    return { ...running, url: `http://127.0.0.1:${port}`, adminUrl: `http://127.0.0.1:${adminPort}` };
+    return {
+      ...running,
+      url: `http://127.0.0.1:${port}`,
+      adminUrl: `http://127.0.0.1:${adminPort}`,
+    };
   } catch (error) {
     await running.stop();
     throw error;

@@ -6,7 +6,15 @@ import { SUPERGRAPH_FILE, type Surface, surfaceSdl } from '@partner-loyalty/gate
 import { createMembers } from '@partner-loyalty/members';
 import { ApiError, type Scope } from '@partner-loyalty/runtime';
 import { createStandings } from '@partner-loyalty/standings';
-import { buildClientSchema, execute, GraphQLError, type GraphQLSchema, getIntrospectionQuery, parse, validate } from 'graphql';
+import {
+  buildClientSchema,
+  execute,
+  GraphQLError,
+  type GraphQLSchema,
+  getIntrospectionQuery,
+  parse,
+  validate,
+} from 'graphql';
 import type { Ask } from './cases/client.ts';
 import { type Stage, startInProcess } from './cases/inprocess.ts';
 import { type GeneratedOperation, generateOperation } from './cases/operations.ts';
@@ -28,7 +36,10 @@ const ARGUMENTS: Record<string, string[]> = {
   id: ['m-both', 'm-both', 'm-beta', 'unknown'],
 };
 
-type Body = { data?: unknown; errors?: readonly { path?: readonly (string | number)[]; extensions?: { code?: unknown } }[] };
+type Body = {
+  data?: unknown;
+  errors?: readonly { path?: readonly (string | number)[]; extensions?: { code?: unknown } }[];
+};
 
 let stage: Stage;
 const stopped: (() => Promise<unknown>)[] = [];
@@ -46,7 +57,9 @@ test('a partner reads the same, the first time, again, and among others at once'
   const cases = await casesOf('partner', { kind: 'partner', partnerId: 'alpha' });
   const inTurn: unknown[] = [];
   for (const { operation } of cases) inTurn.push(await answerTo(operation));
-  const atOnce = await Promise.all([...cases, ...cases].map(({ operation }) => answerTo(operation)));
+  const atOnce = await Promise.all(
+    [...cases, ...cases].map(({ operation }) => answerTo(operation)),
+  );
   const expected = cases.map(({ answer }) => answer);
   expect(inTurn).toEqual(expected);
   expect(atOnce).toEqual([...expected, ...expected]);
@@ -55,7 +68,9 @@ test('a partner reads the same, the first time, again, and among others at once'
 test('a member reads the same', async () => {
   const token = await stage.provider.issue('m-both');
   const cases = await casesOf('member', { kind: 'member', memberId: 'm-both' });
-  expect(await Promise.all(cases.map(({ operation }) => answerTo(operation, { token })))).toEqual(cases.map(({ answer }) => answer));
+  expect(await Promise.all(cases.map(({ operation }) => answerTo(operation, { token })))).toEqual(
+    cases.map(({ answer }) => answer),
+  );
 });
 
 async function answerTo(operation: GeneratedOperation, credential: Ask = {}) {
@@ -64,7 +79,10 @@ async function answerTo(operation: GeneratedOperation, credential: Ask = {}) {
 
 /** The data, and each error's place and code; request ids and places in the document are ours alone. */
 function comparable({ data, errors = [] }: Body) {
-  return { data, errors: errors.map(({ path, extensions }) => `${path?.join('.')} ${extensions?.code}`).sort() };
+  return {
+    data,
+    errors: errors.map(({ path, extensions }) => `${path?.join('.')} ${extensions?.code}`).sort(),
+  };
 }
 
 /** Generated operations and stock's answers, among them many with data and many with errors. */
@@ -73,13 +91,18 @@ async function casesOf(surface: Surface, scope: Scope) {
   const { data } = await ask({ query: getIntrospectionQuery() });
   // Cast: the answer to the question for a schema is one.
   const schema = buildClientSchema(data as never);
-  const cases: { operation: GeneratedOperation; answer: { operation: GeneratedOperation } & ReturnType<typeof comparable> }[] = [];
+  const cases: {
+    operation: GeneratedOperation;
+    answer: { operation: GeneratedOperation } & ReturnType<typeof comparable>;
+  }[] = [];
   for (let seed = 0; cases.length < OPERATIONS[surface]; seed += 1) {
     const operation = generateOperation(schema, seed, pickArgument);
     if (validate(schema, parse(operation.query)).length > 0) continue; // two fields of one name that do not merge
     cases.push({ operation, answer: { operation, ...comparable(await ask(operation)) } });
   }
-  const found = cases.filter(({ answer }) => Object.values(answer.data ?? {}).some((value) => typeof value === 'object' && value !== null));
+  const found = cases.filter(({ answer }) =>
+    Object.values(answer.data ?? {}).some((value) => typeof value === 'object' && value !== null),
+  );
   const failed = cases.filter(({ answer }) => answer.errors.length > 0);
   for (const some of [found, failed]) expect(some.length).toBeGreaterThan(cases.length / 5);
   return cases;
@@ -91,7 +114,10 @@ function pickArgument(name: string, random: () => number): unknown {
 }
 
 /** Stock Apollo over subgraphs that graphql-js executes, asked in the scope that ours finds out by itself. */
-async function startStock(surface: Surface, scope: Scope): Promise<(operation: Partial<GeneratedOperation>) => Promise<Body>> {
+async function startStock(
+  surface: Surface,
+  scope: Scope,
+): Promise<(operation: Partial<GeneratedOperation>) => Promise<Body>> {
   const schemas: Record<string, GraphQLSchema> = {
     members: createMembers(stage.stores.members, { baseAddress: stage.url, wake: () => {} }).schema,
     standings: createStandings(stage.stores.standings).schema,
@@ -105,7 +131,13 @@ async function startStock(surface: Surface, scope: Scope): Promise<(operation: P
         const schema = schemas[name];
         if (schema === undefined) throw new Error(`no subgraph is called ${name}`);
         const contextValue = { scope, requestId: 'r' };
-        const { data, errors } = await execute({ schema, document: parse(query), variableValues: variables, operationName, contextValue });
+        const { data, errors } = await execute({
+          schema,
+          document: parse(query),
+          variableValues: variables,
+          operationName,
+          contextValue,
+        });
         // Cast: Apollo's type of a reply has no room for data whose shape is not known.
         return { data, errors: errors?.map(coded) } as never;
       },

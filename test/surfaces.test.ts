@@ -44,13 +44,17 @@ const SELECTIONS: Record<string, (field: string) => string> = {
   Query: (field) => `{ ${withArguments(field)} }`,
   Mutation: (field) => `mutation { ${withArguments(field)} }`,
   PartnerMemberRead: (field) => `{ memberByEmail(email: "both@example.com") { ${field} } }`,
-  EnrollMemberPayload: (field) => `mutation { enrollMember(input: { email: "both@example.com" }) { ${withArguments(field)} } }`,
+  EnrollMemberPayload: (field) =>
+    `mutation { enrollMember(input: { email: "both@example.com" }) { ${withArguments(field)} } }`,
   EndEnrollmentPayload: (field) => `mutation { endEnrollment(memberId: "m-beta") { ${field} } }`,
   MemberProfile: (field) => `{ memberProfile(id: "m-both") { ${withArguments(field)} } }`,
-  MembershipYearStats: (field) => `{ memberProfile(id: "m-both") { membershipYearStats { ${field} } } }`,
-  RequestMagicLinkPayload: (field) => `mutation { requestMagicLink(email: "both@example.com") { ${field} } }`,
+  MembershipYearStats: (field) =>
+    `{ memberProfile(id: "m-both") { membershipYearStats { ${field} } } }`,
+  RequestMagicLinkPayload: (field) =>
+    `mutation { requestMagicLink(email: "both@example.com") { ${field} } }`,
   MagicLinkSession: (field) => `mutation { exchangeMagicLink(token: "ml_none") { ${field} } }`,
-  RequestEmailChangePayload: (field) => `mutation { requestEmailChange(email: "next@example.com") { ${field} } }`,
+  RequestEmailChangePayload: (field) =>
+    `mutation { requestEmailChange(email: "next@example.com") { ${field} } }`,
   ConfirmedChange: (field) => `mutation { confirmChange(token: "ec_none") { ${field} } }`,
   PartnerStanding: (field) => `{ memberProfile(id: "m-both") { partnerStandings { ${field} } } }`,
 };
@@ -80,10 +84,17 @@ function withArguments(field: string): string {
 /** Types and fields of the whole graph, what only the gateway may ask for included. */
 const GRAPH = buildSchema(readFileSync(SUPERGRAPH_FILE, 'utf8'), { assumeValidSDL: true });
 const TYPES = Object.values(GRAPH.getTypeMap()).filter(
-  (type) => !/^(__|join__|link__)/.test(type.name) && (isObjectType(type) || isInterfaceType(type) || isInputObjectType(type)),
+  (type) =>
+    !/^(__|join__|link__)/.test(type.name) &&
+    (isObjectType(type) || isInterfaceType(type) || isInputObjectType(type)),
 );
 const COORDINATES = TYPES.flatMap((type) =>
-  isObjectType(type) ? Object.keys(type.getFields()).map((field): [type: string, field: string] => [type.name, field]) : [],
+  isObjectType(type)
+    ? Object.keys(type.getFields()).map((field): [type: string, field: string] => [
+        type.name,
+        field,
+      ])
+    : [],
 );
 
 let stage: Stage;
@@ -110,47 +121,84 @@ const SURFACES = [
 ] as const;
 
 describe.each(SURFACES)('the $surface surface', ({ surface, schema }) => {
-  test.each(COORDINATES)('%s.%s is answered or unknown, as the contract says', async (type, field) => {
-    const document = (SELECTIONS[type] ?? SELECTIONS.Query)?.(field) ?? '';
-    const faults = faultsOf(schema, document);
-    const shown = isShown(schema, type, field);
-    expect(faults.length === 0).toBe(shown);
-    const answer = await surfaces[surface]({ query: document });
-    if (shown) expect([answer.status, answer.body.data]).toEqual([200, expect.anything()]);
-    else expect(told(answer)).toEqual(refusal(faults));
-  });
+  test.each(COORDINATES)(
+    '%s.%s is answered or unknown, as the contract says',
+    async (type, field) => {
+      const document = (SELECTIONS[type] ?? SELECTIONS.Query)?.(field) ?? '';
+      const faults = faultsOf(schema, document);
+      const shown = isShown(schema, type, field);
+      expect(faults.length === 0).toBe(shown);
+      const answer = await surfaces[surface]({ query: document });
+      if (shown) expect([answer.status, answer.body.data]).toEqual([200, expect.anything()]);
+      else expect(told(answer)).toEqual(refusal(faults));
+    },
+  );
 
   const hidden = TYPES.map(({ name }) => name).filter((name) => schema.getType(name) === undefined);
 
-  test.each([...hidden, '_Any', '_Entity', '_Service', 'join__Graph', 'link__Import', 'join__FieldSet'])(
-    'does not know the type %s, nor suggests it',
-    async (name) => {
-      for (const spelt of [name, name.slice(0, -1), `${name}s`, name.toLowerCase()]) {
-        for (const document of [
-          `{ ... on ${spelt} { __typename } }`,
-          `{ ...F } fragment F on ${spelt} { __typename }`,
-          `query ($a: ${spelt}) { a(b: $a) }`,
-        ]) {
-          expect(told(await surfaces[surface]({ query: document }))).toEqual(refusal(faultsOf(schema, document)));
-        }
+  test.each([
+    ...hidden,
+    '_Any',
+    '_Entity',
+    '_Service',
+    'join__Graph',
+    'link__Import',
+    'join__FieldSet',
+  ])('does not know the type %s, nor suggests it', async (name) => {
+    for (const spelt of [name, name.slice(0, -1), `${name}s`, name.toLowerCase()]) {
+      for (const document of [
+        `{ ... on ${spelt} { __typename } }`,
+        `{ ...F } fragment F on ${spelt} { __typename }`,
+        `query ($a: ${spelt}) { a(b: $a) }`,
+      ]) {
+        expect(told(await surfaces[surface]({ query: document }))).toEqual(
+          refusal(faultsOf(schema, document)),
+        );
       }
-    },
-  );
+    }
+  });
 
-  test.each(['tag', 'key', 'inaccessible', 'requires', 'external', 'link', 'join__field', 'join__type', 'defer'])(
-    'does not know the directive @%s',
-    async (name) => {
-      const document = `{ __typename @${name} }`;
-      expect(told(await surfaces[surface]({ query: document }))).toEqual(refusal(faultsOf(schema, document)));
-    },
-  );
+  test.each([
+    'tag',
+    'key',
+    'inaccessible',
+    'requires',
+    'external',
+    'link',
+    'join__field',
+    'join__type',
+    'defer',
+  ])('does not know the directive @%s', async (name) => {
+    const document = `{ __typename @${name} }`;
+    expect(told(await surfaces[surface]({ query: document }))).toEqual(
+      refusal(faultsOf(schema, document)),
+    );
+  });
 
   test('suggests what a schema without anything hidden suggests, for names close to hidden ones', async () => {
-    const names = new Set([...COORDINATES.map(([, field]) => field), '_entities', '_service', 'signingKeys', 'activePartnerIds']);
+    const names = new Set([
+      ...COORDINATES.map(([, field]) => field),
+      '_entities',
+      '_service',
+      'signingKeys',
+      'activePartnerIds',
+    ]);
     for (const name of names) {
-      for (const spelt of [name.slice(0, -1), `${name}s`, `x${name}`, name.toUpperCase(), name.slice(1)]) {
-        for (const document of [`{ ${spelt} }`, `mutation { ${spelt} }`, SELECTIONS[rootOf(surface)]?.(spelt) ?? '']) {
-          expect(told(await surfaces[surface]({ query: document }))).toEqual(refusal(faultsOf(schema, document)));
+      for (const spelt of [
+        name.slice(0, -1),
+        `${name}s`,
+        `x${name}`,
+        name.toUpperCase(),
+        name.slice(1),
+      ]) {
+        for (const document of [
+          `{ ${spelt} }`,
+          `mutation { ${spelt} }`,
+          SELECTIONS[rootOf(surface)]?.(spelt) ?? '',
+        ]) {
+          expect(told(await surfaces[surface]({ query: document }))).toEqual(
+            refusal(faultsOf(schema, document)),
+          );
         }
       }
     }
@@ -162,22 +210,30 @@ describe.each(SURFACES)('the $surface surface', ({ surface, schema }) => {
       '{ memberProfile(id: "x", partnerId: "beta") { memberId } }',
       'mutation { enrollMember(input: { email: "x", memberId: "m-beta" }) { created } }',
     ]) {
-      expect(told(await surfaces[surface]({ query: document }))).toEqual(refusal(faultsOf(schema, document)));
+      expect(told(await surfaces[surface]({ query: document }))).toEqual(
+        refusal(faultsOf(schema, document)),
+      );
     }
   });
 });
 
 describe('introspection', () => {
-  test.each([undefined, { descriptions: true, schemaDescription: true, inputValueDeprecation: true, oneOf: true, specifiedByUrl: true }])(
-    'with a partner key shows exactly the partner surface',
-    async (options) => {
-      const { status, body } = await stage.ask({ query: getIntrospectionQuery(options) });
-      expect(status).toBe(200);
-      // Cast: the answer to the introspection query.
-      const shown = buildClientSchema(body.data as never);
-      expect(plain(shown)).toBe(plain(PARTNER));
+  test.each([
+    undefined,
+    {
+      descriptions: true,
+      schemaDescription: true,
+      inputValueDeprecation: true,
+      oneOf: true,
+      specifiedByUrl: true,
     },
-  );
+  ])('with a partner key shows exactly the partner surface', async (options) => {
+    const { status, body } = await stage.ask({ query: getIntrospectionQuery(options) });
+    expect(status).toBe(200);
+    // Cast: the answer to the introspection query.
+    const shown = buildClientSchema(body.data as never);
+    expect(plain(shown)).toBe(plain(PARTNER));
+  });
 
   test('shows what is hidden as null, like what is misspelt', async () => {
     for (const { name } of TYPES) {
@@ -187,11 +243,14 @@ describe('introspection', () => {
   });
 
   test('is not for members', async () => {
-    expect((await surfaces.member({ query: '{ __schema { queryType { name } } }' })).code).toBe('INTROSPECTION_DISABLED');
+    expect((await surfaces.member({ query: '{ __schema { queryType { name } } }' })).code).toBe(
+      'INTROSPECTION_DISABLED',
+    );
   });
 
   test('comes along with a read', async () => {
-    const query = '{ a: memberByEmail(email: "both@example.com") { memberId __typename } __schema { queryType { name } } __typename }';
+    const query =
+      '{ a: memberByEmail(email: "both@example.com") { memberId __typename } __schema { queryType { name } } __typename }';
     const { text } = await stage.ask({ query });
     expect(text).toBe(
       '{"data":{"a":{"memberId":"m-both","__typename":"PartnerMemberRead"},"__schema":{"queryType":{"name":"Query"}},"__typename":"Query"}}',
@@ -200,15 +259,50 @@ describe('introspection', () => {
 });
 
 test('a hidden field and a misspelt one answer byte for byte the same but for their own names', async () => {
-  const pairs: [surface: 'partner' | 'member', hidden: string, misspelt: string, document: (field: string) => string][] = [
-    ['partner', 'memberProfile', 'memberProfilx', (field) => `{ ${field}(id: "m-both") { email } }`],
-    ['partner', '_entities', '_entitiex', (field) => `{ ${field}(representations: []) { __typename } }`],
+  const pairs: [
+    surface: 'partner' | 'member',
+    hidden: string,
+    misspelt: string,
+    document: (field: string) => string,
+  ][] = [
+    [
+      'partner',
+      'memberProfile',
+      'memberProfilx',
+      (field) => `{ ${field}(id: "m-both") { email } }`,
+    ],
+    [
+      'partner',
+      '_entities',
+      '_entitiex',
+      (field) => `{ ${field}(representations: []) { __typename } }`,
+    ],
     ['partner', '_service', '_servicx', (field) => `{ ${field} { sdl } }`],
-    ['partner', 'activePartnerIds', 'activePartnerIdx', (field) => `{ memberByEmail(email: "both@example.com") { ${field} } }`],
-    ['member', 'memberByExternalId', 'memberByExternalIx', (field) => `{ ${field}(externalId: "shared-1") { email } }`],
-    ['member', 'activePartnerIds', 'activePartnerIdx', (field) => `{ memberProfile(id: "m-both") { ${field} } }`],
+    [
+      'partner',
+      'activePartnerIds',
+      'activePartnerIdx',
+      (field) => `{ memberByEmail(email: "both@example.com") { ${field} } }`,
+    ],
+    [
+      'member',
+      'memberByExternalId',
+      'memberByExternalIx',
+      (field) => `{ ${field}(externalId: "shared-1") { email } }`,
+    ],
+    [
+      'member',
+      'activePartnerIds',
+      'activePartnerIdx',
+      (field) => `{ memberProfile(id: "m-both") { ${field} } }`,
+    ],
     ['member', 'points', 'pointx', (field) => `{ memberProfile(id: "m-both") { ${field} } }`],
-    ['member', 'enrollMember', 'enrollMembex', (field) => `mutation { ${field}(input: { email: "x@example.com" }) { created } }`],
+    [
+      'member',
+      'enrollMember',
+      'enrollMembex',
+      (field) => `mutation { ${field}(input: { email: "x@example.com" }) { created } }`,
+    ],
   ];
   for (const [surface, hidden, misspelt, document] of pairs) {
     const one = await surfaces[surface]({ query: document(hidden), requestId: 'r' });
@@ -220,7 +314,8 @@ test('a hidden field and a misspelt one answer byte for byte the same but for th
 });
 
 test('an alias with the name of a hidden field shows what was asked for under it, never the field', async () => {
-  const plain = 'memberProfile(id: "m-both") { first: email partnerStandings { partnerId } second: email }';
+  const plain =
+    'memberProfile(id: "m-both") { first: email partnerStandings { partnerId } second: email }';
   const token = await stage.provider.issue('m-both');
   const { body } = await stage.ask({ query: `{ ${plain} }`, token });
   const { first, partnerStandings } = Object(body.data?.memberProfile);
@@ -234,7 +329,9 @@ test('an alias with the name of a hidden field shows what was asked for under it
   const { text } = await surfaces.partner({
     query: '{ memberByEmail(email: "both@example.com") { memberId: email tier email: memberId } }',
   });
-  expect(text).toMatch(/^\{"data":\{"memberByEmail":\{"memberId":"[^"]*@[^"]*","tier":"[^"]*","email":"m-both"\}\}\}$/);
+  expect(text).toMatch(
+    /^\{"data":\{"memberByEmail":\{"memberId":"[^"]*@[^"]*","tier":"[^"]*","email":"m-both"\}\}\}$/,
+  );
 });
 
 /** The status, and the messages in their order. */

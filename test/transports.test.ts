@@ -7,7 +7,15 @@ import { SHAPES, type Shape } from './stack.ts';
 
 // Object.keys forgets the names.
 const NAMES = Object.keys(SHAPES) as Shape[];
-const HEADERS = ['content-type', 'x-request-id', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-policy', 'allow', 'cache-control'];
+const HEADERS = [
+  'content-type',
+  'x-request-id',
+  'ratelimit-limit',
+  'ratelimit-remaining',
+  'ratelimit-policy',
+  'allow',
+  'cache-control',
+];
 
 /** By shape, in the order of the cases; each is asked twice in a row, since a document is treated otherwise once it is known. */
 const answers = new Map<Shape, Answer[][]>();

@@ -15,11 +15,29 @@ import { type Service, startService } from './support/service.ts';
 const QUERY = '{ memberByEmail(email: "both@example.com") { memberId tier } }';
 const ANSWER = '{"data":{"memberByEmail":{"memberId":"m-both","tier":"Silver"}}}';
 
-type Asking = { url: string; key: string; query?: string; variables?: object; requestId?: string; agent?: RequestOptions['agent'] };
+type Asking = {
+  url: string;
+  key: string;
+  query?: string;
+  variables?: object;
+  requestId?: string;
+  agent?: RequestOptions['agent'];
+};
 
 /** Asks over a connection of its own, or one of `agent`. Rejects where the connection ends first, or nothing comes for 5 seconds. */
-async function ask({ url, key, query = QUERY, variables, requestId = 'any', agent = false }: Asking): Promise<string> {
-  const headers = { 'content-type': 'application/json', 'x-partner-api-key': key, 'x-request-id': requestId };
+async function ask({
+  url,
+  key,
+  query = QUERY,
+  variables,
+  requestId = 'any',
+  agent = false,
+}: Asking): Promise<string> {
+  const headers = {
+    'content-type': 'application/json',
+    'x-partner-api-key': key,
+    'x-request-id': requestId,
+  };
   const sent = request(`${url}/graphql`, { method: 'POST', headers, agent, timeout: 5_000 });
   sent.on('timeout', () => sent.destroy(new Error('nothing came')));
   sent.end(JSON.stringify({ query, variables }));
@@ -28,7 +46,9 @@ async function ask({ url, key, query = QUERY, variables, requestId = 'any', agen
 }
 
 /** Resolves once `found` gives something, looking every 20 ms. Rejects after 30 seconds. */
-async function until<T>(found: () => T | undefined | false | Promise<T | undefined | false>): Promise<T> {
+async function until<T>(
+  found: () => T | undefined | false | Promise<T | undefined | false>,
+): Promise<T> {
   for (const deadline = performance.now() + 30_000; performance.now() < deadline; ) {
     const value = await found();
     if (value) return value;
@@ -50,13 +70,21 @@ function isRunning(pid: number): boolean {
 
 /** The process ids of the workers that run, oldest first; a start that goes on is one too. */
 function workersOf({ pid }: Running): number[] {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    .trim()
+    .split(' ')
+    .map(Number);
   // On Node 20 the primary has a compiler for a child as well.
-  return children.filter((child) => /(start|main)\.ts/.test(readFileSync(`/proc/${child}/cmdline`, 'utf8')));
+  return children.filter((child) =>
+    /(start|main)\.ts/.test(readFileSync(`/proc/${child}/cmdline`, 'utf8')),
+  );
 }
 
 /** Begins a request on a connection of its own, and gives that once a worker is at work on it: it has asked for the body. */
-async function begin({ stack, keys }: Started): Promise<{ socket: Socket; end: () => Promise<string> }> {
+async function begin({
+  stack,
+  keys,
+}: Started): Promise<{ socket: Socket; end: () => Promise<string> }> {
   const { hostname, port } = new URL(stack.gateway.url);
   const socket = connect(Number(port), hostname).setEncoding('utf8');
   const body = JSON.stringify({ query: QUERY });
@@ -67,7 +95,9 @@ async function begin({ stack, keys }: Started): Promise<{ socket: Socket; end: (
     `x-partner-api-key: ${keys.alpha}`,
     'connection: close',
   ];
-  socket.write(`${[...head, `content-length: ${body.length}`, 'expect: 100-continue'].join('\r\n')}\r\n\r\n`);
+  socket.write(
+    `${[...head, `content-length: ${body.length}`, 'expect: 100-continue'].join('\r\n')}\r\n\r\n`,
+  );
   expect(String(await once(socket, 'data'))).toContain('100 Continue');
   const end = async () => {
     socket.write(body);
@@ -109,7 +139,9 @@ describe('everything in one process, twice', () => {
 
   test('a budget of 50 answers exactly 50 of 200 requests at once over many connections, without Redis', async () => {
     const key = await addPartner(service.stack.stores.keys, { partnerId: 'fifty', budget: 50 });
-    const answers = await Promise.all(Array.from({ length: 200 }, () => ask({ url, key, query: '{ __typename }' })));
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, () => ask({ url, key, query: '{ __typename }' })),
+    );
     const statuses = answers.map((answer) => answer.slice(0, 3));
     expect(statuses.filter((status) => status === '200')).toHaveLength(50);
     expect(statuses.filter((status) => status === '429')).toHaveLength(150);
@@ -118,7 +150,8 @@ describe('everything in one process, twice', () => {
   test('what is enrolled on one worker is read at once on the other, and ended at once too', async () => {
     const [one, other] = [...(await pinned()).values()];
     const key = service.keys.alpha;
-    const enroll = 'mutation ($email: String!) { enrollMember(input: { email: $email }) { created member { memberId } } }';
+    const enroll =
+      'mutation ($email: String!) { enrollMember(input: { email: $email }) { created member { memberId } } }';
     const read = 'query ($email: String!) { memberByEmail(email: $email) { memberId } }';
     const stop = 'mutation ($memberId: ID!) { endEnrollment(memberId: $memberId) { memberId } }';
     for (let turn = 0; turn < 25; turn++) {
@@ -127,9 +160,13 @@ describe('everything in one process, twice', () => {
       const enrolled = await ask({ url, key, query: enroll, variables, agent: here });
       expect(enrolled).toContain('"created":true');
       const [, memberId] = /"memberId":"([^"]+)"/.exec(enrolled) ?? [];
-      expect(await ask({ url, key, query: read, variables, agent: there })).toContain(`{"memberId":"${memberId}"}`);
+      expect(await ask({ url, key, query: read, variables, agent: there })).toContain(
+        `{"memberId":"${memberId}"}`,
+      );
       await ask({ url, key, query: stop, variables: { memberId }, agent: there });
-      expect(await ask({ url, key, query: read, variables, agent: here })).toContain('MEMBER_NOT_FOUND');
+      expect(await ask({ url, key, query: read, variables, agent: here })).toContain(
+        'MEMBER_NOT_FOUND',
+      );
     }
     for (const agent of [one, other]) agent?.destroy();
   });
@@ -137,7 +174,11 @@ describe('everything in one process, twice', () => {
   test('the metrics are those of both, and do not fall when one of them ends', async () => {
     const { gateway } = service.stack;
     const count = async () =>
-      Number(/^loyalty_request_duration_seconds_count\{status="200",code="OK"\} (\d+)$/m.exec(await textOf(gateway))?.[1]);
+      Number(
+        /^loyalty_request_duration_seconds_count\{status="200",code="OK"\} (\d+)$/m.exec(
+          await textOf(gateway),
+        )?.[1],
+      );
     const agents = await pinned();
     const before = await count();
     for (const agent of agents.values()) {
@@ -146,9 +187,14 @@ describe('everything in one process, twice', () => {
     }
     expect(await count()).toBe(before + 20);
     const page = await textOf(gateway);
-    for (const name of ['loyalty_limit_total{policy="key",outcome="taken"}', 'loyalty_key_cache_total{outcome="hit"}'])
+    for (const name of [
+      'loyalty_limit_total{policy="key",outcome="taken"}',
+      'loyalty_key_cache_total{outcome="hit"}',
+    ])
       expect(page).toContain(`${name} `);
-    expect(page).toContain('loyalty_subgraph_duration_seconds_count{subgraph="members",outcome="ok"} ');
+    expect(page).toContain(
+      'loyalty_subgraph_duration_seconds_count{subgraph="members",outcome="ok"} ',
+    );
     expect(page.match(/^process_resident_memory_bytes /gm)).toHaveLength(1);
 
     const [pid = 0] = agents.keys();
@@ -194,7 +240,11 @@ describe('everything in one process, twice', () => {
         await until(() => isReady(gateway));
         await answerMore(200);
         expect(failures.length).toBeLessThanOrEqual(CLIENTS);
-        expect(failures.filter(({ startedAt, why }) => startedAt > endedAt || why.includes('nothing came'))).toEqual([]);
+        expect(
+          failures.filter(
+            ({ startedAt, why }) => startedAt > endedAt || why.includes('nothing came'),
+          ),
+        ).toEqual([]);
       }
     } finally {
       over = true;
@@ -221,7 +271,12 @@ test('SIGTERM: not ready, nothing new, what runs is finished on every worker, ex
   const workers = workersOf(gateway);
   // As from a terminal, which sends it to all of them; the workers leave it to the primary.
   for (const pid of workers) process.kill(pid, 'SIGINT');
-  const held = [await begin(service), await begin(service), await begin(service), await begin(service)];
+  const held = [
+    await begin(service),
+    await begin(service),
+    await begin(service),
+    await begin(service),
+  ];
   const code = gateway.stop();
   await until(async () => !(await isReady(gateway)));
   expect((await fetch(`${gateway.adminUrl}/livez`)).status).toBe(200);
@@ -295,12 +350,17 @@ test('gateway and subgraphs run with several workers each, with budgets in Redis
   const all = [gateway, members, standings].filter((running) => running !== undefined);
   for (const running of all) expect(workersOf(running)).toHaveLength(2);
   const key = await addPartner(service.stack.stores.keys, { partnerId: 'fifty', budget: 50 });
-  const answers = await Promise.all(Array.from({ length: 100 }, () => ask({ url: gateway.url, key, query: '{ __typename }' })));
+  const answers = await Promise.all(
+    Array.from({ length: 100 }, () => ask({ url: gateway.url, key, query: '{ __typename }' })),
+  );
   expect(answers.filter((answer) => answer.startsWith('200'))).toHaveLength(50);
   const victims = all.map((running) => workersOf(running)[0] ?? 0);
   for (const victim of victims) process.kill(victim, 'SIGKILL');
-  await until(async () => !victims.some(isRunning) && (await Promise.all(all.map(isReady))).every(Boolean));
-  for (let turn = 0; turn < 10; turn++) expect(await ask({ url: gateway.url, key: service.keys.alpha })).toBe(`200 ${ANSWER}`);
+  await until(
+    async () => !victims.some(isRunning) && (await Promise.all(all.map(isReady))).every(Boolean),
+  );
+  for (let turn = 0; turn < 10; turn++)
+    expect(await ask({ url: gateway.url, key: service.keys.alpha })).toBe(`200 ${ANSWER}`);
   await service.close();
 }, 120_000);
 
@@ -333,7 +393,9 @@ describe('npm start', () => {
         data: { memberByEmail: { memberId: 'demo-001', points: 5200 } },
       });
     expect(await loyaltyJson({ DATA_DIR: folder.path }, 'partners', 'list')).toHaveLength(3);
-    expect(await loyaltyJson({ DATA_DIR: folder.path }, 'keys', 'list', 'demo-trains')).toHaveLength(1);
+    expect(
+      await loyaltyJson({ DATA_DIR: folder.path }, 'keys', 'list', 'demo-trains'),
+    ).toHaveLength(1);
     expect(await service.stop('SIGTERM')).toBe(0);
     await expect(fetch(service.endpoint)).rejects.toThrow();
   }, 60_000);

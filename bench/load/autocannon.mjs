@@ -8,7 +8,9 @@ const BUILT = ['host', 'content-length'];
 const requests = texts.map((text) => {
   const [head, body] = text.split('\r\n\r\n');
   const [, ...lines] = head.split('\r\n');
-  const headers = Object.fromEntries(lines.map((line) => line.split(': ')).filter(([name]) => !BUILT.includes(name)));
+  const headers = Object.fromEntries(
+    lines.map((line) => line.split(': ')).filter(([name]) => !BUILT.includes(name)),
+  );
   const number = () => String(Math.floor(Math.random() * members)).padStart(7, '0');
   return {
     method: 'POST',
@@ -21,4 +23,12 @@ const requests = texts.map((text) => {
 const result = await autocannon({ url, requests, duration: seconds, connections, timeout: 10 });
 const failed = result.errors + result.timeouts + result.non2xx;
 const { p50, p99 } = result.latency;
-console.log(JSON.stringify({ requests: result.requests.total, seconds: result.duration, p50Ms: p50, p99Ms: p99, failed }));
+console.log(
+  JSON.stringify({
+    requests: result.requests.total,
+    seconds: result.duration,
+    p50Ms: p50,
+    p99Ms: p99,
+    failed,
+  }),
+);

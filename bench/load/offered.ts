@@ -9,7 +9,12 @@ import { type Driven, drive } from './raw.ts';
 
 /** Runs the generator in a process of its own to its end. Without a rate it sends as fast as it is answered. */
 export async function offer(load: Load & { ratePerSecond?: number }): Promise<Driven> {
-  const run = placed(load.place, process.execPath, ['--import', 'tsx', import.meta.filename, JSON.stringify(load)]);
+  const run = placed(load.place, process.execPath, [
+    '--import',
+    'tsx',
+    import.meta.filename,
+    JSON.stringify(load),
+  ]);
   const { stdout } = await promisify(execFile)(run.command, run.args);
   return JSON.parse(stdout);
 }

@@ -28,7 +28,13 @@ type Connection = { socket: Socket; askedAt: number; received: string };
  * Sends requests for a time, one at once on each connection, and waits up to 2 s for what is left. Under an offered rate requests arrive at random
  * times (Poisson), and a latency counts from when its request was taken up, so waiting for a free connection is in it.
  */
-export async function drive({ url, next, seconds, connections, ratePerSecond }: Drive): Promise<Driven> {
+export async function drive({
+  url,
+  next,
+  seconds,
+  connections,
+  ratePerSecond,
+}: Drive): Promise<Driven> {
   const { hostname, port } = new URL(url);
   const latencies: number[] = [];
   const lags: number[] = [];
@@ -47,7 +53,11 @@ export async function drive({ url, next, seconds, connections, ratePerSecond }: 
   const answered = (connection: Connection) => {
     busy--;
     latencies.push(performance.now() - connection.askedAt);
-    if (!connection.received.startsWith('HTTP/1.1 200') || connection.received.includes('"errors":')) failed++;
+    if (
+      !connection.received.startsWith('HTTP/1.1 200') ||
+      connection.received.includes('"errors":')
+    )
+      failed++;
     if (over) return;
     const askedAt = ratePerSecond === undefined ? performance.now() : waiting.shift();
     if (askedAt === undefined) free.push(connection);
@@ -56,13 +66,19 @@ export async function drive({ url, next, seconds, connections, ratePerSecond }: 
 
   const all = await Promise.all(
     Array.from({ length: connections }, async () => {
-      const connection: Connection = { socket: connect(Number(port), hostname), askedAt: 0, received: '' };
+      const connection: Connection = {
+        socket: connect(Number(port), hostname),
+        askedAt: 0,
+        received: '',
+      };
       connection.socket.setNoDelay(true).setEncoding('latin1');
       connection.socket.on('data', (part: string) => {
         connection.received += part;
         if (isWhole(connection.received)) answered(connection);
       });
-      await new Promise((resolve, reject) => connection.socket.once('connect', resolve).once('error', reject));
+      await new Promise((resolve, reject) =>
+        connection.socket.once('connect', resolve).once('error', reject),
+      );
       connection.socket.once('close', () => {
         if (over) return;
         const place = free.indexOf(connection);
@@ -95,7 +111,8 @@ export async function drive({ url, next, seconds, connections, ratePerSecond }: 
   over = true;
   const took = (performance.now() - startedAt) / 1000;
   const inTime = latencies.length;
-  for (const patience = performance.now(); busy > 0 && performance.now() - patience < 2_000; ) await pause(5);
+  for (const patience = performance.now(); busy > 0 && performance.now() - patience < 2_000; )
+    await pause(5);
   for (const { socket } of all) socket.destroy();
   const unanswered = busy + waiting.length;
   // What was never answered waited at least until now.
@@ -116,7 +133,9 @@ function isWhole(received: string): boolean {
   const head = received.indexOf('\r\n\r\n');
   if (head === -1) return false;
   const [, length] = /content-length: (\d+)/i.exec(received.slice(0, head)) ?? [];
-  return length === undefined ? received.endsWith('\r\n0\r\n\r\n') : received.length >= head + 4 + Number(length);
+  return length === undefined
+    ? received.endsWith('\r\n0\r\n\r\n')
+    : received.length >= head + 4 + Number(length);
 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

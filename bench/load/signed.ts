@@ -8,23 +8,41 @@ import { emailOf, PARTNER } from '../population.ts';
 import { type Driven, drive } from './raw.ts';
 
 /** `batch` is how many operations travel in one request. */
-export type SignedLoad = { url: string; secret: string; members: number; batch: number; seconds: number; connections: number };
+export type SignedLoad = {
+  url: string;
+  secret: string;
+  members: number;
+  batch: number;
+  seconds: number;
+  connections: number;
+};
 
 /** What the query planner asks the members subgraph for a look-up. */
-export const MEMBER_QUERY = 'query($email:String!){memberByEmail(email:$email){__typename memberId email firstName lastName}}';
+export const MEMBER_QUERY =
+  'query($email:String!){memberByEmail(email:$email){__typename memberId email firstName lastName}}';
 
 const READY_CHARACTERS = 500_000_000;
 const READY_MS_PER_SECOND = 1_000;
 
 /** Runs the generator on the core of the load to its end. */
 export async function sendSigned(load: SignedLoad): Promise<Driven> {
-  const run = placed('load', process.execPath, ['--import', 'tsx', import.meta.filename, JSON.stringify(load)]);
+  const run = placed('load', process.execPath, [
+    '--import',
+    'tsx',
+    import.meta.filename,
+    JSON.stringify(load),
+  ]);
   const { stdout } = await promisify(execFile)(run.command, run.args);
   return JSON.parse(stdout);
 }
 
 /** The texts of signed requests about random members. */
-export function signedTexts({ url, secret, members, batch }: Pick<SignedLoad, 'url' | 'secret' | 'members' | 'batch'>): () => string {
+export function signedTexts({
+  url,
+  secret,
+  members,
+  batch,
+}: Pick<SignedLoad, 'url' | 'secret' | 'members' | 'batch'>): () => string {
   const sign = createSigner(secret);
   const scope = { kind: 'partner', partnerId: PARTNER } as const;
   const { host } = new URL(url);
@@ -36,7 +54,12 @@ export function signedTexts({ url, secret, members, batch }: Pick<SignedLoad, 'u
     const [group] = encodeRequests(Array.from({ length: batch }, operation));
     const { scopes = '', body = '' } = group ?? {};
     const signature = sign({ method: 'POST', path: WIRE.path, scopes, body });
-    const headers = { host, 'content-type': 'application/json', 'content-length': `${body.length}`, ...signature };
+    const headers = {
+      host,
+      'content-type': 'application/json',
+      'content-length': `${body.length}`,
+      ...signature,
+    };
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
     return `POST ${WIRE.path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`;
   };
@@ -51,7 +74,8 @@ if (process.argv[1] === import.meta.filename) {
   const startedAt = performance.now();
   for (
     let characters = 0;
-    characters < READY_CHARACTERS && performance.now() - startedAt < load.seconds * READY_MS_PER_SECOND;
+    characters < READY_CHARACTERS &&
+    performance.now() - startedAt < load.seconds * READY_MS_PER_SECOND;
     characters += ready.at(-1)?.length ?? 0
   ) {
     ready.push(make());

@@ -9,16 +9,34 @@ import { NUMBER } from '../population.ts';
 import type { Load, LoadResult } from './load.ts';
 
 /** Runs wrk to its end. Rejects where a request failed or was refused. */
-export async function wrk({ texts, url, members, seconds, connections, place }: Load): Promise<LoadResult> {
+export async function wrk({
+  texts,
+  url,
+  members,
+  seconds,
+  connections,
+  place,
+}: Load): Promise<LoadResult> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-wrk-'));
   try {
     const script = join(folder, 'lookups.lua');
     writeFileSync(script, lua(texts, members));
-    const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', script, new URL(url).origin];
+    const args = [
+      '-t1',
+      `-c${connections}`,
+      `-d${seconds}s`,
+      '--timeout',
+      '10s',
+      '-s',
+      script,
+      new URL(url).origin,
+    ];
     const run = placed(place, 'wrk', args);
     const { stdout } = await promisify(execFile)(run.command, run.args);
-    const [requests = 0, micros = 1, p50 = 0, p99 = 0, failed = 0] = /^RESULT (.*)$/m.exec(stdout)?.[1]?.split(' ').map(Number) ?? [];
-    if (failed > 0 || requests === 0) throw new Error(`wrk counts ${failed} failed of ${requests} requests: ${stdout}`);
+    const [requests = 0, micros = 1, p50 = 0, p99 = 0, failed = 0] =
+      /^RESULT (.*)$/m.exec(stdout)?.[1]?.split(' ').map(Number) ?? [];
+    if (failed > 0 || requests === 0)
+      throw new Error(`wrk counts ${failed} failed of ${requests} requests: ${stdout}`);
     return { requests, seconds: micros / 1e6, p50Ms: p50 / 1e3, p99Ms: p99 / 1e3 };
   } finally {
     rmSync(folder, { recursive: true });

@@ -18,7 +18,10 @@ export const coldstart: Part = {
     const members = options.quick ? 1_000 : 100_000;
     const starters: { title: string; start(stage: Stage): Promise<Running> }[] = [
       ours,
-      { title: `This service in one process, ${members} members`, start: (at) => startInOne(at, members) },
+      {
+        title: `This service in one process, ${members} members`,
+        start: (at) => startInOne(at, members),
+      },
       apollo,
       mercurius,
       hive,
@@ -38,6 +41,10 @@ export const coldstart: Part = {
       rows.push([title, shownSpread(spread(times)), shownSpread(spread(sizes))]);
     }
     const columns = ['', 'first right answer after ms', 'memory then, MB'];
-    return { tables: [{ title: `${STARTS} starts, with warm file caches`, columns, rows }], figures: {}, notes: [] };
+    return {
+      tables: [{ title: `${STARTS} starts, with warm file caches`, columns, rows }],
+      figures: {},
+      notes: [],
+    };
   },
 };

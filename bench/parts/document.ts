@@ -17,25 +17,39 @@ const FIELDS = ['memberId', 'email', 'firstName', 'lastName', 'tier', 'points'];
 
 export const document: Part = {
   title: 'The first request of a new document',
-  how: ({ seconds, warmUpSeconds }) => `Load by load/raw.ts, ${seconds} s each after ${warmUpSeconds} s of warm-up`,
+  how: ({ seconds, warmUpSeconds }) =>
+    `Load by load/raw.ts, ${seconds} s each after ${warmUpSeconds} s of warm-up`,
   async run(stage, options) {
     const rows: string[][] = [];
     for (const variant of [ours, apollo, mercurius, hive]) {
       const running = await variant.start(stage);
       try {
         await checkAnswers(running);
-        const load = { url: running.url, texts: requestTexts(running), members: running.members, connections: 32, place: 'load' as const };
+        const load = {
+          url: running.url,
+          texts: requestTexts(running),
+          members: running.members,
+          connections: 32,
+          place: 'load' as const,
+        };
         await saturate({ ...load, seconds: options.warmUpSeconds });
         const known = await alone(running, options.seconds, () => HOT_QUERY);
         const fresh = await alone(running, options.seconds, newDocument());
         say(`${variant.title}: ${shown(fresh.p50Ms)} ms for a new document`);
-        rows.push([variant.title, ...[known.p50Ms, known.p99Ms, fresh.p50Ms, fresh.p99Ms].map(shown)]);
+        rows.push([
+          variant.title,
+          ...[known.p50Ms, known.p99Ms, fresh.p50Ms, fresh.p99Ms].map(shown),
+        ]);
       } finally {
         await running.stop();
       }
     }
     const columns = ['', 'known, p50 ms', 'known, p99 ms', 'new, p50 ms', 'new, p99 ms'];
-    return { tables: [{ title: 'One request after the other on one connection', columns, rows }], figures: {}, notes: [] };
+    return {
+      tables: [{ title: 'One request after the other on one connection', columns, rows }],
+      figures: {},
+      notes: [],
+    };
   },
 };
 

@@ -34,7 +34,9 @@ export const features: Part = {
     const find = (wanted: Mix) => courses.find(({ contender }) => contender === wanted);
     const added = (course: Course<Mix> | undefined): Spread => {
       const without = series(find(base), 'cpuMicros');
-      return spread(series(course, 'cpuMicros').map((value, round) => value - (without[round] ?? Number.NaN)));
+      return spread(
+        series(course, 'cpuMicros').map((value, round) => value - (without[round] ?? Number.NaN)),
+      );
     };
     return {
       tables: [
@@ -68,8 +70,16 @@ function mix(title: string, on: Feature[], redis: boolean): Mix {
       const keys = await makeKeys(stores, 1);
       const redisUrl = redis ? await stage.redisUrl() : undefined;
       const options = { on, redisUrl, dataDir: stores.dataDir };
-      const flags = ['--max-semi-space-size=64', '--import', 'tsx', join(ROOT, 'bench/features.ts')];
-      return stage.serve({ args: (port) => [...flags, JSON.stringify({ port, ...options })], keys });
+      const flags = [
+        '--max-semi-space-size=64',
+        '--import',
+        'tsx',
+        join(ROOT, 'bench/features.ts'),
+      ];
+      return stage.serve({
+        args: (port) => [...flags, JSON.stringify({ port, ...options })],
+        keys,
+      });
     },
   };
 }

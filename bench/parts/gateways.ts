@@ -8,7 +8,17 @@ import { mercurius } from '../variants/mercurius.ts';
 import { ours, oursInOne, oursOnMongo } from '../variants/ours.ts';
 import type { Part } from './part.ts';
 
-const VARIANTS = [ours, oursInOne, oursOnMongo, apollo, mercurius, hive, hiveRust, floor, floorInProcess];
+const VARIANTS = [
+  ours,
+  oursInOne,
+  oursOnMongo,
+  apollo,
+  mercurius,
+  hive,
+  hiveRust,
+  floor,
+  floorInProcess,
+];
 
 export const gateways: Part = {
   title: 'Gateways side by side',
@@ -22,10 +32,21 @@ export const gateways: Part = {
     const stock = of(apollo);
     const table = {
       title: `\`memberByEmail\` with all six fields, ${options.connections} connections`,
-      columns: ['', 'requests/s', 'to stock', 'p50 ms', 'p99 ms', 'CPU µs/request', 'core busy', 'memory MB'],
+      columns: [
+        '',
+        'requests/s',
+        'to stock',
+        'p50 ms',
+        'p99 ms',
+        'CPU µs/request',
+        'core busy',
+        'memory MB',
+      ],
       rows: courses.map((course) => {
-        if (course.failure !== undefined) return [course.contender.title, 'failed', '', '', '', '', '', ''];
-        const figure = (name: 'perSecond' | 'p50Ms' | 'p99Ms' | 'cpuMicros' | 'rssMb') => shownSpread(spread(series(course, name)));
+        if (course.failure !== undefined)
+          return [course.contender.title, 'failed', '', '', '', '', '', ''];
+        const figure = (name: 'perSecond' | 'p50Ms' | 'p99Ms' | 'cpuMicros' | 'rssMb') =>
+          shownSpread(spread(series(course, name)));
         return [
           course.contender.title,
           figure('perSecond'),

@@ -8,7 +8,11 @@ import type { Part, Table } from './part.ts';
 
 type Step = Contender & { count: number };
 
-const KEYS: Step[] = [1, 10, 100].map((keys) => ({ title: `${keys}`, count: keys, start: (stage) => startRemote(stage, { keys }) }));
+const KEYS: Step[] = [1, 10, 100].map((keys) => ({
+  title: `${keys}`,
+  count: keys,
+  start: (stage) => startRemote(stage, { keys }),
+}));
 
 const LOOKUPS: Step[] = [1, 2, 5, 10].map((count) => ({
   title: `${count}`,
@@ -18,7 +22,9 @@ const LOOKUPS: Step[] = [1, 2, 5, 10].map((count) => ({
     requestTexts(
       running,
       aliasedQuery(count),
-      Object.fromEntries(Array.from({ length: count }, (_, index) => [`e${index}`, `member${NUMBER}@bench.example`])),
+      Object.fromEntries(
+        Array.from({ length: count }, (_, index) => [`e${index}`, `member${NUMBER}@bench.example`]),
+      ),
     ),
 }));
 
@@ -26,8 +32,12 @@ export const growth: Part = {
   title: 'Growth',
   async run(stage, options) {
     const sizes = options.quick ? [1_000, 10_000] : [10_000, 100_000, 1_000_000];
-    const embedded = sizes.map((count): Step => ({ title: shown(count), count, start: (at) => startInOne(at, count) }));
-    const mongo = sizes.map((count): Step => ({ title: shown(count), count, start: (at) => startApart(at, count) }));
+    const embedded = sizes.map(
+      (count): Step => ({ title: shown(count), count, start: (at) => startInOne(at, count) }),
+    );
+    const mongo = sizes.map(
+      (count): Step => ({ title: shown(count), count, start: (at) => startApart(at, count) }),
+    );
     const byKeys = await measureRounds(stage, KEYS, options);
     const byLookups = await measureRounds(stage, LOOKUPS, options);
     const byEmbedded = await measureRounds(stage, embedded, options);
@@ -40,8 +50,9 @@ export const growth: Part = {
         table('Members in MongoDB, all apart', 'members', byMongo),
       ],
       figures: { growthEmbedded: grown(byEmbedded), growthMongo: grown(byMongo) },
-      notes: [...byKeys, ...byLookups, ...byEmbedded, ...byMongo].flatMap(({ contender, failure }) =>
-        failure === undefined ? [] : [`${contender.title} failed: ${failure.slice(0, 300)}`],
+      notes: [...byKeys, ...byLookups, ...byEmbedded, ...byMongo].flatMap(
+        ({ contender, failure }) =>
+          failure === undefined ? [] : [`${contender.title} failed: ${failure.slice(0, 300)}`],
       ),
     };
   },
@@ -68,13 +79,28 @@ function table(title: string, what: string, courses: Course<Step>[]): Table {
 function lookups(courses: Course<Step>[]): Table {
   return {
     title: 'Aliased look-ups in one request, this gateway',
-    columns: ['look-ups', 'requests/s', 'look-ups/s', 'CPU µs/request', 'CPU µs/look-up', 'p50 ms', 'p99 ms'],
+    columns: [
+      'look-ups',
+      'requests/s',
+      'look-ups/s',
+      'CPU µs/request',
+      'CPU µs/look-up',
+      'p50 ms',
+      'p99 ms',
+    ],
     rows: courses.map((course) => {
       const { title, count } = course.contender;
       const [perSecond, micros] = [median(course, 'perSecond'), median(course, 'cpuMicros')];
       return [
         title,
-        ...[perSecond, perSecond * count, micros, micros / count, median(course, 'p50Ms'), median(course, 'p99Ms')].map(shown),
+        ...[
+          perSecond,
+          perSecond * count,
+          micros,
+          micros / count,
+          median(course, 'p50Ms'),
+          median(course, 'p99Ms'),
+        ].map(shown),
       ];
     }),
   };

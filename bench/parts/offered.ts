@@ -57,14 +57,26 @@ export const offered: Part = {
 function table(title: string, points: Point[]) {
   return {
     title,
-    columns: ['offered/s', 'answered/s', 'p50 ms', 'p99 ms', 'p99 to p50', 'generator late, p99 ms'],
+    columns: [
+      'offered/s',
+      'answered/s',
+      'p50 ms',
+      'p99 ms',
+      'p99 to p50',
+      'generator late, p99 ms',
+    ],
     rows: points.map(({ offered, answered, p50Ms, p99Ms, lagP99Ms }) =>
       [offered, answered, p50Ms, p99Ms, p99Ms / p50Ms, lagP99Ms].map(shown),
     ),
   };
 }
 
-async function started<T>(variant: Variant, stage: Stage, options: Options, use: (running: Running) => Promise<T>): Promise<T> {
+async function started<T>(
+  variant: Variant,
+  stage: Stage,
+  options: Options,
+  use: (running: Running) => Promise<T>,
+): Promise<T> {
   const running = await variant.start(stage);
   try {
     await offer({ ...loadOf(running), seconds: options.warmUpSeconds });
@@ -82,13 +94,25 @@ async function saturationOf(variant: Variant, stage: Stage, options: Options): P
   return answered / seconds;
 }
 
-function course(variant: Variant, stage: Stage, options: Options, rates: number[]): Promise<Point[]> {
+function course(
+  variant: Variant,
+  stage: Stage,
+  options: Options,
+  rates: number[],
+): Promise<Point[]> {
   return started(variant, stage, options, async (running) => {
     const points: Point[] = [];
     for (const rate of rates) {
-      const load = { ...loadOf(running), seconds: options.seconds, ratePerSecond: rate, connections: CONNECTIONS };
+      const load = {
+        ...loadOf(running),
+        seconds: options.seconds,
+        ratePerSecond: rate,
+        connections: CONNECTIONS,
+      };
       const driven = await answeredRight(variant, offer(load));
-      say(`${variant.title}: ${Math.round(rate)}/s offered, p50 ${shown(driven.p50Ms)} ms, p99 ${shown(driven.p99Ms)} ms`);
+      say(
+        `${variant.title}: ${Math.round(rate)}/s offered, p50 ${shown(driven.p50Ms)} ms, p99 ${shown(driven.p99Ms)} ms`,
+      );
       points.push({ ...driven, offered: rate, answered: driven.answered / driven.seconds });
     }
     return points;
@@ -102,5 +126,11 @@ async function answeredRight(variant: Variant, driving: Promise<Driven>): Promis
 }
 
 function loadOf(running: Running) {
-  return { url: running.url, texts: requestTexts(running), members: running.members, connections: 32, place: 'load' as const };
+  return {
+    url: running.url,
+    texts: requestTexts(running),
+    members: running.members,
+    connections: 32,
+    place: 'load' as const,
+  };
 }

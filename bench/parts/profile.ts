@@ -23,11 +23,16 @@ const LEAST_SHARE = 0.005;
 
 export const profile: Part = {
   title: 'Profile',
-  how: ({ seconds, warmUpSeconds }) => `Load by ${GENERATOR}, once ${seconds} s after ${warmUpSeconds} s of warm-up`,
+  how: ({ seconds, warmUpSeconds }) =>
+    `Load by ${GENERATOR}, once ${seconds} s after ${warmUpSeconds} s of warm-up`,
   async run(stage, options) {
     const tables = [
-      ...(await profiled('This gateway, everything on', stage, options, (changes) => startRemote(stage, changes))),
-      ...(await profiled('This service in one process', stage, options, (changes) => startInOne(stage, 10_000, changes))),
+      ...(await profiled('This gateway, everything on', stage, options, (changes) =>
+        startRemote(stage, changes),
+      )),
+      ...(await profiled('This service in one process', stage, options, (changes) =>
+        startInOne(stage, 10_000, changes),
+      )),
     ];
     return {
       tables,
@@ -39,7 +44,12 @@ export const profile: Part = {
   },
 };
 
-async function profiled(title: string, stage: Stage, options: Options, start: (changes: Changes) => Promise<Running>): Promise<Table[]> {
+async function profiled(
+  title: string,
+  stage: Stage,
+  options: Options,
+  start: (changes: Changes) => Promise<Running>,
+): Promise<Table[]> {
   const folder = join(stage.folder, title.replaceAll(/\W/g, ''));
   mkdirSync(folder);
   const running = await start({ flags: ['--cpu-prof', `--cpu-prof-dir=${folder}`] });
@@ -50,7 +60,11 @@ async function profiled(title: string, stage: Stage, options: Options, start: (c
     .sort((a, b) => readFileSync(b).length - readFileSync(a).length);
   const places = placesOf(JSON.parse(readFileSync(file, 'utf8')), options.seconds);
   const total = places.reduce((sum, { micros }) => sum + micros, 0);
-  const row = (name: string, micros: number) => [name, `${shown((micros / total) * 100)} %`, shown((micros / total) * cpuMicros)];
+  const row = (name: string, micros: number) => [
+    name,
+    `${shown((micros / total) * 100)} %`,
+    shown((micros / total) * cpuMicros),
+  ];
   const sums = new Map<string, number>();
   for (const { owner, micros } of places) sums.set(owner, (sums.get(owner) ?? 0) + micros);
   return [
@@ -95,7 +109,8 @@ function placesOf({ nodes, samples, timeDeltas }: CpuProfile, seconds: number): 
 
 function ownerOf(url: string, functionName: string): string {
   if (url === '') return functionName.startsWith('(') ? functionName : 'built into V8 and Node';
-  if (!url.startsWith('file:')) return url.startsWith('node:') ? url.split('/').slice(0, 2).join('/') : 'compiled queries';
+  if (!url.startsWith('file:'))
+    return url.startsWith('node:') ? url.split('/').slice(0, 2).join('/') : 'compiled queries';
   const path = fileURLToPath(url);
   const [, name] = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path) ?? [];
   return name ?? path.replace(`${ROOT}/`, '').split('/src/').join('/');

@@ -10,7 +10,8 @@ const WINDOW_SECONDS = 10;
 
 export const soak: Part = {
   title: 'Soak',
-  how: ({ minutes }) => `Load by ${GENERATOR} for ${minutes} minutes, in windows of ${WINDOW_SECONDS} s`,
+  how: ({ minutes }) =>
+    `Load by ${GENERATOR} for ${minutes} minutes, in windows of ${WINDOW_SECONDS} s`,
   async run(stage, options) {
     const members = options.quick ? 10_000 : 100_000;
     const windows = Math.max(2, Math.round((options.minutes * 60) / WINDOW_SECONDS));
@@ -25,16 +26,25 @@ export const soak: Part = {
       for (let window = 1; window <= windows; window++) {
         const sample = await measure(running, timing);
         sizes.push(sample.rssMb);
-        say(`window ${window} of ${windows}: ${Math.round(sample.perSecond)}/s, ${Math.round(sample.rssMb)} MB`);
+        say(
+          `window ${window} of ${windows}: ${Math.round(sample.perSecond)}/s, ${Math.round(sample.rssMb)} MB`,
+        );
         if (window === 1 || window === windows || (window * WINDOW_SECONDS) % 60 === 0) {
           const { perSecond, p50Ms, p99Ms, rssMb } = sample;
-          rows.push([`${window * WINDOW_SECONDS} s`, ...[perSecond, p50Ms, p99Ms, rssMb].map(shown)]);
+          rows.push([
+            `${window * WINDOW_SECONDS} s`,
+            ...[perSecond, p50Ms, p99Ms, rssMb].map(shown),
+          ]);
         }
       }
       const growth = (sizes.at(-1) ?? Number.NaN) / before;
       const title = `Full load on ${shown(members)} members, ${shown(before)} MB after the warm-up, at most ${shown(Math.max(...sizes))} MB`;
       const columns = ['after', 'requests/s', 'p50 ms', 'p99 ms', 'memory MB'];
-      return { tables: [{ title, columns, rows }], figures: { soakMemory: spread([growth]) }, notes: [] };
+      return {
+        tables: [{ title, columns, rows }],
+        figures: { soakMemory: spread([growth]) },
+        notes: [],
+      };
     } finally {
       await running.stop();
     }

@@ -30,14 +30,30 @@ const SECRET = 'a secret of the benchmark alone';
 
 function own(batch: number): Way {
   return {
-    title: batch === 1 ? 'This subgraph, signed' : `This subgraph, signed, ${batch} operations a request`,
+    title:
+      batch === 1
+        ? 'This subgraph, signed'
+        : `This subgraph, signed, ${batch} operations a request`,
     operations: batch,
     server(port) {
-      const options = { name: 'members', port, plainPort: 0, secret: SECRET, members: MEMORY_MEMBERS };
-      return ['--max-semi-space-size=64', '--import', 'tsx', join(ROOT, 'bench/subgraph.ts'), JSON.stringify(options)];
+      const options = {
+        name: 'members',
+        port,
+        plainPort: 0,
+        secret: SECRET,
+        members: MEMORY_MEMBERS,
+      };
+      return [
+        '--max-semi-space-size=64',
+        '--import',
+        'tsx',
+        join(ROOT, 'bench/subgraph.ts'),
+        JSON.stringify(options),
+      ];
     },
     texts: (url) => signedTexts({ url, secret: SECRET, members: MEMORY_MEMBERS, batch }),
-    send: (url, { seconds, connections }) => sendSigned({ url, secret: SECRET, members: MEMORY_MEMBERS, batch, seconds, connections }),
+    send: (url, { seconds, connections }) =>
+      sendSigned({ url, secret: SECRET, members: MEMORY_MEMBERS, batch, seconds, connections }),
   };
 }
 
@@ -48,9 +64,17 @@ const stock: Way = {
     join(ROOT, 'bench/peers/subgraph.mjs'),
     JSON.stringify({ port, schema: join(ROOT, 'subgraphs/members/schema.graphql') }),
   ],
-  texts: (url) => () => stockText(url).replaceAll(NUMBER, digits(Math.floor(Math.random() * MEMORY_MEMBERS))),
+  texts: (url) => () =>
+    stockText(url).replaceAll(NUMBER, digits(Math.floor(Math.random() * MEMORY_MEMBERS))),
   send: (url, { seconds, connections }) =>
-    offer({ url, texts: [stockText(url)], members: MEMORY_MEMBERS, seconds, connections, place: 'load' }),
+    offer({
+      url,
+      texts: [stockText(url)],
+      members: MEMORY_MEMBERS,
+      seconds,
+      connections,
+      place: 'load',
+    }),
 };
 
 export const subgraph: Part = {
@@ -67,7 +91,8 @@ export const subgraph: Part = {
         samples[index]?.push(sample);
       }
     }
-    const of = (index: number, name: keyof Sample) => samples[index]?.map((sample) => sample[name]) ?? [];
+    const of = (index: number, name: keyof Sample) =>
+      samples[index]?.map((sample) => sample[name]) ?? [];
     return {
       tables: [
         {
@@ -77,7 +102,9 @@ export const subgraph: Part = {
             title,
             shownSpread(spread(of(index, 'perSecond'))),
             shown(ratios(of(index, 'perSecond'), of(2, 'perSecond')).median),
-            ...(['cpuMicros', 'p50Ms', 'p99Ms'] as const).map((name) => shownSpread(spread(of(index, name)))),
+            ...(['cpuMicros', 'p50Ms', 'p99Ms'] as const).map((name) =>
+              shownSpread(spread(of(index, name))),
+            ),
           ]),
         },
       ],
@@ -89,14 +116,18 @@ export const subgraph: Part = {
 
 async function measureOnce(way: Way, stage: Stage, options: Options): Promise<Sample> {
   const port = await freePort();
-  const started = await startProcess({ ...placed('gateway', stage.node.path, way.server(port)), env: { NODE_ENV: 'production' } });
+  const started = await startProcess({
+    ...placed('gateway', stage.node.path, way.server(port)),
+    env: { NODE_ENV: 'production' },
+  });
   const url = `http://127.0.0.1:${port}/`;
   try {
     await Promise.race([checkOnce(way, url), untilEnded(started)]);
     await way.send(url, { ...options, seconds: options.warmUpSeconds });
     const before = usageOf(started.pid);
     const { answered, failed, seconds, p50Ms, p99Ms } = await way.send(url, options);
-    if (failed > 0 || answered === 0) throw new Error(`${way.title}: ${failed} wrong answers of ${answered}`);
+    if (failed > 0 || answered === 0)
+      throw new Error(`${way.title}: ${failed} wrong answers of ${answered}`);
     const operations = answered * way.operations;
     const cpuMicros = ((usageOf(started.pid).cpuSeconds - before.cpuSeconds) / operations) * 1e6;
     return { perSecond: operations / seconds, cpuMicros, p50Ms, p99Ms };
@@ -110,14 +141,23 @@ async function checkOnce(way: Way, url: string): Promise<void> {
   const [head = '', body = ''] = way.texts(url)().split('\r\n\r\n');
   const [, ...lines] = head.split('\r\n');
   // Cast: the texts above are written so. fetch sets those two by itself.
-  const headers = lines.map((line) => line.split(': ') as [string, string]).filter(([name]) => !['host', 'content-length'].includes(name));
+  const headers = lines
+    .map((line) => line.split(': ') as [string, string])
+    .filter(([name]) => !['host', 'content-length'].includes(name));
   const [, number = ''] = /member(\d+)@/.exec(body) ?? [];
   const { memberId, email, firstName, lastName } = answerOf(Number(number));
-  const right = JSON.stringify({ __typename: 'PartnerMemberRead', memberId, email, firstName, lastName });
+  const right = JSON.stringify({
+    __typename: 'PartnerMemberRead',
+    memberId,
+    email,
+    firstName,
+    lastName,
+  });
   await untilListening(url);
   const reply = await fetch(new URL('/graphql', url), { method: 'POST', headers, body });
   const text = await reply.text();
-  if (reply.status !== 200 || !text.includes(right)) throw new Error(`${way.title} answers ${reply.status} ${text} instead of ${right}`);
+  if (reply.status !== 200 || !text.includes(right))
+    throw new Error(`${way.title} answers ${reply.status} ${text} instead of ${right}`);
 }
 
 function stockText(url: string): string {

@@ -11,7 +11,8 @@ export const workers: Part = {
     const contenders = [false, true].flatMap((redis) =>
       [1, 2].map((count) => ({
         title: `${count} ${redis ? 'with budgets in Redis' : 'without Redis'}`,
-        start: (at: typeof stage) => startInOne(at, members, { workers: count, redis, place: 'both' as const }),
+        start: (at: typeof stage) =>
+          startInOne(at, members, { workers: count, redis, place: 'both' as const }),
       })),
     );
     const courses = await measureRounds(stage, contenders, options);
@@ -23,7 +24,9 @@ export const workers: Part = {
           columns: ['workers', 'requests/s', 'p50 ms', 'p99 ms', 'CPU µs/request', 'memory MB'],
           rows: courses.map((course) => [
             course.contender.title,
-            ...(['perSecond', 'p50Ms', 'p99Ms', 'cpuMicros', 'rssMb'] as const).map((name) => shownSpread(spread(series(course, name)))),
+            ...(['perSecond', 'p50Ms', 'p99Ms', 'cpuMicros', 'rssMb'] as const).map((name) =>
+              shownSpread(spread(series(course, name))),
+            ),
           ]),
         },
       ],

@@ -14,7 +14,9 @@ for (const { tier, points, ...member } of JSON.parse(readFileSync(answers, 'utf8
 function answer(body) {
   const { variables } = JSON.parse(body);
   const member = members.get(variables.email);
-  return JSON.stringify({ data: { memberByEmail: { ...member, ...standings.get(member.memberId) } } });
+  return JSON.stringify({
+    data: { memberByEmail: { ...member, ...standings.get(member.memberId) } },
+  });
 }
 
 createServer((request, response) => {
@@ -25,6 +27,11 @@ createServer((request, response) => {
   });
   request.on('end', () => {
     const text = answer(body);
-    response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }).end(text);
+    response
+      .writeHead(200, {
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(text),
+      })
+      .end(text);
   });
 }).listen(port, '127.0.0.1');

@@ -12,7 +12,12 @@ const resolvers = {
   Query: {
     memberByEmail: (_, { email }) => {
       const number = email.slice('member'.length, email.indexOf('@'));
-      return { memberId: `m-${number}`, email, firstName: `First${Number(number)}`, lastName: `Last${Number(number)}` };
+      return {
+        memberId: `m-${number}`,
+        email,
+        firstName: `First${Number(number)}`,
+        lastName: `Last${Number(number)}`,
+      };
     },
   },
 };

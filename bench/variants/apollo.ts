@@ -8,6 +8,8 @@ export const apollo: Variant = {
   kind: 'peer',
   async start(stage) {
     const supergraph = await stage.supergraph();
-    return stage.serve({ args: (port) => [join(ROOT, 'bench/peers/apollo.mjs'), JSON.stringify({ port, supergraph })] });
+    return stage.serve({
+      args: (port) => [join(ROOT, 'bench/peers/apollo.mjs'), JSON.stringify({ port, supergraph })],
+    });
   },
 };

@@ -8,7 +8,13 @@ export const floor: Variant = {
   kind: 'floor',
   async start(stage) {
     const { plain } = await stage.subgraphs();
-    return stage.serve({ args: (port) => [...FLAGS, join(ROOT, 'bench/peers/floor.mjs'), JSON.stringify({ port, ...plain })] });
+    return stage.serve({
+      args: (port) => [
+        ...FLAGS,
+        join(ROOT, 'bench/peers/floor.mjs'),
+        JSON.stringify({ port, ...plain }),
+      ],
+    });
   },
 };
 
@@ -17,7 +23,13 @@ export const floorInProcess: Variant = {
   kind: 'floor',
   start: (stage) => {
     const answers = stage.answers();
-    return stage.serve({ args: (port) => [...FLAGS, join(ROOT, 'bench/peers/floor.inprocess.mjs'), JSON.stringify({ port, answers })] });
+    return stage.serve({
+      args: (port) => [
+        ...FLAGS,
+        join(ROOT, 'bench/peers/floor.inprocess.mjs'),
+        JSON.stringify({ port, answers }),
+      ],
+    });
   },
 };
 

@@ -5,7 +5,9 @@ import type { Variant } from './variant.ts';
 
 export const hive: Variant = variant('Hive Gateway', []);
 
-export const hiveRust: Variant = variant('Hive Gateway, planner in Rust', ['--hive-router-runtime']);
+export const hiveRust: Variant = variant('Hive Gateway, planner in Rust', [
+  '--hive-router-runtime',
+]);
 
 function variant(title: string, flags: string[]): Variant {
   return {
@@ -14,7 +16,16 @@ function variant(title: string, flags: string[]): Variant {
     async start(stage) {
       const supergraph = await stage.supergraph();
       const command = join(ROOT, 'bench/peers/hive/node_modules/.bin/hive-gateway');
-      return stage.serve({ args: (port) => [command, 'supergraph', supergraph, '--host=127.0.0.1', `--port=${port}`, ...flags] });
+      return stage.serve({
+        args: (port) => [
+          command,
+          'supergraph',
+          supergraph,
+          '--host=127.0.0.1',
+          `--port=${port}`,
+          ...flags,
+        ],
+      });
     },
   };
 }

@@ -8,6 +8,11 @@ export const mercurius: Variant = {
   kind: 'peer',
   async start(stage) {
     const { plain } = await stage.subgraphs();
-    return stage.serve({ args: (port) => [join(ROOT, 'bench/peers/mercurius/gateway.mjs'), JSON.stringify({ port, ...plain })] });
+    return stage.serve({
+      args: (port) => [
+        join(ROOT, 'bench/peers/mercurius/gateway.mjs'),
+        JSON.stringify({ port, ...plain }),
+      ],
+    });
   },
 };

@@ -43,15 +43,31 @@ export async function startRemote(stage: Stage, changes: Changes = {}): Promise<
   const { signed, secret } = await stage.subgraphs();
   const stores = storesOf(0);
   const keys = await makeKeys(stores, changes.keys ?? 1);
-  const env = { ...asEnv(stores), MEMBERS_URL: signed.members, STANDINGS_URL: signed.standings, SUBGRAPH_SECRET: secret };
+  const env = {
+    ...asEnv(stores),
+    MEMBERS_URL: signed.members,
+    STANDINGS_URL: signed.standings,
+    SUBGRAPH_SECRET: secret,
+  };
   return serve(stage, 'gateway', { ...env, ...(await common(stage, changes)) }, keys, changes);
 }
 
-export async function startInOne(stage: Stage, members: number, changes: Changes = {}): Promise<Running> {
+export async function startInOne(
+  stage: Stage,
+  members: number,
+  changes: Changes = {},
+): Promise<Running> {
   const stores = storesOf(members);
   await fill(stores, members);
   const keys = await makeKeys(stores, changes.keys ?? 1);
-  return serve(stage, '.', { ...asEnv(stores), ...(await common(stage, changes)) }, keys, changes, members);
+  return serve(
+    stage,
+    '.',
+    { ...asEnv(stores), ...(await common(stage, changes)) },
+    keys,
+    changes,
+    members,
+  );
 }
 
 export async function startApart(stage: Stage, members: number): Promise<Running> {
@@ -70,7 +86,14 @@ export async function startApart(stage: Stage, members: number): Promise<Running
       started.push(subgraph);
       urls[`${name.toUpperCase()}_URL`] = subgraph.url;
     }
-    const running = await serve(stage, 'gateway', { ...env, ...urls, ...(await common(stage, {})) }, keys, {}, members);
+    const running = await serve(
+      stage,
+      'gateway',
+      { ...env, ...urls, ...(await common(stage, {})) },
+      keys,
+      {},
+      members,
+    );
     started.push({ stop: running.stop });
     return { ...running, stop };
   } catch (error) {
@@ -79,11 +102,21 @@ export async function startApart(stage: Stage, members: number): Promise<Running
   }
 }
 
-async function common(stage: Stage, { workers = 1, redis = true }: Changes): Promise<Record<string, string>> {
+async function common(
+  stage: Stage,
+  { workers = 1, redis = true }: Changes,
+): Promise<Record<string, string>> {
   return { REDIS_URL: redis ? await stage.redisUrl() : '', WORKERS: `${workers}` };
 }
 
-function serve(stage: Stage, folder: string, env: Record<string, string>, keys: Running['keys'], changes: Changes, members?: number) {
+function serve(
+  stage: Stage,
+  folder: string,
+  env: Record<string, string>,
+  keys: Running['keys'],
+  changes: Changes,
+  members?: number,
+) {
   return stage.serve({
     args: () => [...(changes.flags ?? []), ...shippedArgs(folder)],
     env: (port) => ({ ...env, PORT: `${port}`, ADMIN_PORT: '0' }),
@@ -95,7 +128,11 @@ function serve(stage: Stage, folder: string, env: Record<string, string>, keys: 
   });
 }
 
-async function startSubgraph(stage: Stage, name: string, env: Record<string, string>): Promise<{ url: string; stop(): Promise<unknown> }> {
+async function startSubgraph(
+  stage: Stage,
+  name: string,
+  env: Record<string, string>,
+): Promise<{ url: string; stop(): Promise<unknown> }> {
   const port = await freePort();
   const started = await startProcess({
     ...placed('load', stage.node.path, shippedArgs(join('subgraphs', name))),
@@ -103,7 +140,9 @@ async function startSubgraph(stage: Stage, name: string, env: Record<string, str
   });
   const url = `http://127.0.0.1:${port}`;
   const given = new AbortController();
-  await Promise.race([untilListening(url, given.signal), untilEnded(started)]).finally(() => given.abort());
+  await Promise.race([untilListening(url, given.signal), untilEnded(started)]).finally(() =>
+    given.abort(),
+  );
   return { url, stop: started.stop };
 }
 

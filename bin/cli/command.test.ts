@@ -5,7 +5,13 @@ import { join } from 'node:path';
 import { hashKey, openKeyStore, parseKey } from '@partner-loyalty/gateway';
 import { openMembersStore } from '@partner-loyalty/members';
 import { openStandingsStore } from '@partner-loyalty/standings';
-import { bareEnv, type Env, loyalty, loyaltyJson, spawnLoyalty } from '../../test/support/loyalty.ts';
+import {
+  bareEnv,
+  type Env,
+  loyalty,
+  loyaltyJson,
+  spawnLoyalty,
+} from '../../test/support/loyalty.ts';
 import { freshMongodbUrl, temporaryFolder } from '../../test/support/servers.ts';
 
 const PROGRAM = {
@@ -41,15 +47,35 @@ describe.each(ENGINES)('on %s', (_name, open) => {
   });
   afterEach(() => remove());
 
-  const settings = () => ({ environment: 'sandbox' as const, dataDir: env.DATA_DIR ?? '', mongodbUrl: env.MONGODB_URL });
+  const settings = () => ({
+    environment: 'sandbox' as const,
+    dataDir: env.DATA_DIR ?? '',
+    mongodbUrl: env.MONGODB_URL,
+  });
 
   test('a partner is created with its program and listed', async () => {
     const folder = temporaryFolder();
     const file = join(folder.path, 'program.json');
     writeFileSync(file, JSON.stringify(PROGRAM, null, 2));
-    const options = ['--name', 'Blue Hotels', '--program', file, '--budget', '1000', '--magic-link-url', 'https://blue.example/links'];
-    const expected = { partnerId: 'blue', name: 'Blue Hotels', budget: 1000, magicLinkUrl: 'https://blue.example/links' };
-    expect(await loyaltyJson(env, 'partners', 'create', 'blue', ...options)).toEqual([{ ...expected, createdAt: expect.any(String) }]);
+    const options = [
+      '--name',
+      'Blue Hotels',
+      '--program',
+      file,
+      '--budget',
+      '1000',
+      '--magic-link-url',
+      'https://blue.example/links',
+    ];
+    const expected = {
+      partnerId: 'blue',
+      name: 'Blue Hotels',
+      budget: 1000,
+      magicLinkUrl: 'https://blue.example/links',
+    };
+    expect(await loyaltyJson(env, 'partners', 'create', 'blue', ...options)).toEqual([
+      { ...expected, createdAt: expect.any(String) },
+    ]);
     await loyaltyJson(env, 'partners', 'create', 'amber', '--name', 'Amber Trains');
     expect(await loyaltyJson(env, 'partners', 'list')).toEqual([
       { partnerId: 'amber', name: 'Amber Trains', createdAt: expect.any(String) },
@@ -65,7 +91,10 @@ describe.each(ENGINES)('on %s', (_name, open) => {
       name: 'Blue Hotels',
       magicLinkUrl: 'https://blue.example/links',
     });
-    expect(await members.partners.find('amber')).toEqual({ partnerId: 'amber', name: 'Amber Trains' });
+    expect(await members.partners.find('amber')).toEqual({
+      partnerId: 'amber',
+      name: 'Amber Trains',
+    });
     await members.close();
     folder.remove();
   });
@@ -84,7 +113,10 @@ describe.each(ENGINES)('on %s', (_name, open) => {
     await loyaltyJson(env, 'partners', 'create', 'blue', '--name', 'Blue');
     const expires = new Date(Date.now() + 60_000).toISOString();
     const [made] = await loyaltyJson(env, 'keys', 'create', 'blue', '--expires', expires);
-    expect(made).toEqual({ keyId: expect.any(String), key: expect.stringMatching(/^pk_test_[0-9A-Za-z]{36}$/) });
+    expect(made).toEqual({
+      keyId: expect.any(String),
+      key: expect.stringMatching(/^pk_test_[0-9A-Za-z]{36}$/),
+    });
     const { keyId, key } = made as { keyId: string; key: string };
     expect(parseKey(key)).toEqual({ environment: 'sandbox' });
     const listed = await loyalty(env, 'keys', 'list', 'blue', '--json');
@@ -101,18 +133,36 @@ describe.each(ENGINES)('on %s', (_name, open) => {
     expect((await keys.keyByHash(hashKey(key)))?.key.revokedAt).toBeInstanceOf(Date);
     expect(await keys.origin()).toBe('operator');
     await keys.close();
-    expect(await loyaltyJson(env, 'keys', 'list', 'blue')).toMatchObject([{ state: 'revoked', revokedAt: expect.any(String) }]);
+    expect(await loyaltyJson(env, 'keys', 'list', 'blue')).toMatchObject([
+      { state: 'revoked', revokedAt: expect.any(String) },
+    ]);
   });
 
   test('what is not there is said to be not there', async () => {
-    expect(await loyalty(env, 'keys', 'create', 'blue')).toEqual({ code: 1, stdout: '', stderr: 'loyalty: there is no partner "blue"\n' });
-    expect(await loyalty(env, 'keys', 'list', 'blue')).toEqual({ code: 1, stdout: '', stderr: 'loyalty: there is no partner "blue"\n' });
-    expect(await loyalty(env, 'keys', 'revoke', 'key_1')).toEqual({ code: 1, stdout: '', stderr: 'loyalty: there is no key "key_1"\n' });
+    expect(await loyalty(env, 'keys', 'create', 'blue')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'loyalty: there is no partner "blue"\n',
+    });
+    expect(await loyalty(env, 'keys', 'list', 'blue')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'loyalty: there is no partner "blue"\n',
+    });
+    expect(await loyalty(env, 'keys', 'revoke', 'key_1')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'loyalty: there is no key "key_1"\n',
+    });
   });
 
   test('the other environment is refused', async () => {
     await loyaltyJson(env, 'partners', 'create', 'blue', '--name', 'Blue');
-    const { code, stderr } = await loyalty({ ...env, ENVIRONMENT: 'production' }, 'partners', 'list');
+    const { code, stderr } = await loyalty(
+      { ...env, ENVIRONMENT: 'production' },
+      'partners',
+      'list',
+    );
     expect(code).toBe(1);
     expect(stderr).toMatch(/^loyalty: .*belongs to the sandbox environment.*\n$/);
   });
@@ -128,7 +178,14 @@ describe('on an empty store', () => {
   };
   afterAll(folder.remove);
 
-  const create = (...options: string[]) => ['partners', 'create', 'blue', '--name', 'Blue', ...options];
+  const create = (...options: string[]) => [
+    'partners',
+    'create',
+    'blue',
+    '--name',
+    'Blue',
+    ...options,
+  ];
   test.each<[string, string[], RegExp]>([
     ['no command', [], /a command is missing/],
     ['a group alone', ['partners'], /a command is missing/],
@@ -137,22 +194,62 @@ describe('on an empty store', () => {
     ['a misspelt option', create('--budgt', '3'), /unknown option '--budgt'/],
     ['no id', ['partners', 'create', '--name', 'Blue'], /missing required argument 'id'/],
     ['no name', ['partners', 'create', 'blue'], /--name <name>' not specified/],
-    ['an argument too many', ['partners', 'create', 'blue', 'green', '--name', 'Blue'], /too many arguments/],
-    ['an id with a space', ['partners', 'create', 'blue hotels', '--name', 'Blue'], /a partner id has/],
-    ['an id over 64 characters', ['partners', 'create', 'b'.repeat(65), '--name', 'Blue'], /a partner id has/],
+    [
+      'an argument too many',
+      ['partners', 'create', 'blue', 'green', '--name', 'Blue'],
+      /too many arguments/,
+    ],
+    [
+      'an id with a space',
+      ['partners', 'create', 'blue hotels', '--name', 'Blue'],
+      /a partner id has/,
+    ],
+    [
+      'an id over 64 characters',
+      ['partners', 'create', 'b'.repeat(65), '--name', 'Blue'],
+      /a partner id has/,
+    ],
     ['an empty id', ['partners', 'create', '', '--name', 'Blue'], /a partner id has/],
     ['an empty name', ['partners', 'create', 'blue', '--name', ' '], /--name takes/],
-    ['a name with a line break', ['partners', 'create', 'blue', '--name', 'Blue\nHotels'], /--name takes/],
-    ['a name over 100 characters', ['partners', 'create', 'blue', '--name', 'b'.repeat(101)], /--name takes/],
+    [
+      'a name with a line break',
+      ['partners', 'create', 'blue', '--name', 'Blue\nHotels'],
+      /--name takes/,
+    ],
+    [
+      'a name over 100 characters',
+      ['partners', 'create', 'blue', '--name', 'b'.repeat(101)],
+      /--name takes/,
+    ],
     ['a budget of 0', create('--budget', '0'), /--budget takes/],
     ['a budget with a fraction', create('--budget', '1.5'), /--budget takes/],
     ['a budget in words', create('--budget', 'ten'), /--budget takes/],
     ['a page without an origin', create('--magic-link-url', '/sign-in'), /--magic-link-url takes/],
-    ['a page by another protocol', create('--magic-link-url', 'javascript:alert(1)'), /--magic-link-url takes/],
-    ['a program that is not there', create('--program', join(folder.path, 'none.json')), /--program: .*no such file/],
-    ['an expiry in the past', ['keys', 'create', 'blue', '--expires', '2020-01-01T00:00:00Z'], /in the future/],
-    ['an expiry without an offset', ['keys', 'create', 'blue', '--expires', '2099-01-01T00:00:00'], /--expires takes/],
-    ['a file that is not there', ['members', 'import', join(folder.path, 'none.ndjson')], /no such file/],
+    [
+      'a page by another protocol',
+      create('--magic-link-url', 'javascript:alert(1)'),
+      /--magic-link-url takes/,
+    ],
+    [
+      'a program that is not there',
+      create('--program', join(folder.path, 'none.json')),
+      /--program: .*no such file/,
+    ],
+    [
+      'an expiry in the past',
+      ['keys', 'create', 'blue', '--expires', '2020-01-01T00:00:00Z'],
+      /in the future/,
+    ],
+    [
+      'an expiry without an offset',
+      ['keys', 'create', 'blue', '--expires', '2099-01-01T00:00:00'],
+      /--expires takes/,
+    ],
+    [
+      'a file that is not there',
+      ['members', 'import', join(folder.path, 'none.ndjson')],
+      /no such file/,
+    ],
     ['a folder to import', ['activities', 'import', folder.path], /directory/],
   ])('%s is refused in one line', async (_name, args, message) => {
     const { code, stdout, stderr } = await loyalty(env, ...args);
@@ -166,8 +263,14 @@ describe('on an empty store', () => {
     ['that is a list', '[]'],
     ['with a property given twice', '{"tiers":[],"tiers":[]}'],
     ['with nothing in it', '{}'],
-    ['that starts on 02-29', JSON.stringify({ ...PROGRAM, membershipYear: { start: '02-29', timeZone: 'UTC' } })],
-    ['in a time zone that is none', JSON.stringify({ ...PROGRAM, membershipYear: { start: '01-01', timeZone: 'Moon/Crater' } })],
+    [
+      'that starts on 02-29',
+      JSON.stringify({ ...PROGRAM, membershipYear: { start: '02-29', timeZone: 'UTC' } }),
+    ],
+    [
+      'in a time zone that is none',
+      JSON.stringify({ ...PROGRAM, membershipYear: { start: '01-01', timeZone: 'Moon/Crater' } }),
+    ],
     ['without tiers', JSON.stringify({ ...PROGRAM, tiers: [] })],
     ['with a property nobody knows', JSON.stringify({ ...PROGRAM, currency: 'miles' })],
   ])('a program %s is refused in one line, and no partner is made', async (_name, text) => {
@@ -178,7 +281,11 @@ describe('on an empty store', () => {
   });
 
   test('wrong settings are one line that names each', async () => {
-    const { code, stderr } = await loyalty({ PORT: 'many', ENVIRONMENT: 'test' }, 'partners', 'list');
+    const { code, stderr } = await loyalty(
+      { PORT: 'many', ENVIRONMENT: 'test' },
+      'partners',
+      'list',
+    );
     expect(code).toBe(1);
     expect(stderr).toMatch(/^loyalty: [^\n]+\n$/);
     expect(stderr).toMatch(/PORT/);
@@ -196,7 +303,11 @@ describe('on an empty store', () => {
 test('for people, lists are aligned and a new key comes with a warning', async () => {
   const folder = temporaryFolder();
   const env = { DATA_DIR: folder.path };
-  expect(await loyalty(env, 'partners', 'list')).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('no partners yet') });
+  expect(await loyalty(env, 'partners', 'list')).toMatchObject({
+    code: 0,
+    stdout: '',
+    stderr: expect.stringContaining('no partners yet'),
+  });
   await loyalty(env, 'partners', 'create', 'blue', '--name', 'Blue', '--budget', '10');
   await loyalty(env, 'partners', 'create', 'ultramarine', '--name', 'Ultramarine Hotels');
   const lines = (await loyalty(env, 'partners', 'list')).stdout.split('\n');
@@ -210,13 +321,16 @@ test('for people, lists are aligned and a new key comes with a warning', async (
 });
 
 test('supergraph compose --check says that the committed graph is up to date, and writes nothing', async () => {
-  expect(await loyaltyJson({}, 'supergraph', 'compose', '--check')).toEqual([{ file: 'gateway/supergraph.graphql', changed: false }]);
+  expect(await loyaltyJson({}, 'supergraph', 'compose', '--check')).toEqual([
+    { file: 'gateway/supergraph.graphql', changed: false },
+  ]);
 });
 
 test('as a process: results on stdout, exit codes, and a reader that goes away', async () => {
   const folder = temporaryFolder();
   const env = { DATA_DIR: folder.path };
-  const created = await spawnLoyalty(env, '--json', 'partners', 'create', 'blue', '--name', 'Blue').ran;
+  const created = await spawnLoyalty(env, '--json', 'partners', 'create', 'blue', '--name', 'Blue')
+    .ran;
   expect(created).toMatchObject({ code: 0, stderr: '' });
   expect(JSON.parse(created.stdout)).toMatchObject({ partnerId: 'blue' });
   expect(await spawnLoyalty(env, 'partners', 'create', 'blue', '--name', 'Blue').ran).toEqual({
@@ -225,6 +339,8 @@ test('as a process: results on stdout, exit codes, and a reader that goes away',
     stderr: 'loyalty: partner blue exists already\n',
   });
   const line = `'${process.execPath}' '${join(import.meta.dirname, '../loyalty.js')}' partners list | true`;
-  expect(spawnSync('sh', ['-c', line], { env: { ...bareEnv(), ...env } }).stderr.toString()).toBe('');
+  expect(spawnSync('sh', ['-c', line], { env: { ...bareEnv(), ...env } }).stderr.toString()).toBe(
+    '',
+  );
   folder.remove();
 });

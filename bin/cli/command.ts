@@ -8,7 +8,14 @@ import { supergraphCommand } from './commands/supergraph.ts';
 import { tokensCommand } from './commands/tokens.ts';
 import { oneLine, type Shell } from './shell.ts';
 
-const GROUPS = [partnersCommand, keysCommand, membersCommand, activitiesCommand, tokensCommand, supergraphCommand];
+const GROUPS = [
+  partnersCommand,
+  keysCommand,
+  membersCommand,
+  activitiesCommand,
+  tokensCommand,
+  supergraphCommand,
+];
 
 /** Runs one command. Resolves to 0, or to 1 after one line on stderr that says why; never rejects. */
 export async function runCommand(args: readonly string[], shell: Shell): Promise<0 | 1> {
@@ -33,7 +40,8 @@ export async function runCommand(args: readonly string[], shell: Shell): Promise
 }
 
 function reason(error: unknown): string {
-  if (error instanceof CommanderError && error.code === 'commander.help') return 'a command is missing; --help lists them';
+  if (error instanceof CommanderError && error.code === 'commander.help')
+    return 'a command is missing; --help lists them';
   return oneLine(error).replace(/^error: /, '');
 }
 

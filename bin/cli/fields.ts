@@ -29,7 +29,11 @@ export function listOf(value: unknown, name: string): unknown[] {
 }
 
 /** An object with none but the known properties. */
-export function objectOf(value: unknown, name: string, known: readonly string[]): Record<string, unknown> {
+export function objectOf(
+  value: unknown,
+  name: string,
+  known: readonly string[],
+): Record<string, unknown> {
   if (!isJsonObject(value)) fail('BAD_USER_INPUT', `${name} is not an object`);
   refuseUnknown(value, known);
   return value;

@@ -5,7 +5,10 @@ import { importLines, type Kind, type Summary, type Verdict } from './import.ts'
 
 type Run = { summary: Summary; bad: [number, string][]; stored: unknown[]; batches: number };
 
-function kindOf(stored: unknown[], answer: (value: Record<string, unknown>) => Verdict = () => 'added'): Kind<Record<string, unknown>> {
+function kindOf(
+  stored: unknown[],
+  answer: (value: Record<string, unknown>) => Verdict = () => 'added',
+): Kind<Record<string, unknown>> {
   return {
     check(value) {
       if (value.bad === true) fail('BAD_USER_INPUT', 'bad is true');
@@ -18,20 +21,34 @@ function kindOf(stored: unknown[], answer: (value: Record<string, unknown>) => V
   };
 }
 
-async function run(text: string, answer?: (value: Record<string, unknown>) => Verdict): Promise<Run> {
-  const result: Run = { summary: { lines: 0, bytes: 0, added: 0, changed: 0, unchanged: 0, bad: 0 }, bad: [], stored: [], batches: 0 };
+async function run(
+  text: string,
+  answer?: (value: Record<string, unknown>) => Verdict,
+): Promise<Run> {
+  const result: Run = {
+    summary: { lines: 0, bytes: 0, added: 0, changed: 0, unchanged: 0, bad: 0 },
+    bad: [],
+    stored: [],
+    batches: 0,
+  };
   const listener = {
     bad: (line: number, reason: string) => void result.bad.push([line, reason]),
     done: () => {
       result.batches += 1;
     },
   };
-  result.summary = await importLines(Readable.from([Buffer.from(text)]), kindOf(result.stored, answer), listener);
+  result.summary = await importLines(
+    Readable.from([Buffer.from(text)]),
+    kindOf(result.stored, answer),
+    listener,
+  );
   return result;
 }
 
 test('every line that can be used goes in, in the order of the file; the others are named by number', async () => {
-  const { summary, bad, stored } = await run('{"n":1}\nnot json\n\n  \t\r\n{"n":2}\n{"bad":true}\n[]\n{"n":3,"n":4}\n{"n":5}');
+  const { summary, bad, stored } = await run(
+    '{"n":1}\nnot json\n\n  \t\r\n{"n":2}\n{"bad":true}\n[]\n{"n":3,"n":4}\n{"n":5}',
+  );
   expect(stored).toEqual([{ n: 1 }, { n: 2 }, { n: 5 }]);
   expect(bad).toEqual([
     [2, 'not JSON'],
@@ -44,7 +61,10 @@ test('every line that can be used goes in, in the order of the file; the others 
 
 test('what the store refuses is a bad line too, reported in the order of the file', async () => {
   const verdicts: Verdict[] = ['added', { refused: 'taken' }, 'unchanged', 'changed'];
-  const { summary, bad } = await run('{"n":0}\n{"n":1}\nnot json\n{"n":2}\n{"n":3}\n', ({ n }) => verdicts[Number(n)] ?? 'added');
+  const { summary, bad } = await run(
+    '{"n":0}\n{"n":1}\nnot json\n{"n":2}\n{"n":3}\n',
+    ({ n }) => verdicts[Number(n)] ?? 'added',
+  );
   expect(bad).toEqual([
     [2, 'taken'],
     [3, 'not JSON'],
@@ -94,8 +114,16 @@ test('interrupted, it ends after the batch being stored and counts no line that 
     return kind.store(records);
   };
   const text = Array.from({ length: 20_000 }, (_, n) => `{"n":${n}}\n`).join('');
-  const source = Readable.from([Buffer.from(text.slice(0, 100_000)), Buffer.from(text.slice(100_000))]);
-  const summary = await importLines(source, { ...kind, store }, { bad: () => undefined, done: () => undefined }, interruption.signal);
+  const source = Readable.from([
+    Buffer.from(text.slice(0, 100_000)),
+    Buffer.from(text.slice(100_000)),
+  ]);
+  const summary = await importLines(
+    source,
+    { ...kind, store },
+    { bad: () => undefined, done: () => undefined },
+    interruption.signal,
+  );
   expect(summary.added).toBe(stored.length);
   expect(summary.lines).toBe(stored.length);
   expect(stored.length).toBeGreaterThan(0);
@@ -117,7 +145,9 @@ test('a store that fails ends the import with its error, once, and nothing more 
       yield Buffer.from('{"n":1}\n'.repeat(1_000));
     }
   }
-  await expect(importLines(lines(), kind, { bad: () => undefined, done: () => undefined })).rejects.toThrow('disk full');
+  await expect(
+    importLines(lines(), kind, { bad: () => undefined, done: () => undefined }),
+  ).rejects.toThrow('disk full');
   expect(calls).toBe(1);
 });
 
@@ -127,6 +157,8 @@ test('a stream that fails ends the import with its error, after what was read is
     yield Buffer.from('{"n":1}\n'.repeat(6_000));
     throw new Error('the disk went away');
   }
-  await expect(importLines(lines(), kindOf(stored), { bad: () => undefined, done: () => undefined })).rejects.toThrow('the disk went away');
+  await expect(
+    importLines(lines(), kindOf(stored), { bad: () => undefined, done: () => undefined }),
+  ).rejects.toThrow('the disk went away');
   expect(stored).toHaveLength(6_000);
 });

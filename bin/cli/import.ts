@@ -16,14 +16,27 @@ export type Kind<T> = {
 export type Listener = { bad(line: number, reason: string): void; done(summary: Summary): void };
 
 /** Counts so far. `lines` is the number of the last line dealt with, `bytes` its end in the stream. */
-export type Summary = { lines: number; bytes: number; added: number; changed: number; unchanged: number; bad: number };
+export type Summary = {
+  lines: number;
+  bytes: number;
+  added: number;
+  changed: number;
+  unchanged: number;
+  bad: number;
+};
 
 /** Large enough that a commit's cost is shared by thousands of lines, small enough for any machine's memory. */
 const BATCH_LINES = 5_000;
 const BATCH_BYTES = 4_194_304;
 
 type Batch = { lines: Line[]; lastLine: number; bytes: number };
-type CheckedBatch<T> = { records: T[]; numbers: number[]; bad: { line: number; reason: string }[]; lastLine: number; bytes: number };
+type CheckedBatch<T> = {
+  records: T[];
+  numbers: number[];
+  bad: { line: number; reason: string }[];
+  lastLine: number;
+  bytes: number;
+};
 
 /**
  * Imports every line that can be used and reports the others. One batch is stored while the next one is read and checked; batches are stored one
@@ -44,7 +57,8 @@ export async function importLines<T>(
       if (typeof verdict === 'string') summary[verdict] += 1;
       else batch.bad.push({ line: batch.numbers[index] ?? 0, reason: verdict.refused });
     }
-    for (const { line, reason } of batch.bad.sort((a, b) => a.line - b.line)) listener.bad(line, reason);
+    for (const { line, reason } of batch.bad.sort((a, b) => a.line - b.line))
+      listener.bad(line, reason);
     summary.bad += batch.bad.length;
     summary.lines = batch.lastLine;
     summary.bytes = batch.bytes;
@@ -91,7 +105,13 @@ async function* batchesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Batch> 
 }
 
 function checkAll<T>(batch: Batch, kind: Kind<T>): CheckedBatch<T> {
-  const checked: CheckedBatch<T> = { records: [], numbers: [], bad: [], lastLine: batch.lastLine, bytes: batch.bytes };
+  const checked: CheckedBatch<T> = {
+    records: [],
+    numbers: [],
+    bad: [],
+    lastLine: batch.lastLine,
+    bytes: batch.bytes,
+  };
   for (const line of batch.lines) {
     const outcome = check(line, kind);
     if (outcome === undefined) continue;
@@ -112,7 +132,8 @@ function check<T>(line: Line, kind: Kind<T>): { record: T } | { reason: string }
   try {
     return { record: kind.check(parsed.value) };
   } catch (error) {
-    if (error instanceof ApiError && error.code === 'BAD_USER_INPUT') return { reason: error.message };
+    if (error instanceof ApiError && error.code === 'BAD_USER_INPUT')
+      return { reason: error.message };
     throw error;
   }
 }

@@ -3,7 +3,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type MembersStore, openMembersStore } from '@partner-loyalty/members';
 import { openStandingsStore, type StandingsStore } from '@partner-loyalty/standings';
-import { type Env, loyalty, loyaltyJson, type Ran, spawnLoyalty } from '../../test/support/loyalty.ts';
+import {
+  type Env,
+  loyalty,
+  loyaltyJson,
+  type Ran,
+  spawnLoyalty,
+} from '../../test/support/loyalty.ts';
 import { freshMongodbUrl, temporaryFolder } from '../../test/support/servers.ts';
 
 const folder = temporaryFolder();
@@ -17,7 +23,9 @@ function fileOf(lines: (object | string)[]): string {
 }
 
 function linesOf(lines: (object | string)[]): string {
-  return lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join('');
+  return lines
+    .map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`)
+    .join('');
 }
 
 function embedded(): { env: Env; remove(): unknown } {
@@ -30,7 +38,11 @@ function onMongodb(): { env: Env; remove(): unknown } {
   return { env: { MONGODB_URL: database.url }, remove: database.drop };
 }
 
-const settingsOf = (env: Env) => ({ environment: 'sandbox' as const, dataDir: env.DATA_DIR ?? '', mongodbUrl: env.MONGODB_URL });
+const settingsOf = (env: Env) => ({
+  environment: 'sandbox' as const,
+  dataDir: env.DATA_DIR ?? '',
+  mongodbUrl: env.MONGODB_URL,
+});
 
 async function withMembers<T>(env: Env, read: (store: MembersStore) => T): Promise<Awaited<T>> {
   const store = await openMembersStore(settingsOf(env));
@@ -50,7 +62,10 @@ async function withStandings<T>(env: Env, read: (store: StandingsStore) => T): P
   }
 }
 
-const PROGRAM = { membershipYear: { start: '07-01', timeZone: 'Pacific/Auckland' }, tiers: [{ name: 'Blue', points: 0 }] };
+const PROGRAM = {
+  membershipYear: { start: '07-01', timeZone: 'Pacific/Auckland' },
+  tiers: [{ name: 'Blue', points: 0 }],
+};
 
 describe.each([
   ['the embedded store', embedded],
@@ -87,65 +102,126 @@ describe.each([
       },
       { email: 'puffin@example.com', enrollments: [{ partnerId: 'green', status: 'ACTIVE' }] },
     ];
-    expect(await importJson('members', lines)).toEqual({ code: 0, summary: { added: 2, changed: 0, unchanged: 0, bad: 0 }, stderr: [] });
+    expect(await importJson('members', lines)).toEqual({
+      code: 0,
+      summary: { added: 2, changed: 0, unchanged: 0, bad: 0 },
+      stderr: [],
+    });
     await withMembers(env, async (store) => {
       const heron = { memberId: 'm1', email: 'Teal.Heron@Example.com', firstName: 'Teal' };
       expect(await store.memberByEmail('blue', 'teal.heron@example.com')).toMatchObject(heron);
       expect(await store.memberByEmail('blue', 'old@example.com')).toMatchObject(heron);
       expect(await store.memberByExternalId('blue', 'x1')).toMatchObject(heron);
       expect(await store.memberByExternalId('green', 'x2')).toBeUndefined();
-      expect(await store.memberByEmail('green', 'puffin@example.com')).toMatchObject({ email: 'puffin@example.com' });
+      expect(await store.memberByEmail('green', 'puffin@example.com')).toMatchObject({
+        email: 'puffin@example.com',
+      });
     });
     const again = await spawnLoyalty(env, '--json', 'members', 'import', fileOf(lines)).ran;
-    expect(again).toEqual({ code: 0, stdout: '{"added":0,"changed":0,"unchanged":2,"bad":0}\n', stderr: '' });
+    expect(again).toEqual({
+      code: 0,
+      stdout: '{"added":0,"changed":0,"unchanged":2,"bad":0}\n',
+      stderr: '',
+    });
   });
 
   test('two lines about one member hold in the order of the file', async () => {
     const names = Array.from({ length: 20 }, (_, index) => `Name ${index}`);
     const { code, summary } = await importJson(
       'members',
-      names.map((firstName) => ({ email: 'a@example.com', firstName, enrollments: [{ partnerId: 'blue' }] })),
+      names.map((firstName) => ({
+        email: 'a@example.com',
+        firstName,
+        enrollments: [{ partnerId: 'blue' }],
+      })),
     );
-    expect({ code, summary }).toEqual({ code: 0, summary: { added: 1, changed: 19, unchanged: 0, bad: 0 } });
-    expect(await withMembers(env, (store) => store.memberByEmail('blue', 'a@example.com'))).toMatchObject({ firstName: 'Name 19' });
+    expect({ code, summary }).toEqual({
+      code: 0,
+      summary: { added: 1, changed: 19, unchanged: 0, bad: 0 },
+    });
+    expect(
+      await withMembers(env, (store) => store.memberByEmail('blue', 'a@example.com')),
+    ).toMatchObject({ firstName: 'Name 19' });
   });
 
   test('bad member lines are named with the reason, never with a value; the rest goes in', async () => {
-    const good = (n: number) => ({ email: `good${n}@example.com`, enrollments: [{ partnerId: 'blue', externalId: `g${n}` }] });
+    const good = (n: number) => ({
+      email: `good${n}@example.com`,
+      enrollments: [{ partnerId: 'blue', externalId: `g${n}` }],
+    });
     const bad: [object | string, RegExp][] = [
       ['{"email":"secret@example.com"', /^not JSON$/],
       ['["secret@example.com"]', /^not a JSON object$/],
-      ['{"email":"secret@example.com","email":"secret@example.org"}', /^property "email" is given twice$/],
+      [
+        '{"email":"secret@example.com","email":"secret@example.org"}',
+        /^property "email" is given twice$/,
+      ],
       [{ firstName: 'secret' }, /^email is missing$/],
       [{ email: 7 }, /^email is not a string$/],
       [{ email: 'secret' }, /^email is not an email address$/],
       [{ email: `${'secret'.repeat(50)}@example.com` }, /^email is longer than 254 characters$/],
-      [{ email: 'secret@example.com', previousEmails: 'secret@example.org' }, /^previousEmails is not a list$/],
-      [{ email: 'secret@example.com', previousEmails: ['secret'] }, /^an address of previousEmails is not an email address$/],
-      [{ email: 'secret@example.com', firstName: 'secret'.repeat(17) }, /^firstName is longer than 100 characters$/],
+      [
+        { email: 'secret@example.com', previousEmails: 'secret@example.org' },
+        /^previousEmails is not a list$/,
+      ],
+      [
+        { email: 'secret@example.com', previousEmails: ['secret'] },
+        /^an address of previousEmails is not an email address$/,
+      ],
+      [
+        { email: 'secret@example.com', firstName: 'secret'.repeat(17) },
+        /^firstName is longer than 100 characters$/,
+      ],
       [{ email: 'secret@example.com', firstName: '' }, /^firstName is empty$/],
-      [{ email: 'secret@example.com', lastName: 'secret\u0007' }, /^lastName holds control characters$/],
+      [
+        { email: 'secret@example.com', lastName: 'secret\u0007' },
+        /^lastName holds control characters$/,
+      ],
       ['{"email":"secret@example.com","lastName":"\\ud800"}', /^lastName holds lone surrogates$/],
       [{ email: 'secret@example.com', memberId: 1 }, /^memberId is not a string$/],
-      [{ email: 'secret@example.com', memberId: 'secret'.repeat(22) }, /^memberId is longer than 128 characters$/],
+      [
+        { email: 'secret@example.com', memberId: 'secret'.repeat(22) },
+        /^memberId is longer than 128 characters$/,
+      ],
       [{ email: 'secret@example.com', nickName: 'secret' }, /^unknown property "nickName"$/],
-      ['{"email":"secret@example.com","__proto__":{"firstName":"secret"}}', /^unknown property "__proto__"$/],
+      [
+        '{"email":"secret@example.com","__proto__":{"firstName":"secret"}}',
+        /^unknown property "__proto__"$/,
+      ],
       [{ email: 'secret@example.com', '\u009b31m': 'secret' }, /^unknown property "\?31m"$/],
       [{ email: 'secret@example.com', enrollments: {} }, /^enrollments is not a list$/],
       [{ email: 'secret@example.com', enrollments: ['blue'] }, /^an enrollment is not an object$/],
       [{ email: 'secret@example.com', enrollments: [{}] }, /^partnerId is missing$/],
-      [{ email: 'secret@example.com', enrollments: [{ partnerId: 'secret' }] }, /^partnerId names a partner that does not exist$/],
       [
-        { email: 'secret@example.com', enrollments: [{ partnerId: 'blue' }, { partnerId: 'blue' }] },
+        { email: 'secret@example.com', enrollments: [{ partnerId: 'secret' }] },
+        /^partnerId names a partner that does not exist$/,
+      ],
+      [
+        {
+          email: 'secret@example.com',
+          enrollments: [{ partnerId: 'blue' }, { partnerId: 'blue' }],
+        },
         /^two enrollments name the same partner$/,
       ],
-      [{ email: 'secret@example.com', enrollments: [{ partnerId: 'blue', status: 'secret' }] }, /^status is neither ACTIVE nor ENDED$/],
-      [{ email: 'secret@example.com', enrollments: [{ partnerId: 'blue', externalID: 'secret' }] }, /^unknown property "externalID"$/],
       [
-        { email: 'secret@example.com', enrollments: [{ partnerId: 'blue', externalId: 'secret'.repeat(43) }] },
+        { email: 'secret@example.com', enrollments: [{ partnerId: 'blue', status: 'secret' }] },
+        /^status is neither ACTIVE nor ENDED$/,
+      ],
+      [
+        { email: 'secret@example.com', enrollments: [{ partnerId: 'blue', externalID: 'secret' }] },
+        /^unknown property "externalID"$/,
+      ],
+      [
+        {
+          email: 'secret@example.com',
+          enrollments: [{ partnerId: 'blue', externalId: 'secret'.repeat(43) }],
+        },
         /^externalId is longer than 255 characters$/,
       ],
-      [{ memberId: 'secret', email: 'good0@example.com' }, /^an address belongs to another member$/],
+      [
+        { memberId: 'secret', email: 'good0@example.com' },
+        /^an address belongs to another member$/,
+      ],
       [
         { email: 'secret@example.com', enrollments: [{ partnerId: 'blue', externalId: 'g0' }] },
         /^an external ID is active for another member of the partner$/,
@@ -153,7 +229,10 @@ describe.each([
     ];
     const lines = [good(0), ...bad.map(([line]) => line), good(1)];
     const { code, summary, stderr } = await importJson('members', lines);
-    expect({ code, summary }).toEqual({ code: 1, summary: { added: 2, changed: 0, unchanged: 0, bad: bad.length } });
+    expect({ code, summary }).toEqual({
+      code: 1,
+      summary: { added: 2, changed: 0, unchanged: 0, bad: bad.length },
+    });
     for (const [index, [, reason]] of bad.entries()) {
       const [, number, text] = /^line (\d+): (.*)$/.exec(stderr[index] ?? '') ?? [];
       expect([number, text]).toEqual([String(index + 2), expect.stringMatching(reason)]);
@@ -163,7 +242,12 @@ describe.each([
   });
 
   test('activities are counted in the membership year of their partner; again, nothing changes', async () => {
-    const activity = (activityId: string, points: number, occurredAt: string, partnerId = 'blue') => ({
+    const activity = (
+      activityId: string,
+      points: number,
+      occurredAt: string,
+      partnerId = 'blue',
+    ) => ({
       activityId,
       partnerId,
       memberId: 'm1',
@@ -176,7 +260,11 @@ describe.each([
       { ...activity('a3', 3, '2026-01-01T01:00:00+02:00'), stays: 2 },
       activity('a4', -1, '2026-01-01T00:00:00Z', 'green'),
     ];
-    expect(await importJson('activities', lines)).toEqual({ code: 0, summary: { added: 4, changed: 0, unchanged: 0, bad: 0 }, stderr: [] });
+    expect(await importJson('activities', lines)).toEqual({
+      code: 0,
+      summary: { added: 4, changed: 0, unchanged: 0, bad: 0 },
+      stderr: [],
+    });
     const sums = () =>
       withStandings(env, async (store) => [
         await store.standing('blue', 'm1', '2024-07-01'),
@@ -189,35 +277,59 @@ describe.each([
       { points: -1, stays: 0 },
     ];
     expect(await sums()).toEqual(expected);
-    expect(await importJson('activities', lines)).toMatchObject({ code: 0, summary: { added: 0, unchanged: 4, bad: 0 } });
+    expect(await importJson('activities', lines)).toMatchObject({
+      code: 0,
+      summary: { added: 0, unchanged: 4, bad: 0 },
+    });
     expect(await sums()).toEqual(expected);
   });
 
   test('bad activity lines are named with the reason, never with a value; the rest goes in', async () => {
-    const good = { activityId: 'a1', partnerId: 'blue', memberId: 'm1', points: 10, occurredAt: '2026-01-01T00:00:00Z' };
+    const good = {
+      activityId: 'a1',
+      partnerId: 'blue',
+      memberId: 'm1',
+      points: 10,
+      occurredAt: '2026-01-01T00:00:00Z',
+    };
     const bad: [object | string, RegExp][] = [
       [{ ...good, activityId: undefined }, /activityId is not/],
       [{ ...good, activityId: 'secret'.repeat(22) }, /activityId is not/],
-      [{ ...good, activityId: 'a2', partnerId: 'secret' }, /^partnerId names a partner that does not exist$/],
+      [
+        { ...good, activityId: 'a2', partnerId: 'secret' },
+        /^partnerId names a partner that does not exist$/,
+      ],
       [{ ...good, activityId: 'a2', memberId: 7777 }, /memberId is not/],
       [{ ...good, activityId: 'a2', points: '7777' }, /points is not/],
       [{ ...good, activityId: 'a2', points: 7777.5 }, /points is not/],
       [{ ...good, activityId: 'a2', points: 1_000_000_001 }, /points is not/],
       [{ ...good, activityId: 'a2', stays: 'secret' }, /stays is not/],
       [{ ...good, activityId: 'a2', occurredAt: '7777-01-01T00:00:00Z' }, /occurredAt is not/],
-      [{ ...good, activityId: 'a2', occurredAt: new Date(Date.now() + 25 * 3_600_000) }, /occurredAt is not/],
+      [
+        { ...good, activityId: 'a2', occurredAt: new Date(Date.now() + 25 * 3_600_000) },
+        /occurredAt is not/,
+      ],
       [{ ...good, activityId: 'a2', occurredAt: '2026-01-01' }, /occurredAt is not/],
       [{ ...good, activityId: 'a2', note: 'secret' }, /"note"/],
       [{ ...good, points: 7777 }, /^the activity is in with other content$/],
     ];
-    const { code, summary, stderr } = await importJson('activities', [good, ...bad.map(([line]) => line), { ...good, activityId: 'a3' }]);
-    expect({ code, summary }).toEqual({ code: 1, summary: { added: 2, changed: 0, unchanged: 0, bad: bad.length } });
+    const { code, summary, stderr } = await importJson('activities', [
+      good,
+      ...bad.map(([line]) => line),
+      { ...good, activityId: 'a3' },
+    ]);
+    expect({ code, summary }).toEqual({
+      code: 1,
+      summary: { added: 2, changed: 0, unchanged: 0, bad: bad.length },
+    });
     for (const [index, [, reason]] of bad.entries()) {
       const [, number, text] = /^line (\d+): (.*)$/.exec(stderr[index] ?? '') ?? [];
       expect([number, text]).toEqual([String(index + 2), expect.stringMatching(reason)]);
       expect(text).not.toMatch(/secret|7777/);
     }
-    expect(await withStandings(env, (store) => store.standing('blue', 'm1', '2025-07-01'))).toEqual({ points: 20, stays: 0 });
+    expect(await withStandings(env, (store) => store.standing('blue', 'm1', '2025-07-01'))).toEqual(
+      { points: 20, stays: 0 },
+    );
   });
 
   test('killed in the middle and repeated, an import counts every line once', async () => {
@@ -236,11 +348,22 @@ describe.each([
     await new Promise((resolve) => child.stdin.write(text.repeat(2), resolve));
     child.kill('SIGKILL');
     expect((await ran).code).toBeNull();
-    const { stdout } = await loyalty(env, 'activities', 'import', fileOf([text.trimEnd()]), '--json');
+    const { stdout } = await loyalty(
+      env,
+      'activities',
+      'import',
+      fileOf([text.trimEnd()]),
+      '--json',
+    );
     const { added, unchanged, bad } = JSON.parse(stdout);
     expect({ all: added + unchanged, bad }).toEqual({ all: count, bad: 0 });
     const points = await withStandings(env, async (store) =>
-      Promise.all(Array.from({ length: 200 }, async (_, n) => (await store.standing('blue', `m${n}`, '2025-07-01'))?.points ?? 0)),
+      Promise.all(
+        Array.from(
+          { length: 200 },
+          async (_, n) => (await store.standing('blue', `m${n}`, '2025-07-01'))?.points ?? 0,
+        ),
+      ),
     );
     expect(points.reduce((sum, each) => sum + each)).toBe(count);
   });
@@ -266,23 +389,33 @@ describe('as a process', () => {
       })),
     );
 
-  test.each(['SIGINT', 'SIGTERM'] as const)('%s ends an import after the current batch, and says where', async (signal) => {
-    const { child, ran } = spawnLoyalty(env, '--json', 'activities', 'import', '-');
-    // Written out means read by the command, but for the last of it; stdin stays open.
-    await new Promise((resolve) => child.stdin.write(activities(20_000), resolve));
-    child.kill(signal);
-    const { code, stdout, stderr } = await ran;
-    const { added } = JSON.parse(stdout);
-    expect({ code, stderr }).toEqual({ code: 1, stderr: `loyalty: interrupted after line ${added}, import the file again to go on\n` });
-    expect(await withStandings(env, (store) => store.standing('blue', 'm', '2026-01-01'))).toEqual(
-      added > 0 ? { points: added, stays: 0 } : undefined,
-    );
-  });
+  test.each(['SIGINT', 'SIGTERM'] as const)(
+    '%s ends an import after the current batch, and says where',
+    async (signal) => {
+      const { child, ran } = spawnLoyalty(env, '--json', 'activities', 'import', '-');
+      // Written out means read by the command, but for the last of it; stdin stays open.
+      await new Promise((resolve) => child.stdin.write(activities(20_000), resolve));
+      child.kill(signal);
+      const { code, stdout, stderr } = await ran;
+      const { added } = JSON.parse(stdout);
+      expect({ code, stderr }).toEqual({
+        code: 1,
+        stderr: `loyalty: interrupted after line ${added}, import the file again to go on\n`,
+      });
+      expect(
+        await withStandings(env, (store) => store.standing('blue', 'm', '2026-01-01')),
+      ).toEqual(added > 0 ? { points: added, stays: 0 } : undefined);
+    },
+  );
 
   test('stdin is imported to its end', async () => {
     const { child, ran } = spawnLoyalty(env, '--json', 'activities', 'import', '-');
     child.stdin.end(activities(1_000));
-    expect(await ran).toEqual({ code: 0, stdout: '{"added":1000,"changed":0,"unchanged":0,"bad":0}\n', stderr: '' } satisfies Ran);
+    expect(await ran).toEqual({
+      code: 0,
+      stdout: '{"added":1000,"changed":0,"unchanged":0,"bad":0}\n',
+      stderr: '',
+    } satisfies Ran);
   });
 
   test('a file larger than the heap may get goes in', async () => {
@@ -310,9 +443,16 @@ describe('as a process', () => {
 test('for people there is a summary, and how long it took', async () => {
   const { env, remove } = embedded();
   await loyaltyJson(env, 'partners', 'create', 'blue', '--name', 'Blue');
-  const { code, stdout, stderr } = await loyalty(env, 'members', 'import', fileOf([{ email: 'a@example.com' }, '', { email: 'b' }]));
+  const { code, stdout, stderr } = await loyalty(
+    env,
+    'members',
+    'import',
+    fileOf([{ email: 'a@example.com' }, '', { email: 'b' }]),
+  );
   expect(code).toBe(1);
   expect(stdout).toBe('added      1\nchanged    0\nunchanged  0\nbad        1\n');
-  expect(stderr).toMatch(/^line 3: email is not an email address\n3 lines in \d+\.\d s\nloyalty: 1 bad line was left out\n$/);
+  expect(stderr).toMatch(
+    /^line 3: email is not an email address\n3 lines in \d+\.\d s\nloyalty: 1 bad line was left out\n$/,
+  );
   remove();
 });

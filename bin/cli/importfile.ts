@@ -21,7 +21,12 @@ export async function openSource(file: string): Promise<Source> {
  * Imports the source and prints the summary. Bad lines are named on stderr by their number. SIGINT and SIGTERM end it after the current batch, a second
  * one at once. Throws a CommandError where lines were bad or the import was interrupted.
  */
-export async function importSource<T>(shell: Shell, what: string, source: Source, kind: Kind<T>): Promise<void> {
+export async function importSource<T>(
+  shell: Shell,
+  what: string,
+  source: Source,
+  kind: Kind<T>,
+): Promise<void> {
   const startedAt = performance.now();
   const progress = createProgress(shell.stderr, what, source.bytes);
   const interruption = new AbortController();
@@ -38,22 +43,36 @@ export async function importSource<T>(shell: Shell, what: string, source: Source
   try {
     const listener = {
       // A reason may quote a property's name out of the file, which is not to steer the terminal.
-      bad: (line: number, reason: string) => progress.line(`line ${line}: ${reason.replace(/\p{C}/gu, '?')}`),
+      bad: (line: number, reason: string) =>
+        progress.line(`line ${line}: ${reason.replace(/\p{C}/gu, '?')}`),
       done: ({ lines, bytes }: Summary) => {
         last = lines;
         progress.update(bytes, lines);
       },
     };
-    summary = await importLines(addAbortSignal(interruption.signal, source.stream), kind, listener, interruption.signal);
+    summary = await importLines(
+      addAbortSignal(interruption.signal, source.stream),
+      kind,
+      listener,
+      interruption.signal,
+    );
   } catch (error) {
-    throw new CommandError(`stopped after line ${last}, import the file again to go on: ${oneLine(error)}`, { cause: error });
+    throw new CommandError(
+      `stopped after line ${last}, import the file again to go on: ${oneLine(error)}`,
+      { cause: error },
+    );
   } finally {
     progress.stop();
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
   }
   const { lines, added, changed, unchanged, bad } = summary;
   shell.print({ added, changed, unchanged, bad });
-  if (!shell.json) shell.note(`${lines} lines in ${((performance.now() - startedAt) / 1_000).toFixed(1)} s`);
-  if (interruption.signal.aborted) throw new CommandError(`interrupted after line ${lines}, import the file again to go on`);
-  if (bad > 0) throw new CommandError(bad === 1 ? '1 bad line was left out' : `${bad} bad lines were left out`);
+  if (!shell.json)
+    shell.note(`${lines} lines in ${((performance.now() - startedAt) / 1_000).toFixed(1)} s`);
+  if (interruption.signal.aborted)
+    throw new CommandError(`interrupted after line ${lines}, import the file again to go on`);
+  if (bad > 0)
+    throw new CommandError(
+      bad === 1 ? '1 bad line was left out' : `${bad} bad lines were left out`,
+    );
 }

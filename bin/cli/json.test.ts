@@ -3,7 +3,9 @@ import fc from 'fast-check';
 import { parseLine } from './json.ts';
 
 test('an object is read as JSON.parse reads it, wherever its objects name the same properties', () => {
-  const object = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue(), { noNullPrototype: true });
+  const object = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue(), {
+    noNullPrototype: true,
+  });
   fc.assert(
     fc.property(object, fc.constantFrom(undefined, 1), (value, indent) => {
       const text = JSON.stringify(value, null, indent);
@@ -35,9 +37,12 @@ test.each(['', '{', '{"a":}', "{'a':1}", '{"a":1}{"a":1}', '{"a":"\t"}', 'NaN'])
   },
 );
 
-test.each(['null', '[]', '[{}]', '1', '"text"', 'true'])('JSON that is no object is refused: %s', (text) => {
-  expect(parseLine(text)).toEqual({ fault: 'not a JSON object' });
-});
+test.each(['null', '[]', '[{}]', '1', '"text"', 'true'])(
+  'JSON that is no object is refused: %s',
+  (text) => {
+    expect(parseLine(text)).toEqual({ fault: 'not a JSON object' });
+  },
+);
 
 test('nesting a million deep is refused or read, never a crash', () => {
   expect(parseLine('['.repeat(1_000_000))).toEqual({ fault: 'not JSON' });

@@ -33,7 +33,11 @@ test('CRLF ends a line as LF does, and a byte order mark is no part of the first
 });
 
 test('a line that is not UTF-8 is a fault of its own, the others stand', async () => {
-  const bytes = Buffer.concat([Buffer.from('é\n'), Buffer.from([0xff, 0xfe, 0x0a]), Buffer.from('ü\n')]);
+  const bytes = Buffer.concat([
+    Buffer.from('é\n'),
+    Buffer.from([0xff, 0xfe, 0x0a]),
+    Buffer.from('ü\n'),
+  ]);
   for (const size of [1, 2, 64]) {
     expect(await lines(bytes, size)).toEqual([
       { number: 1, text: 'é' },

@@ -13,7 +13,10 @@ const NEWLINE = 0x0a;
  * Yields the lines as they come, those of one chunk together; asks for the next chunk only once they are taken. LF and CRLF end a line, the last
  * one may go without; a byte order mark at the start is not part of the first. Holds one chunk and one line at most. Rejects where the stream does.
  */
-export async function* linesOf(chunks: AsyncIterable<Buffer>, maxBytes: number = MAX_LINE_BYTES): AsyncGenerator<Line[]> {
+export async function* linesOf(
+  chunks: AsyncIterable<Buffer>,
+  maxBytes: number = MAX_LINE_BYTES,
+): AsyncGenerator<Line[]> {
   let number = 1;
   let rest: Buffer[] = [];
   let restBytes = 0;
@@ -24,7 +27,10 @@ export async function* linesOf(chunks: AsyncIterable<Buffer>, maxBytes: number =
     else if (piece.length > 0) rest.push(piece);
   };
   const finish = (): Line => {
-    const line: Line = restBytes > maxBytes ? { number, fault: `longer than ${maxBytes} bytes` } : read(Buffer.concat(rest), number);
+    const line: Line =
+      restBytes > maxBytes
+        ? { number, fault: `longer than ${maxBytes} bytes` }
+        : read(Buffer.concat(rest), number);
     number += 1;
     rest = [];
     restBytes = 0;
@@ -41,7 +47,8 @@ export async function* linesOf(chunks: AsyncIterable<Buffer>, maxBytes: number =
     const lines = [finish()];
     const last = chunk.lastIndexOf(NEWLINE);
     if (last > first) {
-      for (const line of readAll(chunk.subarray(first + 1, last), number, maxBytes)) lines.push(line);
+      for (const line of readAll(chunk.subarray(first + 1, last), number, maxBytes))
+        lines.push(line);
       number += lines.length - 1;
     }
     keep(chunk.subarray(last + 1));
@@ -64,7 +71,11 @@ function readAll(bytes: Buffer, from: number, maxBytes: number): Line[] {
     const found = bytes.indexOf(NEWLINE, start);
     const end = found === -1 ? bytes.length : found;
     const number = from + lines.length;
-    lines.push(end - start > maxBytes ? { number, fault: `longer than ${maxBytes} bytes` } : read(bytes.subarray(start, end), number));
+    lines.push(
+      end - start > maxBytes
+        ? { number, fault: `longer than ${maxBytes} bytes` }
+        : read(bytes.subarray(start, end), number),
+    );
     start = end + 1;
   }
   return lines;
@@ -73,7 +84,10 @@ function readAll(bytes: Buffer, from: number, maxBytes: number): Line[] {
 function read(bytes: Buffer, number: number): Line {
   if (!isUtf8(bytes)) return { number, fault: 'not UTF-8' };
   const text = bytes.toString('utf8');
-  return { number, text: withoutReturn(number === 1 && text.startsWith('\uFEFF') ? text.slice(1) : text) };
+  return {
+    number,
+    text: withoutReturn(number === 1 && text.startsWith('\uFEFF') ? text.slice(1) : text),
+  };
 }
 
 function withoutReturn(text: string): string {

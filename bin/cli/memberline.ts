@@ -1,12 +1,22 @@
 // A line of a member import: from JSON to the record the members store takes.
-import { type Address, LENGTHS, type MemberRecord, optionalText, storedAddress, text } from '@partner-loyalty/members';
+import {
+  type Address,
+  LENGTHS,
+  type MemberRecord,
+  optionalText,
+  storedAddress,
+  text,
+} from '@partner-loyalty/members';
 import { fail } from '@partner-loyalty/runtime';
 import { listOf, objectOf, optionalStringOf, refuseUnknown, stringOf } from './fields.ts';
 
 const PROPERTIES = ['memberId', 'email', 'previousEmails', 'firstName', 'lastName', 'enrollments'];
 
 /** Checks a line by the rules of the API's own arguments; `partners` are those that exist. Fails with BAD_USER_INPUT. */
-export function checkMember(line: Record<string, unknown>, partners: ReadonlySet<string>): MemberRecord {
+export function checkMember(
+  line: Record<string, unknown>,
+  partners: ReadonlySet<string>,
+): MemberRecord {
   refuseUnknown(line, PROPERTIES);
   const optional = (name: 'memberId' | 'firstName' | 'lastName', limit: number) =>
     optionalText(name, optionalStringOf(line[name], name), limit);
@@ -36,16 +46,22 @@ function enrollmentsOf(value: unknown, partners: ReadonlySet<string>): MemberRec
   return listOf(value, 'enrollments').map((item) => {
     const enrollment = objectOf(item, 'an enrollment', ['partnerId', 'externalId', 'status']);
     const partnerId = text('partnerId', stringOf(enrollment.partnerId, 'partnerId'), LENGTHS.id);
-    if (!partners.has(partnerId)) fail('BAD_USER_INPUT', 'partnerId names a partner that does not exist');
+    if (!partners.has(partnerId))
+      fail('BAD_USER_INPUT', 'partnerId names a partner that does not exist');
     if (seen.has(partnerId)) fail('BAD_USER_INPUT', 'two enrollments name the same partner');
     seen.add(partnerId);
-    const externalId = optionalText('externalId', optionalStringOf(enrollment.externalId, 'externalId'), LENGTHS.externalId);
+    const externalId = optionalText(
+      'externalId',
+      optionalStringOf(enrollment.externalId, 'externalId'),
+      LENGTHS.externalId,
+    );
     return { partnerId, externalId, status: statusOf(enrollment.status) };
   });
 }
 
 function statusOf(value: unknown): 'ACTIVE' | 'ENDED' | undefined {
   if (value === undefined || value === null) return undefined;
-  if (value !== 'ACTIVE' && value !== 'ENDED') fail('BAD_USER_INPUT', 'status is neither ACTIVE nor ENDED');
+  if (value !== 'ACTIVE' && value !== 'ENDED')
+    fail('BAD_USER_INPUT', 'status is neither ACTIVE nor ENDED');
   return value;
 }

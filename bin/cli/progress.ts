@@ -12,7 +12,12 @@ export type Progress = {
 
 /** `totalBytes` is 0 where it is not known, as with stdin; lines and their rate are shown all the same. */
 export function createProgress(stderr: Terminal, what: string, totalBytes: number): Progress {
-  if (!stderr.isTTY) return { update: () => undefined, line: (text) => void stderr.write(`${text}\n`), stop: () => undefined };
+  if (!stderr.isTTY)
+    return {
+      update: () => undefined,
+      line: (text) => void stderr.write(`${text}\n`),
+      stop: () => undefined,
+    };
   const startedAt = performance.now();
   const known = '{bar} {percentage}% | {lines} lines | {rate}/s | {eta_formatted} left';
   const bar = new SingleBar({

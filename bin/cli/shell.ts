@@ -27,7 +27,11 @@ export type Shell = {
 export type Terminal = NodeJS.WritableStream & { isTTY?: boolean };
 
 /** A shell that prints results to stdout, and nothing else there. */
-export function createShell(stdout: NodeJS.WritableStream, stderr: Terminal, settings: () => Settings): Shell {
+export function createShell(
+  stdout: NodeJS.WritableStream,
+  stderr: Terminal,
+  settings: () => Settings,
+): Shell {
   const shell: Shell = {
     settings,
     json: false,
@@ -60,9 +64,13 @@ function pairs(row: Row): string {
 }
 
 function table(rows: Row[]): string {
-  const names = [...new Set(rows.flatMap((row) => Object.keys(row).filter((name) => row[name] !== undefined)))];
+  const names = [
+    ...new Set(rows.flatMap((row) => Object.keys(row).filter((name) => row[name] !== undefined))),
+  ];
   const lines = [names, ...rows.map((row) => names.map((name) => cell(row[name])))];
-  const widths = names.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  const widths = names.map((_, column) =>
+    Math.max(...lines.map((line) => line[column]?.length ?? 0)),
+  );
   return lines
     .map(
       (line) =>

@@ -2,7 +2,10 @@
 import type { KeyStore } from '@partner-loyalty/gateway';
 
 /** Lends an opened store to `work` and closes it afterwards, also where the work fails. */
-export async function lend<S extends { close(): Promise<void> }, T>(opening: Promise<S>, work: (store: S) => Promise<T>): Promise<T> {
+export async function lend<S extends { close(): Promise<void> }, T>(
+  opening: Promise<S>,
+  work: (store: S) => Promise<T>,
+): Promise<T> {
   const store = await opening;
   try {
     return await work(store);

@@ -5,7 +5,8 @@ import { type Ran, spawnLoyalty } from '../../test/support/loyalty.ts';
 import { temporaryFolder } from '../../test/support/servers.ts';
 import { startService } from '../../test/support/service.ts';
 
-const PROFILE = 'query ($id: ID!) { memberProfile(id: $id) { memberId partnerStandings { partnerId } } }';
+const PROFILE =
+  'query ($id: ID!) { memberProfile(id: $id) { memberId partnerStandings { partnerId } } }';
 const json = ({ code, stdout, stderr }: Ran) => {
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   return JSON.parse(stdout);
@@ -19,10 +20,14 @@ test('a token made beside a running service reads its own profile, before and af
     const ask = createClient(new URL(service.endpoint).origin);
     const reads = async (token: string) => {
       const { body } = await ask({ query: PROFILE, variables: { id: 'demo-001' }, token });
-      expect(body).toMatchObject({ data: { memberProfile: { memberId: 'demo-001', partnerStandings: [{}, {}] } } });
+      expect(body).toMatchObject({
+        data: { memberProfile: { memberId: 'demo-001', partnerStandings: [{}, {}] } },
+      });
     };
 
-    const { idToken: first } = json(await spawnLoyalty(env, 'tokens', 'issue', 'demo-001', '--json').ran);
+    const { idToken: first } = json(
+      await spawnLoyalty(env, 'tokens', 'issue', 'demo-001', '--json').ran,
+    );
     expect(decodeJwt(first)).toEqual({
       iss: 'http://localhost:4000',
       aud: 'http://localhost:4000',
@@ -37,7 +42,10 @@ test('a token made beside a running service reads its own profile, before and af
     const alone = await spawnLoyalty(env, 'tokens', 'issue', 'demo-001').ran;
     expect(alone).toEqual({ code: 0, stdout: expect.stringMatching(/^\S+\n$/), stderr: '' });
     const second = alone.stdout.trim();
-    expect([decodeProtectedHeader(second).kid, decodeProtectedHeader(first).kid === kid]).toEqual([kid, false]);
+    expect([decodeProtectedHeader(second).kid, decodeProtectedHeader(first).kid === kid]).toEqual([
+      kid,
+      false,
+    ]);
     await reads(second);
     await reads(first);
 
@@ -54,11 +62,19 @@ test('a token made beside a running service reads its own profile, before and af
 
 test('a token is made where no service has ever run, for the environment it is made in', async () => {
   const folder = temporaryFolder();
-  const env = { DATA_DIR: folder.path, ENVIRONMENT: 'production', PRODUCTION_URL: 'https://api.example' };
+  const env = {
+    DATA_DIR: folder.path,
+    ENVIRONMENT: 'production',
+    PRODUCTION_URL: 'https://api.example',
+  };
   const imported = spawnLoyalty(env, 'members', 'import', '-');
   imported.child.stdin.end('{"memberId":"ada","email":"ada@example.com"}\n');
   expect(await imported.ran).toMatchObject({ code: 0 });
   const { idToken } = json(await spawnLoyalty(env, 'tokens', 'issue', 'ada', '--json').ran);
-  expect(decodeJwt(idToken)).toMatchObject({ iss: 'https://api.example', aud: 'https://api.example', sub: 'ada' });
+  expect(decodeJwt(idToken)).toMatchObject({
+    iss: 'https://api.example',
+    aud: 'https://api.example',
+    sub: 'ada',
+  });
   folder.remove();
 });

@@ -3,7 +3,11 @@ import type { MemberRecord } from '@partner-loyalty/members';
 import { type DatedActivity, type Program, yearOf } from '@partner-loyalty/standings';
 
 export type DemoPartner = { partnerId: string; name: string; program: Program };
-export type DemoData = { partners: DemoPartner[]; members: MemberRecord[]; activities: DatedActivity[] };
+export type DemoData = {
+  partners: DemoPartner[];
+  members: MemberRecord[];
+  activities: DatedActivity[];
+};
 
 export const DEMO_PARTNERS: readonly DemoPartner[] = [
   {
@@ -67,7 +71,9 @@ export function demoData(now: Date): DemoData {
   const members = BIRDS.flatMap((bird, row) =>
     COLOURS.map((colour, column) => member(row * COLOURS.length + column, colour, bird, random)),
   );
-  const activities = DEMO_PARTNERS.flatMap((partner) => activitiesOf(partner, members, now, random));
+  const activities = DEMO_PARTNERS.flatMap((partner) =>
+    activitiesOf(partner, members, now, random),
+  );
   return { partners: [...DEMO_PARTNERS], members, activities };
 }
 
@@ -75,7 +81,10 @@ function member(index: number, colour: string, bird: string, random: () => numbe
   if (index === 0) return demoMember();
   const name = `${colour}.${bird}`;
   const domain = pick(DOMAINS, random);
-  const earlier = [`${bird}.${colour}@${pick(DOMAINS, random)}`.toLowerCase(), `${colour}-${bird}@${domain}`.toLowerCase()];
+  const earlier = [
+    `${bird}.${colour}@${pick(DOMAINS, random)}`.toLowerCase(),
+    `${colour}-${bird}@${domain}`.toLowerCase(),
+  ];
   return {
     memberId: `demo-${String(index + 1).padStart(3, '0')}`,
     address: address(`${random() < 0.2 ? name : name.toLowerCase()}@${domain}`),
@@ -108,15 +117,26 @@ function enrollments(index: number, random: () => number): MemberRecord['enrollm
     if (at !== home && random() < 0.6) return [];
     const number = at === 0 ? 1_001 + index : 1_200 - index;
     const externalId = random() < 0.8 ? String(number) : undefined;
-    return [{ partnerId, externalId, status: random() < 0.12 ? ('ENDED' as const) : ('ACTIVE' as const) }];
+    return [
+      { partnerId, externalId, status: random() < 0.12 ? ('ENDED' as const) : ('ACTIVE' as const) },
+    ];
   });
 }
 
-function activitiesOf({ partnerId, program }: DemoPartner, members: MemberRecord[], now: Date, random: () => number): DatedActivity[] {
+function activitiesOf(
+  { partnerId, program }: DemoPartner,
+  members: MemberRecord[],
+  now: Date,
+  random: () => number,
+): DatedActivity[] {
   const thisYear = daysIntoYear(program, now);
   const scale = program.tiers.at(-1)?.points ?? 0;
   return members.flatMap(({ memberId = '', enrollments }) => {
-    if (memberId.endsWith('8') || !enrollments.some((enrollment) => enrollment.partnerId === partnerId)) return [];
+    if (
+      memberId.endsWith('8') ||
+      !enrollments.some((enrollment) => enrollment.partnerId === partnerId)
+    )
+      return [];
     const fixed = memberId === DEMO_MEMBER.memberId && partnerId === DEMO_PARTNERS[0]?.partnerId;
     const earned = fixed ? DEMO_MEMBER.points : earnings(scale, random);
     const before = earnings(scale, random);
@@ -124,10 +144,20 @@ function activitiesOf({ partnerId, program }: DemoPartner, members: MemberRecord
       const occurredAt = new Date(now.getTime() - Math.floor(daysAgo * DAY_MS));
       const year = yearOf(program, occurredAt);
       const activityId = `${memberId}-${partnerId}-${year}-${index + 1}`;
-      return { activityId, partnerId, memberId, points, stays: points > 0 ? 1 : 0, occurredAt, year };
+      return {
+        activityId,
+        partnerId,
+        memberId,
+        points,
+        stays: points > 0 ? 1 : 0,
+        occurredAt,
+        year,
+      };
     };
     return [
-      ...earned.map((points, index) => activity(points, index, (thisYear * (earned.length - index)) / (earned.length + 1))),
+      ...earned.map((points, index) =>
+        activity(points, index, (thisYear * (earned.length - index)) / (earned.length + 1)),
+      ),
       ...before.map((points, index) => activity(points, index, thisYear + 1 + random() * 300)),
     ];
   });
@@ -136,7 +166,10 @@ function activitiesOf({ partnerId, program }: DemoPartner, members: MemberRecord
 /** Nothing in one case of five, else up to six activities, the last one now and then a reversal. */
 function earnings(scale: number, random: () => number): number[] {
   if (random() < 0.2) return [];
-  const points = Array.from({ length: 1 + Math.floor(random() * 6) }, () => 10 * Math.ceil((random() * scale) / 40));
+  const points = Array.from(
+    { length: 1 + Math.floor(random() * 6) },
+    () => 10 * Math.ceil((random() * scale) / 40),
+  );
   const [first = 0] = points;
   return random() < 0.15 ? [...points, -first] : points;
 }

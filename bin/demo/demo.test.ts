@@ -22,7 +22,9 @@ describe('the data', () => {
     expect(partners).toHaveLength(3);
     expect(new Set(partners.map(({ program }) => program.membershipYear.start)).size).toBe(3);
     expect(new Set(partners.map(({ program }) => program.membershipYear.timeZone)).size).toBe(3);
-    expect(new Set(partners.flatMap(({ program }) => program.tiers.map(({ name }) => name))).size).toBe(10);
+    expect(
+      new Set(partners.flatMap(({ program }) => program.tiers.map(({ name }) => name))).size,
+    ).toBe(10);
     expect(members).toHaveLength(200);
     expect(new Set(members.map(({ memberId }) => memberId)).size).toBe(200);
   });
@@ -33,18 +35,25 @@ describe('the data', () => {
     );
     expect(new Set(addresses).size).toBe(addresses.length);
     const ids = members.flatMap(({ enrollments }) =>
-      enrollments.flatMap(({ partnerId, externalId }) => (externalId ? [`${partnerId} ${externalId}`] : [])),
+      enrollments.flatMap(({ partnerId, externalId }) =>
+        externalId ? [`${partnerId} ${externalId}`] : [],
+      ),
     );
     expect(new Set(ids).size).toBe(ids.length);
   });
 
   test('has shared members, address histories, ended enrollments, members without activity, reversals, and one external ID under two partners', () => {
-    const count = (holds: (member: (typeof members)[number]) => boolean) => members.filter(holds).length;
+    const count = (holds: (member: (typeof members)[number]) => boolean) =>
+      members.filter(holds).length;
     expect(count(({ enrollments }) => enrollments.length > 1)).toBeGreaterThan(50);
     expect(count(({ previousAddresses }) => previousAddresses.length > 0)).toBeGreaterThan(50);
     expect(count(({ previousAddresses }) => previousAddresses.length > 1)).toBeGreaterThan(10);
-    expect(count(({ enrollments }) => enrollments.some(({ status }) => status === 'ENDED'))).toBeGreaterThan(10);
-    expect(count(({ memberId }) => !activities.some((activity) => activity.memberId === memberId))).toBeGreaterThan(19);
+    expect(
+      count(({ enrollments }) => enrollments.some(({ status }) => status === 'ENDED')),
+    ).toBeGreaterThan(10);
+    expect(
+      count(({ memberId }) => !activities.some((activity) => activity.memberId === memberId)),
+    ).toBeGreaterThan(19);
     expect(activities.some(({ points }) => points < 0)).toBe(true);
     const holders = (partnerId: string) =>
       new Map(
@@ -56,7 +65,8 @@ describe('the data', () => {
       );
     const [hotels, trains] = [holders('demo-hotels'), holders('demo-trains')];
     const shared = [...hotels].filter(
-      ([externalId, memberId]) => externalId !== undefined && trains.has(externalId) && trains.get(externalId) !== memberId,
+      ([externalId, memberId]) =>
+        externalId !== undefined && trains.has(externalId) && trains.get(externalId) !== memberId,
     );
     expect(shared.length).toBeGreaterThan(5);
   });
@@ -68,25 +78,39 @@ describe('the data', () => {
         .filter(({ enrollments }) => enrollments.some((one) => one.partnerId === partnerId))
         .map(({ memberId }) =>
           activities
-            .filter((one) => one.partnerId === partnerId && one.memberId === memberId && one.year === year)
+            .filter(
+              (one) =>
+                one.partnerId === partnerId && one.memberId === memberId && one.year === year,
+            )
             .reduce((sum, { points }) => sum + points, 0),
         );
-      expect(new Set(sums.map((points) => tierOf(program, points)))).toEqual(new Set(program.tiers.map(({ name }) => name)));
+      expect(new Set(sums.map((points) => tierOf(program, points)))).toEqual(
+        new Set(program.tiers.map(({ name }) => name)),
+      );
     }
   });
 
-  test.each(DATES)('at %p it is the same but for the times, and the sums of the current year are the same', (now) => {
-    const other = demoData(now);
-    expect(other.members).toEqual(members);
-    expect(other.activities.map(({ points }) => points)).toEqual(activities.map(({ points }) => points));
-    const [hotels] = DEMO_PARTNERS;
-    const year = yearOf(hotels?.program, now);
-    const current = other.activities.filter(
-      (one) => one.partnerId === hotels?.partnerId && one.memberId === DEMO_MEMBER.memberId && one.year === year,
-    );
-    expect(current.reduce((sum, { points }) => sum + points, 0)).toBe(5200);
-    for (const { occurredAt } of other.activities) expect(occurredAt.getTime()).toBeLessThanOrEqual(now.getTime());
-  });
+  test.each(DATES)(
+    'at %p it is the same but for the times, and the sums of the current year are the same',
+    (now) => {
+      const other = demoData(now);
+      expect(other.members).toEqual(members);
+      expect(other.activities.map(({ points }) => points)).toEqual(
+        activities.map(({ points }) => points),
+      );
+      const [hotels] = DEMO_PARTNERS;
+      const year = yearOf(hotels?.program, now);
+      const current = other.activities.filter(
+        (one) =>
+          one.partnerId === hotels?.partnerId &&
+          one.memberId === DEMO_MEMBER.memberId &&
+          one.year === year,
+      );
+      expect(current.reduce((sum, { points }) => sum + points, 0)).toBe(5200);
+      for (const { occurredAt } of other.activities)
+        expect(occurredAt.getTime()).toBeLessThanOrEqual(now.getTime());
+    },
+  );
 });
 
 describe('filling', () => {
@@ -116,15 +140,22 @@ describe('filling', () => {
     const now = new Date();
     expect(await storesForDemo(settings, stores)).toEqual(stores);
     const keys = await fillDemo(stores, now);
-    expect(keys.map(({ partnerId }) => partnerId)).toEqual(DEMO_PARTNERS.map(({ partnerId }) => partnerId));
+    expect(keys.map(({ partnerId }) => partnerId)).toEqual(
+      DEMO_PARTNERS.map(({ partnerId }) => partnerId),
+    );
     expect(await storesForDemo(settings, stores)).toBeUndefined();
-    expect(await stores.members.memberByEmail('demo-hotels', 'teal.heron@example.com')).toMatchObject({ memberId: 'demo-001' });
+    expect(
+      await stores.members.memberByEmail('demo-hotels', 'teal.heron@example.com'),
+    ).toMatchObject({ memberId: 'demo-001' });
     expect(await standing('demo-hotels', 'demo-001', now)).toEqual({ points: 5200, stays: 2 });
   });
 
   test('interrupted anywhere, it is completed by the next start, days later too, and counts nothing twice', async () => {
     const [before, after] = [new Date('2026-09-01T12:00:00Z'), new Date('2026-09-04T12:00:00Z')];
-    const broken = { ...stores, standings: { ...stores.standings, record: () => Promise.reject(new Error('power cut')) } };
+    const broken = {
+      ...stores,
+      standings: { ...stores.standings, record: () => Promise.reject(new Error('power cut')) },
+    };
     await expect(fillDemo(broken, before)).rejects.toThrow('power cut');
     const begun = await storesForDemo(settings, stores);
     expect(begun).toEqual(stores);
@@ -137,10 +168,16 @@ describe('filling', () => {
 
   test('does not happen where a command has written, in production, on MongoDB, or where a subgraph runs elsewhere', async () => {
     expect(await storesForDemo({ ...settings, environment: 'production' }, stores)).toBeUndefined();
-    expect(await storesForDemo({ ...settings, mongodbUrl: 'mongodb://127.0.0.1' }, stores)).toBeUndefined();
+    expect(
+      await storesForDemo({ ...settings, mongodbUrl: 'mongodb://127.0.0.1' }, stores),
+    ).toBeUndefined();
     expect(await storesForDemo(settings, { ...stores, members: undefined })).toBeUndefined();
     await stores.members.importMembers([
-      { address: { typed: 'a@example.com', canonical: 'a@example.com' }, previousAddresses: [], enrollments: [] },
+      {
+        address: { typed: 'a@example.com', canonical: 'a@example.com' },
+        previousAddresses: [],
+        enrollments: [],
+      },
     ]);
     expect(await storesForDemo(settings, stores)).toBeUndefined();
   });

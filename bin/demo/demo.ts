@@ -21,12 +21,19 @@ export async function storesForDemo(
   if (settings.environment !== 'sandbox' || settings.mongodbUrl !== undefined) return undefined;
   if (keys === undefined || members === undefined || standings === undefined) return undefined;
   const origin = await keys.origin();
-  const unclaimed = origin === undefined && (await keys.isEmpty()) && (await members.isEmpty()) && (await standings.isEmpty());
+  const unclaimed =
+    origin === undefined &&
+    (await keys.isEmpty()) &&
+    (await members.isEmpty()) &&
+    (await standings.isEmpty());
   return unclaimed || origin === 'demo-begun' ? { keys, members, standings } : undefined;
 }
 
 /** Writes the demo as of `now` and makes a key for each partner, known only to the caller. Interrupted anywhere, it can be called again. */
-export async function fillDemo({ keys, members, standings }: Stores, now: Date): Promise<DemoKey[]> {
+export async function fillDemo(
+  { keys, members, standings }: Stores,
+  now: Date,
+): Promise<DemoKey[]> {
   const demo = demoData(now);
   await keys.setOrigin('demo-begun');
   for (const { partnerId, name, program } of demo.partners) {

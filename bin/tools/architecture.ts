@@ -27,7 +27,10 @@ const PARTS: Record<string, { folder: string; mayImport: readonly string[] }> = 
   gateway: { folder: 'gateway', mayImport: ['runtime'] },
   bin: { folder: 'bin', mayImport: ['runtime', 'members', 'standings', 'gateway'] },
   test: { folder: 'test', mayImport: ['runtime', 'members', 'standings', 'gateway', 'bin'] },
-  bench: { folder: 'bench', mayImport: ['runtime', 'members', 'standings', 'gateway', 'bin', 'test'] },
+  bench: {
+    folder: 'bench',
+    mayImport: ['runtime', 'members', 'standings', 'gateway', 'bin', 'test'],
+  },
 };
 const SCOPE = '@partner-loyalty/';
 
@@ -46,8 +49,14 @@ export const RULES: Record<string, Rule> = {
   'a part imports only the parts below it': (file, imports) => {
     const part = partOf(file.path);
     if (part === undefined) return [];
-    const allowed = [part, ...(PARTS[part]?.mayImport ?? []), ...(isTest(file.path) ? ['test'] : [])];
-    return imports.filter((found) => found.part !== undefined && !allowed.includes(found.part)).map(({ from }) => `imports ${from}`);
+    const allowed = [
+      part,
+      ...(PARTS[part]?.mayImport ?? []),
+      ...(isTest(file.path) ? ['test'] : []),
+    ];
+    return imports
+      .filter((found) => found.part !== undefined && !allowed.includes(found.part))
+      .map(({ from }) => `imports ${from}`);
   },
 
   'another package is imported by its name': (file, imports) => {
@@ -59,13 +68,18 @@ export const RULES: Record<string, Rule> = {
   },
 
   'resolvers and rules know the store, never an engine': (file, imports) => {
-    if (isTest(file.path) || partOf(file.path) === 'bench' || KNOWS_ENGINES.test(file.path)) return [];
-    return imports.filter(({ from }) => ENGINE.test(from)).map(({ from }) => `imports the engine ${from}`);
+    if (isTest(file.path) || partOf(file.path) === 'bench' || KNOWS_ENGINES.test(file.path))
+      return [];
+    return imports
+      .filter(({ from }) => ENGINE.test(from))
+      .map(({ from }) => `imports the engine ${from}`);
   },
 
   "the graph's composer and gateway have one file each": (file, imports) => {
     if (partOf(file.path) === 'bench' || isTest(file.path)) return [];
-    return imports.filter(({ from }) => HOMES[from] !== undefined && HOMES[from] !== file.path).map(({ from }) => `imports ${from}`);
+    return imports
+      .filter(({ from }) => HOMES[from] !== undefined && HOMES[from] !== file.path)
+      .map(({ from }) => `imports ${from}`);
   },
 
   'what is imported is declared by the package itself': (file, imports) => {
@@ -75,11 +89,18 @@ export const RULES: Record<string, Rule> = {
     const packages = imports
       .filter(({ from, file: target }) => target === undefined && !from.startsWith('node:'))
       .map(({ from }) => packageName(from));
-    return packages.filter((name) => !manifest.includes(name)).map((name) => `imports ${name}, which package.json does not name`);
+    return packages
+      .filter((name) => !manifest.includes(name))
+      .map((name) => `imports ${name}, which package.json does not name`);
   },
 
   'the environment is read in one place': (file) => {
-    if (isTest(file.path) || partOf(file.path) === 'bench' || file.path === 'runtime/src/settings/settings.ts') return [];
+    if (
+      isTest(file.path) ||
+      partOf(file.path) === 'bench' ||
+      file.path === 'runtime/src/settings/settings.ts'
+    )
+      return [];
     // Setting a variable for a library that takes no other configuration is not reading one.
     return codeLines(file.text)
       .filter((line) => /process\s*\.\s*env\b(?!\.\w+ = )/.test(line))
@@ -96,7 +117,9 @@ export const RULES: Record<string, Rule> = {
 export function breaches(files: readonly SourceFile[]): string[] {
   return files.flatMap((file) => {
     const imports = importsOf(file);
-    return Object.entries(RULES).flatMap(([promise, rule]) => rule(file, imports).map((what) => `${file.path}: ${what} (${promise})`));
+    return Object.entries(RULES).flatMap(([promise, rule]) =>
+      rule(file, imports).map((what) => `${file.path}: ${what} (${promise})`),
+    );
   });
 }
 
@@ -106,7 +129,9 @@ const ROOT = join(import.meta.dirname, '../..');
 export function sourceFiles(): SourceFile[] {
   const folders = Object.values(PARTS).map(({ folder }) => folder);
   const paths = folders.filter((folder) => existsSync(join(ROOT, folder))).flatMap(listFiles);
-  return paths.filter((path) => /\.[cm]?[jt]s$/.test(path)).map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
+  return paths
+    .filter((path) => /\.[cm]?[jt]s$/.test(path))
+    .map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
 }
 
 function listFiles(folder: string): string[] {
@@ -118,7 +143,8 @@ function listFiles(folder: string): string[] {
 }
 
 function importsOf({ path, text }: SourceFile): Import[] {
-  const forms = /^(?:import|export)\b[^;']*?\bfrom\s*'([^']+)'|^import\s*'([^']+)'|\b(?:import|require)\(\s*'([^'\n]+)'\s*\)/gm;
+  const forms =
+    /^(?:import|export)\b[^;']*?\bfrom\s*'([^']+)'|^import\s*'([^']+)'|\b(?:import|require)\(\s*'([^'\n]+)'\s*\)/gm;
   return [...text.matchAll(forms)].map(([, first, second, third]) => {
     const from = first ?? second ?? third ?? '';
     if (from.startsWith('.')) {

@@ -9,5 +9,7 @@ test('a section is put between its markers, and again with the same result', () 
 });
 
 test('a section without markers is refused', () => {
-  expect(() => withSections('text\n<!-- settings -->\n', { settings: '' })).toThrow('there is no section between');
+  expect(() => withSections('text\n<!-- settings -->\n', { settings: '' })).toThrow(
+    'there is no section between',
+  );
 });

@@ -17,14 +17,30 @@ export const ROOT = join(import.meta.dirname, '../..');
 const README: Generated = {
   file: 'README.md',
   render: () =>
-    withSections(readFileSync(join(ROOT, 'README.md'), 'utf8'), { settings: settingsTable(), errors: errorsTable(), speed: speed() }),
+    withSections(readFileSync(join(ROOT, 'README.md'), 'utf8'), {
+      settings: settingsTable(),
+      errors: errorsTable(),
+      speed: speed(),
+    }),
 };
 
 export const GENERATED: readonly Generated[] = [
-  { file: 'docs/generated/settings.md', render: () => page('Settings', 'runtime/src/settings/table.ts', settingsTable()) },
-  { file: 'docs/generated/errors.md', render: () => page('Errors', 'runtime/src/errors.ts', errorsTable()) },
-  { file: 'docs/generated/headers.md', render: () => page('Headers', 'runtime/src/http/headers.ts', headersTable()) },
-  { file: 'docs/generated/metrics.md', render: () => page('Metrics', 'runtime/src/observe/metrics.ts', metricsTable()) },
+  {
+    file: 'docs/generated/settings.md',
+    render: () => page('Settings', 'runtime/src/settings/table.ts', settingsTable()),
+  },
+  {
+    file: 'docs/generated/errors.md',
+    render: () => page('Errors', 'runtime/src/errors.ts', errorsTable()),
+  },
+  {
+    file: 'docs/generated/headers.md',
+    render: () => page('Headers', 'runtime/src/http/headers.ts', headersTable()),
+  },
+  {
+    file: 'docs/generated/metrics.md',
+    render: () => page('Metrics', 'runtime/src/observe/metrics.ts', metricsTable()),
+  },
   { file: 'gateway/supergraph.graphql', render: supergraph },
   ...(Object.keys(SURFACES) as Surface[]).map((surface) => ({
     file: `docs/generated/surface.${surface}.graphql`,
@@ -39,7 +55,11 @@ function supergraph(): string {
 
 // Committed so that every diff shows who sees what from now on.
 function schemaOf(surface: Surface): string {
-  const nowhere: Transport = { execute: () => ({ data: null }), ready: async () => {}, close: async () => {} };
+  const nowhere: Transport = {
+    execute: () => ({ data: null }),
+    ready: async () => {},
+    close: async () => {},
+  };
   const { schema } = openSurface(surface, supergraph(), { members: nowhere, standings: nowhere });
   return `# The schema behind ${SURFACES[surface]}. Generated from the subgraphs' schemas by \`npm run generate\`.\n\n${printSchema(schema)}\n`;
 }
@@ -54,7 +74,8 @@ export function withSections(text: string, sections: Record<string, string>): st
     const [begin, end] = [`<!-- ${name} -->\n`, `<!-- end ${name} -->\n`];
     const from = result.indexOf(begin) + begin.length;
     const to = result.indexOf(end, from);
-    if (from < begin.length || to < 0) throw new Error(`there is no section between ${begin.trim()} and ${end.trim()}`);
+    if (from < begin.length || to < 0)
+      throw new Error(`there is no section between ${begin.trim()} and ${end.trim()}`);
     result = `${result.slice(0, from)}\n${content}\n${result.slice(to)}`;
   }
   return result;
@@ -65,36 +86,62 @@ function page(title: string, source: string, table: string): string {
 }
 
 function settingsTable(): string {
-  const rows = Object.values(SETTINGS).map(({ name, default: unset, meaning }) => [code(name), unset, meaning]);
+  const rows = Object.values(SETTINGS).map(({ name, default: unset, meaning }) => [
+    code(name),
+    unset,
+    meaning,
+  ]);
   return table(['variable', 'default', 'meaning'], rows);
 }
 
 function errorsTable(): string {
-  const rows = Object.entries(ERRORS).map(([name, { status, when }]) => [code(name), `${status}`, when]);
+  const rows = Object.entries(ERRORS).map(([name, { status, when }]) => [
+    code(name),
+    `${status}`,
+    when,
+  ]);
   return table(['`extensions.code`', 'status', 'when'], rows);
 }
 
-const DIRECTIONS = { request: 'from clients', response: 'to clients', both: 'both ways', subgraph: 'gateway to subgraph' };
+const DIRECTIONS = {
+  request: 'from clients',
+  response: 'to clients',
+  both: 'both ways',
+  subgraph: 'gateway to subgraph',
+};
 
 function headersTable(): string {
-  const rows = Object.values(HEADERS).map(({ name, direction, meaning }) => [code(name), DIRECTIONS[direction], meaning]);
+  const rows = Object.values(HEADERS).map(({ name, direction, meaning }) => [
+    code(name),
+    DIRECTIONS[direction],
+    meaning,
+  ]);
   return table(['header', 'travels', 'meaning'], rows);
 }
 
 function metricsTable(): string {
-  const rows = Object.values(METRICS).map(({ name, type, labels, meaning }) => [code(name), type, labels.map(code).join(', '), meaning]);
+  const rows = Object.values(METRICS).map(({ name, type, labels, meaning }) => [
+    code(name),
+    type,
+    labels.map(code).join(', '),
+    meaning,
+  ]);
   return table(['metric', 'type', 'labels', 'meaning'], rows);
 }
 
 function table(heads: string[], rows: string[][]): string {
-  const line = (cells: string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;
+  const line = (cells: string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;
   return [line(heads), line(heads.map(() => '---')), ...rows.map(line)].join('');
 }
 
 /** What the benchmark measured last, as a sentence. */
 function speed(): string {
-  const { figures } = JSON.parse(readFileSync(join(ROOT, 'bench/results/gateways.node20.json'), 'utf8'));
-  const times = ({ median }: { median: number | null }) => (median === null ? 'not known how many' : Number(median.toPrecision(2)));
+  const { figures } = JSON.parse(
+    readFileSync(join(ROOT, 'bench/results/gateways.node20.json'), 'utf8'),
+  );
+  const times = ({ median }: { median: number | null }) =>
+    median === null ? 'not known how many' : Number(median.toPrecision(2));
   return `Side by side in one run, on one core each ([all of it](bench/RESULTS.md), [how](bench)): with keys, budgets in Redis, limits, logs and metrics on,
 ${times(figures.remoteToApollo)} times stock Apollo Gateway without any of them, and ${times(figures.remoteToFloor)} times a plain \`node:http\` server that makes the same two calls without GraphQL.
 In one process on the embedded store, ${times(figures.inOneToApollo)} times stock.

@@ -1,7 +1,14 @@
 // The gateway as one handler of plain requests: everything behind the port, built from its parts.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { HttpReply, HttpRequest, Log, Metrics, Settings, Transport } from '@partner-loyalty/runtime';
+import type {
+  HttpReply,
+  HttpRequest,
+  Log,
+  Metrics,
+  Settings,
+  Transport,
+} from '@partner-loyalty/runtime';
 import { createHandler } from './handle.ts';
 import { createCors } from './http/cors.ts';
 import { createAuthenticate } from './identity/authenticate.ts';
@@ -40,7 +47,8 @@ export type Gateway = {
 export function openGateway(parts: GatewayParts): Gateway {
   const { settings, keyStore, counters, transports, log, metrics } = parts;
   const { environment, sandboxUrl, productionUrl } = settings;
-  const [ownUrl, otherUrl] = environment === 'sandbox' ? [sandboxUrl, productionUrl] : [productionUrl, sandboxUrl];
+  const [ownUrl, otherUrl] =
+    environment === 'sandbox' ? [sandboxUrl, productionUrl] : [productionUrl, sandboxUrl];
   const supergraph = readFileSync(SUPERGRAPH_FILE, 'utf8');
   const surfaces = {
     partner: openSurface('partner', supergraph, transports),
@@ -56,14 +64,29 @@ export function openGateway(parts: GatewayParts): Gateway {
     keyBudget: settings.rateLimitBudget,
   });
   const cors = createCors(settings.corsOrigins);
-  const graphql = createHandler({ authenticate, limiter, surfaces, cors, correctEndpoint: `${otherUrl}/graphql`, log, metrics });
+  const graphql = createHandler({
+    authenticate,
+    limiter,
+    surfaces,
+    cors,
+    correctEndpoint: `${otherUrl}/graphql`,
+    log,
+    metrics,
+  });
   const wellKnown = createWellKnown(provider, ownUrl);
   // Where it cannot be had, the id has to do.
   const partnerName = async (partnerId: string) => {
     const partner = await keyStore.partner(partnerId).catch(() => undefined);
     return partner?.name ?? partnerId;
   };
-  const signIn = createSignIn({ provider, signsIn: settings.idTokenIssuer === undefined, partnerName, graphql, limiter, log });
+  const signIn = createSignIn({
+    provider,
+    signsIn: settings.idTokenIssuer === undefined,
+    partnerName,
+    graphql,
+    limiter,
+    log,
+  });
 
   return {
     async handle(request) {
@@ -78,19 +101,44 @@ export function openGateway(parts: GatewayParts): Gateway {
       }
     },
     async ready() {
-      await Promise.all([keyStore.ready(), ...Object.values(transports).map((transport) => transport.ready())]);
+      await Promise.all([
+        keyStore.ready(),
+        ...Object.values(transports).map((transport) => transport.ready()),
+      ]);
     },
   };
 }
 
 // An external identity provider where one is configured, else the service's own.
-function tokenVerifier(settings: Settings, provider: Pick<Provider, 'signingKeys'>, keyStore: KeyStore, ownUrl: string): TokenVerifier {
-  const { idTokenIssuer, idTokenAudience, idTokenJwksUrl, idTokenMemberClaim: memberClaim } = settings;
+function tokenVerifier(
+  settings: Settings,
+  provider: Pick<Provider, 'signingKeys'>,
+  keyStore: KeyStore,
+  ownUrl: string,
+): TokenVerifier {
+  const {
+    idTokenIssuer,
+    idTokenAudience,
+    idTokenJwksUrl,
+    idTokenMemberClaim: memberClaim,
+  } = settings;
   if (idTokenIssuer === undefined || idTokenAudience === undefined) {
     const keys = createJwks({ fetchKeys: () => provider.signingKeys() });
-    return createTokenVerifier({ issuer: ownUrl, audience: ownUrl, keys, memberClaim: 'sub', isPartner: () => true });
+    return createTokenVerifier({
+      issuer: ownUrl,
+      audience: ownUrl,
+      keys,
+      memberClaim: 'sub',
+      isPartner: () => true,
+    });
   }
   const keys = createJwks({ fetchKeys: () => fetchProviderKeys(idTokenIssuer, idTokenJwksUrl) });
   const isPartner = async (azp: string) => (await keyStore.partner(azp)) !== undefined;
-  return createTokenVerifier({ issuer: idTokenIssuer, audience: idTokenAudience, keys, memberClaim, isPartner });
+  return createTokenVerifier({
+    issuer: idTokenIssuer,
+    audience: idTokenAudience,
+    keys,
+    memberClaim,
+    isPartner,
+  });
 }

@@ -18,7 +18,13 @@ import type { Authenticate, Authenticated, Principal } from './identity/authenti
 import { type Limiter, rateLimitHeaders, type Verdict } from './limits/limiter.ts';
 import { pickOperation } from './operation/document.ts';
 import { introspect } from './operation/introspection.ts';
-import { checkDocument, checkVariables, createDocuments, prepared, requireParsed } from './operation/prepare.ts';
+import {
+  checkDocument,
+  checkVariables,
+  createDocuments,
+  prepared,
+  requireParsed,
+} from './operation/prepare.ts';
 import { GraphqlRequestError } from './operation/requesterror.ts';
 import type { ExecutionResult, Surface, SurfaceExecutor } from './surface/surface.ts';
 
@@ -34,7 +40,14 @@ export type HandlerParts = {
 };
 
 // What is known of a request so far: whoever ends it, early or late, finds here what the reply needs.
-type Call = { who: Authenticated; principal?: Principal; verdict?: Verdict; cost: number; status: number; code?: ErrorCode };
+type Call = {
+  who: Authenticated;
+  principal?: Principal;
+  verdict?: Verdict;
+  cost: number;
+  status: number;
+  code?: ErrorCode;
+};
 
 /** Builds the handler of `/graphql`. It never throws. The order of its checks is the contract's (section 1). */
 export function createHandler(parts: HandlerParts): (request: HttpRequest) => Promise<HttpReply> {
@@ -42,7 +55,10 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
   const documents = createDocuments(metrics);
 
   return async function handle(request) {
-    const preflight = request.method === 'OPTIONS' && request.path === '/graphql' ? cors.preflight(request) : undefined;
+    const preflight =
+      request.method === 'OPTIONS' && request.path === '/graphql'
+        ? cors.preflight(request)
+        : undefined;
     if (preflight !== undefined) return preflight;
     const startedAt = performance.now();
     const call: Call = { who: { kind: 'none' }, cost: 1, status: 200 };
@@ -52,12 +68,20 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
     } catch (error) {
       body = refusalOf(error, request, call);
     }
-    if (call.who.kind === 'refused' || call.code === 'UNAUTHENTICATED') body = (await countRefusal(request, call)) ?? body;
+    if (call.who.kind === 'refused' || call.code === 'UNAUTHENTICATED')
+      body = (await countRefusal(request, call)) ?? body;
     const headers = await headersOf(request, call);
     // Whole microseconds: a line with fewer digits is written in 10 % less time.
     const durationMs = Math.round((performance.now() - startedAt) * 1000) / 1000;
     log.info(
-      { requestId: request.requestId, status: call.status, code: call.code, surface: call.principal?.surface, cost: call.cost, durationMs },
+      {
+        requestId: request.requestId,
+        status: call.status,
+        code: call.code,
+        surface: call.principal?.surface,
+        cost: call.cost,
+        durationMs,
+      },
       'request',
     );
     metrics.request(call.status, call.code ?? 'OK', durationMs);
@@ -84,11 +108,17 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
     if (introspects && principal?.surface !== 'partner') fail('INTROSPECTION_DISABLED');
     if (principal === undefined) fail('UNAUTHENTICATED');
 
-    if (operation === undefined && operations.length > 0) fail('BAD_REQUEST', '"operationName" has to name one operation of the document');
+    if (operation === undefined && operations.length > 0)
+      fail('BAD_REQUEST', '"operationName" has to name one operation of the document');
     if (operation?.excess !== undefined) fail('OPERATION_TOO_COMPLEX', operation.excess);
 
     call.cost = operation?.rootFields ?? 1;
-    call.verdict = await limiter.consume(principal.policy, principal.id, call.cost, principal.budget);
+    call.verdict = await limiter.consume(
+      principal.policy,
+      principal.id,
+      call.cost,
+      principal.budget,
+    );
     if (!call.verdict.allowed) fail('RATE_LIMITED');
 
     const surface = surfaces[principal.surface];
@@ -102,10 +132,20 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
     const { scope } = principal;
     const { document: executable, key, literals } = ready;
     const result: ExecutionResult = executable
-      ? await surface.execute({ document: executable, key, variables: { ...variables, ...literals }, coerced, scope, requestId })
+      ? await surface.execute({
+          document: executable,
+          key,
+          variables: { ...variables, ...literals },
+          coerced,
+          scope,
+          requestId,
+        })
       : { data: {}, errors: [], nullViolations: [] };
     if (ready.introspection !== undefined && result.data) {
-      result.data = inOrder({ ...result.data, ...introspect(surface.schema, ready.introspection, variables) }, ready.rootNames);
+      result.data = inOrder(
+        { ...result.data, ...introspect(surface.schema, ready.introspection, variables) },
+        ready.rootNames,
+      );
     }
     const { status, code, body } = answerOf(result, ready.names, requestId, (what) =>
       log.error({ requestId, err: what }, 'masked an error'),
@@ -123,20 +163,32 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
     call.status = ERRORS[code].status;
     const extra = code === 'KEY_ENVIRONMENT_MISMATCH' ? { correctEndpoint } : {};
     const extensions = { code, requestId, ...extra };
-    const causes = failure instanceof GraphqlRequestError ? failure.errors : [{ message: failure.message, locations: undefined }];
-    return { errors: causes.map(({ message, locations }) => ({ message, locations, extensions })), ...extra };
+    const causes =
+      failure instanceof GraphqlRequestError
+        ? failure.errors
+        : [{ message: failure.message, locations: undefined }];
+    return {
+      errors: causes.map(({ message, locations }) => ({ message, locations, extensions })),
+      ...extra,
+    };
   }
 
   // Whoever guesses credentials is slowed down by address; a valid key from the same address never comes here.
   async function countRefusal(request: HttpRequest, call: Call): Promise<object | undefined> {
     const verdict = await limiter.consumeRefusal(request.address);
-    if (verdict.allowed || (call.code !== 'UNAUTHENTICATED' && call.code !== 'INTROSPECTION_DISABLED')) return undefined;
+    if (
+      verdict.allowed ||
+      (call.code !== 'UNAUTHENTICATED' && call.code !== 'INTROSPECTION_DISABLED')
+    )
+      return undefined;
     call.verdict = verdict;
     return refusalOf(new ApiError('RATE_LIMITED'), request, call);
   }
 
   async function headersOf(request: HttpRequest, call: Call): Promise<Record<string, string>> {
-    const headers: Record<string, string> = { [HEADERS.contentType.name]: mediaTypeFor(request.headers.accept) };
+    const headers: Record<string, string> = {
+      [HEADERS.contentType.name]: mediaTypeFor(request.headers.accept),
+    };
     if (call.code === 'METHOD_NOT_ALLOWED') headers[HEADERS.allow.name] = 'POST';
     cors.expose(request, headers);
     const principal = call.principal ?? (await holderOf(request, call));
@@ -145,14 +197,19 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
       call.verdict ??= await limiter.consume(principal.policy, principal.id, 1, principal.budget);
       Object.assign(headers, rateLimitHeaders(call.verdict));
     }
-    if (call.code === 'RATE_LIMITED' && call.verdict) headers[HEADERS.retryAfter.name] = String(call.verdict.resetSeconds);
+    if (call.code === 'RATE_LIMITED' && call.verdict)
+      headers[HEADERS.retryAfter.name] = String(call.verdict.resetSeconds);
     return headers;
   }
 
   // The holder of a valid key reads the budget on every answer, also on those given before anyone looked at the key.
   async function holderOf(request: HttpRequest, { code }: Call): Promise<Principal | undefined> {
     const key = request.headers[HEADERS.partnerKey.name];
-    if (key === undefined || (code !== 'NOT_FOUND' && code !== 'METHOD_NOT_ALLOWED' && code !== 'AMBIGUOUS_CREDENTIALS')) return undefined;
+    if (
+      key === undefined ||
+      (code !== 'NOT_FOUND' && code !== 'METHOD_NOT_ALLOWED' && code !== 'AMBIGUOUS_CREDENTIALS')
+    )
+      return undefined;
     try {
       const who = await authenticate({ [HEADERS.partnerKey.name]: key });
       return who.kind === 'principal' ? who.principal : undefined;

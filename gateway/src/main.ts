@@ -1,5 +1,13 @@
 // The gateway by itself: both subgraphs run elsewhere, reached by signed HTTP.
-import { createHttpTransport, createLog, createMetrics, type Lifecycle, readEnv, readSettings, runWorkers } from '@partner-loyalty/runtime';
+import {
+  createHttpTransport,
+  createLog,
+  createMetrics,
+  type Lifecycle,
+  readEnv,
+  readSettings,
+  runWorkers,
+} from '@partner-loyalty/runtime';
 import { openKeyStore } from './identity/keystore.open.ts';
 import { sharedCounters } from './limits/counters.open.ts';
 import { serveGateway } from './serve.ts';
@@ -24,6 +32,9 @@ async function start(lifecycle: Lifecycle): Promise<void> {
     lifecycle.opened(name, transport.close);
     return transport;
   };
-  const transports = { members: remote('members', membersUrl), standings: remote('standings', standingsUrl) };
+  const transports = {
+    members: remote('members', membersUrl),
+    standings: remote('standings', standingsUrl),
+  };
   await serveGateway({ settings, keyStore, transports, lifecycle, metrics, log });
 }

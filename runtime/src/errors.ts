@@ -4,8 +4,16 @@ export type ErrorRow = { status: number; message: string; when: string };
 
 /** Every `extensions.code` this API answers with (contract, section 1). `status` is the HTTP status, `message` the text a client reads. */
 export const ERRORS = {
-  METHOD_NOT_ALLOWED: { status: 405, message: 'only POST is allowed here', when: 'The method on `/graphql` is not POST.' },
-  NOT_FOUND: { status: 404, message: 'no such path', when: 'The path is not one this service has.' },
+  METHOD_NOT_ALLOWED: {
+    status: 405,
+    message: 'only POST is allowed here',
+    when: 'The method on `/graphql` is not POST.',
+  },
+  NOT_FOUND: {
+    status: 404,
+    message: 'no such path',
+    when: 'The path is not one this service has.',
+  },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
     message: 'the content-type has to be application/json',
@@ -41,7 +49,11 @@ export const ERRORS = {
     message: 'send either x-partner-api-key or a bearer token, not both',
     when: 'Both a partner key and a bearer token are sent.',
   },
-  GRAPHQL_PARSE_FAILED: { status: 400, message: 'the document has a syntax error', when: 'The document is not GraphQL.' },
+  GRAPHQL_PARSE_FAILED: {
+    status: 400,
+    message: 'the document has a syntax error',
+    when: 'The document is not GraphQL.',
+  },
   GRAPHQL_VALIDATION_FAILED: {
     status: 400,
     message: 'the document does not fit the schema',
@@ -62,7 +74,11 @@ export const ERRORS = {
     message: 'the budget is used up',
     when: 'The budget of the window is used up; `Retry-After` says when the next one starts.',
   },
-  MEMBER_NOT_FOUND: { status: 200, message: 'member not found', when: 'A look-up does not resolve to a member the caller may see.' },
+  MEMBER_NOT_FOUND: {
+    status: 200,
+    message: 'member not found',
+    when: 'A look-up does not resolve to a member the caller may see.',
+  },
   EXTERNAL_ID_CONFLICT: {
     status: 200,
     message: 'the external ID conflicts with another enrollment',

@@ -11,7 +11,14 @@ export { type HttpServer, serveHttp } from './http/server.ts';
 export { isJsonObject } from './json.ts';
 export { type MaybePromise, mapMaybe } from './maybe.ts';
 export { createLog, LOG_FIELDS, type Log, type LogFields } from './observe/log.ts';
-export { createMetrics, METRICS, type MetricRow, type Metrics, type MetricsData, mergeMetrics } from './observe/metrics.ts';
+export {
+  createMetrics,
+  METRICS,
+  type MetricRow,
+  type Metrics,
+  type MetricsData,
+  mergeMetrics,
+} from './observe/metrics.ts';
 export { type Admin, serveAdmin } from './process/admin.ts';
 export { type Lifecycle, runProcess } from './process/lifecycle.ts';
 export { openPorts } from './process/ports.ts';
@@ -19,12 +26,37 @@ export { runWorkers } from './process/workers.ts';
 export { readEnv, readSettings } from './settings/settings.ts';
 export { type ProcessName, SETTINGS, type SettingRow, type Settings } from './settings/table.ts';
 export { openLmdb } from './store/lmdb.ts';
-export { DUPLICATE_KEY, isDuplicate, type Mongo, openCollection, openMongo, WRITE_CONFLICT } from './store/mongo.ts';
+export {
+  DUPLICATE_KEY,
+  isDuplicate,
+  type Mongo,
+  openCollection,
+  openMongo,
+  WRITE_CONFLICT,
+} from './store/mongo.ts';
 export { createHttpTransport } from './subgraph/client.ts';
-export { createExecutor, createInProcessTransport, type Execute, unavailable } from './subgraph/executor.ts';
+export {
+  createExecutor,
+  createInProcessTransport,
+  type Execute,
+  unavailable,
+} from './subgraph/executor.ts';
 export { expandedSelections } from './subgraph/selections.ts';
 export { serveSubgraph } from './subgraph/server.ts';
-export { createSigner, createVerifier, type SignedParts, type Verifier } from './subgraph/signature.ts';
-export type { Scope, Subgraph, SubgraphContext, SubgraphError, SubgraphReply, SubgraphRequest, Transport } from './subgraph/subgraph.ts';
+export {
+  createSigner,
+  createVerifier,
+  type SignedParts,
+  type Verifier,
+} from './subgraph/signature.ts';
+export type {
+  Scope,
+  Subgraph,
+  SubgraphContext,
+  SubgraphError,
+  SubgraphReply,
+  SubgraphRequest,
+  Transport,
+} from './subgraph/subgraph.ts';
 export { decodeReply, encodeRequests, WIRE } from './subgraph/wire.ts';
 export { withTimeout } from './timeout.ts';

@@ -4,6 +4,9 @@
 export type MaybePromise<T> = T | Promise<T>;
 
 /** Applies `map` to a plain value at once, and to a promised value when it resolves. */
-export function mapMaybe<T, U>(value: MaybePromise<T>, map: (value: T) => MaybePromise<U>): MaybePromise<U> {
+export function mapMaybe<T, U>(
+  value: MaybePromise<T>,
+  map: (value: T) => MaybePromise<U>,
+): MaybePromise<U> {
   return value instanceof Promise ? value.then(map) : map(value);
 }

@@ -3,7 +3,14 @@ import type { Ask } from './client.ts';
 import { type ENGINES, type Stage, startInProcess } from './inprocess.ts';
 import type { PartnerId } from './world.ts';
 
-export type Read = { memberId: string; email: string; firstName: string | null; lastName: string | null; tier: string; points: number };
+export type Read = {
+  memberId: string;
+  email: string;
+  firstName: string | null;
+  lastName: string | null;
+  tier: string;
+  points: number;
+};
 export type Enrolled = Partial<Read> & { created?: boolean; code?: string };
 
 const READ = '{ memberId email firstName lastName tier points }';
@@ -22,13 +29,20 @@ export type Calls = ReturnType<typeof createCalls>;
 /** Starts a service on an engine, at a time that the test may set: `at.now`. */
 export async function startWithCalls(engine: (typeof ENGINES)[number]): Promise<Calls> {
   const at = { now: NOON };
-  return createCalls(await startInProcess({ engine, now: () => at.now, env: { RATE_LIMIT_BUDGET: '100000' } }), at);
+  return createCalls(
+    await startInProcess({ engine, now: () => at.now, env: { RATE_LIMIT_BUDGET: '100000' } }),
+    at,
+  );
 }
 
 function createCalls(stage: Stage, at: { now: Date }) {
   let count = 0;
 
-  async function ask<T>(query: string, variables: Record<string, unknown>, as: Pick<Ask, 'key' | 'token'> = {}): Promise<T | string> {
+  async function ask<T>(
+    query: string,
+    variables: Record<string, unknown>,
+    as: Pick<Ask, 'key' | 'token'> = {},
+  ): Promise<T | string> {
     const { body, code } = await stage.ask({ query, variables, ...as });
     // Cast: the schema promises it where there is no error.
     return code ?? (body.data?.read as T);
@@ -41,12 +55,21 @@ function createCalls(stage: Stage, at: { now: Date }) {
     at,
     ask,
     as,
-    byEmail: (email: string, partner: PartnerId = 'alpha') => ask<Read>(BY_EMAIL, { email }, as(partner)),
-    byExternalId: (externalId: string, partner: PartnerId = 'alpha') => ask<Read>(BY_EXTERNAL_ID, { externalId }, as(partner)),
-    end: (memberId: string, partner: PartnerId = 'alpha') => ask<{ memberId: string }>(END, { memberId }, as(partner)),
+    byEmail: (email: string, partner: PartnerId = 'alpha') =>
+      ask<Read>(BY_EMAIL, { email }, as(partner)),
+    byExternalId: (externalId: string, partner: PartnerId = 'alpha') =>
+      ask<Read>(BY_EXTERNAL_ID, { externalId }, as(partner)),
+    end: (memberId: string, partner: PartnerId = 'alpha') =>
+      ask<{ memberId: string }>(END, { memberId }, as(partner)),
     async enroll(input: Record<string, unknown>, partner: PartnerId = 'alpha'): Promise<Enrolled> {
-      const enrolled = await ask<{ created: boolean; member: Read }>(ENROLL, { input }, as(partner));
-      return typeof enrolled === 'string' ? { code: enrolled } : { created: enrolled.created, ...enrolled.member };
+      const enrolled = await ask<{ created: boolean; member: Read }>(
+        ENROLL,
+        { input },
+        as(partner),
+      );
+      return typeof enrolled === 'string'
+        ? { code: enrolled }
+        : { created: enrolled.created, ...enrolled.member };
     },
     /** A local part of an address that no other test uses. */
     fresh(): string {

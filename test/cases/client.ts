@@ -17,7 +17,11 @@ export type Ask = {
   body?: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
 };
 
-export type AnswerError = { message: string; path?: (string | number)[]; extensions: { code: string; requestId: string } };
+export type AnswerError = {
+  message: string;
+  path?: (string | number)[];
+  extensions: { code: string; requestId: string };
+};
 
 export type Answer = {
   status: number;
@@ -34,7 +38,14 @@ export type Client = (ask: Ask) => Promise<Answer>;
 
 /** A client of the service at `url`, an origin. `key` is sent where a call names no credential of its own. */
 export function createClient(url: string, key?: string): Client {
-  return async ({ query, variables, operationName, method = 'POST', path = '/graphql', ...ask }) => {
+  return async ({
+    query,
+    variables,
+    operationName,
+    method = 'POST',
+    path = '/graphql',
+    ...ask
+  }) => {
     const own = ask.key ?? (ask.token === undefined ? key : undefined);
     const headers = Object.entries({
       'content-type': 'application/json',
@@ -46,16 +57,34 @@ export function createClient(url: string, key?: string): Client {
     const body = ask.body ?? JSON.stringify({ query, variables, operationName });
     const bodiless = method === 'GET' || method === 'HEAD';
     // Cast: fetch takes a stream where duplex is told, which its types do not know.
-    const init = { method, headers, redirect: 'manual', duplex: 'half', ...(!bodiless && { body: asBytes(body) }) } as RequestInit;
+    const init = {
+      method,
+      headers,
+      redirect: 'manual',
+      duplex: 'half',
+      ...(!bodiless && { body: asBytes(body) }),
+    } as RequestInit;
     const response = await fetch(url + path, init);
     const text = await response.text();
     const parsed = parse(text);
-    return { status: response.status, headers: response.headers, text, body: parsed, code: parsed.errors?.[0]?.extensions?.code };
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: parsed,
+      code: parsed.errors?.[0]?.extensions?.code,
+    };
   };
 }
 
 /** The headers of a budget, in both generations. */
-export const BUDGET_HEADERS = ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset', 'ratelimit', 'ratelimit-policy'];
+export const BUDGET_HEADERS = [
+  'ratelimit-limit',
+  'ratelimit-remaining',
+  'ratelimit-reset',
+  'ratelimit',
+  'ratelimit-policy',
+];
 
 /** The names of the budget's headers that an answer has. */
 export function budgetHeaders({ headers }: Answer): string[] {

@@ -14,7 +14,8 @@ export type Heartbeat = {
 
 /** Finds out what the service answers in good times. */
 export async function startHeartbeat(ask: Client): Promise<Heartbeat> {
-  const query = 'query ($email: String!) { memberByEmail(email: $email) { memberId email firstName lastName tier points } }';
+  const query =
+    'query ($email: String!) { memberByEmail(email: $email) { memberId email firstName lastName tier points } }';
   const asked = { query, variables: { email: 'both@example.com' }, requestId: 'heartbeat' };
   const heard = (await ask(asked)).text;
   return {

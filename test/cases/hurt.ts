@@ -3,7 +3,8 @@
 const repeat = (count: number, piece: (index: number) => string, between = ' ') =>
   Array.from({ length: count }, (_, index) => piece(index)).join(between);
 
-const member = (selection: string) => `{ memberByEmail(email: "both@example.com") { ${selection} } }`;
+const member = (selection: string) =>
+  `{ memberByEmail(email: "both@example.com") { ${selection} } }`;
 const read = (head: string, selection: string) => `query (${head}) ${member(selection)}`;
 const booleans = (count: number) => repeat(count, (n) => `$v${n}: Boolean!`);
 const input = (literal: string) => `mutation { enrollMember(input: ${literal}) { created } }`;
@@ -19,7 +20,9 @@ export const HURTING: Record<string, string> = {
     fragment F on PartnerMemberRead { ${repeat(86, (n) => `b${n}: points`)} ${repeat(4, (n) => `c${n}: tier @include(if: $v${n})`)} }`,
   'a thousand look-ups': `{ ${repeat(1_000, (n) => `a${n}: memberByEmail(email:"x"){email}`)} }`,
   'inline fragments side by side': member(repeat(240, () => '...{email}')),
-  'inline fragments in one another': member(`${repeat(240, () => '...{')} email ${'}'.repeat(240)}`),
+  'inline fragments in one another': member(
+    `${repeat(240, () => '...{')} email ${'}'.repeat(240)}`,
+  ),
   'fields in one another': `${'{ a '.repeat(490)}${'}'.repeat(490)}`,
   'an @include on each of sixty fields': read(
     booleans(60),
@@ -30,11 +33,16 @@ export const HURTING: Record<string, string> = {
     (n) =>
       `a${n}: memberByEmail(email: "both@example.com") @include(if: $v${n}) { ... @include(if: $v${n + 10}) { tier } ... @skip(if: $v${n + 20}) { points } }`,
   )} }`,
-  'conditions in one another': read(booleans(40), `${repeat(40, (n) => `... @include(if: $v${n}) {`)} tier ${'}'.repeat(40)}`),
+  'conditions in one another': read(
+    booleans(40),
+    `${repeat(40, (n) => `... @include(if: $v${n}) {`)} tier ${'}'.repeat(40)}`,
+  ),
   'directives by the hundred': member(`email ${repeat(190, () => '@include(if: true)')}`),
   'unknown directives by the hundred': member(`email ${repeat(480, (n) => `@d${n}`)}`),
   'unknown fields by the hundred': member(repeat(900, (n) => `emaill${n}`)),
-  'unknown fields that resemble the known': member(repeat(300, () => 'memberIdd firstNamee lastNamee')),
+  'unknown fields that resemble the known': member(
+    repeat(300, () => 'memberIdd firstNamee lastNamee'),
+  ),
   'unknown fragments': `{ ${repeat(300, (n) => `...F${n}`)} }`,
   'fragments that double at each step': `${member('...F0')} ${repeat(
     60,
@@ -45,7 +53,8 @@ export const HURTING: Record<string, string> = {
   'fragments to compare in pairs': `${member(repeat(100, (n) => `...F${n}`))} ${repeat(100, (n) => `fragment F${n} on PartnerMemberRead { email }`)}`,
   'fragments of look-ups, each in the one before': `{ ...A0 } ${repeat(
     25,
-    (n) => `fragment A${n} on Query { a${n % 8}: memberByEmail(email: "both@example.com") { email tier } ...A${n + 1} }`,
+    (n) =>
+      `fragment A${n} on Query { a${n % 8}: memberByEmail(email: "both@example.com") { email tier } ...A${n + 1} }`,
   )} fragment A25 on Query { __typename }`,
   'fragments nobody uses': `{ __typename } ${repeat(120, (n) => `fragment F${n} on Query { __typename }`)}`,
   'fragments of one name': `{ ...F } ${repeat(120, () => 'fragment F on Query { __typename }')}`,
@@ -81,4 +90,6 @@ export const HURTING: Record<string, string> = {
 };
 
 /** True for each of the variables that the documents take. */
-export const ALL_TRUE = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`v${index}`, true]));
+export const ALL_TRUE = Object.fromEntries(
+  Array.from({ length: 300 }, (_, index) => [`v${index}`, true]),
+);

@@ -3,7 +3,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openKeyStore, serveGateway } from '@partner-loyalty/gateway';
 import { openMembersStore, startMembers } from '@partner-loyalty/members';
-import { createInProcessTransport, createLog, createMetrics, type Log, readSettings } from '@partner-loyalty/runtime';
+import {
+  createInProcessTransport,
+  createLog,
+  createMetrics,
+  type Log,
+  readSettings,
+} from '@partner-loyalty/runtime';
 import { createStandings, openStandingsStore } from '@partner-loyalty/standings';
 import { freshMongodbUrl, temporaryFolder } from '../support/servers.ts';
 import { type Client, createClient } from './client.ts';
@@ -45,28 +51,48 @@ export async function startInProcess({
   const folder = temporaryFolder();
   const provider = await startProvider();
   const opened: (() => unknown)[] = [folder.remove, provider.close];
-  const own: Record<string, string> = { PORT: '0', ADMIN_PORT: '0', DATA_DIR: folder.path, ...provider.env };
+  const own: Record<string, string> = {
+    PORT: '0',
+    ADMIN_PORT: '0',
+    DATA_DIR: folder.path,
+    ...provider.env,
+  };
   if (engine === 'MongoDB') {
     const database = freshMongodbUrl();
     own.MONGODB_URL = database.url;
     opened.push(database.drop);
   }
   const settings = readSettings({ ...own, ...env }, 'all');
-  const lifecycle = { opened: (_: string, close: () => Promise<unknown>) => void opened.push(close), draining: () => false };
+  const lifecycle = {
+    opened: (_: string, close: () => Promise<unknown>) => void opened.push(close),
+    draining: () => false,
+  };
   const stores: Stores = {
     keys: await openKeyStore(settings),
     members: await openMembersStore(settings),
     standings: await openStandingsStore(settings),
   };
   const calls: string[] = [];
-  const members = await startMembers(watched('members', stores.members, calls), settings, { log, metrics: createMetrics() });
+  const members = await startMembers(watched('members', stores.members, calls), settings, {
+    log,
+    metrics: createMetrics(),
+  });
   const transports = {
     members: createInProcessTransport(members, log),
-    standings: createInProcessTransport(createStandings(watched('standings', stores.standings, calls), now), log),
+    standings: createInProcessTransport(
+      createStandings(watched('standings', stores.standings, calls), now),
+      log,
+    ),
   };
   opened.push(stores.keys.close, transports.members.close, transports.standings.close);
   const keys = await fillWorld(stores, now());
-  const { port, adminPort } = await serveGateway({ settings, keyStore: stores.keys, transports, lifecycle, log });
+  const { port, adminPort } = await serveGateway({
+    settings,
+    keyStore: stores.keys,
+    transports,
+    lifecycle,
+    log,
+  });
   const url = `http://127.0.0.1:${port}`;
   return {
     url,
@@ -87,7 +113,9 @@ function mailIn(outbox: string): string[] {
   if (!existsSync(outbox)) return [];
   const files = readdirSync(outbox).filter((name) => name.endsWith('.eml'));
   // Long lines are broken for the journey (RFC 2045, section 6.7).
-  return files.sort().map((name) => readFileSync(join(outbox, name), 'utf8').replaceAll('=\r\n', ''));
+  return files
+    .sort()
+    .map((name) => readFileSync(join(outbox, name), 'utf8').replaceAll('=\r\n', ''));
 }
 
 /** The same store, which writes down what it is asked. */

@@ -6,7 +6,11 @@ import type { Stage } from './inprocess.ts';
 export const BUILT_IN = { ID_TOKEN_ISSUER: '', ID_TOKEN_AUDIENCE: '', ID_TOKEN_JWKS_URL: '' };
 
 /** The next letter to an address that arrives while it is asked for. */
-export async function mailed(stage: Stage, to: string, asked: () => Promise<unknown>): Promise<string> {
+export async function mailed(
+  stage: Stage,
+  to: string,
+  asked: () => Promise<unknown>,
+): Promise<string> {
   const before = stage.mail().length;
   await asked();
   const addressed = new RegExp(`^To: <?${to.replaceAll('.', '\\.')}>?\\r?$`, 'm');
@@ -24,12 +28,22 @@ export async function mailed(stage: Stage, to: string, asked: () => Promise<unkn
 let made = 0;
 
 /** A member of alpha and beta with an address of its own, since a mailbox gets five letters in 15 minutes. */
-export async function newMember(stage: Stage, { firstName, lastName }: { firstName?: string; lastName?: string } = {}) {
+export async function newMember(
+  stage: Stage,
+  { firstName, lastName }: { firstName?: string; lastName?: string } = {},
+) {
   made += 1;
   const email = `member-${made}@example.com`;
   const enrollments = [{ partnerId: 'alpha' }, { partnerId: 'beta' }];
   await stage.stores.members.importMembers([
-    { memberId: `member-${made}`, address: { typed: email, canonical: email }, previousAddresses: [], firstName, lastName, enrollments },
+    {
+      memberId: `member-${made}`,
+      address: { typed: email, canonical: email },
+      previousAddresses: [],
+      firstName,
+      lastName,
+      enrollments,
+    },
   ]);
   return { memberId: `member-${made}`, email };
 }
@@ -40,13 +54,20 @@ export function linkIn(letter: string): string {
 }
 
 /** A magic link that a partner asks for. Rejects where it is not accepted. */
-export async function magicLink(stage: Stage, email: string, { key, to = email }: { key?: string; to?: string } = {}): Promise<string> {
+export async function magicLink(
+  stage: Stage,
+  email: string,
+  { key, to = email }: { key?: string; to?: string } = {},
+): Promise<string> {
   const letter = await mailed(stage, to, async () => {
     const { body } = await stage.ask({ query: REQUEST, variables: { email }, key });
-    if (JSON.stringify(body) !== '{"data":{"requestMagicLink":{"accepted":true}}}') throw new Error(JSON.stringify(body));
+    if (JSON.stringify(body) !== '{"data":{"requestMagicLink":{"accepted":true}}}')
+      throw new Error(JSON.stringify(body));
   });
   return linkIn(letter);
 }
 
-export const REQUEST = 'mutation ($email: String!) { requestMagicLink(email: $email) { accepted } }';
-export const EXCHANGE = 'mutation ($token: String!) { exchangeMagicLink(token: $token) { memberId idToken expiresAt } }';
+export const REQUEST =
+  'mutation ($email: String!) { requestMagicLink(email: $email) { accepted } }';
+export const EXCHANGE =
+  'mutation ($token: String!) { exchangeMagicLink(token: $token) { memberId idToken expiresAt } }';

@@ -1,6 +1,11 @@
 // What the contract allows each partner to read, as a model of the smallest kind: maps, and the rules on them (section 4).
 
-export type ModelMember = { memberId: string; current: string; earlier: Set<string>; enrollments: Map<string, { externalId?: string }> };
+export type ModelMember = {
+  memberId: string;
+  current: string;
+  earlier: Set<string>;
+  enrollments: Map<string, { externalId?: string }>;
+};
 
 export type Enrolling = { partnerId: string; address: string; externalId?: string };
 
@@ -20,7 +25,9 @@ export class Model {
   }
 
   byExternalId(partnerId: string, externalId: string): ModelMember | undefined {
-    return this.members.find(({ enrollments }) => enrollments.get(partnerId)?.externalId === externalId);
+    return this.members.find(
+      ({ enrollments }) => enrollments.get(partnerId)?.externalId === externalId,
+    );
   }
 
   pointsOf(partnerId: string, memberId: string): number {
@@ -32,12 +39,19 @@ export class Model {
   }
 
   /** What enrolling has to answer, and whether the member is new; nothing where it has to be a conflict. Changes nothing. */
-  expectEnrolled({ partnerId, address, externalId }: Enrolling): { owner?: ModelMember; created: boolean } | undefined {
+  expectEnrolled({
+    partnerId,
+    address,
+    externalId,
+  }: Enrolling): { owner?: ModelMember; created: boolean } | undefined {
     const owner = this.ownerOf(address);
     const active = owner?.enrollments.get(partnerId);
     const holder = externalId === undefined ? undefined : this.byExternalId(partnerId, externalId);
     const isTaken = holder !== undefined && holder !== owner;
-    const isOther = externalId !== undefined && active?.externalId !== undefined && active.externalId !== externalId;
+    const isOther =
+      externalId !== undefined &&
+      active?.externalId !== undefined &&
+      active.externalId !== externalId;
     return isTaken || isOther ? undefined : { owner, created: active === undefined };
   }
 
@@ -54,7 +68,10 @@ export class Model {
 
   /** Whether there was one to end. */
   end(partnerId: string, memberId: string): boolean {
-    return this.members.find((member) => member.memberId === memberId)?.enrollments.delete(partnerId) ?? false;
+    return (
+      this.members.find((member) => member.memberId === memberId)?.enrollments.delete(partnerId) ??
+      false
+    );
   }
 
   /** Sets a member's current address as an import does, taking it over where it is only another's history; false where it is another's current one. */

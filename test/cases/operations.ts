@@ -83,9 +83,12 @@ export function generateOperation(
     const fields =
       depth < 4
         ? Object.values(object.getFields())
-        : Object.values(object.getFields()).filter(({ type: of }) => !isCompositeType(getNamedType(of)));
+        : Object.values(object.getFields()).filter(
+            ({ type: of }) => !isCompositeType(getNamedType(of)),
+          );
     if (fields.length === 0) return '__typename';
-    if (isObjectType(type) && random() < 0.7) return depth < 4 ? field(object, depth) : pick(fields).name;
+    if (isObjectType(type) && random() < 0.7)
+      return depth < 4 ? field(object, depth) : pick(fields).name;
     const inner = depth < 4 ? field(object, depth) : pick(fields).name;
     if (random() < 0.5) return `... on ${object.name}${condition()} { ${inner} }`;
     const name = `F${count++}`;

@@ -14,17 +14,32 @@ export type Provider = {
 /** Starts a provider on a free port of 127.0.0.1. */
 export async function startProvider(): Promise<Provider> {
   const { publicKey, privateKey } = await generateKeyPair('ES256');
-  const keys = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: 'one', alg: 'ES256', use: 'sig' }] });
-  const server = createServer((_, response) => response.setHeader('content-type', 'application/json').end(keys));
+  const keys = JSON.stringify({
+    keys: [{ ...(await exportJWK(publicKey)), kid: 'one', alg: 'ES256', use: 'sig' }],
+  });
+  const server = createServer((_, response) =>
+    response.setHeader('content-type', 'application/json').end(keys),
+  );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   // Cast: a server that listens on a port has an address with a port.
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const audience = 'loyalty';
   return {
-    env: { ID_TOKEN_ISSUER: issuer, ID_TOKEN_AUDIENCE: audience, ID_TOKEN_JWKS_URL: `${issuer}/keys` },
+    env: {
+      ID_TOKEN_ISSUER: issuer,
+      ID_TOKEN_AUDIENCE: audience,
+      ID_TOKEN_JWKS_URL: `${issuer}/keys`,
+    },
     issue(memberId, claims = {}) {
       const now = Math.floor(Date.now() / 1_000);
-      const payload: JWTPayload = { iss: issuer, aud: audience, sub: memberId, iat: now, exp: now + 3_600, ...claims };
+      const payload: JWTPayload = {
+        iss: issuer,
+        aud: audience,
+        sub: memberId,
+        iat: now,
+        exp: now + 3_600,
+        ...claims,
+      };
       return new SignJWT(payload).setProtectedHeader({ alg: 'ES256', kid: 'one' }).sign(privateKey);
     },
     close() {

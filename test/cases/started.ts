@@ -16,7 +16,10 @@ export type Started = {
 };
 
 /** Starts it in a shape. `env` are settings of every process beside its own. */
-export async function startFilled(shape: Shape, env: Record<string, string> = {}): Promise<Started> {
+export async function startFilled(
+  shape: Shape,
+  env: Record<string, string> = {},
+): Promise<Started> {
   const opened: (() => unknown)[] = [];
   const close = async () => {
     for (let last = opened.pop(); last !== undefined; last = opened.pop()) await last();

@@ -34,7 +34,8 @@ export async function layWire(address: string): Promise<Wire> {
       if (held) socket.pause();
     }
   });
-  const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  const listen = (port: number) =>
+    new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   const cut = () =>
     new Promise<void>((resolve) => {
       server.close(() => resolve());

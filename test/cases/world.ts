@@ -1,8 +1,18 @@
 // The world that tests run in: partners, members, enrollments and activities, written to the stores as an import would.
 import { issueKey, type KeyStore, type Partner } from '@partner-loyalty/gateway';
-import { type Address, canonicalEmail, type MemberRecord, type MembersStore } from '@partner-loyalty/members';
+import {
+  type Address,
+  canonicalEmail,
+  type MemberRecord,
+  type MembersStore,
+} from '@partner-loyalty/members';
 import type { Environment } from '@partner-loyalty/runtime';
-import { type DatedActivity, type Program, type StandingsStore, yearOf } from '@partner-loyalty/standings';
+import {
+  type DatedActivity,
+  type Program,
+  type StandingsStore,
+  yearOf,
+} from '@partner-loyalty/standings';
 
 export type Stores = { keys: KeyStore; members: MembersStore; standings: StandingsStore };
 
@@ -69,7 +79,12 @@ export const MEMBERS: MemberRecord[] = [
       { partnerId: 'gamma', externalId: 'gamma-4' },
     ],
   },
-  { memberId: 'm-nobody', address: address('nobody@example.com'), previousAddresses: [], enrollments: [] },
+  {
+    memberId: 'm-nobody',
+    address: address('nobody@example.com'),
+    previousAddresses: [],
+    enrollments: [],
+  },
   {
     memberId: 'm-frugal',
     address: address('frugal@example.com'),
@@ -89,9 +104,15 @@ const EARNED: [partnerId: PartnerId, memberId: string, points: number, stays: nu
 ];
 
 /** Writes the partners, and gives a key of each. */
-export async function addPartners(stores: Stores, environment: Environment = 'sandbox'): Promise<Record<PartnerId, string>> {
+export async function addPartners(
+  stores: Stores,
+  environment: Environment = 'sandbox',
+): Promise<Record<PartnerId, string>> {
   const made: [string, string][] = [];
-  for (const [partnerId, { program, budget }] of Object.entries<{ program?: Program; budget?: number }>(PARTNERS)) {
+  for (const [partnerId, { program, budget }] of Object.entries<{
+    program?: Program;
+    budget?: number;
+  }>(PARTNERS)) {
     if (program) await stores.standings.putProgram(partnerId, program);
     made.push([partnerId, await addPartner(stores.keys, { partnerId, budget }, environment)]);
   }
@@ -100,7 +121,11 @@ export async function addPartners(stores: Stores, environment: Environment = 'sa
 }
 
 /** Writes the whole world as of `now`, and gives a key of each partner. */
-export async function fillWorld(stores: Stores, now = new Date(), environment: Environment = 'sandbox') {
+export async function fillWorld(
+  stores: Stores,
+  now = new Date(),
+  environment: Environment = 'sandbox',
+) {
   const keys = await addPartners(stores, environment);
   await stores.members.importMembers(MEMBERS);
   await stores.standings.record(EARNED.map((earned, index) => activity(`a-${index}`, earned, now)));
@@ -118,7 +143,12 @@ export async function addPartner(
 }
 
 /** Makes one more key of a partner. */
-export async function addKey(keys: KeyStore, partnerId: string, environment: Environment = 'sandbox', expiresAt?: Date): Promise<string> {
+export async function addKey(
+  keys: KeyStore,
+  partnerId: string,
+  environment: Environment = 'sandbox',
+  expiresAt?: Date,
+): Promise<string> {
   const { key, record } = issueKey(environment, partnerId, new Date(), expiresAt);
   await keys.createKey(record);
   return key;
@@ -134,9 +164,22 @@ export function address(typed: string): Address {
 /** An activity of a partner's program at a time. */
 export function activity(
   activityId: string,
-  [partnerId, memberId, points, stays]: [partnerId: PartnerId, memberId: string, points: number, stays: number],
+  [partnerId, memberId, points, stays]: [
+    partnerId: PartnerId,
+    memberId: string,
+    points: number,
+    stays: number,
+  ],
   occurredAt: Date,
 ): DatedActivity {
   const { program }: { program?: Program; budget?: number } = PARTNERS[partnerId];
-  return { activityId, partnerId, memberId, points, stays, occurredAt, year: yearOf(program, occurredAt) };
+  return {
+    activityId,
+    partnerId,
+    memberId,
+    points,
+    stays,
+    occurredAt,
+    year: yearOf(program, occurredAt),
+  };
 }

@@ -22,7 +22,8 @@ export function findBrowser(): string | undefined {
 /** Starts it. Rejects where the machine has none. */
 export async function startBrowser(): Promise<Browser> {
   const executablePath = findBrowser();
-  if (executablePath === undefined) throw new Error('this test needs Chromium: install it so that chromium is on PATH');
+  if (executablePath === undefined)
+    throw new Error('this test needs Chromium: install it so that chromium is on PATH');
   const { chromium } = await import('playwright-core');
   return chromium.launch({ executablePath, args: QUIET });
 }

@@ -12,7 +12,10 @@ export function findCommand(name: string): string | undefined {
 
 /** Whether aptInstall can work here. */
 export async function isDebianRoot(): Promise<boolean> {
-  return process.getuid?.() === 0 && /^ID=debian$/m.test(await readFile('/etc/os-release', 'utf8').catch(() => ''));
+  return (
+    process.getuid?.() === 0 &&
+    /^ID=debian$/m.test(await readFile('/etc/os-release', 'utf8').catch(() => ''))
+  );
 }
 
 /** Installs the package that has this command, of the same name, unless it is there already. Starts no service of it. */
@@ -27,7 +30,14 @@ export async function aptInstall(name: string): Promise<void> {
   }
   try {
     await run('apt-get', ['update', '-q']);
-    await run('env', ['DEBIAN_FRONTEND=noninteractive', 'apt-get', 'install', '-qy', '--no-install-recommends', name]);
+    await run('env', [
+      'DEBIAN_FRONTEND=noninteractive',
+      'apt-get',
+      'install',
+      '-qy',
+      '--no-install-recommends',
+      name,
+    ]);
   } finally {
     if (own) await rm(policy);
   }

@@ -43,13 +43,20 @@ export async function loyaltyJson(env: Env, ...args: string[]): Promise<Record<s
 }
 
 /** Starts the command as a process: `node bin/loyalty.js`. */
-export function spawnLoyalty(env: Env, ...args: string[]): { child: ChildProcessWithoutNullStreams; ran: Promise<Ran> } {
-  const child = spawn(process.execPath, [join(ROOT, 'bin/loyalty.js'), ...args], { env: { ...bareEnv(), ...env } });
-  const ran = Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)]).then(([[code], stdout, stderr]) => ({
-    code,
-    stdout,
-    stderr,
-  }));
+export function spawnLoyalty(
+  env: Env,
+  ...args: string[]
+): { child: ChildProcessWithoutNullStreams; ran: Promise<Ran> } {
+  const child = spawn(process.execPath, [join(ROOT, 'bin/loyalty.js'), ...args], {
+    env: { ...bareEnv(), ...env },
+  });
+  const ran = Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)]).then(
+    ([[code], stdout, stderr]) => ({
+      code,
+      stdout,
+      stderr,
+    }),
+  );
   return { child, ran };
 }
 

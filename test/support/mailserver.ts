@@ -28,9 +28,13 @@ export async function startMailServer(): Promise<MailServer> {
         const parts: Buffer[] = [];
         stream.on('data', (part: Buffer) => parts.push(part));
         stream.on('end', async () => {
-          if (refusal !== undefined) return callback(Object.assign(new Error('refused'), { responseCode: refusal }));
+          if (refusal !== undefined)
+            return callback(Object.assign(new Error('refused'), { responseCode: refusal }));
           const mail = await PostalMime.parse(Buffer.concat(parts));
-          mails.push({ ...mail, recipients: session.envelope.rcptTo.map(({ address }) => address) });
+          mails.push({
+            ...mail,
+            recipients: session.envelope.rcptTo.map(({ address }) => address),
+          });
           callback();
         });
       },

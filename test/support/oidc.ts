@@ -34,8 +34,13 @@ createServer(async (request, response) => {
   console.error(`${request.method} ${request.url?.split('?', 1)[0]}`);
   if (!request.url?.startsWith('/interaction/')) return answer(request, response);
   const { prompt, params, session } = await provider.interactionDetails(request, response);
-  if (prompt.name === 'login') return provider.interactionFinished(request, response, { login: { accountId: params.login_hint } });
+  if (prompt.name === 'login')
+    return provider.interactionFinished(request, response, {
+      login: { accountId: params.login_hint },
+    });
   const grant = new provider.Grant({ accountId: session.accountId, clientId: params.client_id });
   grant.addOIDCScope('openid');
-  return provider.interactionFinished(request, response, { consent: { grantId: await grant.save() } });
+  return provider.interactionFinished(request, response, {
+    consent: { grantId: await grant.save() },
+  });
 }).listen(Number(port), '127.0.0.1', () => console.error('listening'));

@@ -53,11 +53,21 @@ exit $code
 `;
 
 /** Starts a server. Resolves as soon as it runs, which is before it is ready. */
-export async function startProcess({ command, args, env, signal = 'KILL', folder = '' }: ServerCommand): Promise<ServerProcess> {
-  const guard = spawn('/bin/sh', ['-c', GUARD, 'sh', signal, `${PATIENCE_SECONDS}`, folder, command, ...args], {
-    detached: true,
-    env: { ...process.env, ...env },
-  });
+export async function startProcess({
+  command,
+  args,
+  env,
+  signal = 'KILL',
+  folder = '',
+}: ServerCommand): Promise<ServerProcess> {
+  const guard = spawn(
+    '/bin/sh',
+    ['-c', GUARD, 'sh', signal, `${PATIENCE_SECONDS}`, folder, command, ...args],
+    {
+      detached: true,
+      env: { ...process.env, ...env },
+    },
+  );
   let output = '';
   guard.stderr.setEncoding('utf8').on('data', (part: string) => {
     output = (output + part).slice(-KEPT_CHARACTERS);
@@ -76,7 +86,8 @@ export async function startProcess({ command, args, env, signal = 'KILL', folder
           const found = pattern.exec(output);
           if (found) settle(() => resolve(found));
         };
-        const give = (why: string) => () => settle(() => reject(new Error(`${command} ${why}: ${output}`)));
+        const give = (why: string) => () =>
+          settle(() => reject(new Error(`${command} ${why}: ${output}`)));
         const timer = setTimeout(give('was not ready in time'), START_TIMEOUT_MS);
         const end = give('ended');
         const settle = (done: () => void) => {
@@ -100,7 +111,12 @@ export async function startProcess({ command, args, env, signal = 'KILL', folder
 export async function run(command: string, args: string[], input = ''): Promise<string> {
   const child = spawn(command, args, { timeout: 600_000, killSignal: 'SIGKILL' });
   child.stdin.on('error', () => undefined).end(input);
-  const [[code], out, err] = await Promise.all([once(child, 'exit'), text(child.stdout), text(child.stderr)]);
-  if (code !== 0) throw new Error(`${command} ${args.join(' ')} failed: ${(out + err).slice(-2_000)}`);
+  const [[code], out, err] = await Promise.all([
+    once(child, 'exit'),
+    text(child.stdout),
+    text(child.stderr),
+  ]);
+  if (code !== 0)
+    throw new Error(`${command} ${args.join(' ')} failed: ${(out + err).slice(-2_000)}`);
   return out;
 }

@@ -10,7 +10,8 @@ import { freshMongodbUrl, redisUrl, startRedis, temporaryFolder } from './server
 test('a fresh database is empty, and gone once it is dropped', async () => {
   const fresh = freshMongodbUrl();
   const client = await new MongoClient(fresh.url).connect();
-  const names = async () => (await client.db().listCollections().toArray()).map((collection) => collection.name);
+  const names = async () =>
+    (await client.db().listCollections().toArray()).map((collection) => collection.name);
   expect(await names()).toEqual([]);
   await client.db().collection<{ _id: string }>('things').insertOne({ _id: 'one' });
   expect(await names()).toEqual(['things']);
@@ -45,9 +46,13 @@ test('a server and its folder are gone after the process that started it was kil
     const { startProcess } = require('${join(import.meta.dirname, 'process.ts')}');
     startProcess({ command: 'sh', args: ['-c', 'echo up; exec sleep 1000'], folder: '${folder.path}' }).then((server) => console.log(server.pid));
   `;
-  const asker = spawn(process.execPath, ['--import', 'tsx', '--input-type=commonjs', '-e', script], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const asker = spawn(
+    process.execPath,
+    ['--import', 'tsx', '--input-type=commonjs', '-e', script],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
   const [pid] = await once(asker.stdout, 'data');
   expect(isRunning(Number(pid))).toBe(true);
   asker.kill('SIGKILL');

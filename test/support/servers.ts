@@ -11,14 +11,20 @@ export { type OwnRedis, startRedis } from './redis.ts';
 /** The MongoDB-compatible server of this run, without a database. Throws where the machine has none. */
 export function mongodbUrl(): string {
   const url = process.env.MONGODB_URL;
-  if (!url) throw new Error('this test needs MongoDB: start one and set MONGODB_URL, or have mongod on PATH');
+  if (!url)
+    throw new Error(
+      'this test needs MongoDB: start one and set MONGODB_URL, or have mongod on PATH',
+    );
   return url;
 }
 
 /** The Redis of this run, shared by all tests: keys have to be a test's own. Throws where the machine has none. */
 export function redisUrl(): string {
   const url = process.env.REDIS_URL;
-  if (!url) throw new Error('this test needs Redis: start one and set REDIS_URL, or have redis-server on PATH');
+  if (!url)
+    throw new Error(
+      'this test needs Redis: start one and set REDIS_URL, or have redis-server on PATH',
+    );
   return url;
 }
 

@@ -36,7 +36,12 @@ async function provideBrowser(): Promise<void> {
   console.warn(`${advice} The tests that need it fail.`);
 }
 
-async function provide(variable: string, command: string, onPath: () => Promise<Server>, onDebian: () => Promise<Server>): Promise<void> {
+async function provide(
+  variable: string,
+  command: string,
+  onPath: () => Promise<Server>,
+  onDebian: () => Promise<Server>,
+): Promise<void> {
   if (process.env[variable]) return;
   const begin = findCommand(command) ? onPath : (await isDebianRoot()) ? onDebian : undefined;
   if (begin) {

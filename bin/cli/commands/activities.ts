@@ -31,7 +31,8 @@ async function importActivities(shell: Shell, file: string): Promise<void> {
   await lend(openKeyStore(settings), (keys) =>
     lend(openStandingsStore(settings), async (standings) => {
       const programs = new Map<string, Program | undefined>();
-      const load = async (partnerId: string) => programs.set(partnerId, await standings.program(partnerId));
+      const load = async (partnerId: string) =>
+        programs.set(partnerId, await standings.program(partnerId));
       await Promise.all((await keys.partners()).map(({ partnerId }) => load(partnerId)));
       await importSource(shell, 'activities', source, {
         check: (line) => checkActivityLine(line, programs, new Date()),

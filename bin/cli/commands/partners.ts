@@ -33,7 +33,9 @@ export function partnersCommand(shell: Shell): Command {
 
 async function create(shell: Shell, partnerId: string, options: CreateOptions): Promise<void> {
   if (!PARTNER_ID.test(partnerId)) {
-    throw new CommandError('a partner id has 1 to 64 letters, digits, ".", "_" or "-", the first a letter or a digit');
+    throw new CommandError(
+      'a partner id has 1 to 64 letters, digits, ".", "_" or "-", the first a letter or a digit',
+    );
   }
   const partner: Partner = {
     partnerId,
@@ -45,20 +47,28 @@ async function create(shell: Shell, partnerId: string, options: CreateOptions): 
   const program = options.program === undefined ? undefined : readProgram(options.program);
   const settings = shell.settings();
   await lend(openKeyStore(settings), async (keys) => {
-    if ((await keys.partner(partnerId)) !== undefined) throw new CommandError(`partner ${partnerId} exists already`);
+    if ((await keys.partner(partnerId)) !== undefined)
+      throw new CommandError(`partner ${partnerId} exists already`);
     await claimForOperator(keys);
     // The partner last: interrupted in between, the command can be repeated as it was.
     const { name, magicLinkUrl } = partner;
-    await lend(openMembersStore(settings), (members) => members.partners.put({ partnerId, name, magicLinkUrl }));
-    if (program !== undefined) await lend(openStandingsStore(settings), (standings) => standings.putProgram(partnerId, program));
-    if (!(await keys.createPartner(partner))) throw new CommandError(`partner ${partnerId} exists already`);
+    await lend(openMembersStore(settings), (members) =>
+      members.partners.put({ partnerId, name, magicLinkUrl }),
+    );
+    if (program !== undefined)
+      await lend(openStandingsStore(settings), (standings) =>
+        standings.putProgram(partnerId, program),
+      );
+    if (!(await keys.createPartner(partner)))
+      throw new CommandError(`partner ${partnerId} exists already`);
   });
   shell.print(partner);
 }
 
 async function list(shell: Shell): Promise<void> {
   const partners = await lend(openKeyStore(shell.settings()), (keys) => keys.partners());
-  if (partners.length === 0) shell.note('there are no partners yet: loyalty partners create ID --name NAME');
+  if (partners.length === 0)
+    shell.note('there are no partners yet: loyalty partners create ID --name NAME');
   else shell.printAll(partners);
 }
 
@@ -72,7 +82,8 @@ function checkName(given: string): string {
 
 function checkBudget(given: string): number {
   const budget = /^\d{1,10}$/.test(given) ? Number(given) : 0;
-  if (budget < 1 || budget > MAX_BUDGET) throw new CommandError(`--budget takes a whole number from 1 to ${MAX_BUDGET}`);
+  if (budget < 1 || budget > MAX_BUDGET)
+    throw new CommandError(`--budget takes a whole number from 1 to ${MAX_BUDGET}`);
   return budget;
 }
 

@@ -20,7 +20,10 @@ export function supergraphCommand(shell: Shell): Command {
 function writeSupergraph(shell: Shell, checkOnly: boolean): void {
   const composed = compose(CONFIG);
   const upToDate = composed === current();
-  if (checkOnly && !upToDate) throw new CommandError('gateway/supergraph.graphql is not up to date: loyalty supergraph compose');
+  if (checkOnly && !upToDate)
+    throw new CommandError(
+      'gateway/supergraph.graphql is not up to date: loyalty supergraph compose',
+    );
   if (!upToDate) writeFileSync(SUPERGRAPH_FILE, composed);
   shell.print({ file: 'gateway/supergraph.graphql', changed: !upToDate });
 }

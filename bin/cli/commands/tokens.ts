@@ -1,6 +1,11 @@
 // `loyalty tokens`: ID tokens of the built-in provider, and the keys that sign them.
 import { openKeyStore } from '@partner-loyalty/gateway';
-import { ensureSigningKey, issueIdToken, openMembersStore, rotateSigningKey } from '@partner-loyalty/members';
+import {
+  ensureSigningKey,
+  issueIdToken,
+  openMembersStore,
+  rotateSigningKey,
+} from '@partner-loyalty/members';
 import { Command } from 'commander';
 import { CommandError, type Shell } from '../shell.ts';
 import { claimForOperator, lend } from '../stores.ts';
@@ -25,11 +30,15 @@ async function issue(shell: Shell, memberId: string): Promise<void> {
   const issuer = environment === 'sandbox' ? sandboxUrl : productionUrl;
   const { idToken } = await lend(openMembersStore(settings), async (members) => {
     const member = await members.member(memberId);
-    if (member === undefined) throw new CommandError(`there is no member ${JSON.stringify(memberId)}`);
+    if (member === undefined)
+      throw new CommandError(`there is no member ${JSON.stringify(memberId)}`);
     await ensureSigningKey(members.signingKeys);
     return issueIdToken(members.signingKeys, { memberId, email: member.email }, issuer, new Date());
   });
-  if (idTokenIssuer !== undefined) shell.note('ID_TOKEN_ISSUER names another provider: the gateway takes its tokens alone, not this one');
+  if (idTokenIssuer !== undefined)
+    shell.note(
+      'ID_TOKEN_ISSUER names another provider: the gateway takes its tokens alone, not this one',
+    );
   if (shell.json) shell.print({ idToken });
   else shell.write(`${idToken}\n`);
 }
@@ -37,6 +46,8 @@ async function issue(shell: Shell, memberId: string): Promise<void> {
 async function rotateKey(shell: Shell): Promise<void> {
   const settings = shell.settings();
   await lend(openKeyStore(settings), claimForOperator);
-  const kid = await lend(openMembersStore(settings), ({ signingKeys }) => rotateSigningKey(signingKeys, Date.now()));
+  const kid = await lend(openMembersStore(settings), ({ signingKeys }) =>
+    rotateSigningKey(signingKeys, Date.now()),
+  );
   shell.print({ kid });
 }

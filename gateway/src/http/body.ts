@@ -5,14 +5,19 @@ import { fail, HEADERS, type HttpRequest, isJsonObject } from '@partner-loyalty/
 /** In bytes (contract, section 1). */
 export const BODY_LIMIT = 64 * 1024;
 
-export type GraphqlBody = { query: string; variables: Record<string, unknown>; operationName?: string };
+export type GraphqlBody = {
+  query: string;
+  variables: Record<string, unknown>;
+  operationName?: string;
+};
 
 /** The body's members (GraphQL over HTTP, section 5.4). Throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE or BAD_REQUEST. */
 export async function readGraphqlBody(request: HttpRequest): Promise<GraphqlBody> {
   const type = request.headers[HEADERS.contentType.name];
   if (type !== 'application/json' && !isJson(type)) fail('UNSUPPORTED_MEDIA_TYPE');
   const encoding = request.headers[HEADERS.contentEncoding.name];
-  if (encoding !== undefined && encoding !== 'identity') fail('UNSUPPORTED_MEDIA_TYPE', 'the body may not be compressed');
+  if (encoding !== undefined && encoding !== 'identity')
+    fail('UNSUPPORTED_MEDIA_TYPE', 'the body may not be compressed');
   const bytes = await request.body(BODY_LIMIT);
   if (!isUtf8(bytes)) fail('BAD_REQUEST', 'the body is not UTF-8');
   return checked(parseJson(bytes.toString()));
@@ -20,7 +25,9 @@ export async function readGraphqlBody(request: HttpRequest): Promise<GraphqlBody
 
 // application/json, with no parameter but a charset that is UTF-8.
 function isJson(type: string | undefined): boolean {
-  return type !== undefined && /^application\/json\s*(;\s*(charset\s*=\s*"?utf-?8"?\s*)?)*$/i.test(type);
+  return (
+    type !== undefined && /^application\/json\s*(;\s*(charset\s*=\s*"?utf-?8"?\s*)?)*$/i.test(type)
+  );
 }
 
 function parseJson(text: string): unknown {
@@ -35,9 +42,12 @@ function checked(body: unknown): GraphqlBody {
   if (!isJsonObject(body)) return fail('BAD_REQUEST', 'the body has to be one JSON object');
   const { query, variables, operationName, extensions } = body;
   if (typeof query !== 'string') fail('BAD_REQUEST', 'the body needs a string "query"');
-  if (!isAbsent(variables) && !isJsonObject(variables)) fail('BAD_REQUEST', '"variables" has to be an object');
-  if (!isAbsent(operationName) && typeof operationName !== 'string') fail('BAD_REQUEST', '"operationName" has to be a string');
-  if (!isAbsent(extensions) && !isJsonObject(extensions)) fail('BAD_REQUEST', '"extensions" has to be an object');
+  if (!isAbsent(variables) && !isJsonObject(variables))
+    fail('BAD_REQUEST', '"variables" has to be an object');
+  if (!isAbsent(operationName) && typeof operationName !== 'string')
+    fail('BAD_REQUEST', '"operationName" has to be a string');
+  if (!isAbsent(extensions) && !isJsonObject(extensions))
+    fail('BAD_REQUEST', '"extensions" has to be an object');
   return { query, variables: variables ?? {}, ...(!isAbsent(operationName) && { operationName }) };
 }
 

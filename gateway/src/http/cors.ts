@@ -1,7 +1,11 @@
 // Lets pages of named origins call the member surface from a browser (Fetch standard, CORS protocol); nothing changes for anyone else.
 import { HEADERS, type HttpReply, type HttpRequest } from '@partner-loyalty/runtime';
 
-const ALLOWED_HEADERS = [HEADERS.authorization.name, HEADERS.contentType.name, HEADERS.requestId.name].join(', ');
+const ALLOWED_HEADERS = [
+  HEADERS.authorization.name,
+  HEADERS.contentType.name,
+  HEADERS.requestId.name,
+].join(', ');
 const EXPOSED_HEADERS = [
   HEADERS.requestId,
   HEADERS.rateLimitLimit,
@@ -32,14 +36,19 @@ export function createCors(origins: readonly string[]): Cors {
   return {
     preflight(request) {
       const origin = named(request);
-      if (request.method !== 'OPTIONS' || origin === undefined || request.headers[HEADERS.corsRequestMethod.name] === undefined)
+      if (
+        request.method !== 'OPTIONS' ||
+        origin === undefined ||
+        request.headers[HEADERS.corsRequestMethod.name] === undefined
+      )
         return undefined;
       const headers = {
         [HEADERS.corsAllowOrigin.name]: origin,
         [HEADERS.corsAllowMethods.name]: 'POST',
         [HEADERS.corsAllowHeaders.name]: ALLOWED_HEADERS,
         [HEADERS.corsMaxAge.name]: PREFLIGHT_SECONDS,
-        [HEADERS.vary.name]: 'origin, access-control-request-method, access-control-request-headers',
+        [HEADERS.vary.name]:
+          'origin, access-control-request-method, access-control-request-headers',
       };
       return { status: 204, headers, body: '' };
     },

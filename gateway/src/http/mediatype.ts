@@ -7,6 +7,9 @@ export const GRAPHQL_TYPE = 'application/graphql-response+json; charset=utf-8';
 /** GraphQL's own media type where the caller prefers it, JSON for everyone else, whatever they accept. */
 export function mediaTypeFor(accept: string | undefined): string {
   if (accept === undefined || !accept.includes('graphql-response')) return JSON_TYPE;
-  const preferred = new Negotiator({ headers: { accept } }).mediaType(['application/graphql-response+json', 'application/json']);
+  const preferred = new Negotiator({ headers: { accept } }).mediaType([
+    'application/graphql-response+json',
+    'application/json',
+  ]);
   return preferred === 'application/graphql-response+json' ? GRAPHQL_TYPE : JSON_TYPE;
 }

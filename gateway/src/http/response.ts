@@ -3,9 +3,17 @@ import { ERRORS, type ErrorCode, isErrorCode } from '@partner-loyalty/runtime';
 import type { Path } from '../surface/shape.ts';
 import type { ExecutionResult } from '../surface/surface.ts';
 
-export type AnswerError = { message: string; path?: (string | number)[]; extensions: { code: ErrorCode; requestId: string } };
+export type AnswerError = {
+  message: string;
+  path?: (string | number)[];
+  extensions: { code: ErrorCode; requestId: string };
+};
 
-export type Answer = { status: number; body: { errors?: AnswerError[]; data: Record<string, unknown> | null }; code?: ErrorCode };
+export type Answer = {
+  status: number;
+  body: { errors?: AnswerError[]; data: Record<string, unknown> | null };
+  code?: ErrorCode;
+};
 
 /**
  * The answer to an executed operation. `names` are the response names of the document: a path never goes beyond them, so that fields
@@ -21,12 +29,20 @@ export function answerOf(
   if (told.length === 0 && nullViolations.length === 0) return { status: 200, body: { data } };
   const raw: RawError[] = [
     ...told,
-    ...nullViolations.filter((path) => !told.some((error) => overlaps(error.path ?? [], path))).map(unexplained),
+    ...nullViolations
+      .filter((path) => !told.some((error) => overlaps(error.path ?? [], path)))
+      .map(unexplained),
   ];
-  const masked = raw.flatMap((error) => mask(error, rootsWithoutReason(data, raw), names, requestId, unforeseen));
+  const masked = raw.flatMap((error) =>
+    mask(error, rootsWithoutReason(data, raw), names, requestId, unforeseen),
+  );
   if (masked.length === 0) return { status: 200, body: { data } };
   const errors = masked.length === 1 ? masked : asAsked(masked, data, names);
-  return { status: statusOf(data, errors), body: { errors, data }, code: errors[0]?.extensions.code };
+  return {
+    status: statusOf(data, errors),
+    body: { errors, data },
+    code: errors[0]?.extensions.code,
+  };
 }
 
 // A subgraph that gave null where the schema promises a value, without an error that says why, has broken its promise.
@@ -39,7 +55,11 @@ function overlaps(one: Path, other: Path): boolean {
 }
 
 // Stores and transports answer in any order; the caller reads the errors in the order of the document.
-function asAsked(errors: readonly AnswerError[], data: Answer['body']['data'], names: ReadonlySet<string>): AnswerError[] {
+function asAsked(
+  errors: readonly AnswerError[],
+  data: Answer['body']['data'],
+  names: ReadonlySet<string>,
+): AnswerError[] {
   const roots = Object.keys(data ?? {});
   const order = [...names];
   const place = (step: string | number, depth: number) =>
@@ -54,8 +74,13 @@ function compare(one: readonly number[], other: readonly number[]): number {
 }
 
 /** The data with its root fields in the order of the document (GraphQL, section 7.2.2). */
-export function inOrder(data: Record<string, unknown>, rootNames: readonly string[]): Record<string, unknown> {
-  return Object.fromEntries(rootNames.flatMap((name) => (Object.hasOwn(data, name) ? [[name, data[name]]] : [])));
+export function inOrder(
+  data: Record<string, unknown>,
+  rootNames: readonly string[],
+): Record<string, unknown> {
+  return Object.fromEntries(
+    rootNames.flatMap((name) => (Object.hasOwn(data, name) ? [[name, data[name]]] : [])),
+  );
 }
 
 type RawError = { message: string; path?: Path; extensions?: { code: ErrorCode } };
@@ -72,17 +97,25 @@ function mask(
   if (!isErrorCode(known)) unforeseen(error);
   const message = isErrorCode(known) ? error.message : ERRORS[code].message;
   const extensions = { code, requestId };
-  if (error.path !== undefined && error.path.length > 0) return [{ message, path: visiblePath(error.path, names), extensions }];
-  return orphans.length === 0 ? [{ message, extensions }] : orphans.map((root) => ({ message, path: [root], extensions }));
+  if (error.path !== undefined && error.path.length > 0)
+    return [{ message, path: visiblePath(error.path, names), extensions }];
+  return orphans.length === 0
+    ? [{ message, extensions }]
+    : orphans.map((root) => ({ message, path: [root], extensions }));
 }
 
 // An outage of a whole fetch has no path: it is the reason for every root field that is null without a reason of its own.
 function rootsWithoutReason(data: Answer['body']['data'], errors: readonly RawError[]): string[] {
   const explained = new Set(errors.map(({ path }) => path?.[0]));
-  return Object.entries(data ?? {}).flatMap(([name, value]) => (value === null && !explained.has(name) ? [name] : []));
+  return Object.entries(data ?? {}).flatMap(([name, value]) =>
+    value === null && !explained.has(name) ? [name] : [],
+  );
 }
 
-function visiblePath(path: readonly (string | number)[], names: ReadonlySet<string>): (string | number)[] {
+function visiblePath(
+  path: readonly (string | number)[],
+  names: ReadonlySet<string>,
+): (string | number)[] {
   const end = path.findIndex((step) => typeof step === 'string' && !names.has(step));
   return end === -1 ? [...path] : path.slice(0, end);
 }
@@ -90,10 +123,14 @@ function visiblePath(path: readonly (string | number)[], names: ReadonlySet<stri
 // 503 and 500 only where nothing was answered for that reason; a partial answer is a 200 (contract, section 1).
 function statusOf(data: Answer['body']['data'], errors: readonly AnswerError[]): number {
   const roots = Object.entries(data ?? {});
-  const codes = roots.map(([name, value]) => (value === null ? errors.find(({ path }) => path?.[0] === name)?.extensions.code : undefined));
+  const codes = roots.map(([name, value]) =>
+    value === null ? errors.find(({ path }) => path?.[0] === name)?.extensions.code : undefined,
+  );
   for (const code of ['INTERNAL_SERVER_ERROR', 'SERVICE_UNAVAILABLE'] as const) {
     const throughout =
-      roots.length === 0 ? errors.every(({ extensions }) => extensions.code === code) : codes.every((each) => each === code);
+      roots.length === 0
+        ? errors.every(({ extensions }) => extensions.code === code)
+        : codes.every((each) => each === code);
     if (throughout) return ERRORS[code].status;
   }
   return 200;

@@ -8,7 +8,9 @@ test('a new key has the prefix of its environment and parses as that environment
   fc.assert(
     fc.property(environment, (env) => {
       const key = newKey(env);
-      expect(key).toMatch(env === 'sandbox' ? /^pk_test_[0-9A-Za-z]{36}$/ : /^pk_live_[0-9A-Za-z]{36}$/);
+      expect(key).toMatch(
+        env === 'sandbox' ? /^pk_test_[0-9A-Za-z]{36}$/ : /^pk_live_[0-9A-Za-z]{36}$/,
+      );
       expect(parseKey(key)).toEqual({ environment: env });
     }),
   );
@@ -16,13 +18,19 @@ test('a new key has the prefix of its environment and parses as that environment
 
 test('the checksum is the CRC32 of the 30 characters, in base62 with leading zeros', () => {
   // Computed apart from this code, with Python's zlib: 0xf0c344af and 0x000204fd.
-  expect(parseKey('pk_test_0123456789ABCDEFGHIJKLMNOPQRST4PMbyp')).toEqual({ environment: 'sandbox' });
-  expect(parseKey('pk_test_000000000000000000000000037127000YQf')).toEqual({ environment: 'sandbox' });
+  expect(parseKey('pk_test_0123456789ABCDEFGHIJKLMNOPQRST4PMbyp')).toEqual({
+    environment: 'sandbox',
+  });
+  expect(parseKey('pk_test_000000000000000000000000037127000YQf')).toEqual({
+    environment: 'sandbox',
+  });
   expect(parseKey('pk_test_0123456789ABCDEFGHIJKLMNOPQRST4PMbyq')).toBeUndefined();
 });
 
 test('any one changed character makes a key malformed', () => {
-  const other = fc.constantFrom(...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_- é');
+  const other = fc.constantFrom(
+    ...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_- é',
+  );
   fc.assert(
     fc.property(environment, fc.nat(43), other, (env, at, character) => {
       const key = newKey(env);
@@ -48,7 +56,12 @@ test('what is no key is malformed: other lengths, white space, two keys joined, 
   ]) {
     expect(parseKey(text)).toBeUndefined();
   }
-  fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 100 }), (text) => parseKey(text) === undefined));
+  fc.assert(
+    fc.property(
+      fc.string({ unit: 'binary', maxLength: 100 }),
+      (text) => parseKey(text) === undefined,
+    ),
+  );
 });
 
 test('a key of one environment never parses as the other with only its prefix changed back and forth', () => {
@@ -60,7 +73,12 @@ test('the record of an issued key holds the hash and not the key', () => {
   const at = new Date('2026-01-02T03:04:05Z');
   const { key, record } = issueKey('production', 'hotel', at);
   expect(parseKey(key)).toEqual({ environment: 'production' });
-  expect(record).toEqual({ keyId: expect.stringMatching(/^key_[0-9A-Za-z]{16}$/), partnerId: 'hotel', hash: hashKey(key), createdAt: at });
+  expect(record).toEqual({
+    keyId: expect.stringMatching(/^key_[0-9A-Za-z]{16}$/),
+    partnerId: 'hotel',
+    hash: hashKey(key),
+    createdAt: at,
+  });
   expect(JSON.stringify(record)).not.toContain(key.slice(8));
   expect(issueKey('production', 'hotel', at, at).record.expiresAt).toBe(at);
 });

@@ -5,7 +5,10 @@ import type { Environment } from '@partner-loyalty/runtime';
 import type { KeyRecord } from './keystore.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const PREFIXES = { sandbox: 'pk_test_', production: 'pk_live_' } as const satisfies Record<Environment, string>;
+const PREFIXES = { sandbox: 'pk_test_', production: 'pk_live_' } as const satisfies Record<
+  Environment,
+  string
+>;
 const FORMAT = /^pk_(test|live)_([0-9A-Za-z]{30})([0-9A-Za-z]{6})$/;
 
 /** A new random key of an environment: the prefix, 30 random base62 characters and their checksum. */

@@ -33,7 +33,12 @@ beforeAll(async () => {
   await store.createPartner({ partnerId: 'spa', name: 'Spa', createdAt: AT });
   for (const { record } of [inn, spa, revoked, expired]) await store.createKey(record);
   await store.revokeKey(revoked.record.keyId, AT);
-  authenticate = createAuthenticate({ environment: 'sandbox', keyring: createKeyring({ store }), tokens, keyBudget: 600 });
+  authenticate = createAuthenticate({
+    environment: 'sandbox',
+    keyring: createKeyring({ store }),
+    tokens,
+    keyBudget: 600,
+  });
 });
 
 afterAll(async () => {
@@ -44,24 +49,48 @@ afterAll(async () => {
 test('a key makes its partner the principal, with the budget of the partner or else of the settings', () => {
   const principal = (id: string, partnerId: string, budget: number) => ({
     kind: 'principal',
-    principal: { id, surface: 'partner', scope: { kind: 'partner', partnerId }, budget, policy: 'key' },
+    principal: {
+      id,
+      surface: 'partner',
+      scope: { kind: 'partner', partnerId },
+      budget,
+      policy: 'key',
+    },
   });
-  expect(authenticate({ 'x-partner-api-key': inn.key })).toEqual(principal(inn.record.keyId, 'inn', 7));
-  expect(authenticate({ 'x-partner-api-key': spa.key })).toEqual(principal(spa.record.keyId, 'spa', 600));
-  expect(authenticate({ 'x-partner-api-key': spa.key, authorization: 'Basic dTpw' })).toEqual(principal(spa.record.keyId, 'spa', 600));
-  expect(authenticate({ 'x-partner-api-key': spa.key, authorization: 'Bearer ' })).toEqual(principal(spa.record.keyId, 'spa', 600));
+  expect(authenticate({ 'x-partner-api-key': inn.key })).toEqual(
+    principal(inn.record.keyId, 'inn', 7),
+  );
+  expect(authenticate({ 'x-partner-api-key': spa.key })).toEqual(
+    principal(spa.record.keyId, 'spa', 600),
+  );
+  expect(authenticate({ 'x-partner-api-key': spa.key, authorization: 'Basic dTpw' })).toEqual(
+    principal(spa.record.keyId, 'spa', 600),
+  );
+  expect(authenticate({ 'x-partner-api-key': spa.key, authorization: 'Bearer ' })).toEqual(
+    principal(spa.record.keyId, 'spa', 600),
+  );
 });
 
 test('a bearer token makes its member the principal, narrowed to the partner that it names, with a budget of its own', () => {
   const principal = (scope: object, id = 'm1') => ({
     kind: 'principal',
-    principal: { id, surface: 'member', scope: { kind: 'member', memberId: 'm1', ...scope }, budget: 120, policy: 'member' },
+    principal: {
+      id,
+      surface: 'member',
+      scope: { kind: 'member', memberId: 'm1', ...scope },
+      budget: 120,
+      policy: 'member',
+    },
   });
   for (const authorization of ['Bearer good', 'bearer good', 'BEARER  good']) {
     expect(authenticate({ authorization })).toEqual(principal({}));
   }
-  expect(authenticate({ authorization: 'Bearer good', 'x-partner-api-key': '' })).toEqual(principal({}));
-  expect(authenticate({ authorization: 'Bearer of-inn' })).toEqual(principal({ partnerId: 'inn' }, 'm1\ninn'));
+  expect(authenticate({ authorization: 'Bearer good', 'x-partner-api-key': '' })).toEqual(
+    principal({}),
+  );
+  expect(authenticate({ authorization: 'Bearer of-inn' })).toEqual(
+    principal({ partnerId: 'inn' }, 'm1\ninn'),
+  );
 });
 
 test.each([
@@ -95,13 +124,17 @@ test('a token that is not valid is refused', () => {
 
 test('a well-formed key of the other environment is told before anything else', () => {
   expect(authenticate({ 'x-partner-api-key': foreign })).toEqual({ kind: 'mismatch' });
-  expect(authenticate({ 'x-partner-api-key': foreign, authorization: 'Bearer good' })).toEqual({ kind: 'mismatch' });
+  expect(authenticate({ 'x-partner-api-key': foreign, authorization: 'Bearer good' })).toEqual({
+    kind: 'mismatch',
+  });
 });
 
 test('a key and a token together are ambiguous, valid or not', () => {
   for (const key of [inn.key, revoked.key, newKey('sandbox'), 'nonsense']) {
     for (const authorization of ['Bearer good', 'Bearer bad']) {
-      expect(authenticate({ 'x-partner-api-key': key, authorization })).toEqual({ kind: 'ambiguous' });
+      expect(authenticate({ 'x-partner-api-key': key, authorization })).toEqual({
+        kind: 'ambiguous',
+      });
     }
   }
 });

@@ -1,6 +1,12 @@
 // Tells from a request's headers who asks: headers in, a principal or the reason why there is none out.
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Environment, HEADERS, type MaybePromise, mapMaybe, type Scope } from '@partner-loyalty/runtime';
+import {
+  type Environment,
+  HEADERS,
+  type MaybePromise,
+  mapMaybe,
+  type Scope,
+} from '@partner-loyalty/runtime';
 import { MEMBER_BUDGET } from '../limits/limiter.ts';
 import { parseKey } from './apikey.ts';
 import type { MemberToken, TokenVerifier } from './idtoken.ts';
@@ -66,14 +72,23 @@ function partnerKey(headers: IncomingHttpHeaders): string {
 
 function asPartner({ keyId, partnerId, budget }: Key, keyBudget: number): Authenticated {
   const scope: Scope = { kind: 'partner', partnerId };
-  return { kind: 'principal', principal: { id: keyId, surface: 'partner', scope, budget: budget ?? keyBudget, policy: 'key' } };
+  return {
+    kind: 'principal',
+    principal: { id: keyId, surface: 'partner', scope, budget: budget ?? keyBudget, policy: 'key' },
+  };
 }
 
 function asMember(token: MemberToken | undefined): Authenticated {
   if (token === undefined) return REFUSED;
   const { memberId, partnerId } = token;
-  const scope: Scope = partnerId === undefined ? { kind: 'member', memberId } : { kind: 'member', memberId, partnerId };
+  const scope: Scope =
+    partnerId === undefined
+      ? { kind: 'member', memberId }
+      : { kind: 'member', memberId, partnerId };
   // A token in a partner's hands has a budget of its own: it tells nothing of what the member does elsewhere, and takes nothing away there.
   const id = partnerId === undefined ? memberId : `${memberId}\n${partnerId}`;
-  return { kind: 'principal', principal: { id, surface: 'member', scope, budget: MEMBER_BUDGET, policy: 'member' } };
+  return {
+    kind: 'principal',
+    principal: { id, surface: 'member', scope, budget: MEMBER_BUDGET, policy: 'member' },
+  };
 }

@@ -18,22 +18,45 @@ const SIGNERS: Signer[] = [
 const [es, rs] = SIGNERS as [Signer, Signer, Signer];
 const stranger: Signer = { ...es, ...generateKeyPairSync('ec', { namedCurve: 'P-256' }) };
 
-const publicJwk = ({ publicKey, kid, alg }: Signer): JWK => ({ ...(publicKey.export({ format: 'jwk' }) as JWK), kid, alg, use: 'sig' });
+const publicJwk = ({ publicKey, kid, alg }: Signer): JWK => ({
+  ...(publicKey.export({ format: 'jwk' }) as JWK),
+  kid,
+  alg,
+  use: 'sig',
+});
 const base64url = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
 const CLAIMS = { iss: ISSUER, aud: AUDIENCE, sub: 'm1', iat: seconds, exp: seconds + 3_600 };
 
-function sign(claims: object = {}, header: Partial<JWTHeaderParameters> = {}, signer = es, crit?: SignOptions['crit']): Promise<string> {
-  const payload = Object.fromEntries(Object.entries({ ...CLAIMS, ...claims }).filter(([, value]) => value !== undefined));
-  return new SignJWT(payload).setProtectedHeader({ alg: signer.alg, kid: signer.kid, ...header }).sign(signer.privateKey, { crit });
+function sign(
+  claims: object = {},
+  header: Partial<JWTHeaderParameters> = {},
+  signer = es,
+  crit?: SignOptions['crit'],
+): Promise<string> {
+  const payload = Object.fromEntries(
+    Object.entries({ ...CLAIMS, ...claims }).filter(([, value]) => value !== undefined),
+  );
+  return new SignJWT(payload)
+    .setProtectedHeader({ alg: signer.alg, kid: signer.kid, ...header })
+    .sign(signer.privateKey, { crit });
 }
 
 function createVerifier(rules: Partial<TokenRules> = {}) {
   const keys = createJwks({ fetchKeys: async () => ({ keys: SIGNERS.map(publicJwk) }) });
   const isPartner = (azp: string) => azp === 'inn';
-  return createTokenVerifier({ issuer: ISSUER, audience: AUDIENCE, keys, memberClaim: 'sub', isPartner, now: () => NOW, ...rules });
+  return createTokenVerifier({
+    issuer: ISSUER,
+    audience: AUDIENCE,
+    keys,
+    memberClaim: 'sub',
+    isPartner,
+    now: () => NOW,
+    ...rules,
+  });
 }
 
-const verify = async (token: string | Promise<string>, rules?: Partial<TokenRules>) => createVerifier(rules).verify(await token);
+const verify = async (token: string | Promise<string>, rules?: Partial<TokenRules>) =>
+  createVerifier(rules).verify(await token);
 
 const VALID = { memberId: 'm1', expiresAt: new Date(NOW + 3_600_000) };
 
@@ -45,7 +68,9 @@ describe('a valid token names its member', () => {
   test('with the audience in a list, with typ JWT, and with a member claim of another name', async () => {
     expect(await verify(sign({ aud: [AUDIENCE] }))).toEqual(VALID);
     expect(await verify(sign({}, { typ: 'JWT' }))).toEqual(VALID);
-    expect(await verify(sign({ sub: 'account', loyalty_id: 'm1' }), { memberClaim: 'loyalty_id' })).toEqual(VALID);
+    expect(
+      await verify(sign({ sub: 'account', loyalty_id: 'm1' }), { memberClaim: 'loyalty_id' }),
+    ).toEqual(VALID);
   });
 
   test('within 30 seconds of clock tolerance', async () => {
@@ -56,7 +81,10 @@ describe('a valid token names its member', () => {
   test('and the partner that its azp names, where there is one of that name', async () => {
     expect(await verify(sign({ azp: 'inn' }))).toEqual({ ...VALID, partnerId: 'inn' });
     expect(await verify(sign({ azp: 'web-client' }))).toEqual(VALID);
-    expect(await verify(sign({ azp: 'inn' }), { isPartner: async () => true })).toEqual({ ...VALID, partnerId: 'inn' });
+    expect(await verify(sign({ azp: 'inn' }), { isPartner: async () => true })).toEqual({
+      ...VALID,
+      partnerId: 'inn',
+    });
   });
 });
 
@@ -64,17 +92,35 @@ describe('a token is refused', () => {
   const [head, body, signature] = ['e30', 'e30', 'e30'];
   const attacks: [string, () => string | Promise<string>][] = [
     ['that is unsigned, with alg none', () => new UnsecuredJWT(CLAIMS).encode()],
-    ['that is signed with HS256 and the public key as the secret', () => hmacToken({ alg: 'HS256', kid: 'rs' })],
-    ['that is signed with HS256 while its header names RS256', () => hmacToken({ alg: 'RS256', kid: 'rs' })],
+    [
+      'that is signed with HS256 and the public key as the secret',
+      () => hmacToken({ alg: 'HS256', kid: 'rs' }),
+    ],
+    [
+      'that is signed with HS256 while its header names RS256',
+      () => hmacToken({ alg: 'RS256', kid: 'rs' }),
+    ],
     ['whose algorithm is not one of the three', () => sign({}, { alg: 'PS256' }, rs)],
     ['whose algorithm is not that of the key', () => sign({}, { kid: 'ed' })],
     ['that a stranger signed under a known kid', () => sign({}, {}, stranger)],
     ['whose kid is unknown', () => sign({}, { kid: 'other' })],
     ['whose kid is a path or an address', () => sign({}, { kid: '../../../dev/null' })],
-    ['whose jku points to keys of a stranger', () => sign({}, { jku: 'https://evil.example/jwks.json' }, stranger)],
-    ['whose x5u points to keys of a stranger', () => sign({}, { x5u: 'https://evil.example/cert.pem' }, stranger)],
-    ['whose header brings the key of a stranger', () => sign({}, { jwk: publicJwk(stranger) }, stranger)],
-    ['whose header has a critical extension nobody knows', () => sign({}, { crit: ['x'], x: 1 } as object, es, { x: false })],
+    [
+      'whose jku points to keys of a stranger',
+      () => sign({}, { jku: 'https://evil.example/jwks.json' }, stranger),
+    ],
+    [
+      'whose x5u points to keys of a stranger',
+      () => sign({}, { x5u: 'https://evil.example/cert.pem' }, stranger),
+    ],
+    [
+      'whose header brings the key of a stranger',
+      () => sign({}, { jwk: publicJwk(stranger) }, stranger),
+    ],
+    [
+      'whose header has a critical extension nobody knows',
+      () => sign({}, { crit: ['x'], x: 1 } as object, es, { x: false }),
+    ],
     ['of another issuer', () => sign({ iss: 'https://evil.example' })],
     ['of an issuer that differs by a slash', () => sign({ iss: `${ISSUER}/` })],
     ['without an issuer', () => sign({ iss: undefined })],
@@ -93,8 +139,14 @@ describe('a token is refused', () => {
     ['whose sub is no text', () => sign({ sub: 7 })],
     ['whose sub is longer than an id', () => sign({ sub: 'm'.repeat(129) })],
     ['whose azp is no text', () => sign({ azp: ['inn'] })],
-    ['that is an access token or a logout token of the provider', () => sign({}, { typ: 'at+jwt' })],
-    ['whose claims were changed', async () => (await sign()).replace(/\.[^.]+\./, `.${base64url({ ...CLAIMS, sub: 'm2' })}.`)],
+    [
+      'that is an access token or a logout token of the provider',
+      () => sign({}, { typ: 'at+jwt' }),
+    ],
+    [
+      'whose claims were changed',
+      async () => (await sign()).replace(/\.[^.]+\./, `.${base64url({ ...CLAIMS, sub: 'm2' })}.`),
+    ],
     ['that is cut short', async () => (await sign()).slice(0, -4)],
     ['that is empty', () => ''],
     ['that is no token', () => 'a b.c'],
@@ -144,6 +196,10 @@ test('a token is neither valid nor refused while keys or partners cannot be had'
     throw new Error('connection refused');
   };
   const unavailable = { code: 'SERVICE_UNAVAILABLE' };
-  await expect(verify(sign(), { keys: createJwks({ fetchKeys: down }) })).rejects.toMatchObject(unavailable);
-  await expect(verify(sign({ azp: 'inn' }), { isPartner: down })).rejects.toMatchObject(unavailable);
+  await expect(verify(sign(), { keys: createJwks({ fetchKeys: down }) })).rejects.toMatchObject(
+    unavailable,
+  );
+  await expect(verify(sign({ azp: 'inn' }), { isPartner: down })).rejects.toMatchObject(
+    unavailable,
+  );
 });

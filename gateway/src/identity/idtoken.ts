@@ -39,7 +39,14 @@ export type TokenRules = {
 };
 
 /** A verifier that takes keys from `keys` alone: what a token's header says about where its key is (jku, x5u, jwk, x5c) is ignored. */
-export function createTokenVerifier({ issuer, audience, keys, memberClaim, isPartner, now = Date.now }: TokenRules): TokenVerifier {
+export function createTokenVerifier({
+  issuer,
+  audience,
+  keys,
+  memberClaim,
+  isPartner,
+  now = Date.now,
+}: TokenRules): TokenVerifier {
   const verified = new LRUCache<string, MemberToken>({ max: MAX_TOKENS });
 
   async function verifyAnew(token: string, digest: string): Promise<MemberToken | undefined> {
@@ -66,7 +73,9 @@ export function createTokenVerifier({ issuer, audience, keys, memberClaim, isPar
         currentDate: new Date(now()),
       });
       // A provider's other tokens, for access or logout, say in `typ` that they are no ID token.
-      return protectedHeader.typ === undefined || protectedHeader.typ.toUpperCase() === 'JWT' ? payload : undefined;
+      return protectedHeader.typ === undefined || protectedHeader.typ.toUpperCase() === 'JWT'
+        ? payload
+        : undefined;
     } catch (error) {
       // Whatever is wrong with a token refuses it; only what says nothing about the token goes on.
       if (error instanceof ApiError) throw error;
@@ -96,7 +105,12 @@ export function createTokenVerifier({ issuer, audience, keys, memberClaim, isPar
 function isIdTokenFor(audience: string, { aud, iat, sub }: JWTPayload, now: number): boolean {
   const audiences = Array.isArray(aud) ? aud : [aud];
   const issuedInTime = typeof iat === 'number' && iat <= now / 1_000 + TOLERANCE_SECONDS;
-  return audiences.every((each) => each === audience) && issuedInTime && typeof sub === 'string' && sub !== '';
+  return (
+    audiences.every((each) => each === audience) &&
+    issuedInTime &&
+    typeof sub === 'string' &&
+    sub !== ''
+  );
 }
 
 function isId(value: unknown): value is string {

@@ -10,7 +10,9 @@ const HOUR_MS = 3_600_000;
 const UNAVAILABLE = { code: 'SERVICE_UNAVAILABLE' };
 const TOKEN = { payload: '', signature: '' };
 const newJwk = (kid: string): JWK => ({
-  ...(generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' }) as JWK),
+  ...(generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({
+    format: 'jwk',
+  }) as JWK),
   kid,
 });
 
@@ -126,10 +128,11 @@ describe('the keys of a provider', () => {
 
   const set = { keys: [newJwk('a')] };
   const discovery = (metadata: object) => (request: IncomingMessage, response: ServerResponse) =>
-    json(request.url === '/.well-known/openid-configuration' ? { issuer, jwks_uri: `${issuer}/keys`, ...metadata } : set)(
-      request,
-      response,
-    );
+    json(
+      request.url === '/.well-known/openid-configuration'
+        ? { issuer, jwks_uri: `${issuer}/keys`, ...metadata }
+        : set,
+    )(request, response);
 
   test('are found by discovery, or at the address that is set', async () => {
     answer = discovery({});
@@ -151,7 +154,10 @@ describe('the keys of a provider', () => {
     ['no JSON object', () => json(null)],
     ['no JSON', () => (_, response) => void response.end('<html>')],
     ['more than 256 KiB', () => json({ ...set, pad: 'x'.repeat(256 * 1_024) })],
-    ['a redirect', () => (_, response) => void response.writeHead(302, { location: '/other' }).end()],
+    [
+      'a redirect',
+      () => (_, response) => void response.writeHead(302, { location: '/other' }).end(),
+    ],
     ['nothing, for over 2 seconds', () => () => {}],
     ['an answer that never ends', () => (_, response) => void response.write('{"keys":[')],
   ])('are refused where the provider answers with %s', async (_, respond) => {

@@ -51,7 +51,8 @@ export function createJwks({
       if (age >= FRESH_MS && mayTry(cooldownMs)) refresh().catch(() => {});
       return keys.find;
     }
-    if (mayTry(NO_KEYS_COOLDOWN_MS)) await refresh().catch((error) => fail('SERVICE_UNAVAILABLE', undefined, error));
+    if (mayTry(NO_KEYS_COOLDOWN_MS))
+      await refresh().catch((error) => fail('SERVICE_UNAVAILABLE', undefined, error));
     if (!keys || uptime() - keys.fetchedAt >= KEPT_MS) return fail('SERVICE_UNAVAILABLE');
     return keys.find;
   }
@@ -82,13 +83,18 @@ async function discoverJwksUrl(issuer: string): Promise<string> {
   const found = await fetchJson(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
   const url = typeof found.jwks_uri === 'string' ? found.jwks_uri : '';
   const downgraded = issuer.startsWith('https:') && !url.startsWith('https:');
-  if (found.issuer !== issuer || url === '' || downgraded) throw new Error('the discovery document is not usable');
+  if (found.issuer !== issuer || url === '' || downgraded)
+    throw new Error('the discovery document is not usable');
   return url;
 }
 
 async function fetchJson(url: string): Promise<Record<string, unknown>> {
   const signal = AbortSignal.timeout(FETCH_DEADLINE_MS);
-  const response = await fetch(url, { redirect: 'error', headers: { accept: 'application/json' }, signal });
+  const response = await fetch(url, {
+    redirect: 'error',
+    headers: { accept: 'application/json' },
+    signal,
+  });
   const parts: Uint8Array[] = [];
   let bytes = 0;
   for await (const part of response.body ?? []) {
@@ -96,7 +102,8 @@ async function fetchJson(url: string): Promise<Record<string, unknown>> {
     if (bytes > MAX_BYTES) throw new Error('the identity provider answered with too much');
     parts.push(part);
   }
-  const parsed: unknown = response.status === 200 ? JSON.parse(Buffer.concat(parts).toString()) : undefined;
+  const parsed: unknown =
+    response.status === 200 ? JSON.parse(Buffer.concat(parts).toString()) : undefined;
   if (typeof parsed !== 'object' || parsed === null)
     throw new Error(`the identity provider answered ${response.status} without a JSON object`);
   return parsed as Record<string, unknown>;

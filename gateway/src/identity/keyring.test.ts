@@ -55,7 +55,12 @@ function remote(): {
   };
   const outcomes: string[] = [];
   const metrics = { keyCache: (outcome: string) => void outcomes.push(outcome) };
-  const keyring = createKeyring({ store: source, metrics, now: () => START.getTime() + time, uptime: () => time });
+  const keyring = createKeyring({
+    store: source,
+    metrics,
+    now: () => START.getTime() + time,
+    uptime: () => time,
+  });
   const pass = (ms: number) => {
     time += ms;
   };
@@ -114,22 +119,25 @@ test('a key in use is answered without waiting, and is read again beside the req
   expect(state.reads).toBe(1 + 4);
 });
 
-test.each([100, 900, 2_400, 4_900, 30_000])('a revoked key stops within 5 seconds, where it is used every %i ms', async (interval) => {
-  const { key, keyId } = await createKey();
-  const { keyring, pass } = remote();
-  await keyring.find(key);
-  await store.revokeKey(keyId, START);
-  let since = 0;
-  while (since + interval < 5_000) {
-    pass(interval);
-    since += interval;
+test.each([100, 900, 2_400, 4_900, 30_000])(
+  'a revoked key stops within 5 seconds, where it is used every %i ms',
+  async (interval) => {
+    const { key, keyId } = await createKey();
+    const { keyring, pass } = remote();
     await keyring.find(key);
-    await settled();
-  }
-  pass(interval);
-  expect(await keyring.find(key)).toBeUndefined();
-  expect(await keyring.find(key)).toBeUndefined();
-});
+    await store.revokeKey(keyId, START);
+    let since = 0;
+    while (since + interval < 5_000) {
+      pass(interval);
+      since += interval;
+      await keyring.find(key);
+      await settled();
+    }
+    pass(interval);
+    expect(await keyring.find(key)).toBeUndefined();
+    expect(await keyring.find(key)).toBeUndefined();
+  },
+);
 
 test('a key stops at its expiry, cached or not', async () => {
   const { key } = await createKey(new Date(START.getTime() + 1_000));
@@ -213,7 +221,10 @@ test('a store that does not answer is given up after 2 seconds', async () => {
   await keyring.find(key);
   state.mode = 'hang';
   pass(10_000);
-  const [seen, unseen] = await Promise.allSettled([keyring.find(key), keyring.find(newKey('sandbox'))]);
+  const [seen, unseen] = await Promise.allSettled([
+    keyring.find(key),
+    keyring.find(newKey('sandbox')),
+  ]);
   expect(seen).toMatchObject({ status: 'fulfilled', value: { partnerId: 'inn' } });
   expect(unseen).toMatchObject({ status: 'rejected', reason: UNAVAILABLE });
 });

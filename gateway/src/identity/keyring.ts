@@ -1,5 +1,11 @@
 // Tells which partner key a text is: a bounded cache in front of the key store that keeps the contract's times (section 2).
-import { fail, type MaybePromise, type Metrics, mapMaybe, withTimeout } from '@partner-loyalty/runtime';
+import {
+  fail,
+  type MaybePromise,
+  type Metrics,
+  mapMaybe,
+  withTimeout,
+} from '@partner-loyalty/runtime';
 import { LRUCache } from 'lru-cache';
 import { hashKey } from './apikey.ts';
 import type { FoundKey, KeyStore } from './keystore.ts';
@@ -62,7 +68,11 @@ export function createKeyring({
     return underWay ? underWay.then((key) => key ?? reads.get(hash) ?? read(hash)) : read(hash);
   }
 
-  function findSeen(hash: string, { key, failedAt }: Entry, age: number): MaybePromise<Key | undefined> {
+  function findSeen(
+    hash: string,
+    { key, failedAt }: Entry,
+    age: number,
+  ): MaybePromise<Key | undefined> {
     const sinceFailure = uptime() - failedAt;
     const goOn = (error?: unknown): Key => {
       if (age >= OUTAGE_MS) throw error;
@@ -93,7 +103,11 @@ export function createKeyring({
     try {
       const answer = store.keyByHash(hash);
       if (!(answer instanceof Promise)) return keep(hash, readAt, answer);
-      const kept = withTimeout(answer, READ_DEADLINE_MS, () => new Error('the key store did not answer in time'))
+      const kept = withTimeout(
+        answer,
+        READ_DEADLINE_MS,
+        () => new Error('the key store did not answer in time'),
+      )
         .then((found) => keep(hash, readAt, found))
         .catch((error) => failed(hash, error))
         .finally(() => reads.delete(hash));

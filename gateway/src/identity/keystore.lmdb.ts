@@ -5,10 +5,17 @@ import type { KeyRecord, KeyStore, Origin, Partner } from './keystore.ts';
 
 /** As stored: times are milliseconds since 1970. */
 type StoredPartner = Omit<Partner, 'createdAt'> & { createdAt: number };
-type StoredKey = Omit<KeyRecord, 'createdAt' | 'expiresAt' | 'revokedAt'> & { createdAt: number; expiresAt?: number; revokedAt?: number };
+type StoredKey = Omit<KeyRecord, 'createdAt' | 'expiresAt' | 'revokedAt'> & {
+  createdAt: number;
+  expiresAt?: number;
+  revokedAt?: number;
+};
 
 /** Opens the store in `dataDir/keys`. Throws where the folder cannot be written or the store belongs to the other environment. */
-export async function openLmdbKeyStore(dataDir: string, environment: Environment): Promise<KeyStore> {
+export async function openLmdbKeyStore(
+  dataDir: string,
+  environment: Environment,
+): Promise<KeyStore> {
   return createLmdbKeyStore(await openLmdb(dataDir, 'keys', environment));
 }
 
@@ -41,8 +48,14 @@ function createLmdbKeyStore(root: RootDatabase): KeyStore {
     },
     createKey(key) {
       return root.transaction(() => {
-        if (!partners.doesExist(key.partnerId) || keys.doesExist(key.keyId) || idsByHash.doesExist(key.hash)) {
-          throw new Error(`the key cannot be added: no partner ${key.partnerId}, or the key is there already`);
+        if (
+          !partners.doesExist(key.partnerId) ||
+          keys.doesExist(key.keyId) ||
+          idsByHash.doesExist(key.hash)
+        ) {
+          throw new Error(
+            `the key cannot be added: no partner ${key.partnerId}, or the key is there already`,
+          );
         }
         keys.put(key.keyId, toStored(key));
         idsByHash.put(key.hash, key.keyId);
@@ -50,12 +63,15 @@ function createLmdbKeyStore(root: RootDatabase): KeyStore {
       });
     },
     async keys(partnerId) {
-      return (idsByPartner.get(partnerId) ?? []).flatMap((keyId) => keys.get(keyId) ?? []).map(toKey);
+      return (idsByPartner.get(partnerId) ?? [])
+        .flatMap((keyId) => keys.get(keyId) ?? [])
+        .map(toKey);
     },
     revokeKey(keyId, at) {
       return root.transaction(() => {
         const key = keys.get(keyId);
-        if (key && key.revokedAt === undefined) keys.put(keyId, { ...key, revokedAt: at.getTime() });
+        if (key && key.revokedAt === undefined)
+          keys.put(keyId, { ...key, revokedAt: at.getTime() });
         return key !== undefined;
       });
     },
@@ -80,11 +96,23 @@ function toPartner(stored: StoredPartner): Partner {
 }
 
 function toKey({ keyId, partnerId, hash, createdAt, expiresAt, revokedAt }: StoredKey): KeyRecord {
-  return { keyId, partnerId, hash, createdAt: new Date(createdAt), expiresAt: toDate(expiresAt), revokedAt: toDate(revokedAt) };
+  return {
+    keyId,
+    partnerId,
+    hash,
+    createdAt: new Date(createdAt),
+    expiresAt: toDate(expiresAt),
+    revokedAt: toDate(revokedAt),
+  };
 }
 
 function toStored({ createdAt, expiresAt, revokedAt, ...key }: KeyRecord): StoredKey {
-  return { ...key, createdAt: createdAt.getTime(), expiresAt: expiresAt?.getTime(), revokedAt: revokedAt?.getTime() };
+  return {
+    ...key,
+    createdAt: createdAt.getTime(),
+    expiresAt: expiresAt?.getTime(),
+    revokedAt: revokedAt?.getTime(),
+  };
 }
 
 function toDate(ms: number | undefined): Date | undefined {

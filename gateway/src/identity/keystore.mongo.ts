@@ -47,7 +47,10 @@ export async function openMongoKeyStore(url: string, environment: Environment): 
 
 /** The look-up of a key by its hash, as the driver sends it. */
 export function keyByHashQuery(partners: Collection<PartnerDocument>, hash: string) {
-  return partners.find({ 'keys.hash': hash }, { projection: { 'keys.$': 1, name: 1, budget: 1, magicLinkUrl: 1, createdAt: 1 }, limit: 1 });
+  return partners.find(
+    { 'keys.hash': hash },
+    { projection: { 'keys.$': 1, name: 1, budget: 1, magicLinkUrl: 1, createdAt: 1 }, limit: 1 },
+  );
 }
 
 function createMongoKeyStore(
@@ -75,13 +78,22 @@ function createMongoKeyStore(
       return found ? toPartner(found) : undefined;
     },
     async partners() {
-      return (await partners.find({}, { projection: { keys: 0 }, sort: { _id: 1 } }).toArray()).map(toPartner);
+      return (await partners.find({}, { projection: { keys: 0 }, sort: { _id: 1 } }).toArray()).map(
+        toPartner,
+      );
     },
     async createKey({ partnerId, ...key }) {
       // A unique index holds between documents only; within the partner's own, the filter holds it.
-      const free = { _id: partnerId, 'keys.keyId': { $ne: key.keyId }, 'keys.hash': { $ne: key.hash } };
+      const free = {
+        _id: partnerId,
+        'keys.keyId': { $ne: key.keyId },
+        'keys.hash': { $ne: key.hash },
+      };
       const { matchedCount } = await partners.updateOne(free, { $push: { keys: key } });
-      if (matchedCount === 0) throw new Error(`the key cannot be added: no partner ${partnerId}, or the key is there already`);
+      if (matchedCount === 0)
+        throw new Error(
+          `the key cannot be added: no partner ${partnerId}, or the key is there already`,
+        );
     },
     async keys(partnerId) {
       const found = await partners.findOne({ _id: partnerId }, { projection: { keys: 1 } });
@@ -89,8 +101,13 @@ function createMongoKeyStore(
     },
     async revokeKey(keyId, at) {
       const valid = { keys: { $elemMatch: { keyId, revokedAt: { $exists: false } } } };
-      const { matchedCount } = await partners.updateOne(valid, { $set: { 'keys.$.revokedAt': at } });
-      return matchedCount > 0 || (await partners.findOne({ 'keys.keyId': keyId }, { projection: { _id: 1 } })) !== null;
+      const { matchedCount } = await partners.updateOne(valid, {
+        $set: { 'keys.$.revokedAt': at },
+      });
+      return (
+        matchedCount > 0 ||
+        (await partners.findOne({ 'keys.keyId': keyId }, { projection: { _id: 1 } })) !== null
+      );
     },
     async origin() {
       return (await owners.findOne({ _id: 'keys' }))?.origin;
@@ -119,6 +136,9 @@ function toPartner({ _id, name, budget, magicLinkUrl, createdAt }: PartnerDocume
   return { partnerId: _id, name, budget, magicLinkUrl, createdAt };
 }
 
-function toKey(partnerId: string, { keyId, hash, createdAt, expiresAt, revokedAt }: KeyDocument): KeyRecord {
+function toKey(
+  partnerId: string,
+  { keyId, hash, createdAt, expiresAt, revokedAt }: KeyDocument,
+): KeyRecord {
   return { keyId, partnerId, hash, createdAt, expiresAt, revokedAt };
 }

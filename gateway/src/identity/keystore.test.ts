@@ -16,14 +16,16 @@ const partner = (partnerId: string, more: Partial<Partner> = {}): Partner => ({
   createdAt: AT,
   ...more,
 });
-const newRecord = (partnerId: string, expiresAt?: Date): KeyRecord => issueKey('sandbox', partnerId, AT, expiresAt).record;
+const newRecord = (partnerId: string, expiresAt?: Date): KeyRecord =>
+  issueKey('sandbox', partnerId, AT, expiresAt).record;
 
 describe.each(['lmdb', 'mongodb'])('the key store on %s', (engine) => {
   let place: { mongodbUrl?: string; dataDir: string };
   let store: KeyStore;
   let release: () => unknown;
 
-  const open = (environment: 'sandbox' | 'production' = 'sandbox') => openKeyStore({ ...place, environment });
+  const open = (environment: 'sandbox' | 'production' = 'sandbox') =>
+    openKeyStore({ ...place, environment });
 
   beforeEach(async () => {
     if (engine === 'mongodb') {
@@ -44,12 +46,17 @@ describe.each(['lmdb', 'mongodb'])('the key store on %s', (engine) => {
   });
 
   test('a key is found by its hash, with its own partner and nothing of another key', async () => {
-    await store.createPartner(partner('inn', { budget: 5, magicLinkUrl: 'https://inn.example/in' }));
+    await store.createPartner(
+      partner('inn', { budget: 5, magicLinkUrl: 'https://inn.example/in' }),
+    );
     await store.createPartner(partner('spa'));
     const keys = [newRecord('inn'), newRecord('spa'), newRecord('inn', LATER), newRecord('inn')];
     for (const key of keys) await store.createKey(key);
     for (const key of keys) {
-      const expected = key.partnerId === 'inn' ? partner('inn', { budget: 5, magicLinkUrl: 'https://inn.example/in' }) : partner('spa');
+      const expected =
+        key.partnerId === 'inn'
+          ? partner('inn', { budget: 5, magicLinkUrl: 'https://inn.example/in' })
+          : partner('spa');
       expect(await store.keyByHash(key.hash)).toEqual({ key, partner: expected });
     }
     expect(await store.keyByHash(hashKey('other'))).toBeUndefined();
@@ -57,7 +64,9 @@ describe.each(['lmdb', 'mongodb'])('the key store on %s', (engine) => {
   });
 
   test('a partner is created once, also when many try at the same time', async () => {
-    const tries = await Promise.all(Array.from({ length: 20 }, (_, i) => store.createPartner(partner('inn', { budget: i }))));
+    const tries = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => store.createPartner(partner('inn', { budget: i }))),
+    );
     expect(tries.filter(Boolean)).toHaveLength(1);
     expect(await store.partner('inn')).toEqual(partner('inn', { budget: tries.indexOf(true) }));
     expect(await store.partner('spa')).toBeUndefined();
@@ -84,7 +93,9 @@ describe.each(['lmdb', 'mongodb'])('the key store on %s', (engine) => {
     const key = newRecord('inn');
     await store.createKey(key);
     for (const partnerId of ['inn', 'spa']) {
-      await expect(store.createKey({ ...newRecord(partnerId), keyId: key.keyId })).rejects.toThrow();
+      await expect(
+        store.createKey({ ...newRecord(partnerId), keyId: key.keyId }),
+      ).rejects.toThrow();
       await expect(store.createKey({ ...newRecord(partnerId), hash: key.hash })).rejects.toThrow();
     }
     await expect(store.createKey(newRecord('pub'))).rejects.toThrow('no partner pub');
@@ -96,7 +107,9 @@ describe.each(['lmdb', 'mongodb'])('the key store on %s', (engine) => {
     await store.createPartner(partner('spa'));
     const { hash } = newRecord('inn');
     const tries = await Promise.allSettled(
-      Array.from({ length: 20 }, (_, i) => store.createKey({ ...newRecord(i % 2 ? 'inn' : 'spa'), hash })),
+      Array.from({ length: 20 }, (_, i) =>
+        store.createKey({ ...newRecord(i % 2 ? 'inn' : 'spa'), hash }),
+      ),
     );
     expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     expect([...(await store.keys('inn')), ...(await store.keys('spa'))]).toHaveLength(1);
@@ -106,7 +119,9 @@ describe.each(['lmdb', 'mongodb'])('the key store on %s', (engine) => {
     await store.createPartner(partner('inn'));
     const keys = Array.from({ length: 20 }, () => newRecord('inn'));
     await Promise.all(keys.map((key) => store.createKey(key)));
-    expect(new Set((await store.keys('inn')).map(({ keyId }) => keyId))).toEqual(new Set(keys.map(({ keyId }) => keyId)));
+    expect(new Set((await store.keys('inn')).map(({ keyId }) => keyId))).toEqual(
+      new Set(keys.map(({ keyId }) => keyId)),
+    );
   });
 
   test('a revoked key keeps the time of its first revocation, and no other key changes', async () => {
@@ -166,7 +181,9 @@ describe.each(['lmdb', 'mongodb'])('the key store on %s', (engine) => {
           return { _id: partnerId, name: partnerId, createdAt: AT, keys: [key] };
         });
         await db.collection<(typeof documents)[number]>('partners').insertMany(documents);
-        const plan = JSON.stringify(await keyByHashQuery(db.collection('partners'), hashKey('any')).explain());
+        const plan = JSON.stringify(
+          await keyByHashQuery(db.collection('partners'), hashKey('any')).explain(),
+        );
         expect(plan).toContain('"indexName":"keys.hash_1"');
         expect(plan).not.toMatch(/COLLSCAN|Seq Scan/);
       });
@@ -185,8 +202,15 @@ describe.each(['lmdb', 'mongodb'])('the key store on %s', (engine) => {
           { keys: [{ ...key, hash: 'pk_test_1' }] },
         ];
         for (const part of broken) {
-          const document = { name: 'n', createdAt: AT, ...part, ...(Object.keys(part).length ? {} : { name: undefined }) };
-          await expect(db.collection('partners').insertOne(document, { ignoreUndefined: true })).rejects.toThrow(/validation/);
+          const document = {
+            name: 'n',
+            createdAt: AT,
+            ...part,
+            ...(Object.keys(part).length ? {} : { name: undefined }),
+          };
+          await expect(
+            db.collection('partners').insertOne(document, { ignoreUndefined: true }),
+          ).rejects.toThrow(/validation/);
         }
       });
     });
@@ -200,7 +224,13 @@ describe.each(['lmdb', 'mongodb'])('the key store on %s', (engine) => {
         const store = await openKeyStore({ dataDir: ${JSON.stringify(place.dataDir)}, environment: 'sandbox' });
         await store.revokeKey('${key.keyId}', new Date(0));
         await store.close();`;
-      await promisify(execFile)(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script]);
+      await promisify(execFile)(process.execPath, [
+        '--import',
+        'tsx',
+        '--input-type=module',
+        '-e',
+        script,
+      ]);
       expect((await store.keyByHash(key.hash))?.key.revokedAt).toEqual(new Date(0));
     });
   }

@@ -12,7 +12,14 @@ export type Partner = {
 };
 
 /** A stored key. The key itself is never stored, only `hash`: its SHA-256 in hexadecimal. */
-export type KeyRecord = { keyId: string; partnerId: string; hash: string; createdAt: Date; expiresAt?: Date; revokedAt?: Date };
+export type KeyRecord = {
+  keyId: string;
+  partnerId: string;
+  hash: string;
+  createdAt: Date;
+  expiresAt?: Date;
+  revokedAt?: Date;
+};
 
 /** Who filled the store: demo data being written, demo data complete, or an operator's command. */
 export type Origin = 'demo-begun' | 'demo' | 'operator';

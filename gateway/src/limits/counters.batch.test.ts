@@ -18,14 +18,26 @@ function breakable() {
   return { counter, sent };
 }
 
-const outcome = (taking: Promise<Count>) => taking.then(({ consumedPoints }) => consumedPoints, String);
+const outcome = (taking: Promise<Count>) =>
+  taking.then(({ consumedPoints }) => consumedPoints, String);
 
 test('a subject that cannot be counted fails for those who took from it, and for nobody else', async () => {
   const { counter, sent } = breakable();
   const { add } = batched(counter);
   const subjects = ['one', 'throws', 'two', 'rejects', 'one', 'throws', 'rejects', 'two'];
-  const outcomes = await Promise.all(subjects.map((subject, index) => outcome(add(subject, index + 1))));
-  expect(outcomes).toEqual([1, 'Error: thrown', 3, 'Error: rejected', 6, 'Error: thrown', 'Error: rejected', 11]);
+  const outcomes = await Promise.all(
+    subjects.map((subject, index) => outcome(add(subject, index + 1))),
+  );
+  expect(outcomes).toEqual([
+    1,
+    'Error: thrown',
+    3,
+    'Error: rejected',
+    6,
+    'Error: thrown',
+    'Error: rejected',
+    11,
+  ]);
   expect(sent).toEqual(['one 6', 'throws 8', 'two 11', 'rejects 11']);
 });
 

@@ -20,7 +20,9 @@ afterEach(async () => {
 });
 
 /** A gateway's limiter, and the messages it logs. */
-async function openGateway(url = server.url): Promise<{ limiter: Limiter; messages: string[]; outcomes: string[] }> {
+async function openGateway(
+  url = server.url,
+): Promise<{ limiter: Limiter; messages: string[]; outcomes: string[] }> {
   const messages: string[] = [];
   const outcomes: string[] = [];
   const log = {
@@ -29,7 +31,9 @@ async function openGateway(url = server.url): Promise<{ limiter: Limiter; messag
   };
   const counters = await openRedisCounters(url, 'sandbox', log);
   opened.push(counters);
-  const metrics = { limit: (policy: string, outcome: string) => void outcomes.push(`${policy} ${outcome}`) };
+  const metrics = {
+    limit: (policy: string, outcome: string) => void outcomes.push(`${policy} ${outcome}`),
+  };
   return { limiter: createLimiter(counters, 60, metrics), messages, outcomes };
 }
 
@@ -37,7 +41,10 @@ const LOST = 'Redis does not answer: each process counts budgets for itself';
 const FOUND = 'Redis answers again: budgets are shared';
 
 /** Takes from one budget, each taking answered before the next, until a message is logged. */
-async function takeUntil(gateway: { limiter: Limiter; messages: string[] }, message: string): Promise<void> {
+async function takeUntil(
+  gateway: { limiter: Limiter; messages: string[] },
+  message: string,
+): Promise<void> {
   const deadline = performance.now() + 15_000;
   while (gateway.messages.at(-1) !== message) {
     if (performance.now() > deadline) throw new Error(`not logged: ${message}`);
@@ -59,7 +66,8 @@ test('a budget is exact over two gateways with one Redis', async () => {
 test('the takings of one subject in one turn are one command, and the counters carry the name of the environment', async () => {
   const { limiter } = await openGateway();
   const redis = new Redis(server.url);
-  const commands = async () => Number(/cmdstat_incrby:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1]);
+  const commands = async () =>
+    Number(/cmdstat_incrby:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1]);
   await limiter.consume('key', 'k', 1, 100);
   const before = await commands();
   await Promise.all(Array.from({ length: 50 }, () => limiter.consume('key', 'k', 2, 100)));
@@ -73,12 +81,18 @@ test('a Redis that stands still holds no request up, each gateway counts for its
   await gateway.limiter.consume('key', 'k', 60, 100);
   server.pause();
   await takeUntil(gateway, LOST);
-  expect(await gateway.limiter.consume('key', 'k', 30, 100)).toMatchObject({ allowed: true, remaining: 10 });
+  expect(await gateway.limiter.consume('key', 'k', 30, 100)).toMatchObject({
+    allowed: true,
+    remaining: 10,
+  });
   expect(await gateway.limiter.consume('key', 'k', 60, 100)).toMatchObject({ allowed: false });
   expect([gateway.outcomes.at(0), gateway.outcomes.at(-1)]).toEqual(['key taken', 'key insurance']);
   server.resume();
   await takeUntil(gateway, FOUND);
-  expect(await gateway.limiter.consume('key', 'k', 40, 100)).toMatchObject({ allowed: true, remaining: 0 });
+  expect(await gateway.limiter.consume('key', 'k', 40, 100)).toMatchObject({
+    allowed: true,
+    remaining: 0,
+  });
   expect(gateway.messages).toEqual([LOST, FOUND]);
 });
 
@@ -92,7 +106,10 @@ test('a Redis that dies is noticed at once, and used again when it is back', asy
   expect(await gateway.limiter.consume('key', 'other', 60, 100)).toMatchObject({ allowed: true });
   await server.restart();
   await takeUntil(gateway, FOUND);
-  expect(await gateway.limiter.consume('key', 'k', 60, 100)).toMatchObject({ allowed: true, remaining: 40 });
+  expect(await gateway.limiter.consume('key', 'k', 60, 100)).toMatchObject({
+    allowed: true,
+    remaining: 40,
+  });
   expect(gateway.messages).toEqual([LOST, FOUND]);
 });
 
@@ -101,14 +118,18 @@ test('takings that were under way when Redis died are answered', async () => {
   server.pause();
   const takings = Array.from({ length: 20 }, (_, i) => limiter.consume('key', `k${i}`, 1, 10));
   await server.kill();
-  for (const verdict of await Promise.all(takings)) expect(verdict).toMatchObject({ allowed: true, remaining: 9 });
+  for (const verdict of await Promise.all(takings))
+    expect(verdict).toMatchObject({ allowed: true, remaining: 9 });
 });
 
 test('a gateway starts while Redis is down, and uses it when it comes', async () => {
   await server.kill();
   const gateway = await openGateway();
   expect(gateway.messages).toEqual([LOST]);
-  expect(await gateway.limiter.consume('key', 'k', 60, 100)).toMatchObject({ allowed: true, remaining: 40 });
+  expect(await gateway.limiter.consume('key', 'k', 60, 100)).toMatchObject({
+    allowed: true,
+    remaining: 40,
+  });
   await server.restart();
   await takeUntil(gateway, FOUND);
   expect(gateway.messages).toEqual([LOST, FOUND]);
@@ -119,7 +140,10 @@ test('a Redis that answers but cannot write is no Redis', async () => {
   const redis = new Redis(server.url);
   await redis.replicaof('127.0.0.1', 1);
   await takeUntil(gateway, LOST);
-  expect(await gateway.limiter.consume('key', 'k', 60, 100)).toMatchObject({ allowed: true, remaining: 40 });
+  expect(await gateway.limiter.consume('key', 'k', 60, 100)).toMatchObject({
+    allowed: true,
+    remaining: 40,
+  });
   await redis.replicaof('NO', 'ONE');
   await takeUntil(gateway, FOUND);
   expect(gateway.messages).toEqual([LOST, FOUND]);
@@ -162,9 +186,15 @@ test('a wrong password is an outage like any other, and is not logged', async ()
   const redis = new Redis(server.url);
   await redis.config('SET', 'requirepass', 'right');
   const log = { info: () => {}, warn: (line: object) => void fields.push(line) };
-  const counters = await openRedisCounters(server.url.replace('redis://', 'redis://:wr0ng@'), 'sandbox', log);
+  const counters = await openRedisCounters(
+    server.url.replace('redis://', 'redis://:wr0ng@'),
+    'sandbox',
+    log,
+  );
   opened.push(counters);
-  expect(await createLimiter(counters, 60).consume('key', 'k', 1, 10)).toMatchObject({ allowed: true });
+  expect(await createLimiter(counters, 60).consume('key', 'k', 1, 10)).toMatchObject({
+    allowed: true,
+  });
   expect(fields).toEqual([{ engine: 'redis', reason: 'WRONGPASS' }]);
   redis.disconnect();
 });

@@ -10,7 +10,11 @@ import { monitorRedis } from './redishealth.ts';
 const DEADLINE_MS = 45;
 
 /** Resolves when Redis answers, or has not within a second: it may be down at the start, and the counters go over to it when it comes. */
-export async function openRedisCounters(url: string, environment: Environment, log: Pick<Log, 'info' | 'warn'>): Promise<Counters> {
+export async function openRedisCounters(
+  url: string,
+  environment: Environment,
+  log: Pick<Log, 'info' | 'warn'>,
+): Promise<Counters> {
   const redis = new Redis(url, {
     connectTimeout: 2_000,
     // How long close() may keep the process when Redis is gone.
@@ -24,8 +28,14 @@ export async function openRedisCounters(url: string, environment: Environment, l
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
   });
   const counterIn = (name: string, windowSeconds: number): Counter => {
-    const limiter = new RateLimiterRedis({ ...limiterOptions(environment, name, windowSeconds), storeClient: redis });
-    return { add: (subject, points) => withTimeout(limiter.penalty(subject, points), DEADLINE_MS, unanswered) };
+    const limiter = new RateLimiterRedis({
+      ...limiterOptions(environment, name, windowSeconds),
+      storeClient: redis,
+    });
+    return {
+      add: (subject, points) =>
+        withTimeout(limiter.penalty(subject, points), DEADLINE_MS, unanswered),
+    };
   };
   // The probe is a taking of nothing: unlike a ping it fails where Redis answers but cannot write.
   const probe = counterIn('probe', 60);

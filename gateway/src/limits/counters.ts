@@ -19,6 +19,10 @@ export type Counters = {
 export function degraded(counter: Counter): Counter {
   return {
     add: (subject, points) =>
-      counter.add(subject, points).then(({ consumedPoints, msBeforeNext }) => ({ consumedPoints, msBeforeNext, alone: true })),
+      counter.add(subject, points).then(({ consumedPoints, msBeforeNext }) => ({
+        consumedPoints,
+        msBeforeNext,
+        alone: true,
+      })),
   };
 }

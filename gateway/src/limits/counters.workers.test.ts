@@ -45,7 +45,9 @@ test('a budget is exact over the workers of a cluster without Redis, and a worke
   const folder = temporaryFolder();
   const script = join(folder.path, 'cluster.mts');
   writeFileSync(script, CLUSTER);
-  const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', script], { timeout: 25_000 });
+  const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', script], {
+    timeout: 25_000,
+  });
   const { one, other, late } = JSON.parse(stdout);
   expect(one + other).toBe(100);
   expect(late).toBe(0);

@@ -12,11 +12,16 @@ export function createClusterCounters(environment: Environment): Counters {
   const memory = createMemoryCounters(environment);
   return {
     counter(name, windowSeconds) {
-      const limiter = new RateLimiterCluster({ ...limiterOptions(environment, name, windowSeconds), timeoutMs: DEADLINE_MS });
+      const limiter = new RateLimiterCluster({
+        ...limiterOptions(environment, name, windowSeconds),
+        timeoutMs: DEADLINE_MS,
+      });
       const own = degraded(memory.counter(name, windowSeconds));
       return {
         add: (subject, points) =>
-          process.connected ? limiter.penalty(subject, points).catch(() => own.add(subject, points)) : own.add(subject, points),
+          process.connected
+            ? limiter.penalty(subject, points).catch(() => own.add(subject, points))
+            : own.add(subject, points),
       };
     },
     close: memory.close,

@@ -4,7 +4,13 @@ import fc from 'fast-check';
 import { redisUrl } from '../../../test/support/servers.ts';
 import { openCounters } from './counters.open.ts';
 import type { Counters } from './counters.ts';
-import { addressBlock, createLimiter, type Limiter, rateLimitHeaders, type Verdict } from './limiter.ts';
+import {
+  addressBlock,
+  createLimiter,
+  type Limiter,
+  rateLimitHeaders,
+  type Verdict,
+} from './limiter.ts';
 
 const silent = { info: () => {}, warn: () => {} };
 const newSubject = () => `key_${randomBytes(8).toString('hex')}`;
@@ -27,51 +33,80 @@ describe.each(['memory', 'redis'])('a limiter that counts in %s', (engine) => {
     for (let i = 0; i < 5; i++) verdicts.push(await limiter.consume('key', subject, 1, 3));
     expect(verdicts.map(({ allowed }) => allowed)).toEqual([true, true, true, false, false]);
     expect(verdicts.map(({ remaining }) => remaining)).toEqual([2, 1, 0, 0, 0]);
-    for (const verdict of verdicts) expect(verdict).toMatchObject({ policy: 'key', limit: 3, windowSeconds: 60 });
+    for (const verdict of verdicts)
+      expect(verdict).toMatchObject({ policy: 'key', limit: 3, windowSeconds: 60 });
     for (const { resetSeconds } of verdicts) expect([58, 59, 60]).toContain(resetSeconds);
   });
 
   test('who asks for more than is left is refused and has used up what was left', async () => {
     const subject = newSubject();
-    expect(await limiter.consume('key', subject, 7, 10)).toMatchObject({ allowed: true, remaining: 3 });
-    expect(await limiter.consume('key', subject, 4, 10)).toMatchObject({ allowed: false, remaining: 0 });
-    expect(await limiter.consume('key', subject, 1, 10)).toMatchObject({ allowed: false, remaining: 0 });
+    expect(await limiter.consume('key', subject, 7, 10)).toMatchObject({
+      allowed: true,
+      remaining: 3,
+    });
+    expect(await limiter.consume('key', subject, 4, 10)).toMatchObject({
+      allowed: false,
+      remaining: 0,
+    });
+    expect(await limiter.consume('key', subject, 1, 10)).toMatchObject({
+      allowed: false,
+      remaining: 0,
+    });
   });
 
   test('a budget of nothing refuses the first request', async () => {
-    expect(await limiter.consume('key', newSubject(), 1, 0)).toMatchObject({ allowed: false, limit: 0, remaining: 0 });
+    expect(await limiter.consume('key', newSubject(), 1, 0)).toMatchObject({
+      allowed: false,
+      limit: 0,
+      remaining: 0,
+    });
   });
 
   test('subjects and policies are counted apart', async () => {
     const [one, other] = [newSubject(), newSubject()];
     await limiter.consume('key', one, 10, 10);
     expect(await limiter.consume('key', other, 10, 10)).toMatchObject({ allowed: true });
-    expect(await limiter.consume('member', one, 10, 10)).toMatchObject({ allowed: true, policy: 'member', windowSeconds: 60 });
+    expect(await limiter.consume('member', one, 10, 10)).toMatchObject({
+      allowed: true,
+      policy: 'member',
+      windowSeconds: 60,
+    });
     expect(await limiter.consume('key', one, 1, 10)).toMatchObject({ allowed: false });
   });
 
   test('of 400 requests at the same time a budget of 100 allows exactly 100', async () => {
     const subject = newSubject();
-    const verdicts = await Promise.all(Array.from({ length: 400 }, () => limiter.consume('key', subject, 1, 100)));
+    const verdicts = await Promise.all(
+      Array.from({ length: 400 }, () => limiter.consume('key', subject, 1, 100)),
+    );
     expect(verdicts.filter(({ allowed }) => allowed)).toHaveLength(100);
   });
 
   test('takings of one turn have the verdicts of the same takings one after the other', async () => {
-    const takings = fc.array(fc.record({ subject: fc.nat(2), cost: fc.integer({ min: 1, max: 10 }), budget: fc.nat(40) }), {
-      maxLength: 30,
-    });
+    const takings = fc.array(
+      fc.record({ subject: fc.nat(2), cost: fc.integer({ min: 1, max: 10 }), budget: fc.nat(40) }),
+      {
+        maxLength: 30,
+      },
+    );
     await fc.assert(
       fc.asyncProperty(fc.array(takings, { minLength: 1, maxLength: 3 }), async (turns) => {
         const names = [newSubject(), newSubject(), newSubject()];
         const taken = [0, 0, 0];
         for (const turn of turns) {
           const verdicts = await Promise.all(
-            turn.map(({ subject, cost, budget }) => limiter.consume('key', names[subject] ?? '', cost, budget)),
+            turn.map(({ subject, cost, budget }) =>
+              limiter.consume('key', names[subject] ?? '', cost, budget),
+            ),
           );
           turn.forEach(({ subject, cost, budget }, i) => {
             const sum = (taken[subject] ?? 0) + cost;
             taken[subject] = sum;
-            expect(verdicts[i]).toMatchObject({ allowed: sum <= budget, remaining: Math.max(0, budget - sum), limit: budget });
+            expect(verdicts[i]).toMatchObject({
+              allowed: sum <= budget,
+              remaining: Math.max(0, budget - sum),
+              limit: budget,
+            });
           });
         }
       }),
@@ -95,14 +130,25 @@ describe.each(['memory', 'redis'])('a limiter that counts in %s', (engine) => {
 
   test('refused credentials are counted per address, 60 in a window', async () => {
     const prefix = `2001:db8:${randomBytes(2).toString('hex')}:${randomBytes(2).toString('hex')}`;
-    const verdicts = await Promise.all(Array.from({ length: 61 }, (_, i) => limiter.consumeRefusal(`${prefix}::${i}`)));
+    const verdicts = await Promise.all(
+      Array.from({ length: 61 }, (_, i) => limiter.consumeRefusal(`${prefix}::${i}`)),
+    );
     expect(verdicts.map(({ allowed }) => allowed)).toEqual([...Array(60).fill(true), false]);
-    expect(await limiter.consumeRefusal(`2001:db9:${newSubject().slice(4, 8)}:1::1`)).toMatchObject({ allowed: true });
+    expect(await limiter.consumeRefusal(`2001:db9:${newSubject().slice(4, 8)}:1::1`)).toMatchObject(
+      { allowed: true },
+    );
   });
 });
 
 test('the headers tell a verdict in both generations', () => {
-  const verdict: Verdict = { policy: 'key', allowed: true, limit: 600, remaining: 599, resetSeconds: 42, windowSeconds: 60 };
+  const verdict: Verdict = {
+    policy: 'key',
+    allowed: true,
+    limit: 600,
+    remaining: 599,
+    resetSeconds: 42,
+    windowSeconds: 60,
+  };
   const headers = {
     'ratelimit-limit': '600',
     'ratelimit-remaining': '599',

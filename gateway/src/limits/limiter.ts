@@ -37,7 +37,11 @@ export type Limiter = {
 };
 
 /** A limiter over counters, which may be shared with other processes. `keyWindowSeconds` is the window of a key's budget. */
-export function createLimiter(counters: Counters, keyWindowSeconds: number, metrics: Pick<Metrics, 'limit'> = { limit() {} }): Limiter {
+export function createLimiter(
+  counters: Counters,
+  keyWindowSeconds: number,
+  metrics: Pick<Metrics, 'limit'> = { limit() {} },
+): Limiter {
   const windowSeconds: Record<Policy, number> = { key: keyWindowSeconds, ...WINDOW_SECONDS };
   const made: Partial<Record<Policy, Counter>> = {};
 
@@ -56,7 +60,10 @@ export function createLimiter(counters: Counters, keyWindowSeconds: number, metr
       };
     });
   };
-  return { consume, consumeRefusal: (address) => consume('refusal', addressBlock(address), 1, REFUSAL_BUDGET) };
+  return {
+    consume,
+    consumeRefusal: (address) => consume('refusal', addressBlock(address), 1, REFUSAL_BUDGET),
+  };
 }
 
 /** The headers of a verdict, in both generations (contract, section 4); `retry-after` where it refuses. */

@@ -17,7 +17,11 @@ export type RedisHealth = {
 };
 
 /** Watches a connection. `probe` rejects where Redis does not do its work in time. */
-export function monitorRedis(redis: Redis, probe: () => Promise<unknown>, log: Pick<Log, 'info' | 'warn'>): RedisHealth {
+export function monitorRedis(
+  redis: Redis,
+  probe: () => Promise<unknown>,
+  log: Pick<Log, 'info' | 'warn'>,
+): RedisHealth {
   let state: 'starting' | 'up' | 'down' | 'closed' = 'starting';
   let upSince = 0;
   let failedProbes = 0;
@@ -34,7 +38,10 @@ export function monitorRedis(redis: Redis, probe: () => Promise<unknown>, log: P
     // A hiccup after a good while is over soon: probed at once. A Redis that keeps failing does not make budgets hop to and fro.
     const wait = state === 'up' && performance.now() - upSince > INTERVAL_MS ? 0 : INTERVAL_MS;
     state = 'down';
-    log.warn({ engine: 'redis', reason: reasonOf(error) }, 'Redis does not answer: each process counts budgets for itself');
+    log.warn(
+      { engine: 'redis', reason: reasonOf(error) },
+      'Redis does not answer: each process counts budgets for itself',
+    );
     resolveKnown();
     probeIn(wait);
   }

@@ -10,10 +10,14 @@ function operationOf(query: string, name?: string) {
   return operation;
 }
 
-const many = (count: number, piece: (index: number) => string) => Array.from({ length: count }, (_, index) => piece(index)).join(' ');
+const many = (count: number, piece: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => piece(index)).join(' ');
 
 test('root fields count each alias, each __typename and each duplicate', () => {
-  expect(operationOf('{ a: memberByEmail(email: "x") { email } __typename __typename b: __typename }').rootFields).toBe(4);
+  expect(
+    operationOf('{ a: memberByEmail(email: "x") { email } __typename __typename b: __typename }')
+      .rootFields,
+  ).toBe(4);
 });
 
 test('root fields count through fragments and in spite of @skip', () => {
@@ -24,23 +28,33 @@ test('root fields count through fragments and in spite of @skip', () => {
 
 test('ten root fields pass and eleven do not', () => {
   expect(operationOf(`{ ${many(10, (index) => `a${index}: __typename`)} }`).excess).toBeUndefined();
-  expect(operationOf(`{ ${many(11, (index) => `a${index}: __typename`)} }`).excess).toMatch(/root fields/);
+  expect(operationOf(`{ ${many(11, (index) => `a${index}: __typename`)} }`).excess).toMatch(
+    /root fields/,
+  );
 });
 
 test('depth is counted in fields: eight pass, nine do not, inline fragments add none', () => {
-  const nested = (depth: number, open = '{ a ', close = '}') => open.repeat(depth) + close.repeat(depth);
+  const nested = (depth: number, open = '{ a ', close = '}') =>
+    open.repeat(depth) + close.repeat(depth);
   expect(operationOf(nested(8)).excess).toBeUndefined();
   expect(operationOf(nested(9)).excess).toMatch(/deep/);
   expect(operationOf(nested(8, '{ ... { a ', '} }')).excess).toBeUndefined();
 });
 
 test('fragments that double at every step are measured at once', () => {
-  const chain = many(90, (index) => `fragment F${index} on T { ...F${index + 1} ...F${index + 1} }`);
-  expect(operationOf(`{ a { ...F0 } } ${chain} fragment F90 on T { b }`).excess).toMatch(/selections/);
+  const chain = many(
+    90,
+    (index) => `fragment F${index} on T { ...F${index + 1} ...F${index + 1} }`,
+  );
+  expect(operationOf(`{ a { ...F0 } } ${chain} fragment F90 on T { b }`).excess).toMatch(
+    /selections/,
+  );
 });
 
 test('fragments in a circle are left to validation', () => {
-  expect(operationOf('{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }').excess).toBeUndefined();
+  expect(
+    operationOf('{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }').excess,
+  ).toBeUndefined();
 });
 
 test('a thousand tokens are read, one more is refused', () => {
@@ -50,7 +64,8 @@ test('a thousand tokens are read, one more is refused', () => {
 });
 
 test('text that is no GraphQL is a syntax error', () => {
-  for (const query of ['', '{', '{ a(', 'query', '{ a } }', '\u0000', '{ a(b: "\n") }']) expect(parseDocument(query).kind).toBe('syntax');
+  for (const query of ['', '{', '{ a(', 'query', '{ a } }', '\u0000', '{ a(b: "\n") }'])
+    expect(parseDocument(query).kind).toBe('syntax');
 });
 
 describe('introspection', () => {
@@ -62,7 +77,11 @@ describe('introspection', () => {
       inputValueDeprecation: true,
       oneOf: true,
     });
-    expect(operationOf(query)).toMatchObject({ introspects: true, excess: undefined, rootFields: 1 });
+    expect(operationOf(query)).toMatchObject({
+      introspects: true,
+      excess: undefined,
+      rootFields: 1,
+    });
   });
 
   test('is seen through aliases and fragments, also where it cannot stand', () => {
@@ -78,22 +97,30 @@ describe('introspection', () => {
 
   test('may stand once', () => {
     expect(operationOf('{ __schema { a } b: __schema { a } }').excess).toMatch(/once/);
-    expect(operationOf('{ __schema { a } ...F } fragment F on Query { __type(name: "A") { name } }').excess).toMatch(/once/);
+    expect(
+      operationOf('{ __schema { a } ...F } fragment F on Query { __type(name: "A") { name } }')
+        .excess,
+    ).toMatch(/once/);
   });
 
   test('nests no list that multiplies in another, directly or by fragments', () => {
-    expect(operationOf('{ __schema { types { fields { type { fields { name } } } } } }').excess).toMatch(/lists/);
+    expect(
+      operationOf('{ __schema { types { fields { type { fields { name } } } } } }').excess,
+    ).toMatch(/lists/);
     expect(
       operationOf(
         '{ __schema { types { ...F } } } fragment F on __Type { interfaces { ...G } } fragment G on __Type { possibleTypes { name } }',
       ).excess,
     ).toMatch(/lists/);
-    expect(operationOf('{ __schema { types { fields { name } inputFields { name } } } }').excess).toBeUndefined();
+    expect(
+      operationOf('{ __schema { types { fields { name } inputFields { name } } } }').excess,
+    ).toBeUndefined();
     expect(operationOf('{ a { fields { fields { b } } } }').excess).toBeUndefined();
   });
 
   test('goes fifteen deep and not deeper', () => {
-    const deep = (levels: number) => `{ __type(name: "A") ${'{ ofType '.repeat(levels - 2)}{ name }${' }'.repeat(levels - 2)} }`;
+    const deep = (levels: number) =>
+      `{ __type(name: "A") ${'{ ofType '.repeat(levels - 2)}{ name }${' }'.repeat(levels - 2)} }`;
     expect(operationOf(deep(15)).excess).toBeUndefined();
     expect(operationOf(deep(16)).excess).toMatch(/deep/);
   });

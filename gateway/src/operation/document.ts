@@ -11,7 +11,13 @@ import {
 import { INTROSPECTION_FIELDS } from './introspection.ts';
 
 /** The limits of an operation (contract, section 1, OPERATION_TOO_COMPLEX). */
-export const LIMITS = { tokens: 1_000, rootFields: 10, selections: 1_000, depth: 8, introspectionDepth: 15 } as const;
+export const LIMITS = {
+  tokens: 1_000,
+  rootFields: 10,
+  selections: 1_000,
+  depth: 8,
+  introspectionDepth: 15,
+} as const;
 
 /** One operation of a document, measured. */
 export type Operation = {
@@ -41,12 +47,17 @@ export function parseDocument(query: string): Parsed {
       : { kind: 'syntax', error };
   }
   const measure = createMeasure(document);
-  const operations = document.definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION).map((node) => measured(node, measure));
+  const operations = document.definitions
+    .filter((node) => node.kind === Kind.OPERATION_DEFINITION)
+    .map((node) => measured(node, measure));
   return { kind: 'document', document, operations };
 }
 
 /** The operation a request means: the named one, or the only one. Undefined where there is no such operation or the choice is open. */
-export function pickOperation(operations: readonly Operation[], operationName: string | undefined): Operation | undefined {
+export function pickOperation(
+  operations: readonly Operation[],
+  operationName: string | undefined,
+): Operation | undefined {
   if (operationName === undefined) return operations.length === 1 ? operations[0] : undefined;
   return operations.find(({ node }) => node.name?.value === operationName);
 }
@@ -86,7 +97,8 @@ const NOTHING: Size = {
 // Sizes fragments once each, so that fragments spreading fragments cost nothing extra; a cycle counts as empty, validation refuses it.
 function createMeasure(document: DocumentNode): (set: SelectionSetNode | undefined) => Size {
   const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const node of document.definitions) if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
+  for (const node of document.definitions)
+    if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
   const sizes = new Map<string, Size>();
   const fragmentSize = (name: string): Size => {
     const known = sizes.get(name);
@@ -100,8 +112,15 @@ function createMeasure(document: DocumentNode): (set: SelectionSetNode | undefin
     const total = { ...NOTHING };
     for (const selection of set?.selections ?? []) {
       total.selections += 1;
-      if (selection.kind === Kind.FIELD) add(total, ofField(selection.name.value, measure(selection.selectionSet)));
-      else add(total, selection.kind === Kind.FRAGMENT_SPREAD ? fragmentSize(selection.name.value) : measure(selection.selectionSet));
+      if (selection.kind === Kind.FIELD)
+        add(total, ofField(selection.name.value, measure(selection.selectionSet)));
+      else
+        add(
+          total,
+          selection.kind === Kind.FRAGMENT_SPREAD
+            ? fragmentSize(selection.name.value)
+            : measure(selection.selectionSet),
+        );
     }
     return total;
   };
@@ -136,17 +155,29 @@ function add(total: Size, part: Size): void {
   total.nestedIntrospection ||= part.nestedIntrospection;
 }
 
-function measured(node: OperationDefinitionNode, measure: (set: SelectionSetNode) => Size): Operation {
+function measured(
+  node: OperationDefinitionNode,
+  measure: (set: SelectionSetNode) => Size,
+): Operation {
   const size = measure(node.selectionSet);
-  return { node, rootFields: size.fields, introspects: size.introspections > 0, excess: excessOf(size) };
+  return {
+    node,
+    rootFields: size.fields,
+    introspects: size.introspections > 0,
+    excess: excessOf(size),
+  };
 }
 
 function excessOf(size: Size): string | undefined {
-  if (size.fields > LIMITS.rootFields) return `the operation has more than ${LIMITS.rootFields} root fields`;
+  if (size.fields > LIMITS.rootFields)
+    return `the operation has more than ${LIMITS.rootFields} root fields`;
   if (size.depth > LIMITS.depth) return `fields are nested more than ${LIMITS.depth} deep`;
-  if (size.selections > LIMITS.selections) return `the operation has more than ${LIMITS.selections} selections`;
+  if (size.selections > LIMITS.selections)
+    return `the operation has more than ${LIMITS.selections} selections`;
   if (size.introspections > 1) return '__schema and __type may stand once in an operation';
-  if (size.introspectionDepth > LIMITS.introspectionDepth) return `introspection is nested more than ${LIMITS.introspectionDepth} deep`;
-  if (size.nestedIntrospection) return `introspection nests one of the lists ${[...LISTS].join(', ')} in another`;
+  if (size.introspectionDepth > LIMITS.introspectionDepth)
+    return `introspection is nested more than ${LIMITS.introspectionDepth} deep`;
+  if (size.nestedIntrospection)
+    return `introspection nests one of the lists ${[...LISTS].join(', ')} in another`;
   return undefined;
 }

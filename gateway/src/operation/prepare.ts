@@ -77,7 +77,10 @@ export function createDocuments(metrics: Pick<Metrics, 'documentCache'>): Docume
     maxSize: MAX_BYTES,
     // Each operation is kept once more, ready to execute, and with its fragments is at most as long as the document.
     sizeCalculation: ({ parsed }, query) =>
-      1_024 + query.length * BYTES_PER_CHARACTER * (parsed.kind === 'document' ? 1 + parsed.operations.length : 1),
+      1_024 +
+      query.length *
+        BYTES_PER_CHARACTER *
+        (parsed.kind === 'document' ? 1 + parsed.operations.length : 1),
   });
   return {
     read: (query) => {
@@ -101,7 +104,8 @@ export function createDocuments(metrics: Pick<Metrics, 'documentCache'>): Docume
 /** The parsed document and its operations. Throws OPERATION_TOO_COMPLEX or GRAPHQL_PARSE_FAILED where it is none. */
 export function requireParsed({ parsed }: Cached): Extract<Parsed, { kind: 'document' }> {
   if (parsed.kind === 'tokens') fail('OPERATION_TOO_COMPLEX', parsed.message);
-  if (parsed.kind === 'syntax') throw new GraphqlRequestError('GRAPHQL_PARSE_FAILED', [parsed.error]);
+  if (parsed.kind === 'syntax')
+    throw new GraphqlRequestError('GRAPHQL_PARSE_FAILED', [parsed.error]);
   return parsed;
 }
 
@@ -109,7 +113,10 @@ export function requireParsed({ parsed }: Cached): Extract<Parsed, { kind: 'docu
 export function checkDocument(cached: Cached, document: DocumentNode, schema: GraphQLSchema): void {
   let faults = cached.validated.get(schema);
   if (faults === undefined) {
-    faults = [...validate(schema, withoutRepetitions(document)), ...rootlessOperations(document, schema)];
+    faults = [
+      ...validate(schema, withoutRepetitions(document)),
+      ...rootlessOperations(document, schema),
+    ];
     cached.validated.set(schema, faults);
   }
   // graphql-js gives up on comparing fields for overlaps before it takes long.
@@ -124,7 +131,13 @@ function withoutRepetitions(document: DocumentNode): DocumentNode {
     SelectionSet(set) {
       const seen = new Set<string>();
       const selections = set.selections.filter((node) => {
-        if (node.kind !== Kind.FIELD || node.selectionSet || node.arguments?.length || node.directives?.length) return true;
+        if (
+          node.kind !== Kind.FIELD ||
+          node.selectionSet ||
+          node.arguments?.length ||
+          node.directives?.length
+        )
+          return true;
         const said = `${node.alias?.value ?? ''}:${node.name.value}`;
         return seen.size < seen.add(said).size;
       });
@@ -150,15 +163,23 @@ export function checkVariables(
   variables: Record<string, unknown>,
 ): Record<string, unknown> {
   if (node.variableDefinitions === undefined || node.variableDefinitions.length === 0) return {};
-  const { errors, coerced = {} } = getVariableValues(schema, node.variableDefinitions, variables, { maxErrors: 10 });
+  const { errors, coerced = {} } = getVariableValues(schema, node.variableDefinitions, variables, {
+    maxErrors: 10,
+  });
   if (errors !== undefined) throw new GraphqlRequestError('BAD_USER_INPUT', errors);
   const missing = neverNull.find((name) => variables[name] === null);
-  if (missing !== undefined) fail('BAD_USER_INPUT', `Variable "$${missing}" stands where null is not allowed.`);
+  if (missing !== undefined)
+    fail('BAD_USER_INPUT', `Variable "$${missing}" stands where null is not allowed.`);
   return coerced;
 }
 
 /** The executable form of a validated operation. */
-export function prepared(cached: Cached, document: DocumentNode, operation: Operation, schema: GraphQLSchema): ExecutableOperation {
+export function prepared(
+  cached: Cached,
+  document: DocumentNode,
+  operation: Operation,
+  schema: GraphQLSchema,
+): ExecutableOperation {
   let result = cached.prepared.get(operation);
   if (result === undefined) {
     result = prepare(document, operation, schema);
@@ -184,18 +205,34 @@ function hasLiterals(document: DocumentNode): boolean {
 
 // Anonymous, so that the plan and the subgraphs' caches do not grow with the names callers give; without literals, so that they do not
 // grow with the arguments and hold none of them.
-function prepare(document: DocumentNode, { node, introspects }: Operation, schema: GraphQLSchema): ExecutableOperation {
+function prepare(
+  document: DocumentNode,
+  { node, introspects }: Operation,
+  schema: GraphQLSchema,
+): ExecutableOperation {
   const { name: _name, ...anonymous } = node;
-  const alone = dropUnusedFragments({ kind: Kind.DOCUMENT, definitions: [anonymous, ...fragmentsOf(document)] });
+  const alone = dropUnusedFragments({
+    kind: Kind.DOCUMENT,
+    definitions: [anonymous, ...fragmentsOf(document)],
+  });
   const fragments = fragmentsOf(alone);
   const names = new Set<string>();
   visit(alone, { Field: ({ alias, name }) => void names.add((alias ?? name).value) });
   const rootNames = rootNamesOf(node.selectionSet, fragments);
   const neverNull = neverNullOf(alone, node.variableDefinitions, schema);
   const { introspection, rest } = introspects ? splitIntrospection(alone) : { rest: alone };
-  if (rest === undefined) return { introspection, key: '', literals: {}, names, rootNames, neverNull };
+  if (rest === undefined)
+    return { introspection, key: '', literals: {}, names, rootNames, neverNull };
   const { lifted, literals } = liftLiterals(dropUnusedFragments(rest), schema);
-  return { introspection, document: lifted, key: stripIgnoredCharacters(print(lifted)), literals, names, rootNames, neverNull };
+  return {
+    introspection,
+    document: lifted,
+    key: stripIgnoredCharacters(print(lifted)),
+    literals,
+    names,
+    rootNames,
+    neverNull,
+  };
 }
 
 function fragmentsOf(document: DocumentNode): FragmentDefinitionNode[] {
@@ -209,19 +246,31 @@ function dropUnusedFragments(document: DocumentNode): DocumentNode {
   return separated;
 }
 
-function neverNullOf(document: DocumentNode, definitions: readonly VariableDefinitionNode[] = [], schema: GraphQLSchema): string[] {
-  const nullable = definitions.filter(({ type }) => type.kind !== Kind.NON_NULL_TYPE).map(({ variable }) => variable.name.value);
+function neverNullOf(
+  document: DocumentNode,
+  definitions: readonly VariableDefinitionNode[] = [],
+  schema: GraphQLSchema,
+): string[] {
+  const nullable = definitions
+    .filter(({ type }) => type.kind !== Kind.NON_NULL_TYPE)
+    .map(({ variable }) => variable.name.value);
   if (nullable.length === 0) return nullable;
   const strict = new Set<string>();
   const types = new TypeInfo(schema);
   visit(
     document,
-    visitWithTypeInfo(types, { Variable: ({ name }) => (isNonNullType(types.getInputType()) ? void strict.add(name.value) : undefined) }),
+    visitWithTypeInfo(types, {
+      Variable: ({ name }) =>
+        isNonNullType(types.getInputType()) ? void strict.add(name.value) : undefined,
+    }),
   );
   return nullable.filter((name) => strict.has(name));
 }
 
-function rootNamesOf(root: SelectionSetNode, fragments: readonly FragmentDefinitionNode[]): string[] {
+function rootNamesOf(
+  root: SelectionSetNode,
+  fragments: readonly FragmentDefinitionNode[],
+): string[] {
   const unread = new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
   const read = ({ selections }: SelectionSetNode): string[] =>
     selections.flatMap((selection) => {
@@ -246,7 +295,11 @@ function liftLiterals(document: DocumentNode, schema: GraphQLSchema) {
     const name = freeName(taken);
     literals[name] = valueFromAST(value, isNonNullType(type) ? type.ofType : type);
     const variable = { kind: Kind.VARIABLE, name: { kind: Kind.NAME, value: name } } as const;
-    definitions.push({ kind: Kind.VARIABLE_DEFINITION, variable, type: asNonNull(parseType(String(type))) });
+    definitions.push({
+      kind: Kind.VARIABLE_DEFINITION,
+      variable,
+      type: asNonNull(parseType(String(type))),
+    });
     return variable;
   };
   const lifted = visit(
@@ -261,9 +314,16 @@ function liftLiterals(document: DocumentNode, schema: GraphQLSchema) {
     }),
   );
   const [operation, ...rest] = lifted.definitions;
-  if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('an operation stays the first definition');
-  const complete = { ...operation, variableDefinitions: [...(operation.variableDefinitions ?? []), ...definitions] };
-  return { lifted: { kind: Kind.DOCUMENT, definitions: [complete, ...rest] } satisfies DocumentNode, literals };
+  if (operation?.kind !== Kind.OPERATION_DEFINITION)
+    throw new Error('an operation stays the first definition');
+  const complete = {
+    ...operation,
+    variableDefinitions: [...(operation.variableDefinitions ?? []), ...definitions],
+  };
+  return {
+    lifted: { kind: Kind.DOCUMENT, definitions: [complete, ...rest] } satisfies DocumentNode,
+    literals,
+  };
 }
 
 function freeName(taken: Set<string>): string {

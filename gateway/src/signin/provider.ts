@@ -17,9 +17,12 @@ export type Provider = {
 
 // These fields are on no surface: only the gateway's own scope reaches them.
 const SIGNING_KEYS = '{ signingKeys }';
-const SIGN_IN = 'mutation ($token: String!) { answer: signIn(token: $token) { memberId idToken expiresAt } }';
-const CONFIRM_CHANGE = 'mutation ($token: String!) { answer: confirmChange(token: $token) { memberId email } }';
-const UNDO_CHANGE = 'mutation ($token: String!) { answer: undoChange(token: $token) { memberId email } }';
+const SIGN_IN =
+  'mutation ($token: String!) { answer: signIn(token: $token) { memberId idToken expiresAt } }';
+const CONFIRM_CHANGE =
+  'mutation ($token: String!) { answer: confirmChange(token: $token) { memberId email } }';
+const UNDO_CHANGE =
+  'mutation ($token: String!) { answer: undoChange(token: $token) { memberId email } }';
 
 /** The provider behind the members subgraph's transport. Rejects with a Failure where the subgraph is away. */
 export function createProvider(members: Transport): Provider {
@@ -38,7 +41,9 @@ export function createProvider(members: Transport): Provider {
   return {
     async signingKeys() {
       const { data } = await ask(SIGNING_KEYS, 'signing-keys');
-      return typeof data?.signingKeys === 'string' ? JSON.parse(data.signingKeys) : fail('SERVICE_UNAVAILABLE');
+      return typeof data?.signingKeys === 'string'
+        ? JSON.parse(data.signingKeys)
+        : fail('SERVICE_UNAVAILABLE');
     },
     signIn: (token, requestId) => redeem(SIGN_IN, token, requestId),
     confirmChange: (token, requestId) => redeem(CONFIRM_CHANGE, token, requestId),

@@ -29,16 +29,29 @@ export const STYLE_SOURCE = `'sha256-${createHash('sha256').update(STYLE).digest
 /** Text that is HTML already; everything else is escaped where it is put in. */
 export type Html = { html: string };
 
-const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+const ESCAPES: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
 
 /** Puts values into HTML: strings and numbers escaped, Html and lists of it as they are. */
-export function html(parts: TemplateStringsArray, ...values: (string | number | Html | Html[])[]): Html {
-  return { html: parts.reduce((text, part, index) => text + written(values[index - 1] ?? '') + part) };
+export function html(
+  parts: TemplateStringsArray,
+  ...values: (string | number | Html | Html[])[]
+): Html {
+  return {
+    html: parts.reduce((text, part, index) => text + written(values[index - 1] ?? '') + part),
+  };
 }
 
 function written(value: string | number | Html | Html[]): string {
   if (Array.isArray(value)) return value.map(({ html }) => html).join('');
-  return typeof value === 'object' ? value.html : String(value).replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
+  return typeof value === 'object'
+    ? value.html
+    : String(value).replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
 }
 
 /** A whole page. The title says where one is and is the heading too. */
@@ -107,7 +120,8 @@ export function profilePage(profile: Profile, session: string, notice?: Notice):
   const { email, firstName, lastName, membershipYearStats, partnerStandings } = profile;
   const name = [firstName, lastName].filter((part) => part !== null).join(' ');
   const rows = partnerStandings.map(
-    ({ partner, tier, points }) => html`<tr><th scope="row">${partner}</th><td>${tier}</td><td class="number">${count(points)}</td></tr>`,
+    ({ partner, tier, points }) =>
+      html`<tr><th scope="row">${partner}</th><td>${tier}</td><td class="number">${count(points)}</td></tr>`,
   );
   return page(
     'Your profile',
@@ -140,7 +154,9 @@ ${
 }
 
 function noticeBox({ text, problem }: Notice): Html {
-  return problem ? html`<p class="notice problem" role="alert">${text}</p>` : html`<p class="notice" role="status">${text}</p>`;
+  return problem
+    ? html`<p class="notice problem" role="alert">${text}</p>`
+    : html`<p class="notice" role="status">${text}</p>`;
 }
 
 function count(number: number): string {

@@ -1,8 +1,24 @@
 // The sign-in page: a link only shows a button, and only pressing it uses the token up, because mail scanners open links too.
-import { ApiError, type ErrorCode, fail, HEADERS, type HttpReply, type HttpRequest, type Log } from '@partner-loyalty/runtime';
+import {
+  ApiError,
+  type ErrorCode,
+  fail,
+  HEADERS,
+  type HttpReply,
+  type HttpRequest,
+  type Log,
+} from '@partner-loyalty/runtime';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Outcome, Provider } from './provider.ts';
-import { type Notice, noticePage, offerPage, type Profile, profilePage, retryPage, STYLE_SOURCE } from './signin.html.ts';
+import {
+  type Notice,
+  noticePage,
+  offerPage,
+  type Profile,
+  profilePage,
+  retryPage,
+  STYLE_SOURCE,
+} from './signin.html.ts';
 
 export const SIGN_IN_PATH = '/sign-in';
 
@@ -17,7 +33,11 @@ const PAGE_HEADERS = {
 
 // What each kind of token is for; its prefix tells the kind.
 const OFFERS = {
-  ml_: { title: 'Sign in', what: 'Press the button to sign in and see your profile.', button: 'Sign in' },
+  ml_: {
+    title: 'Sign in',
+    what: 'Press the button to sign in and see your profile.',
+    button: 'Sign in',
+  },
   ec_: {
     title: 'Confirm your new email address',
     what: 'Press the button to make this your email address.',
@@ -34,15 +54,27 @@ const DEAD_LINK = noticePage(
   'This link does not work',
   'It has been used, it has expired, or a part of it is missing. Please ask for a new one.',
 );
-const IN_USE = noticePage('This address cannot be used', 'The address belongs to another member. Your address stays as it was.');
+const IN_USE = noticePage(
+  'This address cannot be used',
+  'The address belongs to another member. Your address stays as it was.',
+);
 const SLOW_DOWN = noticePage('Too many attempts', 'Please wait a minute and try again.');
-const AWAY = noticePage('We cannot do this right now', 'Something does not answer on our side: please try again in a minute.');
-const FOREIGN = noticePage('This form was not sent from our page', 'Please open the link from your mail again.');
+const AWAY = noticePage(
+  'We cannot do this right now',
+  'Something does not answer on our side: please try again in a minute.',
+);
+const FOREIGN = noticePage(
+  'This form was not sent from our page',
+  'Please open the link from your mail again.',
+);
 const ELSEWHERE = noticePage(
   'You cannot sign in here',
   'Members sign in somewhere else: please go to where you usually do. Your link has not been used.',
 );
-const SIGNED_OUT = noticePage('You are signed out', 'Your sign-in has ended. Please ask for a new link.');
+const SIGNED_OUT = noticePage(
+  'You are signed out',
+  'Your sign-in has ended. Please ask for a new link.',
+);
 
 export type SignInParts = {
   provider: Pick<Provider, 'signIn' | 'confirmChange' | 'undoChange'>;
@@ -77,7 +109,8 @@ export function createSignIn({
     } catch (error) {
       const code: ErrorCode = error instanceof ApiError ? error.code : 'INTERNAL_SERVER_ERROR';
       if (code === 'PAYLOAD_TOO_LARGE' || code === 'BAD_REQUEST') return show(400, DEAD_LINK);
-      if (code === 'INTERNAL_SERVER_ERROR') log.error({ requestId: request.requestId, err: error }, 'masked an error');
+      if (code === 'INTERNAL_SERVER_ERROR')
+        log.error({ requestId: request.requestId, err: error }, 'masked an error');
       return show(code === 'SERVICE_UNAVAILABLE' ? 503 : 500, AWAY);
     }
   };
@@ -86,7 +119,9 @@ export function createSignIn({
     const token = new URLSearchParams(search).get('token') ?? '';
     const what = kindOf(token);
     if (!signsIn && isForSignIn(token)) return show(404, ELSEWHERE);
-    return what ? show(200, offerPage(what.title, what.what, what.button, token)) : show(404, DEAD_LINK);
+    return what
+      ? show(200, offerPage(what.title, what.what, what.button, token))
+      : show(404, DEAD_LINK);
   }
 
   async function press(request: HttpRequest): Promise<HttpReply> {
@@ -97,15 +132,29 @@ export function createSignIn({
     // Before the token is used up.
     if (!signsIn && (isForSignIn(token) || session !== null)) return show(404, ELSEWHERE);
     const email = form.get('email');
-    if (session !== null) return email === null ? showOrRetry(request, session) : askForChange(request, session, email);
+    if (session !== null)
+      return email === null ? showOrRetry(request, session) : askForChange(request, session, email);
     const { requestId } = request;
     if (isForSignIn(token)) return signIn(request, await provider.signIn(token, requestId));
-    if (token.startsWith('ec_')) return changed(request, await provider.confirmChange(token, requestId), 'Your email address is changed');
-    if (token.startsWith('eu_')) return changed(request, await provider.undoChange(token, requestId), 'Your former email address is back');
+    if (token.startsWith('ec_'))
+      return changed(
+        request,
+        await provider.confirmChange(token, requestId),
+        'Your email address is changed',
+      );
+    if (token.startsWith('eu_'))
+      return changed(
+        request,
+        await provider.undoChange(token, requestId),
+        'Your former email address is back',
+      );
     return refused(request, 'INVALID_TOKEN');
   }
 
-  async function signIn(request: HttpRequest, outcome: Awaited<ReturnType<Provider['signIn']>>): Promise<HttpReply> {
+  async function signIn(
+    request: HttpRequest,
+    outcome: Awaited<ReturnType<Provider['signIn']>>,
+  ): Promise<HttpReply> {
     if ('refused' in outcome) return refused(request, outcome.refused);
     return showOrRetry(request, outcome.value.idToken);
   }
@@ -115,17 +164,26 @@ export function createSignIn({
     try {
       return await showProfile(request, session);
     } catch (error) {
-      if (error instanceof ApiError && error.code === 'SERVICE_UNAVAILABLE') return show(503, retryPage(session));
+      if (error instanceof ApiError && error.code === 'SERVICE_UNAVAILABLE')
+        return show(503, retryPage(session));
       throw error;
     }
   }
 
-  async function changed(request: HttpRequest, outcome: Outcome<{ email: string }>, title: string): Promise<HttpReply> {
+  async function changed(
+    request: HttpRequest,
+    outcome: Outcome<{ email: string }>,
+    title: string,
+  ): Promise<HttpReply> {
     if ('refused' in outcome) return refused(request, outcome.refused);
     return show(200, noticePage(title, `From now on we write to ${outcome.value.email}.`));
   }
 
-  async function askForChange(request: HttpRequest, session: string, email: string): Promise<HttpReply> {
+  async function askForChange(
+    request: HttpRequest,
+    session: string,
+    email: string,
+  ): Promise<HttpReply> {
     const query = 'mutation ($email: String!) { requestEmailChange(email: $email) { accepted } }';
     const { errors } = await ask(request, session, query, { email });
     const code = errors?.[0]?.extensions.code;
@@ -139,15 +197,31 @@ export function createSignIn({
     return showProfile(request, session, { text, problem: code !== undefined });
   }
 
-  async function showProfile(request: HttpRequest, session: string, notice?: Notice): Promise<HttpReply> {
-    const { data, errors } = await ask<{ memberProfile: MemberProfile }>(request, session, PROFILE, { id: subjectOf(session) });
+  async function showProfile(
+    request: HttpRequest,
+    session: string,
+    notice?: Notice,
+  ): Promise<HttpReply> {
+    const { data, errors } = await ask<{ memberProfile: MemberProfile }>(
+      request,
+      session,
+      PROFILE,
+      { id: subjectOf(session) },
+    );
     const code = errors?.[0]?.extensions.code;
     if (code === 'UNAUTHENTICATED' || code === 'MEMBER_NOT_FOUND') return show(401, SIGNED_OUT);
     if (code === 'RATE_LIMITED') return show(429, SLOW_DOWN);
-    if (code !== undefined || !data) return fail(code === 'SERVICE_UNAVAILABLE' ? code : 'INTERNAL_SERVER_ERROR');
+    if (code !== undefined || !data)
+      return fail(code === 'SERVICE_UNAVAILABLE' ? code : 'INTERNAL_SERVER_ERROR');
     const { partnerStandings, ...profile } = data.memberProfile;
-    const named = partnerStandings.map(async ({ partnerId, ...standing }) => ({ ...standing, partner: await partnerName(partnerId) }));
-    return show(200, profilePage({ ...profile, partnerStandings: await Promise.all(named) }, session, notice));
+    const named = partnerStandings.map(async ({ partnerId, ...standing }) => ({
+      ...standing,
+      partner: await partnerName(partnerId),
+    }));
+    return show(
+      200,
+      profilePage({ ...profile, partnerStandings: await Promise.all(named) }, session, notice),
+    );
   }
 
   async function ask<T>(
@@ -157,9 +231,21 @@ export function createSignIn({
     variables: Record<string, unknown>,
   ): Promise<GraphqlReply<T>> {
     const bytes = Buffer.from(JSON.stringify({ query, variables }));
-    const headers = { [HEADERS.authorization.name]: `Bearer ${session}`, [HEADERS.contentType.name]: 'application/json' };
+    const headers = {
+      [HEADERS.authorization.name]: `Bearer ${session}`,
+      [HEADERS.contentType.name]: 'application/json',
+    };
     const { method, address, requestId, signal } = request;
-    const reply = await graphql({ method, path: '/graphql', search: '', headers, address, requestId, signal, body: async () => bytes });
+    const reply = await graphql({
+      method,
+      path: '/graphql',
+      search: '',
+      headers,
+      address,
+      requestId,
+      signal,
+      body: async () => bytes,
+    });
     return JSON.parse(String(reply.body));
   }
 
@@ -171,7 +257,9 @@ export function createSignIn({
   }
 }
 
-type MemberProfile = Omit<Profile, 'partnerStandings'> & { partnerStandings: { partnerId: string; tier: string; points: number }[] };
+type MemberProfile = Omit<Profile, 'partnerStandings'> & {
+  partnerStandings: { partnerId: string; tier: string; points: number }[];
+};
 
 type GraphqlReply<T> = { data?: T | null; errors?: { extensions: { code: ErrorCode } }[] };
 
@@ -188,7 +276,9 @@ function isForSignIn(token: string): boolean {
 }
 
 function kindOf(token: string): (typeof OFFERS)[keyof typeof OFFERS] | undefined {
-  return /^(ml|ec|eu)_[A-Za-z0-9_-]{10,200}$/.test(token) ? OFFERS[token.slice(0, 3) as keyof typeof OFFERS] : undefined;
+  return /^(ml|ec|eu)_[A-Za-z0-9_-]{10,200}$/.test(token)
+    ? OFFERS[token.slice(0, 3) as keyof typeof OFFERS]
+    : undefined;
 }
 
 // Under `no-referrer` browsers send `Origin: null` with a form, but they say the same in Sec-Fetch-Site.
@@ -196,7 +286,11 @@ function isSameOrigin({ headers }: HttpRequest): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';
   const { origin, host } = headers;
-  return origin !== undefined && host !== undefined && (origin === `https://${host}` || origin === `http://${host}`);
+  return (
+    origin !== undefined &&
+    host !== undefined &&
+    (origin === `https://${host}` || origin === `http://${host}`)
+  );
 }
 
 // The token's own subject; the API verifies the token, so a forged one ends there.

@@ -9,7 +9,10 @@ export const DISCOVERY_PATH = '/.well-known/openid-configuration';
 const CACHED = 'public, max-age=300';
 
 /** Answers both documents to GET and HEAD, for anyone. `issuer` is the environment's base address. */
-export function createWellKnown(provider: Pick<Provider, 'signingKeys'>, issuer: string): (request: HttpRequest) => Promise<HttpReply> {
+export function createWellKnown(
+  provider: Pick<Provider, 'signingKeys'>,
+  issuer: string,
+): (request: HttpRequest) => Promise<HttpReply> {
   const discovery = JSON.stringify({
     issuer,
     jwks_uri: `${issuer}${JWKS_PATH}`,
@@ -20,10 +23,15 @@ export function createWellKnown(provider: Pick<Provider, 'signingKeys'>, issuer:
   });
   return async ({ method, path, requestId }) => {
     if (method !== 'GET' && method !== 'HEAD') {
-      const refusal = errorReply('METHOD_NOT_ALLOWED', requestId, { [HEADERS.allow.name]: 'GET, HEAD' });
+      const refusal = errorReply('METHOD_NOT_ALLOWED', requestId, {
+        [HEADERS.allow.name]: 'GET, HEAD',
+      });
       return refusal;
     }
-    const headers = { [HEADERS.contentType.name]: 'application/json; charset=utf-8', [HEADERS.cacheControl.name]: CACHED };
+    const headers = {
+      [HEADERS.contentType.name]: 'application/json; charset=utf-8',
+      [HEADERS.cacheControl.name]: CACHED,
+    };
     if (path === DISCOVERY_PATH) return { status: 200, headers, body: discovery };
     try {
       return { status: 200, headers, body: JSON.stringify(await provider.signingKeys()) };

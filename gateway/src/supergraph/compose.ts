@@ -6,7 +6,9 @@ import { type ASTNode, type DirectiveNode, Kind, parse, visit } from 'graphql';
 import { parse as parseYaml } from 'yaml';
 import { SURFACES } from '../surface/surface.ts';
 
-type SupergraphConfig = { subgraphs: Record<string, { routing_url: string; schema: { file: string } }> };
+type SupergraphConfig = {
+  subgraphs: Record<string, { routing_url: string; schema: { file: string } }>;
+};
 
 /**
  * The supergraph SDL, tags included, of the subgraphs that `configFile` lists.
@@ -19,10 +21,13 @@ export function compose(configFile: string): string {
     url: routing_url,
     typeDefs: parse(readFileSync(join(dirname(configFile), schema.file), 'utf8')),
   }));
-  const faults = services.flatMap(({ name, typeDefs }) => misplacedTags(typeDefs).map((fault) => `${name}: ${fault}`));
+  const faults = services.flatMap(({ name, typeDefs }) =>
+    misplacedTags(typeDefs).map((fault) => `${name}: ${fault}`),
+  );
   if (faults.length > 0) throw new Error(faults.join('\n'));
   const { supergraphSdl, errors } = composeServices(services);
-  if (errors !== undefined || supergraphSdl === undefined) throw new Error(errors?.map((error) => error.message).join('\n'));
+  if (errors !== undefined || supergraphSdl === undefined)
+    throw new Error(errors?.map((error) => error.message).join('\n'));
   return `${supergraphSdl.trimEnd()}\n`;
 }
 
@@ -33,10 +38,15 @@ function misplacedTags(typeDefs: ReturnType<typeof parse>): string[] {
     Directive(tag, _key, _parent, _path, ancestors) {
       if (tag.name.value !== 'tag') return;
       const owner = ancestors.findLast((node): node is ASTNode => 'kind' in node);
-      const place = owner !== undefined && 'name' in owner && owner.name !== undefined ? owner.name.value : 'the schema';
-      if (owner?.kind !== Kind.FIELD_DEFINITION) faults.push(`@tag stands at ${place}; it may stand at fields only`);
+      const place =
+        owner !== undefined && 'name' in owner && owner.name !== undefined
+          ? owner.name.value
+          : 'the schema';
+      if (owner?.kind !== Kind.FIELD_DEFINITION)
+        faults.push(`@tag stands at ${place}; it may stand at fields only`);
       const name = tagName(tag);
-      if (name === undefined || !Object.hasOwn(SURFACES, name)) faults.push(`@tag at ${place} names no surface`);
+      if (name === undefined || !Object.hasOwn(SURFACES, name))
+        faults.push(`@tag at ${place} names no surface`);
     },
   });
   return faults;

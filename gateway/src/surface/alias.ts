@@ -1,5 +1,11 @@
 // Keeps the names callers give to fields apart from the names the planner works with.
-import { type DocumentNode, type GraphQLSchema, isInterfaceType, isObjectType, visit } from 'graphql';
+import {
+  type DocumentNode,
+  type GraphQLSchema,
+  isInterfaceType,
+  isObjectType,
+  visit,
+} from 'graphql';
 
 // Begins every alias that was changed; one that a caller begins like this is changed too, so that it can be told back.
 const GUARD = 'as__';
@@ -8,7 +14,8 @@ const GUARD = 'as__';
 export function fieldNames(supergraph: GraphQLSchema): ReadonlySet<string> {
   const names = new Set<string>();
   for (const type of Object.values(supergraph.getTypeMap())) {
-    if (isObjectType(type) || isInterfaceType(type)) for (const name of Object.keys(type.getFields())) names.add(name);
+    if (isObjectType(type) || isInterfaceType(type))
+      for (const name of Object.keys(type.getFields())) names.add(name);
   }
   return names;
 }
@@ -21,8 +28,10 @@ export function guardAliases(document: DocumentNode, fields: ReadonlySet<string>
   return visit(document, {
     Field(field) {
       const alias = field.alias?.value;
-      if (field.alias === undefined || alias === undefined || alias === field.name.value) return undefined;
-      if (!fields.has(alias) && !alias.startsWith('__') && !alias.startsWith(GUARD)) return undefined;
+      if (field.alias === undefined || alias === undefined || alias === field.name.value)
+        return undefined;
+      if (!fields.has(alias) && !alias.startsWith('__') && !alias.startsWith(GUARD))
+        return undefined;
       return { ...field, alias: { ...field.alias, value: `${GUARD}${alias}` } };
     },
   });

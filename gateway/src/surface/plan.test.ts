@@ -3,8 +3,21 @@
 import { composeServices } from '@apollo/composition';
 import { ApolloGateway } from '@apollo/gateway';
 import { buildSubgraphSchema } from '@apollo/subgraph';
-import type { SubgraphError, SubgraphReply, SubgraphRequest, Transport } from '@partner-loyalty/runtime';
-import { type ExecutionResult, execute, type GraphQLSchema, getVariableValues, Kind, parse, validate } from 'graphql';
+import type {
+  SubgraphError,
+  SubgraphReply,
+  SubgraphRequest,
+  Transport,
+} from '@partner-loyalty/runtime';
+import {
+  type ExecutionResult,
+  execute,
+  type GraphQLSchema,
+  getVariableValues,
+  Kind,
+  parse,
+  validate,
+} from 'graphql';
 import { generateOperation } from '../../../test/cases/operations.ts';
 import { openSurface, surfaceSdl } from './surface.ts';
 
@@ -80,7 +93,10 @@ const store = buildSubgraphSchema({
       __resolveReference: (reference: Entity) => (reference.id === 'b4' ? null : reference),
     },
     Film: { price: ({ id }: { id: string }) => `${id} coins` },
-    Person: { fans: ({ name }: { name: string }) => numberOf(name), films: () => numbers.slice(0, 2).map(film) },
+    Person: {
+      fans: ({ name }: { name: string }) => numberOf(name),
+      films: () => numbers.slice(0, 2).map(film),
+    },
   },
 });
 
@@ -91,14 +107,24 @@ const { supergraphSdl = '' } = composeServices([
 
 function transport(schema: GraphQLSchema): Transport {
   return {
-    execute: async ({ query, variables, operationName }: SubgraphRequest): Promise<SubgraphReply> => {
+    execute: async ({
+      query,
+      variables,
+      operationName,
+    }: SubgraphRequest): Promise<SubgraphReply> => {
       const { data, errors } = await (execute({
         schema,
         document: parse(query),
         variableValues: variables,
         operationName,
       }) as Promise<ExecutionResult>);
-      const masked = errors?.map(({ message, path }): SubgraphError => ({ message, path, extensions: { code: 'INTERNAL_SERVER_ERROR' } }));
+      const masked = errors?.map(
+        ({ message, path }): SubgraphError => ({
+          message,
+          path,
+          extensions: { code: 'INTERNAL_SERVER_ERROR' },
+        }),
+      );
       return JSON.parse(JSON.stringify({ data, errors: masked }));
     },
     ready: async () => {},
@@ -131,11 +157,19 @@ test(`${OPERATIONS} generated operations are answered as stock @apollo/gateway a
   const ids = ['b0', 'b1', 'b2', 'b3', 'b4', 'f0', 'f1', 'x'];
   let compared = 0;
   for (let seed = 0; seed < OPERATIONS; seed += 1) {
-    const { query, variables } = generateOperation(schema, seed, (_name, random) => ids[Math.floor(random() * ids.length)]);
+    const { query, variables } = generateOperation(
+      schema,
+      seed,
+      (_name, random) => ids[Math.floor(random() * ids.length)],
+    );
     const document = parse(query);
     if (validate(schema, document).length > 0) continue; // two fields of one name that do not merge
     const operation = document.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
-    const { coerced = {} } = getVariableValues(schema, operation?.variableDefinitions ?? [], variables);
+    const { coerced = {} } = getVariableValues(
+      schema,
+      operation?.variableDefinitions ?? [],
+      variables,
+    );
     const stock = await executor({
       document,
       queryHash: query,
@@ -148,8 +182,17 @@ test(`${OPERATIONS} generated operations are answered as stock @apollo/gateway a
     // By value: stock gathers the fields of a fragment, ours stand in the order of the document (GraphQL, section 7.2.2).
     // Without places in lists: stock counts only the objects it asked for, and so names a wrong one beside objects of other types.
     const told = (errors: readonly { message: string; path?: readonly unknown[] }[] = []) =>
-      errors.map(({ message, path = [] }) => `${path.filter((step) => typeof step === 'string').join('.')} ${message}`).sort();
-    expect({ query, data: JSON.parse(JSON.stringify(answer.data)), errors: told(answer.errors) }).toEqual({
+      errors
+        .map(
+          ({ message, path = [] }) =>
+            `${path.filter((step) => typeof step === 'string').join('.')} ${message}`,
+        )
+        .sort();
+    expect({
+      query,
+      data: JSON.parse(JSON.stringify(answer.data)),
+      errors: told(answer.errors),
+    }).toEqual({
       query,
       data: JSON.parse(JSON.stringify(stock.data ?? null)),
       errors: told(stock.errors),
@@ -163,15 +206,30 @@ test(`${OPERATIONS} generated operations are answered as stock @apollo/gateway a
 test('an error of an entity names its own place, also among objects of other types', async () => {
   const { execute: ours } = openSurface('partner', supergraphSdl, transports);
   const query = '{ nodes { id ... on Book { postage } } }';
-  const answer = await ours({ document: parse(query), key: query, variables: {}, coerced: {}, scope, requestId: 'r' });
+  const answer = await ours({
+    document: parse(query),
+    key: query,
+    variables: {},
+    coerced: {},
+    scope,
+    requestId: 'r',
+  });
   expect(answer.errors.map(({ path }) => path)).toEqual([['nodes', 2, 'postage']]);
   expect(answer.data).toEqual({ nodes: null });
 });
 
 test('response names from the prototype of objects are names like any other', async () => {
   const { execute: ours } = openSurface('partner', supergraphSdl, transports);
-  const query = '{ __proto__: node(id: "b1") { toString: id constructor: title } hasOwnProperty: node(id: "x") { id } }';
-  const answer = await ours({ document: parse(query), key: query, variables: {}, coerced: {}, scope, requestId: 'r' });
+  const query =
+    '{ __proto__: node(id: "b1") { toString: id constructor: title } hasOwnProperty: node(id: "x") { id } }';
+  const answer = await ours({
+    document: parse(query),
+    key: query,
+    variables: {},
+    coerced: {},
+    scope,
+    requestId: 'r',
+  });
   expect(JSON.stringify(answer)).toBe(
     '{"data":{"__proto__":{"toString":"b1","constructor":"Book 1"},"hasOwnProperty":null},"errors":[],"missing":[]}',
   );
@@ -179,13 +237,26 @@ test('response names from the prototype of objects are names like any other', as
 
 test('an alias means the same, whatever field, shown or hidden, has its name', async () => {
   const { schema, execute: ours } = openSurface('partner', supergraphSdl, transports);
-  const taken = ['id', 'weight', 'secret', 'name', 'title', 'price', 'as__id', '_entities', 'toString'];
+  const taken = [
+    'id',
+    'weight',
+    'secret',
+    'name',
+    'title',
+    'price',
+    'as__id',
+    '_entities',
+    'toString',
+  ];
   const rename = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(rename);
     if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [nameFor(name), rename(inner)]));
+    return Object.fromEntries(
+      Object.entries(value).map(([name, inner]) => [nameFor(name), rename(inner)]),
+    );
   };
-  const nameFor = (alias: string) => (/^a\d+$/.test(alias) ? (taken[Number(alias.slice(1)) % taken.length] ?? alias) : alias);
+  const nameFor = (alias: string) =>
+    /^a\d+$/.test(alias) ? (taken[Number(alias.slice(1)) % taken.length] ?? alias) : alias;
   let compared = 0;
   for (let seed = 0; seed < OPERATIONS; seed += 1) {
     const { query, variables } = generateOperation(schema, seed, () => 'b1');
@@ -193,14 +264,26 @@ test('an alias means the same, whatever field, shown or hidden, has its name', a
     const aliases = [...new Set(query.match(/\ba\d+(?=: )/g))];
     // Two aliases of one name would ask for one field.
     if (new Set(aliases.map(nameFor)).size < aliases.length) continue;
-    if (renamed === query || [query, renamed].some((each) => validate(schema, parse(each)).length > 0)) continue;
+    if (
+      renamed === query ||
+      [query, renamed].some((each) => validate(schema, parse(each)).length > 0)
+    )
+      continue;
     const answers = [query, renamed].map((each) => {
       const document = parse(each);
-      const operation = document.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
-      const { coerced = {} } = getVariableValues(schema, operation?.variableDefinitions ?? [], variables);
+      const operation = document.definitions.find(
+        (node) => node.kind === Kind.OPERATION_DEFINITION,
+      );
+      const { coerced = {} } = getVariableValues(
+        schema,
+        operation?.variableDefinitions ?? [],
+        variables,
+      );
       return ours({ document, key: each, variables, coerced, scope, requestId: 'r' });
     });
-    const [plain, other] = (await Promise.all(answers)).map(({ data }) => JSON.parse(JSON.stringify(data)));
+    const [plain, other] = (await Promise.all(answers)).map(({ data }) =>
+      JSON.parse(JSON.stringify(data)),
+    );
     expect({ renamed, data: other }).toEqual({ renamed, data: rename(plain) });
     compared += 1;
   }

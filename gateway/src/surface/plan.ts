@@ -1,6 +1,12 @@
 // Runs a query plan over the transports: fetches in the order the planner gave, merged into one tree of data, errors with their paths.
 import type { FetchNode, PlanNode, QueryPlanSelectionNode } from '@apollo/query-planner';
-import { isJsonObject, type Scope, type SubgraphError, type SubgraphReply, type Transport } from '@partner-loyalty/runtime';
+import {
+  isJsonObject,
+  type Scope,
+  type SubgraphError,
+  type SubgraphReply,
+  type Transport,
+} from '@partner-loyalty/runtime';
 import type { GraphQLSchema } from 'graphql';
 import { isOfType, rewrite } from './rewrite.ts';
 
@@ -45,7 +51,12 @@ function runNode(node: PlanNode, run: PlanRun, path: readonly string[]): void | 
   }
 }
 
-function runSequence(nodes: readonly PlanNode[], run: PlanRun, path: readonly string[], from: number): void | Promise<void> {
+function runSequence(
+  nodes: readonly PlanNode[],
+  run: PlanRun,
+  path: readonly string[],
+  from: number,
+): void | Promise<void> {
   for (let place = from; place < nodes.length; place += 1) {
     const node = nodes[place];
     const running = node && runNode(node, run, path);
@@ -53,17 +64,25 @@ function runSequence(nodes: readonly PlanNode[], run: PlanRun, path: readonly st
   }
 }
 
-function runParallel(nodes: readonly PlanNode[], run: PlanRun, path: readonly string[]): void | Promise<void> {
-  const running = nodes.map((node) => runNode(node, run, path)).filter((each) => each !== undefined);
+function runParallel(
+  nodes: readonly PlanNode[],
+  run: PlanRun,
+  path: readonly string[],
+): void | Promise<void> {
+  const running = nodes
+    .map((node) => runNode(node, run, path))
+    .filter((each) => each !== undefined);
   return running.length === 0 ? undefined : Promise.all(running).then(() => {});
 }
 
 function runFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): void | Promise<void> {
   const { requires, serviceName, operation: query, operationName } = fetch;
   const transport = run.transports[serviceName];
-  if (transport === undefined) throw new Error(`the plan names a subgraph "${serviceName}" that is not configured`);
+  if (transport === undefined)
+    throw new Error(`the plan names a subgraph "${serviceName}" that is not configured`);
   const variables: Data = Object.create(null); // a variable may be called __proto__
-  for (const name of fetch.variableUsages ?? []) if (Object.hasOwn(run.variables, name)) variables[name] = run.variables[name];
+  for (const name of fetch.variableUsages ?? [])
+    if (Object.hasOwn(run.variables, name)) variables[name] = run.variables[name];
   let places: Place[] = [];
   if (requires !== undefined) {
     const representations: Data[] = [];
@@ -76,13 +95,25 @@ function runFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): void
     if (places.length === 0) return undefined;
     variables.representations = representations;
   }
-  const reply = transport.execute({ query, variables, operationName, scope: run.scope, requestId: run.requestId });
+  const reply = transport.execute({
+    query,
+    variables,
+    operationName,
+    scope: run.scope,
+    requestId: run.requestId,
+  });
   if (!(reply instanceof Promise)) return take(reply, fetch, run, places);
   return reply.then((replied) => take(replied, fetch, run, places));
 }
 
-function take({ data, errors }: SubgraphReply, fetch: FetchNode, run: PlanRun, places: readonly Place[]): void {
-  if (errors !== undefined) for (const error of errors) run.errors.push(...placed(error, fetch, places));
+function take(
+  { data, errors }: SubgraphReply,
+  fetch: FetchNode,
+  run: PlanRun,
+  places: readonly Place[],
+): void {
+  if (errors !== undefined)
+    for (const error of errors) run.errors.push(...placed(error, fetch, places));
   if (data === undefined || data === null) return;
   if (fetch.requires === undefined) {
     rewrite(run.supergraph, fetch.outputRewrites, data);
@@ -105,7 +136,8 @@ function take({ data, errors }: SubgraphReply, fetch: FetchNode, run: PlanRun, p
 function placed(error: SubgraphError, fetch: FetchNode, places: readonly Place[]): SubgraphError[] {
   if (fetch.requires === undefined) return [error];
   const index = error.path?.[1];
-  if (typeof index !== 'number') return places.map(({ path }) => ({ ...error, path: pathOf(path) }));
+  if (typeof index !== 'number')
+    return places.map(({ path }) => ({ ...error, path: pathOf(path) }));
   return [{ ...error, path: [...pathOf(places[index]?.path), ...(error.path?.slice(2) ?? [])] }];
 }
 
@@ -137,12 +169,20 @@ function pathOf(steps: Steps): (string | number)[] {
 }
 
 /** The fields by which an object is known in another subgraph; null where one of them is not there. */
-function represent(source: unknown, selections: readonly QueryPlanSelectionNode[], supergraph: GraphQLSchema): Data | null {
+function represent(
+  source: unknown,
+  selections: readonly QueryPlanSelectionNode[],
+  supergraph: GraphQLSchema,
+): Data | null {
   if (!isJsonObject(source)) return null;
   const representation: Data = {};
   for (const selection of selections) {
     if (selection.kind === 'InlineFragment') {
-      if (selection.typeCondition !== undefined && !isOfType(supergraph, source, selection.typeCondition, false)) continue;
+      if (
+        selection.typeCondition !== undefined &&
+        !isOfType(supergraph, source, selection.typeCondition, false)
+      )
+        continue;
       const part = represent(source, selection.selections, supergraph);
       // What only another condition's fields would need may be absent; the rest still says which object it is.
       if (part !== null) merge(representation, part);
@@ -156,7 +196,11 @@ function represent(source: unknown, selections: readonly QueryPlanSelectionNode[
   return representation;
 }
 
-function represented(value: unknown, selections: readonly QueryPlanSelectionNode[] | undefined, supergraph: GraphQLSchema): unknown {
+function represented(
+  value: unknown,
+  selections: readonly QueryPlanSelectionNode[] | undefined,
+  supergraph: GraphQLSchema,
+): unknown {
   if (selections === undefined || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => represented(item, selections, supergraph));
   return represent(value, selections, supergraph);
@@ -169,8 +213,15 @@ function merge(target: Data, source: Data): void {
     if (value === undefined) continue;
     const present = Object.hasOwn(target, name) ? target[name] : undefined;
     if (isJsonObject(present) && isJsonObject(value)) merge(present, value);
-    else if (Array.isArray(present) && Array.isArray(value) && present.length === value.length) mergeLists(present, value);
-    else if (name === '__proto__') Object.defineProperty(target, name, { value, enumerable: true, writable: true, configurable: true });
+    else if (Array.isArray(present) && Array.isArray(value) && present.length === value.length)
+      mergeLists(present, value);
+    else if (name === '__proto__')
+      Object.defineProperty(target, name, {
+        value,
+        enumerable: true,
+        writable: true,
+        configurable: true,
+      });
     else target[name] = value;
   }
 }

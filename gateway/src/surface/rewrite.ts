@@ -7,12 +7,21 @@ type Data = Record<string, unknown>;
 const FRAGMENT = '... on ';
 
 /** Applies a fetch's rewrites to data, in place. */
-export function rewrite(supergraph: GraphQLSchema, rewrites: readonly FetchDataRewrite[] | undefined, data: unknown): void {
+export function rewrite(
+  supergraph: GraphQLSchema,
+  rewrites: readonly FetchDataRewrite[] | undefined,
+  data: unknown,
+): void {
   if (rewrites === undefined) return;
   for (const each of rewrites) apply(supergraph, each.path, data, each);
 }
 
-function apply(supergraph: GraphQLSchema, path: readonly string[], value: unknown, change: FetchDataRewrite): void {
+function apply(
+  supergraph: GraphQLSchema,
+  path: readonly string[],
+  value: unknown,
+  change: FetchDataRewrite,
+): void {
   if (Array.isArray(value)) {
     for (const item of value) apply(supergraph, path, item, change);
     return;
@@ -21,7 +30,8 @@ function apply(supergraph: GraphQLSchema, path: readonly string[], value: unknow
   if (typeof value !== 'object' || value === null || step === undefined) return;
   const data = value as Data;
   if (step.startsWith(FRAGMENT)) {
-    if (isOfType(supergraph, data, step.slice(FRAGMENT.length), true)) apply(supergraph, rest, data, change);
+    if (isOfType(supergraph, data, step.slice(FRAGMENT.length), true))
+      apply(supergraph, rest, data, change);
   } else if (rest.length > 0) {
     if (Object.hasOwn(data, step)) apply(supergraph, rest, data[step], change);
   } else if (change.kind === 'ValueSetter') {
@@ -33,9 +43,18 @@ function apply(supergraph: GraphQLSchema, path: readonly string[], value: unknow
 }
 
 /** Whether an object is of a type, itself or through an interface or union; `unknown` is the answer where it does not say what it is. */
-export function isOfType(supergraph: GraphQLSchema, { __typename }: Data, name: string, unknown: boolean): boolean {
+export function isOfType(
+  supergraph: GraphQLSchema,
+  { __typename }: Data,
+  name: string,
+  unknown: boolean,
+): boolean {
   if (typeof __typename !== 'string') return unknown;
   if (__typename === name) return true;
   const [own, wanted] = [supergraph.getType(__typename), supergraph.getType(name)];
-  return isAbstractType(wanted) && (isObjectType(own) || isInterfaceType(own)) && supergraph.isSubType(wanted, own);
+  return (
+    isAbstractType(wanted) &&
+    (isObjectType(own) || isInterfaceType(own)) &&
+    supergraph.isSubType(wanted, own)
+  );
 }

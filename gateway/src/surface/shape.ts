@@ -28,18 +28,27 @@ export type Shape = (data: Data, missing: (path: Path) => void) => Data | null;
  * Compiles the only operation of a validated document with guarded aliases (alias.ts). `variables` decide @skip and @include: a shape fits every request in which those have
  * the same values. Neither the document nor the data can reach an object's prototype.
  */
-export function compileShape(schema: GraphQLSchema, document: DocumentNode, variables: Data): Shape {
+export function compileShape(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  variables: Data,
+): Shape {
   const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const node of document.definitions) if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
+  for (const node of document.definitions)
+    if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
   const operation = document.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
   const root = operation && schema.getRootType(operation.operation);
-  if (operation === undefined || !root) throw new Error('a validated document has an operation with a root type');
+  if (operation === undefined || !root)
+    throw new Error('a validated document has an operation with a root type');
 
   const included = ({ directives = [] }: SelectionNode) =>
     directives.every(({ name, arguments: [condition] = [] }) => {
       if (name.value !== 'skip' && name.value !== 'include') return true;
       const value = condition?.value;
-      const holds = value?.kind === Kind.VARIABLE ? variables[value.name.value] === true : value?.kind === Kind.BOOLEAN && value.value;
+      const holds =
+        value?.kind === Kind.VARIABLE
+          ? variables[value.name.value] === true
+          : value?.kind === Kind.BOOLEAN && value.value;
       return holds === (name.value === 'include');
     });
 
@@ -56,9 +65,14 @@ export function compileShape(schema: GraphQLSchema, document: DocumentNode, vari
         found.set(name, [...(found.get(name) ?? []), selection]);
         continue;
       }
-      const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? fragments.get(selection.name.value) : selection;
-      const condition = fragment?.typeCondition && schema.getType(fragment.typeCondition.name.value);
-      const applies = !condition || condition === type || (isAbstractType(condition) && schema.isSubType(condition, type));
+      const fragment =
+        selection.kind === Kind.FRAGMENT_SPREAD ? fragments.get(selection.name.value) : selection;
+      const condition =
+        fragment?.typeCondition && schema.getType(fragment.typeCondition.name.value);
+      const applies =
+        !condition ||
+        condition === type ||
+        (isAbstractType(condition) && schema.isSubType(condition, type));
       if (fragment && applies) collect(type, [fragment.selectionSet], found);
     }
     return found;
@@ -85,31 +99,45 @@ export function compileShape(schema: GraphQLSchema, document: DocumentNode, vari
     const shown = responseName(name);
     if (field === '__typename') return { name, shown, nonNull: true, complete: () => type.name };
     const definition = type.getFields()[field];
-    if (definition === undefined) throw new Error(`a validated document asks for ${type.name}.${field}`);
+    if (definition === undefined)
+      throw new Error(`a validated document asks for ${type.name}.${field}`);
     const sets = nodes.flatMap((node) => node.selectionSet ?? []);
     const complete = compileType(definition.type, sets);
-    return { name, shown, nonNull: isNonNullType(definition.type), complete: under(shown, complete) };
+    return {
+      name,
+      shown,
+      nonNull: isNonNullType(definition.type),
+      complete: under(shown, complete),
+    };
   }
 
   function compileType(type: GraphQLOutputType, sets: readonly SelectionSetNode[]): Completer {
     if (isNonNullType(type)) {
       const complete = compileType(type.ofType, sets);
       // A null that a nested field brought about has been told where it arose.
-      return (value, path, missing) => (value === null ? broken(path, missing) : complete(value, path, missing));
+      return (value, path, missing) =>
+        value === null ? broken(path, missing) : complete(value, path, missing);
     }
     if (isListType(type)) return compileList(type.ofType, compileType(type.ofType, sets));
     if (isObjectType(type)) return nullable(compileObject(type, sets));
     if (isAbstractType(type)) return nullable(compileAbstract(type, sets));
-    if (isEnumType(type)) return nullable((value, path, missing) => (type.getValue(String(value)) ? value : broken(path, missing)));
+    if (isEnumType(type))
+      return nullable((value, path, missing) =>
+        type.getValue(String(value)) ? value : broken(path, missing),
+      );
     return (value) => value;
   }
 
-  function compileAbstract(type: GraphQLCompositeType, sets: readonly SelectionSetNode[]): Completer {
+  function compileAbstract(
+    type: GraphQLCompositeType,
+    sets: readonly SelectionSetNode[],
+  ): Completer {
     const byName = new Map<unknown, Completer>();
     return (value, path, missing) => {
       const name = (value as Data).__typename;
       const found = typeof name === 'string' ? schema.getType(name) : undefined;
-      if (!isObjectType(found) || !isAbstractType(type) || !schema.isSubType(type, found)) return broken(path, missing);
+      if (!isObjectType(found) || !isAbstractType(type) || !schema.isSubType(type, found))
+        return broken(path, missing);
       const complete = byName.get(name) ?? compileObject(found, sets);
       byName.set(name, complete);
       return complete(value, path, missing);
@@ -144,7 +172,9 @@ function compileList(item: GraphQLOutputType, complete: Completer): Completer {
   const nonNull = isNonNullType(item);
   return nullable((value, before, missing) => {
     if (!Array.isArray(value)) return broken(before, missing);
-    const completed = value.map((each: unknown, step) => complete(each ?? null, { before, step }, missing));
+    const completed = value.map((each: unknown, step) =>
+      complete(each ?? null, { before, step }, missing),
+    );
     return nonNull && completed.includes(null) ? null : completed;
   });
 }

@@ -9,7 +9,9 @@ import { openSurface, SURFACES, type Surface, surfaceSdl } from './surface.ts';
 const root = join(import.meta.dirname, '../../..');
 const supergraph = compose(join(root, 'supergraph.yaml'));
 
-function recording(answer: (request: SubgraphRequest) => Record<string, unknown>): Transport & { asked: SubgraphRequest[] } {
+function recording(
+  answer: (request: SubgraphRequest) => Record<string, unknown>,
+): Transport & { asked: SubgraphRequest[] } {
   const asked: SubgraphRequest[] = [];
   return {
     asked,
@@ -37,25 +39,48 @@ test('a surface shows nothing but its own fields and what they lead to', async (
   const member = await schemaOf('member');
   expect(partner).toContain('memberByEmail(email: String!): PartnerMemberRead');
   expect(partner).toContain('input EnrollMemberInput');
-  expect(partner).not.toMatch(/MemberProfile|PartnerStanding|MembershipYearStats|activePartnerIds|@tag|_entities|join__/);
+  expect(partner).not.toMatch(
+    /MemberProfile|PartnerStanding|MembershipYearStats|activePartnerIds|@tag|_entities|join__/,
+  );
   expect(member).toContain('memberProfile(id: ID!): MemberProfile');
-  expect(member).not.toMatch(/PartnerMemberRead|EnrollMember|activePartnerIds|memberByEmail|_entities/);
+  expect(member).not.toMatch(
+    /PartnerMemberRead|EnrollMember|activePartnerIds|memberByEmail|_entities/,
+  );
 });
 
 test('a field without a tag is on no surface, though others may be computed from it', async () => {
-  const members = recording(() => ({ memberProfile: { __typename: 'MemberProfile', memberId: 'm', activePartnerIds: ['p'] } }));
-  const standings = recording(() => ({ _entities: [{ partnerStandings: [{ partnerId: 'p', tier: 'GOLD', points: 7 }] }] }));
+  const members = recording(() => ({
+    memberProfile: { __typename: 'MemberProfile', memberId: 'm', activePartnerIds: ['p'] },
+  }));
+  const standings = recording(() => ({
+    _entities: [{ partnerStandings: [{ partnerId: 'p', tier: 'GOLD', points: 7 }] }],
+  }));
   const surface = openSurface('member', supergraph, { members, standings });
   const query = '{ memberProfile(id: "m") { partnerStandings { partnerId tier points } } }';
   const scope = { kind: 'member', memberId: 'm' } as const;
-  const result = await surface.execute({ document: parse(query), key: query, variables: {}, coerced: {}, scope, requestId: 'r' });
-  expect(result).toMatchObject({ data: { memberProfile: { partnerStandings: [{ partnerId: 'p', tier: 'GOLD', points: 7 }] } } });
-  expect(standings.asked[0]).toMatchObject({ scope, requestId: 'r', variables: { representations: [{ activePartnerIds: ['p'] }] } });
+  const result = await surface.execute({
+    document: parse(query),
+    key: query,
+    variables: {},
+    coerced: {},
+    scope,
+    requestId: 'r',
+  });
+  expect(result).toMatchObject({
+    data: { memberProfile: { partnerStandings: [{ partnerId: 'p', tier: 'GOLD', points: 7 }] } },
+  });
+  expect(standings.asked[0]).toMatchObject({
+    scope,
+    requestId: 'r',
+    variables: { representations: [{ activePartnerIds: ['p'] }] },
+  });
 });
 
 test('a read asks members once and standings once, and a look-up that found nobody asks standings not at all', async () => {
   const found = { __typename: 'PartnerMemberRead', memberId: 'm', email: 'e' };
-  const members = recording(({ query }) => (query.includes('b:') ? { a: found, b: null } : { a: null }));
+  const members = recording(({ query }) =>
+    query.includes('b:') ? { a: found, b: null } : { a: null },
+  );
   const standings = recording(() => ({ _entities: [{ tier: 'GOLD', points: 7 }] }));
   const surface = openSurface('partner', supergraph, { members, standings });
   const run = (query: string) =>
@@ -67,7 +92,9 @@ test('a read asks members once and standings once, and a look-up that found nobo
       scope: { kind: 'partner', partnerId: 'p' },
       requestId: 'r',
     });
-  await run('{ a: memberByEmail(email: "a") { email tier points } b: memberByEmail(email: "b") { email tier points } }');
+  await run(
+    '{ a: memberByEmail(email: "a") { email tier points } b: memberByEmail(email: "b") { email tier points } }',
+  );
   expect([members.asked.length, standings.asked.length]).toEqual([1, 1]);
   await run('{ a: memberByEmail(email: "a") { email tier points } }');
   expect([members.asked.length, standings.asked.length]).toEqual([2, 1]);
@@ -84,19 +111,21 @@ describe('cutting a surface', () => {
         enum E { X } enum F { Y } input In { n: Nested } input Nested { s: String } input Other { s: String } union U = A | B`),
       'partner',
     );
-    const hidden = (name: string) => new RegExp(`(type|enum|input|union) ${name}\\b[^{=]*@inaccessible`).test(cut);
+    const hidden = (name: string) =>
+      new RegExp(`(type|enum|input|union) ${name}\\b[^{=]*@inaccessible`).test(cut);
     expect(['B', 'F', 'Other', 'U'].every(hidden)).toBe(true);
     expect(['Query', 'A', 'E', 'In', 'Nested'].some(hidden)).toBe(false);
     expect(() => buildSchema(cut, { assumeValidSDL: true })).not.toThrow();
   });
 
   test('refuses a visible field whose type has nothing to show', () => {
-    expect(() => surfaceSdl(sdl('type Query { a: A @tag(name: "partner") } type A { b: Int }'), 'partner')).toThrow(
-      /A on the partner surface/,
-    );
+    expect(() =>
+      surfaceSdl(sdl('type Query { a: A @tag(name: "partner") } type A { b: Int }'), 'partner'),
+    ).toThrow(/A on the partner surface/);
   });
 
   test('leaves the other surface alone', () => {
-    for (const surface of Object.keys(SURFACES) as Surface[]) expect(surfaceSdl(supergraph, surface)).toContain('@inaccessible');
+    for (const surface of Object.keys(SURFACES) as Surface[])
+      expect(surfaceSdl(supergraph, surface)).toContain('@inaccessible');
   });
 });

@@ -1,7 +1,12 @@
 // The surfaces: schemas cut from the one graph by @tag, each with an executor of its own, so that a hidden field and a misspelt one are the same thing.
 import { operationFromDocument, Supergraph } from '@apollo/federation-internals';
 import { type PlanNode, QueryPlanner } from '@apollo/query-planner';
-import { expandedSelections, type Scope, type SubgraphError, type Transport } from '@partner-loyalty/runtime';
+import {
+  expandedSelections,
+  type Scope,
+  type SubgraphError,
+  type Transport,
+} from '@partner-loyalty/runtime';
 import {
   type ConstDirectiveNode,
   type DefinitionNode,
@@ -49,7 +54,10 @@ export type ExecutionResult = {
   nullViolations: Path[];
 };
 
-export type SurfaceExecutor = { schema: GraphQLSchema; execute(execution: Execution): ExecutionResult | Promise<ExecutionResult> };
+export type SurfaceExecutor = {
+  schema: GraphQLSchema;
+  execute(execution: Execution): ExecutionResult | Promise<ExecutionResult>;
+};
 
 // Callers choose documents, so both bounds matter.
 const MAX_PLANS = 2_000;
@@ -60,10 +68,15 @@ const BYTES_PLANNED = 640;
 const BYTES_SHAPED = 384;
 
 /** Builds the executor of one surface over the transports, which are found by the subgraph's name. Throws where the supergraph does not fit. */
-export function openSurface(surface: Surface, supergraphSdl: string, transports: Readonly<Record<string, Transport>>): SurfaceExecutor {
+export function openSurface(
+  surface: Surface,
+  supergraphSdl: string,
+  transports: Readonly<Record<string, Transport>>,
+): SurfaceExecutor {
   const supergraph = Supergraph.build(surfaceSdl(supergraphSdl, surface));
   for (const { name } of supergraph.subgraphsMetadata()) {
-    if (!Object.hasOwn(transports, name)) throw new Error(`the supergraph names a subgraph "${name}" that is not configured`);
+    if (!Object.hasOwn(transports, name))
+      throw new Error(`the supergraph names a subgraph "${name}" that is not configured`);
   }
   const planner = new QueryPlanner(supergraph);
   const apiSchema = supergraph.apiSchema();
@@ -74,7 +87,9 @@ export function openSurface(surface: Surface, supergraphSdl: string, transports:
     max: MAX_PLANS,
     maxSize: MAX_BYTES,
     sizeCalculation: ({ document, conditions }, key) =>
-      1_024 + key.length * BYTES_PER_CHARACTER + expandedSelections(document) * (BYTES_PLANNED + mostShapes(conditions) * BYTES_SHAPED),
+      1_024 +
+      key.length * BYTES_PER_CHARACTER +
+      expandedSelections(document) * (BYTES_PLANNED + mostShapes(conditions) * BYTES_SHAPED),
   });
 
   function plannedOf(document: DocumentNode, key: string): Planned {
@@ -94,7 +109,16 @@ export function openSurface(surface: Surface, supergraphSdl: string, transports:
     execute({ document, key, variables, coerced, scope, requestId }) {
       const planned = plannedOf(document, key);
       const shape = shapeOf(planned, schema, coerced);
-      const run: PlanRun = { transports, supergraph: whole, variables, coerced, scope, requestId, data: {}, errors: [] };
+      const run: PlanRun = {
+        transports,
+        supergraph: whole,
+        variables,
+        coerced,
+        scope,
+        requestId,
+        data: {},
+        errors: [],
+      };
       const running = planned.node && runPlan(planned.node, run);
       return running ? running.then(() => shaped(run, shape)) : shaped(run, shape);
     },
@@ -102,7 +126,12 @@ export function openSurface(surface: Surface, supergraphSdl: string, transports:
 }
 
 /** A document with guarded aliases, its plan, the variables its conditions name, and its shapes by the values of those. */
-type Planned = { document: DocumentNode; node?: PlanNode; conditions: readonly string[]; shapes: Map<string, Shape> };
+type Planned = {
+  document: DocumentNode;
+  node?: PlanNode;
+  conditions: readonly string[];
+  shapes: Map<string, Shape>;
+};
 
 // With many conditions the combinations are not worth keeping; then each request compiles its own shape.
 const MAX_SHAPES = 16;
@@ -112,8 +141,15 @@ function mostShapes(conditions: readonly string[]): number {
   return Math.min(MAX_SHAPES, 2 ** conditions.length);
 }
 
-function shapeOf({ document, conditions, shapes }: Planned, schema: GraphQLSchema, coerced: Record<string, unknown>): Shape {
-  const values = conditions.length === 0 ? '' : conditions.map((name) => (coerced[name] === true ? '1' : '0')).join('');
+function shapeOf(
+  { document, conditions, shapes }: Planned,
+  schema: GraphQLSchema,
+  coerced: Record<string, unknown>,
+): Shape {
+  const values =
+    conditions.length === 0
+      ? ''
+      : conditions.map((name) => (coerced[name] === true ? '1' : '0')).join('');
   const known = shapes.get(values);
   if (known !== undefined) return known;
   const shape = compileShape(schema, document, coerced);
@@ -125,7 +161,10 @@ function shapeOf({ document, conditions, shapes }: Planned, schema: GraphQLSchem
 function asNamed(error: SubgraphError): SubgraphError {
   return error.path === undefined
     ? error
-    : { ...error, path: error.path.map((step) => (typeof step === 'string' ? responseName(step) : step)) };
+    : {
+        ...error,
+        path: error.path.map((step) => (typeof step === 'string' ? responseName(step) : step)),
+      };
 }
 
 function conditionsOf(document: DocumentNode): string[] {
@@ -140,7 +179,11 @@ function conditionsOf(document: DocumentNode): string[] {
 
 function shaped({ data, errors }: PlanRun, shape: Shape): ExecutionResult {
   const nullViolations: Path[] = [];
-  return { data: shape(data, (path) => void nullViolations.push(path)), errors: errors.map(asNamed), nullViolations };
+  return {
+    data: shape(data, (path) => void nullViolations.push(path)),
+    errors: errors.map(asNamed),
+    nullViolations,
+  };
 }
 
 /**
@@ -151,7 +194,8 @@ function shaped({ data, errors }: PlanRun, shape: Shape): ExecutionResult {
 export function surfaceSdl(supergraph: string, surface: Surface): string {
   const document = parse(supergraph);
   const types = new Map<string, TypeDefinition>();
-  for (const node of document.definitions) if (isTypeDefinition(node)) types.set(node.name.value, node);
+  for (const node of document.definitions)
+    if (isTypeDefinition(node)) types.set(node.name.value, node);
   const visible = (field: FieldDefinitionNode) => hasTag(field, surface);
   const reached = reach(types, visible, surface);
   const definitions = document.definitions.map((node): DefinitionNode => {
@@ -160,7 +204,9 @@ export function surfaceSdl(supergraph: string, surface: Surface): string {
     const shown = reached.has(node.name.value);
     const directives = shown ? node.directives : hide(node.directives);
     if (!isComposite(node)) return { ...node, directives };
-    const fields = node.fields?.map((field) => (visible(field) ? field : { ...field, directives: hide(field.directives) }));
+    const fields = node.fields?.map((field) =>
+      visible(field) ? field : { ...field, directives: hide(field.directives) },
+    );
     return { ...node, directives, fields };
   });
   if (!document.definitions.some(definesInaccessible)) definitions.push(...INACCESSIBLE);
@@ -173,27 +219,43 @@ const INACCESSIBLE_URL = 'https://specs.apollo.dev/inaccessible/v0.2';
 const INACCESSIBLE = parse(
   'directive @inaccessible on FIELD_DEFINITION | OBJECT | INTERFACE | UNION | ARGUMENT_DEFINITION | SCALAR | ENUM | ENUM_VALUE | INPUT_OBJECT | INPUT_FIELD_DEFINITION',
 ).definitions;
-const HIDDEN: ConstDirectiveNode = { kind: Kind.DIRECTIVE, name: { kind: Kind.NAME, value: 'inaccessible' } };
+const HIDDEN: ConstDirectiveNode = {
+  kind: Kind.DIRECTIVE,
+  name: { kind: Kind.NAME, value: 'inaccessible' },
+};
 
-const isTypeDefinition = (node: DefinitionNode): node is TypeDefinition => node.kind.endsWith('TypeDefinition');
-const isComposite = (node: TypeDefinition) => node.kind === Kind.OBJECT_TYPE_DEFINITION || node.kind === Kind.INTERFACE_TYPE_DEFINITION;
+const isTypeDefinition = (node: DefinitionNode): node is TypeDefinition =>
+  node.kind.endsWith('TypeDefinition');
+const isComposite = (node: TypeDefinition) =>
+  node.kind === Kind.OBJECT_TYPE_DEFINITION || node.kind === Kind.INTERFACE_TYPE_DEFINITION;
 const isMachinery = (name: string) => /^(join|link|core|context|connect)__/.test(name);
-const definesInaccessible = (node: DefinitionNode) => node.kind === Kind.DIRECTIVE_DEFINITION && node.name.value === 'inaccessible';
+const definesInaccessible = (node: DefinitionNode) =>
+  node.kind === Kind.DIRECTIVE_DEFINITION && node.name.value === 'inaccessible';
 
 function hasTag(field: FieldDefinitionNode, surface: Surface): boolean {
   return (field.directives ?? []).some(
-    ({ name, arguments: args }) => name.value === 'tag' && args?.some(({ value }) => value.kind === Kind.STRING && value.value === surface),
+    ({ name, arguments: args }) =>
+      name.value === 'tag' &&
+      args?.some(({ value }) => value.kind === Kind.STRING && value.value === surface),
   );
 }
 
 function hide(directives: readonly ConstDirectiveNode[] = []): readonly ConstDirectiveNode[] {
-  return directives.some(({ name }) => name.value === 'inaccessible') ? directives : [...directives, HIDDEN];
+  return directives.some(({ name }) => name.value === 'inaccessible')
+    ? directives
+    : [...directives, HIDDEN];
 }
 
 // The types that visible fields lead to from the roots, arguments and their input types included.
-function reach(types: Map<string, TypeDefinition>, visible: (field: FieldDefinitionNode) => boolean, surface: Surface): Set<string> {
+function reach(
+  types: Map<string, TypeDefinition>,
+  visible: (field: FieldDefinitionNode) => boolean,
+  surface: Surface,
+): Set<string> {
   const reached = new Set<string>(['Query']);
-  const roots = ['Query', 'Mutation', 'Subscription'].filter((name) => someVisible(types.get(name), visible));
+  const roots = ['Query', 'Mutation', 'Subscription'].filter((name) =>
+    someVisible(types.get(name), visible),
+  );
   const pending = [...roots];
   for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
     const node = types.get(name);
@@ -201,8 +263,15 @@ function reach(types: Map<string, TypeDefinition>, visible: (field: FieldDefinit
     reached.add(name);
     for (const next of leadsTo(node, visible, types)) {
       const target = types.get(next);
-      if (target !== undefined && isComposite(target) && target.kind === Kind.OBJECT_TYPE_DEFINITION && !someVisible(target, visible)) {
-        throw new Error(`${name} shows ${next} on the ${surface} surface, of which no field is visible there`);
+      if (
+        target !== undefined &&
+        isComposite(target) &&
+        target.kind === Kind.OBJECT_TYPE_DEFINITION &&
+        !someVisible(target, visible)
+      ) {
+        throw new Error(
+          `${name} shows ${next} on the ${surface} surface, of which no field is visible there`,
+        );
       }
       if (!reached.has(next)) pending.push(next);
     }
@@ -210,16 +279,26 @@ function reach(types: Map<string, TypeDefinition>, visible: (field: FieldDefinit
   return reached;
 }
 
-function leadsTo(node: TypeDefinition, visible: (field: FieldDefinitionNode) => boolean, types: Map<string, TypeDefinition>): string[] {
+function leadsTo(
+  node: TypeDefinition,
+  visible: (field: FieldDefinitionNode) => boolean,
+  types: Map<string, TypeDefinition>,
+): string[] {
   switch (node.kind) {
     case Kind.OBJECT_TYPE_DEFINITION:
     case Kind.INTERFACE_TYPE_DEFINITION: {
       const fields = (node.fields ?? []).filter(visible);
-      const implementers = node.kind === Kind.INTERFACE_TYPE_DEFINITION ? implementersOf(node.name.value, types) : [];
+      const implementers =
+        node.kind === Kind.INTERFACE_TYPE_DEFINITION ? implementersOf(node.name.value, types) : [];
       return [
-        ...fields.flatMap((field) => [named(field.type), ...(field.arguments ?? []).map((argument) => named(argument.type))]),
+        ...fields.flatMap((field) => [
+          named(field.type),
+          ...(field.arguments ?? []).map((argument) => named(argument.type)),
+        ]),
         ...(node.interfaces ?? []).map(({ name }) => name.value),
-        ...implementers.filter((implementer) => someVisible(implementer, visible)).map(({ name }) => name.value),
+        ...implementers
+          .filter((implementer) => someVisible(implementer, visible))
+          .map(({ name }) => name.value),
       ];
     }
     case Kind.INPUT_OBJECT_TYPE_DEFINITION:
@@ -231,14 +310,21 @@ function leadsTo(node: TypeDefinition, visible: (field: FieldDefinitionNode) => 
   }
 }
 
-function implementersOf(name: string, types: Map<string, TypeDefinition>): ObjectTypeDefinitionNode[] {
+function implementersOf(
+  name: string,
+  types: Map<string, TypeDefinition>,
+): ObjectTypeDefinitionNode[] {
   return [...types.values()].filter(
     (node): node is ObjectTypeDefinitionNode =>
-      node.kind === Kind.OBJECT_TYPE_DEFINITION && (node.interfaces ?? []).some((implemented) => implemented.name.value === name),
+      node.kind === Kind.OBJECT_TYPE_DEFINITION &&
+      (node.interfaces ?? []).some((implemented) => implemented.name.value === name),
   );
 }
 
-function someVisible(node: TypeDefinition | undefined, visible: (field: FieldDefinitionNode) => boolean): boolean {
+function someVisible(
+  node: TypeDefinition | undefined,
+  visible: (field: FieldDefinitionNode) => boolean,
+): boolean {
   return node !== undefined && isComposite(node) && (node.fields ?? []).some(visible);
 }
 
@@ -247,7 +333,9 @@ function named(type: TypeNode): string {
 }
 
 function linkInaccessible<T extends { directives?: readonly ConstDirectiveNode[] }>(schema: T): T {
-  const linked = (schema.directives ?? []).some((link) => print(link).includes('specs.apollo.dev/inaccessible/'));
+  const linked = (schema.directives ?? []).some((link) =>
+    print(link).includes('specs.apollo.dev/inaccessible/'),
+  );
   if (linked) return schema;
   const sdl = `schema @link(url: "${INACCESSIBLE_URL}", for: SECURITY) { query: Query }`;
   const [definition] = parse(sdl).definitions;

@@ -10,12 +10,15 @@ function newLookUp(load: (keys: string[]) => Promise<ReadonlyMap<string, string>
   });
   return { queries, lookUp };
 }
-const echo = async (keys: string[]) => new Map(keys.filter((key) => key !== 'unknown').map((key) => [key, key.toUpperCase()]));
+const echo = async (keys: string[]) =>
+  new Map(keys.filter((key) => key !== 'unknown').map((key) => [key, key.toUpperCase()]));
 
 test('look-ups of one turn are one query, and each gets its own answer', async () => {
   const { queries, lookUp } = newLookUp(echo);
   const later = Promise.resolve().then(() => lookUp('c'));
-  expect(await Promise.all([lookUp('a'), lookUp('b'), lookUp('a'), lookUp('unknown'), later])).toEqual(['A', 'B', 'A', undefined, 'C']);
+  expect(
+    await Promise.all([lookUp('a'), lookUp('b'), lookUp('a'), lookUp('unknown'), later]),
+  ).toEqual(['A', 'B', 'A', undefined, 'C']);
   expect(queries).toEqual([['a', 'b', 'unknown', 'c']]);
 });
 
@@ -52,7 +55,10 @@ test('a query that fails, fails for each look-up of it and for no other', async 
     if (down) throw new Error('down');
     return echo(keys);
   });
-  expect((await Promise.allSettled([lookUp('a'), lookUp('b')])).map((one) => one.status)).toEqual(['rejected', 'rejected']);
+  expect((await Promise.allSettled([lookUp('a'), lookUp('b')])).map((one) => one.status)).toEqual([
+    'rejected',
+    'rejected',
+  ]);
   down = false;
   expect(await lookUp('a')).toBe('A');
 });

@@ -9,7 +9,9 @@ const MAX_KEYS = 100;
  * A read by key. The reads of one event-loop turn, whoever asks, share one call of `load` for each 100 keys, each key named once; where it fails, it fails
  * for each of them. Nothing is kept beyond that.
  */
-export function batchLoad<V>(load: (keys: string[]) => Promise<ReadonlyMap<string, V>>): (key: string) => Promise<V | undefined> {
+export function batchLoad<V>(
+  load: (keys: string[]) => Promise<ReadonlyMap<string, V>>,
+): (key: string) => Promise<V | undefined> {
   const loader = new DataLoader<string, V | undefined>(
     async (keys) => {
       const found = await load([...new Set(keys)]);

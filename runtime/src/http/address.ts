@@ -6,7 +6,10 @@ type Address = ReturnType<typeof ipaddr.process>;
 /** Says whether an address lies in one of the CIDR ranges. */
 export function createTrust(ranges: readonly string[]): (address: Address) => boolean {
   const parsed = ranges.map((range) => ipaddr.parseCIDR(range));
-  return (address) => parsed.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
+  return (address) =>
+    parsed.some(
+      ([network, bits]) => network.kind() === address.kind() && address.match(network, bits),
+    );
 }
 
 /**
@@ -37,5 +40,7 @@ function parse(entry: string): Address | undefined {
     .trim()
     .replace(/^\[([^\]]*)\](:\d+)?$/, '$1')
     .replace(/^([\d.]+):\d+$/, '$1');
-  return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text) ? ipaddr.process(text) : undefined;
+  return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text)
+    ? ipaddr.process(text)
+    : undefined;
 }

@@ -24,11 +24,18 @@ export function errorBody(
   extra?: Record<string, unknown>,
   message: string = ERRORS[code].message,
 ): string {
-  return JSON.stringify({ errors: [{ message, extensions: { code, requestId, ...extra } }], ...extra });
+  return JSON.stringify({
+    errors: [{ message, extensions: { code, requestId, ...extra } }],
+    ...extra,
+  });
 }
 
 /** A refusal with the status and text of its code. `headers` are sent too. */
-export function errorReply(code: ErrorCode, requestId: string, headers: Record<string, string> = {}): HttpReply {
+export function errorReply(
+  code: ErrorCode,
+  requestId: string,
+  headers: Record<string, string> = {},
+): HttpReply {
   return { status: ERRORS[code].status, headers, body: errorBody(code, requestId) };
 }
 
@@ -57,14 +64,23 @@ export async function writeReply(
   end(incoming, outgoing, closing);
 }
 
-function end(incoming: IncomingMessage, outgoing: ServerResponse, closing: () => boolean, last?: string | Buffer): void {
+function end(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  closing: () => boolean,
+  last?: string | Buffer,
+): void {
   outgoing.end(last);
   // Its head may have promised to keep the connection, and it is not all out yet.
   if (closing()) outgoing.once('finish', () => incoming.socket.destroySoon());
 }
 
 /** Writes a reply to a socket that node:http has given up on or handed over, and closes it once the client had time to read. */
-export function writeRawReply(socket: Duplex, reply: HttpReply & { body: string }, requestId: string): void {
+export function writeRawReply(
+  socket: Duplex,
+  reply: HttpReply & { body: string },
+  requestId: string,
+): void {
   const list = headerList(reply, requestId, true);
   let head = `HTTP/1.1 ${reply.status} ${STATUS_CODES[reply.status] ?? ''}\r\n`;
   for (let i = 0; i < list.length; i += 2) head += `${list[i]}: ${list[i + 1]}\r\n`;
@@ -74,13 +90,20 @@ export function writeRawReply(socket: Duplex, reply: HttpReply & { body: string 
 }
 
 /** Names and values in turn, as node:http takes them with the least work. */
-function headerList({ status, headers, body }: HttpReply, requestId: string, close: boolean): string[] {
+function headerList(
+  { status, headers, body }: HttpReply,
+  requestId: string,
+  close: boolean,
+): string[] {
   const list = [HEADERS.requestId.name, requestId];
   for (const name in headers) list.push(name, headers[name] ?? '');
-  if (headers['content-type'] === undefined && status !== 204) list.push('content-type', 'application/json; charset=utf-8');
+  if (headers['content-type'] === undefined && status !== 204)
+    list.push('content-type', 'application/json; charset=utf-8');
   if (headers['cache-control'] === undefined) list.push('cache-control', 'no-store');
-  if (headers['x-content-type-options'] === undefined) list.push('x-content-type-options', 'nosniff');
-  if (typeof body !== 'function' && status !== 204) list.push('content-length', String(Buffer.byteLength(body)));
+  if (headers['x-content-type-options'] === undefined)
+    list.push('x-content-type-options', 'nosniff');
+  if (typeof body !== 'function' && status !== 204)
+    list.push('content-length', String(Buffer.byteLength(body)));
   if (close) list.push('connection', 'close');
   return list;
 }

@@ -40,7 +40,12 @@ export class NodeRequest implements HttpRequest {
   private controller: AbortController | undefined = undefined;
 
   /** `outgoing` is undefined for CONNECT, which has neither body nor answer of its own in node:http. */
-  constructor(incoming: IncomingMessage, outgoing: ServerResponse | undefined, origin: RequestOrigin, awaitsContinue: boolean) {
+  constructor(
+    incoming: IncomingMessage,
+    outgoing: ServerResponse | undefined,
+    origin: RequestOrigin,
+    awaitsContinue: boolean,
+  ) {
     const { url = '/', method = '', headers } = incoming;
     const target = url.charCodeAt(0) === 47 ? url : originForm(url);
     const mark = target.indexOf('?');
@@ -79,7 +84,8 @@ export class NodeRequest implements HttpRequest {
 
   body(limitBytes: number): Promise<Buffer> {
     const { incoming, outgoing } = this;
-    if (Number(this.headers['content-length']) > limitBytes) return Promise.reject(new ApiError('PAYLOAD_TOO_LARGE'));
+    if (Number(this.headers['content-length']) > limitBytes)
+      return Promise.reject(new ApiError('PAYLOAD_TOO_LARGE'));
     if (this.awaitsContinue) {
       this.awaitsContinue = false;
       outgoing?.writeContinue();
@@ -92,7 +98,9 @@ export class NodeRequest implements HttpRequest {
         if (length <= limitBytes) pieces.push(piece);
         else reject(new ApiError('PAYLOAD_TOO_LARGE'));
       });
-      incoming.on('end', () => resolve(pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces)));
+      incoming.on('end', () =>
+        resolve(pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces)),
+      );
       incoming.on('error', () => reject(new ApiError('BAD_REQUEST')));
       if (outgoing === undefined) resolve(Buffer.alloc(0));
     });

@@ -34,26 +34,37 @@ test('a reply may say otherwise about type and caching, and send bytes', async (
     body: Buffer.from('bytes'),
   }));
   const response = await fetch(`http://127.0.0.1:${port}/`);
-  expect([response.headers.get('content-type'), response.headers.get('cache-control'), await response.text()]).toEqual([
-    'text/plain',
-    'max-age=60',
-    'bytes',
-  ]);
+  expect([
+    response.headers.get('content-type'),
+    response.headers.get('cache-control'),
+    await response.text(),
+  ]).toEqual(['text/plain', 'max-age=60', 'bytes']);
 });
 
 test('the handler sees method, path and query apart', async () => {
   const port = await serve(({ method, path, search }) => json({ method, path, search }));
-  expect(await (await fetch(`http://127.0.0.1:${port}/a/b?c=d?e`, { method: 'PUT' })).json()).toEqual({
+  expect(
+    await (await fetch(`http://127.0.0.1:${port}/a/b?c=d?e`, { method: 'PUT' })).json(),
+  ).toEqual({
     method: 'PUT',
     path: '/a/b',
     search: '?c=d?e',
   });
-  expect(bodyOf(await talk(port, 'GET http://other.example/a?b HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'))).toEqual({
+  expect(
+    bodyOf(
+      await talk(
+        port,
+        'GET http://other.example/a?b HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n',
+      ),
+    ),
+  ).toEqual({
     method: 'GET',
     path: '/a',
     search: '?b',
   });
-  expect(bodyOf(await talk(port, 'OPTIONS * HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'))).toEqual({
+  expect(
+    bodyOf(await talk(port, 'OPTIONS * HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')),
+  ).toEqual({
     method: 'OPTIONS',
     path: '*',
     search: '',
@@ -61,23 +72,38 @@ test('the handler sees method, path and query apart', async () => {
 });
 
 describe('the request id', () => {
-  test.each(['a', 'A-Za.z0_9', 'x'.repeat(128)])('is the caller’s where it has the right form: %s', async (id) => {
-    const port = await serve(({ requestId }) => json({ requestId }));
-    const response = await fetch(`http://127.0.0.1:${port}/`, { headers: { 'x-request-id': id } });
-    expect([response.headers.get('x-request-id'), await response.json()]).toEqual([id, { requestId: id }]);
-  });
+  test.each(['a', 'A-Za.z0_9', 'x'.repeat(128)])(
+    'is the caller’s where it has the right form: %s',
+    async (id) => {
+      const port = await serve(({ requestId }) => json({ requestId }));
+      const response = await fetch(`http://127.0.0.1:${port}/`, {
+        headers: { 'x-request-id': id },
+      });
+      expect([response.headers.get('x-request-id'), await response.json()]).toEqual([
+        id,
+        { requestId: id },
+      ]);
+    },
+  );
 
-  test.each(['', 'x'.repeat(129), 'a b', 'a,b', 'ä', '"'])('is a new one otherwise: %s', async (id) => {
-    const port = await serve(({ requestId }) => json({ requestId }));
-    const response = await fetch(`http://127.0.0.1:${port}/`, { headers: { 'x-request-id': id } });
-    expect(response.headers.get('x-request-id')).not.toBe(id);
-    expect(await response.json()).toEqual({ requestId: response.headers.get('x-request-id') });
-  });
+  test.each(['', 'x'.repeat(129), 'a b', 'a,b', 'ä', '"'])(
+    'is a new one otherwise: %s',
+    async (id) => {
+      const port = await serve(({ requestId }) => json({ requestId }));
+      const response = await fetch(`http://127.0.0.1:${port}/`, {
+        headers: { 'x-request-id': id },
+      });
+      expect(response.headers.get('x-request-id')).not.toBe(id);
+      expect(await response.json()).toEqual({ requestId: response.headers.get('x-request-id') });
+    },
+  );
 
   test('differs from request to request', async () => {
     const port = await serve(() => json({}));
     const ids = await Promise.all(
-      Array.from({ length: 50 }, async () => (await fetch(`http://127.0.0.1:${port}/`)).headers.get('x-request-id')),
+      Array.from({ length: 50 }, async () =>
+        (await fetch(`http://127.0.0.1:${port}/`)).headers.get('x-request-id'),
+      ),
     );
     expect(new Set(ids).size).toBe(50);
   });
@@ -93,7 +119,13 @@ describe('a handler that throws', () => {
     expect(response.status).toBe(500);
     expect(JSON.parse(text)).toEqual({
       errors: [
-        { message: expect.any(String), extensions: { code: 'INTERNAL_SERVER_ERROR', requestId: response.headers.get('x-request-id') } },
+        {
+          message: expect.any(String),
+          extensions: {
+            code: 'INTERNAL_SERVER_ERROR',
+            requestId: response.headers.get('x-request-id'),
+          },
+        },
       ],
     });
     expect(text).not.toContain('secret');
@@ -114,10 +146,17 @@ describe('a body', () => {
   test('of exactly the limit is read, in one piece or in many', async () => {
     const port = await serve(length);
     const body = 'x'.repeat(LIMIT);
-    expect(await (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body })).json()).toEqual({ length: LIMIT });
+    expect(
+      await (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body })).json(),
+    ).toEqual({ length: LIMIT });
     const chunks = `${'1\r\nx\r\n'.repeat(LIMIT)}0\r\n\r\n`;
     expect(
-      bodyOf(await talk(port, `POST / HTTP/1.1\r\nhost: x\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n${chunks}`)),
+      bodyOf(
+        await talk(
+          port,
+          `POST / HTTP/1.1\r\nhost: x\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n${chunks}`,
+        ),
+      ),
     ).toEqual({ length: LIMIT });
   });
 
@@ -184,7 +223,8 @@ describe('a body', () => {
 });
 
 describe('Expect: 100-continue', () => {
-  const head = (size: number) => `POST / HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: ${size}\r\n\r\n`;
+  const head = (size: number) =>
+    `POST / HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: ${size}\r\n\r\n`;
 
   test('is answered with 100 when the body is wanted', async () => {
     const port = await serve(length);
@@ -202,9 +242,12 @@ describe('Expect: 100-continue', () => {
 
   test('of anything else is ignored', async () => {
     const port = await serve(length);
-    expect(await talk(port, 'POST / HTTP/1.1\r\nhost: x\r\nconnection: close\r\nexpect: wonders\r\ncontent-length: 2\r\n\r\nok')).toMatch(
-      /^HTTP\/1.1 200 /,
-    );
+    expect(
+      await talk(
+        port,
+        'POST / HTTP/1.1\r\nhost: x\r\nconnection: close\r\nexpect: wonders\r\ncontent-length: 2\r\n\r\nok',
+      ),
+    ).toMatch(/^HTTP\/1.1 200 /);
   });
 });
 
@@ -213,11 +256,27 @@ describe('broken or unusual HTTP', () => {
     ['garbage', 'hello\r\n\r\n', 400],
     ['an unknown method', 'BREW / HTTP/1.1\r\nhost: x\r\n\r\n', 400],
     ['no host', 'GET / HTTP/1.1\r\nconnection: close\r\n\r\n', 400],
-    ['headers without an end', `GET / HTTP/1.1\r\nhost: x\r\n${'abcd: efgh\r\n'.repeat(5000)}`, 431],
+    [
+      'headers without an end',
+      `GET / HTTP/1.1\r\nhost: x\r\n${'abcd: efgh\r\n'.repeat(5000)}`,
+      431,
+    ],
     ['a header of 20 KB', `GET / HTTP/1.1\r\nhost: x\r\na: ${'b'.repeat(20_000)}\r\n\r\n`, 431],
-    ['a chunk length that is no number', 'POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n', 400],
-    ['two lengths', 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nx', 400],
-    ['a length beside chunks', 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n', 400],
+    [
+      'a chunk length that is no number',
+      'POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n',
+      400,
+    ],
+    [
+      'two lengths',
+      'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nx',
+      400,
+    ],
+    [
+      'a length beside chunks',
+      'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+      400,
+    ],
     ['a NUL in a header', 'GET / HTTP/1.1\r\nhost: x\r\na: b\0c\r\n\r\n', 400],
     ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],
     ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400],
@@ -227,7 +286,9 @@ describe('broken or unusual HTTP', () => {
     const answer = await talk(port, sent);
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     const id = /\r\nx-request-id: (\S+)\r\n/.exec(answer)?.[1];
-    expect(bodyOf(answer)).toEqual({ errors: [{ message: expect.any(String), extensions: { code: 'BAD_REQUEST', requestId: id } }] });
+    expect(bodyOf(answer)).toEqual({
+      errors: [{ message: expect.any(String), extensions: { code: 'BAD_REQUEST', requestId: id } }],
+    });
   });
 
   test('garbage behind a request that is being answered ends that connection and no other', async () => {
@@ -236,14 +297,21 @@ describe('broken or unusual HTTP', () => {
       if (path === '/slow') await finish.promise;
       return json({ path });
     });
-    expect(await talk(port, 'GET /slow HTTP/1.1\r\nhost: x\r\n\r\ngarbage\r\n\r\n')).toMatch(/^HTTP\/1.1 400 /);
+    expect(await talk(port, 'GET /slow HTTP/1.1\r\nhost: x\r\n\r\ngarbage\r\n\r\n')).toMatch(
+      /^HTTP\/1.1 400 /,
+    );
     finish.resolve();
-    expect(bodyOf(await talk(port, 'GET /next HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'))).toEqual({ path: '/next' });
+    expect(
+      bodyOf(await talk(port, 'GET /next HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')),
+    ).toEqual({ path: '/next' });
   });
 
   test('CONNECT gets what the handler says', async () => {
     const port = await serve(({ method, path }) => ({ ...json({ method, path }), status: 405 }));
-    const answer = await talk(port, 'CONNECT example.com:443 HTTP/1.1\r\nhost: example.com:443\r\nx-request-id: mine\r\n\r\n');
+    const answer = await talk(
+      port,
+      'CONNECT example.com:443 HTTP/1.1\r\nhost: example.com:443\r\nx-request-id: mine\r\n\r\n',
+    );
     expect(answer).toMatch(/^HTTP\/1.1 405 /);
     expect(answer).toContain('x-request-id: mine\r\n');
   });
@@ -293,7 +361,9 @@ describe('an answer in pieces', () => {
         throw new Error('half-way');
       },
     }));
-    await expect(fetch(`http://127.0.0.1:${port}/`).then((response) => response.text())).rejects.toThrow();
+    await expect(
+      fetch(`http://127.0.0.1:${port}/`).then((response) => response.text()),
+    ).rejects.toThrow();
   });
 });
 
@@ -312,7 +382,10 @@ test('answers that are ready in one turn all go out, whoever of the others has g
   await asked;
   gone.resetAndDestroy();
   release();
-  expect(await Promise.all(others.map(async (response) => (await response).json()))).toEqual([{ path: '/a' }, { path: '/b' }]);
+  expect(await Promise.all(others.map(async (response) => (await response).json()))).toEqual([
+    { path: '/a' },
+    { path: '/b' },
+  ]);
 });
 
 test('the signal aborts when the client goes away, and not when it has its answer', async () => {
@@ -337,7 +410,8 @@ test('the signal aborts when the client goes away, and not when it has its answe
 test('x-forwarded-for counts from a trusted proxy only', async () => {
   const handle = ({ address }: HttpRequest) => json({ address });
   const headers = { 'x-forwarded-for': '203.0.113.7, 198.51.100.1' };
-  const ask = async (port: number) => (await fetch(`http://127.0.0.1:${port}/`, { headers })).json();
+  const ask = async (port: number) =>
+    (await fetch(`http://127.0.0.1:${port}/`, { headers })).json();
   expect(await ask(await serve(handle))).toEqual({ address: '127.0.0.1' });
   expect(await ask(await serve(handle, ['127.0.0.0/8']))).toEqual({ address: '198.51.100.1' });
 });
@@ -433,10 +507,15 @@ describe('draining', () => {
 
 test('a port that is taken is said so', async () => {
   const port = await serve(() => json({}));
-  await expect(serveHttp({ port, host: '127.0.0.1', handle: () => json({}), trustedProxies: [], log })).rejects.toThrow('EADDRINUSE');
+  await expect(
+    serveHttp({ port, host: '127.0.0.1', handle: () => json({}), trustedProxies: [], log }),
+  ).rejects.toThrow('EADDRINUSE');
 });
 
-async function serve(handle: (request: HttpRequest) => HttpReply | Promise<HttpReply>, trustedProxies: string[] = []): Promise<number> {
+async function serve(
+  handle: (request: HttpRequest) => HttpReply | Promise<HttpReply>,
+  trustedProxies: string[] = [],
+): Promise<number> {
   const server = await serveHttp({ port: 0, host: '127.0.0.1', handle, trustedProxies, log });
   servers.push(server);
   return server.port;
@@ -472,7 +551,10 @@ async function talk(port: number, sent: string): Promise<string> {
 /** What the server says until it has said this. */
 async function heard(socket: Socket, until: string): Promise<string> {
   let answer = '';
-  while (!answer.includes(until)) answer += await new Promise<string>((resolve) => socket.once('data', (text) => resolve(String(text))));
+  while (!answer.includes(until))
+    answer += await new Promise<string>((resolve) =>
+      socket.once('data', (text) => resolve(String(text))),
+    );
   return answer;
 }
 

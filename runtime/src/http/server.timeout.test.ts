@@ -5,7 +5,13 @@ import { serveHttp } from './server.ts';
 
 test('408 as JSON with a request id when the headers take too long', async () => {
   const handle = () => ({ status: 200, headers: {}, body: '' });
-  const server = await serveHttp({ port: 0, host: '127.0.0.1', handle, trustedProxies: [], log: createLog('silent') });
+  const server = await serveHttp({
+    port: 0,
+    host: '127.0.0.1',
+    handle,
+    trustedProxies: [],
+    log: createLog('silent'),
+  });
   const socket = connect(server.port, '127.0.0.1').setEncoding('utf8');
   let answer = '';
   socket.on('data', (text) => {

@@ -48,28 +48,51 @@ export async function serveHttp(options: {
       return await handle(request);
     } catch (error) {
       if (error instanceof ApiError) return errorReply(error.code, request.requestId);
-      log.error({ requestId: request.requestId, method: request.method, err: error }, 'a request failed');
+      log.error(
+        { requestId: request.requestId, method: request.method, err: error },
+        'a request failed',
+      );
       return errorReply('INTERNAL_SERVER_ERROR', request.requestId);
     }
   }
 
-  async function answer(incoming: IncomingMessage, outgoing: ServerResponse, awaitsContinue: boolean): Promise<void> {
+  async function answer(
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+    awaitsContinue: boolean,
+  ): Promise<void> {
     const request = new NodeRequest(incoming, outgoing, origin, awaitsContinue);
     const { requestId } = request;
     silent.delete(incoming.socket);
     try {
       const hostless = incoming.headers.host === undefined && incoming.httpVersion === '1.1';
       const made = hostless ? errorReply('BAD_REQUEST', requestId) : await reply(request);
-      await writeReply(incoming, outgoing, made, requestId, () => draining || request.awaitsContinue);
+      await writeReply(
+        incoming,
+        outgoing,
+        made,
+        requestId,
+        () => draining || request.awaitsContinue,
+      );
     } catch (error) {
       log.error({ requestId, err: error }, 'an answer failed');
       if (outgoing.headersSent) outgoing.destroy();
-      else await writeReply(incoming, outgoing, errorReply('INTERNAL_SERVER_ERROR', requestId), requestId, () => true);
+      else
+        await writeReply(
+          incoming,
+          outgoing,
+          errorReply('INTERNAL_SERVER_ERROR', requestId),
+          requestId,
+          () => true,
+        );
     }
   }
 
   // A missing host header is refused above, since node:http would answer it without JSON.
-  const server = createServer({ ...LIMITS, requireHostHeader: false }, (incoming, outgoing) => void answer(incoming, outgoing, false));
+  const server = createServer(
+    { ...LIMITS, requireHostHeader: false },
+    (incoming, outgoing) => void answer(incoming, outgoing, false),
+  );
   // Connections on which nothing was asked yet; node:http takes them for busy and would wait for them without end.
   const silent = new Set<Socket>();
   server.on('connection', (socket) => {
@@ -82,7 +105,11 @@ export async function serveHttp(options: {
   server.on('connect', async (incoming: IncomingMessage, socket: Duplex) => {
     const request = new NodeRequest(incoming, undefined, origin, false);
     const made = await reply(request);
-    writeRawReply(socket, { ...made, body: String(typeof made.body === 'function' ? '' : made.body) }, request.requestId);
+    writeRawReply(
+      socket,
+      { ...made, body: String(typeof made.body === 'function' ? '' : made.body) },
+      request.requestId,
+    );
   });
   const refused = new WeakSet<Duplex>();
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
@@ -131,10 +158,17 @@ function createIds(): () => string {
 
 /** Whether bytes of an answer are out already. Cast: node:http's own handling of client errors looks at the same field. */
 function answerBegun(socket: Duplex): boolean {
-  return (socket as Duplex & { _httpMessage?: { _headerSent: boolean } | null })._httpMessage?._headerSent ?? false;
+  return (
+    (socket as Duplex & { _httpMessage?: { _headerSent: boolean } | null })._httpMessage
+      ?._headerSent ?? false
+  );
 }
 
-function brokenHttpReply(code: string | undefined, requestId: string): HttpReply & { body: string } {
-  const status = code === 'HPE_HEADER_OVERFLOW' ? 431 : code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
+function brokenHttpReply(
+  code: string | undefined,
+  requestId: string,
+): HttpReply & { body: string } {
+  const status =
+    code === 'HPE_HEADER_OVERFLOW' ? 431 : code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
   return { status, headers: {}, body: errorBody('BAD_REQUEST', requestId) };
 }

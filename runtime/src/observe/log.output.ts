@@ -44,7 +44,8 @@ export function createOutput(fd: number): Output {
     clearTimeout(timer);
     timer = undefined;
     const until = performance.now() + LAST_TRY_MS;
-    while (!send() && performance.now() < until) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+    while (!send() && performance.now() < until)
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
   }
 
   process.on('exit', flush);

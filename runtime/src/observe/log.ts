@@ -32,7 +32,9 @@ export const LOG_FIELDS = {
 } as const;
 
 /** `err` is logged as its class, code and stack frames; its message is left out because drivers quote data in theirs. */
-export type LogFields = Partial<Record<keyof typeof LOG_FIELDS, string | number | boolean | undefined>> & { err?: unknown };
+export type LogFields = Partial<
+  Record<keyof typeof LOG_FIELDS, string | number | boolean | undefined>
+> & { err?: unknown };
 
 type Write = (fields: LogFields, message: string) => void;
 
@@ -48,7 +50,15 @@ export type Log = {
 
 /** A log of one level. Lines are buffered for at most a second, and written out when the process ends or something fatal is logged. */
 export function createLog(level: Settings['logLevel']): Log {
-  if (level === 'silent') return { debug: ignore, info: ignore, warn: ignore, error: ignore, fatal: ignore, flush: ignore };
+  if (level === 'silent')
+    return {
+      debug: ignore,
+      info: ignore,
+      warn: ignore,
+      error: ignore,
+      fatal: ignore,
+      flush: ignore,
+    };
   const stdout = createOutput(1);
   const logger = pino(
     {
@@ -81,7 +91,8 @@ function withoutSecret(requestId: string): string {
 export function describeError(error: unknown): object {
   if (!types.isNativeError(error) && !(error instanceof Error)) return { type: typeof error };
   const { name, message, stack = '', code, cause } = error as Error & { code?: unknown };
-  const frames = (message === '' ? stack : stack.split(message).join('')).match(/^ {4}at .+$/gm) ?? [];
+  const frames =
+    (message === '' ? stack : stack.split(message).join('')).match(/^ {4}at .+$/gm) ?? [];
   return {
     type: name,
     ...(typeof code === 'string' || typeof code === 'number' ? { code } : {}),

@@ -13,11 +13,16 @@ export function createHistogram(
 ): (...values: string[]) => Observations {
   const made: Observations[] = [];
   const own = { name, help: meaning, type: 'histogram', aggregator: 'sum' };
-  const metric = { ...own, get: async () => ({ ...own, values: made.flatMap((each) => each.values(name)) }) };
+  const metric = {
+    ...own,
+    get: async () => ({ ...own, values: made.flatMap((each) => each.values(name)) }),
+  };
   // Cast: these are the parts of a metric that a registry uses.
   registry.registerMetric(metric as unknown as Metric);
   return (...values) => {
-    const observations = new Observations(Object.fromEntries(labels.map((label, place) => [label, values[place] ?? ''])));
+    const observations = new Observations(
+      Object.fromEntries(labels.map((label, place) => [label, values[place] ?? ''])),
+    );
     made.push(observations);
     return observations;
   };
@@ -47,8 +52,16 @@ export class Observations {
     let count = 0;
     const buckets = this.counts.map((more, place) => {
       count += more;
-      return { metricName: `${name}_bucket`, labels: { le: BOUNDS_SECONDS[place] ?? '+Inf', ...labels }, value: count };
+      return {
+        metricName: `${name}_bucket`,
+        labels: { le: BOUNDS_SECONDS[place] ?? '+Inf', ...labels },
+        value: count,
+      };
     });
-    return [...buckets, { metricName: `${name}_sum`, labels, value: sum }, { metricName: `${name}_count`, labels, value: count }];
+    return [
+      ...buckets,
+      { metricName: `${name}_sum`, labels, value: sum },
+      { metricName: `${name}_count`, labels, value: count },
+    ];
   }
 }

@@ -12,13 +12,24 @@ test('every metric of the table is exposed with its labels after one observation
   metrics.keyCache('hit');
   metrics.documentCache('miss');
   const text = await metrics.text();
-  for (const { name, type } of Object.values(METRICS)) expect(text).toContain(`# TYPE ${name} ${type}\n`);
-  expect(text).toContain('loyalty_request_duration_seconds_bucket{le="0.005",status="200",code="OK"} 1\n');
-  expect(text).toContain('loyalty_request_duration_seconds_bucket{le="2",status="200",code="OK"} 1\n');
-  expect(text).toContain('loyalty_request_duration_seconds_bucket{le="+Inf",status="200",code="OK"} 2\n');
+  for (const { name, type } of Object.values(METRICS))
+    expect(text).toContain(`# TYPE ${name} ${type}\n`);
+  expect(text).toContain(
+    'loyalty_request_duration_seconds_bucket{le="0.005",status="200",code="OK"} 1\n',
+  );
+  expect(text).toContain(
+    'loyalty_request_duration_seconds_bucket{le="2",status="200",code="OK"} 1\n',
+  );
+  expect(text).toContain(
+    'loyalty_request_duration_seconds_bucket{le="+Inf",status="200",code="OK"} 2\n',
+  );
   expect(text).toContain('loyalty_request_duration_seconds_count{status="200",code="OK"} 2\n');
-  expect(text).toContain('loyalty_request_duration_seconds_count{status="429",code="RATE_LIMITED"} 1\n');
-  expect(text).toContain('loyalty_subgraph_duration_seconds_sum{subgraph="members",outcome="timeout"} 2\n');
+  expect(text).toContain(
+    'loyalty_request_duration_seconds_count{status="429",code="RATE_LIMITED"} 1\n',
+  );
+  expect(text).toContain(
+    'loyalty_subgraph_duration_seconds_sum{subgraph="members",outcome="timeout"} 2\n',
+  );
   expect(text).toContain('loyalty_limit_total{policy="key",outcome="taken"} 2\n');
   expect(text).toContain('loyalty_key_cache_total{outcome="hit"} 1\n');
   expect(text).toContain('loyalty_document_cache_total{outcome="miss"} 1\n');
@@ -49,7 +60,10 @@ test('what only grows is kept of processes that ended, gauges are not', async ()
   metrics.request(200, 'OK', 1);
   metrics.keyCache('hit');
   const parts = [await metrics.data(), await metrics.data()];
-  const text = await mergeMetrics([await sumOfEnded(JSON.parse(JSON.stringify(parts))), await metrics.data()]);
+  const text = await mergeMetrics([
+    await sumOfEnded(JSON.parse(JSON.stringify(parts))),
+    await metrics.data(),
+  ]);
   expect(text).toContain('loyalty_request_duration_seconds_count{status="200",code="OK"} 3\n');
   expect(text).toContain('loyalty_key_cache_total{outcome="hit"} 3\n');
   const versions = text.match(/^nodejs_version_info.*$/gm);

@@ -1,8 +1,20 @@
 // Every metric this project exposes, one row each, and the registry that holds them.
-import { AggregatorRegistry, Counter, collectDefaultMetrics, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client';
+import {
+  AggregatorRegistry,
+  Counter,
+  collectDefaultMetrics,
+  type MetricObjectWithValues,
+  type MetricValue,
+  Registry,
+} from 'prom-client';
 import { createHistogram } from './metrics.histogram.ts';
 
-export type MetricRow = { name: string; type: 'counter' | 'histogram'; labels: readonly string[]; meaning: string };
+export type MetricRow = {
+  name: string;
+  type: 'counter' | 'histogram';
+  labels: readonly string[];
+  meaning: string;
+};
 
 /** Beside these, prom-client's own of the process: `process_*` and `nodejs_*`, the event loop's delay among them. */
 export const METRICS = {
@@ -41,7 +53,8 @@ export const METRICS = {
     name: 'loyalty_mail_total',
     type: 'counter',
     labels: ['letter', 'outcome'],
-    meaning: 'Mail that was asked for: `sent`, `dropped` where nobody was to be written to or a limit was reached, `retried` or `failed`.',
+    meaning:
+      'Mail that was asked for: `sent`, `dropped` where nobody was to be written to or a limit was reached, `retried` or `failed`.',
   },
 } as const satisfies Record<string, MetricRow>;
 
@@ -50,11 +63,18 @@ export type Metrics = {
   /** An answer to a client: its HTTP status, and its first error code or `OK`. */
   request(status: number, code: string, durationMs: number): void;
   /** An operation asked of a subgraph. `timeout` is one that passed its deadline. */
-  subgraphCall(subgraph: string, outcome: 'ok' | 'error' | 'timeout' | 'unreachable', durationMs: number): void;
+  subgraphCall(
+    subgraph: string,
+    outcome: 'ok' | 'error' | 'timeout' | 'unreachable',
+    durationMs: number,
+  ): void;
   limit(policy: string, outcome: 'taken' | 'refused' | 'insurance'): void;
   keyCache(outcome: 'hit' | 'miss' | 'stale'): void;
   documentCache(outcome: 'hit' | 'miss'): void;
-  mail(letter: 'magic-link' | 'change' | 'changed', outcome: 'sent' | 'dropped' | 'retried' | 'failed'): void;
+  mail(
+    letter: 'magic-link' | 'change' | 'changed',
+    outcome: 'sent' | 'dropped' | 'retried' | 'failed',
+  ): void;
   /** The text of `/metrics`. */
   text(): Promise<string>;
   /** As data that survives JSON, for mergeMetrics. */
@@ -75,7 +95,8 @@ export function createMetrics(): Metrics {
   const mail = counter(METRICS.mail, registry);
   return {
     request: (status, code, durationMs) => request(status, code).observe(durationMs / 1000),
-    subgraphCall: (subgraph, outcome, durationMs) => subgraphCall(subgraph, outcome).observe(durationMs / 1000),
+    subgraphCall: (subgraph, outcome, durationMs) =>
+      subgraphCall(subgraph, outcome).observe(durationMs / 1000),
     limit: (policy, outcome) => limit(policy, outcome).inc(),
     keyCache: (outcome) => keyCache(outcome).inc(),
     documentCache: (outcome) => documentCache(outcome).inc(),
@@ -97,13 +118,18 @@ export async function sumOfEnded(processes: MetricsData[]): Promise<MetricsData>
   return sum.filter(({ type }) => String(type) !== 'gauge');
 }
 
-function counter({ name, meaning, labels }: MetricRow, registry: Registry): (first: string, second?: string) => { inc(): void } {
+function counter(
+  { name, meaning, labels }: MetricRow,
+  registry: Registry,
+): (first: string, second?: string) => { inc(): void } {
   const metric = new Counter({ name, help: meaning, labelNames: labels, registers: [registry] });
   return children((...values) => metric.labels(...values));
 }
 
 /** Keeps what `make` makes for one or two label values: making it costs more than using it. */
-function children<Child>(make: (...values: string[]) => Child): (first: string | number, second?: string) => Child {
+function children<Child>(
+  make: (...values: string[]) => Child,
+): (first: string | number, second?: string) => Child {
   const known = new Map<string | number, Map<string | undefined, Child>>();
   return (first, second) => {
     let row = known.get(first);

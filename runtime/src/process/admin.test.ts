@@ -9,7 +9,12 @@ afterEach(async () => {
 });
 
 test('/livez answers while the process does, ready or not', async () => {
-  expect(await status('/livez', { ready: () => Promise.reject(new Error('down')), draining: () => true })).toBe(200);
+  expect(
+    await status('/livez', {
+      ready: () => Promise.reject(new Error('down')),
+      draining: () => true,
+    }),
+  ).toBe(200);
 });
 
 test('/readyz answers 200 when everything it leans on does', async () => {
@@ -45,7 +50,11 @@ test('404 on other paths and 405 on other methods', async () => {
 
 type Parts = { ready?: () => Promise<void>; draining?: () => boolean };
 
-async function ask(path: string, { ready = async () => {}, draining = () => false }: Parts, method = 'GET'): Promise<Response> {
+async function ask(
+  path: string,
+  { ready = async () => {}, draining = () => false }: Parts,
+  method = 'GET',
+): Promise<Response> {
   const admin = await serveAdmin({
     port: 0,
     host: '127.0.0.1',

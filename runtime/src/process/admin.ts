@@ -24,12 +24,18 @@ export async function serveAdmin(options: {
   const { port, host, ready, draining, metrics, log } = options;
 
   async function handle(request: HttpRequest): Promise<HttpReply> {
-    if (!['/livez', '/readyz', '/metrics'].includes(request.path)) return errorReply('NOT_FOUND', request.requestId);
+    if (!['/livez', '/readyz', '/metrics'].includes(request.path))
+      return errorReply('NOT_FOUND', request.requestId);
     if (request.method !== 'GET' && request.method !== 'HEAD')
       return errorReply('METHOD_NOT_ALLOWED', request.requestId, { allow: 'GET, HEAD' });
     if (request.path === '/metrics')
-      return { status: 200, headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }, body: await metrics.text() };
-    const status = request.path === '/livez' || (!draining() && (await resolves(ready))) ? 200 : 503;
+      return {
+        status: 200,
+        headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
+        body: await metrics.text(),
+      };
+    const status =
+      request.path === '/livez' || (!draining() && (await resolves(ready))) ? 200 : 503;
     return { status, headers: {}, body: JSON.stringify({ ok: status === 200 }) };
   }
 

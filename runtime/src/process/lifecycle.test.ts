@@ -11,16 +11,23 @@ const open = (lifecycle, name) => lifecycle.opened(name, async () => { await lat
 const alive = setInterval(() => {}, 1000);
 `;
 
-test.each(['SIGTERM', 'SIGINT'] as const)('%s closes everything in reverse order and exits with 0', async (signal) => {
-  const { child, said } = run("open(lifecycle, 'store'); open(lifecycle, 'server'); say('started');");
-  await said('started');
-  child.kill(signal);
-  expect(await ended(child)).toBe(0);
-  expect(await said('')).toEqual(['started', 'closed server draining', 'closed store draining']);
-});
+test.each(['SIGTERM', 'SIGINT'] as const)(
+  '%s closes everything in reverse order and exits with 0',
+  async (signal) => {
+    const { child, said } = run(
+      "open(lifecycle, 'store'); open(lifecycle, 'server'); say('started');",
+    );
+    await said('started');
+    child.kill(signal);
+    expect(await ended(child)).toBe(0);
+    expect(await said('')).toEqual(['started', 'closed server draining', 'closed store draining']);
+  },
+);
 
 test('a second signal ends it at once', async () => {
-  const { child, said } = run("lifecycle.opened('slow', () => { say('closing'); return new Promise(() => {}); }); say('started');");
+  const { child, said } = run(
+    "lifecycle.opened('slow', () => { say('closing'); return new Promise(() => {}); }); say('started');",
+  );
   await said('started');
   child.kill('SIGTERM');
   await said('closing');
@@ -56,21 +63,25 @@ test('a start that fails says why in one line, closes what it opened and exits w
   expect(await said('')).toEqual(['the port is taken', 'closed store draining']);
 });
 
-test.each(["setTimeout(() => { throw new Error('oops ann@example.com'); });", "Promise.reject(new Error('oops ann@example.com'));"])(
-  'an error that nobody caught is logged and ends it with 1: %s',
-  async (fault) => {
-    const { child, logged } = run(`${fault} await later(100);`);
-    expect(await ended(child)).toBe(1);
-    expect(logged()).toContain('"level":"fatal"');
-    expect(logged()).not.toContain('ann@example.com');
-  },
-);
+test.each([
+  "setTimeout(() => { throw new Error('oops ann@example.com'); });",
+  "Promise.reject(new Error('oops ann@example.com'));",
+])('an error that nobody caught is logged and ends it with 1: %s', async (fault) => {
+  const { child, logged } = run(`${fault} await later(100);`);
+  expect(await ended(child)).toBe(1);
+  expect(logged()).toContain('"level":"fatal"');
+  expect(logged()).not.toContain('ann@example.com');
+});
 
 function run(script: string) {
   const source = `${PRELUDE} await runProcess(createLog('info'), async (lifecycle) => { ${script} });`;
-  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', source], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    process.execPath,
+    ['--import', 'tsx', '--input-type=module', '--eval', source],
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   let [out, err] = ['', ''];
   child.stdout.on('data', (text) => {
     out += text;

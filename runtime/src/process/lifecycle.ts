@@ -74,7 +74,10 @@ export async function runProcess(
   process.on('uncaughtException', crash).on('unhandledRejection', crash);
   obey(stop);
   try {
-    await start({ opened: (name, close) => void opened.push({ name, close }), draining: () => draining });
+    await start({
+      opened: (name, close) => void opened.push({ name, close }),
+      draining: () => draining,
+    });
   } catch (error) {
     // A signal during the start has begun the closing already, and made the start fail perhaps.
     if (draining) return;

@@ -31,7 +31,14 @@ export async function openPorts(options: {
     worker.listening(server.port);
     return { port: server.port, adminPort: 0 };
   }
-  const admin = await serveAdmin({ host, port: settings.adminPort, ready, draining: lifecycle.draining, metrics, log });
+  const admin = await serveAdmin({
+    host,
+    port: settings.adminPort,
+    ready,
+    draining: lifecycle.draining,
+    metrics,
+    log,
+  });
   lifecycle.opened('admin port', admin.close);
   const server = await listen();
   lifecycle.opened('port', server.drain);

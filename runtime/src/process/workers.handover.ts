@@ -21,6 +21,7 @@ export function declineWhenDead(worker: Worker, othersListen: () => boolean): vo
   child.on('internalMessage', ({ ack }: Message) => ack !== undefined && offered.delete(ack));
   worker.once('exit', () => {
     // Node closes its own end of a connection that a worker took.
-    for (const ack of offered) child.emit('internalMessage', { cmd: 'NODE_CLUSTER', ack, accepted: !othersListen() });
+    for (const ack of offered)
+      child.emit('internalMessage', { cmd: 'NODE_CLUSTER', ack, accepted: !othersListen() });
   });
 }

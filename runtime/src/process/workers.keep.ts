@@ -27,7 +27,15 @@ type Seat = { worker: Worker; startedAt: number; listens: boolean };
 /** `hear` is given what a worker tells but where it listens, `gone` each worker that has ended. What still runs when this process exits is killed. */
 export function keepWorkers(
   count: number,
-  { hear, gone, log }: { hear: (told: Exclude<WorkerEvent, { told: 'listening' }>) => void; gone: (worker: Worker) => void; log: Log },
+  {
+    hear,
+    gone,
+    log,
+  }: {
+    hear: (told: Exclude<WorkerEvent, { told: 'listening' }>) => void;
+    gone: (worker: Worker) => void;
+    log: Log;
+  },
 ): Workers {
   const seats = new Set<Seat>();
   let port: number | undefined;
@@ -75,9 +83,14 @@ export function keepWorkers(
       log.warn({ worker: worker.id, reason: signal ?? `exit code ${code}` }, 'a worker ended');
       failedStarts = listens ? 0 : failedStarts + 1;
       earlyEnds = listens && performance.now() - startedAt > EARLY_MS ? 0 : earlyEnds + 1;
-      const hopeless = listening().length === 0 && failedStarts >= (port === undefined ? 1 : MAX_FAILED_STARTS);
+      const hopeless =
+        listening().length === 0 && failedStarts >= (port === undefined ? 1 : MAX_FAILED_STARTS);
       if (hopeless) giveUp(new Error('no worker can be started'));
-      else setTimeout(fork, earlyEnds <= 1 ? 0 : Math.min(FIRST_WAIT_MS * 2 ** (earlyEnds - 2), MAX_WAIT_MS));
+      else
+        setTimeout(
+          fork,
+          earlyEnds <= 1 ? 0 : Math.min(FIRST_WAIT_MS * 2 ** (earlyEnds - 2), MAX_WAIT_MS),
+        );
     }
     changed();
   }

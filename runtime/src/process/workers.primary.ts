@@ -22,7 +22,14 @@ export async function runPrimary({ settings, log, shared }: PrimaryOptions): Pro
   await runProcess(log, async (lifecycle) => {
     shared?.();
     const { workers, ready, metrics } = openPrimary(count, log);
-    const admin = await serveAdmin({ host, port: adminPort, ready, draining: lifecycle.draining, metrics: { text: metrics }, log });
+    const admin = await serveAdmin({
+      host,
+      port: adminPort,
+      ready,
+      draining: lifecycle.draining,
+      metrics: { text: metrics },
+      log,
+    });
     lifecycle.opened('admin port', admin.close);
     lifecycle.opened('workers', workers.close);
     const port = await workers.start();
@@ -33,7 +40,10 @@ export async function runPrimary({ settings, log, shared }: PrimaryOptions): Pro
 }
 
 /** The workers, and what the admin port says of them together: ready where all are, and the sum of their metrics. */
-function openPrimary(count: number, log: Log): { workers: Workers; ready: () => Promise<void>; metrics: () => Promise<string> } {
+function openPrimary(
+  count: number,
+  log: Log,
+): { workers: Workers; ready: () => Promise<void>; metrics: () => Promise<string> } {
   const questions = new Map<number, (told?: WorkerEvent) => void>();
   let lastQuestion = 0;
   const metricsOf = new Map<Worker, MetricsData>();
@@ -69,7 +79,8 @@ function openPrimary(count: number, log: Log): { workers: Workers; ready: () => 
   async function ready(): Promise<void> {
     const listening = workers.listening();
     const answers = await Promise.all(listening.map((worker) => ask(worker, 'ready')));
-    if (listening.length < count || answers.includes(undefined)) throw new Error('a worker is not ready');
+    if (listening.length < count || answers.includes(undefined))
+      throw new Error('a worker is not ready');
   }
 
   async function metrics(): Promise<string> {

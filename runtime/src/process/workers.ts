@@ -26,7 +26,11 @@ export async function runWorkers(options: {
 }
 
 /** A worker drains and ends on SIGTERM, which its primary sends, or when its primary is gone. */
-async function runWorker(worker: Worker, log: Log, start: (lifecycle: Lifecycle) => Promise<void>): Promise<void> {
+async function runWorker(
+  worker: Worker,
+  log: Log,
+  start: (lifecycle: Lifecycle) => Promise<void>,
+): Promise<void> {
   let served: Parameters<WorkerSeat['serve']>[0] | undefined;
   let stopping = false;
   const tell = (told: WorkerEvent) => void worker.send(told);

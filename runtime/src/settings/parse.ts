@@ -13,7 +13,8 @@ export const oneOf =
 /** A whole number within limits, both included. */
 export const wholeNumber = (least: number, most: number) => (text: string) => {
   const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value >= least && value <= most)) throw new Error(`has to be a whole number from ${least} to ${most}`);
+  if (!(value >= least && value <= most))
+    throw new Error(`has to be a whole number from ${least} to ${most}`);
   return value;
 };
 
@@ -26,7 +27,8 @@ export const fitting = (pattern: RegExp, what: string) => (text: string) => {
 /** An http or https address that others build on: without user, query and fragment, and without a slash at its end. */
 export function baseAddress(text: string): string {
   const url = webAddress(text);
-  if (url.search !== '' || url.hash !== '') throw new Error('has to be an address without a query or a fragment');
+  if (url.search !== '' || url.hash !== '')
+    throw new Error('has to be an address without a query or a fragment');
   return url.href.replace(/\/+$/, '');
 }
 
@@ -57,14 +59,19 @@ export function range(text: string): string {
 
 /** A browser's origin, exactly as browsers send it. */
 export function origin(text: string): string {
-  if (webAddress(text).origin !== text) throw new Error('has to be a list of origins as browsers send them, such as https://shop.example');
+  if (webAddress(text).origin !== text)
+    throw new Error(
+      'has to be a list of origins as browsers send them, such as https://shop.example',
+    );
   return text;
 }
 
 /** An http or https address. */
 export function webAddress(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol)) throw new Error('has to be an address that starts with http:// or https://');
-  if (url.username !== '' || url.password !== '') throw new Error('has to be an address without a user or a password');
+  if (url === undefined || !/^https?:$/.test(url.protocol))
+    throw new Error('has to be an address that starts with http:// or https://');
+  if (url.username !== '' || url.password !== '')
+    throw new Error('has to be an address without a user or a password');
   return url;
 }

@@ -37,8 +37,13 @@ test('the port follows the environment and the process', () => {
     adminPort: 14001,
     dataDir: resolve(ROOT, 'data/production'),
   });
-  expect(readSettings({ SUBGRAPH_SECRET: SECRET, ENVIRONMENT: 'production' }, 'members')).toMatchObject({ port: 4011, adminPort: 14011 });
-  expect(readSettings({ SUBGRAPH_SECRET: SECRET }, 'standings')).toMatchObject({ port: 4012, adminPort: 14012 });
+  expect(
+    readSettings({ SUBGRAPH_SECRET: SECRET, ENVIRONMENT: 'production' }, 'members'),
+  ).toMatchObject({ port: 4011, adminPort: 14011 });
+  expect(readSettings({ SUBGRAPH_SECRET: SECRET }, 'standings')).toMatchObject({
+    port: 4012,
+    adminPort: 14012,
+  });
 });
 
 test('the admin port is 10000 above the port, or any free one where there is none', () => {
@@ -93,7 +98,12 @@ test('every variable is taken in its own form', () => {
     workers: 64,
     host: '::',
   });
-  expect(readSettings({ DATA_DIR: 'elsewhere', PRODUCTION_URL: 'https://api.example', ENVIRONMENT: 'production' }, 'all')).toMatchObject({
+  expect(
+    readSettings(
+      { DATA_DIR: 'elsewhere', PRODUCTION_URL: 'https://api.example', ENVIRONMENT: 'production' },
+      'all',
+    ),
+  ).toMatchObject({
     dataDir: resolve(ROOT, 'elsewhere'),
     mailFrom: 'no-reply@api.example',
   });
@@ -133,24 +143,41 @@ test('every fault is named at once, a line each, and no secret is repeated', () 
 test('a subgraph by itself needs the secret, and so does whoever asks it', () => {
   for (const process of ['members', 'standings'] as const)
     expect(message(() => readSettings({}, process))).toContain('SUBGRAPH_SECRET has to be set');
-  expect(message(() => readSettings({ MEMBERS_URL: 'http://members' }, 'all'))).toContain('SUBGRAPH_SECRET has to be set');
-  expect(message(() => readSettings({ SUBGRAPH_SECRET: SECRET }, 'gateway')).match(/has to be set where the gateway/g)).toHaveLength(2);
+  expect(message(() => readSettings({ MEMBERS_URL: 'http://members' }, 'all'))).toContain(
+    'SUBGRAPH_SECRET has to be set',
+  );
+  expect(
+    message(() => readSettings({ SUBGRAPH_SECRET: SECRET }, 'gateway')).match(
+      /has to be set where the gateway/g,
+    ),
+  ).toHaveLength(2);
 });
 
 test('an identity provider is named with its audience, its keys can be discovered', () => {
   const provider = { ID_TOKEN_ISSUER: 'https://id.example', ID_TOKEN_AUDIENCE: 'loyalty' };
-  expect(message(() => readSettings({ ID_TOKEN_ISSUER: 'https://id.example' }, 'all'))).toContain('ID_TOKEN_AUDIENCE has to be set');
-  expect(message(() => readSettings({ ID_TOKEN_JWKS_URL: 'https://id.example/keys' }, 'all'))).toContain('ID_TOKEN_ISSUER has to be set');
-  expect(message(() => readSettings({ ...provider, ID_TOKEN_ISSUER: 'id' }, 'all'))).toContain('ID_TOKEN_JWKS_URL has to be set');
+  expect(message(() => readSettings({ ID_TOKEN_ISSUER: 'https://id.example' }, 'all'))).toContain(
+    'ID_TOKEN_AUDIENCE has to be set',
+  );
+  expect(
+    message(() => readSettings({ ID_TOKEN_JWKS_URL: 'https://id.example/keys' }, 'all')),
+  ).toContain('ID_TOKEN_ISSUER has to be set');
+  expect(message(() => readSettings({ ...provider, ID_TOKEN_ISSUER: 'id' }, 'all'))).toContain(
+    'ID_TOKEN_JWKS_URL has to be set',
+  );
   expect(readSettings(provider, 'all').idTokenJwksUrl).toBeUndefined();
 });
 
 test('a process leaves alone what it does not use', () => {
-  expect(readSettings({ SUBGRAPH_SECRET: SECRET, REDIS_URL: 'none', SMTP_URL: 'none' }, 'standings').redisUrl).toBeUndefined();
+  expect(
+    readSettings({ SUBGRAPH_SECRET: SECRET, REDIS_URL: 'none', SMTP_URL: 'none' }, 'standings')
+      .redisUrl,
+  ).toBeUndefined();
 });
 
 test('the two ports of a process differ', () => {
-  expect(message(() => readSettings({ PORT: '5000', ADMIN_PORT: '5000' }, 'all'))).toContain('ADMIN_PORT has to differ from PORT');
+  expect(message(() => readSettings({ PORT: '5000', ADMIN_PORT: '5000' }, 'all'))).toContain(
+    'ADMIN_PORT has to differ from PORT',
+  );
 });
 
 function message(run: () => unknown): string {

@@ -1,7 +1,17 @@
 // Every setting of the project, one row each (contract, section 5).
 import { resolve } from 'node:path';
 import type { Environment } from '../environment.ts';
-import { baseAddress, fitting, list, oneOf, origin, range, subgraphAddress, webAddress, wholeNumber } from './parse.ts';
+import {
+  baseAddress,
+  fitting,
+  list,
+  oneOf,
+  origin,
+  range,
+  subgraphAddress,
+  webAddress,
+  wholeNumber,
+} from './parse.ts';
 
 /** Which process reads the settings: everything in one, the gateway by itself, or one subgraph by itself. */
 export type ProcessName = 'all' | 'gateway' | 'members' | 'standings';
@@ -77,7 +87,13 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: SettingRow<Se
     usedBy: EVERY,
     parse: wholeNumber(0, 65_535),
     unset: ({ environment }, process) =>
-      process === 'members' ? 4011 : process === 'standings' ? 4012 : environment === 'sandbox' ? 4000 : 4001,
+      process === 'members'
+        ? 4011
+        : process === 'standings'
+          ? 4012
+          : environment === 'sandbox'
+            ? 4000
+            : 4001,
   },
   host: {
     name: 'HOST',
@@ -106,10 +122,14 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: SettingRow<Se
   mongodbUrl: {
     name: 'MONGODB_URL',
     default: 'none: embedded store',
-    meaning: "Where members, standings and keys are kept, in the URL's database (`loyalty` if it names none).",
+    meaning:
+      "Where members, standings and keys are kept, in the URL's database (`loyalty` if it names none).",
     usedBy: EVERY,
     secret: true,
-    parse: fitting(/^mongodb(\+srv)?:\/\/[^/?\s]+/, 'an address that starts with mongodb:// or mongodb+srv://'),
+    parse: fitting(
+      /^mongodb(\+srv)?:\/\/[^/?\s]+/,
+      'an address that starts with mongodb:// or mongodb+srv://',
+    ),
     unset: none,
   },
   redisUrl: {
@@ -264,7 +284,8 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: SettingRow<Se
   adminPort: {
     name: 'ADMIN_PORT',
     default: 'PORT + 10000',
-    meaning: 'Where `/livez`, `/readyz` and `/metrics` are, on HOST; any free port where PORT is 0 or the sum is over 65535.',
+    meaning:
+      'Where `/livez`, `/readyz` and `/metrics` are, on HOST; any free port where PORT is 0 or the sum is over 65535.',
     usedBy: EVERY,
     parse: wholeNumber(0, 65_535),
     unset: ({ port }) => (port === 0 || port + 10_000 > 65_535 ? 0 : port + 10_000),

@@ -8,7 +8,11 @@ import { type Environment, refuseForeignStore } from '../environment.ts';
  * Opens `dataDir/name`, creating it where it is missing. Several processes of one machine may have it open.
  * Throws where the store belongs to the other environment, or the folder cannot be written.
  */
-export async function openLmdb(dataDir: string, name: string, environment: Environment): Promise<RootDatabase> {
+export async function openLmdb(
+  dataDir: string,
+  name: string,
+  environment: Environment,
+): Promise<RootDatabase> {
   const path = join(dataDir, name);
   mkdirSync(path, { recursive: true });
   // With overlapping syncs, a process that is killed in one leaves the others' next commit to panic.

@@ -21,7 +21,11 @@ export type Mongo = { db: Db; ready(): Promise<void>; close(): Promise<void> };
  * Connects to the URL's database, `loyalty` if it names none. `store` is the name of the store kept in it.
  * Throws where the server cannot be reached or the store belongs to the other environment.
  */
-export async function openMongo(url: string, store: string, environment: Environment): Promise<Mongo> {
+export async function openMongo(
+  url: string,
+  store: string,
+  environment: Environment,
+): Promise<Mongo> {
   const client = new MongoClient(url, {
     serverSelectionTimeoutMS: DEADLINE_MS,
     connectTimeoutMS: DEADLINE_MS,
@@ -37,8 +41,16 @@ export async function openMongo(url: string, store: string, environment: Environ
     await owners.insertOne({ _id: store, environment }).catch((error) => {
       if (!isDuplicate(error)) throw error;
     });
-    refuseForeignStore(store, (await owners.findOne({ _id: store }))?.environment ?? environment, environment);
-    return { db, ready: async () => void (await db.command({ ping: 1 })), close: () => client.close() };
+    refuseForeignStore(
+      store,
+      (await owners.findOne({ _id: store }))?.environment ?? environment,
+      environment,
+    );
+    return {
+      db,
+      ready: async () => void (await db.command({ ping: 1 })),
+      close: () => client.close(),
+    };
   } catch (error) {
     await client.close();
     throw error;
@@ -71,7 +83,8 @@ export async function openCollection<T extends Document>(
     await db.command({ collMod: name, validator });
   }
   const collection = db.collection<T>(name);
-  for (const [fields, options] of indexes) await createIndex(() => collection.createIndex(fields, options), INDEX_ATTEMPTS);
+  for (const [fields, options] of indexes)
+    await createIndex(() => collection.createIndex(fields, options), INDEX_ATTEMPTS);
   return collection;
 }
 
@@ -80,7 +93,8 @@ async function createIndex(create: () => Promise<unknown>, attempts: number): Pr
   try {
     await create();
   } catch (error) {
-    if (attempts === 1 || !(error instanceof MongoServerError && error.code === WRITE_CONFLICT)) throw error;
+    if (attempts === 1 || !(error instanceof MongoServerError && error.code === WRITE_CONFLICT))
+      throw error;
     // Those who met would meet again without a moment of chance between.
     await pause(Math.random() * 50);
     await createIndex(create, attempts - 1);

@@ -1,9 +1,13 @@
 // Tells an outage of a store from a fault of our own.
 
 /** Server errors of MongoDB that say it is not able to serve for the moment: unreachable, shutting down, changing its primary, too slow. */
-const MONGODB_CODES = new Set([6, 7, 50, 89, 91, 189, 202, 262, 9001, 10107, 11600, 11602, 13435, 13436]);
-const MONGODB_CLASSES = /^Mongo(Network|ServerSelection|OperationTimeout|Topology|NotConnected|Pool|WaitQueue|ClientClosed|Expired)/;
-const SYSTEM_CODES = /^(E(CONN\w+|PIPE|TIMEDOUT|NOTFOUND|AI_AGAIN|HOSTUNREACH|NETUNREACH|NOSPC|IO|ROFS|DQUOT|MFILE|NFILE)|UND_ERR_\w+)$/;
+const MONGODB_CODES = new Set([
+  6, 7, 50, 89, 91, 189, 202, 262, 9001, 10107, 11600, 11602, 13435, 13436,
+]);
+const MONGODB_CLASSES =
+  /^Mongo(Network|ServerSelection|OperationTimeout|Topology|NotConnected|Pool|WaitQueue|ClientClosed|Expired)/;
+const SYSTEM_CODES =
+  /^(E(CONN\w+|PIPE|TIMEDOUT|NOTFOUND|AI_AGAIN|HOSTUNREACH|NETUNREACH|NOSPC|IO|ROFS|DQUOT|MFILE|NFILE)|UND_ERR_\w+)$/;
 const DEEPEST_CAUSE = 4;
 
 /**
@@ -12,8 +16,14 @@ const DEEPEST_CAUSE = 4;
  */
 export function isOutage(error: unknown, depth = 0): boolean {
   if (typeof error !== 'object' || error === null || depth > DEEPEST_CAUSE) return false;
-  const { name, code, cause, commitError } = error as { name?: unknown; code?: unknown; cause?: unknown; commitError?: unknown };
-  if (typeof name === 'string' && (MONGODB_CLASSES.test(name) || name === 'TimeoutError')) return true;
+  const { name, code, cause, commitError } = error as {
+    name?: unknown;
+    code?: unknown;
+    cause?: unknown;
+    commitError?: unknown;
+  };
+  if (typeof name === 'string' && (MONGODB_CLASSES.test(name) || name === 'TimeoutError'))
+    return true;
   if (typeof code === 'string' && SYSTEM_CODES.test(code)) return true;
   // LMDB's own codes are negative (lmdb.h); the positive ones are MongoDB's.
   if (typeof code === 'number' && (code < -30_000 || MONGODB_CODES.has(code))) return true;

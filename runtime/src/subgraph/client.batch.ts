@@ -44,7 +44,10 @@ export class Batch implements Dispatcher.DispatchHandler {
   constructor(parts: Parts) {
     this.parts = parts;
     this.waiting = [...parts.operations];
-    this.timer = setTimeout(() => this.end('timeout', 'deadline'), Math.max(parts.deadlineAt - this.began, 1));
+    this.timer = setTimeout(
+      () => this.end('timeout', 'deadline'),
+      Math.max(parts.deadlineAt - this.began, 1),
+    );
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -91,20 +94,24 @@ export class Batch implements Dispatcher.DispatchHandler {
       return;
     }
     // Only the operation whose answer it is pays for its length.
-    const place = Number(/^\{"i":(\d{1,6}),/.exec(this.begun?.[0]?.subarray(0, 16).toString('latin1') ?? '')?.[1]);
+    const place = Number(
+      /^\{"i":(\d{1,6}),/.exec(this.begun?.[0]?.subarray(0, 16).toString('latin1') ?? '')?.[1],
+    );
     if (place in this.waiting) this.settle(place, unavailable(), 'error');
     this.begun = undefined;
   }
 
   private endLine(piece: Buffer): void {
     const { begun } = this;
-    const line = begun === undefined || begun.length === 0 ? piece : Buffer.concat([...begun, piece]);
+    const line =
+      begun === undefined || begun.length === 0 ? piece : Buffer.concat([...begun, piece]);
     this.begun = [];
     this.begunBytes = 0;
     this.lines++;
     if (begun === undefined || line.length > MAX_LINE_BYTES) return;
     const answer = decodeReply(line.toString('utf8'), this.waiting.length);
-    if (answer !== undefined) this.settle(answer.place, answer.reply, answer.reply.errors === undefined ? 'ok' : 'error');
+    if (answer !== undefined)
+      this.settle(answer.place, answer.reply, answer.reply.errors === undefined ? 'ok' : 'error');
   }
 
   private settle(place: number, reply: SubgraphReply, outcome: Outcome): void {
@@ -122,9 +129,13 @@ export class Batch implements Dispatcher.DispatchHandler {
     clearTimeout(this.timer);
     const count = this.waiting.filter((operation) => operation !== undefined).length;
     if (count > 0)
-      this.parts.log.warn({ subgraph: this.parts.name, reason, code, count, status: this.status }, 'a subgraph did not answer');
+      this.parts.log.warn(
+        { subgraph: this.parts.name, reason, code, count, status: this.status },
+        'a subgraph did not answer',
+      );
     this.waiting.forEach((_, place) => void this.settle(place, unavailable(), outcome));
-    if (reason === 'deadline' || reason.startsWith('more')) this.controller?.abort(new Error(reason));
+    if (reason === 'deadline' || reason.startsWith('more'))
+      this.controller?.abort(new Error(reason));
   }
 }
 

@@ -18,7 +18,12 @@ import {
 const SECRET = 'the secret of the tests';
 const UNAVAILABLE = {
   data: null,
-  errors: [{ message: 'the service is unavailable for the moment', extensions: { code: 'SERVICE_UNAVAILABLE' } }],
+  errors: [
+    {
+      message: 'the service is unavailable for the moment',
+      extensions: { code: 'SERVICE_UNAVAILABLE' },
+    },
+  ],
 };
 const log = createLog('silent');
 const closing: (() => Promise<unknown>)[] = [];
@@ -48,10 +53,18 @@ describe('a subgraph by itself', () => {
   test('answers 200 operations of one turn each in its own scope, in few requests', async () => {
     const { transport, seen } = await real();
     const scopes: Scope[] = Array.from({ length: 200 }, (_, n) =>
-      n % 2 === 0 ? { kind: 'partner', partnerId: `p${n}ü` } : { kind: 'member', memberId: `m${n}`, partnerId: `p${n}` },
+      n % 2 === 0
+        ? { kind: 'partner', partnerId: `p${n}ü` }
+        : { kind: 'member', memberId: `m${n}`, partnerId: `p${n}` },
     );
     const replies = await Promise.all(
-      scopes.map((scope, n) => transport.execute({ ...ask(n % 3 === 0 ? '{ scope }' : '{ later scope }'), scope, requestId: `r${n}` })),
+      scopes.map((scope, n) =>
+        transport.execute({
+          ...ask(n % 3 === 0 ? '{ scope }' : '{ later scope }'),
+          scope,
+          requestId: `r${n}`,
+        }),
+      ),
     );
     expect(replies.map((reply) => JSON.parse(String(reply.data?.scope)))).toEqual(
       scopes.map((scope, n) => ({ scope, requestId: `r${n}` })),
@@ -69,7 +82,10 @@ describe('a subgraph by itself', () => {
 
   test('is given up on for the one operation that passes its deadline', async () => {
     const { transport } = await real({ deadlineMs: 150 });
-    const [never, quick] = await Promise.all([transport.execute(ask('{ slow }')), transport.execute(ask('{ later }'))]);
+    const [never, quick] = await Promise.all([
+      transport.execute(ask('{ slow }')),
+      transport.execute(ask('{ later }')),
+    ]);
     expect(never).toEqual(UNAVAILABLE);
     expect(quick).toEqual({ data: { later: 'later' } });
     expect(await transport.execute(ask('{ later }'))).toEqual({ data: { later: 'later' } });
@@ -78,9 +94,17 @@ describe('a subgraph by itself', () => {
   test('keeps an error of one operation away from the others', async () => {
     const { transport } = await real();
     const replies = await Promise.all(
-      ['{ refused }', '{ scope }', '{ broken }', '{', '{ scope }'].map((query) => transport.execute(ask(query))),
+      ['{ refused }', '{ scope }', '{ broken }', '{', '{ scope }'].map((query) =>
+        transport.execute(ask(query)),
+      ),
     );
-    expect(replies.map(codeOf)).toEqual(['MEMBER_NOT_FOUND', 'OK', 'INTERNAL_SERVER_ERROR', 'INTERNAL_SERVER_ERROR', 'OK']);
+    expect(replies.map(codeOf)).toEqual([
+      'MEMBER_NOT_FOUND',
+      'OK',
+      'INTERNAL_SERVER_ERROR',
+      'INTERNAL_SERVER_ERROR',
+      'OK',
+    ]);
   });
 
   test('is SERVICE_UNAVAILABLE to whoever has another secret', async () => {
@@ -128,7 +152,13 @@ describe('a connection that ends', () => {
     ];
     const replies = await Promise.all(queries.map((query) => transport.execute(ask(query))));
     expect(asked).toEqual([queries, ['{ a }', 'query B { b }']]);
-    expect(replies.map(codeOf)).toEqual(['OK', 'SERVICE_UNAVAILABLE', 'OK', 'SERVICE_UNAVAILABLE', 'SERVICE_UNAVAILABLE']);
+    expect(replies.map(codeOf)).toEqual([
+      'OK',
+      'SERVICE_UNAVAILABLE',
+      'OK',
+      'SERVICE_UNAVAILABLE',
+      'SERVICE_UNAVAILABLE',
+    ]);
   });
 
   test('twice is SERVICE_UNAVAILABLE', async () => {
@@ -147,7 +177,10 @@ describe('a connection that ends', () => {
       times++;
       response.write('{"i":1,"data":{"b":1}}\n{"i":0,"da', () => response.destroy());
     });
-    const replies = await Promise.all([transport.execute(ask('{ a }')), transport.execute(ask('{ b }'))]);
+    const replies = await Promise.all([
+      transport.execute(ask('{ a }')),
+      transport.execute(ask('{ b }')),
+    ]);
     expect(replies).toEqual([UNAVAILABLE, { data: { b: 1 } }]);
     expect(times).toBe(1);
   });
@@ -175,7 +208,11 @@ describe('an answer', () => {
     ['an error', 500, '{"i":0,"data":{"a":1}}\n'],
     ['a redirect', 302, ''],
     ['a line of another shape', 200, '{"i":0,"data":[1]}\n'],
-    ['an unknown code', 200, '{"i":0,"errors":[{"message":"secret","extensions":{"code":"ODD"}}]}\n'],
+    [
+      'an unknown code',
+      200,
+      '{"i":0,"errors":[{"message":"secret","extensions":{"code":"ODD"}}]}\n',
+    ],
     ['an answer to something else', 200, '{"i":7,"data":{"a":1}}\n'],
   ])('that is nonsense is SERVICE_UNAVAILABLE: %s', async (_, status, body) => {
     const { transport } = await fake((__, response) => response.writeHead(status).end(body));
@@ -186,16 +223,16 @@ describe('an answer', () => {
     const { transport } = await fake((_, response) =>
       response.end('{"i":0,"data":{"a":1}}\n{"i":0,"data":{"a":2}}\n{"i":1,"data":{"b":1}}\n'),
     );
-    expect(await Promise.all([transport.execute(ask('{ a }')), transport.execute(ask('{ b }'))])).toEqual([
-      { data: { a: 1 } },
-      { data: { b: 1 } },
-    ]);
+    expect(
+      await Promise.all([transport.execute(ask('{ a }')), transport.execute(ask('{ b }'))]),
+    ).toEqual([{ data: { a: 1 } }, { data: { b: 1 } }]);
   });
 
   test('may come in pieces that split a character', async () => {
     const bytes = Buffer.from('{"i":0,"data":{"a":"ü🎈"}}\n');
     const { transport } = await fake(async (_, response) => {
-      for (const byte of bytes) await new Promise((resolve) => response.write(Buffer.of(byte), resolve));
+      for (const byte of bytes)
+        await new Promise((resolve) => response.write(Buffer.of(byte), resolve));
       response.end();
     });
     expect(await transport.execute(ask('{ a }'))).toEqual({ data: { a: 'ü🎈' } });
@@ -206,7 +243,9 @@ describe('an answer', () => {
       response.write(`{"i":1,"data":{"b":"${'x'.repeat(3_000_000)}"}}\n`);
       response.end('{"i":0,"data":{"a":1}}\n{"i":2,"data":{"c":1}}\n');
     });
-    const replies = await Promise.all(['{ a }', '{ b }', '{ c }'].map((query) => transport.execute(ask(query))));
+    const replies = await Promise.all(
+      ['{ a }', '{ b }', '{ c }'].map((query) => transport.execute(ask(query))),
+    );
     expect(replies).toEqual([{ data: { a: 1 } }, UNAVAILABLE, { data: { c: 1 } }]);
   });
 
@@ -232,16 +271,29 @@ describe('an answer', () => {
 test('every operation is counted once, with what became of it', async () => {
   const counted: string[] = [];
   const { transport } = await real({ deadlineMs: 150, counted });
-  await Promise.all(['{ scope }', '{ refused }', '{ slow }'].map((query) => transport.execute(ask(query))));
+  await Promise.all(
+    ['{ scope }', '{ refused }', '{ slow }'].map((query) => transport.execute(ask(query))),
+  );
   await transport.close();
   await transport.execute(ask('{ scope }'));
-  expect(counted.sort()).toEqual(['things error', 'things ok', 'things timeout', 'things unreachable']);
+  expect(counted.sort()).toEqual([
+    'things error',
+    'things ok',
+    'things timeout',
+    'things unreachable',
+  ]);
 });
 
 type Options = { secret?: string; deadlineMs?: number; counted?: string[] };
 
-function connectTo(url: string, { secret = SECRET, deadlineMs, counted = [] }: Options = {}): Transport {
-  const metrics = { subgraphCall: (subgraph: string, outcome: string) => void counted.push(`${subgraph} ${outcome}`) };
+function connectTo(
+  url: string,
+  { secret = SECRET, deadlineMs, counted = [] }: Options = {},
+): Transport {
+  const metrics = {
+    subgraphCall: (subgraph: string, outcome: string) =>
+      void counted.push(`${subgraph} ${outcome}`),
+  };
   const transport = createHttpTransport({ name: 'things', url, secret, deadlineMs, log, metrics });
   closing.push(() => transport.close());
   return transport;
@@ -263,11 +315,19 @@ async function real(options: Options = {}) {
   };
   closing.push(() => server.close());
   closing.push(async () => release());
-  return { transport: connectTo(`http://127.0.0.1:${server.port}`, options), subgraph, seen, release };
+  return {
+    transport: connectTo(`http://127.0.0.1:${server.port}`, options),
+    subgraph,
+    seen,
+    release,
+  };
 }
 
 /** A server that answers as the test says, and a transport to it. */
-async function fake(answer: (operations: { query: string }[], response: ServerResponse) => void, options: Options = {}) {
+async function fake(
+  answer: (operations: { query: string }[], response: ServerResponse) => void,
+  options: Options = {},
+) {
   const server = createServer(async (request: IncomingMessage, response: ServerResponse) => {
     let body = '';
     for await (const piece of request.setEncoding('utf8')) body += piece;
@@ -288,7 +348,10 @@ function things(held: (() => void)[]): Subgraph {
   const schema = buildSchema(
     'type Query { scope: String  echo(text: String!): String  refused: String  broken: String  slow: String  later: String } type Mutation { change: String }',
   );
-  const resolvers: Record<string, GraphQLFieldResolver<unknown, unknown, Record<string, string>>> = {
+  const resolvers: Record<
+    string,
+    GraphQLFieldResolver<unknown, unknown, Record<string, string>>
+  > = {
     scope: (_, __, context) => JSON.stringify(context),
     echo: (_, { text }) => text,
     refused: () => fail('MEMBER_NOT_FOUND'),
@@ -300,11 +363,16 @@ function things(held: (() => void)[]): Subgraph {
     change: () => 'changed',
   };
   for (const type of [schema.getQueryType(), schema.getMutationType()])
-    for (const [name, field] of Object.entries(type?.getFields() ?? {})) field.resolve = resolvers[name];
+    for (const [name, field] of Object.entries(type?.getFields() ?? {}))
+      field.resolve = resolvers[name];
   return { name: 'things', schema, ready: async () => {}, close: async () => {} };
 }
 
-function ask(query: string, variables?: Record<string, unknown>, operationName?: string): SubgraphRequest {
+function ask(
+  query: string,
+  variables?: Record<string, unknown>,
+  operationName?: string,
+): SubgraphRequest {
   return { query, variables, operationName, scope: { kind: 'service' }, requestId: 'r' };
 }
 

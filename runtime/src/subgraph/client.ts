@@ -28,15 +28,36 @@ export function createHttpTransport(options: {
   const { name, deadlineMs = DEADLINE_MS, log, metrics } = options;
   const sign = createSigner(options.secret);
   // Batches keep their own deadline, so undici's timers are off. The server keeps idle connections longer than this.
-  const timeouts = { connectTimeout: deadlineMs, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 30_000 };
+  const timeouts = {
+    connectTimeout: deadlineMs,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveTimeout: 30_000,
+  };
   const pool = new Pool(options.url, { connections: CONNECTIONS, pipelining: 1, ...timeouts });
   let turn: Operation[] = [];
 
-  function send(operations: readonly Operation[], deadlineAt: number, again?: (queries: Operation[]) => void): void {
+  function send(
+    operations: readonly Operation[],
+    deadlineAt: number,
+    again?: (queries: Operation[]) => void,
+  ): void {
     let start = 0;
-    for (const { count, scopes, body } of encodeRequests(operations.map(({ request }) => request))) {
-      const batch = new Batch({ name, operations: operations.slice(start, start + count), deadlineAt, again, log, metrics });
-      const headers = { 'content-type': 'application/json', ...sign({ method: 'POST', path: WIRE.path, scopes, body }) };
+    for (const { count, scopes, body } of encodeRequests(
+      operations.map(({ request }) => request),
+    )) {
+      const batch = new Batch({
+        name,
+        operations: operations.slice(start, start + count),
+        deadlineAt,
+        again,
+        log,
+        metrics,
+      });
+      const headers = {
+        'content-type': 'application/json',
+        ...sign({ method: 'POST', path: WIRE.path, scopes, body }),
+      };
       pool.dispatch({ method: 'POST', path: WIRE.path, headers, body }, batch);
       start += count;
     }
@@ -53,7 +74,12 @@ export function createHttpTransport(options: {
   async function ready(): Promise<void> {
     const path = WIRE.readyPath;
     const headers = sign({ method: 'GET', path, scopes: '[]', body: '' });
-    const { statusCode, body } = await pool.request({ method: 'GET', path, headers, signal: AbortSignal.timeout(deadlineMs) });
+    const { statusCode, body } = await pool.request({
+      method: 'GET',
+      path,
+      headers,
+      signal: AbortSignal.timeout(deadlineMs),
+    });
     await body.dump();
     if (statusCode !== 200) throw new Error(`the ${name} subgraph is not ready`);
   }

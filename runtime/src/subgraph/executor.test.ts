@@ -30,20 +30,31 @@ const TIMES = [1, 2, 3];
 test('answers synchronously when the resolvers do', () => {
   const { ask } = subgraph({ 'Query.echo': (_, { text }) => text });
   for (const _ of TIMES)
-    expect(ask('query($t:String!){ echo(text:$t) again:echo(text:"b") __typename }', { t: 'a' })).toEqual({
+    expect(
+      ask('query($t:String!){ echo(text:$t) again:echo(text:"b") __typename }', { t: 'a' }),
+    ).toEqual({
       data: { echo: 'a', again: 'b', __typename: 'Query' },
     });
 });
 
 test('waits for resolvers that take their time', async () => {
   const { ask } = subgraph({ 'Query.later': async (_, { text }) => text });
-  for (const _ of TIMES) expect(await ask('{ later(text:"x") other:later(text:"y") }')).toEqual({ data: { later: 'x', other: 'y' } });
+  for (const _ of TIMES)
+    expect(await ask('{ later(text:"x") other:later(text:"y") }')).toEqual({
+      data: { later: 'x', other: 'y' },
+    });
 });
 
 test('resolvers see the scope and the id of their own request', () => {
-  const { execute } = subgraph({ 'Query.scope': (_, __, { scope, requestId }) => `${JSON.stringify(scope)} ${requestId}` });
+  const { execute } = subgraph({
+    'Query.scope': (_, __, { scope, requestId }) => `${JSON.stringify(scope)} ${requestId}`,
+  });
   for (const n of TIMES) {
-    const reply = execute({ query: '{ scope }', scope: { kind: 'partner', partnerId: `p${n}` }, requestId: `r${n}` });
+    const reply = execute({
+      query: '{ scope }',
+      scope: { kind: 'partner', partnerId: `p${n}` },
+      requestId: `r${n}`,
+    });
     expect(reply).toEqual({ data: { scope: `{"kind":"partner","partnerId":"p${n}"} r${n}` } });
   }
 });
@@ -65,8 +76,10 @@ test('variables with defaults, @skip and @include are honoured', () => {
   const { ask } = subgraph({ 'Query.echo': (_, { text }) => text });
   const query =
     'query($t:String! = "default", $no:Boolean!){ echo(text:$t) skipped:echo(text:"s") @skip(if:$no) shown:echo(text:"i") @include(if:$no) }';
-  for (const _ of TIMES) expect(ask(query, { no: true })).toEqual({ data: { echo: 'default', shown: 'i' } });
-  for (const _ of TIMES) expect(ask(query, { no: false, t: 't' })).toEqual({ data: { echo: 't', skipped: 's' } });
+  for (const _ of TIMES)
+    expect(ask(query, { no: true })).toEqual({ data: { echo: 'default', shown: 'i' } });
+  for (const _ of TIMES)
+    expect(ask(query, { no: false, t: 't' })).toEqual({ data: { echo: 't', skipped: 's' } });
 });
 
 describe('an error', () => {
@@ -80,7 +93,11 @@ describe('an error', () => {
         data: { a: null, later: null },
         errors: expect.arrayContaining([
           { message: 'member not found', path: ['a'], extensions: { code: 'MEMBER_NOT_FOUND' } },
-          { message: 'this text is too long', path: ['later'], extensions: { code: 'BAD_USER_INPUT' } },
+          {
+            message: 'this text is too long',
+            path: ['later'],
+            extensions: { code: 'BAD_USER_INPUT' },
+          },
         ]),
       });
     }
@@ -99,8 +116,16 @@ describe('an error', () => {
       expect(await ask('{ items { id broken } later(text:"") }')).toEqual({
         data: { items: [{ id: 'a', broken: null }], later: null },
         errors: expect.arrayContaining([
-          { message: 'something went wrong on our side', path: ['items', 0, 'broken'], extensions: { code: 'INTERNAL_SERVER_ERROR' } },
-          { message: 'something went wrong on our side', path: ['later'], extensions: { code: 'INTERNAL_SERVER_ERROR' } },
+          {
+            message: 'something went wrong on our side',
+            path: ['items', 0, 'broken'],
+            extensions: { code: 'INTERNAL_SERVER_ERROR' },
+          },
+          {
+            message: 'something went wrong on our side',
+            path: ['later'],
+            extensions: { code: 'INTERNAL_SERVER_ERROR' },
+          },
         ]),
       });
     }
@@ -118,7 +143,13 @@ describe('an error', () => {
     for (const _ of TIMES) {
       expect(ask('{ echo(text:"") }')).toEqual({
         data: { echo: null },
-        errors: [{ message: 'the service is unavailable for the moment', path: ['echo'], extensions: { code: 'SERVICE_UNAVAILABLE' } }],
+        errors: [
+          {
+            message: 'the service is unavailable for the moment',
+            path: ['echo'],
+            extensions: { code: 'SERVICE_UNAVAILABLE' },
+          },
+        ],
       });
     }
   });
@@ -138,7 +169,12 @@ describe('an error', () => {
       const { ask, lines } = subgraph({});
       for (const _ of TIMES)
         expect(ask(query)).toEqual({
-          errors: [{ message: 'something went wrong on our side', extensions: { code: 'INTERNAL_SERVER_ERROR' } }],
+          errors: [
+            {
+              message: 'something went wrong on our side',
+              extensions: { code: 'INTERNAL_SERVER_ERROR' },
+            },
+          ],
         });
       expect(lines).toHaveLength(3);
     },
@@ -150,7 +186,9 @@ describe('entities', () => {
   const items = (...ids: string[]) => ({ r: ids.map((id) => ({ __typename: 'Item', id })) });
 
   test('come synchronously, in the order asked, null where there is none', () => {
-    const { ask } = subgraph({}, ({ id }) => (id === 'none' ? null : { id, name: `name of ${id}` }));
+    const { ask } = subgraph({}, ({ id }) =>
+      id === 'none' ? null : { id, name: `name of ${id}` },
+    );
     for (const _ of TIMES) {
       expect(ask(query, items('a', 'none', 'b'))).toEqual({
         data: { _entities: [{ id: 'a', name: 'name of a' }, null, { id: 'b', name: 'name of b' }] },
@@ -160,16 +198,25 @@ describe('entities', () => {
 
   test('come later where they take their time', async () => {
     const { ask } = subgraph({}, async ({ id }) => ({ id, name: 'late' }));
-    for (const _ of TIMES) expect(await ask(query, items('a'))).toEqual({ data: { _entities: [{ id: 'a', name: 'late' }] } });
+    for (const _ of TIMES)
+      expect(await ask(query, items('a'))).toEqual({
+        data: { _entities: [{ id: 'a', name: 'late' }] },
+      });
   });
 
   test('that fail leave the others standing', async () => {
-    const { ask } = subgraph({}, ({ id }) => (id === 'bad' ? fail('SERVICE_UNAVAILABLE') : { id, name: id }));
+    const { ask } = subgraph({}, ({ id }) =>
+      id === 'bad' ? fail('SERVICE_UNAVAILABLE') : { id, name: id },
+    );
     for (const _ of TIMES) {
       expect(await ask(query, items('a', 'bad', 'b'))).toEqual({
         data: { _entities: [{ id: 'a', name: 'a' }, null, { id: 'b', name: 'b' }] },
         errors: [
-          { message: 'the service is unavailable for the moment', path: ['_entities', 1], extensions: { code: 'SERVICE_UNAVAILABLE' } },
+          {
+            message: 'the service is unavailable for the moment',
+            path: ['_entities', 1],
+            extensions: { code: 'SERVICE_UNAVAILABLE' },
+          },
         ],
       });
     }
@@ -177,22 +224,34 @@ describe('entities', () => {
 
   test('of a type that is not here fail by themselves', async () => {
     const { ask } = subgraph({}, ({ id }) => ({ id, name: id }));
-    const representations = { r: [{ __typename: 'Other', id: 'x' }, { id: 'y' }, { __typename: 'Item', id: 'a' }] };
+    const representations = {
+      r: [{ __typename: 'Other', id: 'x' }, { id: 'y' }, { __typename: 'Item', id: 'a' }],
+    };
     for (const _ of TIMES)
-      expect(await ask(query, representations)).toMatchObject({ data: { _entities: [null, null, { id: 'a' }] }, errors: [{}, {}] });
+      expect(await ask(query, representations)).toMatchObject({
+        data: { _entities: [null, null, { id: 'a' }] },
+        errors: [{}, {}],
+      });
   });
 });
 
 describe('in process', () => {
   test('an answer that is there at once is given at once', () => {
     const { transport, request } = subgraph({ 'Query.echo': () => 'now' });
-    expect(transport.execute({ ...request, query: '{ echo(text:"") }' })).toEqual({ data: { echo: 'now' } });
+    expect(transport.execute({ ...request, query: '{ echo(text:"") }' })).toEqual({
+      data: { echo: 'now' },
+    });
   });
 
   test('an answer that is later than the deadline is SERVICE_UNAVAILABLE', async () => {
     expect(await withDeadline(new Promise(() => {}), 10)).toEqual({
       data: null,
-      errors: [{ message: 'the service is unavailable for the moment', extensions: { code: 'SERVICE_UNAVAILABLE' } }],
+      errors: [
+        {
+          message: 'the service is unavailable for the moment',
+          extensions: { code: 'SERVICE_UNAVAILABLE' },
+        },
+      ],
     });
     expect(await withDeadline(Promise.resolve({ data: {} }), 10)).toEqual({ data: {} });
   });
@@ -219,13 +278,20 @@ describe('in process', () => {
 });
 
 /** A subgraph with these resolvers, and `__resolveReference` of its one entity. */
-function subgraph(resolvers: Record<string, Resolver>, resolveReference?: (reference: { id: string }) => unknown) {
+function subgraph(
+  resolvers: Record<string, Resolver>,
+  resolveReference?: (reference: { id: string }) => unknown,
+) {
   const schema = buildSchema(SDL);
   for (const [coordinate, resolve] of Object.entries(resolvers)) {
     const [type = '', field = ''] = coordinate.split('.');
-    fieldsOf(schema, type)[field] = Object.assign(fieldsOf(schema, type)[field] ?? {}, { resolve }) as never;
+    fieldsOf(schema, type)[field] = Object.assign(fieldsOf(schema, type)[field] ?? {}, {
+      resolve,
+    }) as never;
   }
-  Object.assign(schema.getType('Item') ?? {}, { extensions: { apollo: { subgraph: { resolveReference } } } });
+  Object.assign(schema.getType('Item') ?? {}, {
+    extensions: { apollo: { subgraph: { resolveReference } } },
+  });
   const lines: { level: string; fields: LogFields }[] = [];
   const write = (level: string) => (fields: LogFields) => void lines.push({ level, fields });
   const log: Log = {
@@ -238,11 +304,19 @@ function subgraph(resolvers: Record<string, Resolver>, resolveReference?: (refer
   };
   const execute = createExecutor({ name: 'things', schema }, log);
   const request: SubgraphRequest = { query: '', scope: { kind: 'service' }, requestId: 'r' };
-  const ask = (query: string, variables?: Record<string, unknown>): SubgraphReply | Promise<SubgraphReply> =>
-    plain(execute({ ...request, query, variables }));
+  const ask = (
+    query: string,
+    variables?: Record<string, unknown>,
+  ): SubgraphReply | Promise<SubgraphReply> => plain(execute({ ...request, query, variables }));
   const calls: string[] = [];
-  const metrics = { subgraphCall: (name: string, outcome: string) => void calls.push(`${name} ${outcome}`) };
-  const transport = createInProcessTransport({ name: 'things', schema, ready: async () => {}, close: async () => {} }, log, metrics);
+  const metrics = {
+    subgraphCall: (name: string, outcome: string) => void calls.push(`${name} ${outcome}`),
+  };
+  const transport = createInProcessTransport(
+    { name: 'things', schema, ready: async () => {}, close: async () => {} },
+    log,
+    metrics,
+  );
   return { execute, ask, lines, transport, request, calls };
 }
 
@@ -252,6 +326,8 @@ function fieldsOf(schema: GraphQLSchema, name: string): Record<string, object> {
 }
 
 /** Objects without a prototype compare as unequal otherwise. */
-function plain(reply: SubgraphReply | Promise<SubgraphReply>): SubgraphReply | Promise<SubgraphReply> {
+function plain(
+  reply: SubgraphReply | Promise<SubgraphReply>,
+): SubgraphReply | Promise<SubgraphReply> {
   return 'then' in reply ? reply.then((late) => structuredClone(late)) : structuredClone(reply);
 }

@@ -4,7 +4,11 @@ import { expandedSelections } from './selections.ts';
 
 test.each([
   ['no fragment', '{ a { b c } d }', 4],
-  ['a fragment that is spread three times', '{ a { ...F } b { ...F } c { ...F } } fragment F on T { x y }', 12],
+  [
+    'a fragment that is spread three times',
+    '{ a { ...F } b { ...F } c { ...F } } fragment F on T { x y }',
+    12,
+  ],
   ['an inline fragment', '{ a { ... on T { x } } }', 3],
   ['a fragment nobody spreads', '{ a } fragment F on T { x y }', 1],
   ['two operations', 'query A { a } query B { ...F } fragment F on T { x y }', 4],

@@ -1,5 +1,10 @@
 // How large an operation is once its fragments are expanded.
-import { type DocumentNode, type FragmentDefinitionNode, Kind, type SelectionSetNode } from 'graphql';
+import {
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  Kind,
+  type SelectionSetNode,
+} from 'graphql';
 
 /**
  * The selections of a document's operations with fragments expanded. What is compiled from a document grows with them, not with its text: a fragment
@@ -7,7 +12,8 @@ import { type DocumentNode, type FragmentDefinitionNode, Kind, type SelectionSet
  */
 export function expandedSelections({ definitions }: DocumentNode): number {
   const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const node of definitions) if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
+  for (const node of definitions)
+    if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
   const measured = new Map<string, number>();
 
   const ofFragment = (name: string): number => {
@@ -21,10 +27,15 @@ export function expandedSelections({ definitions }: DocumentNode): number {
   const ofSet = (set: SelectionSetNode | undefined): number => {
     let size = 0;
     for (const selection of set?.selections ?? [])
-      size += 1 + (selection.kind === Kind.FRAGMENT_SPREAD ? ofFragment(selection.name.value) : ofSet(selection.selectionSet));
+      size +=
+        1 +
+        (selection.kind === Kind.FRAGMENT_SPREAD
+          ? ofFragment(selection.name.value)
+          : ofSet(selection.selectionSet));
     return size;
   };
   let total = 0;
-  for (const node of definitions) if (node.kind === Kind.OPERATION_DEFINITION) total += ofSet(node.selectionSet);
+  for (const node of definitions)
+    if (node.kind === Kind.OPERATION_DEFINITION) total += ofSet(node.selectionSet);
   return total;
 }

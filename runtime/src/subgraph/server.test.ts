@@ -8,10 +8,14 @@ import type { Scope } from './subgraph.ts';
 
 const [SECRET, OLD] = ['the secret of the tests', 'the old secret of the tests'];
 const PARTNER = '[{"kind":"partner","partnerId":"p"}]';
-const schema = buildSchema('type Query { scope: String  slow: String  never: String  _service: String }');
+const schema = buildSchema(
+  'type Query { scope: String  slow: String  never: String  _service: String }',
+);
 const gate: { open: () => void } = { open: () => {} };
 const rootValue = schema.getQueryType()?.getFields() ?? {};
-Object.assign(rootValue.scope ?? {}, { resolve: (_: unknown, __: unknown, context: { scope: Scope }) => JSON.stringify(context.scope) });
+Object.assign(rootValue.scope ?? {}, {
+  resolve: (_: unknown, __: unknown, context: { scope: Scope }) => JSON.stringify(context.scope),
+});
 Object.assign(rootValue.slow ?? {}, {
   resolve: () =>
     new Promise((resolve) => {
@@ -27,31 +31,56 @@ beforeAll(async () => {
   const ready = () => (healthy ? Promise.resolve() : Promise.reject(new Error('down')));
   const subgraph = { name: 'things', schema, ready, close: async () => {} };
   const settings = { host: '127.0.0.1', port: 0, subgraphSecret: SECRET, subgraphSecretOld: OLD };
-  server = await serveSubgraph({ subgraph, settings, log: createLog('silent'), metrics: { request: () => {} } });
+  server = await serveSubgraph({
+    subgraph,
+    settings,
+    log: createLog('silent'),
+    metrics: { request: () => {} },
+  });
 });
 afterAll(() => server.close());
 
 describe('401', () => {
-  test.each(['/graphql', '/ready', '/', '/anything'])('for whatever is not signed, on every path: %s', async (path) => {
-    for (const body of ['[{"query":"{_service}","requestId":"r","scope":0}]', '{"query":"{_entities}"}', '']) {
-      const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { method: 'POST', body });
-      expect(response.status).toBe(401);
-      expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
-    }
-    expect((await fetch(`http://127.0.0.1:${server.port}${path}`)).status).toBe(401);
-  });
+  test.each(['/graphql', '/ready', '/', '/anything'])(
+    'for whatever is not signed, on every path: %s',
+    async (path) => {
+      for (const body of [
+        '[{"query":"{_service}","requestId":"r","scope":0}]',
+        '{"query":"{_entities}"}',
+        '',
+      ]) {
+        const response = await fetch(`http://127.0.0.1:${server.port}${path}`, {
+          method: 'POST',
+          body,
+        });
+        expect(response.status).toBe(401);
+        expect(await response.json()).toMatchObject({
+          errors: [{ extensions: { code: 'UNAUTHENTICATED' } }],
+        });
+      }
+      expect((await fetch(`http://127.0.0.1:${server.port}${path}`)).status).toBe(401);
+    },
+  );
 
   test('for what is signed with another secret, for another path, another body or another scope', async () => {
     expect((await send({ secret: 'another secret of the tests' })).status).toBe(401);
     expect((await send({ signedPath: '/ready' })).status).toBe(401);
     expect((await send({ path: '/graphql?a=b', signedPath: '/graphql' })).status).toBe(401);
     expect((await send({ signedBody: '[]' })).status).toBe(401);
-    expect((await send({ headers: { 'x-subgraph-scopes': '[{"kind":"service"}]' } })).status).toBe(401);
+    expect((await send({ headers: { 'x-subgraph-scopes': '[{"kind":"service"}]' } })).status).toBe(
+      401,
+    );
   });
 
   test('for what was sent before', async () => {
-    const headers = createSigner(SECRET)({ method: 'POST', path: '/graphql', scopes: PARTNER, body: '[]' });
-    const once = () => fetch(`http://127.0.0.1:${server.port}/graphql`, { method: 'POST', headers, body: '[]' });
+    const headers = createSigner(SECRET)({
+      method: 'POST',
+      path: '/graphql',
+      scopes: PARTNER,
+      body: '[]',
+    });
+    const once = () =>
+      fetch(`http://127.0.0.1:${server.port}/graphql`, { method: 'POST', headers, body: '[]' });
     expect([(await once()).status, (await once()).status]).toEqual([200, 401]);
   });
 });
@@ -87,7 +116,10 @@ test('each operation is answered in its own scope', async () => {
   expect(await lines(response)).toEqual([
     { i: 0, data: { scope: '{"kind":"member","memberId":"m"}' } },
     { i: 1, data: { scope: '{"kind":"partner","partnerId":"p"}' } },
-    { i: 2, errors: [{ message: expect.any(String), extensions: { code: 'INTERNAL_SERVER_ERROR' } }] },
+    {
+      i: 2,
+      errors: [{ message: expect.any(String), extensions: { code: 'INTERNAL_SERVER_ERROR' } }],
+    },
   ]);
 });
 
@@ -98,14 +130,22 @@ test('a slow operation does not hold up a quick one, nor one that never ends', a
   expect(await read()).toMatchObject({ i: 2 });
   gate.open();
   expect(await read()).toEqual({ i: 0, data: { slow: 'slow' } });
-  expect(await read()).toMatchObject({ i: 1, errors: [{ extensions: { code: 'SERVICE_UNAVAILABLE' } }] });
+  expect(await read()).toMatchObject({
+    i: 1,
+    errors: [{ extensions: { code: 'SERVICE_UNAVAILABLE' } }],
+  });
   expect((await reader?.read())?.done).toBe(true);
 });
 
 test('without a secret nothing is served', async () => {
   const subgraph = { name: 'things', schema, ready: async () => {}, close: async () => {} };
   await expect(
-    serveSubgraph({ subgraph, settings: { host: '127.0.0.1', port: 0 }, log: createLog('silent'), metrics: { request: () => {} } }),
+    serveSubgraph({
+      subgraph,
+      settings: { host: '127.0.0.1', port: 0 },
+      log: createLog('silent'),
+      metrics: { request: () => {} },
+    }),
   ).rejects.toThrow('SUBGRAPH_SECRET');
 });
 

@@ -2,7 +2,12 @@
 import { createSigner, createVerifier, type SignedParts } from './signature.ts';
 
 const SECRET = 'the secret of the tests';
-const parts: SignedParts = { method: 'POST', path: '/graphql', scopes: '[{"kind":"service"}]', body: '[]' };
+const parts: SignedParts = {
+  method: 'POST',
+  path: '/graphql',
+  scopes: '[{"kind":"service"}]',
+  body: '[]',
+};
 
 /** A verifier and a signer with clocks of their own, and a request that passes. */
 function setup(secrets = [SECRET], signedWith = SECRET) {
@@ -23,7 +28,12 @@ test('the same request passes once, however its signature is written', () => {
   const { sign, passes } = setup();
   const headers = sign(parts);
   expect([passes(headers), passes(headers)]).toEqual([true, false]);
-  expect(passes({ ...headers, 'x-subgraph-signature': String(headers['x-subgraph-signature']).toUpperCase() })).toBe(false);
+  expect(
+    passes({
+      ...headers,
+      'x-subgraph-signature': String(headers['x-subgraph-signature']).toUpperCase(),
+    }),
+  ).toBe(false);
 });
 
 test('two equal requests are signed differently, and both pass', () => {

@@ -1,5 +1,11 @@
 // Signed requests from the gateway to a subgraph: HMAC-SHA256 over all that decides the answer, fresh, and good for one use.
-import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
+import {
+  createHmac,
+  createSecretKey,
+  type KeyObject,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { HEADERS } from '../http/headers.ts';
 
@@ -15,14 +21,22 @@ const SCOPES = HEADERS.subgraphScopes.name;
 const SIGNATURE = HEADERS.subgraphSignature.name;
 
 /** Gives the headers that sign a request. No two requests of a signer are signed alike. */
-export function createSigner(secret: string, now: () => number = Date.now): (parts: SignedParts) => Record<string, string> {
+export function createSigner(
+  secret: string,
+  now: () => number = Date.now,
+): (parts: SignedParts) => Record<string, string> {
   const key = keyOf(secret);
   const start = randomBytes(9).toString('base64url');
   let count = 0;
   return (parts) => {
     const time = String(now());
     const nonce = `${start}-${(count++).toString(36)}`;
-    return { [TIME]: time, [NONCE]: nonce, [SCOPES]: parts.scopes, [SIGNATURE]: digest(key, parts, time, nonce) };
+    return {
+      [TIME]: time,
+      [NONCE]: nonce,
+      [SCOPES]: parts.scopes,
+      [SIGNATURE]: digest(key, parts, time, nonce),
+    };
   };
 }
 
@@ -72,15 +86,30 @@ export function createVerifier(secrets: readonly string[], now: () => number = D
   return {
     plausible: (headers) => {
       const { [TIME]: time, [NONCE]: nonce, [SCOPES]: scopes, [SIGNATURE]: signature } = headers;
-      if (typeof time !== 'string' || typeof nonce !== 'string' || typeof scopes !== 'string' || typeof signature !== 'string')
+      if (
+        typeof time !== 'string' ||
+        typeof nonce !== 'string' ||
+        typeof scopes !== 'string' ||
+        typeof signature !== 'string'
+      )
         return false;
-      return /^\d{1,15}$/.test(time) && fresh(Number(time)) && /^[\w-]{1,64}$/.test(nonce) && /^[0-9a-f]{64}$/.test(signature);
+      return (
+        /^\d{1,15}$/.test(time) &&
+        fresh(Number(time)) &&
+        /^[\w-]{1,64}$/.test(nonce) &&
+        /^[0-9a-f]{64}$/.test(signature)
+      );
     },
     verify: (headers, { method, path, body }) => {
       const time = String(headers[TIME]);
       const given = Buffer.from(String(headers[SIGNATURE]), 'latin1');
       for (const key of keys) {
-        const right = digest(key, { method, path, body, scopes: String(headers[SCOPES]) }, time, String(headers[NONCE]));
+        const right = digest(
+          key,
+          { method, path, body, scopes: String(headers[SCOPES]) },
+          time,
+          String(headers[NONCE]),
+        );
         if (given.length === right.length && timingSafeEqual(given, Buffer.from(right, 'latin1')))
           return fresh(Number(time)) && firstTime(Number(time), right);
       }
@@ -90,8 +119,16 @@ export function createVerifier(secrets: readonly string[], now: () => number = D
 }
 
 /** In hexadecimal. None of the parts before the body can hold a line break, so the signed text says one thing only. */
-function digest(key: KeyObject, { method, path, scopes, body }: SignedParts, time: string, nonce: string): string {
-  return createHmac('sha256', key).update(`${method}\n${path}\n${time}\n${nonce}\n${scopes}\n`).update(body).digest('hex');
+function digest(
+  key: KeyObject,
+  { method, path, scopes, body }: SignedParts,
+  time: string,
+  nonce: string,
+): string {
+  return createHmac('sha256', key)
+    .update(`${method}\n${path}\n${time}\n${nonce}\n${scopes}\n`)
+    .update(body)
+    .digest('hex');
 }
 
 function keyOf(secret: string): KeyObject {

@@ -21,7 +21,11 @@ export type SubgraphRequest = {
 };
 
 /** A subgraph's error as it crosses a transport: already masked, so code and message are safe for the caller. */
-export type SubgraphError = { message: string; path?: readonly (string | number)[]; extensions: { code: ErrorCode } };
+export type SubgraphError = {
+  message: string;
+  path?: readonly (string | number)[];
+  extensions: { code: ErrorCode };
+};
 
 export type SubgraphReply = { data?: Record<string, unknown> | null; errors?: SubgraphError[] };
 

@@ -6,11 +6,20 @@ import { decodeReply, decodeRequests, encodeReply, encodeRequests, WIRE } from '
 const text = fc.string({ unit: 'binary' });
 const scope: fc.Arbitrary<Scope> = fc.oneof(
   fc.record({ kind: fc.constant('partner' as const), partnerId: text }),
-  fc.record({ kind: fc.constant('member' as const), memberId: text, partnerId: text }, { requiredKeys: ['kind', 'memberId'] }),
+  fc.record(
+    { kind: fc.constant('member' as const), memberId: text, partnerId: text },
+    { requiredKeys: ['kind', 'memberId'] },
+  ),
   fc.constant<Scope>({ kind: 'service' }),
 );
 const request: fc.Arbitrary<SubgraphRequest> = fc.record(
-  { query: text, variables: fc.dictionary(text, fc.jsonValue()), operationName: text, scope, requestId: text },
+  {
+    query: text,
+    variables: fc.dictionary(text, fc.jsonValue()),
+    operationName: text,
+    scope,
+    requestId: text,
+  },
   { requiredKeys: ['query', 'scope', 'requestId'] },
 );
 
@@ -31,7 +40,14 @@ test('requests arrive with their own scopes, in ASCII headers, however many ther
 
 test('requests with many scopes or long variables are spread over several groups', () => {
   const many = (make: (n: number) => Partial<SubgraphRequest>) =>
-    encodeRequests(Array.from({ length: 90 }, (_, n) => ({ query: '{a}', scope: { kind: 'service' }, requestId: 'r', ...make(n) })));
+    encodeRequests(
+      Array.from({ length: 90 }, (_, n) => ({
+        query: '{a}',
+        scope: { kind: 'service' },
+        requestId: 'r',
+        ...make(n),
+      })),
+    );
   expect(many(() => ({}))).toHaveLength(1);
   const scoped = many((n) => ({ scope: { kind: 'member', memberId: `${n}${'m'.repeat(126)}` } }));
   expect(scoped.length).toBeGreaterThan(1);
@@ -47,20 +63,38 @@ test.each([
   ['a partner without an id', '[{"kind":"partner"}]', '[]'],
   ['a member whose id is no text', '[{"kind":"member","memberId":1}]', '[]'],
   ['an operation without a scope', '[{"kind":"service"}]', '[{"query":"{a}","requestId":"r"}]'],
-  ['a scope that is not in the list', '[{"kind":"service"}]', '[{"query":"{a}","requestId":"r","scope":1}]'],
-  ['a scope by the name of a property', '[{"kind":"service"}]', '[{"query":"{a}","requestId":"r","scope":"length"}]'],
+  [
+    'a scope that is not in the list',
+    '[{"kind":"service"}]',
+    '[{"query":"{a}","requestId":"r","scope":1}]',
+  ],
+  [
+    'a scope by the name of a property',
+    '[{"kind":"service"}]',
+    '[{"query":"{a}","requestId":"r","scope":"length"}]',
+  ],
   ['no query', '[{"kind":"service"}]', '[{"requestId":"r","scope":0}]'],
-  ['variables that are a list', '[{"kind":"service"}]', '[{"query":"{a}","requestId":"r","scope":0,"variables":[]}]'],
+  [
+    'variables that are a list',
+    '[{"kind":"service"}]',
+    '[{"query":"{a}","requestId":"r","scope":0,"variables":[]}]',
+  ],
   ['too many operations', '[]', `[${Array(101).fill('{}').join()}]`],
 ])('%s is refused', (_, scopes, body) => {
   expect(decodeRequests(scopes, body)).toBeUndefined();
 });
 
 test('replies arrive at their place', () => {
-  const reply = { data: { a: null }, errors: [{ message: 'm', path: ['a', 0], extensions: { code: 'MEMBER_NOT_FOUND' as const } }] };
+  const reply = {
+    data: { a: null },
+    errors: [{ message: 'm', path: ['a', 0], extensions: { code: 'MEMBER_NOT_FOUND' as const } }],
+  };
   expect(encodeReply(3, reply).endsWith('\n')).toBe(true);
   expect(decodeReply(encodeReply(3, reply), 4)).toEqual({ place: 3, reply });
-  expect(decodeReply(encodeReply(0, { data: { line: 'a\nb' } }), 1)).toEqual({ place: 0, reply: { data: { line: 'a\nb' } } });
+  expect(decodeReply(encodeReply(0, { data: { line: 'a\nb' } }), 1)).toEqual({
+    place: 0,
+    reply: { data: { line: 'a\nb' } },
+  });
 });
 
 test.each([

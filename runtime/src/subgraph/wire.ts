@@ -15,22 +15,33 @@ export const WIRE = {
 } as const;
 
 /** An operation as it travels: its scope stands in a header of the request, at this place of the list. */
-type Operation = Pick<SubgraphRequest, 'query' | 'variables' | 'operationName' | 'requestId'> & { scope: number };
+type Operation = Pick<SubgraphRequest, 'query' | 'variables' | 'operationName' | 'requestId'> & {
+  scope: number;
+};
 
 /** Cuts requests into groups that fit into one HTTP request each, with the scopes as ASCII JSON and the operations as JSON. */
-export function encodeRequests(requests: readonly SubgraphRequest[]): { count: number; scopes: string; body: string }[] {
+export function encodeRequests(
+  requests: readonly SubgraphRequest[],
+): { count: number; scopes: string; body: string }[] {
   const groups: { count: number; scopes: string; body: string }[] = [];
   let scopes = new Map<string, number>();
   let [operations, size, scopesSize] = [[] as string[], 0, 0];
   const close = () => {
     if (operations.length > 0)
-      groups.push({ count: operations.length, scopes: `[${[...scopes.keys()].join(',')}]`, body: `[${operations.join(',')}]` });
+      groups.push({
+        count: operations.length,
+        scopes: `[${[...scopes.keys()].join(',')}]`,
+        body: `[${operations.join(',')}]`,
+      });
     scopes = new Map();
     [operations, size, scopesSize] = [[], 0, 0];
   };
   for (const { query, variables, operationName, requestId, scope } of requests) {
     const scopeText = ascii(JSON.stringify(scope));
-    const rest = JSON.stringify({ query, variables, operationName, requestId } satisfies Omit<Operation, 'scope'>);
+    const rest = JSON.stringify({ query, variables, operationName, requestId } satisfies Omit<
+      Operation,
+      'scope'
+    >);
     const scopeSize = scopes.has(scopeText) ? 0 : scopeText.length + 1;
     const full =
       operations.length >= WIRE.maxOperations ||
@@ -53,7 +64,12 @@ export function encodeRequests(requests: readonly SubgraphRequest[]): { count: n
 export function decodeRequests(scopesText: string, body: string): SubgraphRequest[] | undefined {
   const scopes = parsed(scopesText);
   const operations = parsed(body);
-  if (!Array.isArray(scopes) || !Array.isArray(operations) || operations.length > WIRE.maxOperations) return undefined;
+  if (
+    !Array.isArray(scopes) ||
+    !Array.isArray(operations) ||
+    operations.length > WIRE.maxOperations
+  )
+    return undefined;
   if (!scopes.every(isScope) || !operations.every(isOperation)) return undefined;
   const requests: SubgraphRequest[] = [];
   for (const { query, variables, operationName, requestId, scope: place } of operations) {
@@ -70,14 +86,19 @@ export function encodeReply(place: number, { data, errors }: SubgraphReply): str
 }
 
 /** The answer of a line and its place below `count`; undefined where the line is anything else. */
-export function decodeReply(line: string, count: number): { place: number; reply: SubgraphReply } | undefined {
+export function decodeReply(
+  line: string,
+  count: number,
+): { place: number; reply: SubgraphReply } | undefined {
   const value = parsed(line);
   if (!isJsonObject(value)) return undefined;
   const { i, data, errors } = value;
   if (typeof i !== 'number' || !Number.isInteger(i) || i < 0 || i >= count) return undefined;
   if (data !== undefined && data !== null && !isJsonObject(data)) return undefined;
   if (errors === undefined) return data === undefined ? undefined : { place: i, reply: { data } };
-  return Array.isArray(errors) && errors.every(isSubgraphError) ? { place: i, reply: { data, errors } } : undefined;
+  return Array.isArray(errors) && errors.every(isSubgraphError)
+    ? { place: i, reply: { data, errors } }
+    : undefined;
 }
 
 function parsed(text: string): unknown {
@@ -99,7 +120,10 @@ function isTextOrAbsent(value: unknown): value is string | undefined {
 function isScope(value: unknown): value is Scope {
   if (!isJsonObject(value)) return false;
   if (value.kind === 'partner') return isText(value.partnerId);
-  return value.kind === 'service' || (value.kind === 'member' && isText(value.memberId) && isTextOrAbsent(value.partnerId));
+  return (
+    value.kind === 'service' ||
+    (value.kind === 'member' && isText(value.memberId) && isTextOrAbsent(value.partnerId))
+  );
 }
 
 function isOperation(value: unknown): value is Operation {
@@ -115,10 +139,18 @@ function isOperation(value: unknown): value is Operation {
 }
 
 function isSubgraphError(value: unknown): value is SubgraphError {
-  return isJsonObject(value) && isText(value.message) && isJsonObject(value.extensions) && isErrorCode(value.extensions.code);
+  return (
+    isJsonObject(value) &&
+    isText(value.message) &&
+    isJsonObject(value.extensions) &&
+    isErrorCode(value.extensions.code)
+  );
 }
 
 /** Header values are ASCII; ids need not be. */
 function ascii(text: string): string {
-  return text.replace(/[\u007f-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return text.replace(
+    /[\u007f-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }

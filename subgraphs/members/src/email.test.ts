@@ -89,7 +89,9 @@ test('an address has at most 254 characters, as typed and in canonical form', ()
   expect(long).toHaveLength(254);
   expect(canonicalEmail(`  ${long}  `)).toBe(long);
   expect(canonicalEmail(`a${long}`)).toBeUndefined();
-  expect(canonicalEmail(`${'\u{1f600}'.repeat(242)}@example.com`)).toBe(`${'\u{1f600}'.repeat(242)}@example.com`);
+  expect(canonicalEmail(`${'\u{1f600}'.repeat(242)}@example.com`)).toBe(
+    `${'\u{1f600}'.repeat(242)}@example.com`,
+  );
   // Each of these becomes two characters in lower case.
   expect(canonicalEmail(`${'\u0130'.repeat(200)}@example.com`)).toBeUndefined();
   expect(canonicalEmail('a'.repeat(10_000_000))).toBeUndefined();
@@ -104,8 +106,15 @@ const address = fc
 test('a canonical form is its own canonical form', () => {
   const anything = fc.oneof(
     fc.string({ unit: 'binary' }),
-    fc.tuple(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' })).map((parts) => parts.join('@')),
-    fc.tuple(fc.string({ unit: 'grapheme', minLength: 1 }), fc.string({ unit: 'grapheme', minLength: 1 })).map((parts) => parts.join('@')),
+    fc
+      .tuple(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }))
+      .map((parts) => parts.join('@')),
+    fc
+      .tuple(
+        fc.string({ unit: 'grapheme', minLength: 1 }),
+        fc.string({ unit: 'grapheme', minLength: 1 }),
+      )
+      .map((parts) => parts.join('@')),
     address,
   );
   fc.assert(

@@ -5,7 +5,8 @@ import { domainToASCII } from 'node:url';
 export const ADDRESS_LENGTH = 254;
 
 // RFC 5322's dot-atom, with RFC 6531's characters beyond ASCII. No quoted local part: it could hide a second address or a header.
-const LOCAL = /^[\w!#$%&'*+/=?^`{|}~\u0080-\u{10ffff}-]+(?:\.[\w!#$%&'*+/=?^`{|}~\u0080-\u{10ffff}-]+)*$/u;
+const LOCAL =
+  /^[\w!#$%&'*+/=?^`{|}~\u0080-\u{10ffff}-]+(?:\.[\w!#$%&'*+/=?^`{|}~\u0080-\u{10ffff}-]+)*$/u;
 // What domainToASCII may be given: it parses a URL's host, so any other ASCII character could end the host or be decoded.
 const TYPED_DOMAIN = /^[a-z0-9.\u0080-\u{10ffff}-]+$/u;
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';

@@ -19,7 +19,17 @@ export type { MailPartner } from './outbox/partner.ts';
 export type { SignInParts } from './resolvers.signin.ts';
 export { type IdToken, type IdTokenClaims, issueIdToken } from './signingkeys/idtoken.ts';
 export { ensureSigningKey, rotateSigningKey } from './signingkeys/signingkey.ts';
-export type { Address, Enrolled, EnrollInput, Enrollment, Identity, Imported, Member, MemberRecord, MembersStore } from './store/store.ts';
+export type {
+  Address,
+  Enrolled,
+  EnrollInput,
+  Enrollment,
+  Identity,
+  Imported,
+  Member,
+  MemberRecord,
+  MembersStore,
+} from './store/store.ts';
 
 /** Opens the members store: on MongoDB where the settings name one, else embedded. Throws where it cannot be had or belongs to the other environment. */
 export function openMembersStore({
@@ -27,7 +37,9 @@ export function openMembersStore({
   dataDir,
   environment,
 }: Pick<Settings, 'mongodbUrl' | 'dataDir' | 'environment'>): Promise<MembersStore> {
-  return mongodbUrl === undefined ? openLmdbMembersStore(dataDir, environment) : openMongoMembersStore(mongodbUrl, environment);
+  return mongodbUrl === undefined
+    ? openLmdbMembersStore(dataDir, environment)
+    : openMongoMembersStore(mongodbUrl, environment);
 }
 
 /** The subgraph on a store, which it closes with itself. Mail that it promises is left to a courier, whom `wake` calls. */
@@ -50,14 +62,20 @@ export function createMembers(store: MembersStore, parts: SignInParts): Subgraph
  */
 export async function startMembers(
   store: MembersStore,
-  settings: Pick<Settings, 'environment' | 'sandboxUrl' | 'productionUrl' | 'smtpUrl' | 'mailFrom' | 'dataDir'>,
+  settings: Pick<
+    Settings,
+    'environment' | 'sandboxUrl' | 'productionUrl' | 'smtpUrl' | 'mailFrom' | 'dataDir'
+  >,
   { log, metrics }: { log: Log; metrics: Metrics },
 ): Promise<Subgraph> {
   const { environment, sandboxUrl, productionUrl, mailFrom } = settings;
   const baseAddress = environment === 'sandbox' ? sandboxUrl : productionUrl;
   await ensureSigningKey(store.signingKeys);
   const mailDomain = /@([^@>]+)>?$/.exec(mailFrom)?.[1] ?? 'localhost';
-  const courier = startMailWorker({ store, post: openMailer(settings), baseAddress, mailDomain }, { log, metrics });
+  const courier = startMailWorker(
+    { store, post: openMailer(settings), baseAddress, mailDomain },
+    { log, metrics },
+  );
   const close = async () => {
     await courier.stop();
     await store.close();

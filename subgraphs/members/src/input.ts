@@ -12,19 +12,28 @@ export function text(argument: string, value: string, limit: number): string {
   if (/\p{Cs}/u.test(value)) fail('BAD_USER_INPUT', `${argument} holds lone surrogates`);
   const trimmed = value.trim();
   if (trimmed === '') fail('BAD_USER_INPUT', `${argument} is empty`);
-  if (longerThan(trimmed, limit)) fail('BAD_USER_INPUT', `${argument} is longer than ${limit} characters`);
+  if (longerThan(trimmed, limit))
+    fail('BAD_USER_INPUT', `${argument} is longer than ${limit} characters`);
   return trimmed;
 }
 
 /** The same for an argument that may be left out; null counts as left out. */
-export function optionalText(argument: string, value: string | null | undefined, limit: number): string | undefined {
+export function optionalText(
+  argument: string,
+  value: string | null | undefined,
+  limit: number,
+): string | undefined {
   return value === null || value === undefined ? undefined : text(argument, value, limit);
 }
 
 /** An address to store. Fails with BAD_USER_INPUT for what is no address. */
 export function storedAddress(argument: string, value: string): Address {
   const typed = text(argument, value, LENGTHS.email);
-  return { typed, canonical: canonicalEmail(typed) ?? fail('BAD_USER_INPUT', `${argument} is not an email address`) };
+  return {
+    typed,
+    canonical:
+      canonicalEmail(typed) ?? fail('BAD_USER_INPUT', `${argument} is not an email address`),
+  };
 }
 
 /** An address to look up, canonical. What is no address stays as it is: no stored address equals it, so the look-up takes the path of an unknown one. */

@@ -1,5 +1,10 @@
 // The members subgraph as the gateway reaches it: what each scope may ask, how arguments are checked, what is answered.
-import { createExecutor, createLog, type Scope, type SubgraphReply } from '@partner-loyalty/runtime';
+import {
+  createExecutor,
+  createLog,
+  type Scope,
+  type SubgraphReply,
+} from '@partner-loyalty/runtime';
 import { ENGINES, newPlace, type Place, record } from '../test/engine.ts';
 import { createMembers, type MembersStore } from './index.ts';
 
@@ -10,21 +15,35 @@ const FIELDS = '{ memberId email firstName lastName }';
 describe.each(ENGINES)('the members subgraph on %s', (engine) => {
   let place: Place;
   let store: MembersStore;
-  let ask: (scope: Scope, query: string, variables?: Record<string, unknown>) => SubgraphReply | Promise<SubgraphReply>;
+  let ask: (
+    scope: Scope,
+    query: string,
+    variables?: Record<string, unknown>,
+  ) => SubgraphReply | Promise<SubgraphReply>;
 
   beforeAll(async () => {
     place = newPlace(engine);
     store = await place.open();
-    const execute = createExecutor(createMembers(store, { baseAddress: 'http://localhost:4000', wake: () => {} }), createLog('silent'));
+    const execute = createExecutor(
+      createMembers(store, { baseAddress: 'http://localhost:4000', wake: () => {} }),
+      createLog('silent'),
+    );
     ask = (scope, query, variables) => execute({ query, variables, scope, requestId: 'r' });
     await store.importMembers([
       record('Ada@Example.com', {
         memberId: 'ada',
         previous: ['old@example.com'],
         firstName: 'Ada',
-        enrollments: [{ partnerId: 'inn', externalId: 'A-1' }, { partnerId: 'spa' }, { partnerId: 'bar', status: 'ENDED' }],
+        enrollments: [
+          { partnerId: 'inn', externalId: 'A-1' },
+          { partnerId: 'spa' },
+          { partnerId: 'bar', status: 'ENDED' },
+        ],
       }),
-      record('eve@example.com', { memberId: 'eve', enrollments: [{ partnerId: 'spa', externalId: 'A-1' }] }),
+      record('eve@example.com', {
+        memberId: 'eve',
+        enrollments: [{ partnerId: 'spa', externalId: 'A-1' }],
+      }),
     ]);
   });
   afterAll(() => place.release());
@@ -32,13 +51,27 @@ describe.each(ENGINES)('the members subgraph on %s', (engine) => {
   const byEmail = (scope: Scope, email: string) =>
     ask(scope, `query ($email: String!) { memberByEmail(email: $email) ${FIELDS} }`, { email });
   const byExternalId = (scope: Scope, externalId: string) =>
-    ask(scope, `query ($externalId: String!) { memberByExternalId(externalId: $externalId) ${FIELDS} }`, { externalId });
+    ask(
+      scope,
+      `query ($externalId: String!) { memberByExternalId(externalId: $externalId) ${FIELDS} }`,
+      { externalId },
+    );
   const profile = (scope: Scope, id: string) =>
-    ask(scope, 'query ($id: ID!) { memberProfile(id: $id) { memberId email firstName lastName activePartnerIds } }', { id });
+    ask(
+      scope,
+      'query ($id: ID!) { memberProfile(id: $id) { memberId email firstName lastName activePartnerIds } }',
+      { id },
+    );
   const enroll = (scope: Scope, input: Record<string, unknown>) =>
-    ask(scope, `mutation ($input: EnrollMemberInput!) { enrollMember(input: $input) { created member ${FIELDS} } }`, { input });
+    ask(
+      scope,
+      `mutation ($input: EnrollMemberInput!) { enrollMember(input: $input) { created member ${FIELDS} } }`,
+      { input },
+    );
   const end = (scope: Scope, memberId: string) =>
-    ask(scope, 'mutation ($memberId: ID!) { endEnrollment(memberId: $memberId) { memberId } }', { memberId });
+    ask(scope, 'mutation ($memberId: ID!) { endEnrollment(memberId: $memberId) { memberId } }', {
+      memberId,
+    });
 
   const refused = (field: string, code: string, message: string) => ({
     data: { [field]: null },
@@ -55,10 +88,21 @@ describe.each(ENGINES)('the members subgraph on %s', (engine) => {
   });
 
   test('MEMBER_NOT_FOUND, one and the same, for unknown, not enrolled, ended and what is no address', async () => {
-    for (const email of ['nobody@example.com', 'eve@example.com', 'no address', '@', 'a@b@c', '"a"@example.com', '{"$gt":""}', '*']) {
+    for (const email of [
+      'nobody@example.com',
+      'eve@example.com',
+      'no address',
+      '@',
+      'a@b@c',
+      '"a"@example.com',
+      '{"$gt":""}',
+      '*',
+    ]) {
       expect(await byEmail(INN, email)).toEqual(notFound('memberByEmail'));
     }
-    expect(await byEmail({ kind: 'partner', partnerId: 'bar' }, 'ada@example.com')).toEqual(notFound('memberByEmail'));
+    expect(await byEmail({ kind: 'partner', partnerId: 'bar' }, 'ada@example.com')).toEqual(
+      notFound('memberByEmail'),
+    );
     for (const externalId of ['A-2', 'a-1', '__proto__', 'eve'])
       expect(await byExternalId(INN, externalId)).toEqual(notFound('memberByExternalId'));
     expect(await end(INN, 'eve')).toEqual(notFound('endEnrollment'));
@@ -70,28 +114,55 @@ describe.each(ENGINES)('the members subgraph on %s', (engine) => {
       INN,
       '{ a: memberByEmail(email: "ada@example.com") { memberId } b: memberByEmail(email: "eve@example.com") { memberId } c: memberByExternalId(externalId: "A-1") { memberId } }',
     );
-    expect(answer).toMatchObject({ data: { a: { memberId: 'ada' }, b: null, c: { memberId: 'ada' } }, errors: [{ path: ['b'] }] });
+    expect(answer).toMatchObject({
+      data: { a: { memberId: 'ada' }, b: null, c: { memberId: 'ada' } },
+      errors: [{ path: ['b'] }],
+    });
   });
 
   test('BAD_USER_INPUT names the argument and never its value', async () => {
     expect(await byEmail(INN, '')).toEqual(badInput('memberByEmail', 'email is empty'));
     expect(await byEmail(INN, ' \u00a0 ')).toEqual(badInput('memberByEmail', 'email is empty'));
-    expect(await byEmail(INN, `${'a'.repeat(243)}@example.com`)).toEqual(badInput('memberByEmail', 'email is longer than 254 characters'));
-    expect(await byEmail(INN, 'ada\u0000@example.com')).toEqual(badInput('memberByEmail', 'email holds control characters'));
+    expect(await byEmail(INN, `${'a'.repeat(243)}@example.com`)).toEqual(
+      badInput('memberByEmail', 'email is longer than 254 characters'),
+    );
+    expect(await byEmail(INN, 'ada\u0000@example.com')).toEqual(
+      badInput('memberByEmail', 'email holds control characters'),
+    );
     expect(await byEmail(INN, 'ada@example.com\r\nbcc: eve@example.com')).toEqual(
       badInput('memberByEmail', 'email holds control characters'),
     );
-    expect(await byEmail(INN, 'ada\ud800@example.com')).toEqual(badInput('memberByEmail', 'email holds lone surrogates'));
-    expect(await byExternalId(INN, ' ')).toEqual(badInput('memberByExternalId', 'externalId is empty'));
-    expect(await byExternalId(INN, 'x'.repeat(256))).toEqual(badInput('memberByExternalId', 'externalId is longer than 255 characters'));
-    expect(await byExternalId(INN, 'A\u001f1')).toEqual(badInput('memberByExternalId', 'externalId holds control characters'));
-    expect(await byExternalId(INN, `${' '.repeat(300)}${'\u{1f3e8}'.repeat(255)}`)).toEqual(notFound('memberByExternalId'));
-    expect(await end(INN, 'x'.repeat(129))).toEqual(badInput('endEnrollment', 'memberId is longer than 128 characters'));
-    expect(await end(INN, '\udfff')).toEqual(badInput('endEnrollment', 'memberId holds lone surrogates'));
+    expect(await byEmail(INN, 'ada\ud800@example.com')).toEqual(
+      badInput('memberByEmail', 'email holds lone surrogates'),
+    );
+    expect(await byExternalId(INN, ' ')).toEqual(
+      badInput('memberByExternalId', 'externalId is empty'),
+    );
+    expect(await byExternalId(INN, 'x'.repeat(256))).toEqual(
+      badInput('memberByExternalId', 'externalId is longer than 255 characters'),
+    );
+    expect(await byExternalId(INN, 'A\u001f1')).toEqual(
+      badInput('memberByExternalId', 'externalId holds control characters'),
+    );
+    expect(await byExternalId(INN, `${' '.repeat(300)}${'\u{1f3e8}'.repeat(255)}`)).toEqual(
+      notFound('memberByExternalId'),
+    );
+    expect(await end(INN, 'x'.repeat(129))).toEqual(
+      badInput('endEnrollment', 'memberId is longer than 128 characters'),
+    );
+    expect(await end(INN, '\udfff')).toEqual(
+      badInput('endEnrollment', 'memberId holds lone surrogates'),
+    );
     expect(await profile(ADA, '')).toEqual(badInput('memberProfile', 'id is empty'));
-    expect(await enroll(INN, { email: 'no address' })).toEqual(badInput('enrollMember', 'email is not an email address'));
-    expect(await enroll(INN, { email: 'new@example.com', externalId: '' })).toEqual(badInput('enrollMember', 'externalId is empty'));
-    expect(await enroll(INN, { email: 'new@example.com', firstName: ' ' })).toEqual(badInput('enrollMember', 'firstName is empty'));
+    expect(await enroll(INN, { email: 'no address' })).toEqual(
+      badInput('enrollMember', 'email is not an email address'),
+    );
+    expect(await enroll(INN, { email: 'new@example.com', externalId: '' })).toEqual(
+      badInput('enrollMember', 'externalId is empty'),
+    );
+    expect(await enroll(INN, { email: 'new@example.com', firstName: ' ' })).toEqual(
+      badInput('enrollMember', 'firstName is empty'),
+    );
     expect(await enroll(INN, { email: 'new@example.com', lastName: 'x'.repeat(101) })).toEqual(
       badInput('enrollMember', 'lastName is longer than 100 characters'),
     );
@@ -99,17 +170,43 @@ describe.each(ENGINES)('the members subgraph on %s', (engine) => {
   });
 
   test('a partner enrolls, trimmed, again without effect, and ends it', async () => {
-    const first = await enroll(INN, { email: ' New@Example.com ', externalId: ' N-1 ', firstName: ' Nia ', lastName: null });
-    expect(first).toMatchObject({
-      data: { enrollMember: { created: true, member: { email: 'New@Example.com', firstName: 'Nia', lastName: null } } },
+    const first = await enroll(INN, {
+      email: ' New@Example.com ',
+      externalId: ' N-1 ',
+      firstName: ' Nia ',
+      lastName: null,
     });
-    const again = await enroll(INN, { email: 'new@example.com', externalId: null, firstName: 'Eve' });
-    expect(again).toMatchObject({ data: { enrollMember: { created: false, member: { email: 'New@Example.com', firstName: 'Nia' } } } });
+    expect(first).toMatchObject({
+      data: {
+        enrollMember: {
+          created: true,
+          member: { email: 'New@Example.com', firstName: 'Nia', lastName: null },
+        },
+      },
+    });
+    const again = await enroll(INN, {
+      email: 'new@example.com',
+      externalId: null,
+      firstName: 'Eve',
+    });
+    expect(again).toMatchObject({
+      data: {
+        enrollMember: { created: false, member: { email: 'New@Example.com', firstName: 'Nia' } },
+      },
+    });
     expect(await enroll(INN, { email: 'new@example.com', externalId: 'N-2' })).toEqual(
-      refused('enrollMember', 'EXTERNAL_ID_CONFLICT', 'the external ID conflicts with another enrollment'),
+      refused(
+        'enrollMember',
+        'EXTERNAL_ID_CONFLICT',
+        'the external ID conflicts with another enrollment',
+      ),
     );
     expect(await enroll(INN, { email: 'eve@example.com', externalId: 'A-1' })).toEqual(
-      refused('enrollMember', 'EXTERNAL_ID_CONFLICT', 'the external ID conflicts with another enrollment'),
+      refused(
+        'enrollMember',
+        'EXTERNAL_ID_CONFLICT',
+        'the external ID conflicts with another enrollment',
+      ),
     );
     const memberId = (await store.memberByExternalId('inn', 'N-1'))?.memberId ?? '';
     expect(await end(INN, ` ${memberId} `)).toEqual({ data: { endEnrollment: { memberId } } });
@@ -119,9 +216,14 @@ describe.each(ENGINES)('the members subgraph on %s', (engine) => {
 
   test('a member reads the own profile alone, with the partners where the member is active', async () => {
     const own = { memberId: 'ada', email: 'Ada@Example.com', firstName: 'Ada', lastName: null };
-    expect(await profile(ADA, 'ada')).toEqual({ data: { memberProfile: { ...own, activePartnerIds: ['inn', 'spa'] } } });
-    for (const id of ['eve', 'nobody', 'ADA']) expect(await profile(ADA, id)).toEqual(notFound('memberProfile'));
-    expect(await profile({ kind: 'member', memberId: 'nobody' }, 'nobody')).toEqual(notFound('memberProfile'));
+    expect(await profile(ADA, 'ada')).toEqual({
+      data: { memberProfile: { ...own, activePartnerIds: ['inn', 'spa'] } },
+    });
+    for (const id of ['eve', 'nobody', 'ADA'])
+      expect(await profile(ADA, id)).toEqual(notFound('memberProfile'));
+    expect(await profile({ kind: 'member', memberId: 'nobody' }, 'nobody')).toEqual(
+      notFound('memberProfile'),
+    );
   });
 
   test('a token in the hands of a partner shows that partner alone, and none where the member is not active', async () => {
@@ -130,13 +232,19 @@ describe.each(ENGINES)('the members subgraph on %s', (engine) => {
       ['bar', []],
       ['other', []],
     ] as const) {
-      expect(await profile({ ...ADA, partnerId }, 'ada')).toMatchObject({ data: { memberProfile: { activePartnerIds: expected } } });
+      expect(await profile({ ...ADA, partnerId }, 'ada')).toMatchObject({
+        data: { memberProfile: { activePartnerIds: expected } },
+      });
     }
   });
 
   test('a profile as an entity follows the same rule', async () => {
-    const query = 'query ($r: [_Any!]!) { _entities(representations: $r) { ... on MemberProfile { memberId email activePartnerIds } } }';
-    const references = ['eve', 'ada'].map((memberId) => ({ __typename: 'MemberProfile', memberId }));
+    const query =
+      'query ($r: [_Any!]!) { _entities(representations: $r) { ... on MemberProfile { memberId email activePartnerIds } } }';
+    const references = ['eve', 'ada'].map((memberId) => ({
+      __typename: 'MemberProfile',
+      memberId,
+    }));
     expect(await ask(ADA, query, { r: references })).toMatchObject({
       data: { _entities: [null, { memberId: 'ada', activePartnerIds: ['inn', 'spa'] }] },
       errors: [{ message: 'member not found', path: ['_entities', 0] }],
@@ -152,11 +260,15 @@ describe.each(ENGINES)('the members subgraph on %s', (engine) => {
     ] as const;
     for (const [act, field, argument, scopes] of denied) {
       for (const scope of scopes)
-        expect(await act(scope, argument)).toEqual(refused(field, 'INTERNAL_SERVER_ERROR', 'something went wrong on our side'));
+        expect(await act(scope, argument)).toEqual(
+          refused(field, 'INTERNAL_SERVER_ERROR', 'something went wrong on our side'),
+        );
     }
     expect(await enroll(ADA, { email: 'ada@example.com' })).toEqual(
       refused('enrollMember', 'INTERNAL_SERVER_ERROR', 'something went wrong on our side'),
     );
-    expect(await store.member('ada')).toMatchObject({ enrollments: [{ status: 'ACTIVE' }, { status: 'ACTIVE' }, { status: 'ENDED' }] });
+    expect(await store.member('ada')).toMatchObject({
+      enrollments: [{ status: 'ACTIVE' }, { status: 'ACTIVE' }, { status: 'ENDED' }],
+    });
   });
 });

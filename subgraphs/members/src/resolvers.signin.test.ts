@@ -1,7 +1,18 @@
 // Signing in and changing an address, through the subgraph and from the mail that it sends, on each engine; an attack each by its name.
-import { createInProcessTransport, createLog, createMetrics, type Scope, type Transport } from '@partner-loyalty/runtime';
+import {
+  createInProcessTransport,
+  createLog,
+  createMetrics,
+  type Scope,
+  type Transport,
+} from '@partner-loyalty/runtime';
 import { createLocalJWKSet, jwtVerify } from 'jose';
-import { type MailServer, startMailServer, tokenIn, until } from '../../../test/support/mailserver.ts';
+import {
+  type MailServer,
+  startMailServer,
+  tokenIn,
+  until,
+} from '../../../test/support/mailserver.ts';
 import { ENGINES, newPlace, type Place, record } from '../test/engine.ts';
 import { createMembers, startMembers } from './index.ts';
 import type { MembersStore } from './store/store.ts';
@@ -9,14 +20,24 @@ import type { MembersStore } from './store/store.ts';
 const BASE = 'https://api.example';
 const SERVICE: Scope = { kind: 'service' };
 const partner = (partnerId: string): Scope => ({ kind: 'partner', partnerId });
-const member = (memberId: string, partnerId?: string): Scope => ({ kind: 'member', memberId, partnerId });
+const member = (memberId: string, partnerId?: string): Scope => ({
+  kind: 'member',
+  memberId,
+  partnerId,
+});
 
-const REQUEST = 'mutation ($email: String!) { answer: requestMagicLink(email: $email) { accepted } }';
-const EXCHANGE = 'mutation ($token: String!) { answer: exchangeMagicLink(token: $token) { memberId idToken expiresAt } }';
-const REQUEST_CHANGE = 'mutation ($email: String!) { answer: requestEmailChange(email: $email) { accepted } }';
-const CONFIRM_OWN = 'mutation ($token: String!) { answer: confirmEmailChange(token: $token) { memberId email activePartnerIds } }';
-const SIGN_IN = 'mutation ($token: String!) { answer: signIn(token: $token) { memberId idToken expiresAt } }';
-const CONFIRM = 'mutation ($token: String!) { answer: confirmChange(token: $token) { memberId email } }';
+const REQUEST =
+  'mutation ($email: String!) { answer: requestMagicLink(email: $email) { accepted } }';
+const EXCHANGE =
+  'mutation ($token: String!) { answer: exchangeMagicLink(token: $token) { memberId idToken expiresAt } }';
+const REQUEST_CHANGE =
+  'mutation ($email: String!) { answer: requestEmailChange(email: $email) { accepted } }';
+const CONFIRM_OWN =
+  'mutation ($token: String!) { answer: confirmEmailChange(token: $token) { memberId email activePartnerIds } }';
+const SIGN_IN =
+  'mutation ($token: String!) { answer: signIn(token: $token) { memberId idToken expiresAt } }';
+const CONFIRM =
+  'mutation ($token: String!) { answer: confirmChange(token: $token) { memberId email } }';
 const UNDO = 'mutation ($token: String!) { answer: undoChange(token: $token) { memberId email } }';
 const ACCEPTED = { accepted: true };
 
@@ -31,7 +52,11 @@ describe.each(ENGINES)('signing in on %s', (engine) => {
     server = await startMailServer();
     store = await place.open();
     await store.importMembers([
-      record('Ada@Example.com', { memberId: 'ada', firstName: 'Ada', enrollments: [{ partnerId: 'inn' }, { partnerId: 'spa' }] }),
+      record('Ada@Example.com', {
+        memberId: 'ada',
+        firstName: 'Ada',
+        enrollments: [{ partnerId: 'inn' }, { partnerId: 'spa' }],
+      }),
       record('bob@example.com', { memberId: 'bob', enrollments: [{ partnerId: 'spa' }] }),
     ]);
     const settings = {
@@ -43,7 +68,10 @@ describe.each(ENGINES)('signing in on %s', (engine) => {
       dataDir: place.settings.dataDir,
     };
     const log = createLog('silent');
-    transport = createInProcessTransport(await startMembers(await place.open(), settings, { log, metrics: createMetrics() }), log);
+    transport = createInProcessTransport(
+      await startMembers(await place.open(), settings, { log, metrics: createMetrics() }),
+      log,
+    );
   });
   afterEach(async () => {
     await transport.close();
@@ -68,33 +96,58 @@ describe.each(ENGINES)('signing in on %s', (engine) => {
     return tokenIn(text);
   };
   const link = (partnerId = 'inn', email = 'ada@example.com') =>
-    mailed(email, async () => expect(await ask(partner(partnerId), REQUEST, { email })).toEqual(ACCEPTED));
+    mailed(email, async () =>
+      expect(await ask(partner(partnerId), REQUEST, { email })).toEqual(ACCEPTED),
+    );
   const change = (email: string, memberId = 'ada') =>
-    mailed(email, async () => expect(await ask(member(memberId), REQUEST_CHANGE, { email })).toEqual(ACCEPTED));
+    mailed(email, async () =>
+      expect(await ask(member(memberId), REQUEST_CHANGE, { email })).toEqual(ACCEPTED),
+    );
   const keys = async () => {
-    const { data } = await transport.execute({ query: '{ signingKeys }', scope: SERVICE, requestId: 'r1' });
+    const { data } = await transport.execute({
+      query: '{ signingKeys }',
+      scope: SERVICE,
+      requestId: 'r1',
+    });
     return createLocalJWKSet(JSON.parse(String(data?.signingKeys)));
   };
 
   test('a partner asks for a link, exchanges its token, and holds an ID token that names the member and the partner', async () => {
     const session = await ask(partner('inn'), EXCHANGE, { token: await link() });
     if (typeof session !== 'object') throw new Error(session);
-    const { payload } = await jwtVerify(session.idToken ?? '', await keys(), { issuer: BASE, audience: BASE, algorithms: ['ES256'] });
-    expect(payload).toMatchObject({ sub: 'ada', email: 'Ada@Example.com', azp: 'inn', exp: (payload.iat ?? 0) + 3_600 });
-    expect(session).toMatchObject({ memberId: 'ada', expiresAt: new Date((payload.exp ?? 0) * 1_000).toISOString() });
+    const { payload } = await jwtVerify(session.idToken ?? '', await keys(), {
+      issuer: BASE,
+      audience: BASE,
+      algorithms: ['ES256'],
+    });
+    expect(payload).toMatchObject({
+      sub: 'ada',
+      email: 'Ada@Example.com',
+      azp: 'inn',
+      exp: (payload.iat ?? 0) + 3_600,
+    });
+    expect(session).toMatchObject({
+      memberId: 'ada',
+      expiresAt: new Date((payload.exp ?? 0) * 1_000).toISOString(),
+    });
   });
 
   test('on the own page the member gets an ID token that names no partner', async () => {
     const session = await ask(SERVICE, SIGN_IN, { token: await link() });
     if (typeof session !== 'object') throw new Error(session);
-    const { payload } = await jwtVerify(session.idToken ?? '', await keys(), { issuer: BASE, audience: BASE });
+    const { payload } = await jwtVerify(session.idToken ?? '', await keys(), {
+      issuer: BASE,
+      audience: BASE,
+    });
     expect(payload).toMatchObject({ sub: 'ada' });
     expect(payload).not.toHaveProperty('azp');
   });
 
   test('a link replayed, 20 times at once: one session', async () => {
     const token = await link();
-    const answers = await Promise.all(Array.from({ length: 20 }, () => ask(partner('inn'), EXCHANGE, { token })));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => ask(partner('inn'), EXCHANGE, { token })),
+    );
     expect(answers.filter((answer) => typeof answer === 'object')).toHaveLength(1);
     expect(answers.filter((answer) => answer === 'INVALID_TOKEN')).toHaveLength(19);
     expect(await ask(SERVICE, SIGN_IN, { token })).toBe('INVALID_TOKEN');
@@ -107,7 +160,11 @@ describe.each(ENGINES)('signing in on %s', (engine) => {
   });
 
   test("a link to a partner's page used on ours, to get rid of the partner's name in the ID token, is refused", async () => {
-    await store.partners.put({ partnerId: 'inn', name: 'The Inn', magicLinkUrl: 'https://inn.example/in' });
+    await store.partners.put({
+      partnerId: 'inn',
+      name: 'The Inn',
+      magicLinkUrl: 'https://inn.example/in',
+    });
     const token = await link('inn');
     expect(await ask(SERVICE, SIGN_IN, { token })).toBe('INVALID_TOKEN');
     expect(await ask(partner('inn'), EXCHANGE, { token })).toMatchObject({ memberId: 'ada' });
@@ -137,14 +194,29 @@ describe.each(ENGINES)('signing in on %s', (engine) => {
 
   test('enumeration by answer and by mail: every request is accepted with the same bytes, and only the enrolled member gets mail', async () => {
     const answers = [];
-    for (const email of ['eve@example.com', 'bob@example.com', 'no address', 'ADA@example.com', 'ada@xn--.example', 'ada@example.com']) {
-      const { data, errors } = await transport.execute({ query: REQUEST, variables: { email }, scope: partner('inn'), requestId: 'r1' });
+    for (const email of [
+      'eve@example.com',
+      'bob@example.com',
+      'no address',
+      'ADA@example.com',
+      'ada@xn--.example',
+      'ada@example.com',
+    ]) {
+      const { data, errors } = await transport.execute({
+        query: REQUEST,
+        variables: { email },
+        scope: partner('inn'),
+        requestId: 'r1',
+      });
       answers.push(JSON.stringify({ data, errors }));
     }
     expect(new Set(answers)).toEqual(new Set(['{"data":{"answer":{"accepted":true}}}']));
     await until(() => server.mails.length >= 2);
     await transport.close();
-    expect(server.mails.map(({ recipients }) => recipients)).toEqual([['ada@example.com'], ['ada@example.com']]);
+    expect(server.mails.map(({ recipients }) => recipients)).toEqual([
+      ['ada@example.com'],
+      ['ada@example.com'],
+    ]);
   });
 
   test('enumeration by time: the answer waits for one and the same write, whoever is asked for', async () => {
@@ -154,8 +226,18 @@ describe.each(ENGINES)('signing in on %s', (engine) => {
     const resting = createInProcessTransport(createMembers(quiet, parts), createLog('silent'));
     await transport.close();
     const jobs = [];
-    for (const email of ['ada@example.com', 'eve@example.com', 'bob@example.com', ...Array(10).fill('ada@example.com')]) {
-      await resting.execute({ query: REQUEST, variables: { email }, scope: partner('inn'), requestId: 'r1' });
+    for (const email of [
+      'ada@example.com',
+      'eve@example.com',
+      'bob@example.com',
+      ...Array(10).fill('ada@example.com'),
+    ]) {
+      await resting.execute({
+        query: REQUEST,
+        variables: { email },
+        scope: partner('inn'),
+        requestId: 'r1',
+      });
       const {
         jobId: _,
         requestedAt: __,
@@ -181,7 +263,12 @@ describe.each(ENGINES)('signing in on %s', (engine) => {
       expect(await ask(partner('inn'), REQUEST, { email })).toBe('BAD_USER_INPUT');
       expect(await ask(member('ada'), REQUEST_CHANGE, { email })).toBe('BAD_USER_INPUT');
     }
-    for (const email of ['no address', 'ada@example.com, eve@example.com', '"ada bcc:eve"@example.com', 'Ada <ada@example.com>']) {
+    for (const email of [
+      'no address',
+      'ada@example.com, eve@example.com',
+      '"ada bcc:eve"@example.com',
+      'Ada <ada@example.com>',
+    ]) {
       expect(await ask(member('ada'), REQUEST_CHANGE, { email })).toBe('BAD_USER_INPUT');
     }
   });
@@ -192,10 +279,20 @@ describe.each(ENGINES)('signing in on %s', (engine) => {
     const undo = await mailed('ada@example.com', async () => {
       profile = await ask(member('ada'), CONFIRM_OWN, { token });
     });
-    expect(profile).toEqual({ memberId: 'ada', email: 'next@example.com', activePartnerIds: ['inn', 'spa'] });
+    expect(profile).toEqual({
+      memberId: 'ada',
+      email: 'next@example.com',
+      activePartnerIds: ['inn', 'spa'],
+    });
     expect(await ask(member('ada'), CONFIRM_OWN, { token })).toBe('INVALID_TOKEN');
-    expect(await store.memberByEmail('inn', 'ada@example.com')).toMatchObject({ memberId: 'ada', email: 'next@example.com' });
-    expect(await ask(SERVICE, UNDO, { token: undo })).toEqual({ memberId: 'ada', email: 'Ada@Example.com' });
+    expect(await store.memberByEmail('inn', 'ada@example.com')).toMatchObject({
+      memberId: 'ada',
+      email: 'next@example.com',
+    });
+    expect(await ask(SERVICE, UNDO, { token: undo })).toEqual({
+      memberId: 'ada',
+      email: 'Ada@Example.com',
+    });
     expect(await ask(SERVICE, UNDO, { token: undo })).toBe('INVALID_TOKEN');
     expect(await store.memberByEmail('inn', 'next@example.com')).toBeUndefined();
   });
@@ -210,14 +307,20 @@ describe.each(ENGINES)('signing in on %s', (engine) => {
   test('a change of member A confirmed by member B is refused and not used up', async () => {
     const token = await change('next@example.com', 'ada');
     expect(await ask(member('bob'), CONFIRM_OWN, { token })).toBe('INVALID_TOKEN');
-    expect(await ask(member('ada'), CONFIRM_OWN, { token })).toMatchObject({ email: 'next@example.com' });
+    expect(await ask(member('ada'), CONFIRM_OWN, { token })).toMatchObject({
+      email: 'next@example.com',
+    });
   });
 
   test('an ID token that has been in a partner’s hands neither asks for a change nor confirms one', async () => {
     const token = await change('next@example.com');
-    expect(await ask(member('ada', 'inn'), REQUEST_CHANGE, { email: 'evil@example.com' })).toBe('INVALID_TOKEN');
+    expect(await ask(member('ada', 'inn'), REQUEST_CHANGE, { email: 'evil@example.com' })).toBe(
+      'INVALID_TOKEN',
+    );
     expect(await ask(member('ada', 'inn'), CONFIRM_OWN, { token })).toBe('INVALID_TOKEN');
-    expect(await ask(member('ada'), CONFIRM_OWN, { token })).toMatchObject({ email: 'next@example.com' });
+    expect(await ask(member('ada'), CONFIRM_OWN, { token })).toMatchObject({
+      email: 'next@example.com',
+    });
   });
 
   test('an address that is current elsewhere is refused, and only after the proof', async () => {
@@ -230,7 +333,8 @@ describe.each(ENGINES)('signing in on %s', (engine) => {
   test('no other scope than its own reaches a field', async () => {
     const token = 'ml_x';
     for (const scope of [partner('inn'), member('ada')]) {
-      for (const query of [SIGN_IN, CONFIRM, UNDO]) expect(await ask(scope, query, { token })).toBe('INTERNAL_SERVER_ERROR');
+      for (const query of [SIGN_IN, CONFIRM, UNDO])
+        expect(await ask(scope, query, { token })).toBe('INTERNAL_SERVER_ERROR');
       expect(await ask(scope, '{ answer: signingKeys }')).toBe('INTERNAL_SERVER_ERROR');
     }
     for (const scope of [SERVICE, member('ada')]) {
@@ -239,7 +343,9 @@ describe.each(ENGINES)('signing in on %s', (engine) => {
     }
     for (const scope of [SERVICE, partner('inn')]) {
       expect(await ask(scope, CONFIRM_OWN, { token })).toBe('INTERNAL_SERVER_ERROR');
-      expect(await ask(scope, REQUEST_CHANGE, { email: 'ada@example.com' })).toBe('INTERNAL_SERVER_ERROR');
+      expect(await ask(scope, REQUEST_CHANGE, { email: 'ada@example.com' })).toBe(
+        'INTERNAL_SERVER_ERROR',
+      );
     }
   });
 });

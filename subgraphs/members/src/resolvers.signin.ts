@@ -32,7 +32,8 @@ export function createSignInResolvers(store: MembersStore, { baseAddress, wake }
     const hash = tokenHash('sign-in', token);
     // First, so that the token is not used up where there is no key to sign with.
     const issue = await openSigner(store.signingKeys);
-    const member = (await store.tokens.takeSignIn(hash, redeemer, Date.now())) ?? fail('INVALID_TOKEN');
+    const member =
+      (await store.tokens.takeSignIn(hash, redeemer, Date.now())) ?? fail('INVALID_TOKEN');
     const { memberId, email } = member;
     const { idToken, expiresAt } = await issue({ memberId, email, azp }, baseAddress, new Date());
     return { memberId, idToken, expiresAt: expiresAt.toISOString() };
@@ -41,7 +42,8 @@ export function createSignInResolvers(store: MembersStore, { baseAddress, wake }
   const changeAddress = async (token: string, memberId?: string): Promise<Member> => {
     const hash = tokenHash('change', token);
     const proven = await store.tokens.provenChange(hash, Date.now());
-    if (proven === undefined || (memberId !== undefined && proven.memberId !== memberId)) return fail('INVALID_TOKEN');
+    if (proven === undefined || (memberId !== undefined && proven.memberId !== memberId))
+      return fail('INVALID_TOKEN');
     // Before the change, so that no crash leaves the former address without its notice; where the change does not come about, none is sent.
     const changeId = randomUUID();
     await promiseMail({ kind: 'changed', memberId: proven.memberId, changeId });
@@ -57,14 +59,22 @@ export function createSignInResolvers(store: MembersStore, { baseAddress, wake }
     },
     Mutation: {
       requestMagicLink(_: unknown, { email }: Email, { scope }: SubgraphContext) {
-        return promiseMail({ kind: 'magic-link', partnerId: partnerOf(scope), address: soughtAddress('email', email) });
+        return promiseMail({
+          kind: 'magic-link',
+          partnerId: partnerOf(scope),
+          address: soughtAddress('email', email),
+        });
       },
       exchangeMagicLink(_: unknown, { token }: Token, { scope }: SubgraphContext) {
         const partnerId = partnerOf(scope);
         return openSession(token, { partnerId }, partnerId);
       },
       requestEmailChange(_: unknown, { email }: Email, { scope }: SubgraphContext) {
-        return promiseMail({ kind: 'change', memberId: ownerOf(scope), address: storedAddress('email', email) });
+        return promiseMail({
+          kind: 'change',
+          memberId: ownerOf(scope),
+          address: storedAddress('email', email),
+        });
       },
       async confirmEmailChange(_: unknown, { token }: Token, { scope }: SubgraphContext) {
         return profileOf(await changeAddress(token, ownerOf(scope)), undefined);
@@ -79,7 +89,9 @@ export function createSignInResolvers(store: MembersStore, { baseAddress, wake }
       },
       async undoChange(_: unknown, { token }: Token, { scope }: SubgraphContext) {
         requireService(scope);
-        return memberAfter(await store.tokens.undoChange(tokenHash('undo', token), randomUUID(), Date.now()));
+        return memberAfter(
+          await store.tokens.undoChange(tokenHash('undo', token), randomUUID(), Date.now()),
+        );
       },
     },
   };
@@ -90,7 +102,9 @@ function tokenHash(use: TokenUse, token: string): string {
   return hashToken(use, text('token', token, Number.POSITIVE_INFINITY)) ?? fail('INVALID_TOKEN');
 }
 
-function memberAfter(changed: Awaited<ReturnType<MembersStore['tokens']['confirmChange']>>): Member {
+function memberAfter(
+  changed: Awaited<ReturnType<MembersStore['tokens']['confirmChange']>>,
+): Member {
   if (changed.outcome === 'changed') return changed.member;
   return fail(changed.outcome === 'email-in-use' ? 'EMAIL_IN_USE' : 'INVALID_TOKEN');
 }

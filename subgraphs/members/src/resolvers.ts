@@ -1,9 +1,20 @@
 // Resolvers: whose behalf the request is on, the arguments, the store, in this order.
-import { fail, type MaybePromise, mapMaybe, type Scope, type SubgraphContext } from '@partner-loyalty/runtime';
+import {
+  fail,
+  type MaybePromise,
+  mapMaybe,
+  type Scope,
+  type SubgraphContext,
+} from '@partner-loyalty/runtime';
 import { LENGTHS, optionalText, soughtAddress, storedAddress, text } from './input.ts';
 import type { Identity, Member, MembersStore } from './store/store.ts';
 
-type EnrollMemberInput = { email: string; externalId?: string | null; firstName?: string | null; lastName?: string | null };
+type EnrollMemberInput = {
+  email: string;
+  externalId?: string | null;
+  firstName?: string | null;
+  lastName?: string | null;
+};
 type MemberProfile = Identity & { activePartnerIds: string[] };
 
 /** Look-ups answer synchronously where the store does. */
@@ -11,23 +22,41 @@ export function createResolvers(store: MembersStore) {
   const profile = (id: string, scope: Scope): MaybePromise<MemberProfile> => {
     const own = memberOf(scope);
     if (text('id', id, LENGTHS.id) !== own.memberId) fail('MEMBER_NOT_FOUND');
-    return mapMaybe(store.member(own.memberId), (member) => profileOf(found(member), own.partnerId));
+    return mapMaybe(store.member(own.memberId), (member) =>
+      profileOf(found(member), own.partnerId),
+    );
   };
 
   return {
     Query: {
-      memberByEmail(_: unknown, { email }: { email: string }, { scope }: SubgraphContext): MaybePromise<Identity> {
+      memberByEmail(
+        _: unknown,
+        { email }: { email: string },
+        { scope }: SubgraphContext,
+      ): MaybePromise<Identity> {
         const partnerId = partnerOf(scope);
         return mapMaybe(store.memberByEmail(partnerId, soughtAddress('email', email)), found);
       },
-      memberByExternalId(_: unknown, { externalId }: { externalId: string }, { scope }: SubgraphContext): MaybePromise<Identity> {
+      memberByExternalId(
+        _: unknown,
+        { externalId }: { externalId: string },
+        { scope }: SubgraphContext,
+      ): MaybePromise<Identity> {
         const partnerId = partnerOf(scope);
-        return mapMaybe(store.memberByExternalId(partnerId, text('externalId', externalId, LENGTHS.externalId)), found);
+        return mapMaybe(
+          store.memberByExternalId(partnerId, text('externalId', externalId, LENGTHS.externalId)),
+          found,
+        );
       },
-      memberProfile: (_: unknown, { id }: { id: string }, { scope }: SubgraphContext) => profile(id, scope),
+      memberProfile: (_: unknown, { id }: { id: string }, { scope }: SubgraphContext) =>
+        profile(id, scope),
     },
     Mutation: {
-      async enrollMember(_: unknown, { input }: { input: EnrollMemberInput }, { scope }: SubgraphContext) {
+      async enrollMember(
+        _: unknown,
+        { input }: { input: EnrollMemberInput },
+        { scope }: SubgraphContext,
+      ) {
         const enrolled = await store.enroll({
           partnerId: partnerOf(scope),
           address: storedAddress('email', input.email),
@@ -41,18 +70,26 @@ export function createResolvers(store: MembersStore) {
       async endEnrollment(_: unknown, args: { memberId: string }, { scope }: SubgraphContext) {
         const partnerId = partnerOf(scope);
         const memberId = text('memberId', args.memberId, LENGTHS.id);
-        return (await store.endEnrollment(partnerId, memberId)) ? { memberId } : fail('MEMBER_NOT_FOUND');
+        return (await store.endEnrollment(partnerId, memberId))
+          ? { memberId }
+          : fail('MEMBER_NOT_FOUND');
       },
     },
     MemberProfile: {
-      __resolveReference: ({ memberId }: { memberId: string }, { scope }: SubgraphContext) => profile(memberId, scope),
+      __resolveReference: ({ memberId }: { memberId: string }, { scope }: SubgraphContext) =>
+        profile(memberId, scope),
     },
   };
 }
 
 export function profileOf(member: Member, partnerId: string | undefined): MemberProfile {
-  const active = member.enrollments.filter((one) => one.status === 'ACTIVE').map((one) => one.partnerId);
-  return { ...member, activePartnerIds: partnerId === undefined ? active : active.filter((one) => one === partnerId) };
+  const active = member.enrollments
+    .filter((one) => one.status === 'ACTIVE')
+    .map((one) => one.partnerId);
+  return {
+    ...member,
+    activePartnerIds: partnerId === undefined ? active : active.filter((one) => one === partnerId),
+  };
 }
 
 // The surfaces let no other scope come this far; these two hold where one of them is cut wrong.

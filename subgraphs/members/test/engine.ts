@@ -1,6 +1,12 @@
 // A members store for tests, on either engine, in a place of its own; and short ways to write what it is given.
 import { freshMongodbUrl, temporaryFolder } from '../../../test/support/servers.ts';
-import { type Address, canonicalEmail, type MemberRecord, type MembersStore, openMembersStore } from '../src/index.ts';
+import {
+  type Address,
+  canonicalEmail,
+  type MemberRecord,
+  type MembersStore,
+  openMembersStore,
+} from '../src/index.ts';
 
 export const ENGINES = ['lmdb', 'mongodb'] as const;
 
@@ -52,5 +58,10 @@ export function record(
   more: Partial<Omit<MemberRecord, 'address' | 'previousAddresses'>> & { previous?: string[] } = {},
 ): MemberRecord {
   const { previous = [], enrollments = [], ...rest } = more;
-  return { address: address(email), previousAddresses: previous.map(address), enrollments, ...rest };
+  return {
+    address: address(email),
+    previousAddresses: previous.map(address),
+    enrollments,
+    ...rest,
+  };
 }

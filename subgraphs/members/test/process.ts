@@ -10,9 +10,16 @@ if (act === 'enroll') {
   const won: string[] = [];
   for (let i = 0; i < 8; i += 1) {
     // Both processes enroll this person, and each wants the external ID for a member of its own.
-    const person = await store.enroll({ partnerId: 'inn', address: address(`person${i}@example.com`) });
+    const person = await store.enroll({
+      partnerId: 'inn',
+      address: address(`person${i}@example.com`),
+    });
     if (person.outcome === 'enrolled' && person.created) created += 1;
-    const own = await store.enroll({ partnerId: 'inn', address: address(`own${i}-${name}@example.com`), externalId: `E-${i}` });
+    const own = await store.enroll({
+      partnerId: 'inn',
+      address: address(`own${i}-${name}@example.com`),
+      externalId: `E-${i}`,
+    });
     if (own.outcome === 'enrolled') won.push(`E-${i}`);
   }
   process.stdout.write(JSON.stringify({ created, won }));
@@ -21,7 +28,10 @@ if (act === 'enroll') {
 
 if (act === 'import-and-die') {
   const records = Array.from({ length: 2_000 }, (_, i) =>
-    record(`import${i}@example.com`, { memberId: `i${i}`, enrollments: [{ partnerId: 'inn', externalId: `I-${i}` }] }),
+    record(`import${i}@example.com`, {
+      memberId: `i${i}`,
+      enrollments: [{ partnerId: 'inn', externalId: `I-${i}` }],
+    }),
   );
   await store.importMembers(records.slice(0, 300));
   void store.importMembers(records.slice(300, 1_500));

@@ -3,7 +3,14 @@ import fc from 'fast-check';
 import { checkActivity } from './activity.ts';
 
 const NOW = new Date('2026-07-01T12:00:00Z');
-const LINE = { activityId: 'a1', partnerId: 'inn', memberId: 'm1', points: 120, stays: 1, occurredAt: '2026-06-30T23:30:00Z' };
+const LINE = {
+  activityId: 'a1',
+  partnerId: 'inn',
+  memberId: 'm1',
+  points: 120,
+  stays: 1,
+  occurredAt: '2026-06-30T23:30:00Z',
+};
 
 const check = (change: Record<string, unknown> = {}) => checkActivity({ ...LINE, ...change }, NOW);
 
@@ -20,33 +27,42 @@ test('a reversal takes back points and stays', () => {
 });
 
 test.each(['points', 'stays'])('%s are integers within ±1,000,000,000', (name) => {
-  for (const value of [1_000_000_000, -1_000_000_000, 0]) expect(check({ [name]: value })).toMatchObject({ [name]: value });
+  for (const value of [1_000_000_000, -1_000_000_000, 0])
+    expect(check({ [name]: value })).toMatchObject({ [name]: value });
   expect(Object.is((check({ [name]: -0 }) as Record<string, unknown>)[name], 0)).toBe(true); // A cast: a fault would fail as well.
   for (const value of [1_000_000_001, -1_000_000_001, 0.5, '5', true, [1], {}, 1e300, Number.NaN]) {
     expect(check({ [name]: value })).toBe(`${name} is not an integer within ±1,000,000,000`);
   }
 });
 
-test.each(['activityId', 'partnerId', 'memberId'])('%s is a text of 1 to 128 characters, trimmed', (name) => {
-  expect(check({ [name]: `  ${'x'.repeat(128)} ` })).toMatchObject({ [name]: 'x'.repeat(128) });
-  expect(check({ [name]: '\u{1f600}'.repeat(128) })).toMatchObject({ [name]: '\u{1f600}'.repeat(128) });
-  const bad = [
-    '',
-    '   ',
-    'x'.repeat(129),
-    '\u{1f600}'.repeat(129),
-    'a\u0000b',
-    'a\u0085b',
-    'a\n',
-    '\ud83d',
-    5,
-    null,
-    undefined,
-    ['a'],
-    { a: 1 },
-  ];
-  for (const value of bad) expect(check({ [name]: value })).toBe(`${name} is not a text of 1 to 128 characters without control characters`);
-});
+test.each(['activityId', 'partnerId', 'memberId'])(
+  '%s is a text of 1 to 128 characters, trimmed',
+  (name) => {
+    expect(check({ [name]: `  ${'x'.repeat(128)} ` })).toMatchObject({ [name]: 'x'.repeat(128) });
+    expect(check({ [name]: '\u{1f600}'.repeat(128) })).toMatchObject({
+      [name]: '\u{1f600}'.repeat(128),
+    });
+    const bad = [
+      '',
+      '   ',
+      'x'.repeat(129),
+      '\u{1f600}'.repeat(129),
+      'a\u0000b',
+      'a\u0085b',
+      'a\n',
+      '\ud83d',
+      5,
+      null,
+      undefined,
+      ['a'],
+      { a: 1 },
+    ];
+    for (const value of bad)
+      expect(check({ [name]: value })).toBe(
+        `${name} is not a text of 1 to 128 characters without control characters`,
+      );
+  },
+);
 
 test.each([
   ['2026-06-30T23:30:00.123456789Z', '2026-06-30T23:30:00.123Z'],
@@ -79,7 +95,9 @@ test.each([
   null,
   undefined,
 ])('%p is no time of an activity', (occurredAt) => {
-  expect(check({ occurredAt })).toMatch(/^occurredAt is not an ISO 8601 time with its zone, such as "[^"]+", from 1900 to a day ahead$/);
+  expect(check({ occurredAt })).toMatch(
+    /^occurredAt is not an ISO 8601 time with its zone, such as "[^"]+", from 1900 to a day ahead$/,
+  );
 });
 
 test.each([null, undefined, [], [LINE], 'a1', 5, true])('%p is no activity', (json) => {
@@ -88,9 +106,9 @@ test.each([null, undefined, [], [LINE], 'a1', 5, true])('%p is no activity', (js
 
 test('a misspelt property is a fault, since its value would be lost', () => {
   expect(check({ stay: 2 })).toBe('"stay" is not a property of it');
-  expect(checkActivity(JSON.parse(`{"__proto__":{"stays":5},${JSON.stringify(LINE).slice(1)}`), NOW)).toBe(
-    '"__proto__" is not a property of it',
-  );
+  expect(
+    checkActivity(JSON.parse(`{"__proto__":{"stays":5},${JSON.stringify(LINE).slice(1)}`), NOW),
+  ).toBe('"__proto__" is not a property of it');
 });
 
 test('every fault is named, in one line', () => {
@@ -112,7 +130,10 @@ test('whatever JSON it gets, it answers with an activity that it takes again, or
     fc.property(fc.dictionary(property, fc.jsonValue()), fc.boolean(), (json, whole) => {
       const answer = checkActivity(whole ? { ...LINE, ...json } : json, NOW);
       if (typeof answer === 'string') expect(answer).toMatch(/^[^\n]+$/);
-      else expect(checkActivity({ ...answer, occurredAt: answer.occurredAt.toISOString() }, NOW)).toEqual(answer);
+      else
+        expect(
+          checkActivity({ ...answer, occurredAt: answer.occurredAt.toISOString() }, NOW),
+        ).toEqual(answer);
     }),
   );
 });

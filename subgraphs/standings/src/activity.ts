@@ -20,7 +20,8 @@ const RULES: Record<keyof Activity, string> = {
   memberId: ID,
   points: AMOUNT,
   stays: AMOUNT,
-  occurredAt: 'an ISO 8601 time with its zone, such as "2026-01-31T09:00:00Z", from 1900 to a day ahead',
+  occurredAt:
+    'an ISO 8601 time with its zone, such as "2026-01-31T09:00:00Z", from 1900 to a day ahead',
 };
 const PROPERTIES = Object.keys(RULES);
 
@@ -38,8 +39,13 @@ export function checkActivity(json: unknown, now: Date): Activity | string {
   const occurredAt = instantOf(json.occurredAt, now.getTime() + DAY_MS);
   const faults = strayFaults(json, PROPERTIES);
   const complete =
-    activityId !== undefined && partnerId !== undefined && memberId !== undefined && points !== undefined && stays !== undefined;
-  if (complete && occurredAt !== undefined && faults.length === 0) return { activityId, partnerId, memberId, points, stays, occurredAt };
+    activityId !== undefined &&
+    partnerId !== undefined &&
+    memberId !== undefined &&
+    points !== undefined &&
+    stays !== undefined;
+  if (complete && occurredAt !== undefined && faults.length === 0)
+    return { activityId, partnerId, memberId, points, stays, occurredAt };
   for (const [property, value] of Object.entries({
     activityId,
     partnerId,
@@ -57,7 +63,9 @@ function instantOf(value: unknown, latestMs: number): Date | undefined {
   if (typeof value !== 'string') return undefined;
   try {
     const { epochMilliseconds } = Temporal.Instant.from(value);
-    return epochMilliseconds >= EARLIEST_MS && epochMilliseconds <= latestMs ? new Date(epochMilliseconds) : undefined;
+    return epochMilliseconds >= EARLIEST_MS && epochMilliseconds <= latestMs
+      ? new Date(epochMilliseconds)
+      : undefined;
   } catch {
     return undefined;
   }

@@ -11,7 +11,14 @@ import type { StandingsStore } from './store/store.ts';
 
 export { checkActivity } from './activity.ts';
 export { checkProgram, DEFAULT_PROGRAM } from './program.ts';
-export type { Activity, DatedActivity, Program, Recorded, Standing, StandingsStore } from './store/store.ts';
+export type {
+  Activity,
+  DatedActivity,
+  Program,
+  Recorded,
+  Standing,
+  StandingsStore,
+} from './store/store.ts';
 export { tierOf } from './tiers.ts';
 export { yearOf } from './year.ts';
 
@@ -21,11 +28,16 @@ export function openStandingsStore({
   dataDir,
   environment,
 }: Pick<Settings, 'mongodbUrl' | 'dataDir' | 'environment'>): Promise<StandingsStore> {
-  return mongodbUrl === undefined ? openLmdbStandingsStore(dataDir, environment) : openMongoStandingsStore(mongodbUrl, environment);
+  return mongodbUrl === undefined
+    ? openLmdbStandingsStore(dataDir, environment)
+    : openMongoStandingsStore(mongodbUrl, environment);
 }
 
 /** The subgraph on a store, which it closes with itself. `now` tells the time that decides the current membership year. */
-export function createStandings(store: StandingsStore, now: () => Date = () => new Date()): Subgraph {
+export function createStandings(
+  store: StandingsStore,
+  now: () => Date = () => new Date(),
+): Subgraph {
   const typeDefs = parse(readFileSync(join(import.meta.dirname, '../schema.graphql'), 'utf8'));
   const schema = buildSubgraphSchema([{ typeDefs, resolvers: createResolvers(store, now) }]);
   return { name: 'standings', schema, ready: store.ready, close: store.close };

@@ -1,5 +1,13 @@
 // The standings subgraph by itself: answers signed requests over HTTP, with health and metrics on a port of their own.
-import { createLog, createMetrics, openPorts, readEnv, readSettings, runWorkers, serveSubgraph } from '@partner-loyalty/runtime';
+import {
+  createLog,
+  createMetrics,
+  openPorts,
+  readEnv,
+  readSettings,
+  runWorkers,
+  serveSubgraph,
+} from '@partner-loyalty/runtime';
 import { createStandings, openStandingsStore } from './index.ts';
 
 const settings = readSettings(readEnv(), 'standings');

@@ -17,7 +17,10 @@ function faultOf(json: unknown): string {
 }
 
 test('a program is taken as it is', () => {
-  expect(checkProgram({ membershipYear: YEAR, tiers: TIERS })).toEqual({ membershipYear: YEAR, tiers: TIERS });
+  expect(checkProgram({ membershipYear: YEAR, tiers: TIERS })).toEqual({
+    membershipYear: YEAR,
+    tiers: TIERS,
+  });
 });
 
 test('the default program is one that could be given', () => {
@@ -41,38 +44,71 @@ test('the lowest tier may take points', () => {
 });
 
 test.each(['01-01', '02-28', '12-31', '06-30'])('a year may start on %s', (start) => {
-  expect(checkProgram({ membershipYear: { ...YEAR, start }, tiers: TIERS }).membershipYear.start).toBe(start);
+  expect(
+    checkProgram({ membershipYear: { ...YEAR, start }, tiers: TIERS }).membershipYear.start,
+  ).toBe(start);
 });
 
-test.each(['02-29', '02-30', '13-01', '00-10', '01-00', '04-31', '1-1', '01-01 ', '2026-01-01', '', '01/01', 101, null, undefined])(
-  'a year cannot start on %p',
-  (start) => {
-    expect(faultOf({ membershipYear: { ...YEAR, start }, tiers: TIERS })).toMatch(
-      /^the program is not usable: membershipYear\.start is [^;]+$/,
+test.each([
+  '02-29',
+  '02-30',
+  '13-01',
+  '00-10',
+  '01-00',
+  '04-31',
+  '1-1',
+  '01-01 ',
+  '2026-01-01',
+  '',
+  '01/01',
+  101,
+  null,
+  undefined,
+])('a year cannot start on %p', (start) => {
+  expect(faultOf({ membershipYear: { ...YEAR, start }, tiers: TIERS })).toMatch(
+    /^the program is not usable: membershipYear\.start is [^;]+$/,
+  );
+});
+
+test.each(['', 'Mars/Olympus', '+05:30', 'UTC+1', 'Z', 'Europe/Paris ', 5, null, undefined])(
+  '%p is no time zone',
+  (timeZone) => {
+    expect(faultOf({ membershipYear: { ...YEAR, timeZone }, tiers: TIERS })).toMatch(
+      /^the program is not usable: membershipYear\.timeZone is [^;]+$/,
     );
   },
 );
 
-test.each(['', 'Mars/Olympus', '+05:30', 'UTC+1', 'Z', 'Europe/Paris ', 5, null, undefined])('%p is no time zone', (timeZone) => {
-  expect(faultOf({ membershipYear: { ...YEAR, timeZone }, tiers: TIERS })).toMatch(
-    /^the program is not usable: membershipYear\.timeZone is [^;]+$/,
-  );
-});
-
-test.each([0.5, -1, '0', null, undefined, 2_147_483_648, Number.NaN])('%p is no number of points', (points) => {
-  expect(faultOf({ membershipYear: YEAR, tiers: [{ name: 'Basic', points }] })).toMatch(/: tiers\[0\]\.points is not [^;]+$/);
-});
-
-test.each(['', ' ', 'a\u0000b', 'line\nbreak', '\ud800', 'x'.repeat(101), 5, null, undefined])('%p is no name of a tier', (name) => {
-  expect(faultOf({ membershipYear: YEAR, tiers: [{ name, points: 0 }] })).toMatch(/: tiers\[0\]\.name is not [^;]+$/);
-});
-
-test.each([[], {}, 'Basic', null, undefined, Array.from({ length: 101 }, (_, points) => ({ name: `${points}`, points }))])(
-  '%p is no list of tiers',
-  (tiers) => {
-    expect(faultOf({ membershipYear: YEAR, tiers })).toMatch(/: tiers is not a list of 1 to 100 tiers$/);
+test.each([0.5, -1, '0', null, undefined, 2_147_483_648, Number.NaN])(
+  '%p is no number of points',
+  (points) => {
+    expect(faultOf({ membershipYear: YEAR, tiers: [{ name: 'Basic', points }] })).toMatch(
+      /: tiers\[0\]\.points is not [^;]+$/,
+    );
   },
 );
+
+test.each(['', ' ', 'a\u0000b', 'line\nbreak', '\ud800', 'x'.repeat(101), 5, null, undefined])(
+  '%p is no name of a tier',
+  (name) => {
+    expect(faultOf({ membershipYear: YEAR, tiers: [{ name, points: 0 }] })).toMatch(
+      /: tiers\[0\]\.name is not [^;]+$/,
+    );
+  },
+);
+
+test.each([
+  [],
+  {},
+  'Basic',
+  null,
+  undefined,
+  Array.from({ length: 101 }, (_, points) => ({ name: `${points}`, points })),
+])('%p is no list of tiers', (tiers) => {
+  expect(faultOf({ membershipYear: YEAR, tiers })).toMatch(
+    /: tiers is not a list of 1 to 100 tiers$/,
+  );
+});
 
 test.each([null, undefined, [], 'program', 5])('%p is no program', (json) => {
   expect(faultOf(json)).toBe('the program is not usable: it is not a JSON object');
@@ -81,7 +117,12 @@ test.each([null, undefined, [], 'program', 5])('%p is no program', (json) => {
 test('every fault is named, in one line', () => {
   const json = {
     membershipYear: { start: '02-29', timezone: 'UTC' },
-    tiers: [{ name: 'Basic', points: 0 }, { name: 'Basic', points: 0, colour: 'red' }, { name: '', points: -1 }, 'Plus'],
+    tiers: [
+      { name: 'Basic', points: 0 },
+      { name: 'Basic', points: 0, colour: 'red' },
+      { name: '', points: -1 },
+      'Plus',
+    ],
     tier: [],
   };
   expect(faultOf(json)).toBe(

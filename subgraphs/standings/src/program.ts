@@ -7,7 +7,10 @@ import { integerOf, strayFaults, textOf } from './json.ts';
 import type { Program } from './store/store.ts';
 
 /** Holds for a partner without a program. */
-export const DEFAULT_PROGRAM: Program = { membershipYear: { start: '01-01', timeZone: 'UTC' }, tiers: [{ name: 'MEMBER', points: 0 }] };
+export const DEFAULT_PROGRAM: Program = {
+  membershipYear: { start: '01-01', timeZone: 'UTC' },
+  tiers: [{ name: 'MEMBER', points: 0 }],
+};
 
 const LONGEST_NAME = 100;
 const MOST_TIERS = 100;
@@ -29,7 +32,10 @@ function programOf(json: unknown, faults: string[]): Program {
     return DEFAULT_PROGRAM;
   }
   faults.push(...strayFaults(json, ['membershipYear', 'tiers']));
-  return { membershipYear: membershipYearOf(json.membershipYear, faults), tiers: tiersOf(json.tiers, faults) };
+  return {
+    membershipYear: membershipYearOf(json.membershipYear, faults),
+    tiers: tiersOf(json.tiers, faults),
+  };
 }
 
 function membershipYearOf(json: unknown, faults: string[]): Program['membershipYear'] {
@@ -38,10 +44,13 @@ function membershipYearOf(json: unknown, faults: string[]): Program['membershipY
     return DEFAULT_PROGRAM.membershipYear;
   }
   faults.push(...strayFaults(json, ['start', 'timeZone'], 'membershipYear: '));
-  if (json.start === '02-29') faults.push('membershipYear.start is 02-29, a day that most years do not have');
-  else if (!isDayOfEveryYear(json.start)) faults.push('membershipYear.start is not a day as "MM-DD"');
+  if (json.start === '02-29')
+    faults.push('membershipYear.start is 02-29, a day that most years do not have');
+  else if (!isDayOfEveryYear(json.start))
+    faults.push('membershipYear.start is not a day as "MM-DD"');
   const timeZone = timeZoneOf(json.timeZone);
-  if (timeZone === undefined) faults.push('membershipYear.timeZone is not an IANA time zone such as "Europe/Paris"');
+  if (timeZone === undefined)
+    faults.push('membershipYear.timeZone is not an IANA time zone such as "Europe/Paris"');
   return { start: String(json.start), timeZone: timeZone ?? '' };
 }
 
@@ -55,11 +64,16 @@ function tiersOf(json: unknown, faults: string[]): Program['tiers'] {
     const seen = new Set<unknown>();
     for (const [index, { [property]: value }] of tiers.entries()) {
       if (value === undefined) continue;
-      if (seen.has(value)) faults.push(`tiers[${index}].${property} is ${JSON.stringify(value)}, as that of another tier`);
+      if (seen.has(value))
+        faults.push(
+          `tiers[${index}].${property} is ${JSON.stringify(value)}, as that of another tier`,
+        );
       seen.add(value);
     }
   }
-  return tiers.map(({ name = '', points = 0 }) => ({ name, points })).sort((one, other) => one.points - other.points);
+  return tiers
+    .map(({ name = '', points = 0 }) => ({ name, points }))
+    .sort((one, other) => one.points - other.points);
 }
 
 function tierOf(json: unknown, at: string, faults: string[]): Partial<Program['tiers'][number]> {
@@ -69,7 +83,8 @@ function tierOf(json: unknown, at: string, faults: string[]): Partial<Program['t
   }
   faults.push(...strayFaults(json, ['name', 'points'], `${at}: `));
   const name = textOf(json.name, LONGEST_NAME);
-  if (name === undefined) faults.push(`${at}.name is not a text of 1 to ${LONGEST_NAME} characters`);
+  if (name === undefined)
+    faults.push(`${at}.name is not a text of 1 to ${LONGEST_NAME} characters`);
   const points = integerOf(json.points, 0, INT_MAX);
   if (points === undefined) faults.push(`${at}.points is not an integer from 0 to ${INT_MAX}`);
   return { ...(name !== undefined && { name }), ...(points !== undefined && { points }) };

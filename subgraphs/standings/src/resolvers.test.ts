@@ -1,5 +1,11 @@
 // What the standings subgraph answers, on each engine.
-import { createExecutor, createLog, type Execute, type Scope, type SubgraphReply } from '@partner-loyalty/runtime';
+import {
+  createExecutor,
+  createLog,
+  type Execute,
+  type Scope,
+  type SubgraphReply,
+} from '@partner-loyalty/runtime';
 import { activity, ENGINES, newPlace, type Place } from '../test/engine.ts';
 import { createStandings } from './index.ts';
 import type { Program, StandingsStore } from './store/store.ts';
@@ -16,12 +22,16 @@ const inn: Scope = { kind: 'partner', partnerId: 'inn' };
 const spa: Scope = { kind: 'partner', partnerId: 'spa' };
 const ada: Scope = { kind: 'member', memberId: 'ada' };
 
-const READ = 'query ($r: [_Any!]!) { _entities(representations: $r) { ... on PartnerMemberRead { tier points } } }';
+const READ =
+  'query ($r: [_Any!]!) { _entities(representations: $r) { ... on PartnerMemberRead { tier points } } }';
 const PROFILE = `query ($r: [_Any!]!) { _entities(representations: $r) { ... on MemberProfile {
   membershipYearStats { akinPoints totalStays } partnerStandings { partnerId tier points } } } }`;
 
-const reads = (...memberIds: string[]) => memberIds.map((memberId) => ({ __typename: 'PartnerMemberRead', memberId }));
-const profile = (...activePartnerIds: string[]) => [{ __typename: 'MemberProfile', memberId: 'ada', activePartnerIds }];
+const reads = (...memberIds: string[]) =>
+  memberIds.map((memberId) => ({ __typename: 'PartnerMemberRead', memberId }));
+const profile = (...activePartnerIds: string[]) => [
+  { __typename: 'MemberProfile', memberId: 'ada', activePartnerIds },
+];
 
 describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
   let place: Place;
@@ -31,8 +41,10 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
   /** What was read of the store. */
   let asked: string[];
 
-  const ask = (query: string, r: unknown[], scope: Scope) => execute({ query, variables: { r }, scope, requestId: 'request' });
-  const entities = async (reply: SubgraphReply | Promise<SubgraphReply>) => (await reply).data?._entities;
+  const ask = (query: string, r: unknown[], scope: Scope) =>
+    execute({ query, variables: { r }, scope, requestId: 'request' });
+  const entities = async (reply: SubgraphReply | Promise<SubgraphReply>) =>
+    (await reply).data?._entities;
 
   beforeAll(async () => {
     place = newPlace(engine);
@@ -47,7 +59,10 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
       { ...inYear('inn-4', -50, '2026-07-01'), memberId: 'bob' },
       { ...inYear('spa-1', 7_000, '2026-01-01', 3), partnerId: 'spa' },
       ...['big-1', 'big-2'].flatMap((partnerId) =>
-        [1, 2].map((part) => ({ ...inYear(`${partnerId}-${part}`, BILLION, '2026-01-01', -BILLION), partnerId })),
+        [1, 2].map((part) => ({
+          ...inYear(`${partnerId}-${part}`, BILLION, '2026-01-01', -BILLION),
+          partnerId,
+        })),
       ),
     ]);
   });
@@ -75,7 +90,9 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
   describe('a partner’s read', () => {
     test('has tier and points with the calling partner, in the current membership year', async () => {
       expect(await entities(ask(READ, reads('ada'), inn))).toEqual([{ tier: 'Basic', points: 35 }]);
-      expect(await entities(ask(READ, reads('ada'), spa))).toEqual([{ tier: 'MEMBER', points: 7_000 }]);
+      expect(await entities(ask(READ, reads('ada'), spa))).toEqual([
+        { tier: 'MEMBER', points: 7_000 },
+      ]);
     });
 
     test('changes at the midnight, in the program’s time zone, in which the year begins', async () => {
@@ -96,22 +113,37 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
       await ask(READ, reads('ada'), inn);
       expect(asked).toEqual(['program inn', 'standing inn ada 2026-07-01']);
       asked = [];
-      const bare = 'query ($r: [_Any!]!) { _entities(representations: $r) { __typename ... on PartnerMemberRead { memberId } } }';
-      expect(await entities(ask(bare, reads('ada'), inn))).toEqual([{ __typename: 'PartnerMemberRead', memberId: 'ada' }]);
+      const bare =
+        'query ($r: [_Any!]!) { _entities(representations: $r) { __typename ... on PartnerMemberRead { memberId } } }';
+      expect(await entities(ask(bare, reads('ada'), inn))).toEqual([
+        { __typename: 'PartnerMemberRead', memberId: 'ada' },
+      ]);
       expect(asked).toEqual([]);
     });
 
     test('many members in one request each have their own', async () => {
       const members = ['ada', 'nobody', 'bob', 'ada'];
-      const points = 'query ($r: [_Any!]!) { _entities(representations: $r) { ... on PartnerMemberRead { points } } }';
-      expect(await entities(ask(points, reads(...members), inn))).toEqual([{ points: 35 }, { points: 0 }, { points: -50 }, { points: 35 }]);
+      const points =
+        'query ($r: [_Any!]!) { _entities(representations: $r) { ... on PartnerMemberRead { points } } }';
+      expect(await entities(ask(points, reads(...members), inn))).toEqual([
+        { points: 35 },
+        { points: 0 },
+        { points: -50 },
+        { points: 35 },
+      ]);
     });
 
     test('requests of one turn on behalf of different partners never see each other’s', async () => {
       const scopes = Array.from({ length: 40 }, (_, index) => (index % 3 === 0 ? spa : inn));
-      const answers = await Promise.all(scopes.map((scope) => entities(ask(READ, reads('ada', 'bob'), scope))));
+      const answers = await Promise.all(
+        scopes.map((scope) => entities(ask(READ, reads('ada', 'bob'), scope))),
+      );
       const expected = { inn: [35, -50], spa: [7_000, 0] };
-      expect(answers).toMatchObject(scopes.map((scope) => expected[scope === spa ? 'spa' : 'inn'].map((points) => ({ points }))));
+      expect(answers).toMatchObject(
+        scopes.map((scope) =>
+          expected[scope === spa ? 'spa' : 'inn'].map((points) => ({ points })),
+        ),
+      );
     });
 
     test.each<[string, Scope]>([
@@ -141,7 +173,9 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
     });
 
     test('leaves out a partner where the member is not active any more', async () => {
-      expect(await entities(ask(PROFILE, profile('spa'), ada))).toMatchObject([{ membershipYearStats: { akinPoints: 7_000 } }]);
+      expect(await entities(ask(PROFILE, profile('spa'), ada))).toMatchObject([
+        { membershipYearStats: { akinPoints: 7_000 } },
+      ]);
     });
 
     test('without an active enrollment it is empty', async () => {
@@ -152,7 +186,10 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
     test('shows a partner that holds the token its own standing alone, in the totals too', async () => {
       const held: Scope = { kind: 'member', memberId: 'ada', partnerId: 'inn' };
       expect(await entities(ask(PROFILE, profile('inn', 'spa'), held))).toEqual([
-        { membershipYearStats: { akinPoints: 35, totalStays: 1 }, partnerStandings: [{ partnerId: 'inn', tier: 'Basic', points: 35 }] },
+        {
+          membershipYearStats: { akinPoints: 35, totalStays: 1 },
+          partnerStandings: [{ partnerId: 'inn', tier: 'Basic', points: 35 }],
+        },
       ]);
       expect(asked).not.toContain('program spa');
     });
@@ -179,8 +216,12 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
     test('the embedded store’s answers come without a promise', () => {
       // The first use of an operation is executed by graphql-js, later ones by graphql-jit.
       for (const _ of [1, 2, 3]) {
-        expect(ask(READ, reads('ada', 'nobody'), inn)).toMatchObject({ data: { _entities: [{ points: 35 }, { points: 0 }] } });
-        expect(ask(PROFILE, profile('inn'), ada)).toMatchObject({ data: { _entities: [{ membershipYearStats: { akinPoints: 35 } }] } });
+        expect(ask(READ, reads('ada', 'nobody'), inn)).toMatchObject({
+          data: { _entities: [{ points: 35 }, { points: 0 }] },
+        });
+        expect(ask(PROFILE, profile('inn'), ada)).toMatchObject({
+          data: { _entities: [{ membershipYearStats: { akinPoints: 35 } }] },
+        });
       }
     });
   }

@@ -1,5 +1,11 @@
 // Resolvers: whose behalf the request is on, the program and its current year, the store, in this order. They read what is asked for, once.
-import { fail, type MaybePromise, mapMaybe, type Scope, type SubgraphContext } from '@partner-loyalty/runtime';
+import {
+  fail,
+  type MaybePromise,
+  mapMaybe,
+  type Scope,
+  type SubgraphContext,
+} from '@partner-loyalty/runtime';
 import { clampInt } from './int.ts';
 import type { Program, Standing, StandingsStore } from './store/store.ts';
 import { tierOf } from './tiers.ts';
@@ -9,14 +15,29 @@ import { yearOf } from './year.ts';
 type Current = { partnerId: string; program: Program | undefined; points: number; stays: number };
 
 /** An entity, with what has been read for it. */
-type PartnerMemberRead = { __typename: 'PartnerMemberRead'; memberId: string; current?: MaybePromise<Current> };
-type MemberProfile = { __typename: 'MemberProfile'; memberId: string; activePartnerIds: string[]; currents?: MaybePromise<Current[]> };
+type PartnerMemberRead = {
+  __typename: 'PartnerMemberRead';
+  memberId: string;
+  current?: MaybePromise<Current>;
+};
+type MemberProfile = {
+  __typename: 'MemberProfile';
+  memberId: string;
+  activePartnerIds: string[];
+  currents?: MaybePromise<Current[]>;
+};
 
 /** `now` tells the time. The answers are synchronous where the store's are. */
-export function createResolvers(store: Pick<StandingsStore, 'program' | 'standing'>, now: () => Date) {
+export function createResolvers(
+  store: Pick<StandingsStore, 'program' | 'standing'>,
+  now: () => Date,
+) {
   const currentOf = (partnerId: string, memberId: string): MaybePromise<Current> =>
     mapMaybe(store.program(partnerId), (program) =>
-      mapMaybe(store.standing(partnerId, memberId, yearOf(program, now())), (standing = NOTHING) => ({ partnerId, program, ...standing })),
+      mapMaybe(
+        store.standing(partnerId, memberId, yearOf(program, now())),
+        (standing = NOTHING) => ({ partnerId, program, ...standing }),
+      ),
     );
 
   const readOf = (read: PartnerMemberRead, { scope }: SubgraphContext): MaybePromise<Current> => {
@@ -24,20 +45,33 @@ export function createResolvers(store: Pick<StandingsStore, 'program' | 'standin
     return read.current;
   };
 
-  const profileOf = (profile: MemberProfile, { scope }: SubgraphContext): MaybePromise<Current[]> => {
-    profile.currents ??= allKnown(shownPartners(profile, scope).map((partnerId) => currentOf(partnerId, profile.memberId)));
+  const profileOf = (
+    profile: MemberProfile,
+    { scope }: SubgraphContext,
+  ): MaybePromise<Current[]> => {
+    profile.currents ??= allKnown(
+      shownPartners(profile, scope).map((partnerId) => currentOf(partnerId, profile.memberId)),
+    );
     return profile.currents;
   };
 
   return {
     PartnerMemberRead: {
-      __resolveReference: ({ __typename, memberId }: PartnerMemberRead): PartnerMemberRead => ({ __typename, memberId }),
+      __resolveReference: ({ __typename, memberId }: PartnerMemberRead): PartnerMemberRead => ({
+        __typename,
+        memberId,
+      }),
       tier: (read: PartnerMemberRead, _: unknown, context: SubgraphContext) =>
         mapMaybe(readOf(read, context), ({ program, points }) => tierOf(program, points)),
-      points: (read: PartnerMemberRead, _: unknown, context: SubgraphContext) => mapMaybe(readOf(read, context), ({ points }) => points),
+      points: (read: PartnerMemberRead, _: unknown, context: SubgraphContext) =>
+        mapMaybe(readOf(read, context), ({ points }) => points),
     },
     MemberProfile: {
-      __resolveReference: ({ __typename, memberId, activePartnerIds }: MemberProfile): MemberProfile => ({
+      __resolveReference: ({
+        __typename,
+        memberId,
+        activePartnerIds,
+      }: MemberProfile): MemberProfile => ({
         __typename,
         memberId,
         activePartnerIds,
@@ -49,7 +83,11 @@ export function createResolvers(store: Pick<StandingsStore, 'program' | 'standin
         })),
       partnerStandings: (profile: MemberProfile, _: unknown, context: SubgraphContext) =>
         mapMaybe(profileOf(profile, context), (currents) =>
-          currents.map(({ partnerId, program, points }) => ({ partnerId, tier: tierOf(program, points), points })),
+          currents.map(({ partnerId, program, points }) => ({
+            partnerId,
+            tier: tierOf(program, points),
+            points,
+          })),
         ),
     },
   };
@@ -65,7 +103,9 @@ function partnerOf(scope: Scope): string {
 /** The partners of the profile that its token shows: all, or the one that holds the token. */
 function shownPartners({ memberId, activePartnerIds }: MemberProfile, scope: Scope): string[] {
   if (scope.kind !== 'member' || scope.memberId !== memberId) return fail('INTERNAL_SERVER_ERROR');
-  return scope.partnerId === undefined ? activePartnerIds : activePartnerIds.filter((partnerId) => partnerId === scope.partnerId);
+  return scope.partnerId === undefined
+    ? activePartnerIds
+    : activePartnerIds.filter((partnerId) => partnerId === scope.partnerId);
 }
 
 function allKnown<T>(values: MaybePromise<T>[]): MaybePromise<T[]> {

@@ -5,7 +5,10 @@ import { checkProgram } from './program.ts';
 import { tierOf } from './tiers.ts';
 
 const program = (...tiers: [name: string, points: number][]) =>
-  checkProgram({ membershipYear: { start: '01-01', timeZone: 'UTC' }, tiers: tiers.map(([name, points]) => ({ name, points })) });
+  checkProgram({
+    membershipYear: { start: '01-01', timeZone: 'UTC' },
+    tiers: tiers.map(([name, points]) => ({ name, points })),
+  });
 
 test.each([
   [0, 'Blue'],
@@ -25,18 +28,27 @@ test('below the points that the lowest tier takes, it is the lowest', () => {
 });
 
 test('without a program there is one tier', () => {
-  expect([tierOf(undefined, 0), tierOf(undefined, INT_MAX), tierOf(undefined, -5)]).toEqual(['MEMBER', 'MEMBER', 'MEMBER']);
+  expect([tierOf(undefined, 0), tierOf(undefined, INT_MAX), tierOf(undefined, -5)]).toEqual([
+    'MEMBER',
+    'MEMBER',
+    'MEMBER',
+  ]);
 });
 
 test('more points never make a lower tier, and the order in which tiers were written plays no part', () => {
   const int = fc.integer({ min: INT_MIN, max: INT_MAX });
-  const thresholds = fc.uniqueArray(fc.integer({ min: 0, max: INT_MAX }), { minLength: 1, maxLength: 12 });
+  const thresholds = fc.uniqueArray(fc.integer({ min: 0, max: INT_MAX }), {
+    minLength: 1,
+    maxLength: 12,
+  });
   fc.assert(
     fc.property(thresholds, int, int, (takes, one, other) => {
       const tiers = takes.map((points): [string, number] => [`tier ${points}`, points]);
       const rank = (points: number) => Number(tierOf(program(...tiers), points).slice(5));
       expect(rank(Math.max(one, other))).toBeGreaterThanOrEqual(rank(Math.min(one, other)));
-      expect(rank(one)).toBe(Math.max(Math.min(...takes), ...takes.filter((points) => points <= one)));
+      expect(rank(one)).toBe(
+        Math.max(Math.min(...takes), ...takes.filter((points) => points <= one)),
+      );
       expect(tierOf(program(...tiers.toReversed()), one)).toBe(tierOf(program(...tiers), one));
     }),
   );

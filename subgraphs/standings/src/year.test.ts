@@ -19,26 +19,106 @@ const BORDERS: [what: string, start: string, timeZone: string, first: string, ye
     '2027-01-01T00:00:00+13:00',
     '2027-01-01',
   ],
-  ['the day the clocks change in Auckland', '09-27', 'Pacific/Auckland', '2026-09-27T00:00:00+12:00', '2026-09-27'],
-  ['Kiritimati, the furthest east', '01-01', 'Pacific/Kiritimati', '2026-01-01T00:00:00+14:00', '2026-01-01'],
+  [
+    'the day the clocks change in Auckland',
+    '09-27',
+    'Pacific/Auckland',
+    '2026-09-27T00:00:00+12:00',
+    '2026-09-27',
+  ],
+  [
+    'Kiritimati, the furthest east',
+    '01-01',
+    'Pacific/Kiritimati',
+    '2026-01-01T00:00:00+14:00',
+    '2026-01-01',
+  ],
   ['Kolkata, half an hour off', '04-01', 'Asia/Kolkata', '2026-04-01T00:00:00+05:30', '2026-04-01'],
-  ['Chatham, three quarters of an hour off', '07-01', 'Pacific/Chatham', '2026-07-01T00:00:00+12:45', '2026-07-01'],
-  ['New York before the change', '03-08', 'America/New_York', '2026-03-08T00:00:00-05:00', '2026-03-08'],
-  ['New York after the change', '03-09', 'America/New_York', '2026-03-09T00:00:00-04:00', '2026-03-09'],
-  ['Pago Pago, the furthest west', '12-31', 'Pacific/Pago_Pago', '2026-12-31T00:00:00-11:00', '2026-12-31'],
-  ['São Paulo, whose clocks skipped midnight', '11-04', 'America/Sao_Paulo', '2018-11-04T01:00:00-02:00', '2018-11-04'],
-  ['Beirut, whose clocks skip midnight', '03-31', 'Asia/Beirut', '2024-03-31T01:00:00+03:00', '2024-03-31'],
-  ['Cairo, whose clocks skip midnight', '04-26', 'Africa/Cairo', '2024-04-26T01:00:00+03:00', '2024-04-26'],
-  ['Havana, where midnight comes twice', '11-01', 'America/Havana', '2026-11-01T00:00:00-04:00', '2026-11-01'],
-  ['St. John’s, which went back past midnight', '11-04', 'America/St_Johns', '2007-11-04T00:00:00-02:30', '2007-11-04'],
-  ['Apia, which skipped the day as a whole', '12-30', 'Pacific/Apia', '2011-12-31T00:00:00+14:00', '2011-12-30'],
-  ['a day before zones had names', '01-01', 'Europe/Paris', '1900-01-01T00:00:00+00:09:21', '1900-01-01'],
+  [
+    'Chatham, three quarters of an hour off',
+    '07-01',
+    'Pacific/Chatham',
+    '2026-07-01T00:00:00+12:45',
+    '2026-07-01',
+  ],
+  [
+    'New York before the change',
+    '03-08',
+    'America/New_York',
+    '2026-03-08T00:00:00-05:00',
+    '2026-03-08',
+  ],
+  [
+    'New York after the change',
+    '03-09',
+    'America/New_York',
+    '2026-03-09T00:00:00-04:00',
+    '2026-03-09',
+  ],
+  [
+    'Pago Pago, the furthest west',
+    '12-31',
+    'Pacific/Pago_Pago',
+    '2026-12-31T00:00:00-11:00',
+    '2026-12-31',
+  ],
+  [
+    'São Paulo, whose clocks skipped midnight',
+    '11-04',
+    'America/Sao_Paulo',
+    '2018-11-04T01:00:00-02:00',
+    '2018-11-04',
+  ],
+  [
+    'Beirut, whose clocks skip midnight',
+    '03-31',
+    'Asia/Beirut',
+    '2024-03-31T01:00:00+03:00',
+    '2024-03-31',
+  ],
+  [
+    'Cairo, whose clocks skip midnight',
+    '04-26',
+    'Africa/Cairo',
+    '2024-04-26T01:00:00+03:00',
+    '2024-04-26',
+  ],
+  [
+    'Havana, where midnight comes twice',
+    '11-01',
+    'America/Havana',
+    '2026-11-01T00:00:00-04:00',
+    '2026-11-01',
+  ],
+  [
+    'St. John’s, which went back past midnight',
+    '11-04',
+    'America/St_Johns',
+    '2007-11-04T00:00:00-02:30',
+    '2007-11-04',
+  ],
+  [
+    'Apia, which skipped the day as a whole',
+    '12-30',
+    'Pacific/Apia',
+    '2011-12-31T00:00:00+14:00',
+    '2011-12-30',
+  ],
+  [
+    'a day before zones had names',
+    '01-01',
+    'Europe/Paris',
+    '1900-01-01T00:00:00+00:09:21',
+    '1900-01-01',
+  ],
 ];
 
 /** An instant with an offset of seconds too, which Date does not read. */
 function instant(text: string): number {
-  const [, local = '', sign, hours, minutes, seconds = '0'] = /^(.{19})(?:Z|([+-])(\d\d):(\d\d)(?::(\d\d))?)$/.exec(text) ?? [];
-  const offset = hours === undefined ? 0 : Number(hours) * 3_600 + Number(minutes) * 60 + Number(seconds);
+  const [, local = '', sign, hours, minutes, seconds = '0'] =
+    /^(.{19})(?:Z|([+-])(\d\d):(\d\d)(?::(\d\d))?)$/.exec(text) ?? [];
+  const offset =
+    hours === undefined ? 0 : Number(hours) * 3_600 + Number(minutes) * 60 + Number(seconds);
   return Date.parse(`${local}Z`) - (sign === '-' ? -offset : offset) * 1_000;
 }
 
@@ -54,12 +134,24 @@ test('without a program the year is the calendar year in UTC', () => {
   expect(yearOf(undefined, new Date('2027-01-01T00:00:00Z'))).toBe('2027-01-01');
 });
 
-const ZONES = ['UTC', 'Pacific/Auckland', 'Asia/Kolkata', 'America/New_York', 'America/Sao_Paulo', 'Europe/Berlin', 'Pacific/Kiritimati'];
+const ZONES = [
+  'UTC',
+  'Pacific/Auckland',
+  'Asia/Kolkata',
+  'America/New_York',
+  'America/Sao_Paulo',
+  'Europe/Berlin',
+  'Pacific/Kiritimati',
+];
 const zone = fc.constantFrom(...ZONES);
 const start = fc
   .date({ min: new Date('2001-01-01'), max: new Date('2001-12-31'), noInvalidDate: true })
   .map((day) => day.toISOString().slice(5, 10));
-const time = fc.date({ min: new Date('1950-01-01'), max: new Date('2090-01-01'), noInvalidDate: true });
+const time = fc.date({
+  min: new Date('1950-01-01'),
+  max: new Date('2090-01-01'),
+  noInvalidDate: true,
+});
 
 test('a year holds the local dates from its first day to the day before the next, told without the code under test', () => {
   fc.assert(
@@ -74,12 +166,19 @@ test('a year holds the local dates from its first day to the day before the next
 
 test('later instants never fall into earlier years, and what was asked before does not change an answer', () => {
   fc.assert(
-    fc.property(zone, start, fc.array(time, { minLength: 2, maxLength: 20 }), (timeZone, first, times) => {
-      const kept = program(first, timeZone);
-      const sorted = times.toSorted((one, other) => one.getTime() - other.getTime());
-      const years = sorted.map((at) => yearOf(kept, at));
-      expect(years).toEqual(years.toSorted());
-      expect(times.map((at) => yearOf(kept, at))).toEqual(times.map((at) => yearOf(program(first, timeZone), at)));
-    }),
+    fc.property(
+      zone,
+      start,
+      fc.array(time, { minLength: 2, maxLength: 20 }),
+      (timeZone, first, times) => {
+        const kept = program(first, timeZone);
+        const sorted = times.toSorted((one, other) => one.getTime() - other.getTime());
+        const years = sorted.map((at) => yearOf(kept, at));
+        expect(years).toEqual(years.toSorted());
+        expect(times.map((at) => yearOf(kept, at))).toEqual(
+          times.map((at) => yearOf(program(first, timeZone), at)),
+        );
+      },
+    ),
   );
 });

@@ -28,7 +28,10 @@ function startOf(membershipYear: Program['membershipYear'], calendarYear: number
   if (seen !== undefined) return seen;
   const [month = 1, day = 1] = membershipYear.start.split('-').map(Number);
   const date = Temporal.PlainDate.from({ year: calendarYear, month, day }, { overflow: 'reject' });
-  const start = { firstDay: date.toString(), startMs: date.toZonedDateTime(membershipYear.timeZone).epochMilliseconds };
+  const start = {
+    firstDay: date.toString(),
+    startMs: date.toZonedDateTime(membershipYear.timeZone).epochMilliseconds,
+  };
   known.set(membershipYear, starts.set(calendarYear, start));
   return start;
 }

@@ -34,12 +34,28 @@ export function newPlace(engine: (typeof ENGINES)[number]): Place {
 }
 
 /** An activity of one member with one partner in 2026, where the test says nothing else. */
-export function activity(activityId: string, points: number, change: Partial<DatedActivity> = {}): DatedActivity {
+export function activity(
+  activityId: string,
+  points: number,
+  change: Partial<DatedActivity> = {},
+): DatedActivity {
   const occurredAt = new Date('2026-06-30T12:00:00Z');
-  return { activityId, partnerId: 'inn', memberId: 'ada', points, stays: 0, occurredAt, year: '2026-01-01', ...change };
+  return {
+    activityId,
+    partnerId: 'inn',
+    memberId: 'ada',
+    points,
+    stays: 0,
+    occurredAt,
+    year: '2026-01-01',
+    ...change,
+  };
 }
 
 /** An import of 3,000 activities of 60 members, half of them of one. */
 export const IMPORT = Array.from({ length: 3_000 }, (_, index) =>
-  activity(`import-${index}`, index, { stays: 1, memberId: index % 2 === 0 ? 'busy' : `member-${index % 59}` }),
+  activity(`import-${index}`, index, {
+    stays: 1,
+    memberId: index % 2 === 0 ? 'busy' : `member-${index % 59}`,
+  }),
 );

@@ -7,7 +7,8 @@ const store = await openStandingsStore({ ...JSON.parse(settings), environment: '
 
 if (act === 'import') {
   const outcomes: string[] = [];
-  for (let from = 0; from < IMPORT.length; from += 100) outcomes.push(...(await store.record(IMPORT.slice(from, from + 100))));
+  for (let from = 0; from < IMPORT.length; from += 100)
+    outcomes.push(...(await store.record(IMPORT.slice(from, from + 100))));
   process.stdout.write(JSON.stringify(outcomes));
   await store.close();
 }

@@ -28,5 +28,7 @@ const server = createServer((socket) => {
 
 server.listen(Number(port), '127.0.0.1', () => {
   const address = server.address();
-  console.log(`mongodb://127.0.0.1:${typeof address === 'object' && address ? address.port : port}`);
+  console.log(
+    `mongodb://127.0.0.1:${typeof address === 'object' && address ? address.port : port}`,
+  );
 });

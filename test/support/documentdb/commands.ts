@@ -37,7 +37,9 @@ export function createCommands(pool: Pool): Commands {
   const one =
     (call: string): Handler =>
     async (database, command) =>
-      fromSql((await ask(`select ${call}::text as reply`, [database, toSql(command)])).reply ?? null);
+      fromSql(
+        (await ask(`select ${call}::text as reply`, [database, toSql(command)])).reply ?? null,
+      );
 
   const firstPage =
     (name: string): Handler =>
@@ -52,10 +54,10 @@ export function createCommands(pool: Pool): Commands {
   const write =
     (name: string): Handler =>
     async (database, command) => {
-      const row = await ask(`select p_result::text as reply from documentdb_api.${name}($1, $2::documentdb_core.bson)`, [
-        database,
-        toSql(command),
-      ]);
+      const row = await ask(
+        `select p_result::text as reply from documentdb_api.${name}($1, $2::documentdb_core.bson)`,
+        [database, toSql(command)],
+      );
       return withMongoCodes(fromSql(row.reply ?? null));
     };
 
@@ -95,7 +97,9 @@ export function createCommands(pool: Pool): Commands {
     count: one('documentdb_api.count_query($1, $2::documentdb_core.bson)'),
     distinct: one('documentdb_api.distinct_query($1, $2::documentdb_core.bson)'),
     create: one('documentdb_api.create_collection_view($1, $2::documentdb_core.bson)'),
-    createIndexes: one('documentdb_api_internal.create_indexes_non_concurrently($1, $2::documentdb_core.bson, true)'),
+    createIndexes: one(
+      'documentdb_api_internal.create_indexes_non_concurrently($1, $2::documentdb_core.bson, true)',
+    ),
     async collMod(database, command) {
       const sql = 'select documentdb_api.coll_mod($1, $2, $3::documentdb_core.bson)::text as reply';
       return fromSql((await ask(sql, [database, command.collMod, toSql(command)])).reply ?? null);
@@ -149,7 +153,8 @@ export function createCommands(pool: Pool): Commands {
     try {
       return await handler(String(command.$db), bare(command));
     } catch (error) {
-      const [code, codeName] = (error instanceof DatabaseError && CODES[error.code ?? '']) || UNKNOWN;
+      const [code, codeName] =
+        (error instanceof DatabaseError && CODES[error.code ?? '']) || UNKNOWN;
       return refusal(code, codeName, error instanceof Error ? error.message : String(error));
     }
   };
@@ -184,12 +189,16 @@ function withMongoCodes(bytes: Buffer): Buffer {
   if (!Array.isArray(reply.writeErrors)) return bytes;
   for (const error of reply.writeErrors) {
     const packed = Number(error.code);
-    const state = [0, 6, 12, 18, 24].map((shift) => String.fromCharCode(((packed >> shift) & 63) + 48)).join('');
+    const state = [0, 6, 12, 18, 24]
+      .map((shift) => String.fromCharCode(((packed >> shift) & 63) + 48))
+      .join('');
     error.code = CODES[state]?.[0] ?? packed;
   }
   return encode(reply);
 }
 
-const refusal = (code: number, codeName: string, errmsg: string) => encode({ ok: 0, errmsg, code, codeName });
+const refusal = (code: number, codeName: string, errmsg: string) =>
+  encode({ ok: 0, errmsg, code, codeName });
 const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
-const bare = (command: Doc): Doc => Object.fromEntries(Object.entries(command).filter(([name]) => !ENVELOPE.includes(name)));
+const bare = (command: Doc): Doc =>
+  Object.fromEntries(Object.entries(command).filter(([name]) => !ENVELOPE.includes(name)));

@@ -19,7 +19,10 @@ export async function installDocumentDb(): Promise<string> {
   await mkdir(dirname(root), { recursive: true });
   await aptInstall('mmdebstrap');
   const options = ['--variant=apt', '--mode=root', `--include=${PACKAGE}`, `--keyring=${KEYRING}`];
-  const apt = ['--aptopt=APT::Install-Recommends "false"', '--aptopt=Acquire::Check-Valid-Until "false"'];
+  const apt = [
+    '--aptopt=APT::Install-Recommends "false"',
+    '--aptopt=Acquire::Check-Valid-Until "false"',
+  ];
   try {
     await run('mmdebstrap', [...options, ...apt, 'forky', partial, await mirror()]);
     // Whole or not at all: two test runs that install at once end with one installation.
@@ -34,8 +37,13 @@ export async function installDocumentDb(): Promise<string> {
 
 async function mirror(): Promise<string> {
   const lists = await readdir('/etc/apt/sources.list.d').catch(() => []);
-  for (const path of ['/etc/apt/sources.list', ...lists.map((name) => join('/etc/apt/sources.list.d', name))]) {
-    const found = /https?:\/\/\S*\/debian\/?(?=\s)/.exec(await readFile(path, 'utf8').catch(() => ''));
+  for (const path of [
+    '/etc/apt/sources.list',
+    ...lists.map((name) => join('/etc/apt/sources.list.d', name)),
+  ]) {
+    const found = /https?:\/\/\S*\/debian\/?(?=\s)/.exec(
+      await readFile(path, 'utf8').catch(() => ''),
+    );
     if (found) return found[0];
   }
   throw new Error('no Debian mirror is named in /etc/apt');

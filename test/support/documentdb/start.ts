@@ -21,14 +21,27 @@ const SETTINGS = {
 };
 
 /** Starts it on a port of 127.0.0.1 that is free. `cacheMb` is what it keeps of its data in memory. */
-export async function startDocumentDb(cacheMb = 128): Promise<{ url: string; stop(): Promise<void> }> {
+export async function startDocumentDb(
+  cacheMb = 128,
+): Promise<{ url: string; stop(): Promise<void> }> {
   const root = await installDocumentDb();
   const folder = await mkdtemp(join(root, 'tmp', 'data-'));
   const inside = folder.slice(root.length);
   const asPostgres = ['--userspec=postgres:postgres', root];
   const settings = options({ ...SETTINGS, shared_buffers: `${cacheMb}MB` });
   await run('chroot', [root, 'chown', 'postgres:postgres', inside]);
-  await run('chroot', [...asPostgres, `${BIN}/initdb`, '-D', inside, '-A', 'trust', '--no-sync', '-E', 'UTF8', '--locale=C.UTF-8']);
+  await run('chroot', [
+    ...asPostgres,
+    `${BIN}/initdb`,
+    '-D',
+    inside,
+    '-A',
+    'trust',
+    '--no-sync',
+    '-E',
+    'UTF8',
+    '--locale=C.UTF-8',
+  ]);
   await run(
     'chroot',
     [...asPostgres, `${BIN}/postgres`, '--single', '-D', inside, ...settings, 'postgres'],
@@ -59,4 +72,5 @@ export async function startDocumentDb(cacheMb = 128): Promise<{ url: string; sto
   };
 }
 
-const options = (settings: Record<string, string>) => Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+const options = (settings: Record<string, string>) =>
+  Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);

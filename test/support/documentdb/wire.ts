@@ -62,7 +62,8 @@ export function reply({ id, kind }: Message, document: Buffer): Buffer {
 
 function documents(bytes: Buffer): Doc[] {
   const found: Doc[] = [];
-  for (let at = 0; at < bytes.length; at += bytes.readInt32LE(at)) found.push(decode(bytes.subarray(at, at + bytes.readInt32LE(at))));
+  for (let at = 0; at < bytes.length; at += bytes.readInt32LE(at))
+    found.push(decode(bytes.subarray(at, at + bytes.readInt32LE(at))));
   return found;
 }
 

@@ -22,7 +22,9 @@ describe.each(ENGINES)('letters from a store on %s', (engine) => {
     place = newPlace(engine);
     store = await place.open();
     letters = [];
-    const post = { send: async (letter: Email, messageId: string) => void letters.push({ ...letter, messageId }) };
+    const post = {
+      send: async (letter: Email, messageId: string) => void letters.push({ ...letter, messageId }),
+    };
     sender = { store, post, baseAddress: 'https://api.example', mailDomain: 'api.example' };
     await store.importMembers([
       record('Ada@Example.com', {
@@ -44,8 +46,10 @@ describe.each(ENGINES)('letters from a store on %s', (engine) => {
     if (outcome !== 'early') await store.outbox.finish(job);
     return outcome;
   };
-  const ask = (partnerId: string, sought: string, now = NOW) => run({ kind: 'magic-link', partnerId, address: sought }, now);
-  const askChange = (email: string, memberId = 'ada', now = NOW) => run({ kind: 'change', memberId, address: address(email) }, now);
+  const ask = (partnerId: string, sought: string, now = NOW) =>
+    run({ kind: 'magic-link', partnerId, address: sought }, now);
+  const askChange = (email: string, memberId = 'ada', now = NOW) =>
+    run({ kind: 'change', memberId, address: address(email) }, now);
 
   describe('magic links', () => {
     test('go to the current address alone, also when an earlier one was asked for, and open the own page', async () => {
@@ -58,17 +62,27 @@ describe.each(ENGINES)('letters from a store on %s', (engine) => {
       });
       expect(letter?.text).toMatch(/^https:\/\/api\.example\/sign-in\?token=ml_[\w-]{43}$/m);
       const hash = hashToken('sign-in', tokenIn(letter?.text)) ?? '';
-      expect(await store.tokens.takeSignIn(hash, 'own-page', NOW)).toMatchObject({ memberId: 'ada' });
+      expect(await store.tokens.takeSignIn(hash, 'own-page', NOW)).toMatchObject({
+        memberId: 'ada',
+      });
     });
 
     test("name the partner and open the partner's own page, where it has one; then they are no good on ours", async () => {
-      await store.partners.put({ partnerId: 'inn', name: 'The Inn', magicLinkUrl: 'https://inn.example/in?from=mail' });
+      await store.partners.put({
+        partnerId: 'inn',
+        name: 'The Inn',
+        magicLinkUrl: 'https://inn.example/in?from=mail',
+      });
       await ask('inn', 'ada@example.com');
       expect(letters[0]?.subject).toBe('Sign in to The Inn');
-      expect(letters[0]?.text).toMatch(/^https:\/\/inn\.example\/in\?from=mail&token=ml_[\w-]{43}$/m);
+      expect(letters[0]?.text).toMatch(
+        /^https:\/\/inn\.example\/in\?from=mail&token=ml_[\w-]{43}$/m,
+      );
       const hash = hashToken('sign-in', tokenIn(letters[0]?.text)) ?? '';
       expect(await store.tokens.takeSignIn(hash, 'own-page', NOW)).toBeUndefined();
-      expect(await store.tokens.takeSignIn(hash, { partnerId: 'inn' }, NOW)).toMatchObject({ memberId: 'ada' });
+      expect(await store.tokens.takeSignIn(hash, { partnerId: 'inn' }, NOW)).toMatchObject({
+        memberId: 'ada',
+      });
     });
 
     test('nobody is written to who is unknown, not enrolled, or whose enrollment has ended, and a string that is no address finds nobody', async () => {
@@ -82,7 +96,8 @@ describe.each(ENGINES)('letters from a store on %s', (engine) => {
 
     test('mail bombing: over 5 requests of a partner in 15 minutes send no more, under whichever of the addresses; another partner is not affected', async () => {
       const outcomes = [];
-      for (const sought of ['ada', 'old', 'ada', 'old', 'ada', 'old', 'ada']) outcomes.push(await ask('inn', `${sought}@example.com`));
+      for (const sought of ['ada', 'old', 'ada', 'old', 'ada', 'old', 'ada'])
+        outcomes.push(await ask('inn', `${sought}@example.com`));
       expect(outcomes).toEqual(['sent', 'sent', 'sent', 'sent', 'sent', 'dropped', 'dropped']);
       expect(await ask('spa', 'ada@example.com')).toBe('sent');
       expect(await ask('inn', 'ada@example.com', NOW + 15 * MINUTE - 1)).toBe('dropped');
@@ -95,7 +110,9 @@ describe.each(ENGINES)('letters from a store on %s', (engine) => {
       const errand: MailTask = { kind: 'magic-link', partnerId: 'inn', address: 'ada@example.com' };
       const job = { errand, dueAt: NOW, attempts: 1, admitted: false };
       const senders = [sender, ...others.map((other) => ({ ...sender, store: other }))];
-      const outcomes = await Promise.all(jobs.map((one, i) => deliver({ ...one, ...job }, senders[i % 3] ?? sender, NOW, SIGNAL)));
+      const outcomes = await Promise.all(
+        jobs.map((one, i) => deliver({ ...one, ...job }, senders[i % 3] ?? sender, NOW, SIGNAL)),
+      );
       expect(outcomes.filter((outcome) => outcome === 'sent')).toHaveLength(5);
     });
 
@@ -115,9 +132,15 @@ describe.each(ENGINES)('letters from a store on %s', (engine) => {
     });
 
     test("a token's 15 minutes begin when the letter is written, not when it was asked for", async () => {
-      await run({ kind: 'magic-link', partnerId: 'inn', address: 'ada@example.com' }, NOW, NOW - 40 * MINUTE);
+      await run(
+        { kind: 'magic-link', partnerId: 'inn', address: 'ada@example.com' },
+        NOW,
+        NOW - 40 * MINUTE,
+      );
       const hash = hashToken('sign-in', tokenIn(letters[0]?.text)) ?? '';
-      expect(await store.tokens.takeSignIn(hash, 'own-page', NOW + 15 * MINUTE - 1)).toMatchObject({ memberId: 'ada' });
+      expect(await store.tokens.takeSignIn(hash, 'own-page', NOW + 15 * MINUTE - 1)).toMatchObject({
+        memberId: 'ada',
+      });
     });
   });
 
@@ -125,10 +148,16 @@ describe.each(ENGINES)('letters from a store on %s', (engine) => {
     test('the new address gets a link that proves it, whoever has it now', async () => {
       await store.importMembers([record('bob@example.com', { memberId: 'bob' })]);
       expect(await askChange('Bob@Example.com')).toBe('sent');
-      expect(letters[0]).toMatchObject({ to: 'bob@example.com', subject: 'Confirm your new email address' });
+      expect(letters[0]).toMatchObject({
+        to: 'bob@example.com',
+        subject: 'Confirm your new email address',
+      });
       expect(letters[0]?.text).toMatch(/^https:\/\/api\.example\/sign-in\?token=ec_[\w-]{43}$/m);
       const hash = hashToken('change', tokenIn(letters[0]?.text)) ?? '';
-      expect(await store.tokens.provenChange(hash, NOW)).toEqual({ memberId: 'ada', address: address('Bob@Example.com') });
+      expect(await store.tokens.provenChange(hash, NOW)).toEqual({
+        memberId: 'ada',
+        address: address('Bob@Example.com'),
+      });
     });
 
     test('over 5 requests of a member in 15 minutes send no more, to whichever addresses', async () => {
@@ -138,7 +167,9 @@ describe.each(ENGINES)('letters from a store on %s', (engine) => {
     });
 
     test('over 5 requests for one address in 15 minutes send no more, from whichever members', async () => {
-      await store.importMembers(Array.from({ length: 7 }, (_, i) => record(`m${i}@example.com`, { memberId: `m${i}` })));
+      await store.importMembers(
+        Array.from({ length: 7 }, (_, i) => record(`m${i}@example.com`, { memberId: `m${i}` })),
+      );
       const outcomes = [];
       for (let i = 0; i < 7; i += 1) outcomes.push(await askChange('victim@example.com', `m${i}`));
       expect(outcomes).toEqual(['sent', 'sent', 'sent', 'sent', 'sent', 'dropped', 'dropped']);
@@ -150,9 +181,18 @@ describe.each(ENGINES)('letters from a store on %s', (engine) => {
 
     test('the former address gets a notice with a link that undoes the change', async () => {
       await askChange('next@example.com');
-      await store.tokens.confirmChange(hashToken('change', tokenIn(letters[0]?.text)) ?? '', 'c1', NOW);
-      expect(await run({ kind: 'changed', memberId: 'ada', changeId: 'c1' }, NOW + MINUTE)).toBe('sent');
-      expect(letters[1]).toMatchObject({ to: 'ada@example.com', subject: 'Your email address was changed' });
+      await store.tokens.confirmChange(
+        hashToken('change', tokenIn(letters[0]?.text)) ?? '',
+        'c1',
+        NOW,
+      );
+      expect(await run({ kind: 'changed', memberId: 'ada', changeId: 'c1' }, NOW + MINUTE)).toBe(
+        'sent',
+      );
+      expect(letters[1]).toMatchObject({
+        to: 'ada@example.com',
+        subject: 'Your email address was changed',
+      });
       expect(letters[1]?.text).toContain('until Wed, 11 Mar 2026 05:06:07 GMT');
       const hash = hashToken('undo', tokenIn(letters[1]?.text)) ?? '';
       expect((await store.tokens.undoChange(hash, 'u1', NOW + 2 * MINUTE)).outcome).toBe('changed');
@@ -173,10 +213,20 @@ test('a partner gets 1,000 mails sent in 15 minutes, and no more', async () => {
     record(`m${i}@example.com`, { enrollments: [{ partnerId: 'inn' }, { partnerId: 'spa' }] }),
   );
   await store.importMembers(members);
-  const sender = { store, post: { send: async () => {} }, baseAddress: 'https://api.example', mailDomain: 'api.example' };
+  const sender = {
+    store,
+    post: { send: async () => {} },
+    baseAddress: 'https://api.example',
+    mailDomain: 'api.example',
+  };
   const ask = (i: number, partnerId = 'inn') => {
     const errand: MailTask = { kind: 'magic-link', partnerId, address: `m${i}@example.com` };
-    return deliver({ jobId: `j${i}`, errand, requestedAt: NOW, dueAt: NOW, attempts: 1, admitted: false }, sender, NOW, SIGNAL);
+    return deliver(
+      { jobId: `j${i}`, errand, requestedAt: NOW, dueAt: NOW, attempts: 1, admitted: false },
+      sender,
+      NOW,
+      SIGNAL,
+    );
   };
   const outcomes = await Promise.all(members.map((_, i) => ask(i)));
   expect(outcomes.filter((outcome) => outcome === 'sent')).toHaveLength(1_000);

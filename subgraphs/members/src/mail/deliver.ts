@@ -28,7 +28,12 @@ type Unwritten = 'dropped' | 'early';
 type Of<K extends MailTask['kind']> = Extract<MailTask, { kind: K }>;
 
 /** Rejects where the letter could not be handed over, or the store is away. */
-export async function deliver(job: Job, sender: Sender, now: number, signal: AbortSignal): Promise<'sent' | Unwritten> {
+export async function deliver(
+  job: Job,
+  sender: Sender,
+  now: number,
+  signal: AbortSignal,
+): Promise<'sent' | Unwritten> {
   const letter = await write(job, sender, now);
   if (typeof letter === 'string') return letter;
   await sender.post.send(letter, `${job.jobId}@${sender.mailDomain}`, signal);
@@ -42,36 +47,69 @@ function write(job: Job, sender: Sender, now: number): Promise<Email | Unwritten
   return writeChanged(job, errand, sender, now);
 }
 
-async function writeMagicLink(job: Job, errand: Of<'magic-link'>, { store, baseAddress }: Sender, now: number): Promise<Email | Unwritten> {
+async function writeMagicLink(
+  job: Job,
+  errand: Of<'magic-link'>,
+  { store, baseAddress }: Sender,
+  now: number,
+): Promise<Email | Unwritten> {
   const { partnerId, address } = errand;
   const member = await store.memberByEmail(partnerId, address);
   if (member === undefined) return 'dropped';
   // By member and not by address: all of a member's addresses lead to one mailbox.
-  const limits = { [`link\n${partnerId}\n${member.memberId}`]: PER_MAILBOX, [`partner\n${partnerId}`]: PER_PARTNER };
+  const limits = {
+    [`link\n${partnerId}\n${member.memberId}`]: PER_MAILBOX,
+    [`partner\n${partnerId}`]: PER_PARTNER,
+  };
   if (!(await admit(job, limits, store.outbox, now))) return 'dropped';
 
   const partner = (await store.partners.find(partnerId)) ?? { partnerId, name: partnerId };
   const { token, hash } = makeToken('sign-in');
   const { lifetimeMs } = TOKEN_USES['sign-in'];
-  const kept = { use: 'sign-in', hash, expiresAt: now + lifetimeMs, partnerId, ownPage: partner.magicLinkUrl === undefined } as const;
+  const kept = {
+    use: 'sign-in',
+    hash,
+    expiresAt: now + lifetimeMs,
+    partnerId,
+    ownPage: partner.magicLinkUrl === undefined,
+  } as const;
   const mailbox = await store.tokens.keepSignIn(kept, address, now);
   if (mailbox === undefined) return 'dropped';
   const link = linkTo(partner.magicLinkUrl ?? signInPage(baseAddress), token);
   return magicLinkEmail(mailbox.address, partner.name, link, lifetimeMs / 60_000);
 }
 
-async function writeChange(job: Job, errand: Of<'change'>, { store, baseAddress }: Sender, now: number): Promise<Email | Unwritten> {
+async function writeChange(
+  job: Job,
+  errand: Of<'change'>,
+  { store, baseAddress }: Sender,
+  now: number,
+): Promise<Email | Unwritten> {
   const { memberId, address } = errand;
-  const limits = { [`change\n${memberId}`]: PER_MAILBOX, [`target\n${address.canonical}`]: PER_MAILBOX };
+  const limits = {
+    [`change\n${memberId}`]: PER_MAILBOX,
+    [`target\n${address.canonical}`]: PER_MAILBOX,
+  };
   if (!(await admit(job, limits, store.outbox, now))) return 'dropped';
 
   const { token, hash } = makeToken('change');
   const { lifetimeMs } = TOKEN_USES.change;
-  const kept = await store.tokens.keepChange({ use: 'change', hash, expiresAt: now + lifetimeMs, address }, memberId, now);
-  return kept ? changeEmail(address.canonical, linkTo(signInPage(baseAddress), token), lifetimeMs / 60_000) : 'dropped';
+  const kept = await store.tokens.keepChange(
+    { use: 'change', hash, expiresAt: now + lifetimeMs, address },
+    memberId,
+    now,
+  );
+  return kept
+    ? changeEmail(address.canonical, linkTo(signInPage(baseAddress), token), lifetimeMs / 60_000)
+    : 'dropped';
 }
 
-async function writeChanged(job: Job, errand: Of<'changed'>, { store, baseAddress }: Sender, now: number): Promise<Email | Unwritten> {
+async function writeChanged(
+  job: Job,
+  errand: Of<'changed'>,
+  { store, baseAddress }: Sender,
+  now: number,
+): Promise<Email | Unwritten> {
   const { token, hash } = makeToken('undo');
   const change = await store.tokens.keepUndo(hash, errand.memberId, errand.changeId, now);
   if (change === undefined) return now - job.requestedAt < CHANGE_MS ? 'early' : 'dropped';
@@ -80,9 +118,15 @@ async function writeChanged(job: Job, errand: Of<'changed'>, { store, baseAddres
 }
 
 /** Asks the limits in turn, but for a job that they have let pass before. */
-async function admit(job: Job, limits: Record<string, number>, outbox: MembersStore['outbox'], now: number): Promise<boolean> {
+async function admit(
+  job: Job,
+  limits: Record<string, number>,
+  outbox: MembersStore['outbox'],
+  now: number,
+): Promise<boolean> {
   if (job.admitted) return true;
-  for (const [key, count] of Object.entries(limits)) if (!(await outbox.admit({ key, count, windowMs: WINDOW_MS }, now))) return false;
+  for (const [key, count] of Object.entries(limits))
+    if (!(await outbox.admit({ key, count, windowMs: WINDOW_MS }, now))) return false;
   await outbox.noteAdmitted(job);
   return true;
 }

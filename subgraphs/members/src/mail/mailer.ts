@@ -14,11 +14,22 @@ export type Mailer = {
 };
 
 const SENDING_MS = 30_000;
-const TIMEOUTS = { dnsTimeout: 5_000, connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000 };
+const TIMEOUTS = {
+  dnsTimeout: 5_000,
+  connectionTimeout: 10_000,
+  greetingTimeout: 10_000,
+  socketTimeout: 20_000,
+};
 
 /** A mail server where SMTP_URL is set, else files in `DATA_DIR/outbox`, each named by the time it was written. */
-export function openMailer({ smtpUrl, mailFrom, dataDir }: Pick<Settings, 'smtpUrl' | 'mailFrom' | 'dataDir'>): Mailer {
-  return smtpUrl === undefined ? openFolder(join(dataDir, 'outbox'), mailFrom) : openServer(smtpUrl, mailFrom);
+export function openMailer({
+  smtpUrl,
+  mailFrom,
+  dataDir,
+}: Pick<Settings, 'smtpUrl' | 'mailFrom' | 'dataDir'>): Mailer {
+  return smtpUrl === undefined
+    ? openFolder(join(dataDir, 'outbox'), mailFrom)
+    : openServer(smtpUrl, mailFrom);
 }
 
 /** Whether a mail server has refused a letter for good, so that sending it again is no use (RFC 5321, section 4.2.1). */
@@ -32,7 +43,10 @@ function openServer(url: string, from: string): Mailer {
   return {
     async send(letter, messageId, signal) {
       const deadline = AbortSignal.timeout(SENDING_MS);
-      await server.sendMail({ ...message(letter, messageId, from), signal: signal ? AbortSignal.any([signal, deadline]) : deadline });
+      await server.sendMail({
+        ...message(letter, messageId, from),
+        signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
+      });
     },
   };
 }
@@ -43,7 +57,11 @@ function openFolder(folder: string, from: string): Mailer {
     async send(letter, messageId) {
       const { message: bytes } = await composer.sendMail(message(letter, messageId, from));
       // A Buffer, as asked for above.
-      await writeWhole(folder, `${new Date().toISOString().replaceAll(':', '-')}_${messageId.split('@')[0]}.eml`, bytes as Buffer);
+      await writeWhole(
+        folder,
+        `${new Date().toISOString().replaceAll(':', '-')}_${messageId.split('@')[0]}.eml`,
+        bytes as Buffer,
+      );
     },
   };
 }
@@ -79,6 +97,7 @@ function message({ to, subject, text, html }: Email, messageId: string, from: st
 // Quoted-printable would cut up a link of over 76 characters; as it is, it can be copied out of an .eml file. Lines may have 998 (RFC 5322, section 2.1.1).
 function asItIs(text: string) {
   if (!/^(?:[\x20-\x7e]{0,998}\n)*$/.test(text)) return text;
-  const head = 'Content-Type: text/plain; charset=us-ascii\r\nContent-Transfer-Encoding: 7bit\r\n\r\n';
+  const head =
+    'Content-Type: text/plain; charset=us-ascii\r\nContent-Transfer-Encoding: 7bit\r\n\r\n';
   return { raw: head + text.replaceAll('\n', '\r\n') };
 }

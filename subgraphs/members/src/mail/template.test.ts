@@ -13,17 +13,27 @@ import { changedEmail, changeEmail, type Email, magicLinkEmail } from './templat
 const LINK = 'https://api.example/sign-in?token=ml_x';
 
 describe('tokens', () => {
-  test.each(Object.keys(TOKEN_USES) as TokenUse[])('a token for %s carries 32 random bytes and is known by its hash', (use) => {
-    const { token, hash } = makeToken(use);
-    expect(Buffer.from(token.slice(3), 'base64url')).toHaveLength(32);
-    expect(token.startsWith(TOKEN_USES[use].prefix)).toBe(true);
-    expect(hashToken(use, token)).toBe(hash);
-    expect(makeToken(use).token).not.toBe(token);
-  });
+  test.each(Object.keys(TOKEN_USES) as TokenUse[])(
+    'a token for %s carries 32 random bytes and is known by its hash',
+    (use) => {
+      const { token, hash } = makeToken(use);
+      expect(Buffer.from(token.slice(3), 'base64url')).toHaveLength(32);
+      expect(token.startsWith(TOKEN_USES[use].prefix)).toBe(true);
+      expect(hashToken(use, token)).toBe(hash);
+      expect(makeToken(use).token).not.toBe(token);
+    },
+  );
 
-  test.each(['', 'ml_', 'ml_short', `ml_${'x'.repeat(44)}`, `ml_${'x'.repeat(42)}=`, `ec_${'x'.repeat(43)}`, `ml_${'x'.repeat(43)}\n`])(
-    'what cannot be a token is told without a look-up: %j',
-    (text) => expect(hashToken('sign-in', text)).toBeUndefined(),
+  test.each([
+    '',
+    'ml_',
+    'ml_short',
+    `ml_${'x'.repeat(44)}`,
+    `ml_${'x'.repeat(42)}=`,
+    `ec_${'x'.repeat(43)}`,
+    `ml_${'x'.repeat(43)}\n`,
+  ])('what cannot be a token is told without a look-up: %j', (text) =>
+    expect(hashToken('sign-in', text)).toBeUndefined(),
   );
 });
 
@@ -47,7 +57,10 @@ describe('letters', () => {
 
   const outbox = () => join(folder.path, 'outbox');
   const send = (letter: Email, messageId = 'job@api.example') =>
-    openMailer({ mailFrom: 'Loyalty <no-reply@api.example>', dataDir: folder.path }).send(letter, messageId);
+    openMailer({ mailFrom: 'Loyalty <no-reply@api.example>', dataDir: folder.path }).send(
+      letter,
+      messageId,
+    );
   const sent = async (letter: Email) => {
     await send(letter);
     const bytes = readFileSync(join(outbox(), readdirSync(outbox())[0] ?? ''));
@@ -62,13 +75,18 @@ describe('letters', () => {
       to: [{ address: 'ada@example.com', name: '' }],
     });
     expect(mail.from).toEqual({ name: 'Loyalty', address: 'no-reply@api.example' });
-    expect(mail.headers).toContainEqual(expect.objectContaining({ key: 'auto-submitted', value: 'auto-generated' }));
-    for (const part of [mail.text, mail.html]) for (const said of ['The Inn', LINK, '15 minutes']) expect(part).toContain(said);
+    expect(mail.headers).toContainEqual(
+      expect.objectContaining({ key: 'auto-submitted', value: 'auto-generated' }),
+    );
+    for (const part of [mail.text, mail.html])
+      for (const said of ['The Inn', LINK, '15 minutes']) expect(part).toContain(said);
   });
 
   test('a link stands whole on a line of its own in the file, so that it can be copied out', async () => {
     const link = linkTo('http://localhost:4000/sign-in', makeToken('sign-in').token);
-    expect((await sent(magicLinkEmail('ada@example.com', 'The Inn', link, 15))).raw.split('\r\n')).toContain(link);
+    expect(
+      (await sent(magicLinkEmail('ada@example.com', 'The Inn', link, 15))).raw.split('\r\n'),
+    ).toContain(link);
   });
 
   test('letters load nothing and track nobody: the only address in them is the link', async () => {
@@ -89,13 +107,25 @@ describe('letters', () => {
   });
 
   test("header injection: a partner's name with line breaks stays in the subject", async () => {
-    const { mail } = await sent(magicLinkEmail('ada@example.com', 'Inn\r\nBcc: eve@example.com\r\n\r\nBody\u2028x\u202eevil', LINK, 15));
+    const { mail } = await sent(
+      magicLinkEmail(
+        'ada@example.com',
+        'Inn\r\nBcc: eve@example.com\r\n\r\nBody\u2028x\u202eevil',
+        LINK,
+        15,
+      ),
+    );
     expect(mail.subject).toBe('Sign in to Inn Bcc: eve@example.com Body x evil');
     expect([mail.bcc ?? [], mail.to]).toEqual([[], [{ address: 'ada@example.com', name: '' }]]);
   });
 
   test("HTML injection: a partner's name is text", () => {
-    const { html } = magicLinkEmail('ada@example.com', `<img src=x onerror="alert('1')">&amp;`, LINK, 15);
+    const { html } = magicLinkEmail(
+      'ada@example.com',
+      `<img src=x onerror="alert('1')">&amp;`,
+      LINK,
+      15,
+    );
     expect(html).not.toContain('<img');
     expect(html).toContain('&#60;img src=x onerror=&#34;alert(&#39;1&#39;)&#34;&#62;&#38;amp;');
   });
@@ -111,7 +141,16 @@ describe('letters', () => {
         const mail = await PostalMime.parse(readFileSync(join(outbox(), file)));
         expect(mail.to).toEqual([{ address: 'ada@example.com', name: '' }]);
         expect(mail.headers.map(({ key }) => key).sort()).toEqual(
-          ['auto-submitted', 'content-type', 'date', 'from', 'message-id', 'mime-version', 'subject', 'to'].sort(),
+          [
+            'auto-submitted',
+            'content-type',
+            'date',
+            'from',
+            'message-id',
+            'mime-version',
+            'subject',
+            'to',
+          ].sort(),
         );
         expect(mail.text).toContain(LINK);
       }),

@@ -4,7 +4,12 @@
 export type Email = { to: string; subject: string; text: string; html: string };
 
 /** The answer to a partner's requestMagicLink. */
-export function magicLinkEmail(to: string, partnerName: string, link: string, minutes: number): Email {
+export function magicLinkEmail(
+  to: string,
+  partnerName: string,
+  link: string,
+  minutes: number,
+): Email {
   const partner = oneLine(partnerName);
   return letter(to, `Sign in to ${partner}`, [
     `Someone, most likely you, asked to sign in to ${partner} as a member with this email address.`,
@@ -41,7 +46,9 @@ type Paragraph = string | { link: string; label: string };
 
 function letter(to: string, subject: string, paragraphs: Paragraph[]): Email {
   const text = paragraphs.map((one) => (typeof one === 'string' ? one : one.link)).join('\n\n');
-  const body = paragraphs.map((one) => (typeof one === 'string' ? `<p>${escaped(one)}</p>` : anchor(one.link, one.label)));
+  const body = paragraphs.map((one) =>
+    typeof one === 'string' ? `<p>${escaped(one)}</p>` : anchor(one.link, one.label),
+  );
   const html = [
     '<!doctype html>',
     `<html lang="en"><head><meta charset="utf-8"><title>${escaped(subject)}</title></head>`,

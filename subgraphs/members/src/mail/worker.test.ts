@@ -20,9 +20,18 @@ describe.each(ENGINES)('the courier on %s', (engine) => {
   let ahead: number;
 
   beforeEach(async () => {
-    [place, server, couriers, metrics, lines, ahead] = [newPlace(engine), await startMailServer(), [], createMetrics(), [], 0];
+    [place, server, couriers, metrics, lines, ahead] = [
+      newPlace(engine),
+      await startMailServer(),
+      [],
+      createMetrics(),
+      [],
+      0,
+    ];
     store = await place.open();
-    const members = Array.from({ length: 10 }, (_, i) => record(`m${i}@example.com`, { enrollments: [{ partnerId: 'inn' }] }));
+    const members = Array.from({ length: 10 }, (_, i) =>
+      record(`m${i}@example.com`, { enrollments: [{ partnerId: 'inn' }] }),
+    );
     await store.importMembers(members);
   });
   afterEach(async () => {
@@ -33,18 +42,35 @@ describe.each(ENGINES)('the courier on %s', (engine) => {
 
   const clock = () => Date.now() + ahead;
   const start = (on = store) => {
-    const post = openMailer({ smtpUrl: server.url, mailFrom: 'no-reply@api.example', dataDir: '/nowhere' });
-    const sender = { store: on, post, baseAddress: 'https://api.example', mailDomain: 'api.example' };
+    const post = openMailer({
+      smtpUrl: server.url,
+      mailFrom: 'no-reply@api.example',
+      dataDir: '/nowhere',
+    });
+    const sender = {
+      store: on,
+      post,
+      baseAddress: 'https://api.example',
+      mailDomain: 'api.example',
+    };
     const courier = startMailWorker(sender, { log: recording(lines), metrics, now: clock });
     couriers.push(courier);
     return courier;
   };
   const ask = async (i: number, jobId: string = randomUUID()) => {
-    await store.outbox.add({ jobId, errand: { kind: 'magic-link', partnerId: 'inn', address: `m${i}@example.com` }, requestedAt: clock() });
+    await store.outbox.add({
+      jobId,
+      errand: { kind: 'magic-link', partnerId: 'inn', address: `m${i}@example.com` },
+      requestedAt: clock(),
+    });
     return jobId;
   };
   const counted = async (outcome: string) =>
-    Number(new RegExp(`^loyalty_mail_total{letter="magic-link",outcome="${outcome}"} (\\d+)`, 'm').exec(await metrics.text())?.[1] ?? 0);
+    Number(
+      new RegExp(`^loyalty_mail_total{letter="magic-link",outcome="${outcome}"} (\\d+)`, 'm').exec(
+        await metrics.text(),
+      )?.[1] ?? 0,
+    );
 
   test('mail that is asked for is sent, to the member alone, and its job is gone', async () => {
     const courier = start();
@@ -52,7 +78,11 @@ describe.each(ENGINES)('the courier on %s', (engine) => {
     courier.wake();
     await until(() => server.mails.length > 0);
     expect(server.mails).toEqual([
-      expect.objectContaining({ recipients: ['m1@example.com'], messageId: `<${jobId}@api.example>`, subject: 'Sign in to inn' }),
+      expect.objectContaining({
+        recipients: ['m1@example.com'],
+        messageId: `<${jobId}@api.example>`,
+        subject: 'Sign in to inn',
+      }),
     ]);
     await until(async () => (await counted('sent')) === 1);
     await courier.stop();
@@ -72,7 +102,9 @@ describe.each(ENGINES)('the courier on %s', (engine) => {
     for (const courier of [start(), start(other)]) courier.wake();
     await until(async () => (await counted('sent')) === 30);
     await Promise.all(couriers.map((courier) => courier.stop()));
-    expect(server.mails.map(({ messageId }) => messageId).sort()).toEqual(ids.map((id) => `<${id}@api.example>`).sort());
+    expect(server.mails.map(({ messageId }) => messageId).sort()).toEqual(
+      ids.map((id) => `<${id}@api.example>`).sort(),
+    );
   });
 
   test('mail asked for while the server is down is sent once it is up', async () => {
@@ -120,7 +152,9 @@ describe.each(ENGINES)('the courier on %s', (engine) => {
     expect(ahead / MINUTE).toBeLessThan(65);
     await until(async () => (await counted('failed')) === 1 && errors().length > 0);
     expect(errors()).toMatchObject([{ reason: 'magic-link', count: 1 }]);
-    expect(JSON.stringify(lines.map(({ err: _, ...line }) => line))).not.toMatch(/example\.com|ml_/);
+    expect(JSON.stringify(lines.map(({ err: _, ...line }) => line))).not.toMatch(
+      /example\.com|ml_/,
+    );
     await server.up();
     ahead += 60 * MINUTE;
     courier.wake();
@@ -158,6 +192,14 @@ describe.each(ENGINES)('the courier on %s', (engine) => {
 });
 
 function recording(lines: (LogFields & { level: string; message: string })[]): Log {
-  const write = (level: string) => (fields: LogFields, message: string) => void lines.push({ ...fields, level, message });
-  return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error'), fatal: write('fatal'), flush: () => {} };
+  const write = (level: string) => (fields: LogFields, message: string) =>
+    void lines.push({ ...fields, level, message });
+  return {
+    debug: write('debug'),
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+    fatal: write('fatal'),
+    flush: () => {},
+  };
 }

@@ -72,13 +72,17 @@ export function startMailWorker(
     const letter = job.errand.kind;
     try {
       // More claims than tries: those before ended without a word, by a crash perhaps.
-      const outcome = job.attempts > MAX_ATTEMPTS ? 'failed' : await deliver(job, sender, now(), cut.signal);
+      const outcome =
+        job.attempts > MAX_ATTEMPTS ? 'failed' : await deliver(job, sender, now(), cut.signal);
       if (outcome === 'failed') return await giveUp(job, undefined);
       if (outcome === 'early') return await outbox.postpone(job, now() + EARLY_MS);
       metrics.mail(letter, outcome);
       await settle(job);
     } catch (err) {
-      await (isRefused(err) || job.attempts >= MAX_ATTEMPTS ? giveUp(job, err) : retry(job, err)).catch(noteAway);
+      await (isRefused(err) || job.attempts >= MAX_ATTEMPTS
+        ? giveUp(job, err)
+        : retry(job, err)
+      ).catch(noteAway);
     }
   }
 
@@ -104,7 +108,10 @@ export function startMailWorker(
   async function giveUp(job: Job, err: unknown): Promise<void> {
     metrics.mail(job.errand.kind, 'failed');
     await outbox.giveUp(job, now());
-    log.error({ err, reason: job.errand.kind, count: await outbox.failed() }, 'a mail was given up; so many are kept as failed');
+    log.error(
+      { err, reason: job.errand.kind, count: await outbox.failed() },
+      'a mail was given up; so many are kept as failed',
+    );
   }
 
   async function cleanUp(): Promise<void> {
@@ -128,7 +135,11 @@ export function startMailWorker(
     const roused = new Promise<void>((resolve) => {
       resume = resolve;
     });
-    if (!called) await Promise.race([roused, setTimeout(POLL_MS, undefined, { signal: timer.signal }).catch(() => {})]);
+    if (!called)
+      await Promise.race([
+        roused,
+        setTimeout(POLL_MS, undefined, { signal: timer.signal }).catch(() => {}),
+      ]);
     timer.abort();
     called = false;
   }

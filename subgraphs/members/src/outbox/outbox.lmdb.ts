@@ -6,8 +6,14 @@ type Count = { admittedAt: number[]; until: number };
 
 export function createLmdbOutbox(root: RootDatabase): Outbox {
   // A claim moves a job to another place, so that whoever held it before no longer finds it.
-  const due = root.openDB<Job, [dueAt: number, jobId: string]>({ name: 'outbox', encoding: 'json' });
-  const failed = root.openDB<Job & { failedAt: number }, string>({ name: 'outbox-failed', encoding: 'json' });
+  const due = root.openDB<Job, [dueAt: number, jobId: string]>({
+    name: 'outbox',
+    encoding: 'json',
+  });
+  const failed = root.openDB<Job & { failedAt: number }, string>({
+    name: 'outbox-failed',
+    encoding: 'json',
+  });
   const counts = root.openDB<Count, string>({ name: 'mail-counts', encoding: 'json' });
 
   const first = (now: number) => [...due.getRange({ end: [now + 1, ''], limit: 1 })][0];
@@ -25,7 +31,9 @@ export function createLmdbOutbox(root: RootDatabase): Outbox {
 
   return {
     async add(job) {
-      await root.transaction(() => place({ ...job, dueAt: job.requestedAt, attempts: 0, admitted: false }));
+      await root.transaction(() =>
+        place({ ...job, dueAt: job.requestedAt, attempts: 0, admitted: false }),
+      );
       await root.flushed;
     },
     claim(now, leaseMs) {
@@ -65,7 +73,8 @@ export function createLmdbOutbox(root: RootDatabase): Outbox {
     failed: () => failed.getKeysCount(),
     async clean(now) {
       await root.transaction(() => {
-        for (const { key, value } of failed.getRange()) if (value.failedAt <= now - FAILED_KEPT_MS) failed.remove(key);
+        for (const { key, value } of failed.getRange())
+          if (value.failedAt <= now - FAILED_KEPT_MS) failed.remove(key);
         for (const { key, value } of counts.getRange()) if (value.until <= now) counts.remove(key);
       });
     },

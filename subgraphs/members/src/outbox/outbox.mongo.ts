@@ -4,7 +4,11 @@ import type { Db } from 'mongodb';
 import { FAILED_KEPT_MS, type Job, type Outbox } from './outbox.ts';
 
 /** A job is due or has failed. `claim` and `postpone` give it another `dueAt`, so that whoever held it before no longer finds it. */
-type JobDocument = Omit<Job, 'jobId' | 'dueAt'> & { _id: string; dueAt?: number; failedAt?: number };
+type JobDocument = Omit<Job, 'jobId' | 'dueAt'> & {
+  _id: string;
+  dueAt?: number;
+  failedAt?: number;
+};
 type CountDocument = { _id: string; admittedAt: number[]; until: number };
 
 /** With the indexes it needs, made where they are missing; several processes may do it at once. */
@@ -19,7 +23,14 @@ export async function openMongoOutbox(db: Db): Promise<Outbox> {
 
   return {
     async add({ jobId, errand, requestedAt }) {
-      const job = { _id: jobId, errand, requestedAt, dueAt: requestedAt, attempts: 0, admitted: false };
+      const job = {
+        _id: jobId,
+        errand,
+        requestedAt,
+        dueAt: requestedAt,
+        attempts: 0,
+        admitted: false,
+      };
       await jobs.insertOne(job, { writeConcern: { w: 'majority', journal: true } });
     },
     async claim(now, leaseMs) {
@@ -33,11 +44,16 @@ export async function openMongoOutbox(db: Db): Promise<Outbox> {
       return { jobId: _id, errand, requestedAt, attempts, admitted, dueAt: now + leaseMs };
     },
     async admit({ key, count, windowMs }, now) {
-      await counts.updateOne({ _id: key, admittedAt: { $lte: now - windowMs } }, { $pull: { admittedAt: { $lte: now - windowMs } } });
+      await counts.updateOne(
+        { _id: key, admittedAt: { $lte: now - windowMs } },
+        { $pull: { admittedAt: { $lte: now - windowMs } } },
+      );
       const notFull = { _id: key, [`admittedAt.${count - 1}`]: { $exists: false } };
       const one = { $push: { admittedAt: now }, $max: { until: now + windowMs } };
       try {
-        const { matchedCount, upsertedCount } = await counts.updateOne(notFull, one, { upsert: true });
+        const { matchedCount, upsertedCount } = await counts.updateOne(notFull, one, {
+          upsert: true,
+        });
         return matchedCount + upsertedCount === 1;
       } catch (error) {
         if (!isDuplicate(error)) throw error;

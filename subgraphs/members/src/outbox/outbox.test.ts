@@ -33,17 +33,33 @@ describe.each(ENGINES)('the outbox on %s', (engine) => {
   };
 
   test('jobs are claimed in the order in which they were asked for, none before its time, each as it was added', async () => {
-    const second = await add(NOW, { kind: 'change', memberId: 'ada', address: { typed: 'Ada@x.example', canonical: 'ada@x.example' } });
+    const second = await add(NOW, {
+      kind: 'change',
+      memberId: 'ada',
+      address: { typed: 'Ada@x.example', canonical: 'ada@x.example' },
+    });
     const first = await add(NOW - 1);
     await add(NOW + 1);
-    expect(await outbox.claim(NOW, LEASE)).toEqual({ ...first, dueAt: NOW + LEASE, attempts: 1, admitted: false });
-    expect(await outbox.claim(NOW, LEASE)).toEqual({ ...second, dueAt: NOW + LEASE, attempts: 1, admitted: false });
+    expect(await outbox.claim(NOW, LEASE)).toEqual({
+      ...first,
+      dueAt: NOW + LEASE,
+      attempts: 1,
+      admitted: false,
+    });
+    expect(await outbox.claim(NOW, LEASE)).toEqual({
+      ...second,
+      dueAt: NOW + LEASE,
+      attempts: 1,
+      admitted: false,
+    });
     expect(await outbox.claim(NOW, LEASE)).toBeUndefined();
   });
 
   test('of many workers claiming at the same time each job goes to one', async () => {
     const added = await Promise.all(Array.from({ length: 10 }, () => add()));
-    const claims = await Promise.all(Array.from({ length: 30 }, (_, i) => [outbox, ...others][i % 3]?.claim(NOW, LEASE)));
+    const claims = await Promise.all(
+      Array.from({ length: 30 }, (_, i) => [outbox, ...others][i % 3]?.claim(NOW, LEASE)),
+    );
     const ids = claims.flatMap((job) => (job ? [job.jobId] : []));
     expect(ids.sort()).toEqual(added.map(({ jobId }) => jobId).sort());
   });
@@ -59,7 +75,11 @@ describe.each(ENGINES)('the outbox on %s', (engine) => {
     await outbox.giveUp(lost, NOW);
     await outbox.noteAdmitted(lost);
     expect([await outbox.claim(NOW + LEASE, LEASE), await outbox.failed()]).toEqual([undefined, 0]);
-    expect(await claimed(NOW + 2 * LEASE)).toMatchObject({ jobId: lost.jobId, attempts: 3, admitted: false });
+    expect(await claimed(NOW + 2 * LEASE)).toMatchObject({
+      jobId: lost.jobId,
+      attempts: 3,
+      admitted: false,
+    });
   });
 
   test('a finished job is gone', async () => {
@@ -89,7 +109,9 @@ describe.each(ENGINES)('the outbox on %s', (engine) => {
 
   test('a limit lets exactly its count pass in any window, over all processes', async () => {
     const limit = { key: 'k', count: 5, windowMs: 15 * MINUTE };
-    const asked = await Promise.all(Array.from({ length: 30 }, (_, i) => [outbox, ...others][i % 3]?.admit(limit, NOW)));
+    const asked = await Promise.all(
+      Array.from({ length: 30 }, (_, i) => [outbox, ...others][i % 3]?.admit(limit, NOW)),
+    );
     expect(asked.filter(Boolean)).toHaveLength(5);
     expect(await outbox.admit(limit, NOW + 15 * MINUTE - 1)).toBe(false);
     expect(await outbox.admit({ ...limit, key: 'another' }, NOW)).toBe(true);
@@ -99,7 +121,8 @@ describe.each(ENGINES)('the outbox on %s', (engine) => {
   test('refusals do not count, and what was let pass counts until it is a window old', async () => {
     const limit = { key: 'k', count: 2, windowMs: 10 };
     const verdicts = [];
-    for (const at of [0, 6, 7, 9, 10, 11, 16, 17]) verdicts.push(await outbox.admit(limit, NOW + at));
+    for (const at of [0, 6, 7, 9, 10, 11, 16, 17])
+      verdicts.push(await outbox.admit(limit, NOW + at));
     expect(verdicts).toEqual([true, true, false, false, true, false, true, false]);
   });
 

@@ -6,7 +6,10 @@ import type { StoredMember } from './record.ts';
 import { living, usable } from './redeem.ts';
 import { type AddressChange, TOKEN_USES } from './token.ts';
 
-export type Changed = { outcome: 'changed'; member: StoredMember } | { outcome: 'email-in-use' } | { outcome: 'invalid-token' };
+export type Changed =
+  | { outcome: 'changed'; member: StoredMember }
+  | { outcome: 'email-in-use' }
+  | { outcome: 'invalid-token' };
 
 /** Whose token it is, and an id of this call: where an engine acts again because another write came between, it tells what is done already. */
 export type Attempt = { hash: string; memberId: string; attemptId: string };
@@ -15,13 +18,23 @@ export type Attempt = { hash: string; memberId: string; attemptId: string };
  * Makes the token's address the member's current one; the former one stays as history, and `attemptId` names the change. The member's other
  * tokens die, but for those that undo earlier changes. Refused, it changes nothing.
  */
-export function confirmChange(rows: MemberRecords, { hash, memberId, attemptId }: Attempt, now: number): Changed {
+export function confirmChange(
+  rows: MemberRecords,
+  { hash, memberId, attemptId }: Attempt,
+  now: number,
+): Changed {
   const row = rows.byId(memberId);
   if (row?.changes?.some(({ id }) => id === attemptId)) return { outcome: 'changed', member: row };
   const token = row && usable(row, hash, 'change', now);
   if (row === undefined || token === undefined) return { outcome: 'invalid-token' };
   const { canonical } = token.address;
-  const change: AddressChange = { id: attemptId, at: now, from: current(row), to: canonical, known: row.earlier.includes(canonical) };
+  const change: AddressChange = {
+    id: attemptId,
+    at: now,
+    from: current(row),
+    to: canonical,
+    known: row.earlier.includes(canonical),
+  };
   return move(rows, row, token.address, {
     ...row,
     earlier: [...row.earlier, row.address],
@@ -38,7 +51,11 @@ export function confirmChange(rows: MemberRecords, { hash, memberId, attemptId }
  * longer lead here. A current address that none of these changes brought stays current. All tokens but those for undoing still earlier
  * changes die. Refused, it changes nothing.
  */
-export function undoChange(rows: MemberRecords, { hash, memberId, attemptId }: Attempt, now: number): Changed {
+export function undoChange(
+  rows: MemberRecords,
+  { hash, memberId, attemptId }: Attempt,
+  now: number,
+): Changed {
   const row = rows.byId(memberId);
   if (row?.undone?.id === attemptId) return { outcome: 'changed', member: row };
   const token = row && usable(row, hash, 'undo', now);
@@ -47,22 +64,39 @@ export function undoChange(rows: MemberRecords, { hash, memberId, attemptId }: A
   const [first, ...later] = place < 0 ? [] : changes.slice(place);
   if (row === undefined || first === undefined) return { outcome: 'invalid-token' };
   const undone = [first, ...later];
-  const brought = undone.filter(({ known, to }) => !known && to !== first.from.canonical).map(({ to }) => to);
+  const brought = undone
+    .filter(({ known, to }) => !known && to !== first.from.canonical)
+    .map(({ to }) => to);
   const next = undone.some(({ to }) => to === row.address) ? first.from : current(row);
   return move(rows, row, next, {
     ...row,
     earlier: [...row.earlier, row.address].filter((one) => !brought.includes(one)),
     released: [...row.released, ...brought],
-    tokens: living(row, now).filter((one) => one.use === 'undo' && !undone.some(({ id }) => id === one.changeId)),
+    tokens: living(row, now).filter(
+      (one) => one.use === 'undo' && !undone.some(({ id }) => id === one.changeId),
+    ),
     changes: changes.slice(0, place),
     undone: { id: attemptId, at: now },
   });
 }
 
-function move(rows: MemberRecords, row: StoredMember, { typed, canonical }: Address, next: StoredMember): Changed {
+function move(
+  rows: MemberRecords,
+  row: StoredMember,
+  { typed, canonical }: Address,
+  next: StoredMember,
+): Changed {
   const others = (list: string[]) => [...new Set(list)].filter((one) => one !== canonical);
-  const member = { ...next, email: typed, address: canonical, earlier: others(next.earlier), released: others(next.released) };
-  return claim(rows, row, member) === undefined ? { outcome: 'changed', member } : { outcome: 'email-in-use' };
+  const member = {
+    ...next,
+    email: typed,
+    address: canonical,
+    earlier: others(next.earlier),
+    released: others(next.released),
+  };
+  return claim(rows, row, member) === undefined
+    ? { outcome: 'changed', member }
+    : { outcome: 'email-in-use' };
 }
 
 function current({ email, address }: StoredMember): Address {

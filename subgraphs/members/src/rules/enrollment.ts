@@ -1,6 +1,13 @@
 // The rules of enrolling, ending and importing (contract, section 4), written once: an engine lends them its rows and makes each call atomic.
 import { randomUUID } from 'node:crypto';
-import type { Enrolled, EnrollInput, Enrollment, Identity, Imported, MemberRecord } from '../store/store.ts';
+import type {
+  Enrolled,
+  EnrollInput,
+  Enrollment,
+  Identity,
+  Imported,
+  MemberRecord,
+} from '../store/store.ts';
 import { addressKey, externalKey, isSame, keysOf, type StoredMember } from './record.ts';
 
 /** The stored members while a rule acts on them: what it reads holds until its writes are in, or none of them is. */
@@ -13,11 +20,16 @@ export type MemberRecords = {
 };
 
 /** Enrolls the member who has the address, current or earlier, or a new one. It never moves an address. */
-export function enroll(rows: MemberRecords, { partnerId, address, externalId, firstName, lastName }: EnrollInput): Enrolled {
+export function enroll(
+  rows: MemberRecords,
+  { partnerId, address, externalId, firstName, lastName }: EnrollInput,
+): Enrolled {
   const row = rows.byKey(addressKey(address.canonical));
-  const from = row ?? newcomer(randomUUID(), address.typed, address.canonical, names(firstName, lastName));
+  const from =
+    row ?? newcomer(randomUUID(), address.typed, address.canonical, names(firstName, lastName));
   const enrollments = enrollmentSet(from.enrollments, partnerId, 'ACTIVE', externalId);
-  if (enrollments === undefined || isTaken(rows, from.memberId, partnerId, externalId)) return { outcome: 'external-id-conflict' };
+  if (enrollments === undefined || isTaken(rows, from.memberId, partnerId, externalId))
+    return { outcome: 'external-id-conflict' };
   const member = { ...from, enrollments };
   if (!isSame(row, member)) rows.write(row, member);
   return { outcome: 'enrolled', member, created: activeIn(from, partnerId) === undefined };
@@ -28,25 +40,35 @@ export function endEnrollment(rows: MemberRecords, partnerId: string, memberId: 
   const row = rows.byId(memberId);
   const active = row && activeIn(row, partnerId);
   if (row === undefined || active === undefined) return false;
-  rows.write(row, { ...row, enrollments: row.enrollments.map((one) => (one === active ? { partnerId, status: 'ENDED' } : one)) });
+  rows.write(row, {
+    ...row,
+    enrollments: row.enrollments.map((one) =>
+      one === active ? { partnerId, status: 'ENDED' } : one,
+    ),
+  });
   return true;
 }
 
 /** Sets a member by id, else by address. Takes over addresses that are only history elsewhere; refused, it changes nothing. */
 export function importMember(rows: MemberRecords, record: MemberRecord): Imported {
   const { typed, canonical } = record.address;
-  const row = record.memberId === undefined ? rows.byKey(addressKey(canonical)) : rows.byId(record.memberId);
+  const row =
+    record.memberId === undefined ? rows.byKey(addressKey(canonical)) : rows.byId(record.memberId);
   const from = row ?? newcomer(record.memberId ?? randomUUID(), typed, canonical);
   const enrollments = importedEnrollments(from.enrollments, record.enrollments);
   if (enrollments === undefined) return 'external-id-conflict';
   // What the member has given up to another one since stays there: a repeated import would move it to and fro.
-  const previous = record.previousAddresses.map((one) => one.canonical).filter((one) => !from.released.includes(one));
+  const previous = record.previousAddresses
+    .map((one) => one.canonical)
+    .filter((one) => !from.released.includes(one));
   const next: StoredMember = {
     ...from,
     email: typed,
     ...names(record.firstName, record.lastName),
     address: canonical,
-    earlier: [...new Set([...from.earlier, from.address, ...previous])].filter((one) => one !== canonical),
+    earlier: [...new Set([...from.earlier, from.address, ...previous])].filter(
+      (one) => one !== canonical,
+    ),
     released: from.released.filter((one) => one !== canonical),
     enrollments,
   };
@@ -68,7 +90,11 @@ export function claim(
     if (holder.address === address) return 'email-in-use';
     losses.set(holder.memberId, [...(losses.get(holder.memberId) ?? []), address]);
   }
-  if (next.enrollments.some(({ partnerId, externalId }) => isTaken(rows, next.memberId, partnerId, externalId)))
+  if (
+    next.enrollments.some(({ partnerId, externalId }) =>
+      isTaken(rows, next.memberId, partnerId, externalId),
+    )
+  )
     return 'external-id-conflict';
   for (const [memberId, lost] of losses) {
     const holder = rows.byId(memberId);
@@ -80,25 +106,44 @@ export function claim(
   return undefined;
 }
 
-function newcomer(memberId: string, email: string, address: string, own: Pick<Identity, 'firstName' | 'lastName'> = {}): StoredMember {
+function newcomer(
+  memberId: string,
+  email: string,
+  address: string,
+  own: Pick<Identity, 'firstName' | 'lastName'> = {},
+): StoredMember {
   return { memberId, email, ...own, address, earlier: [], released: [], enrollments: [] };
 }
 
-function names(firstName: string | undefined, lastName: string | undefined): Pick<Identity, 'firstName' | 'lastName'> {
-  return { ...(firstName !== undefined && { firstName }), ...(lastName !== undefined && { lastName }) };
+function names(
+  firstName: string | undefined,
+  lastName: string | undefined,
+): Pick<Identity, 'firstName' | 'lastName'> {
+  return {
+    ...(firstName !== undefined && { firstName }),
+    ...(lastName !== undefined && { lastName }),
+  };
 }
 
 function activeIn(row: StoredMember, partnerId: string): Enrollment | undefined {
   return row.enrollments.find((one) => one.partnerId === partnerId && one.status === 'ACTIVE');
 }
 
-function isTaken(rows: MemberRecords, memberId: string, partnerId: string, externalId: string | undefined): boolean {
+function isTaken(
+  rows: MemberRecords,
+  memberId: string,
+  partnerId: string,
+  externalId: string | undefined,
+): boolean {
   if (externalId === undefined) return false;
   const holder = rows.byKey(externalKey(partnerId, externalId));
   return holder !== undefined && holder.memberId !== memberId;
 }
 
-function importedEnrollments(present: Enrollment[], lines: MemberRecord['enrollments']): Enrollment[] | undefined {
+function importedEnrollments(
+  present: Enrollment[],
+  lines: MemberRecord['enrollments'],
+): Enrollment[] | undefined {
   let all: Enrollment[] | undefined = present;
   for (const { partnerId, status, externalId } of lines) {
     const known: Enrollment | undefined = all.find((one) => one.partnerId === partnerId);
@@ -109,7 +154,12 @@ function importedEnrollments(present: Enrollment[], lines: MemberRecord['enrollm
 }
 
 /** The enrollments with one of them set; undefined where it is active with another external ID. */
-function enrollmentSet(all: Enrollment[], partnerId: string, status: Enrollment['status'], externalId?: string): Enrollment[] | undefined {
+function enrollmentSet(
+  all: Enrollment[],
+  partnerId: string,
+  status: Enrollment['status'],
+  externalId?: string,
+): Enrollment[] | undefined {
   const known = all.find((one) => one.partnerId === partnerId);
   const kept = status === 'ACTIVE' ? (known?.externalId ?? externalId) : undefined;
   if (status === 'ACTIVE' && externalId !== undefined && kept !== externalId) return undefined;

@@ -20,8 +20,10 @@ export type StoredMember = Member & {
 
 // Control characters are refused in every part, so a line break separates them.
 export const addressKey = (canonical: string) => `a\n${canonical}`;
-export const enrolledKey = (partnerId: string, canonical: string) => `e\n${partnerId}\n${canonical}`;
-export const externalKey = (partnerId: string, externalId: string) => `x\n${partnerId}\n${externalId}`;
+export const enrolledKey = (partnerId: string, canonical: string) =>
+  `e\n${partnerId}\n${canonical}`;
+export const externalKey = (partnerId: string, externalId: string) =>
+  `x\n${partnerId}\n${externalId}`;
 export const tokenKey = (hash: string) => `t\n${hash}`;
 
 /**

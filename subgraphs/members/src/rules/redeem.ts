@@ -22,23 +22,45 @@ export function keepSignIn(
 }
 
 /** Keeps a token for a change of address; false where there is no such member, or a change was undone within the last hour. */
-export function keepChange(rows: MemberRecords, token: StoredToken & { use: 'change' }, memberId: string, now: number): boolean {
+export function keepChange(
+  rows: MemberRecords,
+  token: StoredToken & { use: 'change' },
+  memberId: string,
+  now: number,
+): boolean {
   const row = rows.byId(memberId);
-  if (row === undefined || (row.undone !== undefined && row.undone.at + REST_MS > now)) return false;
+  if (row === undefined || (row.undone !== undefined && row.undone.at + REST_MS > now))
+    return false;
   return keep(rows, row, token, now) !== undefined;
 }
 
 /** Keeps a token that undoes a change of address; undefined where there is no such change. */
-export function keepUndo(rows: MemberRecords, hash: string, memberId: string, changeId: string, now: number): AddressChange | undefined {
+export function keepUndo(
+  rows: MemberRecords,
+  hash: string,
+  memberId: string,
+  changeId: string,
+  now: number,
+): AddressChange | undefined {
   const row = rows.byId(memberId);
   const change = row?.changes?.find(({ id }) => id === changeId);
   if (row === undefined || change === undefined) return undefined;
-  keep(rows, row, { use: 'undo', hash, changeId, expiresAt: change.at + TOKEN_USES.undo.lifetimeMs }, now);
+  keep(
+    rows,
+    row,
+    { use: 'undo', hash, changeId, expiresAt: change.at + TOKEN_USES.undo.lifetimeMs },
+    now,
+  );
   return change;
 }
 
 /** Uses a sign-in token up. The member; undefined where the token is not good for this redeemer, and then it stays as it is. */
-export function takeSignIn(rows: MemberRecords, hash: string, redeemer: Redeemer, now: number): StoredMember | undefined {
+export function takeSignIn(
+  rows: MemberRecords,
+  hash: string,
+  redeemer: Redeemer,
+  now: number,
+): StoredMember | undefined {
   const row = rows.byKey(tokenKey(hash));
   const token = row && usable(row, hash, 'sign-in', now);
   if (row === undefined || token === undefined || !isFor(row, token, redeemer)) return undefined;
@@ -54,7 +76,8 @@ export function usable<U extends StoredToken['use']>(
   use: U,
   now: number,
 ): Extract<StoredToken, { use: U }> | undefined {
-  const isIt = (token: StoredToken): token is Extract<StoredToken, { use: U }> => token.hash === hash && token.use === use;
+  const isIt = (token: StoredToken): token is Extract<StoredToken, { use: U }> =>
+    token.hash === hash && token.use === use;
   return living(row, now).find(isIt);
 }
 
@@ -63,14 +86,26 @@ export function living({ tokens = [] }: StoredMember, now: number): StoredToken[
   return tokens.filter(({ expiresAt }) => expiresAt > now);
 }
 
-function isFor({ address, enrollments }: StoredMember, token: SignInToken, redeemer: Redeemer): boolean {
+function isFor(
+  { address, enrollments }: StoredMember,
+  token: SignInToken,
+  redeemer: Redeemer,
+): boolean {
   if (token.address !== address) return false;
   if (redeemer === 'own-page') return token.ownPage;
   const { partnerId } = redeemer;
-  return token.partnerId === partnerId && enrollments.some((one) => one.partnerId === partnerId && one.status === 'ACTIVE');
+  return (
+    token.partnerId === partnerId &&
+    enrollments.some((one) => one.partnerId === partnerId && one.status === 'ACTIVE')
+  );
 }
 
-function keep(rows: MemberRecords, row: StoredMember, token: StoredToken, now: number): StoredMember {
+function keep(
+  rows: MemberRecords,
+  row: StoredMember,
+  token: StoredToken,
+  now: number,
+): StoredMember {
   const next = { ...row, tokens: [...living(row, now), token] };
   rows.write(row, next);
   return next;

@@ -50,5 +50,7 @@ export function makeToken(use: TokenUse): { token: string; hash: string } {
 /** The hash to find a token by; undefined for what cannot be a token of this use. */
 export function hashToken(use: TokenUse, token: string): string | undefined {
   const { prefix } = TOKEN_USES[use];
-  return token.startsWith(prefix) && /^[\w-]{43}$/.test(token.slice(prefix.length)) ? hash('sha256', token) : undefined;
+  return token.startsWith(prefix) && /^[\w-]{43}$/.test(token.slice(prefix.length))
+    ? hash('sha256', token)
+    : undefined;
 }

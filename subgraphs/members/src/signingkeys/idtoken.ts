@@ -13,13 +13,20 @@ export type IdToken = { idToken: string; expiresAt: Date };
  * A token of one hour, signed with the key in use. `issuer` is the environment's base address, and the audience too. Rejects where there is
  * no key yet (ensureSigningKey).
  */
-export async function issueIdToken(keys: SigningKeyStore, claims: IdTokenClaims, issuer: string, now: Date): Promise<IdToken> {
+export async function issueIdToken(
+  keys: SigningKeyStore,
+  claims: IdTokenClaims,
+  issuer: string,
+  now: Date,
+): Promise<IdToken> {
   const signer = await openSigner(keys);
   return signer(claims, issuer, now);
 }
 
 /** Fetches the key in use, for what must not fail once it has begun. */
-export async function openSigner(keys: SigningKeyStore): Promise<(claims: IdTokenClaims, issuer: string, now: Date) => Promise<IdToken>> {
+export async function openSigner(
+  keys: SigningKeyStore,
+): Promise<(claims: IdTokenClaims, issuer: string, now: Date) => Promise<IdToken>> {
   const current = (await keys.keys()).find((key) => key.state === 'current');
   if (current?.state !== 'current') throw new Error('there is no signing key');
   const { kid, privateKey } = current;

@@ -14,9 +14,13 @@ export function createMongoSigningKeys(db: Db): SigningKeyStore {
       const replacement = { version: versionOf(next), keys: [...next] };
       try {
         // With no keys before, the filter matches nothing that is there, and of several insertions one succeeds.
-        const { matchedCount, upsertedCount } = await stored.replaceOne({ _id: 'keys', version: versionOf(before) }, replacement, {
-          upsert: before.length === 0,
-        });
+        const { matchedCount, upsertedCount } = await stored.replaceOne(
+          { _id: 'keys', version: versionOf(before) },
+          replacement,
+          {
+            upsert: before.length === 0,
+          },
+        );
         return matchedCount + upsertedCount === 1;
       } catch (error) {
         if (isDuplicate(error)) return false;

@@ -23,7 +23,12 @@ describe.each(ENGINES)('the signing keys on %s', (engine) => {
   const later = (ms: number) => new Date(NOW.getTime() + ms);
   const verify = async (idToken: string, at: Date) => {
     const keys = createLocalJWKSet(await publicKeys(store.signingKeys, at.getTime()));
-    return jwtVerify(idToken, keys, { currentDate: at, algorithms: ['ES256'], issuer: ISSUER, audience: ISSUER });
+    return jwtVerify(idToken, keys, {
+      currentDate: at,
+      algorithms: ['ES256'],
+      issuer: ISSUER,
+      audience: ISSUER,
+    });
   };
   const issue = (at = NOW) => issueIdToken(store.signingKeys, ADA, ISSUER, at);
 
@@ -32,8 +37,19 @@ describe.each(ENGINES)('the signing keys on %s', (engine) => {
     const { idToken, expiresAt } = await issue();
     const { payload, protectedHeader } = await verify(idToken, NOW);
     const iat = Math.floor(NOW.getTime() / 1_000);
-    expect(payload).toEqual({ iss: ISSUER, aud: ISSUER, sub: 'ada', email: 'Ada@example.com', iat, exp: iat + 3_600 });
-    expect(protectedHeader).toEqual({ alg: 'ES256', typ: 'JWT', kid: expect.stringMatching(/^[\w-]{16}$/) });
+    expect(payload).toEqual({
+      iss: ISSUER,
+      aud: ISSUER,
+      sub: 'ada',
+      email: 'Ada@example.com',
+      iat,
+      exp: iat + 3_600,
+    });
+    expect(protectedHeader).toEqual({
+      alg: 'ES256',
+      typ: 'JWT',
+      kid: expect.stringMatching(/^[\w-]{16}$/),
+    });
     expect(expiresAt).toEqual(new Date((iat + 3_600) * 1_000));
   });
 
@@ -46,14 +62,17 @@ describe.each(ENGINES)('the signing keys on %s', (engine) => {
   test('what is published holds no private part', async () => {
     await ensureSigningKey(store.signingKeys);
     const { keys } = await publicKeys(store.signingKeys, NOW.getTime());
-    for (const key of keys) expect(Object.keys(key).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
+    for (const key of keys)
+      expect(Object.keys(key).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
   });
 
   test('of 10 processes that start at once one makes the keys', async () => {
     const stores: MembersStore[] = [];
     for (let i = 0; i < 10; i += 1) stores.push(await place.open());
     await Promise.all(stores.map(({ signingKeys }) => ensureSigningKey(signingKeys)));
-    const sets = await Promise.all(stores.map(({ signingKeys }) => publicKeys(signingKeys, NOW.getTime())));
+    const sets = await Promise.all(
+      stores.map(({ signingKeys }) => publicKeys(signingKeys, NOW.getTime())),
+    );
     expect(new Set(sets.map((set) => JSON.stringify(set))).size).toBe(1);
   });
 
@@ -67,7 +86,10 @@ describe.each(ENGINES)('the signing keys on %s', (engine) => {
     const { idToken: before } = await issue();
     const kid = await rotateSigningKey(store.signingKeys, NOW.getTime());
     const { idToken: after } = await issue();
-    expect([decodeProtectedHeader(after).kid, decodeProtectedHeader(before).kid === kid]).toEqual([kid, false]);
+    expect([decodeProtectedHeader(after).kid, decodeProtectedHeader(before).kid === kid]).toEqual([
+      kid,
+      false,
+    ]);
     await jwtVerify(after, published, { currentDate: NOW });
     await verify(before, later(HOUR - 8_000));
     await verify(after, NOW);
@@ -83,7 +105,8 @@ describe.each(ENGINES)('the signing keys on %s', (engine) => {
       ['current', true],
       ['next', true],
     ]);
-    const kidsAt = async (ms: number) => (await publicKeys(store.signingKeys, later(ms).getTime())).keys.length;
+    const kidsAt = async (ms: number) =>
+      (await publicKeys(store.signingKeys, later(ms).getTime())).keys.length;
     expect([await kidsAt(2 * HOUR - 1), await kidsAt(2 * HOUR)]).toEqual([3, 2]);
     await expect(verify(idToken, later(2 * HOUR))).rejects.toThrow(errors.JWKSNoMatchingKey);
     await rotateSigningKey(store.signingKeys, later(2 * HOUR).getTime());
@@ -93,9 +116,17 @@ describe.each(ENGINES)('the signing keys on %s', (engine) => {
   test('rotations at the same time are each done, and one key is in use', async () => {
     await ensureSigningKey(store.signingKeys);
     const other = await place.open();
-    const kids = await Promise.all([store, other, store].map(({ signingKeys }) => rotateSigningKey(signingKeys, NOW.getTime())));
+    const kids = await Promise.all(
+      [store, other, store].map(({ signingKeys }) => rotateSigningKey(signingKeys, NOW.getTime())),
+    );
     expect(new Set(kids).size).toBe(3);
-    expect((await store.signingKeys.keys()).map(({ state }) => state)).toEqual(['retired', 'retired', 'retired', 'current', 'next']);
+    expect((await store.signingKeys.keys()).map(({ state }) => state)).toEqual([
+      'retired',
+      'retired',
+      'retired',
+      'current',
+      'next',
+    ]);
   });
 
   test('the keys outlive the process', async () => {

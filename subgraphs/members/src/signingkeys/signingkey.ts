@@ -52,7 +52,9 @@ export async function rotateSigningKey(store: SigningKeyStore, now: number): Pro
 /** The keys that verify tokens, as a JWK Set (RFC 7517). */
 export async function publicKeys(store: SigningKeyStore, now: number): Promise<JSONWebKeySet> {
   const keys = (await store.keys()).filter((key) => !isGone(key, now));
-  return { keys: keys.map(({ kid, publicKey }) => ({ ...publicKey, kid, alg: 'ES256', use: 'sig' })) };
+  return {
+    keys: keys.map(({ kid, publicKey }) => ({ ...publicKey, kid, alg: 'ES256', use: 'sig' })),
+  };
 }
 
 function turn(key: SigningKey, now: number): SigningKey[] {
@@ -68,6 +70,9 @@ function isGone(key: SigningKey, now: number): boolean {
 
 async function newKey(state: 'current' | 'next'): Promise<SigningKey> {
   const pair = await generateKeyPair('ES256', { extractable: true });
-  const [publicKey, privateKey] = await Promise.all([exportJWK(pair.publicKey), exportJWK(pair.privateKey)]);
+  const [publicKey, privateKey] = await Promise.all([
+    exportJWK(pair.publicKey),
+    exportJWK(pair.privateKey),
+  ]);
   return { kid: randomBytes(12).toString('base64url'), publicKey, privateKey, state };
 }

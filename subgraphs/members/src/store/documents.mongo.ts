@@ -5,7 +5,11 @@ import { keysOf, type StoredMember } from '../rules/record.ts';
 import type { Identity } from './store.ts';
 
 /** `version` counts the changes, so that a write can tell whether another came first. `keys` are keysOf(row). */
-export type MemberDocument = Omit<StoredMember, 'memberId'> & { _id: string; version: number; keys: string[] };
+export type MemberDocument = Omit<StoredMember, 'memberId'> & {
+  _id: string;
+  version: number;
+  keys: string[];
+};
 
 /** A row as it was read, with what a write has to find unchanged; `version` is 0 for a member who is not stored yet. */
 export type Held = { row: StoredMember; version: number };
@@ -48,7 +52,10 @@ const SCHEMA = {
         },
       },
     },
-    changes: { bsonType: 'array', items: { bsonType: 'object', required: ['id', 'at', 'from', 'to', 'known'] } },
+    changes: {
+      bsonType: 'array',
+      items: { bsonType: 'object', required: ['id', 'at', 'from', 'to', 'known'] },
+    },
     undone: { bsonType: 'object', required: ['id', 'at'] },
   },
 };
@@ -69,9 +76,14 @@ export function idsQuery(members: Collection<MemberDocument>, ids: readonly stri
 }
 
 /** Who each of the keys leads to. */
-export async function identitiesByKey(members: Collection<MemberDocument>, sought: readonly string[]): Promise<Map<string, Identity>> {
+export async function identitiesByKey(
+  members: Collection<MemberDocument>,
+  sought: readonly string[],
+): Promise<Map<string, Identity>> {
   const identities = new Map<string, Identity>();
-  const documents = await keysQuery(members, sought).project<MemberDocument>({ email: 1, firstName: 1, lastName: 1, keys: 1 }).toArray();
+  const documents = await keysQuery(members, sought)
+    .project<MemberDocument>({ email: 1, firstName: 1, lastName: 1, keys: 1 })
+    .toArray();
   // A document brings all its keys; those that nobody asked for do no harm.
   for (const { _id, email, firstName, lastName, keys } of documents) {
     for (const key of keys) identities.set(key, { memberId: _id, email, firstName, lastName });
@@ -88,7 +100,10 @@ export function heldOf({ _id, version, keys: _, ...rest }: MemberDocument): Held
  * Writes rows over those they were made from, each by itself and in no certain order; returns the places of those that were not written,
  * because another write came first or another member holds one of the keys.
  */
-export async function replaceAll(members: Collection<MemberDocument>, rows: readonly Held[]): Promise<Set<number>> {
+export async function replaceAll(
+  members: Collection<MemberDocument>,
+  rows: readonly Held[],
+): Promise<Set<number>> {
   if (rows.length === 0) return new Set();
   try {
     await members.bulkWrite(rows.map(guarded), { ordered: false });
@@ -107,7 +122,10 @@ function isConflict({ code }: { code?: number | string }): boolean {
 }
 
 // Where the version has moved on, the upsert turns into an insertion of an id that is there: a duplicate, which names the place in the list.
-function guarded({ row: { memberId, ...rest }, version }: Held): AnyBulkWriteOperation<MemberDocument> {
+function guarded({
+  row: { memberId, ...rest },
+  version,
+}: Held): AnyBulkWriteOperation<MemberDocument> {
   const replacement = { ...rest, version: version + 1, keys: keysOf({ memberId, ...rest }) };
   return { replaceOne: { filter: { _id: memberId, version }, replacement, upsert: true } };
 }

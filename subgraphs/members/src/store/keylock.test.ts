@@ -17,7 +17,12 @@ function newActs() {
 
 test('an act waits for every earlier one that shares a key, and for no other', async () => {
   const { begun, start, end } = newActs();
-  const acts = [start('one', ['a', 'b']), start('two', ['b', 'c']), start('three', ['c']), start('four', ['d'])];
+  const acts = [
+    start('one', ['a', 'b']),
+    start('two', ['b', 'c']),
+    start('three', ['c']),
+    start('four', ['d']),
+  ];
   await nextTurn();
   expect(begun).toEqual(['one', 'four']);
   end('one')?.resolve();

@@ -13,10 +13,18 @@ import { createTokenStore } from './tokenstore.ts';
  * What a key leads to: all that a look-up answers, so that it is one read, where going on from an id to the row would be two.
  * A list without field names, since there is one for every key.
  */
-type StoredIdentity = [memberId: string, email: string, firstName: string | null, lastName: string | null];
+type StoredIdentity = [
+  memberId: string,
+  email: string,
+  firstName: string | null,
+  lastName: string | null,
+];
 
 /** Opens the store in `dataDir/members`. Throws where the folder cannot be written or the store belongs to the other environment. */
-export async function openLmdbMembersStore(dataDir: string, environment: Environment): Promise<MembersStore> {
+export async function openLmdbMembersStore(
+  dataDir: string,
+  environment: Environment,
+): Promise<MembersStore> {
   return createLmdbMembersStore(await openLmdb(dataDir, 'members', environment));
 }
 
@@ -46,13 +54,18 @@ function createLmdbMembersStore(root: RootDatabase): MembersStore {
   };
 
   return {
-    memberByEmail: (partnerId, canonical) => identity(identities.get(enrolledKey(partnerId, canonical))),
-    memberByExternalId: (partnerId, externalId) => identity(identities.get(externalKey(partnerId, externalId))),
+    memberByEmail: (partnerId, canonical) =>
+      identity(identities.get(enrolledKey(partnerId, canonical))),
+    memberByExternalId: (partnerId, externalId) =>
+      identity(identities.get(externalKey(partnerId, externalId))),
     member: (memberId) => members.get(memberId),
     enroll: (input) => change(() => enroll(rows, input)),
     endEnrollment: (partnerId, memberId) => change(() => endEnrollment(rows, partnerId, memberId)),
     importMembers: (records) => change(() => records.map((record) => importMember(rows, record))),
-    tokens: createTokenStore({ find: rows.byKey, change: (_ids, _keys, act) => change(() => act(rows)) }),
+    tokens: createTokenStore({
+      find: rows.byKey,
+      change: (_ids, _keys, act) => change(() => act(rows)),
+    }),
     outbox: createLmdbOutbox(root),
     partners: createLmdbMailPartners(root),
     signingKeys: createLmdbSigningKeys(root),

@@ -6,7 +6,9 @@ import type { EnrollInput, Imported, MemberRecord, MembersStore } from './store.
 // Each history has partners, addresses and members of its own in one store: its number takes the place of this one.
 const RUN = 'run0run';
 const PARTNERS = ['inn', 'spa', 'bar'].map((one) => `${one}-${RUN}`);
-const EMAILS = ['Ada@x', 'ada@X', 'eve@x', 'bob@x', 'cid@x', 'd\u00e9@m\u00fcnchen'].map((one) => `${one}.${RUN}.example.com`);
+const EMAILS = ['Ada@x', 'ada@X', 'eve@x', 'bob@x', 'cid@x', 'd\u00e9@m\u00fcnchen'].map(
+  (one) => `${one}.${RUN}.example.com`,
+);
 const EXTERNAL_IDS = ['A-1', 'A-2', 'A-3'];
 const MEMBERS = ['m1', 'm2', 'm3'].map((one) => `${one}-${RUN}`);
 
@@ -19,7 +21,11 @@ const partnerId = fc.constantFrom(...PARTNERS);
 const email = fc.constantFrom(...EMAILS);
 const externalId = fc.option(fc.constantFrom(...EXTERNAL_IDS), { nil: undefined });
 const name = fc.option(fc.constantFrom('X', 'Y'), { nil: undefined });
-const enrollment = fc.record({ partnerId, externalId, status: fc.constantFrom('ACTIVE' as const, 'ENDED' as const, undefined) });
+const enrollment = fc.record({
+  partnerId,
+  externalId,
+  status: fc.constantFrom('ACTIVE' as const, 'ENDED' as const, undefined),
+});
 const imported = fc
   .record({
     memberId: fc.option(fc.constantFrom(...MEMBERS), { nil: undefined }),
@@ -35,7 +41,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     input: fc.record({ partnerId, address: email.map(address), externalId, firstName: name }),
   }),
   fc.record({ do: fc.constant('end' as const), partnerId, which: fc.nat(5) }),
-  fc.record({ do: fc.constant('import' as const), records: fc.array(imported, { minLength: 1, maxLength: 4 }) }),
+  fc.record({
+    do: fc.constant('import' as const),
+    records: fc.array(imported, { minLength: 1, maxLength: 4 }),
+  }),
 );
 
 describe.each(ENGINES)('the members store on %s', (engine) => {
@@ -59,13 +68,20 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
           if (one.do === 'enroll') {
             const answer = await store.enroll(one.input);
             const memberId = answer.outcome === 'enrolled' ? answer.member.memberId : 'never';
-            const told = answer.outcome === 'enrolled' ? { memberId, created: answer.created } : answer.outcome;
+            const told =
+              answer.outcome === 'enrolled'
+                ? { memberId, created: answer.created }
+                : answer.outcome;
             expect(told).toEqual(model.enroll(one.input, memberId));
           } else if (one.do === 'end') {
             const memberId = model.members[one.which]?.memberId ?? 'nobody';
-            expect(await store.endEnrollment(one.partnerId, memberId)).toBe(model.end(one.partnerId, memberId));
+            expect(await store.endEnrollment(one.partnerId, memberId)).toBe(
+              model.end(one.partnerId, memberId),
+            );
           } else {
-            expect(await store.importMembers(one.records)).toEqual(one.records.map((each) => model.import(each)));
+            expect(await store.importMembers(one.records)).toEqual(
+              one.records.map((each) => model.import(each)),
+            );
           }
           await agree(store, model, world);
         }
@@ -81,7 +97,8 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
         const known = [...members];
         await Promise.all(
           steps.map(async (one) => {
-            if (one.do === 'end') return store.endEnrollment(one.partnerId, known[one.which] ?? 'nobody');
+            if (one.do === 'end')
+              return store.endEnrollment(one.partnerId, known[one.which] ?? 'nobody');
             if (one.do === 'import') return store.importMembers(one.records);
             const answer = await store.enroll(one.input);
             if (answer.outcome === 'enrolled') known.push(answer.member.memberId);
@@ -104,7 +121,11 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
           for (const externalId of EXTERNAL_IDS) {
             const found = await store.memberByExternalId(partnerId, externalId);
             if (found)
-              expect((await store.member(found.memberId))?.enrollments).toContainEqual({ partnerId, status: 'ACTIVE', externalId });
+              expect((await store.member(found.memberId))?.enrollments).toContainEqual({
+                partnerId,
+                status: 'ACTIVE',
+                externalId,
+              });
           }
         }
       }),
@@ -133,7 +154,9 @@ async function agree(
       expect(visible(found)).toEqual(visible(model.byEmail(partner, canonical)));
     }
     for (const id of EXTERNAL_IDS) {
-      expect(visible(await store.memberByExternalId(partner, id))).toEqual(visible(model.byExternalId(partner, id)));
+      expect(visible(await store.memberByExternalId(partner, id))).toEqual(
+        visible(model.byExternalId(partner, id)),
+      );
     }
   }
 }
@@ -172,16 +195,27 @@ class Model {
 
   /** The store made an id that no answer told. */
   learn(member: ModelMember | undefined, memberId: string | undefined): void {
-    if (member?.memberId.startsWith('unknown') && memberId !== undefined && !this.members.some((one) => one.memberId === memberId))
+    if (
+      member?.memberId.startsWith('unknown') &&
+      memberId !== undefined &&
+      !this.members.some((one) => one.memberId === memberId)
+    )
       member.memberId = memberId;
   }
 
-  enroll({ partnerId, address: { typed, canonical }, externalId, firstName }: EnrollInput, memberId: string) {
+  enroll(
+    { partnerId, address: { typed, canonical }, externalId, firstName }: EnrollInput,
+    memberId: string,
+  ) {
     const holder = this.holder(canonical);
     const known = holder?.active.get(partnerId);
     if (externalId !== undefined) {
       const other = this.byExternalId(partnerId, externalId);
-      if ((other !== undefined && other !== holder) || (known !== undefined && known !== externalId)) return 'external-id-conflict';
+      if (
+        (other !== undefined && other !== holder) ||
+        (known !== undefined && known !== externalId)
+      )
+        return 'external-id-conflict';
     }
     const member = holder ?? newMember(memberId, typed, canonical, firstName);
     if (holder === undefined) this.members.push(member);
@@ -200,31 +234,53 @@ class Model {
     return true;
   }
 
-  import({ memberId, address: { typed, canonical }, previousAddresses, firstName, enrollments }: MemberRecord): Imported {
-    const found = memberId === undefined ? this.holder(canonical) : this.members.find((one) => one.memberId === memberId);
+  import({
+    memberId,
+    address: { typed, canonical },
+    previousAddresses,
+    firstName,
+    enrollments,
+  }: MemberRecord): Imported {
+    const found =
+      memberId === undefined
+        ? this.holder(canonical)
+        : this.members.find((one) => one.memberId === memberId);
     const before = JSON.stringify(found && shown(found));
-    const member = found ? copy(found) : newMember(memberId ?? `unknown${this.members.length}`, typed, canonical);
+    const member = found
+      ? copy(found)
+      : newMember(memberId ?? `unknown${this.members.length}`, typed, canonical);
     for (const { partnerId, externalId, status } of enrollments) {
       const becomes = status ?? (member.ended.has(partnerId) ? 'ENDED' : 'ACTIVE');
       const known = member.active.get(partnerId);
-      if (becomes === 'ACTIVE' && known !== undefined && externalId !== undefined && known !== externalId) return 'external-id-conflict';
+      if (
+        becomes === 'ACTIVE' &&
+        known !== undefined &&
+        externalId !== undefined &&
+        known !== externalId
+      )
+        return 'external-id-conflict';
       member.active.delete(partnerId);
       member.ended.delete(partnerId);
       if (becomes === 'ENDED') member.ended.add(partnerId);
       else member.active.set(partnerId, known ?? externalId);
     }
     const others = this.members.filter((one) => one !== found);
-    const claims = previousAddresses.map((one) => one.canonical).filter((one) => !member.givenUp.includes(one));
+    const claims = previousAddresses
+      .map((one) => one.canonical)
+      .filter((one) => !member.givenUp.includes(one));
     const wanted = [canonical, ...claims];
     if (others.some((one) => wanted.includes(one.current))) return 'email-in-use';
     for (const [partner, id] of member.active) {
-      if (id !== undefined && others.some((one) => one.active.get(partner) === id)) return 'external-id-conflict';
+      if (id !== undefined && others.some((one) => one.active.get(partner) === id))
+        return 'external-id-conflict';
     }
     for (const other of others) {
       other.givenUp.push(...other.history.filter((one) => wanted.includes(one)));
       other.history = other.history.filter((one) => !wanted.includes(one));
     }
-    member.history = [...new Set([...member.history, member.current, ...claims])].filter((one) => one !== canonical);
+    member.history = [...new Set([...member.history, member.current, ...claims])].filter(
+      (one) => one !== canonical,
+    );
     member.givenUp = member.givenUp.filter((one) => one !== canonical);
     member.current = canonical;
     member.email = typed;
@@ -236,8 +292,22 @@ class Model {
   }
 }
 
-function newMember(memberId: string, email: string, current: string, firstName?: string): ModelMember {
-  return { memberId, email, firstName, current, history: [], givenUp: [], active: new Map(), ended: new Set() };
+function newMember(
+  memberId: string,
+  email: string,
+  current: string,
+  firstName?: string,
+): ModelMember {
+  return {
+    memberId,
+    email,
+    firstName,
+    current,
+    history: [],
+    givenUp: [],
+    active: new Map(),
+    ended: new Set(),
+  };
 }
 
 function copy(member: ModelMember): ModelMember {
@@ -251,5 +321,11 @@ function copy(member: ModelMember): ModelMember {
 }
 
 function shown({ active, ended, history, givenUp, ...rest }: ModelMember) {
-  return { ...rest, history: [...history].sort(), givenUp: [...givenUp].sort(), active: [...active].sort(), ended: [...ended].sort() };
+  return {
+    ...rest,
+    history: [...history].sort(),
+    givenUp: [...givenUp].sort(),
+    active: [...active].sort(),
+    ended: [...ended].sort(),
+  };
 }

@@ -8,7 +8,14 @@ import { createMongoMailPartners } from '../outbox/partner.mongo.ts';
 import { endEnrollment, enroll, importMember, type MemberRecords } from '../rules/enrollment.ts';
 import { addressKey, enrolledKey, externalKey } from '../rules/record.ts';
 import { createMongoSigningKeys } from '../signingkeys/signingkey.mongo.ts';
-import { heldOf, identitiesByKey, idsQuery, keysQuery, type MemberDocument, openMembers } from './documents.mongo.ts';
+import {
+  heldOf,
+  identitiesByKey,
+  idsQuery,
+  keysQuery,
+  type MemberDocument,
+  openMembers,
+} from './documents.mongo.ts';
 import { createKeyLock } from './keylock.ts';
 import type { Imported, MemberRecord, MembersStore } from './store.ts';
 import { createTokenStore } from './tokenstore.ts';
@@ -18,29 +25,49 @@ const IMPORTED_AT_ONCE = 500;
 const MAX_ATTEMPTS = 100;
 
 /** Opens the store in the URL's database. Throws where the server cannot be reached or the store belongs to the other environment. */
-export async function openMongoMembersStore(url: string, environment: Environment): Promise<MembersStore> {
+export async function openMongoMembersStore(
+  url: string,
+  environment: Environment,
+): Promise<MembersStore> {
   const mongo = await openMongo(url, 'members', environment);
   try {
-    return createMongoMembersStore(await openMembers(mongo.db), await openMongoOutbox(mongo.db), mongo);
+    return createMongoMembersStore(
+      await openMembers(mongo.db),
+      await openMongoOutbox(mongo.db),
+      mongo,
+    );
   } catch (error) {
     await mongo.close();
     throw error;
   }
 }
 
-function createMongoMembersStore(members: Collection<MemberDocument>, outbox: Outbox, mongo: Mongo): MembersStore {
+function createMongoMembersStore(
+  members: Collection<MemberDocument>,
+  outbox: Outbox,
+  mongo: Mongo,
+): MembersStore {
   const identity = batchLoad((keys) => identitiesByKey(members, keys));
   const byKey = async (key: string) => {
     const [found] = await keysQuery(members, [key]).toArray();
     return found && heldOf(found).row;
   };
-  const member = batchLoad(async (ids) => new Map((await idsQuery(members, ids).toArray()).map((found) => [found._id, heldOf(found).row])));
+  const member = batchLoad(
+    async (ids) =>
+      new Map(
+        (await idsQuery(members, ids).toArray()).map((found) => [found._id, heldOf(found).row]),
+      ),
+  );
 
   // Two writes of one key at the same time would only make one of them start over; DocumentDB even lets both wait until it cancels one.
   const inTurn = createKeyLock();
 
   /** Lets a rule act on the members of these ids and keys, again whenever another write came between. */
-  const act = async <T>(ids: string[], keys: string[], rule: (rows: MemberRecords) => T): Promise<T> => {
+  const act = async <T>(
+    ids: string[],
+    keys: string[],
+    rule: (rows: MemberRecords) => T,
+  ): Promise<T> => {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
       const view = await readWorkingSet(members, ids, keys);
       const answer = rule(view);
@@ -53,7 +80,11 @@ function createMongoMembersStore(members: Collection<MemberDocument>, outbox: Ou
     inTurn([...ids, ...keys], () => act(ids, keys, rule));
 
   /** Acts on many records in one view and writes them together; those whom another write touched are done again, one by one. */
-  const importSome = async (records: readonly MemberRecord[], ids: string[], keys: string[]): Promise<Imported[]> => {
+  const importSome = async (
+    records: readonly MemberRecord[],
+    ids: string[],
+    keys: string[],
+  ): Promise<Imported[]> => {
     const view = await readWorkingSet(members, ids, keys);
     const acts = records.map((record) => {
       const from = view.written.length;
@@ -64,8 +95,13 @@ function createMongoMembersStore(members: Collection<MemberDocument>, outbox: Ou
     const answers: Imported[] = [];
     for (const { record, answer, written } of acts) {
       // An answer that wrote nothing may lean on a row that was not stored.
-      const stands = lost.size === 0 || (written.length > 0 && !written.some((memberId) => lost.has(memberId)));
-      answers.push(stands ? answer : await act(idsOf(record), claimsOf(record), (rows) => importMember(rows, record)));
+      const stands =
+        lost.size === 0 || (written.length > 0 && !written.some((memberId) => lost.has(memberId)));
+      answers.push(
+        stands
+          ? answer
+          : await act(idsOf(record), claimsOf(record), (rows) => importMember(rows, record)),
+      );
     }
     return answers;
   };
@@ -76,10 +112,14 @@ function createMongoMembersStore(members: Collection<MemberDocument>, outbox: Ou
     member,
     enroll(input) {
       const { partnerId, address, externalId } = input;
-      const keys = [addressKey(address.canonical), ...(externalId === undefined ? [] : [externalKey(partnerId, externalId)])];
+      const keys = [
+        addressKey(address.canonical),
+        ...(externalId === undefined ? [] : [externalKey(partnerId, externalId)]),
+      ];
       return change([], keys, (rows) => enroll(rows, input));
     },
-    endEnrollment: (partnerId, memberId) => change([memberId], [], (rows) => endEnrollment(rows, partnerId, memberId)),
+    endEnrollment: (partnerId, memberId) =>
+      change([memberId], [], (rows) => endEnrollment(rows, partnerId, memberId)),
     async importMembers(records) {
       const answers: Imported[] = [];
       for (let from = 0; from < records.length; from += IMPORTED_AT_ONCE) {
@@ -108,5 +148,7 @@ function claimsOf({ address, previousAddresses, enrollments }: MemberRecord): st
   const externalKeys = enrollments.flatMap(({ partnerId, externalId }) =>
     externalId === undefined ? [] : [externalKey(partnerId, externalId)],
   );
-  return [address, ...previousAddresses].map(({ canonical }) => addressKey(canonical)).concat(externalKeys);
+  return [address, ...previousAddresses]
+    .map(({ canonical }) => addressKey(canonical))
+    .concat(externalKeys);
 }

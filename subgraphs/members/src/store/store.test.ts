@@ -15,21 +15,31 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
   });
   afterEach(() => place.release());
 
-  const enroll = (partnerId: string, email: string, externalId?: string, names: { firstName?: string; lastName?: string } = {}) =>
-    store.enroll({ partnerId, address: address(email), externalId, ...names });
+  const enroll = (
+    partnerId: string,
+    email: string,
+    externalId?: string,
+    names: { firstName?: string; lastName?: string } = {},
+  ) => store.enroll({ partnerId, address: address(email), externalId, ...names });
   /** Enrolls where that has to succeed, and gives the member's id. */
   const enrolledId = async (partnerId: string, email: string, externalId?: string) => {
     const enrolled = await enroll(partnerId, email, externalId);
     if (enrolled.outcome !== 'enrolled') throw new Error(enrolled.outcome);
     return enrolled.member.memberId;
   };
-  const byEmail = async (partnerId: string, canonical: string) => (await store.memberByEmail(partnerId, canonical))?.memberId;
-  const byExternalId = async (partnerId: string, externalId: string) => (await store.memberByExternalId(partnerId, externalId))?.memberId;
-  const importOne = async (...args: Parameters<typeof record>) => (await store.importMembers([record(...args)]))[0];
+  const byEmail = async (partnerId: string, canonical: string) =>
+    (await store.memberByEmail(partnerId, canonical))?.memberId;
+  const byExternalId = async (partnerId: string, externalId: string) =>
+    (await store.memberByExternalId(partnerId, externalId))?.memberId;
+  const importOne = async (...args: Parameters<typeof record>) =>
+    (await store.importMembers([record(...args)]))[0];
 
   describe('enrolling', () => {
     test('a new member is found by address and external ID, by the partner who enrolled and by no other', async () => {
-      const enrolled = await enroll('inn', 'Ada@Example.com', 'A-1', { firstName: 'Ada', lastName: 'Byron' });
+      const enrolled = await enroll('inn', 'Ada@Example.com', 'A-1', {
+        firstName: 'Ada',
+        lastName: 'Byron',
+      });
       expect(enrolled).toMatchObject({
         outcome: 'enrolled',
         created: true,
@@ -82,7 +92,10 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
 
     test('a member of another partner is the same member, keeps the own names, and is created for the second partner too', async () => {
       await enroll('inn', 'ada@example.com', 'A-1', { firstName: 'Ada' });
-      const second = await enroll('spa', 'ada@example.com', 'A-1', { firstName: 'Eve', lastName: 'Eve' });
+      const second = await enroll('spa', 'ada@example.com', 'A-1', {
+        firstName: 'Eve',
+        lastName: 'Eve',
+      });
       expect(second).toMatchObject({ created: true, member: { firstName: 'Ada' } });
       expect(second).not.toHaveProperty('member.lastName');
       expect(await byEmail('spa', 'ada@example.com')).toBe(await byEmail('inn', 'ada@example.com'));
@@ -90,9 +103,14 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
 
     test('an external ID may be gained later, and then not changed', async () => {
       const ada = await enrolledId('inn', 'ada@example.com');
-      expect(await enroll('inn', 'ada@example.com', 'A-1')).toMatchObject({ outcome: 'enrolled', created: false });
+      expect(await enroll('inn', 'ada@example.com', 'A-1')).toMatchObject({
+        outcome: 'enrolled',
+        created: false,
+      });
       expect(await byExternalId('inn', 'A-1')).toBe(ada);
-      expect(await enroll('inn', 'ada@example.com', 'A-2')).toEqual({ outcome: 'external-id-conflict' });
+      expect(await enroll('inn', 'ada@example.com', 'A-2')).toEqual({
+        outcome: 'external-id-conflict',
+      });
       expect(await byExternalId('inn', 'A-2')).toBeUndefined();
       expect(await byExternalId('inn', 'A-1')).toBe(ada);
     });
@@ -100,8 +118,12 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
     test('an external ID that is active for another member of this partner conflicts, and no member is made; another partner may use it', async () => {
       const ada = await enrolledId('inn', 'ada@example.com', 'A-1');
       const eve = await enrolledId('spa', 'eve@example.com', 'A-1');
-      expect(await enroll('inn', 'eve@example.com', 'A-1')).toEqual({ outcome: 'external-id-conflict' });
-      expect(await enroll('inn', 'new@example.com', 'A-1')).toEqual({ outcome: 'external-id-conflict' });
+      expect(await enroll('inn', 'eve@example.com', 'A-1')).toEqual({
+        outcome: 'external-id-conflict',
+      });
+      expect(await enroll('inn', 'new@example.com', 'A-1')).toEqual({
+        outcome: 'external-id-conflict',
+      });
       expect(await byExternalId('inn', 'A-1')).toBe(ada);
       expect(await byExternalId('spa', 'A-1')).toBe(eve);
       expect(await byEmail('inn', 'eve@example.com')).toBeUndefined();
@@ -121,20 +143,39 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
     test('texts of any script and length are kept as they are', async () => {
       const externalId = '\u{1f3e8}'.repeat(255);
       const email = `${'\u{1f600}'.repeat(242)}@example.com`;
-      await enroll('\u{10ffff}'.repeat(128), email, externalId, { firstName: '\u5f20'.repeat(100), lastName: '$where: {"$gt": ""}' });
+      await enroll('\u{10ffff}'.repeat(128), email, externalId, {
+        firstName: '\u5f20'.repeat(100),
+        lastName: '$where: {"$gt": ""}',
+      });
       for (const found of [
         await store.memberByEmail('\u{10ffff}'.repeat(128), email),
         await store.memberByExternalId('\u{10ffff}'.repeat(128), externalId),
       ]) {
-        expect(found).toMatchObject({ email, firstName: '\u5f20'.repeat(100), lastName: '$where: {"$gt": ""}' });
+        expect(found).toMatchObject({
+          email,
+          firstName: '\u5f20'.repeat(100),
+          lastName: '$where: {"$gt": ""}',
+        });
       }
     });
 
     test('names of prototypes are texts like any other', async () => {
-      const words = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', '$set', '$where', 'a.b'];
-      for (const word of words) await enroll(word, `${word}@example.com`, word, { firstName: word });
+      const words = [
+        '__proto__',
+        'constructor',
+        'toString',
+        'hasOwnProperty',
+        '$set',
+        '$where',
+        'a.b',
+      ];
+      for (const word of words)
+        await enroll(word, `${word}@example.com`, word, { firstName: word });
       for (const word of words) {
-        expect(await store.memberByExternalId(word, word)).toMatchObject({ email: `${word}@example.com`, firstName: word });
+        expect(await store.memberByExternalId(word, word)).toMatchObject({
+          email: `${word}@example.com`,
+          firstName: word,
+        });
         expect(await store.memberByExternalId('inn', word)).toBeUndefined();
         expect(await store.member(word)).toBeUndefined();
       }
@@ -168,7 +209,9 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       const ada = await enrolledId('inn', 'ada@example.com');
       expect(await store.endEnrollment('spa', ada)).toBe(false);
       expect(await store.endEnrollment('inn', 'nobody')).toBe(false);
-      expect(await Promise.all(Array.from({ length: 20 }, () => store.endEnrollment('inn', ada)))).toEqual(expect.arrayContaining([true]));
+      expect(
+        await Promise.all(Array.from({ length: 20 }, () => store.endEnrollment('inn', ada))),
+      ).toEqual(expect.arrayContaining([true]));
       expect(await store.endEnrollment('inn', ada)).toBe(false);
     });
 
@@ -177,7 +220,9 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       await store.endEnrollment('inn', ada);
       const eve = await enrolledId('inn', 'eve@example.com', 'A-1');
       expect(await byExternalId('inn', 'A-1')).toBe(eve);
-      expect(await enroll('inn', 'ada@example.com', 'A-1')).toEqual({ outcome: 'external-id-conflict' });
+      expect(await enroll('inn', 'ada@example.com', 'A-1')).toEqual({
+        outcome: 'external-id-conflict',
+      });
       await store.endEnrollment('inn', eve);
       expect(await enroll('inn', 'ada@example.com', 'A-1')).toMatchObject({ created: true });
       expect(await byExternalId('inn', 'A-1')).toBe(ada);
@@ -186,7 +231,10 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
     test('enrolling again afterwards is created, the same member, without the former external ID', async () => {
       const ada = await enrolledId('inn', 'ada@example.com', 'A-1');
       await store.endEnrollment('inn', ada);
-      expect(await enroll('inn', 'ada@example.com')).toMatchObject({ created: true, member: { memberId: ada } });
+      expect(await enroll('inn', 'ada@example.com')).toMatchObject({
+        created: true,
+        member: { memberId: ada },
+      });
       expect(await byExternalId('inn', 'A-1')).toBeUndefined();
       expect(await enroll('inn', 'ada@example.com', 'A-2')).toMatchObject({ created: false });
     });
@@ -231,17 +279,31 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
         lastName: 'Byron',
         enrollments: [{ partnerId: 'inn', externalId: 'A-1' }],
       });
-      expect(await importOne('Two@example.com', { memberId: 'ada', lastName: 'Lovelace' })).toBe('changed');
-      const expected = { memberId: 'ada', email: 'Two@example.com', firstName: 'Ada', lastName: 'Lovelace' };
+      expect(await importOne('Two@example.com', { memberId: 'ada', lastName: 'Lovelace' })).toBe(
+        'changed',
+      );
+      const expected = {
+        memberId: 'ada',
+        email: 'Two@example.com',
+        firstName: 'Ada',
+        lastName: 'Lovelace',
+      };
       expect(await store.memberByEmail('inn', 'one@example.com')).toEqual(expected);
       expect(await store.memberByEmail('inn', 'two@example.com')).toEqual(expected);
       expect(await store.memberByExternalId('inn', 'A-1')).toEqual(expected);
       expect(await importOne('one@example.com', { memberId: 'ada' })).toBe('changed');
-      expect(await store.memberByEmail('inn', 'two@example.com')).toMatchObject({ email: 'one@example.com' });
+      expect(await store.memberByEmail('inn', 'two@example.com')).toMatchObject({
+        email: 'one@example.com',
+      });
     });
 
     test('without an id the member is found by address, current or historical', async () => {
-      expect(await importOne('new@example.com', { previous: ['old@example.com'], enrollments: [{ partnerId: 'inn' }] })).toBe('added');
+      expect(
+        await importOne('new@example.com', {
+          previous: ['old@example.com'],
+          enrollments: [{ partnerId: 'inn' }],
+        }),
+      ).toBe('added');
       const ada = await byEmail('inn', 'new@example.com');
       expect(await importOne('new@example.com', { firstName: 'Ada' })).toBe('changed');
       expect(await importOne('old@example.com', { lastName: 'Byron' })).toBe('changed');
@@ -254,7 +316,10 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
     });
 
     test('an enrollment is added or changed, none is removed, and a status left out stays as it is', async () => {
-      await importOne('ada@example.com', { memberId: 'ada', enrollments: [{ partnerId: 'inn' }, { partnerId: 'spa', externalId: 'A-1' }] });
+      await importOne('ada@example.com', {
+        memberId: 'ada',
+        enrollments: [{ partnerId: 'inn' }, { partnerId: 'spa', externalId: 'A-1' }],
+      });
       await importOne('ada@example.com', {
         memberId: 'ada',
         enrollments: [
@@ -277,13 +342,19 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       ).toBe('unchanged');
       expect((await store.member('ada'))?.enrollments).toEqual(expected);
       expect(
-        await importOne('ada@example.com', { memberId: 'ada', enrollments: [{ partnerId: 'spa', status: 'ACTIVE', externalId: 'A-3' }] }),
+        await importOne('ada@example.com', {
+          memberId: 'ada',
+          enrollments: [{ partnerId: 'spa', status: 'ACTIVE', externalId: 'A-3' }],
+        }),
       ).toBe('changed');
       expect(await byExternalId('spa', 'A-3')).toBe('ada');
     });
 
     test('an external ID of another member, or another one than the enrollment has, refuses the whole record', async () => {
-      await importOne('ada@example.com', { memberId: 'ada', enrollments: [{ partnerId: 'inn', externalId: 'A-1' }] });
+      await importOne('ada@example.com', {
+        memberId: 'ada',
+        enrollments: [{ partnerId: 'inn', externalId: 'A-1' }],
+      });
       expect(
         await importOne('eve@example.com', {
           memberId: 'eve',
@@ -291,7 +362,11 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
         }),
       ).toBe('external-id-conflict');
       expect(
-        await importOne('eve@example.com', { memberId: 'ada', firstName: 'Eve', enrollments: [{ partnerId: 'inn', externalId: 'A-2' }] }),
+        await importOne('eve@example.com', {
+          memberId: 'ada',
+          firstName: 'Eve',
+          enrollments: [{ partnerId: 'inn', externalId: 'A-2' }],
+        }),
       ).toBe('external-id-conflict');
       expect(await store.member('eve')).toBeUndefined();
       expect(await store.member('ada')).toMatchObject({ email: 'ada@example.com' });
@@ -299,11 +374,18 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
     });
 
     test('an address that is current elsewhere is refused, as current and as earlier address, and nothing of the record goes in', async () => {
-      await importOne('ada@example.com', { memberId: 'ada', previous: ['history@example.com'], enrollments: [{ partnerId: 'inn' }] });
+      await importOne('ada@example.com', {
+        memberId: 'ada',
+        previous: ['history@example.com'],
+        enrollments: [{ partnerId: 'inn' }],
+      });
       expect(await importOne('ada@example.com', { memberId: 'eve' })).toBe('email-in-use');
-      expect(await importOne('eve@example.com', { memberId: 'eve', previous: ['history@example.com', 'ada@example.com'] })).toBe(
-        'email-in-use',
-      );
+      expect(
+        await importOne('eve@example.com', {
+          memberId: 'eve',
+          previous: ['history@example.com', 'ada@example.com'],
+        }),
+      ).toBe('email-in-use');
       expect(await store.member('eve')).toBeUndefined();
       expect(await byEmail('inn', 'ada@example.com')).toBe('ada');
       expect(await byEmail('inn', 'history@example.com')).toBe('ada');
@@ -316,7 +398,11 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
         enrollments: [{ partnerId: 'inn' }],
       });
       expect(
-        await importOne('one@example.com', { memberId: 'eve', previous: ['two@example.com'], enrollments: [{ partnerId: 'spa' }] }),
+        await importOne('one@example.com', {
+          memberId: 'eve',
+          previous: ['two@example.com'],
+          enrollments: [{ partnerId: 'spa' }],
+        }),
       ).toBe('added');
       for (const email of ['one@example.com', 'two@example.com']) {
         expect(await byEmail('inn', email)).toBeUndefined();
@@ -332,7 +418,10 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
           previous: ['shared@example.com'],
           enrollments: [{ partnerId: 'inn', externalId: 'A-1' }],
         }),
-        record('shared@example.com', { memberId: 'eve', enrollments: [{ partnerId: 'inn', externalId: 'A-2' }] }),
+        record('shared@example.com', {
+          memberId: 'eve',
+          enrollments: [{ partnerId: 'inn', externalId: 'A-2' }],
+        }),
         record('bob@example.com', {
           previous: ['b@example.com'],
           enrollments: [
@@ -344,13 +433,22 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       ];
       expect(await store.importMembers(records)).toEqual(['added', 'added', 'added', 'added']);
       expect(await byEmail('inn', 'shared@example.com')).toBe('eve');
-      expect(await store.importMembers(records)).toEqual(['unchanged', 'unchanged', 'unchanged', 'unchanged']);
+      expect(await store.importMembers(records)).toEqual([
+        'unchanged',
+        'unchanged',
+        'unchanged',
+        'unchanged',
+      ]);
       expect(await byEmail('inn', 'shared@example.com')).toBe('eve');
       expect(await byEmail('inn', 'b@example.com')).toBeUndefined();
     });
 
     test('an address given up can become the current one again', async () => {
-      await importOne('ada@example.com', { memberId: 'ada', previous: ['x@example.com'], enrollments: [{ partnerId: 'inn' }] });
+      await importOne('ada@example.com', {
+        memberId: 'ada',
+        previous: ['x@example.com'],
+        enrollments: [{ partnerId: 'inn' }],
+      });
       await importOne('x@example.com', { memberId: 'eve', enrollments: [{ partnerId: 'inn' }] });
       await importOne('eve@example.com', { memberId: 'eve' });
       expect(await importOne('x@example.com', { memberId: 'ada' })).toBe('changed');
@@ -361,15 +459,35 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
 
     test('the records of a batch act one after the other', async () => {
       const answers = await store.importMembers([
-        record('one@example.com', { memberId: 'ada', enrollments: [{ partnerId: 'inn', externalId: 'A-1' }] }),
+        record('one@example.com', {
+          memberId: 'ada',
+          enrollments: [{ partnerId: 'inn', externalId: 'A-1' }],
+        }),
         record('one@example.com', { memberId: 'eve' }),
         record('one@example.com', { firstName: 'Ada' }),
-        record('two@example.com', { memberId: 'ada', enrollments: [{ partnerId: 'inn', status: 'ENDED' }] }),
-        record('one@example.com', { memberId: 'eve', enrollments: [{ partnerId: 'inn', externalId: 'A-1' }] }),
-        record('one@example.com', { memberId: 'eve', enrollments: [{ partnerId: 'inn', externalId: 'A-1' }] }),
+        record('two@example.com', {
+          memberId: 'ada',
+          enrollments: [{ partnerId: 'inn', status: 'ENDED' }],
+        }),
+        record('one@example.com', {
+          memberId: 'eve',
+          enrollments: [{ partnerId: 'inn', externalId: 'A-1' }],
+        }),
+        record('one@example.com', {
+          memberId: 'eve',
+          enrollments: [{ partnerId: 'inn', externalId: 'A-1' }],
+        }),
         record('one@example.com', { memberId: 'ada' }),
       ]);
-      expect(answers).toEqual(['added', 'email-in-use', 'changed', 'changed', 'added', 'unchanged', 'email-in-use']);
+      expect(answers).toEqual([
+        'added',
+        'email-in-use',
+        'changed',
+        'changed',
+        'added',
+        'unchanged',
+        'email-in-use',
+      ]);
       expect(await byExternalId('inn', 'A-1')).toBe('eve');
       expect(await store.member('ada')).toMatchObject({
         email: 'two@example.com',
@@ -380,11 +498,22 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
 
     test('two members of one batch can exchange an earlier address', async () => {
       await store.importMembers([
-        record('a@example.com', { memberId: 'ada', previous: ['x@example.com'], enrollments: [{ partnerId: 'inn' }] }),
-        record('e@example.com', { memberId: 'eve', previous: ['y@example.com'], enrollments: [{ partnerId: 'inn' }] }),
+        record('a@example.com', {
+          memberId: 'ada',
+          previous: ['x@example.com'],
+          enrollments: [{ partnerId: 'inn' }],
+        }),
+        record('e@example.com', {
+          memberId: 'eve',
+          previous: ['y@example.com'],
+          enrollments: [{ partnerId: 'inn' }],
+        }),
       ]);
       expect(
-        await store.importMembers([record('y@example.com', { memberId: 'ada' }), record('x@example.com', { memberId: 'eve' })]),
+        await store.importMembers([
+          record('y@example.com', { memberId: 'ada' }),
+          record('x@example.com', { memberId: 'eve' }),
+        ]),
       ).toEqual(['changed', 'changed']);
       expect(await byEmail('inn', 'y@example.com')).toBe('ada');
       expect(await byEmail('inn', 'x@example.com')).toBe('eve');
@@ -400,23 +529,32 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       );
       expect(new Set(await store.importMembers(records))).toEqual(new Set(['added']));
       expect(new Set(await store.importMembers(records))).toEqual(new Set(['unchanged']));
-      expect(await Promise.all(records.map((_, i) => byEmail('inn', `old${i}@example.com`)))).toEqual(records.map((_, i) => `m${i}`));
+      expect(
+        await Promise.all(records.map((_, i) => byEmail('inn', `old${i}@example.com`))),
+      ).toEqual(records.map((_, i) => `m${i}`));
       expect(await store.importMembers([])).toEqual([]);
     });
   });
 
   describe('at the same time', () => {
-    const times = <T>(count: number, act: (i: number) => Promise<T>) => Promise.all(Array.from({ length: count }, (_, i) => act(i)));
+    const times = <T>(count: number, act: (i: number) => Promise<T>) =>
+      Promise.all(Array.from({ length: count }, (_, i) => act(i)));
 
     test('50 enrollments of one person make one member, created once', async () => {
-      const enrolled = await times(50, (i) => enroll('inn', i % 2 ? 'Ada@example.com' : 'ada@example.com', 'A-1'));
+      const enrolled = await times(50, (i) =>
+        enroll('inn', i % 2 ? 'Ada@example.com' : 'ada@example.com', 'A-1'),
+      );
       expect(enrolled.filter((one) => one.outcome === 'enrolled' && one.created)).toHaveLength(1);
-      expect(new Set(enrolled.map((one) => one.outcome === 'enrolled' && one.member.memberId)).size).toBe(1);
+      expect(
+        new Set(enrolled.map((one) => one.outcome === 'enrolled' && one.member.memberId)).size,
+      ).toBe(1);
     });
 
     test('two members race for one external ID: one gets it, the other conflicts', async () => {
       for (let round = 0; round < 5; round += 1) {
-        const outcomes = (await times(10, (i) => enroll('inn', `p${round}-${i}@example.com`, `R-${round}`))).map((one) => one.outcome);
+        const outcomes = (
+          await times(10, (i) => enroll('inn', `p${round}-${i}@example.com`, `R-${round}`))
+        ).map((one) => one.outcome);
         expect(outcomes.filter((outcome) => outcome === 'enrolled')).toHaveLength(1);
         expect(outcomes.filter((outcome) => outcome === 'external-id-conflict')).toHaveLength(9);
       }
@@ -426,23 +564,36 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       const ids = await times(20, (i) => enrolledId(`p${i}`, 'ada@example.com', `A-${i}`));
       expect(new Set(ids).size).toBe(1);
       expect((await store.member(ids[0] ?? ''))?.enrollments).toHaveLength(20);
-      expect(new Set(await times(20, (i) => byExternalId(`p${i}`, `A-${i}`)))).toEqual(new Set(ids));
+      expect(new Set(await times(20, (i) => byExternalId(`p${i}`, `A-${i}`)))).toEqual(
+        new Set(ids),
+      );
     });
 
     test('two members race for one address: one gets it, the other is refused', async () => {
       for (let round = 0; round < 5; round += 1) {
         const answers = await times(6, (i) =>
-          importOne(`contested${round}@example.com`, { memberId: `m${round}-${i}`, enrollments: [{ partnerId: 'inn' }] }),
+          importOne(`contested${round}@example.com`, {
+            memberId: `m${round}-${i}`,
+            enrollments: [{ partnerId: 'inn' }],
+          }),
         );
         expect(answers.filter((answer) => answer === 'added')).toHaveLength(1);
         expect(answers.filter((answer) => answer === 'email-in-use')).toHaveLength(5);
-        expect(await byEmail('inn', `contested${round}@example.com`)).toBe(`m${round}-${answers.indexOf('added')}`);
+        expect(await byEmail('inn', `contested${round}@example.com`)).toBe(
+          `m${round}-${answers.indexOf('added')}`,
+        );
       }
     });
 
     test('many take over an address that is history: it ends with one of them', async () => {
-      await importOne('ada@example.com', { memberId: 'ada', previous: ['x@example.com'], enrollments: [{ partnerId: 'inn' }] });
-      const answers = await times(6, (i) => importOne('x@example.com', { memberId: `m${i}`, enrollments: [{ partnerId: 'inn' }] }));
+      await importOne('ada@example.com', {
+        memberId: 'ada',
+        previous: ['x@example.com'],
+        enrollments: [{ partnerId: 'inn' }],
+      });
+      const answers = await times(6, (i) =>
+        importOne('x@example.com', { memberId: `m${i}`, enrollments: [{ partnerId: 'inn' }] }),
+      );
       expect(answers.filter((answer) => answer === 'added')).toHaveLength(1);
       expect(await byEmail('inn', 'x@example.com')).toBe(`m${answers.indexOf('added')}`);
       expect(await byEmail('inn', 'ada@example.com')).toBe('ada');
@@ -450,12 +601,17 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
 
     test('the same import runs several times at once, and each member is there once', async () => {
       const records = Array.from({ length: 60 }, (_, i) =>
-        record(`m${i}@example.com`, { previous: [`old${i}@example.com`], enrollments: [{ partnerId: 'inn', externalId: `X${i}` }] }),
+        record(`m${i}@example.com`, {
+          previous: [`old${i}@example.com`],
+          enrollments: [{ partnerId: 'inn', externalId: `X${i}` }],
+        }),
       );
       const answers = await times(4, () => store.importMembers(records));
       for (const [i] of records.entries()) {
         expect(answers.map((one) => one[i]).filter((answer) => answer === 'added')).toHaveLength(1);
-        expect(await byEmail('inn', `old${i}@example.com`)).toBe(await byExternalId('inn', `X${i}`));
+        expect(await byEmail('inn', `old${i}@example.com`)).toBe(
+          await byExternalId('inn', `X${i}`),
+        );
       }
       expect(new Set(await store.importMembers(records))).toEqual(new Set(['unchanged']));
     });
@@ -463,10 +619,15 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
     test('look-ups of one turn each get their own answer', async () => {
       await store.importMembers(
         Array.from({ length: 150 }, (_, i) =>
-          record(`m${i}@example.com`, { memberId: `m${i}`, enrollments: [{ partnerId: `p${i % 3}`, externalId: `X${i}` }] }),
+          record(`m${i}@example.com`, {
+            memberId: `m${i}`,
+            enrollments: [{ partnerId: `p${i % 3}`, externalId: `X${i}` }],
+          }),
         ),
       );
-      const found = await times(450, async (i) => (i % 2 ? byEmail(`p${i % 3}`, `m${i}@example.com`) : byExternalId(`p${i % 3}`, `X${i}`)));
+      const found = await times(450, async (i) =>
+        i % 2 ? byEmail(`p${i % 3}`, `m${i}@example.com`) : byExternalId(`p${i % 3}`, `X${i}`),
+      );
       expect(found).toEqual(Array.from({ length: 450 }, (_, i) => (i < 150 ? `m${i}` : undefined)));
     });
   });
@@ -501,13 +662,18 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
     await act('import-and-die');
     store = await place.open();
     const records = Array.from({ length: 2_000 }, (_, i) =>
-      record(`import${i}@example.com`, { memberId: `i${i}`, enrollments: [{ partnerId: 'inn', externalId: `I-${i}` }] }),
+      record(`import${i}@example.com`, {
+        memberId: `i${i}`,
+        enrollments: [{ partnerId: 'inn', externalId: `I-${i}` }],
+      }),
     );
     const answers = await store.importMembers(records);
     expect(answers.filter((answer) => answer === 'unchanged').length).toBeGreaterThan(0);
     expect(answers.filter((answer) => answer === 'added').length).toBeGreaterThan(0);
     expect(answers.filter((answer) => answer !== 'added' && answer !== 'unchanged')).toEqual([]);
-    expect(await Promise.all(records.map((_, i) => byExternalId('inn', `I-${i}`)))).toEqual(records.map((_, i) => `i${i}`));
+    expect(await Promise.all(records.map((_, i) => byExternalId('inn', `I-${i}`)))).toEqual(
+      records.map((_, i) => `i${i}`),
+    );
   }, 60_000);
 
   test('it is empty until a member is stored, answers when asked whether it is ready, and keeps what it stored', async () => {

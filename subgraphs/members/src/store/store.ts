@@ -26,9 +26,17 @@ export type Member = Identity & { enrollments: Enrollment[] };
 /** An address as typed, for display, and in canonical form (email.ts), for everything else. */
 export type Address = { typed: string; canonical: string };
 
-export type EnrollInput = { partnerId: string; address: Address; externalId?: string; firstName?: string; lastName?: string };
+export type EnrollInput = {
+  partnerId: string;
+  address: Address;
+  externalId?: string;
+  firstName?: string;
+  lastName?: string;
+};
 
-export type Enrolled = { outcome: 'enrolled'; member: Member; created: boolean } | { outcome: 'external-id-conflict' };
+export type Enrolled =
+  | { outcome: 'enrolled'; member: Member; created: boolean }
+  | { outcome: 'external-id-conflict' };
 
 /** A line of an import, checked and canonical. Names and current address are set, earlier addresses and enrollments are added or changed, none removed. */
 export type MemberRecord = {

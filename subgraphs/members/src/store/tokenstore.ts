@@ -3,7 +3,14 @@ import type { MaybePromise } from '@partner-loyalty/runtime';
 import { type Changed, confirmChange, undoChange } from '../rules/change.ts';
 import type { MemberRecords } from '../rules/enrollment.ts';
 import { addressKey, enrolledKey, type StoredMember, tokenKey } from '../rules/record.ts';
-import { keepChange, keepSignIn, keepUndo, type Redeemer, takeSignIn, usable } from '../rules/redeem.ts';
+import {
+  keepChange,
+  keepSignIn,
+  keepUndo,
+  type Redeemer,
+  takeSignIn,
+  usable,
+} from '../rules/redeem.ts';
 import type { AddressChange, SignInToken, StoredToken } from '../rules/token.ts';
 import type { Address, Identity } from './store.ts';
 
@@ -13,15 +20,31 @@ export type Mailbox = Identity & { address: string };
 /** Times count milliseconds since 1970. Tokens are known by their hash alone. */
 export type TokenStore = {
   /** Keeps a sign-in token with the member actively enrolled with its partner under this address, current or historical; undefined where there is none. */
-  keepSignIn(token: Omit<SignInToken, 'address'>, sought: string, now: number): Promise<Mailbox | undefined>;
+  keepSignIn(
+    token: Omit<SignInToken, 'address'>,
+    sought: string,
+    now: number,
+  ): Promise<Mailbox | undefined>;
   /** Keeps a token for a change of address; false where the member may not change it now. */
-  keepChange(token: StoredToken & { use: 'change' }, memberId: string, now: number): Promise<boolean>;
+  keepChange(
+    token: StoredToken & { use: 'change' },
+    memberId: string,
+    now: number,
+  ): Promise<boolean>;
   /** Keeps a token that undoes a change of address for 7 days from the change on; undefined where there is no such change. */
-  keepUndo(hash: string, memberId: string, changeId: string, now: number): Promise<AddressChange | undefined>;
+  keepUndo(
+    hash: string,
+    memberId: string,
+    changeId: string,
+    now: number,
+  ): Promise<AddressChange | undefined>;
   /** Uses a sign-in token up, for one of any number of concurrent calls. Undefined where it is not good for this redeemer; then it stays as it is. */
   takeSignIn(hash: string, redeemer: Redeemer, now: number): Promise<Mailbox | undefined>;
   /** The change of address that a token proves, without using it up. */
-  provenChange(hash: string, now: number): MaybePromise<{ memberId: string; address: Address } | undefined>;
+  provenChange(
+    hash: string,
+    now: number,
+  ): MaybePromise<{ memberId: string; address: Address } | undefined>;
   /** Uses the token of provenChange up and makes its address the current one. `changeId` names the change. */
   confirmChange(hash: string, changeId: string, now: number): Promise<Changed>;
   /** Uses an undo token up: the address from before the change is current again, the one it brought leads nowhere. `undoId` names this call. */
@@ -36,9 +59,14 @@ export type Engine = {
 
 export function createTokenStore({ find, change }: Engine): TokenStore {
   return {
-    keepSignIn: (token, sought, now) => change([], [enrolledKey(token.partnerId, sought)], (rows) => keepSignIn(rows, token, sought, now)),
-    keepChange: (token, memberId, now) => change([memberId], [], (rows) => keepChange(rows, token, memberId, now)),
-    keepUndo: (hash, memberId, changeId, now) => change([memberId], [], (rows) => keepUndo(rows, hash, memberId, changeId, now)),
+    keepSignIn: (token, sought, now) =>
+      change([], [enrolledKey(token.partnerId, sought)], (rows) =>
+        keepSignIn(rows, token, sought, now),
+      ),
+    keepChange: (token, memberId, now) =>
+      change([memberId], [], (rows) => keepChange(rows, token, memberId, now)),
+    keepUndo: (hash, memberId, changeId, now) =>
+      change([memberId], [], (rows) => keepUndo(rows, hash, memberId, changeId, now)),
     async takeSignIn(hash, redeemer, now) {
       // Looked for first, so that trying out tokens costs no write.
       if ((await find(tokenKey(hash))) === undefined) return undefined;
@@ -54,7 +82,9 @@ export function createTokenStore({ find, change }: Engine): TokenStore {
       const token = row && usable(row, hash, 'change', now);
       if (row === undefined || token === undefined) return { outcome: 'invalid-token' };
       const attempt = { hash, memberId: row.memberId, attemptId: changeId };
-      return change([row.memberId], [addressKey(token.address.canonical)], (rows) => confirmChange(rows, attempt, now));
+      return change([row.memberId], [addressKey(token.address.canonical)], (rows) =>
+        confirmChange(rows, attempt, now),
+      );
     },
     async undoChange(hash, undoId, now) {
       const row = await find(tokenKey(hash));
@@ -62,7 +92,9 @@ export function createTokenStore({ find, change }: Engine): TokenStore {
       const changed = row?.changes?.find(({ id }) => id === token?.changeId);
       if (row === undefined || changed === undefined) return { outcome: 'invalid-token' };
       const attempt = { hash, memberId: row.memberId, attemptId: undoId };
-      return change([row.memberId], [addressKey(changed.from.canonical)], (rows) => undoChange(rows, attempt, now));
+      return change([row.memberId], [addressKey(changed.from.canonical)], (rows) =>
+        undoChange(rows, attempt, now),
+      );
     },
   };
 }

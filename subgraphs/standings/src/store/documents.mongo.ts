@@ -8,7 +8,10 @@ import type { Activity, Program, Standing } from './store.ts';
 export type StandingDocument = Standing & { _id: string; activities: StoredActivity[] };
 export type StoredActivity = { id: string; points: number; stays: number; occurredAt: Date };
 export type ProgramDocument = Program & { _id: string };
-export type Collections = { standings: Collection<StandingDocument>; programs: Collection<ProgramDocument> };
+export type Collections = {
+  standings: Collection<StandingDocument>;
+  programs: Collection<ProgramDocument>;
+};
 
 const text = { bsonType: 'string', minLength: 1 };
 const int = { bsonType: 'int' };
@@ -39,12 +42,19 @@ const SCHEMAS = {
       membershipYear: {
         bsonType: 'object',
         required: ['start', 'timeZone'],
-        properties: { start: { bsonType: 'string', pattern: '^[0-9]{2}-[0-9]{2}$' }, timeZone: text },
+        properties: {
+          start: { bsonType: 'string', pattern: '^[0-9]{2}-[0-9]{2}$' },
+          timeZone: text,
+        },
       },
       tiers: {
         bsonType: 'array',
         minItems: 1,
-        items: { bsonType: 'object', required: ['name', 'points'], properties: { name: text, points: { bsonType: 'int', minimum: 0 } } },
+        items: {
+          bsonType: 'object',
+          required: ['name', 'points'],
+          properties: { name: text, points: { bsonType: 'int', minimum: 0 } },
+        },
       },
     },
   },
@@ -53,7 +63,9 @@ const SCHEMAS = {
 /** The collections with their validators, and the index by which an activity's id is in one document at most; within one the filter of `counting` sees to that. */
 export async function openCollections(db: Db): Promise<Collections> {
   const [standings, programs] = await Promise.all([
-    openCollection<StandingDocument>(db, 'standings', SCHEMAS.standings, [[{ 'activities.id': 1 }, { unique: true }]]),
+    openCollection<StandingDocument>(db, 'standings', SCHEMAS.standings, [
+      [{ 'activities.id': 1 }, { unique: true }],
+    ]),
     openCollection<ProgramDocument>(db, 'programs', SCHEMAS.programs),
   ]);
   return { standings, programs };
@@ -71,14 +83,22 @@ export function programsQuery({ programs }: Collections, partnerIds: readonly st
 
 /** The sums of standings, as the driver asks for them. */
 export function sumsQuery({ standings }: Collections, ids: readonly string[]) {
-  return standings.find({ _id: { $in: ids } }, { projection: { points: 1, stays: 1 }, batchSize: wholeAnswer(ids) });
+  return standings.find(
+    { _id: { $in: ids } },
+    { projection: { points: 1, stays: 1 }, batchSize: wholeAnswer(ids) },
+  );
 }
 
 /** Those of the activities that are stored, each with the id of the standing it counts for, as the driver asks for them. */
 export function activitiesQuery({ standings }: Collections, activityIds: readonly string[]) {
   const among = { 'activities.id': { $in: activityIds } };
   return standings.aggregate<{ _id: string; activities: StoredActivity }>(
-    [{ $match: among }, { $project: { activities: 1 } }, { $unwind: '$activities' }, { $match: among }],
+    [
+      { $match: among },
+      { $project: { activities: 1 } },
+      { $unwind: '$activities' },
+      { $match: among },
+    ],
     { batchSize: wholeAnswer(activityIds) },
   );
 }
@@ -97,12 +117,22 @@ export function counting(standing: string, activities: readonly Activity[]) {
   const points = activities.reduce((sum, activity) => sum + activity.points, 0);
   const stays = activities.reduce((sum, activity) => sum + activity.stays, 0);
   const stored = activities.map((activity): StoredActivity => {
-    return { id: activity.activityId, points: activity.points, stays: activity.stays, occurredAt: activity.occurredAt };
+    return {
+      id: activity.activityId,
+      points: activity.points,
+      stays: activity.stays,
+      occurredAt: activity.occurredAt,
+    };
   });
   const withinInt = (change: number) => ({ $gte: INT_MIN - change, $lte: INT_MAX - change });
   return {
     updateOne: {
-      filter: { _id: standing, 'activities.id': { $nin: stored.map(({ id }) => id) }, points: withinInt(points), stays: withinInt(stays) },
+      filter: {
+        _id: standing,
+        'activities.id': { $nin: stored.map(({ id }) => id) },
+        points: withinInt(points),
+        stays: withinInt(stays),
+      },
       update: { $inc: { points, stays }, $push: { activities: { $each: stored } } },
       upsert: true,
     },

@@ -3,7 +3,10 @@ import type { MaybePromise } from '@partner-loyalty/runtime';
 import { keepPrograms } from './programs.ts';
 import type { Program } from './store.ts';
 
-const PROGRAM: Program = { membershipYear: { start: '01-01', timeZone: 'UTC' }, tiers: [{ name: 'Only', points: 0 }] };
+const PROGRAM: Program = {
+  membershipYear: { start: '01-01', timeZone: 'UTC' },
+  tiers: [{ name: 'Only', points: 0 }],
+};
 
 describe.each<[string, (value: Program | undefined) => MaybePromise<Program | undefined>]>([
   ['at once', (value) => value],

@@ -19,7 +19,12 @@ export function keepPrograms(
   load: (partnerId: string) => MaybePromise<Program | undefined>,
   clock: { now(): number } = performance,
 ): Programs {
-  const kept = new LRUCache<string, { program: Program | undefined }>({ max: MAX_PROGRAMS, ttl: KEPT_MS, ttlResolution: 0, perf: clock });
+  const kept = new LRUCache<string, { program: Program | undefined }>({
+    max: MAX_PROGRAMS,
+    ttl: KEPT_MS,
+    ttlResolution: 0,
+    perf: clock,
+  });
   const keep = (partnerId: string, program: Program | undefined) => {
     kept.set(partnerId, { program });
     return program;
@@ -29,7 +34,9 @@ export function keepPrograms(
       const found = kept.get(partnerId);
       if (found !== undefined) return found.program;
       const loaded = load(partnerId);
-      return loaded instanceof Promise ? loaded.then((program) => keep(partnerId, program)) : keep(partnerId, loaded);
+      return loaded instanceof Promise
+        ? loaded.then((program) => keep(partnerId, program))
+        : keep(partnerId, loaded);
     },
     forget: (partnerId) => void kept.delete(partnerId),
   };

@@ -3,7 +3,14 @@ import { setTimeout } from 'node:timers/promises';
 import { DUPLICATE_KEY, WRITE_CONFLICT } from '@partner-loyalty/runtime';
 import { MongoBulkWriteError } from 'mongodb';
 import { fitsInt } from '../int.ts';
-import { activitiesQuery, type Collections, counting, type StoredActivity, standingId, sumsQuery } from './documents.mongo.ts';
+import {
+  activitiesQuery,
+  type Collections,
+  counting,
+  type StoredActivity,
+  standingId,
+  sumsQuery,
+} from './documents.mongo.ts';
 import type { DatedActivity, Recorded } from './store.ts';
 
 /** An activity of the batch, its place in it, and the standing it counts for. */
@@ -12,10 +19,17 @@ type Placed = { activity: DatedActivity; place: number; standing: string };
 const MAX_ATTEMPTS = 100;
 
 /** Counts each activity once; the answers are in the order of the batch. Where it fails, a part may be counted, and repeating it is safe. */
-export async function recordSome(collections: Collections, batch: readonly DatedActivity[]): Promise<Recorded[]> {
+export async function recordSome(
+  collections: Collections,
+  batch: readonly DatedActivity[],
+): Promise<Recorded[]> {
   const outcomes = new Array<Recorded>(batch.length);
   let waiting = batch.map((activity, place): Placed => {
-    return { activity, place, standing: standingId(activity.partnerId, activity.memberId, activity.year) };
+    return {
+      activity,
+      place,
+      standing: standingId(activity.partnerId, activity.memberId, activity.year),
+    };
   });
   for (let attempt = 1; waiting.length > 0; ) {
     const before = waiting.length;
@@ -26,7 +40,8 @@ export async function recordSome(collections: Collections, batch: readonly Dated
     await explain(collections, waiting, outcomes);
     waiting = waiting.filter(({ place }) => outcomes[place] === undefined);
     if (waiting.length < before) continue;
-    if (attempt === MAX_ATTEMPTS) throw new Error(`a standing was written by others ${MAX_ATTEMPTS} times in a row`);
+    if (attempt === MAX_ATTEMPTS)
+      throw new Error(`a standing was written by others ${MAX_ATTEMPTS} times in a row`);
     await setTimeout(Math.random() * attempt++);
   }
   return outcomes;
@@ -46,17 +61,30 @@ async function write({ standings }: Collections, groups: readonly Placed[][]): P
   } catch (error) {
     if (!(error instanceof MongoBulkWriteError)) throw error;
     const faults = [error.writeErrors].flat();
-    if (faults.length === 0 || faults.some(({ code }) => code !== DUPLICATE_KEY && code !== WRITE_CONFLICT)) throw error;
+    if (
+      faults.length === 0 ||
+      faults.some(({ code }) => code !== DUPLICATE_KEY && code !== WRITE_CONFLICT)
+    )
+      throw error;
     const refused = new Set(faults.map(({ index }) => index));
     return groups.filter((_, index) => !refused.has(index)).flat();
   }
 }
 
 /** Notes what became of activities that were not counted; nothing for those that another write kept out, and that can be tried again. */
-async function explain(collections: Collections, activities: readonly Placed[], outcomes: Recorded[]): Promise<void> {
+async function explain(
+  collections: Collections,
+  activities: readonly Placed[],
+  outcomes: Recorded[],
+): Promise<void> {
   if (activities.length === 0) return;
   const ids = activities.map(({ activity }) => activity.activityId);
-  const stored = new Map((await activitiesQuery(collections, ids).toArray()).map((found) => [found.activities.id, found]));
+  const stored = new Map(
+    (await activitiesQuery(collections, ids).toArray()).map((found) => [
+      found.activities.id,
+      found,
+    ]),
+  );
   const missing: Placed[] = [];
   for (const placed of activities) {
     const found = stored.get(placed.activity.activityId);
@@ -65,10 +93,13 @@ async function explain(collections: Collections, activities: readonly Placed[], 
   }
   if (missing.length === 0) return;
   const standings = missing.map(({ standing }) => standing);
-  const sums = new Map((await sumsQuery(collections, standings).toArray()).map((found) => [found._id, found]));
+  const sums = new Map(
+    (await sumsQuery(collections, standings).toArray()).map((found) => [found._id, found]),
+  );
   for (const { activity, place, standing } of missing) {
     const { points, stays } = sums.get(standing) ?? { points: 0, stays: 0 };
-    if (!fitsInt(points + activity.points) || !fitsInt(stays + activity.stays)) outcomes[place] = 'out-of-range';
+    if (!fitsInt(points + activity.points) || !fitsInt(stays + activity.stays))
+      outcomes[place] = 'out-of-range';
   }
 }
 
@@ -78,14 +109,18 @@ async function explain(collections: Collections, activities: readonly Placed[], 
  */
 function groupsOf(activities: readonly Placed[], together: boolean): Placed[][] {
   const ids = new Set<string>();
-  const groups = new Map<string | number, { members: Placed[]; points: number; stays: number; full: boolean }>();
+  const groups = new Map<
+    string | number,
+    { members: Placed[]; points: number; stays: number; full: boolean }
+  >();
   for (const placed of activities) {
     const { activity, standing, place } = placed;
     const key = together ? standing : place;
     const group = groups.get(key) ?? { members: [], points: 0, stays: 0, full: false };
     groups.set(key, group);
     if (ids.has(activity.activityId)) continue;
-    group.full ||= !fitsInt(group.points + activity.points) || !fitsInt(group.stays + activity.stays);
+    group.full ||=
+      !fitsInt(group.points + activity.points) || !fitsInt(group.stays + activity.stays);
     if (group.full) continue;
     ids.add(activity.activityId);
     group.members.push(placed);
@@ -96,7 +131,10 @@ function groupsOf(activities: readonly Placed[], together: boolean): Placed[][] 
 }
 
 /** The year plays no part: it follows from the rest, by the program of the day it was recorded. */
-function isSame({ _id, activities: stored }: { _id: string; activities: StoredActivity }, activity: DatedActivity): boolean {
+function isSame(
+  { _id, activities: stored }: { _id: string; activities: StoredActivity },
+  activity: DatedActivity,
+): boolean {
   return (
     _id.startsWith(standingId(activity.partnerId, activity.memberId, '')) &&
     stored.points === activity.points &&

@@ -6,11 +6,20 @@ import { keepPrograms } from './programs.ts';
 import type { Activity, DatedActivity, Program, Recorded, StandingsStore } from './store.ts';
 
 // Lists without field names, since there are millions of them.
-type StoredActivity = [partnerId: string, memberId: string, points: number, stays: number, occurredAtMs: number];
+type StoredActivity = [
+  partnerId: string,
+  memberId: string,
+  points: number,
+  stays: number,
+  occurredAtMs: number,
+];
 type StoredStanding = [points: number, stays: number];
 
 /** Opens the store in `dataDir/standings`. Throws where the folder cannot be written or the store belongs to the other environment. */
-export async function openLmdbStandingsStore(dataDir: string, environment: Environment): Promise<StandingsStore> {
+export async function openLmdbStandingsStore(
+  dataDir: string,
+  environment: Environment,
+): Promise<StandingsStore> {
   const root = await openLmdb(dataDir, 'standings', environment);
   // In a transaction: outside, each would begin one of its own, and have the whole process wait for whoever writes at the moment.
   const databases = await root.transaction(() => openDatabases(root));
@@ -25,7 +34,10 @@ function openDatabases(root: RootDatabase) {
   };
 }
 
-function createLmdbStandingsStore(root: RootDatabase, databases: ReturnType<typeof openDatabases>): StandingsStore {
+function createLmdbStandingsStore(
+  root: RootDatabase,
+  databases: ReturnType<typeof openDatabases>,
+): StandingsStore {
   const { programs, standings, activities } = databases;
   const kept = keepPrograms((partnerId) => programs.get(partnerId));
 
@@ -66,7 +78,8 @@ function createLmdbStandingsStore(root: RootDatabase, databases: ReturnType<type
       await root.flushed;
       return outcomes;
     },
-    isEmpty: async () => programs.getKeysCount({ limit: 1 }) + activities.getKeysCount({ limit: 1 }) === 0,
+    isEmpty: async () =>
+      programs.getKeysCount({ limit: 1 }) + activities.getKeysCount({ limit: 1 }) === 0,
     async ready() {
       root.get('environment');
     },

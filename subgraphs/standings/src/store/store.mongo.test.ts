@@ -1,11 +1,20 @@
 // What the standings store asks of MongoDB itself: indexed reads and writes, uniqueness, valid documents.
 import { type Db, MongoClient } from 'mongodb';
 import { activity, newPlace, type Place } from '../../test/engine.ts';
-import { activitiesQuery, type Collections, counting, programsQuery, standingId, sumsQuery } from './documents.mongo.ts';
+import {
+  activitiesQuery,
+  type Collections,
+  counting,
+  programsQuery,
+  standingId,
+  sumsQuery,
+} from './documents.mongo.ts';
 import type { StandingsStore } from './store.ts';
 
 const YEAR = '2026-01-01';
-const idsOfTurn = Array.from({ length: 100 }, (_, index) => standingId('inn', `member-${index}`, YEAR));
+const idsOfTurn = Array.from({ length: 100 }, (_, index) =>
+  standingId('inn', `member-${index}`, YEAR),
+);
 
 let place: Place;
 let store: StandingsStore;
@@ -19,9 +28,16 @@ beforeAll(async () => {
   client = new MongoClient(place.settings.mongodbUrl ?? '');
   db = client.db();
   collections = { standings: db.collection('standings'), programs: db.collection('programs') };
-  await store.record(Array.from({ length: 2_000 }, (_, index) => activity(`a${index}`, 1, { memberId: `member-${index % 1_000}` })));
+  await store.record(
+    Array.from({ length: 2_000 }, (_, index) =>
+      activity(`a${index}`, 1, { memberId: `member-${index % 1_000}` }),
+    ),
+  );
   for (const partnerId of ['inn', 'spa', 'rail']) {
-    await store.putProgram(partnerId, { membershipYear: { start: '01-01', timeZone: 'UTC' }, tiers: [{ name: 'Only', points: 0 }] });
+    await store.putProgram(partnerId, {
+      membershipYear: { start: '01-01', timeZone: 'UTC' },
+      tiers: [{ name: 'Only', points: 0 }],
+    });
   }
 });
 afterAll(async () => {
@@ -32,7 +48,11 @@ afterAll(async () => {
 test.each<[string, () => { explain(): Promise<unknown> }, string]>([
   ['of a standing', () => sumsQuery(collections, [standingId('inn', 'member-1', YEAR)]), '_id_'],
   ['of the standings of a turn', () => sumsQuery(collections, idsOfTurn), '_id_'],
-  ['of a standing that is not there', () => sumsQuery(collections, [standingId('inn', 'nobody', YEAR)]), '_id_'],
+  [
+    'of a standing that is not there',
+    () => sumsQuery(collections, [standingId('inn', 'nobody', YEAR)]),
+    '_id_',
+  ],
   ['of a program', () => programsQuery(collections, ['inn']), '_id_'],
 ])('the read %s reads an index and no more documents than it finds', async (_, query, index) => {
   const plan = await query().explain();
@@ -69,11 +89,20 @@ test.each<[string, Record<string, unknown>]>([
   ['points beyond Int', { points: 2_147_483_648 }],
   ['no stays', { stays: null }],
   ['an activity without an id', { activities: [{ points: 1, stays: 0, occurredAt: new Date() }] }],
-  ['an activity whose time is a text', { activities: [{ id: 'bad', points: 1, stays: 0, occurredAt: '2026-01-01' }] }],
+  [
+    'an activity whose time is a text',
+    { activities: [{ id: 'bad', points: 1, stays: 0, occurredAt: '2026-01-01' }] },
+  ],
 ])('a standing with %s is refused', async (_, part) => {
-  const good = { points: 1, stays: 0, activities: [{ id: 'good', points: 1, stays: 0, occurredAt: new Date() }] };
+  const good = {
+    points: 1,
+    stays: 0,
+    activities: [{ id: 'good', points: 1, stays: 0, occurredAt: new Date() }],
+  };
   const documents = db.collection<{ _id: string }>('standings');
-  await expect(documents.insertOne({ _id: 'inn\0bad\x002026', ...good, ...part })).rejects.toMatchObject({ code: 121 });
+  await expect(
+    documents.insertOne({ _id: 'inn\0bad\x002026', ...good, ...part }),
+  ).rejects.toMatchObject({ code: 121 });
 });
 
 test.each<[string, Record<string, unknown>]>([
@@ -83,9 +112,14 @@ test.each<[string, Record<string, unknown>]>([
   ['no time zone', { membershipYear: { start: '01-01' } }],
   ['a start that is no day', { membershipYear: { start: 'January', timeZone: 'UTC' } }],
 ])('a program with %s is refused', async (_, part) => {
-  const good = { membershipYear: { start: '01-01', timeZone: 'UTC' }, tiers: [{ name: 'Only', points: 0 }] };
+  const good = {
+    membershipYear: { start: '01-01', timeZone: 'UTC' },
+    tiers: [{ name: 'Only', points: 0 }],
+  };
   const documents = db.collection<{ _id: string }>('programs');
-  await expect(documents.insertOne({ _id: 'bad', ...good, ...part })).rejects.toMatchObject({ code: 121 });
+  await expect(documents.insertOne({ _id: 'bad', ...good, ...part })).rejects.toMatchObject({
+    code: 121,
+  });
 });
 
 // MongoDB's word and PostgreSQL's for a scan, and DocumentDB's for documents that are read and thrown away, also where an index leads to all of them.
@@ -97,7 +131,11 @@ function indexesUsed(plan: unknown): Set<unknown> {
   const look = (value: unknown) => {
     if (typeof value !== 'object' || value === null) return;
     // Cast: a plan is JSON of many shapes.
-    const { stage, indexName, 'Index Name': node } = value as { stage?: unknown; indexName?: unknown; 'Index Name'?: unknown };
+    const {
+      stage,
+      indexName,
+      'Index Name': node,
+    } = value as { stage?: unknown; indexName?: unknown; 'Index Name'?: unknown };
     if (typeof stage === 'string' && stage.endsWith('IXSCAN')) used.add(indexName);
     if (typeof stage === 'string' && stage.endsWith('IDHACK')) used.add('_id_');
     if (node !== undefined) used.add(node);

@@ -19,9 +19,11 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
   });
   afterEach(() => place.release());
 
-  const standing = async (memberId = 'ada', partnerId = 'inn', year = '2026-01-01') => store.standing(partnerId, memberId, year);
+  const standing = async (memberId = 'ada', partnerId = 'inn', year = '2026-01-01') =>
+    store.standing(partnerId, memberId, year);
   const recordOne = async (one: DatedActivity) => (await store.record([one]))[0];
-  const count = (outcomes: readonly (Recorded | undefined)[], outcome: Recorded) => outcomes.filter((one) => one === outcome).length;
+  const count = (outcomes: readonly (Recorded | undefined)[], outcome: Recorded) =>
+    outcomes.filter((one) => one === outcome).length;
   const other = (...args: string[]) =>
     promisify(execFile)(process.execPath, [
       '--import',
@@ -50,11 +52,11 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
 
     test('without activity there is no standing', async () => {
       await store.record([activity('1', 100)]);
-      expect([await standing('bob'), await standing('ada', 'spa'), await standing('ada', 'inn', '2027-01-01')]).toEqual([
-        undefined,
-        undefined,
-        undefined,
-      ]);
+      expect([
+        await standing('bob'),
+        await standing('ada', 'spa'),
+        await standing('ada', 'inn', '2027-01-01'),
+      ]).toEqual([undefined, undefined, undefined]);
     });
 
     test('sums may be negative', async () => {
@@ -97,12 +99,23 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
         activity('1', 5, { memberId: 'bob' }),
         activity('1', 5),
       ];
-      expect(await store.record(batch)).toEqual(['counted', 'known', 'other-content', 'counted', 'other-content', 'known']);
+      expect(await store.record(batch)).toEqual([
+        'counted',
+        'known',
+        'other-content',
+        'counted',
+        'other-content',
+        'known',
+      ]);
       expect(await standing()).toEqual({ points: 6, stays: 0 });
     });
 
     test('sums stay within Int: what would leave it is refused, and counts once there is room', async () => {
-      await store.record([activity('1', BILLION), activity('2', BILLION), activity('3', INT_MAX - 2 * BILLION)]);
+      await store.record([
+        activity('1', BILLION),
+        activity('2', BILLION),
+        activity('3', INT_MAX - 2 * BILLION),
+      ]);
       expect(await standing()).toEqual({ points: INT_MAX, stays: 0 });
       expect(await store.record([activity('4', 1), activity('4', 1), activity('4', 1)])).toEqual([
         'out-of-range',
@@ -112,14 +125,21 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
       expect(await recordOne(activity('5', -1, { stays: 1 }))).toBe('counted');
       expect(await recordOne(activity('4', 1))).toBe('counted');
       expect(await standing()).toEqual({ points: INT_MAX, stays: 1 });
-      await store.record([activity('6', -BILLION, { memberId: 'bob' }), activity('7', -BILLION, { memberId: 'bob' })]);
-      expect(await recordOne(activity('8', INT_MIN + 2 * BILLION, { memberId: 'bob' }))).toBe('counted');
+      await store.record([
+        activity('6', -BILLION, { memberId: 'bob' }),
+        activity('7', -BILLION, { memberId: 'bob' }),
+      ]);
+      expect(await recordOne(activity('8', INT_MIN + 2 * BILLION, { memberId: 'bob' }))).toBe(
+        'counted',
+      );
       expect(await recordOne(activity('9', -1, { memberId: 'bob' }))).toBe('out-of-range');
       expect(await standing('bob')).toEqual({ points: INT_MIN, stays: 0 });
     });
 
     test('stays keep within Int as well', async () => {
-      const stays = [BILLION, BILLION, BILLION].map((one, index) => activity(`${index}`, 1, { stays: one }));
+      const stays = [BILLION, BILLION, BILLION].map((one, index) =>
+        activity(`${index}`, 1, { stays: one }),
+      );
       expect(await store.record(stays)).toEqual(['counted', 'counted', 'out-of-range']);
       expect(await standing()).toEqual({ points: 2, stays: 2 * BILLION });
     });
@@ -131,7 +151,16 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
     });
 
     test('ids of any script and length, and names of prototypes, are texts like any other', async () => {
-      const ids = ['\u{1f600}'.repeat(128), '名'.repeat(128), '__proto__', 'constructor', '$where', 'a.b', '1', ' '];
+      const ids = [
+        '\u{1f600}'.repeat(128),
+        '名'.repeat(128),
+        '__proto__',
+        'constructor',
+        '$where',
+        'a.b',
+        '1',
+        ' ',
+      ];
       const batch = ids.map((id) => activity(id, 3, { partnerId: id, memberId: id }));
       expect(count(await store.record(batch), 'counted')).toBe(ids.length);
       for (const id of ids) expect(await standing(id, id)).toEqual({ points: 3, stays: 0 });
@@ -157,25 +186,29 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
       });
       let run = 0;
       await fc.assert(
-        fc.asyncProperty(fc.array(fc.array(any, { maxLength: 5 }), { maxLength: 4 }), async (batches) => {
-          run += 1;
-          const sums = new Map<string, Standing>();
-          const known = new Map<string, string>();
-          for (const batch of batches) {
-            const placed = batch.map((one) => ({
-              ...one,
-              activityId: `${run}-${one.activityId}`,
-              partnerId: `${run}-${one.partnerId}`,
-              occurredAt: new Date(one.year),
-            }));
-            // Which one of several that do not fit together is refused depends on their order, which MongoDB is free to choose within a batch.
-            for (const one of placed) expect(await recordOne(one)).toBe(inModel(sums, known, one));
-          }
-          for (const [key, sum] of sums) {
-            const [partnerId = '', memberId, year] = key.split('/');
-            expect(await standing(memberId, partnerId, year)).toEqual(sum);
-          }
-        }),
+        fc.asyncProperty(
+          fc.array(fc.array(any, { maxLength: 5 }), { maxLength: 4 }),
+          async (batches) => {
+            run += 1;
+            const sums = new Map<string, Standing>();
+            const known = new Map<string, string>();
+            for (const batch of batches) {
+              const placed = batch.map((one) => ({
+                ...one,
+                activityId: `${run}-${one.activityId}`,
+                partnerId: `${run}-${one.partnerId}`,
+                occurredAt: new Date(one.year),
+              }));
+              // Which one of several that do not fit together is refused depends on their order, which MongoDB is free to choose within a batch.
+              for (const one of placed)
+                expect(await recordOne(one)).toBe(inModel(sums, known, one));
+            }
+            for (const [key, sum] of sums) {
+              const [partnerId = '', memberId, year] = key.split('/');
+              expect(await standing(memberId, partnerId, year)).toEqual(sum);
+            }
+          },
+        ),
         { numRuns: engine === 'lmdb' ? 50 : 15 },
       );
     });
@@ -183,27 +216,39 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
 
   describe('recording at the same time', () => {
     test('the same activity sent 50 times counts once', async () => {
-      const outcomes = await Promise.all(Array.from({ length: 50 }, () => recordOne(activity('1', 10, { stays: 1 }))));
+      const outcomes = await Promise.all(
+        Array.from({ length: 50 }, () => recordOne(activity('1', 10, { stays: 1 }))),
+      );
       expect([count(outcomes, 'counted'), count(outcomes, 'known')]).toEqual([1, 49]);
       expect(await standing()).toEqual({ points: 10, stays: 1 });
     });
 
     test('50 activities of one standing all count', async () => {
-      const outcomes = await Promise.all(Array.from({ length: 50 }, (_, index) => recordOne(activity(`${index}`, index, { stays: 1 }))));
+      const outcomes = await Promise.all(
+        Array.from({ length: 50 }, (_, index) =>
+          recordOne(activity(`${index}`, index, { stays: 1 })),
+        ),
+      );
       expect(count(outcomes, 'counted')).toBe(50);
       expect(await standing()).toEqual({ points: 1_225, stays: 50 });
     });
 
     test('of 20 members who race for one id, one gets it', async () => {
       const members = Array.from({ length: 20 }, (_, index) => `member-${index}`);
-      const outcomes = await Promise.all(members.map((memberId) => recordOne(activity('1', 10, { memberId }))));
+      const outcomes = await Promise.all(
+        members.map((memberId) => recordOne(activity('1', 10, { memberId }))),
+      );
       expect([count(outcomes, 'counted'), count(outcomes, 'other-content')]).toEqual([1, 19]);
       const standings = await Promise.all(members.map((memberId) => standing(memberId)));
-      expect(standings.map((one) => one?.points)).toEqual(outcomes.map((outcome) => (outcome === 'counted' ? 10 : undefined)));
+      expect(standings.map((one) => one?.points)).toEqual(
+        outcomes.map((outcome) => (outcome === 'counted' ? 10 : undefined)),
+      );
     });
 
     test('of 10 activities that race for the last room within Int, as many count as there is room for', async () => {
-      const outcomes = await Promise.all(Array.from({ length: 10 }, (_, index) => recordOne(activity(`${index}`, BILLION))));
+      const outcomes = await Promise.all(
+        Array.from({ length: 10 }, (_, index) => recordOne(activity(`${index}`, BILLION))),
+      );
       expect([count(outcomes, 'counted'), count(outcomes, 'out-of-range')]).toEqual([2, 8]);
       expect(await standing()).toEqual({ points: 2 * BILLION, stays: 0 });
     });
@@ -228,9 +273,16 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
     });
 
     test('two import the same at once, beside this one, and each activity counts once', async () => {
-      const [one, two, own] = await Promise.all([other('import'), other('import'), store.record(IMPORT.slice(0, 500))]);
+      const [one, two, own] = await Promise.all([
+        other('import'),
+        other('import'),
+        store.record(IMPORT.slice(0, 500)),
+      ]);
       const outcomes = [...JSON.parse(one.stdout), ...JSON.parse(two.stdout), ...own];
-      expect([count(outcomes, 'counted'), count(outcomes, 'known')]).toEqual([IMPORT.length, IMPORT.length + 500]);
+      expect([count(outcomes, 'counted'), count(outcomes, 'known')]).toEqual([
+        IMPORT.length,
+        IMPORT.length + 500,
+      ]);
       await expectImported();
     });
   });
@@ -268,7 +320,9 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
   test('reads of one turn each get their own answer', async () => {
     const members = Array.from({ length: 250 }, (_, index) => `member-${index}`);
     await store.record(members.map((memberId, index) => activity(memberId, index, { memberId })));
-    const found = await Promise.all([...members, 'nobody', ...members].map((memberId) => standing(memberId)));
+    const found = await Promise.all(
+      [...members, 'nobody', ...members].map((memberId) => standing(memberId)),
+    );
     const points = members.map((_, index) => index);
     expect(found.map((one) => one?.points)).toEqual([...points, undefined, ...points]);
   });
@@ -283,12 +337,17 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
   });
 
   test('a program alone makes it not empty', async () => {
-    await store.putProgram('inn', { membershipYear: { start: '01-01', timeZone: 'UTC' }, tiers: [{ name: 'Only', points: 0 }] });
+    await store.putProgram('inn', {
+      membershipYear: { start: '01-01', timeZone: 'UTC' },
+      tiers: [{ name: 'Only', points: 0 }],
+    });
     expect(await store.isEmpty()).toBe(false);
   });
 
   test('it belongs to the environment that first opened it', async () => {
-    await expect(place.open('production')).rejects.toThrow('standings store belongs to the sandbox environment');
+    await expect(place.open('production')).rejects.toThrow(
+      'standings store belongs to the sandbox environment',
+    );
   });
 
   test('it opens for several at the same moment', async () => {
@@ -302,7 +361,10 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
   async function expectImported(part = IMPORT) {
     for (const memberId of new Set(part.map((one) => one.memberId))) {
       const own = part.filter((one) => one.memberId === memberId);
-      expect(await standing(memberId)).toEqual({ points: own.reduce((sum, { points }) => sum + points, 0), stays: own.length });
+      expect(await standing(memberId)).toEqual({
+        points: own.reduce((sum, { points }) => sum + points, 0),
+        stays: own.length,
+      });
     }
   }
 });
@@ -317,8 +379,18 @@ test('on lmdb reads answer at once, without a promise', async () => {
 });
 
 /** The rules, one activity after the other. */
-function inModel(sums: Map<string, Standing>, known: Map<string, string>, one: DatedActivity): Recorded {
-  const content = JSON.stringify([one.partnerId, one.memberId, one.points, one.stays, one.occurredAt]);
+function inModel(
+  sums: Map<string, Standing>,
+  known: Map<string, string>,
+  one: DatedActivity,
+): Recorded {
+  const content = JSON.stringify([
+    one.partnerId,
+    one.memberId,
+    one.points,
+    one.stays,
+    one.occurredAt,
+  ]);
   const before = known.get(one.activityId);
   if (before !== undefined) return before === content ? 'known' : 'other-content';
   const key = `${one.partnerId}/${one.memberId}/${one.year}`;
