@@ -1,4 +1,4 @@
-// Every HTTP header this project reads or sends, one row each.
+// Every HTTP header that this project reads or writes, one row each.
 
 export type HeaderRow = {
   name: string;
@@ -6,99 +6,128 @@ export type HeaderRow = {
   meaning: string;
 };
 
-/** `subgraph` headers travel between the gateway and a subgraph that runs by itself, never to or from a client. */
+/**
+ * A header with direction `subgraph` travels from the gateway to a subgraph in a process of its own,
+ * never to or from a client. Node adds `date`, `keep-alive` and `transfer-encoding` without our doing.
+ */
 export const HEADERS = {
   partnerKey: {
     name: 'x-partner-api-key',
     direction: 'request',
-    meaning: "A partner's key; the credential of the partner surface.",
+    meaning: "A partner's key: the credential of the partner surface.",
   },
   authorization: {
     name: 'authorization',
     direction: 'request',
-    meaning: '`Bearer` and an ID token; the credential of the member surface.',
+    meaning: '`Bearer` and an ID token: the credential of the member surface.',
+  },
+  host: {
+    name: 'host',
+    direction: 'request',
+    meaning: 'Required in HTTP/1.1. A form sent to `/sign-in` must come from this host.',
+  },
+  connection: {
+    name: 'connection',
+    direction: 'both',
+    meaning: '`close` ends the connection after the response.',
+  },
+  expect: {
+    name: 'expect',
+    direction: 'request',
+    meaning:
+      '`100-continue` is answered with 100 before the body is read; anything else is ignored.',
   },
   contentType: {
     name: 'content-type',
     direction: 'both',
-    meaning: '`application/json` in requests; the media type of the answer.',
+    meaning: '`application/json` in a request; the media type of the body in a response.',
   },
   contentEncoding: {
     name: 'content-encoding',
     direction: 'request',
-    meaning: 'Compressed bodies are refused.',
+    meaning: 'Absent or `identity`: compressed bodies are refused.',
   },
   contentLength: {
     name: 'content-length',
     direction: 'both',
-    meaning: 'The length of the body in bytes; over 65536 is refused unread.',
+    meaning: 'The length of the body in bytes; more than 65536 is refused unread.',
   },
   accept: {
     name: 'accept',
     direction: 'request',
-    meaning: '`application/json` or `application/graphql-response+json`.',
+    meaning: 'Chooses between `application/json` and `application/graphql-response+json`.',
   },
   requestId: {
     name: 'x-request-id',
     direction: 'both',
     meaning:
-      "The request's id: the caller's, where it sent 1 to 128 characters of `[A-Za-z0-9._-]`, or a new one.",
+      "Identifies the request: the caller's ID if it is 1 to 128 characters of `[A-Za-z0-9._-]`, otherwise a new one.",
   },
   forwardedFor: {
     name: 'x-forwarded-for',
     direction: 'request',
-    meaning: 'The client address, believed only from TRUSTED_PROXIES.',
+    meaning: "The client's address, trusted only if it comes from TRUSTED_PROXIES.",
   },
   origin: {
     name: 'origin',
     direction: 'request',
-    meaning: "A browser page's origin, compared with CORS_ORIGINS.",
+    meaning:
+      'The origin of the page that calls, compared with CORS_ORIGINS; on `/sign-in`, with `host`.',
+  },
+  secFetchSite: {
+    name: 'sec-fetch-site',
+    direction: 'request',
+    meaning: "`same-origin` if a form sent to `/sign-in` comes from the service's own page.",
   },
   corsRequestMethod: {
     name: 'access-control-request-method',
     direction: 'request',
-    meaning: "A browser's preflight question: the method.",
+    meaning: 'The method that a browser asks to use, in a preflight request.',
   },
   corsRequestHeaders: {
     name: 'access-control-request-headers',
     direction: 'request',
-    meaning: "A browser's preflight question: the headers.",
+    meaning: 'The headers that a browser asks to send, in a preflight request.',
   },
   corsAllowOrigin: {
     name: 'access-control-allow-origin',
     direction: 'response',
-    meaning: 'The origin, where CORS_ORIGINS names it.',
+    meaning: 'The origin, if CORS_ORIGINS lists it.',
   },
   corsAllowMethods: {
     name: 'access-control-allow-methods',
     direction: 'response',
-    meaning: '`POST`, to a preflight of an allowed origin.',
+    meaning: '`POST`, in response to a preflight from a listed origin.',
   },
   corsAllowHeaders: {
     name: 'access-control-allow-headers',
     direction: 'response',
-    meaning: 'The request headers a browser may send.',
+    meaning: 'The request headers that a browser may send.',
   },
   corsExposeHeaders: {
     name: 'access-control-expose-headers',
     direction: 'response',
-    meaning: 'The response headers a page may read.',
+    meaning: 'The response headers that a page may read.',
   },
   corsMaxAge: {
     name: 'access-control-max-age',
     direction: 'response',
-    meaning: 'Seconds for which a browser may keep the preflight answer.',
+    meaning: 'How many seconds a browser may cache the response to a preflight.',
   },
   vary: {
     name: 'vary',
     direction: 'response',
-    meaning: 'The request headers that change the answer.',
+    meaning: 'The request headers that the response depends on.',
   },
-  allow: { name: 'allow', direction: 'response', meaning: 'The methods of the path, with 405.' },
+  allow: {
+    name: 'allow',
+    direction: 'response',
+    meaning: 'The methods that the path supports, with 405.',
+  },
   retryAfter: {
     name: 'retry-after',
     direction: 'response',
-    meaning: 'Whole seconds until a refused caller may try again, with 429.',
+    meaning: 'Seconds until the caller may try again, with 429.',
   },
   rateLimitLimit: {
     name: 'ratelimit-limit',
@@ -108,32 +137,47 @@ export const HEADERS = {
   rateLimitRemaining: {
     name: 'ratelimit-remaining',
     direction: 'response',
-    meaning: 'What is left of it.',
+    meaning: 'What is left of the budget.',
   },
   rateLimitReset: {
     name: 'ratelimit-reset',
     direction: 'response',
-    meaning: 'Whole seconds until the window ends.',
+    meaning: 'Seconds until the window ends.',
   },
   rateLimit: {
     name: 'ratelimit',
     direction: 'response',
-    meaning: 'The newer form: `"key";r=…;t=…`, what is left and the seconds.',
+    meaning: 'The newer form, `"key";r=…;t=…`: what is left, and seconds until the window ends.',
   },
   rateLimitPolicy: {
     name: 'ratelimit-policy',
     direction: 'response',
-    meaning: 'The newer form: `"key";q=…;w=…`, the budget and its window in seconds.',
+    meaning: 'The newer form, `"key";q=…;w=…`: the budget, and the window in seconds.',
   },
   contentTypeOptions: {
     name: 'x-content-type-options',
     direction: 'response',
-    meaning: '`nosniff`, on every answer.',
+    meaning: '`nosniff`, on every response.',
   },
   cacheControl: {
     name: 'cache-control',
     direction: 'response',
-    meaning: '`no-store`, on every answer that does not say otherwise.',
+    meaning: '`no-store`, on every response but the public documents of the identity provider.',
+  },
+  contentSecurityPolicy: {
+    name: 'content-security-policy',
+    direction: 'response',
+    meaning: 'On pages: no scripts, and nothing from other origins.',
+  },
+  referrerPolicy: {
+    name: 'referrer-policy',
+    direction: 'response',
+    meaning: 'On pages: `no-referrer`, so that no token leaks through a link.',
+  },
+  robotsTag: {
+    name: 'x-robots-tag',
+    direction: 'response',
+    meaning: 'On pages: `noindex`.',
   },
   subgraphScopes: {
     name: 'x-subgraph-scopes',

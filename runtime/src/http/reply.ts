@@ -3,7 +3,7 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Duplex } from 'node:stream';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import { afterPoll } from '../eventloop/afterpoll.ts';
-import { HEADERS } from './headers.ts';
+import { HEADERS, type HeaderRow } from './headers.ts';
 
 export type HttpReply = {
   status: number;
@@ -13,6 +13,7 @@ export type HttpReply = {
   body: string | Buffer | ((write: (piece: string) => void) => Promise<void>);
 };
 
+const JSON_TYPE = 'application/json; charset=utf-8';
 /** What is left of a body that nobody wants is read up to here, so that the client gets to read the answer. */
 const DISCARDED_BYTES = 4 * 1024 * 1024;
 const DISCARD_MS = 2_000;
@@ -97,14 +98,13 @@ function headerList(
 ): string[] {
   const list = [HEADERS.requestId.name, requestId];
   for (const name in headers) list.push(name, headers[name] ?? '');
-  if (headers['content-type'] === undefined && status !== 204)
-    list.push('content-type', 'application/json; charset=utf-8');
-  if (headers['cache-control'] === undefined) list.push('cache-control', 'no-store');
-  if (headers['x-content-type-options'] === undefined)
-    list.push('x-content-type-options', 'nosniff');
+  const has = ({ name }: HeaderRow) => headers[name] !== undefined;
+  if (!has(HEADERS.contentType) && status !== 204) list.push(HEADERS.contentType.name, JSON_TYPE);
+  if (!has(HEADERS.cacheControl)) list.push(HEADERS.cacheControl.name, 'no-store');
+  if (!has(HEADERS.contentTypeOptions)) list.push(HEADERS.contentTypeOptions.name, 'nosniff');
   if (typeof body !== 'function' && status !== 204)
-    list.push('content-length', String(Buffer.byteLength(body)));
-  if (close) list.push('connection', 'close');
+    list.push(HEADERS.contentLength.name, String(Buffer.byteLength(body)));
+  if (close) list.push(HEADERS.connection.name, 'close');
   return list;
 }
 

@@ -84,7 +84,7 @@ export class NodeRequest implements HttpRequest {
 
   body(limitBytes: number): Promise<Buffer> {
     const { incoming, outgoing } = this;
-    if (Number(this.headers['content-length']) > limitBytes)
+    if (Number(this.headers[HEADERS.contentLength.name]) > limitBytes)
       return Promise.reject(new ApiError('PAYLOAD_TOO_LARGE'));
     if (this.awaitsContinue) {
       this.awaitsContinue = false;

@@ -6,6 +6,7 @@ import type { Duplex } from 'node:stream';
 import { ApiError } from '../errors.ts';
 import type { Log } from '../observe/log.ts';
 import { createTrust } from './address.ts';
+import { HEADERS } from './headers.ts';
 import { errorBody, errorReply, type HttpReply, writeRawReply, writeReply } from './reply.ts';
 import { type HttpRequest, NodeRequest } from './request.ts';
 
@@ -65,7 +66,8 @@ export async function serveHttp(options: {
     const { requestId } = request;
     silent.delete(incoming.socket);
     try {
-      const hostless = incoming.headers.host === undefined && incoming.httpVersion === '1.1';
+      const hostless =
+        incoming.headers[HEADERS.host.name] === undefined && incoming.httpVersion === '1.1';
       const made = hostless ? errorReply('BAD_REQUEST', requestId) : await reply(request);
       await writeReply(
         incoming,

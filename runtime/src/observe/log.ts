@@ -4,31 +4,29 @@ import pino from 'pino';
 import type { Settings } from '../settings/table.ts';
 import { createOutput } from './log.output.ts';
 
-/** Every field a line may have. Before adding one: it must never hold an address, a name, a key, a token or a variable. */
+/**
+ * Every field that a line may have. A new one must never hold an address, a name, a key, a token
+ * or a variable.
+ */
 export const LOG_FIELDS = {
-  requestId: 'The id of the request, as in its answer.',
+  requestId: 'Identifies the request, as `x-request-id` does in the response.',
   method: 'The HTTP method.',
-  path: 'The path, where it is one of ours.',
-  status: 'The HTTP status of the answer.',
-  code: 'The error code of the answer, or the code of a system error.',
+  status: 'The HTTP status of the response.',
+  code: 'The error code of the response, or the code of a system error.',
   durationMs: 'How long it took.',
-  principal: 'The id of the key or of the member, never the key or the token itself.',
   surface: '`partner` or `member`.',
-  operation: '`query` or `mutation`.',
   cost: 'What the request took from the budget.',
-  subgraph: "A subgraph's name.",
-  store: "A store's name.",
-  engine: '`lmdb`, `mongodb`, `redis` or `memory`.',
+  subgraph: 'The name of a subgraph.',
+  store: 'The name of a store.',
+  engine: 'The database that the line is about, such as `redis`.',
   environment: '`sandbox` or `production`.',
-  host: 'Where the process listens.',
-  port: 'The port clients use.',
-  adminPort: 'The port of health and metrics.',
-  worker: "A worker process's number.",
-  pid: 'A process id.',
-  signal: 'The signal that ended a process.',
-  reason: 'Why, in fixed words.',
+  host: 'The address that the process listens on.',
+  port: 'The port for clients.',
+  adminPort: 'The port for health and metrics.',
+  worker: 'The number of a worker process.',
+  pid: 'The process that writes the line.',
+  reason: 'Why it happened, in fixed words.',
   count: 'How many.',
-  version: 'The version of Node.',
 } as const;
 
 /** `err` is logged as its class, code and stack frames; its message is left out because drivers quote data in theirs. */

@@ -1,4 +1,5 @@
 // The admin server: health and metrics, on a port of their own.
+import { HEADERS } from '../http/headers.ts';
 import { errorReply, type HttpReply } from '../http/reply.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { serveHttp } from '../http/server.ts';
@@ -27,11 +28,13 @@ export async function serveAdmin(options: {
     if (!['/livez', '/readyz', '/metrics'].includes(request.path))
       return errorReply('NOT_FOUND', request.requestId);
     if (request.method !== 'GET' && request.method !== 'HEAD')
-      return errorReply('METHOD_NOT_ALLOWED', request.requestId, { allow: 'GET, HEAD' });
+      return errorReply('METHOD_NOT_ALLOWED', request.requestId, {
+        [HEADERS.allow.name]: 'GET, HEAD',
+      });
     if (request.path === '/metrics')
       return {
         status: 200,
-        headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
+        headers: { [HEADERS.contentType.name]: 'text/plain; version=0.0.4; charset=utf-8' },
         body: await metrics.text(),
       };
     const status =

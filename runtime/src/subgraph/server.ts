@@ -71,7 +71,7 @@ async function ready(subgraph: Subgraph): Promise<HttpReply> {
   return { status: ok ? 200 : 503, headers: {}, body: JSON.stringify({ ok }) };
 }
 
-const NDJSON = { 'content-type': 'application/x-ndjson' };
+const NDJSON = { [HEADERS.contentType.name]: 'application/x-ndjson' };
 
 type Late = { place: number; reply: Promise<SubgraphReply> };
 
