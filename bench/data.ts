@@ -1,7 +1,7 @@
 // Fills stores with the population by the same functions the operator's command uses, and makes keys for it.
 import { join } from 'node:path';
 import { hashKey, newKey, openKeyStore } from '@partner-loyalty/gateway';
-import { canonicalEmail, type MemberRecord, openMembersStore } from '@partner-loyalty/members';
+import { canonicalEmail, type MemberImport, openMembersStore } from '@partner-loyalty/members';
 import type { Settings } from '@partner-loyalty/runtime';
 import { openStandingsStore, yearOf } from '@partner-loyalty/standings';
 import { emailOf, externalIdOf, memberIdOf, PARTNER, PROGRAM, pointsOf } from './population.ts';
@@ -90,7 +90,7 @@ export function asEnv({ mongodbUrl, dataDir }: StoreSettings): Record<string, st
   return { DATA_DIR: dataDir, MONGODB_URL: mongodbUrl ?? '', ENVIRONMENT: 'sandbox' };
 }
 
-function recordOf(index: number): MemberRecord {
+function recordOf(index: number): MemberImport {
   const typed = emailOf(index);
   return {
     memberId: memberIdOf(index),

@@ -2,10 +2,10 @@
 import {
   type Address,
   LENGTHS,
-  type MemberRecord,
-  optionalText,
-  storedAddress,
-  text,
+  type MemberImport,
+  parseAddress,
+  parseOptionalText,
+  parseText,
 } from '@partner-loyalty/members';
 import { fail } from '@partner-loyalty/runtime';
 import { listOf, objectOf, optionalStringOf, refuseUnknown, stringOf } from './fields.ts';
@@ -16,11 +16,11 @@ const PROPERTIES = ['memberId', 'email', 'previousEmails', 'firstName', 'lastNam
 export function checkMember(
   line: Record<string, unknown>,
   partners: ReadonlySet<string>,
-): MemberRecord {
+): MemberImport {
   refuseUnknown(line, PROPERTIES);
   const optional = (name: 'memberId' | 'firstName' | 'lastName', limit: number) =>
-    optionalText(name, optionalStringOf(line[name], name), limit);
-  const address = storedAddress('email', stringOf(line.email, 'email'));
+    parseOptionalText(name, optionalStringOf(line[name], name), limit);
+  const address = parseAddress('email', stringOf(line.email, 'email'));
   return {
     memberId: optional('memberId', LENGTHS.id),
     address,
@@ -35,22 +35,26 @@ function earlierAddresses(value: unknown, current: Address): Address[] {
   const name = 'an address of previousEmails';
   const earlier = new Map<string, Address>();
   for (const item of listOf(value, 'previousEmails')) {
-    const address = storedAddress(name, stringOf(item, name));
+    const address = parseAddress(name, stringOf(item, name));
     if (address.canonical !== current.canonical) earlier.set(address.canonical, address);
   }
   return [...earlier.values()];
 }
 
-function enrollmentsOf(value: unknown, partners: ReadonlySet<string>): MemberRecord['enrollments'] {
+function enrollmentsOf(value: unknown, partners: ReadonlySet<string>): MemberImport['enrollments'] {
   const seen = new Set<string>();
   return listOf(value, 'enrollments').map((item) => {
     const enrollment = objectOf(item, 'an enrollment', ['partnerId', 'externalId', 'status']);
-    const partnerId = text('partnerId', stringOf(enrollment.partnerId, 'partnerId'), LENGTHS.id);
+    const partnerId = parseText(
+      'partnerId',
+      stringOf(enrollment.partnerId, 'partnerId'),
+      LENGTHS.id,
+    );
     if (!partners.has(partnerId))
       fail('BAD_USER_INPUT', 'partnerId names a partner that does not exist');
     if (seen.has(partnerId)) fail('BAD_USER_INPUT', 'two enrollments name the same partner');
     seen.add(partnerId);
-    const externalId = optionalText(
+    const externalId = parseOptionalText(
       'externalId',
       optionalStringOf(enrollment.externalId, 'externalId'),
       LENGTHS.externalId,

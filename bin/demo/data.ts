@@ -1,11 +1,11 @@
 // The demo's partners, members and activities: the same at every start but for the dates, which lie in the current and the last membership year.
-import type { MemberRecord } from '@partner-loyalty/members';
+import type { MemberImport } from '@partner-loyalty/members';
 import { type DatedActivity, type Program, yearOf } from '@partner-loyalty/standings';
 
 export type DemoPartner = { partnerId: string; name: string; program: Program };
 export type DemoData = {
   partners: DemoPartner[];
-  members: MemberRecord[];
+  members: MemberImport[];
   activities: DatedActivity[];
 };
 
@@ -77,7 +77,7 @@ export function demoData(now: Date): DemoData {
   return { partners: [...DEMO_PARTNERS], members, activities };
 }
 
-function member(index: number, colour: string, bird: string, random: () => number): MemberRecord {
+function member(index: number, colour: string, bird: string, random: () => number): MemberImport {
   if (index === 0) return demoMember();
   const name = `${colour}.${bird}`;
   const domain = pick(DOMAINS, random);
@@ -95,7 +95,7 @@ function member(index: number, colour: string, bird: string, random: () => numbe
   };
 }
 
-function demoMember(): MemberRecord {
+function demoMember(): MemberImport {
   return {
     memberId: DEMO_MEMBER.memberId,
     address: address(DEMO_MEMBER.email),
@@ -111,7 +111,7 @@ function demoMember(): MemberRecord {
 }
 
 // External IDs count upwards with the first partner and downwards with the others, so that one ID is two members' under two partners.
-function enrollments(index: number, random: () => number): MemberRecord['enrollments'] {
+function enrollments(index: number, random: () => number): MemberImport['enrollments'] {
   const home = Math.floor(random() * DEMO_PARTNERS.length);
   return DEMO_PARTNERS.flatMap(({ partnerId }, at) => {
     if (at !== home && random() < 0.6) return [];
@@ -125,7 +125,7 @@ function enrollments(index: number, random: () => number): MemberRecord['enrollm
 
 function activitiesOf(
   { partnerId, program }: DemoPartner,
-  members: MemberRecord[],
+  members: MemberImport[],
   now: Date,
   random: () => number,
 ): DatedActivity[] {

@@ -3,7 +3,7 @@ import { issueKey, type KeyStore, type Partner } from '@partner-loyalty/gateway'
 import {
   type Address,
   canonicalEmail,
-  type MemberRecord,
+  type MemberImport,
   type MembersStore,
 } from '@partner-loyalty/members';
 import type { Environment } from '@partner-loyalty/runtime';
@@ -44,7 +44,7 @@ export const PARTNERS = {
 } satisfies Record<string, { program?: Program; budget?: number }>;
 
 /** The members, each with what the tests need it for. */
-export const MEMBERS: MemberRecord[] = [
+export const MEMBERS: MemberImport[] = [
   {
     memberId: 'm-both', // with alpha and beta, with an earlier address, and other external IDs with each
     address: address('Both@Example.com'),

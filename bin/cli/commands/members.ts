@@ -1,6 +1,6 @@
 // `loyalty members`: imports members.
 import { openKeyStore } from '@partner-loyalty/gateway';
-import { type Imported, openMembersStore } from '@partner-loyalty/members';
+import { type ImportResult, openMembersStore } from '@partner-loyalty/members';
 import { Command } from 'commander';
 import type { Verdict } from '../import.ts';
 import { importSource, openSource } from '../importfile.ts';
@@ -8,7 +8,7 @@ import { checkMember } from '../memberline.ts';
 import type { Shell } from '../shell.ts';
 import { claimForOperator, lend } from '../stores.ts';
 
-const VERDICTS: Record<Imported, Verdict> = {
+const VERDICTS: Record<ImportResult, Verdict> = {
   added: 'added',
   changed: 'changed',
   unchanged: 'unchanged',

@@ -6,7 +6,7 @@ import type { Log, Metrics, Settings, Subgraph } from '@partner-loyalty/runtime'
 import { parse } from 'graphql';
 import { openMailer } from './mail/mailer.ts';
 import { startMailWorker } from './mail/worker.ts';
-import { createSignInResolvers, type SignInParts } from './resolvers.signin.ts';
+import { createSignInResolvers, type MembersOptions } from './resolvers.signin.ts';
 import { createResolvers } from './resolvers.ts';
 import { ensureSigningKey } from './signingkeys/signingkey.ts';
 import { openLmdbMembersStore } from './store/store.lmdb.ts';
@@ -14,20 +14,20 @@ import { openMongoMembersStore } from './store/store.mongo.ts';
 import type { MembersStore } from './store/store.ts';
 
 export { canonicalEmail } from './email.ts';
-export { LENGTHS, optionalText, storedAddress, text } from './input.ts';
+export { LENGTHS, parseAddress, parseOptionalText, parseText } from './input.ts';
 export type { MailPartner } from './outbox/partner.ts';
-export type { SignInParts } from './resolvers.signin.ts';
+export type { MembersOptions } from './resolvers.signin.ts';
 export { type IdToken, type IdTokenClaims, issueIdToken } from './signingkeys/idtoken.ts';
 export { ensureSigningKey, rotateSigningKey } from './signingkeys/signingkey.ts';
 export type {
   Address,
-  Enrolled,
   EnrollInput,
   Enrollment,
+  EnrollResult,
   Identity,
-  Imported,
+  ImportResult,
   Member,
-  MemberRecord,
+  MemberImport,
   MembersStore,
 } from './store/store.ts';
 
@@ -43,7 +43,7 @@ export function openMembersStore({
 }
 
 /** The subgraph on a store, which it closes with itself. Mail that it promises is left to a courier, whom `wake` calls. */
-export function createMembers(store: MembersStore, parts: SignInParts): Subgraph {
+export function createMembers(store: MembersStore, parts: MembersOptions): Subgraph {
   const typeDefs = parse(readFileSync(join(import.meta.dirname, '../schema.graphql'), 'utf8'));
   const reads = createResolvers(store);
   const signIn = createSignInResolvers(store, parts);

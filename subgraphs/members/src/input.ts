@@ -7,7 +7,7 @@ import type { Address } from './store/store.ts';
 export const LENGTHS = { email: ADDRESS_LENGTH, externalId: 255, name: 100, id: 128 };
 
 /** The argument, trimmed. Fails with BAD_USER_INPUT where it is empty, over-long, or holds control characters or lone surrogates. */
-export function text(argument: string, value: string, limit: number): string {
+export function parseText(argument: string, value: string, limit: number): string {
   if (/\p{Cc}/u.test(value)) fail('BAD_USER_INPUT', `${argument} holds control characters`);
   if (/\p{Cs}/u.test(value)) fail('BAD_USER_INPUT', `${argument} holds lone surrogates`);
   const trimmed = value.trim();
@@ -18,17 +18,17 @@ export function text(argument: string, value: string, limit: number): string {
 }
 
 /** The same for an argument that may be left out; null counts as left out. */
-export function optionalText(
+export function parseOptionalText(
   argument: string,
   value: string | null | undefined,
   limit: number,
 ): string | undefined {
-  return value === null || value === undefined ? undefined : text(argument, value, limit);
+  return value === null || value === undefined ? undefined : parseText(argument, value, limit);
 }
 
 /** An address to store. Fails with BAD_USER_INPUT for what is no address. */
-export function storedAddress(argument: string, value: string): Address {
-  const typed = text(argument, value, LENGTHS.email);
+export function parseAddress(argument: string, value: string): Address {
+  const typed = parseText(argument, value, LENGTHS.email);
   return {
     typed,
     canonical:
@@ -37,7 +37,7 @@ export function storedAddress(argument: string, value: string): Address {
 }
 
 /** An address to look up, canonical. What is no address stays as it is: no stored address equals it, so the look-up takes the path of an unknown one. */
-export function soughtAddress(argument: string, value: string): string {
-  const typed = text(argument, value, LENGTHS.email);
+export function parseLookupAddress(argument: string, value: string): string {
+  const typed = parseText(argument, value, LENGTHS.email);
   return canonicalEmail(typed) ?? typed;
 }

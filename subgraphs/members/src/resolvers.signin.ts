@@ -1,7 +1,7 @@
 // Resolvers of signing in and of changing an address: whose behalf, the arguments, the store; mail is only promised here and sent later.
 import { randomUUID } from 'node:crypto';
 import { fail, type Scope, type SubgraphContext } from '@partner-loyalty/runtime';
-import { soughtAddress, storedAddress, text } from './input.ts';
+import { parseAddress, parseLookupAddress, parseText } from './input.ts';
 import type { MailTask } from './outbox/outbox.ts';
 import { memberOf, partnerOf, profileOf } from './resolvers.ts';
 import type { Redeemer } from './rules/redeem.ts';
@@ -10,7 +10,7 @@ import { openSigner } from './signingkeys/idtoken.ts';
 import { publicKeys } from './signingkeys/signingkey.ts';
 import type { Member, MembersStore } from './store/store.ts';
 
-export type SignInParts = {
+export type MembersOptions = {
   /** The environment's base address: issuer and audience of the ID tokens. */
   baseAddress: string;
   /** Called when there is mail to send. */
@@ -20,7 +20,7 @@ export type SignInParts = {
 type Token = { token: string };
 type Email = { email: string };
 
-export function createSignInResolvers(store: MembersStore, { baseAddress, wake }: SignInParts) {
+export function createSignInResolvers(store: MembersStore, { baseAddress, wake }: MembersOptions) {
   /** The same single write for whomever it is, so that nothing about the answer tells. */
   const promiseMail = async (errand: MailTask) => {
     await store.outbox.add({ jobId: randomUUID(), errand, requestedAt: Date.now() });
@@ -62,7 +62,7 @@ export function createSignInResolvers(store: MembersStore, { baseAddress, wake }
         return promiseMail({
           kind: 'magic-link',
           partnerId: partnerOf(scope),
-          address: soughtAddress('email', email),
+          address: parseLookupAddress('email', email),
         });
       },
       exchangeMagicLink(_: unknown, { token }: Token, { scope }: SubgraphContext) {
@@ -73,7 +73,7 @@ export function createSignInResolvers(store: MembersStore, { baseAddress, wake }
         return promiseMail({
           kind: 'change',
           memberId: ownerOf(scope),
-          address: storedAddress('email', email),
+          address: parseAddress('email', email),
         });
       },
       async confirmEmailChange(_: unknown, { token }: Token, { scope }: SubgraphContext) {
@@ -99,7 +99,9 @@ export function createSignInResolvers(store: MembersStore, { baseAddress, wake }
 
 /** Fails with INVALID_TOKEN for what cannot be a token, and with BAD_USER_INPUT for what no argument may be. */
 function tokenHash(use: TokenUse, token: string): string {
-  return hashToken(use, text('token', token, Number.POSITIVE_INFINITY)) ?? fail('INVALID_TOKEN');
+  return (
+    hashToken(use, parseText('token', token, Number.POSITIVE_INFINITY)) ?? fail('INVALID_TOKEN')
+  );
 }
 
 function memberAfter(

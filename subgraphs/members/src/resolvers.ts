@@ -6,7 +6,13 @@ import {
   type Scope,
   type SubgraphContext,
 } from '@partner-loyalty/runtime';
-import { LENGTHS, optionalText, soughtAddress, storedAddress, text } from './input.ts';
+import {
+  LENGTHS,
+  parseAddress,
+  parseLookupAddress,
+  parseOptionalText,
+  parseText,
+} from './input.ts';
 import type { Identity, Member, MembersStore } from './store/store.ts';
 
 type EnrollMemberInput = {
@@ -21,7 +27,7 @@ type MemberProfile = Identity & { activePartnerIds: string[] };
 export function createResolvers(store: MembersStore) {
   const profile = (id: string, scope: Scope): MaybePromise<MemberProfile> => {
     const own = memberOf(scope);
-    if (text('id', id, LENGTHS.id) !== own.memberId) fail('MEMBER_NOT_FOUND');
+    if (parseText('id', id, LENGTHS.id) !== own.memberId) fail('MEMBER_NOT_FOUND');
     return mapMaybe(store.member(own.memberId), (member) =>
       profileOf(found(member), own.partnerId),
     );
@@ -35,7 +41,7 @@ export function createResolvers(store: MembersStore) {
         { scope }: SubgraphContext,
       ): MaybePromise<Identity> {
         const partnerId = partnerOf(scope);
-        return mapMaybe(store.memberByEmail(partnerId, soughtAddress('email', email)), found);
+        return mapMaybe(store.memberByEmail(partnerId, parseLookupAddress('email', email)), found);
       },
       memberByExternalId(
         _: unknown,
@@ -44,7 +50,10 @@ export function createResolvers(store: MembersStore) {
       ): MaybePromise<Identity> {
         const partnerId = partnerOf(scope);
         return mapMaybe(
-          store.memberByExternalId(partnerId, text('externalId', externalId, LENGTHS.externalId)),
+          store.memberByExternalId(
+            partnerId,
+            parseText('externalId', externalId, LENGTHS.externalId),
+          ),
           found,
         );
       },
@@ -59,17 +68,17 @@ export function createResolvers(store: MembersStore) {
       ) {
         const enrolled = await store.enroll({
           partnerId: partnerOf(scope),
-          address: storedAddress('email', input.email),
-          externalId: optionalText('externalId', input.externalId, LENGTHS.externalId),
-          firstName: optionalText('firstName', input.firstName, LENGTHS.name),
-          lastName: optionalText('lastName', input.lastName, LENGTHS.name),
+          address: parseAddress('email', input.email),
+          externalId: parseOptionalText('externalId', input.externalId, LENGTHS.externalId),
+          firstName: parseOptionalText('firstName', input.firstName, LENGTHS.name),
+          lastName: parseOptionalText('lastName', input.lastName, LENGTHS.name),
         });
         if (enrolled.outcome === 'external-id-conflict') return fail('EXTERNAL_ID_CONFLICT');
         return { member: enrolled.member, created: enrolled.created };
       },
       async endEnrollment(_: unknown, args: { memberId: string }, { scope }: SubgraphContext) {
         const partnerId = partnerOf(scope);
-        const memberId = text('memberId', args.memberId, LENGTHS.id);
+        const memberId = parseText('memberId', args.memberId, LENGTHS.id);
         return (await store.endEnrollment(partnerId, memberId))
           ? { memberId }
           : fail('MEMBER_NOT_FOUND');

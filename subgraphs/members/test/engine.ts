@@ -3,7 +3,7 @@ import { freshMongodbUrl, temporaryFolder } from '../../../test/support/servers.
 import {
   type Address,
   canonicalEmail,
-  type MemberRecord,
+  type MemberImport,
   type MembersStore,
   openMembersStore,
 } from '../src/index.ts';
@@ -55,8 +55,8 @@ export function address(typed: string): Address {
 /** A record of an import. */
 export function record(
   email: string,
-  more: Partial<Omit<MemberRecord, 'address' | 'previousAddresses'>> & { previous?: string[] } = {},
-): MemberRecord {
+  more: Partial<Omit<MemberImport, 'address' | 'previousAddresses'>> & { previous?: string[] } = {},
+): MemberImport {
   const { previous = [], enrollments = [], ...rest } = more;
   return {
     address: address(email),

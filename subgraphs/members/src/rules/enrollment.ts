@@ -1,12 +1,12 @@
 // The rules of enrolling, ending and importing (contract, section 4), written once: an engine lends them its rows and makes each call atomic.
 import { randomUUID } from 'node:crypto';
 import type {
-  Enrolled,
   EnrollInput,
   Enrollment,
+  EnrollResult,
   Identity,
-  Imported,
-  MemberRecord,
+  ImportResult,
+  MemberImport,
 } from '../store/store.ts';
 import { addressKey, externalKey, isSame, keysOf, type StoredMember } from './record.ts';
 
@@ -23,7 +23,7 @@ export type MemberRecords = {
 export function enroll(
   rows: MemberRecords,
   { partnerId, address, externalId, firstName, lastName }: EnrollInput,
-): Enrolled {
+): EnrollResult {
   const row = rows.byKey(addressKey(address.canonical));
   const from =
     row ?? newcomer(randomUUID(), address.typed, address.canonical, names(firstName, lastName));
@@ -50,7 +50,7 @@ export function endEnrollment(rows: MemberRecords, partnerId: string, memberId: 
 }
 
 /** Sets a member by id, else by address. Takes over addresses that are only history elsewhere; refused, it changes nothing. */
-export function importMember(rows: MemberRecords, record: MemberRecord): Imported {
+export function importMember(rows: MemberRecords, record: MemberImport): ImportResult {
   const { typed, canonical } = record.address;
   const row =
     record.memberId === undefined ? rows.byKey(addressKey(canonical)) : rows.byId(record.memberId);
@@ -142,7 +142,7 @@ function isTaken(
 
 function importedEnrollments(
   present: Enrollment[],
-  lines: MemberRecord['enrollments'],
+  lines: MemberImport['enrollments'],
 ): Enrollment[] | undefined {
   let all: Enrollment[] | undefined = present;
   for (const { partnerId, status, externalId } of lines) {

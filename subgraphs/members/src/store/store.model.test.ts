@@ -1,7 +1,7 @@
 // Random histories against a model so simple that it is plainly right: no read ever returns what the model does not allow, on each engine.
 import fc from 'fast-check';
 import { address, ENGINES, newPlace, type Place, record } from '../../test/engine.ts';
-import type { EnrollInput, Imported, MemberRecord, MembersStore } from './store.ts';
+import type { EnrollInput, ImportResult, MemberImport, MembersStore } from './store.ts';
 
 // Each history has partners, addresses and members of its own in one store: its number takes the place of this one.
 const RUN = 'run0run';
@@ -15,7 +15,7 @@ const MEMBERS = ['m1', 'm2', 'm3'].map((one) => `${one}-${RUN}`);
 type Step =
   | { do: 'enroll'; input: EnrollInput }
   | { do: 'end'; partnerId: string /** Which of the members known by then. */; which: number }
-  | { do: 'import'; records: MemberRecord[] };
+  | { do: 'import'; records: MemberImport[] };
 
 const partnerId = fc.constantFrom(...PARTNERS);
 const email = fc.constantFrom(...EMAILS);
@@ -240,7 +240,7 @@ class Model {
     previousAddresses,
     firstName,
     enrollments,
-  }: MemberRecord): Imported {
+  }: MemberImport): ImportResult {
     const found =
       memberId === undefined
         ? this.holder(canonical)

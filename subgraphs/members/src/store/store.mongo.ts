@@ -17,7 +17,7 @@ import {
   openMembers,
 } from './documents.mongo.ts';
 import { createKeyLock } from './keylock.ts';
-import type { Imported, MemberRecord, MembersStore } from './store.ts';
+import type { ImportResult, MemberImport, MembersStore } from './store.ts';
 import { createTokenStore } from './tokenstore.ts';
 import { readWorkingSet } from './workingset.mongo.ts';
 
@@ -81,10 +81,10 @@ function createMongoMembersStore(
 
   /** Acts on many records in one view and writes them together; those whom another write touched are done again, one by one. */
   const importSome = async (
-    records: readonly MemberRecord[],
+    records: readonly MemberImport[],
     ids: string[],
     keys: string[],
-  ): Promise<Imported[]> => {
+  ): Promise<ImportResult[]> => {
     const view = await readWorkingSet(members, ids, keys);
     const acts = records.map((record) => {
       const from = view.written.length;
@@ -92,7 +92,7 @@ function createMongoMembersStore(
       return { record, answer, written: view.written.slice(from) };
     });
     const lost = await view.store();
-    const answers: Imported[] = [];
+    const answers: ImportResult[] = [];
     for (const { record, answer, written } of acts) {
       // An answer that wrote nothing may lean on a row that was not stored.
       const stands =
@@ -121,7 +121,7 @@ function createMongoMembersStore(
     endEnrollment: (partnerId, memberId) =>
       change([memberId], [], (rows) => endEnrollment(rows, partnerId, memberId)),
     async importMembers(records) {
-      const answers: Imported[] = [];
+      const answers: ImportResult[] = [];
       for (let from = 0; from < records.length; from += IMPORTED_AT_ONCE) {
         const some = records.slice(from, from + IMPORTED_AT_ONCE);
         const ids = some.flatMap(idsOf);
@@ -140,11 +140,11 @@ function createMongoMembersStore(
   };
 }
 
-function idsOf({ memberId }: MemberRecord): string[] {
+function idsOf({ memberId }: MemberImport): string[] {
   return memberId === undefined ? [] : [memberId];
 }
 
-function claimsOf({ address, previousAddresses, enrollments }: MemberRecord): string[] {
+function claimsOf({ address, previousAddresses, enrollments }: MemberImport): string[] {
   const externalKeys = enrollments.flatMap(({ partnerId, externalId }) =>
     externalId === undefined ? [] : [externalKey(partnerId, externalId)],
   );

@@ -34,12 +34,12 @@ export type EnrollInput = {
   lastName?: string;
 };
 
-export type Enrolled =
+export type EnrollResult =
   | { outcome: 'enrolled'; member: Member; created: boolean }
   | { outcome: 'external-id-conflict' };
 
 /** A line of an import, checked and canonical. Names and current address are set, earlier addresses and enrollments are added or changed, none removed. */
-export type MemberRecord = {
+export type MemberImport = {
   /** Found by it, or created with it; without one the member is found by the address, current or historical. */
   memberId?: string;
   address: Address;
@@ -51,7 +51,12 @@ export type MemberRecord = {
   enrollments: { partnerId: string; externalId?: string; status?: 'ACTIVE' | 'ENDED' }[];
 };
 
-export type Imported = 'added' | 'changed' | 'unchanged' | 'email-in-use' | 'external-id-conflict';
+export type ImportResult =
+  | 'added'
+  | 'changed'
+  | 'unchanged'
+  | 'email-in-use'
+  | 'external-id-conflict';
 
 export type MembersStore = {
   /** By a current or historical address, where actively enrolled with the partner. One indexed read, the same for unknown and not enrolled. */
@@ -60,11 +65,11 @@ export type MembersStore = {
   memberByExternalId(partnerId: string, externalId: string): MaybePromise<Identity | undefined>;
   member(memberId: string): MaybePromise<Member | undefined>;
   /** Enrolls by the rules of contract section 4; safe against concurrent enrollments of the address, the member and the external ID. */
-  enroll(input: EnrollInput): Promise<Enrolled>;
+  enroll(input: EnrollInput): Promise<EnrollResult>;
   /** False where the member is not actively enrolled with the partner. */
   endEnrollment(partnerId: string, memberId: string): Promise<boolean>;
   /** Imports a batch as if record by record; the answers are in the order of the records. A repeated or concurrent import changes nothing twice. */
-  importMembers(records: readonly MemberRecord[]): Promise<Imported[]>;
+  importMembers(records: readonly MemberImport[]): Promise<ImportResult[]>;
   /** Tokens mailed to members. */
   tokens: TokenStore;
   /** Mail that has been promised. */
