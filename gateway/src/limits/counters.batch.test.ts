@@ -1,9 +1,9 @@
-// Takings that go to a counter together, of which some fail.
+// Batches of consumptions, some of which fail.
 import { batched } from './counters.batch.ts';
 import type { Count, Counter } from './counters.ts';
 
-/** Counts, but for subjects whose name says how they fail. */
-function breakable() {
+/** A counter that fails for subjects named after a way to fail. */
+function failingCounter() {
   const sums = new Map<string, number>();
   const sent: string[] = [];
   const counter: Counter = {
@@ -18,11 +18,11 @@ function breakable() {
   return { counter, sent };
 }
 
-const outcome = (taking: Promise<Count>) =>
-  taking.then(({ consumedPoints }) => consumedPoints, String);
+const outcome = (consumption: Promise<Count>) =>
+  consumption.then(({ consumedPoints }) => consumedPoints, String);
 
-test('a subject that cannot be counted fails for those who took from it, and for nobody else', async () => {
-  const { counter, sent } = breakable();
+test('a subject that cannot be counted fails for its own consumers alone', async () => {
+  const { counter, sent } = failingCounter();
   const { add } = batched(counter);
   const subjects = ['one', 'throws', 'two', 'rejects', 'one', 'throws', 'rejects', 'two'];
   const outcomes = await Promise.all(
@@ -41,8 +41,8 @@ test('a subject that cannot be counted fails for those who took from it, and for
   expect(sent).toEqual(['one 6', 'throws 8', 'two 11', 'rejects 11']);
 });
 
-test('the turn after a failure counts on', async () => {
-  const { counter } = breakable();
+test('the tick after a failure counts as usual', async () => {
+  const { counter } = failingCounter();
   const { add } = batched(counter);
   expect(await outcome(add('throws', 1))).toBe('Error: thrown');
   expect(await outcome(add('one', 2))).toBe(2);

@@ -1,4 +1,4 @@
-// Counters of this process alone.
+// Counters in the memory of this process.
 import type { Environment } from '@partner-loyalty/runtime';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import type { Counters } from './counters.ts';
@@ -14,8 +14,9 @@ export function createMemoryCounters(environment: Environment): Counters {
 }
 
 /**
- * The options of a limiter that only counts: `penalty` adds and tells the sum, whatever it is, so that every budget can be compared with it
- * and `points` means nothing. A counter's name holds the environment's.
+ * Options of a rate-limiter-flexible limiter that only counts. Its `penalty` adds points and
+ * returns the sum without comparing it with `points`, so that one counter serves every budget.
+ * The key prefix contains the environment.
  */
 export function limiterOptions(environment: Environment, name: string, windowSeconds: number) {
   return { keyPrefix: `loyalty:${environment}:${name}`, points: 0, duration: windowSeconds };

@@ -1,11 +1,14 @@
-// Opens the counters that the settings ask for.
+// Opens the counters that the settings select.
 import type { Log, Settings } from '@partner-loyalty/runtime';
 import { createMemoryCounters } from './counters.memory.ts';
 import { openRedisCounters } from './counters.redis.ts';
 import type { Counters } from './counters.ts';
 import { createClusterCounters, serveClusterCounters } from './counters.workers.ts';
 
-/** In Redis where REDIS_URL is set; else with the cluster's primary where this process is one of its workers; else in this process. */
+/**
+ * Counters in Redis if REDIS_URL is set; otherwise, in a worker of a cluster, those of its primary;
+ * otherwise in the memory of this process.
+ */
 export async function openCounters(
   settings: Pick<Settings, 'redisUrl' | 'environment'>,
   isWorker: boolean,
@@ -16,7 +19,7 @@ export async function openCounters(
   return isWorker ? createClusterCounters(environment) : createMemoryCounters(environment);
 }
 
-/** What a primary has to do so that its workers share their counters; undefined where Redis keeps them. */
+/** What a primary runs so that its workers share counters; undefined if Redis keeps them. */
 export function sharedCounters({ redisUrl }: Pick<Settings, 'redisUrl'>): (() => void) | undefined {
   return redisUrl === undefined ? serveClusterCounters : undefined;
 }

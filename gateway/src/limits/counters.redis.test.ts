@@ -1,4 +1,4 @@
-// Budgets in Redis, and without it when it goes away.
+// Budgets in Redis, and during its outages.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { Redis } from 'ioredis';
@@ -19,7 +19,7 @@ afterEach(async () => {
   await server.stop();
 });
 
-/** A gateway's limiter, and the messages it logs. */
+/** A gateway's limiter, the messages it logs and the outcomes it counts. */
 async function openGateway(
   url = server.url,
 ): Promise<{ limiter: Limiter; messages: string[]; outcomes: string[] }> {
@@ -37,11 +37,11 @@ async function openGateway(
   return { limiter: createLimiter(counters, 60, metrics), messages, outcomes };
 }
 
-const LOST = 'Redis does not answer: each process counts budgets for itself';
-const FOUND = 'Redis answers again: budgets are shared';
+const LOST = 'Redis does not respond: each process counts budgets on its own';
+const FOUND = 'Redis responds again: budgets are shared';
 
-/** Takes from one budget, each taking answered before the next, until a message is logged. */
-async function takeUntil(
+/** Consumes from one budget, one call after the other, until a message is logged. */
+async function consumeUntil(
   gateway: { limiter: Limiter; messages: string[] },
   message: string,
 ): Promise<void> {
@@ -53,17 +53,17 @@ async function takeUntil(
   }
 }
 
-test('a budget is exact over two gateways with one Redis', async () => {
+test('a budget is exact across two gateways with one Redis', async () => {
   const gateways = [await openGateway(), await openGateway()];
-  const takings = Array.from({ length: 400 }, async (_, i) => {
+  const consumptions = Array.from({ length: 400 }, async (_, i) => {
     await new Promise((resolve) => setTimeout(resolve, i % 20));
     return gateways[i % 2]?.limiter.consume('key', 'k', 1, 100);
   });
-  expect((await Promise.all(takings)).filter((verdict) => verdict?.allowed)).toHaveLength(100);
+  expect((await Promise.all(consumptions)).filter((verdict) => verdict?.allowed)).toHaveLength(100);
   expect(gateways.flatMap(({ messages }) => messages)).toEqual([]);
 });
 
-test('the takings of one subject in one turn are one command, and the counters carry the name of the environment', async () => {
+test('consumptions of one subject in a tick are one command, under a key of the environment', async () => {
   const { limiter } = await openGateway();
   const redis = new Redis(server.url);
   const commands = async () =>
@@ -76,11 +76,11 @@ test('the takings of one subject in one turn are one command, and the counters c
   redis.disconnect();
 });
 
-test('a Redis that stands still holds no request up, each gateway counts for itself, and sharing resumes by itself', async () => {
+test('a Redis that hangs delays no request: each gateway counts alone meanwhile', async () => {
   const gateway = await openGateway();
   await gateway.limiter.consume('key', 'k', 60, 100);
   server.pause();
-  await takeUntil(gateway, LOST);
+  await consumeUntil(gateway, LOST);
   expect(await gateway.limiter.consume('key', 'k', 30, 100)).toMatchObject({
     allowed: true,
     remaining: 10,
@@ -88,7 +88,7 @@ test('a Redis that stands still holds no request up, each gateway counts for its
   expect(await gateway.limiter.consume('key', 'k', 60, 100)).toMatchObject({ allowed: false });
   expect([gateway.outcomes.at(0), gateway.outcomes.at(-1)]).toEqual(['key taken', 'key insurance']);
   server.resume();
-  await takeUntil(gateway, FOUND);
+  await consumeUntil(gateway, FOUND);
   expect(await gateway.limiter.consume('key', 'k', 40, 100)).toMatchObject({
     allowed: true,
     remaining: 0,
@@ -96,16 +96,16 @@ test('a Redis that stands still holds no request up, each gateway counts for its
   expect(gateway.messages).toEqual([LOST, FOUND]);
 });
 
-test('a Redis that dies is noticed at once, and used again when it is back', async () => {
+test('a Redis that dies is detected at once and used again when it is back', async () => {
   const gateway = await openGateway();
   await gateway.limiter.consume('key', 'k', 60, 100);
   await server.kill();
-  await takeUntil(gateway, LOST);
-  // What was taken through this gateway before stays taken.
+  await consumeUntil(gateway, LOST);
+  // What this gateway consumed before the outage still counts.
   expect(await gateway.limiter.consume('key', 'k', 60, 100)).toMatchObject({ allowed: false });
   expect(await gateway.limiter.consume('key', 'other', 60, 100)).toMatchObject({ allowed: true });
   await server.restart();
-  await takeUntil(gateway, FOUND);
+  await consumeUntil(gateway, FOUND);
   expect(await gateway.limiter.consume('key', 'k', 60, 100)).toMatchObject({
     allowed: true,
     remaining: 40,
@@ -113,16 +113,16 @@ test('a Redis that dies is noticed at once, and used again when it is back', asy
   expect(gateway.messages).toEqual([LOST, FOUND]);
 });
 
-test('takings that were under way when Redis died are answered', async () => {
+test('consumptions in flight when Redis dies are counted locally', async () => {
   const { limiter } = await openGateway();
   server.pause();
-  const takings = Array.from({ length: 20 }, (_, i) => limiter.consume('key', `k${i}`, 1, 10));
+  const consumptions = Array.from({ length: 20 }, (_, i) => limiter.consume('key', `k${i}`, 1, 10));
   await server.kill();
-  for (const verdict of await Promise.all(takings))
+  for (const verdict of await Promise.all(consumptions))
     expect(verdict).toMatchObject({ allowed: true, remaining: 9 });
 });
 
-test('a gateway starts while Redis is down, and uses it when it comes', async () => {
+test('a gateway starts while Redis is down and uses it when it comes up', async () => {
   await server.kill();
   const gateway = await openGateway();
   expect(gateway.messages).toEqual([LOST]);
@@ -131,26 +131,26 @@ test('a gateway starts while Redis is down, and uses it when it comes', async ()
     remaining: 40,
   });
   await server.restart();
-  await takeUntil(gateway, FOUND);
+  await consumeUntil(gateway, FOUND);
   expect(gateway.messages).toEqual([LOST, FOUND]);
 });
 
-test('a Redis that answers but cannot write is no Redis', async () => {
+test('a Redis that responds but cannot write counts as down', async () => {
   const gateway = await openGateway();
   const redis = new Redis(server.url);
   await redis.replicaof('127.0.0.1', 1);
-  await takeUntil(gateway, LOST);
+  await consumeUntil(gateway, LOST);
   expect(await gateway.limiter.consume('key', 'k', 60, 100)).toMatchObject({
     allowed: true,
     remaining: 40,
   });
   await redis.replicaof('NO', 'ONE');
-  await takeUntil(gateway, FOUND);
+  await consumeUntil(gateway, FOUND);
   expect(gateway.messages).toEqual([LOST, FOUND]);
   redis.disconnect();
 });
 
-test('a connection whose other end has vanished is replaced', async () => {
+test('a connection whose other end vanished is replaced', async () => {
   const port = Number(new URL(server.url).port);
   const sockets: Socket[] = [];
   const middle = createServer((client) => {
@@ -161,27 +161,27 @@ test('a connection whose other end has vanished is replaced', async () => {
   await once(middle.listen(0, '127.0.0.1'), 'listening');
   const gateway = await openGateway(`redis://127.0.0.1:${(middle.address() as AddressInfo).port}`);
   for (const socket of sockets) socket.unpipe().pause();
-  await takeUntil(gateway, LOST);
-  await takeUntil(gateway, FOUND);
+  await consumeUntil(gateway, LOST);
+  await consumeUntil(gateway, FOUND);
   expect(gateway.messages).toEqual([LOST, FOUND]);
   for (const socket of sockets) socket.destroy();
   middle.close();
 });
 
-test('a process that was busy for longer than the deadline does not take that for an outage', async () => {
+test('a process busy for longer than the deadline does not report an outage', async () => {
   const gateway = await openGateway();
   for (let i = 0; i < 5; i++) {
-    const taking = gateway.limiter.consume('key', 'k', 1, 100);
-    // Let the command go out, then keep the event loop from reading the answer.
+    const consumption = gateway.limiter.consume('key', 'k', 1, 100);
+    // Let the command go out, then block the event loop so that it cannot read the response.
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
     const end = performance.now() + 150;
     while (performance.now() < end);
-    expect(await taking).toMatchObject({ remaining: 99 - i });
+    expect(await consumption).toMatchObject({ remaining: 99 - i });
   }
   expect(gateway.messages).toEqual([]);
 });
 
-test('a wrong password is an outage like any other, and is not logged', async () => {
+test('a wrong password is an outage like any other and is not logged', async () => {
   const fields: unknown[] = [];
   const redis = new Redis(server.url);
   await redis.config('SET', 'requirepass', 'right');

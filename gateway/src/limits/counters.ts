@@ -1,28 +1,33 @@
-// What the limits count with; limit.memory.ts, limit.cluster.ts and limit.redis.ts answer it.
+// The counters behind the limits: the interface of counters.{memory,workers,redis}.ts.
 
-/**
- * What a subject has taken in its window, with this taking, and the milliseconds until the window ends. `alone` where this process counted for
- * itself, since what counts for all did not answer.
- */
-export type Count = { consumedPoints: number; msBeforeNext: number; degraded?: true };
+/** The state of a subject's window right after a consumption. */
+export type Count = {
+  /** Everything the subject consumed in this window. */
+  consumedPoints: number;
+  /** Milliseconds until the window ends. */
+  msBeforeNext: number;
+  /** Set if this process counted alone because the shared counters did not respond. */
+  degraded?: true | undefined;
+};
 
-/** Counts per subject in a fixed window that begins with the subject's first taking. */
+/** Counts each subject in a fixed window that begins with the subject's first consumption. */
 export type Counter = { add(subject: string, points: number): Promise<Count> };
 
 export type Counters = {
-  /** Makes the counter of a name, once. The same name is the same counter in every process that shares them. The window is at most 24 days. */
+  /**
+   * Creates the counter of a name; call it once for each name. Processes that share counters share
+   * the counter of a name. A window lasts at most 24 days.
+   */
   counter(name: string, windowSeconds: number): Counter;
   close(): void;
 };
 
-/** The same counter; its counts say that this process counted alone. */
+/** The same counter, with each count marked as degraded. */
 export function degraded(counter: Counter): Counter {
   return {
-    add: (subject, points) =>
-      counter.add(subject, points).then(({ consumedPoints, msBeforeNext }) => ({
-        consumedPoints,
-        msBeforeNext,
-        alone: true,
-      })),
+    async add(subject, points) {
+      const { consumedPoints, msBeforeNext } = await counter.add(subject, points);
+      return { consumedPoints, msBeforeNext, degraded: true };
+    },
   };
 }

@@ -1,4 +1,4 @@
-// Budgets shared by the workers of one machine.
+// Budgets that the workers of one machine share.
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,13 +7,13 @@ import { temporaryFolder } from '../../../test/support/servers.ts';
 
 const from = (file: string) => JSON.stringify(join(import.meta.dirname, file));
 
-/** Two workers that each take 200 times at once from a budget of 100 and say how often they were allowed; then a third one. */
+/** Two workers, then a third, consume 200 times each from a budget of 100 and count successes. */
 const CLUSTER = `
 import cluster from 'node:cluster';
 import { once } from 'node:events';
-import { serveClusterCounters } from ${from('limit.cluster.ts')};
-import { openCounters } from ${from('limit.open.ts')};
-import { createLimiter } from ${from('limit.ts')};
+import { serveClusterCounters } from ${from('counters.workers.ts')};
+import { openCounters } from ${from('counters.open.ts')};
+import { createLimiter } from ${from('limiter.ts')};
 
 if (cluster.isPrimary) {
   serveClusterCounters();
@@ -32,16 +32,16 @@ if (cluster.isPrimary) {
   console.log(JSON.stringify({ one, other, late }));
 } else {
   const limiter = createLimiter(await openCounters({ environment: 'sandbox' }, true, console), 60);
-  const takings = Array.from({ length: 200 }, async (_, i) => {
+  const consumptions = Array.from({ length: 200 }, async (_, i) => {
     await new Promise((resolve) => setTimeout(resolve, i % 10));
-    return limiter.take('key', 'k', 1, 100);
+    return limiter.consume('key', 'k', 1, 100);
   });
-  const allowed = (await Promise.all(takings)).filter((verdict) => verdict.allowed).length;
+  const allowed = (await Promise.all(consumptions)).filter((verdict) => verdict.allowed).length;
   process.send({ allowed }, () => process.exit());
 }
 `;
 
-test('a budget is exact over the workers of a cluster without Redis, and a worker that comes later finds it as it is', async () => {
+test('a budget is exact across the workers of a cluster, late ones included', async () => {
   const folder = temporaryFolder();
   const script = join(folder.path, 'cluster.mts');
   writeFileSync(script, CLUSTER);

@@ -1,4 +1,4 @@
-// Verdicts and headers of the limits.
+// The limiter's verdicts and headers.
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { redisUrl } from '../../../test/support/servers.ts';
@@ -27,7 +27,7 @@ describe.each(['memory', 'redis'])('a limiter that counts in %s', (engine) => {
 
   afterAll(() => counters.close());
 
-  test('a subject gets its budget and no more, and every verdict tells what is left', async () => {
+  test('a subject gets its budget and no more, and every verdict says what remains', async () => {
     const subject = newSubject();
     const verdicts: Verdict[] = [];
     for (let i = 0; i < 5; i++) verdicts.push(await limiter.consume('key', subject, 1, 3));
@@ -38,7 +38,7 @@ describe.each(['memory', 'redis'])('a limiter that counts in %s', (engine) => {
     for (const { resetSeconds } of verdicts) expect([58, 59, 60]).toContain(resetSeconds);
   });
 
-  test('who asks for more than is left is refused and has used up what was left', async () => {
+  test('a cost above what remains is refused and uses up the rest', async () => {
     const subject = newSubject();
     expect(await limiter.consume('key', subject, 7, 10)).toMatchObject({
       allowed: true,
@@ -54,7 +54,7 @@ describe.each(['memory', 'redis'])('a limiter that counts in %s', (engine) => {
     });
   });
 
-  test('a budget of nothing refuses the first request', async () => {
+  test('a budget of 0 refuses the first request', async () => {
     expect(await limiter.consume('key', newSubject(), 1, 0)).toMatchObject({
       allowed: false,
       limit: 0,
@@ -62,7 +62,7 @@ describe.each(['memory', 'redis'])('a limiter that counts in %s', (engine) => {
     });
   });
 
-  test('subjects and policies are counted apart', async () => {
+  test('subjects and policies are counted separately', async () => {
     const [one, other] = [newSubject(), newSubject()];
     await limiter.consume('key', one, 10, 10);
     expect(await limiter.consume('key', other, 10, 10)).toMatchObject({ allowed: true });
@@ -74,7 +74,7 @@ describe.each(['memory', 'redis'])('a limiter that counts in %s', (engine) => {
     expect(await limiter.consume('key', one, 1, 10)).toMatchObject({ allowed: false });
   });
 
-  test('of 400 requests at the same time a budget of 100 allows exactly 100', async () => {
+  test('a budget of 100 allows exactly 100 of 400 concurrent requests', async () => {
     const subject = newSubject();
     const verdicts = await Promise.all(
       Array.from({ length: 400 }, () => limiter.consume('key', subject, 1, 100)),
@@ -82,26 +82,26 @@ describe.each(['memory', 'redis'])('a limiter that counts in %s', (engine) => {
     expect(verdicts.filter(({ allowed }) => allowed)).toHaveLength(100);
   });
 
-  test('takings of one turn have the verdicts of the same takings one after the other', async () => {
-    const takings = fc.array(
+  test('consumptions in one tick get the same verdicts as one after the other', async () => {
+    const tick = fc.array(
       fc.record({ subject: fc.nat(2), cost: fc.integer({ min: 1, max: 10 }), budget: fc.nat(40) }),
       {
         maxLength: 30,
       },
     );
     await fc.assert(
-      fc.asyncProperty(fc.array(takings, { minLength: 1, maxLength: 3 }), async (turns) => {
+      fc.asyncProperty(fc.array(tick, { minLength: 1, maxLength: 3 }), async (ticks) => {
         const names = [newSubject(), newSubject(), newSubject()];
-        const taken = [0, 0, 0];
-        for (const turn of turns) {
+        const consumed = [0, 0, 0];
+        for (const consumptions of ticks) {
           const verdicts = await Promise.all(
-            turn.map(({ subject, cost, budget }) =>
+            consumptions.map(({ subject, cost, budget }) =>
               limiter.consume('key', names[subject] ?? '', cost, budget),
             ),
           );
-          turn.forEach(({ subject, cost, budget }, i) => {
-            const sum = (taken[subject] ?? 0) + cost;
-            taken[subject] = sum;
+          consumptions.forEach(({ subject, cost, budget }, i) => {
+            const sum = (consumed[subject] ?? 0) + cost;
+            consumed[subject] = sum;
             expect(verdicts[i]).toMatchObject({
               allowed: sum <= budget,
               remaining: Math.max(0, budget - sum),
@@ -114,7 +114,7 @@ describe.each(['memory', 'redis'])('a limiter that counts in %s', (engine) => {
     );
   });
 
-  test('the window begins with the first taking, is not prolonged by others, and after it the budget is whole again', async () => {
+  test('a window begins with the first consumption and restores the budget at its fixed end', async () => {
     const short = createLimiter(counters, 1);
     const subject = newSubject();
     const start = performance.now();
@@ -128,7 +128,7 @@ describe.each(['memory', 'redis'])('a limiter that counts in %s', (engine) => {
     expect(refused).toBeGreaterThan(0);
   });
 
-  test('refused credentials are counted per address, 60 in a window', async () => {
+  test('refused credentials are counted by address, 60 in a window', async () => {
     const prefix = `2001:db8:${randomBytes(2).toString('hex')}:${randomBytes(2).toString('hex')}`;
     const verdicts = await Promise.all(
       Array.from({ length: 61 }, (_, i) => limiter.consumeRefusal(`${prefix}::${i}`)),
@@ -140,7 +140,7 @@ describe.each(['memory', 'redis'])('a limiter that counts in %s', (engine) => {
   });
 });
 
-test('the headers tell a verdict in both generations', () => {
+test('the headers state a verdict in both forms', () => {
   const verdict: Verdict = {
     policy: 'key',
     allowed: true,
@@ -166,7 +166,7 @@ test('the headers tell a verdict in both generations', () => {
   });
 });
 
-test('an IPv4 address counts by itself however it is written, an IPv6 address by its /64', () => {
+test('an IPv4 address counts alone in any notation, an IPv6 address as its /64', () => {
   expect(addressBlock('203.0.113.7')).toBe('203.0.113.7');
   expect(addressBlock('::ffff:203.0.113.7')).toBe('203.0.113.7');
   expect(addressBlock('::ffff:cb00:7107')).toBe('203.0.113.7');

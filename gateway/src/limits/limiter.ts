@@ -1,18 +1,15 @@
-// The limits: how much a subject may take in a window, the verdict on each taking and the headers that tell it.
+// The rate limiter: charges a budget for each request and decides whether it may proceed.
 import { HEADERS, type Metrics } from '@partner-loyalty/runtime';
 import ipaddr from 'ipaddr.js';
 import { batched } from './counters.batch.ts';
 import type { Counter, Counters } from './counters.ts';
 
-/**
- * The windows in seconds, a row for each thing that is counted: requests of a member, refused credentials of a client address.
- * A key's window is a setting.
- */
+/** In seconds: a member's requests, an address's refused credentials. A key's is a setting. */
 const WINDOW_SECONDS = { member: 60, refusal: 60 };
 
 export type Policy = 'key' | keyof typeof WINDOW_SECONDS;
 
-/** Root fields a member may ask for in a window (contract, section 4). */
+/** Root fields a member may select in a window (docs/contract.md, Budget). */
 export const MEMBER_BUDGET = 120;
 const REFUSAL_BUDGET = 60;
 
@@ -28,37 +25,40 @@ export type Verdict = {
 
 export type Limiter = {
   /**
-   * Takes `cost` from the subject's budget. The window is fixed and begins with the first taking. Where more is asked for than is left
-   * the verdict refuses, and what was left is used up. Never rejects while the counters work as promised.
+   * Consumes `cost` from the subject's budget. The window is fixed and begins with the first
+   * consumption. If less than `cost` remains, the verdict refuses and the rest is used up.
+   * Rejects only if a counter does.
    */
   consume(policy: Policy, subject: string, cost: number, budget: number): Promise<Verdict>;
-  /** Counts a refused credential of a client address, all addresses of an IPv6 /64 together. */
+  /** Counts a refused credential of a client address; an IPv6 /64 counts as one address. */
   consumeRefusal(address: string): Promise<Verdict>;
 };
 
-/** A limiter over counters, which may be shared with other processes. `keyWindowSeconds` is the window of a key's budget. */
+/** Processes may share the counters. `keyWindowSeconds` is the window of a key's budget. */
 export function createLimiter(
   counters: Counters,
   keyWindowSeconds: number,
   metrics: Pick<Metrics, 'limit'> = { limit() {} },
 ): Limiter {
   const windowSeconds: Record<Policy, number> = { key: keyWindowSeconds, ...WINDOW_SECONDS };
-  const made: Partial<Record<Policy, Counter>> = {};
+  const byPolicy: Partial<Record<Policy, Counter>> = {};
 
   const consume: Limiter['consume'] = (policy, subject, cost, budget) => {
-    made[policy] ??= batched(counters.counter(policy, windowSeconds[policy]));
-    return made[policy].add(subject, cost).then(({ consumedPoints, msBeforeNext, degraded }) => {
-      const allowed = consumedPoints <= budget;
-      metrics.limit(policy, degraded ? 'insurance' : allowed ? 'taken' : 'refused');
-      return {
-        policy,
-        allowed,
-        limit: budget,
-        remaining: Math.max(0, budget - consumedPoints),
-        resetSeconds: Math.max(1, Math.ceil(msBeforeNext / 1000)),
-        windowSeconds: windowSeconds[policy],
-      };
-    });
+    byPolicy[policy] ??= batched(counters.counter(policy, windowSeconds[policy]));
+    return byPolicy[policy]
+      .add(subject, cost)
+      .then(({ consumedPoints, msBeforeNext, degraded }) => {
+        const allowed = consumedPoints <= budget;
+        metrics.limit(policy, degraded ? 'insurance' : allowed ? 'taken' : 'refused');
+        return {
+          policy,
+          allowed,
+          limit: budget,
+          remaining: Math.max(0, budget - consumedPoints),
+          resetSeconds: Math.max(1, Math.ceil(msBeforeNext / 1000)),
+          windowSeconds: windowSeconds[policy],
+        };
+      });
   };
   return {
     consume,
@@ -66,7 +66,10 @@ export function createLimiter(
   };
 }
 
-/** The headers of a verdict, in both generations (contract, section 4); `retry-after` where it refuses. */
+/**
+ * The RateLimit headers of a verdict, in the older and the newer form (docs/contract.md, Budget);
+ * with `retry-after` if the verdict refuses.
+ */
 export function rateLimitHeaders(verdict: Verdict): Record<string, string> {
   const { policy, allowed, limit, remaining, resetSeconds, windowSeconds } = verdict;
   const headers: Record<string, string> = {
@@ -80,7 +83,10 @@ export function rateLimitHeaders(verdict: Verdict): Record<string, string> {
   return headers;
 }
 
-/** Who counts as one client address: an IPv4 address, also where it is written as IPv6, or the /64 of an IPv6 address. */
+/**
+ * The unit by which client addresses are counted: an IPv4 address, IPv4-mapped IPv6 included, or
+ * the /64 of an IPv6 address.
+ */
 export function addressBlock(address: string): string {
   if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);

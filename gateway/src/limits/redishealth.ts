@@ -1,103 +1,105 @@
-// Knows whether Redis answers: notices an outage, probes until it is over, and logs each change once.
+// Tracks whether Redis responds: detects an outage, probes until it ends and logs each transition.
 import type { Log } from '@partner-loyalty/runtime';
 import type { Redis } from 'ioredis';
 
 const INTERVAL_MS = 1_000;
 const PROBES_PER_CONNECTION = 3;
 
-export type RedisHealth = {
-  /** Whether Redis answered when it was last heard of. */
-  answers(): boolean;
-  /** To be told when a command failed or was not answered in time. */
-  lost(error: unknown): void;
-  /** Resolves when it is known whether Redis answers, about a second after the start at the latest. */
-  known: Promise<void>;
-  /** Ends the connection. */
-  close(): void;
-};
+/** The health of one connection, which it closes. */
+export class RedisHealth {
+  /** Resolves with the first state that is known, at most about a second after the start. */
+  readonly known: Promise<void>;
+  private readonly redis: Redis;
+  private readonly probe: () => Promise<unknown>;
+  private readonly log: Pick<Log, 'info' | 'warn'>;
+  private state: 'starting' | 'up' | 'down' | 'closed' = 'starting';
+  private upSince = 0;
+  private failedProbes = 0;
+  private probing = false;
+  private connectionError: unknown = undefined;
+  private timer: NodeJS.Timeout | undefined = undefined;
+  private resolveKnown = () => {};
 
-/** Watches a connection. `probe` rejects where Redis does not do its work in time. */
-export function monitorRedis(
-  redis: Redis,
-  probe: () => Promise<unknown>,
-  log: Pick<Log, 'info' | 'warn'>,
-): RedisHealth {
-  let state: 'starting' | 'up' | 'down' | 'closed' = 'starting';
-  let upSince = 0;
-  let failedProbes = 0;
-  let probing = false;
-  let connectionError: unknown;
-  let timer: NodeJS.Timeout | undefined;
-  let resolveKnown = () => {};
-  const known = new Promise<void>((resolve) => {
-    resolveKnown = resolve;
-  });
+  /** `probe` rejects if Redis does not do its work in time. */
+  constructor(redis: Redis, probe: () => Promise<unknown>, log: Pick<Log, 'info' | 'warn'>) {
+    this.redis = redis;
+    this.probe = probe;
+    this.log = log;
+    this.known = new Promise((resolve) => {
+      this.resolveKnown = resolve;
+    });
+    redis.on('error', (error) => {
+      this.connectionError = error;
+    });
+    redis.on('close', () => this.reportFailure(this.connectionError));
+    redis.on('ready', () => this.probeNow());
+    this.probeIn(INTERVAL_MS);
+  }
 
-  function lost(error: unknown): void {
-    if (state === 'down' || state === 'closed') return;
-    // A hiccup after a good while is over soon: probed at once. A Redis that keeps failing does not make budgets hop to and fro.
-    const wait = state === 'up' && performance.now() - upSince > INTERVAL_MS ? 0 : INTERVAL_MS;
-    state = 'down';
-    log.warn(
+  /** Whether Redis responded the last time it was used. */
+  isUp(): boolean {
+    return this.state === 'up';
+  }
+
+  /** Call this if a command failed or timed out. */
+  reportFailure(error: unknown): void {
+    if (this.state === 'down' || this.state === 'closed') return;
+    // After a long time up, a failure is likely a hiccup: probe at once. A Redis that keeps failing
+    // is probed at intervals, so that budgets do not alternate between shared and local counts.
+    const wasStable = this.isUp() && performance.now() - this.upSince > INTERVAL_MS;
+    this.state = 'down';
+    this.log.warn(
       { engine: 'redis', reason: reasonOf(error) },
-      'Redis does not answer: each process counts budgets for itself',
+      'Redis does not respond: each process counts budgets on its own',
     );
-    resolveKnown();
-    probeIn(wait);
+    this.resolveKnown();
+    this.probeIn(wasStable ? 0 : INTERVAL_MS);
   }
 
-  function found(): void {
-    if (state === 'up' || state === 'closed') return;
-    if (state === 'down') log.info({ engine: 'redis' }, 'Redis answers again: budgets are shared');
-    state = 'up';
-    upSince = performance.now();
-    failedProbes = 0;
-    connectionError = undefined;
-    resolveKnown();
+  close(): void {
+    this.state = 'closed';
+    clearTimeout(this.timer);
+    this.redis.disconnect();
   }
 
-  function probeIn(waitMs: number): void {
-    clearTimeout(timer);
-    if (state !== 'closed') timer = setTimeout(probeNow, waitMs).unref();
+  private reportSuccess(): void {
+    if (this.state === 'up' || this.state === 'closed') return;
+    if (this.state === 'down')
+      this.log.info({ engine: 'redis' }, 'Redis responds again: budgets are shared');
+    this.state = 'up';
+    this.upSince = performance.now();
+    this.failedProbes = 0;
+    this.connectionError = undefined;
+    this.resolveKnown();
   }
 
-  async function probeNow(): Promise<void> {
-    if (probing || state === 'up' || state === 'closed') return;
-    probing = true;
+  private probeIn(waitMs: number): void {
+    clearTimeout(this.timer);
+    if (this.state !== 'closed') this.timer = setTimeout(() => this.probeNow(), waitMs).unref();
+  }
+
+  private async probeNow(): Promise<void> {
+    if (this.probing || this.state === 'up' || this.state === 'closed') return;
+    this.probing = true;
     try {
-      await probe();
-      found();
+      await this.probe();
+      this.reportSuccess();
     } catch (error) {
-      lost(error);
-      failedProbes += 1;
-      // A connection whose other end has vanished would never tell.
-      if (failedProbes % PROBES_PER_CONNECTION === 0) redis.disconnect(true);
-      probeIn(INTERVAL_MS);
+      this.reportFailure(error);
+      this.failedProbes += 1;
+      // A connection whose other end has vanished reports no error: open a new one.
+      if (this.failedProbes % PROBES_PER_CONNECTION === 0) this.redis.disconnect(true);
+      this.probeIn(INTERVAL_MS);
     } finally {
-      probing = false;
+      this.probing = false;
     }
   }
-
-  redis.on('error', (error) => {
-    connectionError = error;
-  });
-  redis.on('close', () => lost(connectionError));
-  redis.on('ready', probeNow);
-  probeIn(INTERVAL_MS);
-
-  return {
-    answers: () => state === 'up',
-    lost,
-    known,
-    close() {
-      state = 'closed';
-      clearTimeout(timer);
-      redis.disconnect();
-    },
-  };
 }
 
-/** The system's or Redis' own word for what happened. The error itself is not for the log: it holds the command, a password included. */
+/**
+ * The code that the system or Redis gives an error. The error itself must not be logged: it
+ * contains the command, and that may contain a password.
+ */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'closed';
   if ('code' in error && typeof error.code === 'string') return error.code;
