@@ -106,7 +106,7 @@ const KEPT: [path: string, line: string][] = [
     "import { fail } from '@partner-loyalty/runtime';\nimport { take } from './limit.ts';",
   ],
   [
-    'gateway/src/surface/surface.ts',
+    'gateway/src/surface/planner.ts',
     "import { Supergraph } from '@apollo/federation-internals';\nimport { QueryPlanner } from '@apollo/query-planner';",
   ],
   [

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { ApolloGateway } from '@apollo/gateway';
 import { ApolloServer } from '@apollo/server';
-import { SUPERGRAPH_FILE, type Surface, surfaceSdl } from '@partner-loyalty/gateway';
+import { SUPERGRAPH_FILE, type SurfaceName, surfaceSdl } from '@partner-loyalty/gateway';
 import { createMembers } from '@partner-loyalty/members';
 import { ApiError, type Scope } from '@partner-loyalty/runtime';
 import { createStandings } from '@partner-loyalty/standings';
@@ -86,7 +86,7 @@ function comparable({ data, errors = [] }: Body) {
 }
 
 /** Generated operations and stock's answers, among them many with data and many with errors. */
-async function casesOf(surface: Surface, scope: Scope) {
+async function casesOf(surface: SurfaceName, scope: Scope) {
   const ask = await startStock(surface, scope);
   const { data } = await ask({ query: getIntrospectionQuery() });
   // Cast: the answer to the question for a schema is one.
@@ -115,7 +115,7 @@ function pickArgument(name: string, random: () => number): unknown {
 
 /** Stock Apollo over subgraphs that graphql-js executes, asked in the scope that ours finds out by itself. */
 async function startStock(
-  surface: Surface,
+  surface: SurfaceName,
   scope: Scope,
 ): Promise<(operation: Partial<GeneratedOperation>) => Promise<Body>> {
   const schemas: Record<string, GraphQLSchema> = {

@@ -36,7 +36,7 @@ const SCOPE = '@partner-loyalty/';
 
 /** Packages that one file alone may import. */
 const HOMES: Record<string, string> = {
-  '@apollo/federation-internals': 'gateway/src/surface/surface.ts',
+  '@apollo/federation-internals': 'gateway/src/surface/planner.ts',
   '@apollo/composition': 'gateway/src/supergraph/compose.ts',
 };
 

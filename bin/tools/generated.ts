@@ -1,7 +1,7 @@
 // The files that are generated, each with what it has to hold: facts that stand in code and are read in documents.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { compose, openSurface, SURFACES, type Surface } from '@partner-loyalty/gateway';
+import { compose, openSurface, SURFACES, type SurfaceName } from '@partner-loyalty/gateway';
 import { ERRORS, HEADERS, METRICS, SETTINGS, type Transport } from '@partner-loyalty/runtime';
 import { printSchema } from 'graphql';
 
@@ -42,7 +42,7 @@ export const GENERATED: readonly Generated[] = [
     render: () => page('Metrics', 'runtime/src/observe/metrics.ts', metricsTable()),
   },
   { file: 'gateway/supergraph.graphql', render: supergraph },
-  ...(Object.keys(SURFACES) as Surface[]).map((surface) => ({
+  ...(Object.keys(SURFACES) as SurfaceName[]).map((surface) => ({
     file: `docs/generated/surface.${surface}.graphql`,
     render: () => schemaOf(surface),
   })),
@@ -54,7 +54,7 @@ function supergraph(): string {
 }
 
 // Committed so that every diff shows who sees what from now on.
-function schemaOf(surface: Surface): string {
+function schemaOf(surface: SurfaceName): string {
   const nowhere: Transport = {
     execute: () => ({ data: null }),
     ready: async () => {},

@@ -7,10 +7,5 @@ export type { KeyRecord, KeyStore, Origin, Partner } from './identity/keystore.t
 export { openCounters, sharedCounters } from './limits/counters.open.ts';
 export { type Serving, serveGateway } from './serve.ts';
 export { compose } from './supergraph/compose.ts';
-export {
-  openSurface,
-  SURFACES,
-  type Surface,
-  type SurfaceExecutor,
-  surfaceSdl,
-} from './surface/surface.ts';
+export { SURFACES, type SurfaceName, surfaceSdl } from './surface/contract.ts';
+export { openSurface, type Surface } from './surface/surface.ts';

@@ -1,7 +1,7 @@
 // Turns what an executor gave into what the caller gets: known codes pass, anything else is masked, and the status follows from both.
 import { ERRORS, type ErrorCode, isErrorCode } from '@partner-loyalty/runtime';
+import type { ExecutionResult } from '../surface/executor.ts';
 import type { Path } from '../surface/shape.ts';
-import type { ExecutionResult } from '../surface/surface.ts';
 
 export type AnswerError = {
   message: string;
@@ -71,16 +71,6 @@ function asAsked(
 function compare(one: readonly number[], other: readonly number[]): number {
   const index = one.findIndex((place, depth) => place !== other[depth]);
   return index === -1 ? one.length - other.length : (one[index] ?? 0) - (other[index] ?? -1);
-}
-
-/** The data with its root fields in the order of the document (GraphQL, section 7.2.2). */
-export function inOrder(
-  data: Record<string, unknown>,
-  rootNames: readonly string[],
-): Record<string, unknown> {
-  return Object.fromEntries(
-    rootNames.flatMap((name) => (Object.hasOwn(data, name) ? [[name, data[name]]] : [])),
-  );
 }
 
 type RawError = { message: string; path?: Path; extensions?: { code: ErrorCode } };

@@ -1,11 +1,10 @@
-// What documents measure, and where the limits stand.
+// Parsing, measuring and selecting operations.
 import { getIntrospectionQuery } from 'graphql';
-import { LIMITS, parseDocument, pickOperation } from './document.ts';
+import { parseDocument, selectOperation } from './document.ts';
+import { LIMITS } from './measure.ts';
 
 function operationOf(query: string, name?: string) {
-  const parsed = parseDocument(query);
-  if (parsed.kind !== 'document') throw new Error(`not a document but ${parsed.kind}`);
-  const operation = pickOperation(parsed.operations, name);
+  const operation = selectOperation(parseDocument(query), name);
   if (operation === undefined) throw new Error('no operation');
   return operation;
 }
@@ -59,13 +58,17 @@ test('fragments in a circle are left to validation', () => {
 
 test('a thousand tokens are read, one more is refused', () => {
   const query = (names: number) => `{${many(names, () => 'a')}}`;
-  expect(parseDocument(query(LIMITS.tokens - 2)).kind).toBe('document');
-  expect(parseDocument(query(LIMITS.tokens - 1)).kind).toBe('tokens');
+  expect(parseDocument(query(LIMITS.tokens - 2)).operations).toHaveLength(1);
+  expect(() => parseDocument(query(LIMITS.tokens - 1))).toThrow(
+    expect.objectContaining({ code: 'OPERATION_TOO_COMPLEX' }),
+  );
 });
 
 test('text that is no GraphQL is a syntax error', () => {
   for (const query of ['', '{', '{ a(', 'query', '{ a } }', '\u0000', '{ a(b: "\n") }'])
-    expect(parseDocument(query).kind).toBe('syntax');
+    expect(() => parseDocument(query)).toThrow(
+      expect.objectContaining({ code: 'GRAPHQL_PARSE_FAILED' }),
+    );
 });
 
 describe('introspection', () => {
@@ -126,11 +129,10 @@ describe('introspection', () => {
   });
 });
 
-test('an operation is picked by name, or because it is the only one', () => {
-  const parsed = parseDocument('query A { a } query B { b }');
-  if (parsed.kind !== 'document') throw new Error('not a document');
-  expect(pickOperation(parsed.operations, 'B')?.node.name?.value).toBe('B');
-  expect(pickOperation(parsed.operations, undefined)).toBeUndefined();
-  expect(pickOperation(parsed.operations, 'C')).toBeUndefined();
-  expect(pickOperation(parsed.operations, '')).toBeUndefined();
+test('an operation is selected by name, or because it is the only one', () => {
+  const document = parseDocument('query A { a } query B { b }');
+  expect(selectOperation(document, 'B')?.node.name?.value).toBe('B');
+  expect(selectOperation(document, undefined)).toBeUndefined();
+  expect(selectOperation(document, 'C')).toBeUndefined();
+  expect(selectOperation(document, '')).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-// Answers introspection from the surface's own schema with graphql-js; the federated executor never sees it.
+// Answers introspection from a surface's own schema with graphql-js; no subgraph ever sees it.
 import {
   type DocumentNode,
   execute,
@@ -10,38 +10,39 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 
-/** The root fields that introspection consists of. */
+/** The root fields of introspection (GraphQL, section 4.1). */
 export const INTROSPECTION_FIELDS = new Set(['__schema', '__type']);
 
-/** Splits a validated document of one operation, its first definition: what introspects, and the rest, undefined where nothing else is asked. */
+/**
+ * Splits a document with one operation, its first definition, into its introspection and the rest,
+ * which is undefined if nothing else is selected.
+ */
 export function splitIntrospection(document: DocumentNode): {
   introspection: DocumentNode;
-  rest?: DocumentNode;
+  rest: DocumentNode | undefined;
 } {
-  const introspection = only(document, ({ name }) => INTROSPECTION_FIELDS.has(name.value));
-  const rest = only(document, ({ name }) => !INTROSPECTION_FIELDS.has(name.value));
-  return hasFields(rest) ? { introspection, rest } : { introspection };
+  const introspection = select(document, ({ name }) => INTROSPECTION_FIELDS.has(name.value));
+  const rest = select(document, ({ name }) => !INTROSPECTION_FIELDS.has(name.value));
+  return { introspection, rest: hasFields(rest) ? rest : undefined };
 }
 
-/** Answers what `splitIntrospection` set apart. The schema is all it reads: it neither waits nor fails, and the operation limits bound its size. */
+/** Executes introspection. It reads the schema alone, so it neither waits nor fails. */
 export function introspect(
   schema: GraphQLSchema,
   document: DocumentNode,
   variables: Record<string, unknown>,
 ): Record<string, unknown> {
-  const answer = execute({ schema, document, variableValues: variables });
-  if (answer instanceof Promise || answer.data === undefined || answer.data === null)
+  const result = execute({ schema, document, variableValues: variables });
+  if (result instanceof Promise || result.data === undefined || result.data === null)
     throw new Error('introspection gave no data');
-  return answer.data;
+  return result.data;
 }
 
-// The document with one operation, whose root fields are those wanted; fragments at its root are written out in place.
-function only(document: DocumentNode, wanted: (field: FieldNode) => boolean): DocumentNode {
-  const [node] = document.definitions;
-  if (node?.kind !== Kind.OPERATION_DEFINITION) throw new Error('the operation comes first');
-  const fragments = document.definitions.filter(
-    (definition) => definition.kind === Kind.FRAGMENT_DEFINITION,
-  );
+// The document with only the wanted root fields; fragments spread at its root become inline.
+function select(document: DocumentNode, wanted: (field: FieldNode) => boolean): DocumentNode {
+  const [operation] = document.definitions;
+  if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('the operation comes first');
+  const fragments = document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
   const byName = new Map<string, FragmentDefinitionNode>(
     fragments.map((fragment) => [fragment.name.value, fragment]),
   );
@@ -55,19 +56,14 @@ function only(document: DocumentNode, wanted: (field: FieldNode) => boolean): Do
       selection.kind === Kind.FRAGMENT_SPREAD ? byName.get(selection.name.value) : selection;
     if (inner === undefined) return [];
     const selectionSet = filter(inner.selectionSet);
-    return selectionSet.selections.length === 0
-      ? []
-      : [{ kind: Kind.INLINE_FRAGMENT, directives: selection.directives, selectionSet }];
+    if (selectionSet.selections.length === 0) return [];
+    return [{ kind: Kind.INLINE_FRAGMENT, directives: selection.directives, selectionSet }];
   };
-  return {
-    kind: Kind.DOCUMENT,
-    definitions: [{ ...node, selectionSet: filter(node.selectionSet) }, ...fragments],
-  };
+  const definitions = [{ ...operation, selectionSet: filter(operation.selectionSet) }];
+  return { kind: Kind.DOCUMENT, definitions: [...definitions, ...fragments] };
 }
 
-function hasFields(document: DocumentNode): boolean {
-  const [operation] = document.definitions;
-  return (
-    operation?.kind === Kind.OPERATION_DEFINITION && operation.selectionSet.selections.length > 0
-  );
+function hasFields({ definitions: [operation] }: DocumentNode): boolean {
+  if (operation?.kind !== Kind.OPERATION_DEFINITION) return false;
+  return operation.selectionSet.selections.length > 0;
 }

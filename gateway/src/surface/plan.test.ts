@@ -19,7 +19,8 @@ import {
   validate,
 } from 'graphql';
 import { generateOperation } from '../../../test/cases/operations.ts';
-import { openSurface, surfaceSdl } from './surface.ts';
+import { surfaceSdl } from './contract.ts';
+import { openExecutor } from './executor.ts';
 
 const OPERATIONS = 300;
 const HEAD =
@@ -138,7 +139,7 @@ const scope = { kind: 'partner', partnerId: 'p' } as const;
 test(`${OPERATIONS} generated operations are answered as stock @apollo/gateway answers them`, async () => {
   process.env.APOLLO_TELEMETRY_DISABLED = 'true';
   const silence = { debug() {}, info() {}, warn() {}, error() {} };
-  const { schema, execute: ours } = openSurface('partner', supergraphSdl, transports);
+  const { schema, execute: ours } = openExecutor('partner', supergraphSdl, transports);
   const gateway = new ApolloGateway({
     supergraphSdl: surfaceSdl(supergraphSdl, 'partner'),
     logger: silence,
@@ -204,7 +205,7 @@ test(`${OPERATIONS} generated operations are answered as stock @apollo/gateway a
 });
 
 test('an error of an entity names its own place, also among objects of other types', async () => {
-  const { execute: ours } = openSurface('partner', supergraphSdl, transports);
+  const { execute: ours } = openExecutor('partner', supergraphSdl, transports);
   const query = '{ nodes { id ... on Book { postage } } }';
   const answer = await ours({
     document: parse(query),
@@ -219,7 +220,7 @@ test('an error of an entity names its own place, also among objects of other typ
 });
 
 test('response names from the prototype of objects are names like any other', async () => {
-  const { execute: ours } = openSurface('partner', supergraphSdl, transports);
+  const { execute: ours } = openExecutor('partner', supergraphSdl, transports);
   const query =
     '{ __proto__: node(id: "b1") { toString: id constructor: title } hasOwnProperty: node(id: "x") { id } }';
   const answer = await ours({
@@ -231,12 +232,12 @@ test('response names from the prototype of objects are names like any other', as
     requestId: 'r',
   });
   expect(JSON.stringify(answer)).toBe(
-    '{"data":{"__proto__":{"toString":"b1","constructor":"Book 1"},"hasOwnProperty":null},"errors":[],"missing":[]}',
+    '{"data":{"__proto__":{"toString":"b1","constructor":"Book 1"},"hasOwnProperty":null},"errors":[],"nullViolations":[]}',
   );
 });
 
 test('an alias means the same, whatever field, shown or hidden, has its name', async () => {
-  const { schema, execute: ours } = openSurface('partner', supergraphSdl, transports);
+  const { schema, execute: ours } = openExecutor('partner', supergraphSdl, transports);
   const taken = [
     'id',
     'weight',

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import type { SubgraphRequest, Transport } from '@partner-loyalty/runtime';
 import { buildSchema, parse, printSchema } from 'graphql';
 import { compose } from '../supergraph/compose.ts';
-import { openSurface, SURFACES, type Surface, surfaceSdl } from './surface.ts';
+import { SURFACES, type SurfaceName, surfaceSdl } from './contract.ts';
+import { openExecutor } from './executor.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const supergraph = compose(join(root, 'supergraph.yaml'));
@@ -24,9 +25,9 @@ function recording(
   };
 }
 
-async function schemaOf(surface: Surface): Promise<string> {
+async function schemaOf(surface: SurfaceName): Promise<string> {
   const nothing = recording(() => ({}));
-  const opened = openSurface(surface, supergraph, { members: nothing, standings: nothing });
+  const opened = openExecutor(surface, supergraph, { members: nothing, standings: nothing });
   return printSchema(opened.schema);
 }
 
@@ -55,7 +56,7 @@ test('a field without a tag is on no surface, though others may be computed from
   const standings = recording(() => ({
     _entities: [{ partnerStandings: [{ partnerId: 'p', tier: 'GOLD', points: 7 }] }],
   }));
-  const surface = openSurface('member', supergraph, { members, standings });
+  const surface = openExecutor('member', supergraph, { members, standings });
   const query = '{ memberProfile(id: "m") { partnerStandings { partnerId tier points } } }';
   const scope = { kind: 'member', memberId: 'm' } as const;
   const result = await surface.execute({
@@ -82,7 +83,7 @@ test('a read asks members once and standings once, and a look-up that found nobo
     query.includes('b:') ? { a: found, b: null } : { a: null },
   );
   const standings = recording(() => ({ _entities: [{ tier: 'GOLD', points: 7 }] }));
-  const surface = openSurface('partner', supergraph, { members, standings });
+  const surface = openExecutor('partner', supergraph, { members, standings });
   const run = (query: string) =>
     surface.execute({
       document: parse(query),
@@ -125,7 +126,7 @@ describe('cutting a surface', () => {
   });
 
   test('leaves the other surface alone', () => {
-    for (const surface of Object.keys(SURFACES) as Surface[])
+    for (const surface of Object.keys(SURFACES) as SurfaceName[])
       expect(surfaceSdl(supergraph, surface)).toContain('@inaccessible');
   });
 });

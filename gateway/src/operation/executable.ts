@@ -1,0 +1,99 @@
+// Turns one operation of a validated document into the form that a surface executes.
+import {
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  type GraphQLSchema,
+  Kind,
+  print,
+  type SelectionSetNode,
+  separateOperations,
+  stripIgnoredCharacters,
+  visit,
+} from 'graphql';
+import type { Operation } from './document.ts';
+import { splitIntrospection } from './introspection.ts';
+import { liftLiterals } from './literals.ts';
+import { type VariableRules, variableRulesOf } from './variables.ts';
+
+/** An anonymous operation with only the fragments it uses; its literals are variables. */
+export type ExecutableOperation = {
+  /** The part for the subgraphs; undefined if the operation only introspects. */
+  federated: FederatedOperation | undefined;
+  /** The part that graphql-js answers from the schema; undefined if it does not introspect. */
+  introspection: DocumentNode | undefined;
+  variables: VariableRules;
+  /** The response keys of all its fields, at any depth. */
+  responseKeys: ReadonlySet<string>;
+  /** Those of the root fields, in the order of the response. */
+  rootResponseKeys: readonly string[];
+};
+
+export type FederatedOperation = {
+  document: DocumentNode;
+  /** Equal for equal documents: the key of plans and shapes. */
+  key: string;
+  /** The values of the variables that stand for literals. */
+  literals: Record<string, unknown>;
+};
+
+/**
+ * The executable form of an operation of a validated document. Without the operation's name and
+ * literals, the caches of plans and of subgraphs neither grow with them nor hold callers' data.
+ */
+export function executableOperation(
+  document: DocumentNode,
+  { node, introspects }: Operation,
+  schema: GraphQLSchema,
+): ExecutableOperation {
+  const { name: _name, ...anonymous } = node;
+  const definitions = [anonymous, ...fragmentsOf(document)];
+  const own = dropUnusedFragments({ kind: Kind.DOCUMENT, definitions });
+  const { introspection, rest } = introspects
+    ? splitIntrospection(own)
+    : { introspection: undefined, rest: own };
+  return {
+    federated: rest && federatedOperation(dropUnusedFragments(rest), schema),
+    introspection,
+    variables: variableRulesOf(own, node.variableDefinitions, schema),
+    responseKeys: responseKeysOf(own),
+    rootResponseKeys: rootResponseKeysOf(node.selectionSet, fragmentsOf(own)),
+  };
+}
+
+function federatedOperation(document: DocumentNode, schema: GraphQLSchema): FederatedOperation {
+  const lifted = liftLiterals(document, schema);
+  return { ...lifted, key: stripIgnoredCharacters(print(lifted.document)) };
+}
+
+function fragmentsOf(document: DocumentNode): FragmentDefinitionNode[] {
+  return document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
+}
+
+// Fragments of other operations are not measured, but the planner would expand them all the same.
+function dropUnusedFragments(document: DocumentNode): DocumentNode {
+  const separated = separateOperations(document)[''];
+  if (separated === undefined) throw new Error('the operation is anonymous');
+  return separated;
+}
+
+function responseKeysOf(document: DocumentNode): ReadonlySet<string> {
+  const keys = new Set<string>();
+  visit(document, { Field: ({ alias, name }) => void keys.add((alias ?? name).value) });
+  return keys;
+}
+
+function rootResponseKeysOf(
+  root: SelectionSetNode,
+  fragments: readonly FragmentDefinitionNode[],
+): string[] {
+  const unread = new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
+  const read = ({ selections }: SelectionSetNode): string[] =>
+    selections.flatMap((selection) => {
+      if (selection.kind === Kind.FIELD) return [(selection.alias ?? selection.name).value];
+      if (selection.kind === Kind.INLINE_FRAGMENT) return read(selection.selectionSet);
+      const fragment = unread.get(selection.name.value);
+      unread.delete(selection.name.value);
+      return fragment === undefined ? [] : read(fragment.selectionSet);
+    });
+  return [...new Set(read(root))];
+}

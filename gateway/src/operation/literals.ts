@@ -1,0 +1,101 @@
+// Turns the literals of an operation into variables, so that callers who differ only in arguments share a plan.
+import {
+  type ASTNode,
+  type DocumentNode,
+  type FloatValueNode,
+  type GraphQLSchema,
+  getNamedType,
+  type IntValueNode,
+  isLeafType,
+  isNonNullType,
+  Kind,
+  parseType,
+  type StringValueNode,
+  TypeInfo,
+  type TypeNode,
+  type ValueNode,
+  type VariableDefinitionNode,
+  valueFromAST,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql';
+
+/** Whether a document contains a string or a number. */
+export function containsLiterals(document: DocumentNode): boolean {
+  let found = false;
+  visit(document, {
+    enter: (node) => {
+      if (isLiteral(node)) found = true;
+      return undefined;
+    },
+  });
+  return found;
+}
+
+/**
+ * A validated document with its literals replaced by variables, and the values of those. The
+ * operation comes first. Introspection, directives and default values keep their literals.
+ */
+export function liftLiterals(
+  document: DocumentNode,
+  schema: GraphQLSchema,
+): { document: DocumentNode; literals: Record<string, unknown> } {
+  const literals: Record<string, unknown> = {};
+  const definitions: VariableDefinitionNode[] = [];
+  const takenNames = variableNames(document);
+  const types = new TypeInfo(schema);
+
+  function lift(value: ValueNode) {
+    const type = types.getInputType();
+    if (type === null || type === undefined || !isLeafType(getNamedType(type))) return undefined;
+    const name = freeName(takenNames);
+    literals[name] = valueFromAST(value, isNonNullType(type) ? type.ofType : type);
+    const variable = { kind: Kind.VARIABLE, name: { kind: Kind.NAME, value: name } } as const;
+    const variableType = asNonNull(parseType(String(type)));
+    definitions.push({ kind: Kind.VARIABLE_DEFINITION, variable, type: variableType });
+    return variable;
+  }
+
+  const lifted = visit(
+    document,
+    visitWithTypeInfo(types, {
+      enter: (node) => {
+        if (node.kind === Kind.VARIABLE_DEFINITION || node.kind === Kind.DIRECTIVE) return false;
+        if (node.kind === Kind.FIELD && node.name.value.startsWith('__')) return false;
+        return isLiteral(node) ? lift(node) : undefined;
+      },
+    }),
+  );
+  return { document: withVariables(lifted, definitions), literals };
+}
+
+function isLiteral(node: ASTNode): node is StringValueNode | IntValueNode | FloatValueNode {
+  return node.kind === Kind.STRING || node.kind === Kind.INT || node.kind === Kind.FLOAT;
+}
+
+function variableNames(document: DocumentNode): Set<string> {
+  const names = new Set<string>();
+  visit(document, { Variable: (variable) => void names.add(variable.name.value) });
+  return names;
+}
+
+function withVariables(
+  { definitions: [operation, ...rest] }: DocumentNode,
+  added: readonly VariableDefinitionNode[],
+): DocumentNode {
+  if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('the operation comes first');
+  const variableDefinitions = [...(operation.variableDefinitions ?? []), ...added];
+  return { kind: Kind.DOCUMENT, definitions: [{ ...operation, variableDefinitions }, ...rest] };
+}
+
+function freeName(taken: Set<string>): string {
+  let number = taken.size;
+  while (taken.has(`literal${number}`)) number += 1;
+  const name = `literal${number}`;
+  taken.add(name);
+  return name;
+}
+
+function asNonNull(type: TypeNode): TypeNode {
+  return type.kind === Kind.NON_NULL_TYPE ? type : { kind: Kind.NON_NULL_TYPE, type };
+}

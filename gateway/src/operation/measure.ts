@@ -1,0 +1,126 @@
+// Measures operations before anything is spent on them, in time linear in the document.
+import {
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  Kind,
+  type SelectionSetNode,
+} from 'graphql';
+import { INTROSPECTION_FIELDS } from './introspection.ts';
+
+/** The limits of an operation (docs/contract.md, Errors, OPERATION_TOO_COMPLEX). */
+export const LIMITS = {
+  tokens: 1_000,
+  rootFields: 10,
+  selections: 1_000,
+  depth: 8,
+  introspectionDepth: 15,
+} as const;
+
+/** The size of a selection set once its fragments are expanded. */
+export type Size = {
+  fields: number;
+  selections: number;
+  /** How deep fields nest, not counting what is inside introspection. */
+  depth: number;
+  /** How deep all fields nest: what counts if this set is inside introspection. */
+  fullDepth: number;
+  introspections: number;
+  introspectionDepth: number;
+  /** Whether it has one of MULTIPLYING_LISTS, and whether one is inside another. */
+  lists: boolean;
+  nestedLists: boolean;
+  /** Whether lists nest inside introspection. */
+  nestedIntrospection: boolean;
+};
+
+/** Each of these fields multiplies the length of an introspection response. */
+const MULTIPLYING_LISTS = new Set(['fields', 'inputFields', 'interfaces', 'possibleTypes']);
+
+const EMPTY: Size = {
+  fields: 0,
+  selections: 0,
+  depth: 0,
+  fullDepth: 0,
+  introspections: 0,
+  introspectionDepth: 0,
+  lists: false,
+  nestedLists: false,
+  nestedIntrospection: false,
+};
+
+/** Returns a function that measures selection sets of a document, each fragment once. */
+export function createMeasure(
+  document: DocumentNode,
+): (set: SelectionSetNode | undefined) => Readonly<Size> {
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  for (const node of document.definitions)
+    if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
+  const sizes = new Map<string, Readonly<Size>>();
+
+  function measureFragment(name: string): Readonly<Size> {
+    const known = sizes.get(name);
+    if (known !== undefined) return known;
+    sizes.set(name, EMPTY); // Validation refuses cycles; until then they add nothing.
+    const size = measure(fragments.get(name)?.selectionSet);
+    sizes.set(name, size);
+    return size;
+  }
+
+  function measure(set: SelectionSetNode | undefined): Readonly<Size> {
+    const total = { ...EMPTY };
+    for (const selection of set?.selections ?? []) {
+      total.selections += 1;
+      if (selection.kind === Kind.FIELD)
+        add(total, sizeOfField(selection.name.value, measure(selection.selectionSet)));
+      else if (selection.kind === Kind.FRAGMENT_SPREAD)
+        add(total, measureFragment(selection.name.value));
+      else add(total, measure(selection.selectionSet));
+    }
+    return total;
+  }
+
+  return measure;
+}
+
+function sizeOfField(name: string, child: Readonly<Size>): Size {
+  const introspects = INTROSPECTION_FIELDS.has(name);
+  const isList = MULTIPLYING_LISTS.has(name);
+  return {
+    ...child,
+    fields: 1,
+    depth: introspects ? 1 : child.depth + 1,
+    fullDepth: child.fullDepth + 1,
+    introspections: child.introspections + (introspects ? 1 : 0),
+    introspectionDepth: introspects ? child.fullDepth + 1 : child.introspectionDepth,
+    lists: child.lists || isList,
+    nestedLists: child.nestedLists || (isList && child.lists),
+    nestedIntrospection: child.nestedIntrospection || (introspects && child.nestedLists),
+  };
+}
+
+function add(total: Size, part: Readonly<Size>): void {
+  total.fields += part.fields;
+  total.selections += part.selections;
+  total.depth = Math.max(total.depth, part.depth);
+  total.fullDepth = Math.max(total.fullDepth, part.fullDepth);
+  total.introspections += part.introspections;
+  total.introspectionDepth = Math.max(total.introspectionDepth, part.introspectionDepth);
+  total.lists ||= part.lists;
+  total.nestedLists ||= part.nestedLists;
+  total.nestedIntrospection ||= part.nestedIntrospection;
+}
+
+/** The first limit that a size exceeds, as a message for the caller; undefined if there is none. */
+export function excessOf(size: Readonly<Size>): string | undefined {
+  if (size.fields > LIMITS.rootFields)
+    return `the operation has more than ${LIMITS.rootFields} root fields`;
+  if (size.depth > LIMITS.depth) return `fields are nested more than ${LIMITS.depth} deep`;
+  if (size.selections > LIMITS.selections)
+    return `the operation has more than ${LIMITS.selections} selections`;
+  if (size.introspections > 1) return '__schema and __type may stand once in an operation';
+  if (size.introspectionDepth > LIMITS.introspectionDepth)
+    return `introspection is nested more than ${LIMITS.introspectionDepth} deep`;
+  if (size.nestedIntrospection)
+    return `introspection nests one of the lists ${[...MULTIPLYING_LISTS].join(', ')} in another`;
+  return undefined;
+}

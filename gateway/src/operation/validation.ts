@@ -1,0 +1,60 @@
+// Validates documents against a surface's schema.
+import { fail } from '@partner-loyalty/runtime';
+import {
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLSchema,
+  Kind,
+  validate,
+  visit,
+} from 'graphql';
+import { GraphqlRequestError } from './requesterror.ts';
+
+/** Every way in which a document does not fit a schema. */
+export function validationErrorsOf(
+  document: DocumentNode,
+  schema: GraphQLSchema,
+): readonly GraphQLError[] {
+  return [
+    ...validate(schema, withoutRepeatedFields(document)),
+    ...missingRootTypes(document, schema),
+  ];
+}
+
+/**
+ * Throws GRAPHQL_VALIDATION_FAILED if there are validation errors, or OPERATION_TOO_COMPLEX if the
+ * document repeats too many fields to be validated.
+ */
+export function requireValid(errors: readonly GraphQLError[]): void {
+  if (errors.length === 0) return;
+  // graphql-js stops comparing fields for overlaps before that takes long.
+  if (errors.some(({ message }) => message === 'Validation aborted.'))
+    fail('OPERATION_TOO_COMPLEX', 'the operation repeats too many fields');
+  throw new GraphqlRequestError('GRAPHQL_VALIDATION_FAILED', errors);
+}
+
+// A repeated plain field selects nothing more, but graphql-js compares every pair of fields and
+// gives up after some hundred.
+function withoutRepeatedFields(document: DocumentNode): DocumentNode {
+  return visit(document, {
+    SelectionSet(set) {
+      const seen = new Set<string>();
+      const selections = set.selections.filter((node) => {
+        if (node.kind !== Kind.FIELD) return true;
+        if (node.selectionSet || node.arguments?.length || node.directives?.length) return true;
+        const field = `${node.alias?.value ?? ''}:${node.name.value}`;
+        return seen.size < seen.add(field).size;
+      });
+      return selections.length === set.selections.length ? undefined : { ...set, selections };
+    },
+  });
+}
+
+// graphql-js reports an operation without a root type only when it executes it.
+function missingRootTypes(document: DocumentNode, schema: GraphQLSchema): GraphQLError[] {
+  return document.definitions.flatMap((node) =>
+    node.kind === Kind.OPERATION_DEFINITION && !schema.getRootType(node.operation)
+      ? [new GraphQLError(`The schema has no ${node.operation} type.`, { nodes: node })]
+      : [],
+  );
+}

@@ -1,0 +1,83 @@
+// Executes operations of one surface: plans them, runs the plans over the transports, shapes the response.
+import type { Scope, SubgraphError, Transport } from '@partner-loyalty/runtime';
+import type { DocumentNode, GraphQLSchema } from 'graphql';
+import { responseName } from './alias.ts';
+import { type SurfaceName, surfaceSdl } from './contract.ts';
+import { type PlanRun, runPlan } from './plan.ts';
+import { createPlanner } from './planner.ts';
+import type { Path, Shape } from './shape.ts';
+
+/** What an executor runs. The document is validated and has one operation. */
+export type Execution = {
+  document: DocumentNode;
+  /** Equal for equal documents: the key of the plan. */
+  key: string;
+  /** As the caller sent them. */
+  variables: Record<string, unknown>;
+  /** With the default values of the document. */
+  coerced: Record<string, unknown>;
+  scope: Scope;
+  requestId: string;
+};
+
+export type ExecutionResult = {
+  data: Record<string, unknown> | null;
+  errors: SubgraphError[];
+  /** The paths of nulls and values from subgraphs that the schema does not allow. */
+  nullViolations: Path[];
+};
+
+export type Executor = {
+  schema: GraphQLSchema;
+  execute(execution: Execution): ExecutionResult | Promise<ExecutionResult>;
+};
+
+/**
+ * Builds the executor of a surface over the transports, found by subgraph name. Throws if the
+ * supergraph is invalid or names a subgraph without a transport.
+ */
+export function openExecutor(
+  surface: SurfaceName,
+  supergraphSdl: string,
+  transports: Readonly<Record<string, Transport>>,
+): Executor {
+  const { schema, supergraph, subgraphs, plan } = createPlanner(surfaceSdl(supergraphSdl, surface));
+  for (const name of subgraphs)
+    if (!Object.hasOwn(transports, name))
+      throw new Error(`the supergraph names a subgraph "${name}" that is not configured`);
+  return {
+    schema,
+    execute({ document, key, variables, coerced, scope, requestId }) {
+      const planned = plan(document, key);
+      const shape = planned.shapeFor(coerced);
+      const run: PlanRun = {
+        transports,
+        supergraph,
+        variables,
+        coerced,
+        scope,
+        requestId,
+        data: {},
+        errors: [],
+      };
+      const running = planned.node && runPlan(planned.node, run);
+      return running ? running.then(() => resultOf(run, shape)) : resultOf(run, shape);
+    },
+  };
+}
+
+function resultOf({ data, errors }: PlanRun, shape: Shape): ExecutionResult {
+  const nullViolations: Path[] = [];
+  return {
+    data: shape(data, (path) => void nullViolations.push(path)),
+    errors: errors.map(withResponseNames),
+    nullViolations,
+  };
+}
+
+// Paths by the names that the caller gave.
+function withResponseNames(error: SubgraphError): SubgraphError {
+  if (error.path === undefined) return error;
+  const path = error.path.map((step) => (typeof step === 'string' ? responseName(step) : step));
+  return { ...error, path };
+}
