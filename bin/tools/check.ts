@@ -1,8 +1,39 @@
-// Says which source files break the project's rules about imports, environment and first lines; part of `npm run check`.
-import { breaches, sourceFiles } from './architecture.ts';
+// Checks what no linter does: how source files begin and how many a folder has; part of `npm run check`.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
-const files = sourceFiles();
-const found = breaches(files);
-for (const breach of found) console.error(breach);
-if (found.length > 0) process.exitCode = 1;
-else console.log(`${files.length} source files keep the rules of bin/tools/architecture.ts`);
+const ROOT = join(import.meta.dirname, '../..');
+const SOURCE = /^(runtime|gateway|subgraphs|bin|client|test|bench)\/.*\.[cm]?[jt]s$/;
+const TEST_OR_GENERATED = /\.test\.ts$|\.generated\.ts$/;
+const MAX_FILES_IN_FOLDER = 18;
+
+/** How the files break the rules, a line each. */
+export function breaches(files: readonly { path: string; text: string }[]): string[] {
+  const badHeads = files
+    .filter(({ text }) => !/^(#!.*\n)?\/\/ \S.*\.(\n|$)/.test(text))
+    .map(({ path }) => `${path}: does not begin with a comment of one sentence`);
+  const counts = new Map<string, number>();
+  for (const { path } of files) {
+    if (TEST_OR_GENERATED.test(path)) continue;
+    counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+  }
+  const crowded = Array.from(counts)
+    .filter(([, count]) => count > MAX_FILES_IN_FOLDER)
+    .map(([folder, count]) => `${folder}: has ${count} source files, over ${MAX_FILES_IN_FOLDER}`);
+  return [...badHeads, ...crowded];
+}
+
+function sourceFiles(): { path: string; text: string }[] {
+  const listed = ['ls-files', '--cached', '--others', '--exclude-standard'];
+  return execFileSync('git', listed, { cwd: ROOT, encoding: 'utf8' })
+    .split('\n')
+    .filter((path) => SOURCE.test(path))
+    .map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const found = breaches(sourceFiles());
+  for (const breach of found) console.error(breach);
+  if (found.length > 0) process.exitCode = 1;
+}

@@ -1,0 +1,94 @@
+// Which file may import which, types included; `npm run check` proves it.
+
+/** The packages of the project: their folders, and the packages that each may import. */
+const PACKAGES = {
+  runtime: { folder: 'runtime', mayImport: [] },
+  members: { folder: 'subgraphs/members', mayImport: ['runtime'] },
+  standings: { folder: 'subgraphs/standings', mayImport: ['runtime'] },
+  gateway: { folder: 'gateway', mayImport: ['runtime'] },
+  bin: { folder: 'bin', mayImport: ['runtime', 'members', 'standings', 'gateway'] },
+};
+const FOLDERS = Object.values(PACKAGES).map(({ folder }) => folder);
+const SOURCES = `^(${FOLDERS.join('|')})/`;
+
+/** Packages of npm that one place alone may import. */
+const HOMES = {
+  '@apollo/federation-internals': '^gateway/src/surface/planner\\.ts$',
+  '@apollo/composition': '^gateway/src/supergraph/',
+  '@apollo/query-planner': '^gateway/src/surface/',
+};
+
+module.exports = {
+  forbidden: [
+    {
+      name: 'no circles between files',
+      severity: 'error',
+      from: { path: SOURCES, pathNot: '^subgraphs/members/' },
+      to: { circular: true },
+    },
+    {
+      name: 'no circles between folders',
+      severity: 'error',
+      scope: 'folder',
+      from: { path: SOURCES, pathNot: '^subgraphs/members/' },
+      to: { circular: true },
+    },
+    ...Object.entries(PACKAGES).map(([name, { folder, mayImport }]) => ({
+      name: `${name} imports only ${['itself', ...mayImport].join(', ')}`,
+      severity: 'error',
+      from: { path: `^${folder}/` },
+      to: {
+        path: '^(runtime|gateway|subgraphs|bin|test|bench)/',
+        pathNot: [folder, ...mayImport.map((other) => PACKAGES[other].folder)].map(
+          (allowed) => `^${allowed}/`,
+        ),
+      },
+    })),
+    ...FOLDERS.map((folder) => ({
+      name: `${folder} imports other packages by their names`,
+      severity: 'error',
+      from: { path: `^${folder}/` },
+      to: { path: SOURCES, pathNot: `^${folder}/`, dependencyTypes: ['local'] },
+    })),
+    {
+      name: 'resolvers and rules know the store, never an engine',
+      severity: 'error',
+      from: {
+        path: SOURCES,
+        pathNot: '(^|[./])(lmdb|mongo|open|index)\\.ts$',
+      },
+      to: { path: '\\.(lmdb|mongo)\\.ts$|(^|/)node_modules/(lmdb|mongodb)/' },
+    },
+    ...Object.entries(HOMES).map(([name, home]) => ({
+      name: `${name} has one home`,
+      severity: 'error',
+      from: { path: SOURCES, pathNot: home },
+      to: { path: `node_modules/${name}/` },
+    })),
+    {
+      name: 'a package declares what it imports',
+      severity: 'error',
+      from: { path: SOURCES },
+      to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown', 'npm-dev', 'unknown'] },
+    },
+    {
+      name: 'every import leads to a file',
+      severity: 'error',
+      from: { path: SOURCES },
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    // TypeScript 7 has no parser that dependency-cruiser can use.
+    parser: 'swc',
+    moduleSystems: ['es6'],
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '\\.test\\.ts$|/test/' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default'],
+      extensions: ['.ts', '.js', '.json'],
+    },
+  },
+};
