@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { compose, openSurface, SURFACES, type SurfaceName } from '@partner-loyalty/gateway';
 import { ERRORS, HEADERS, METRICS, SETTINGS, type Transport } from '@partner-loyalty/runtime';
 import { printSchema } from 'graphql';
+import { resolverTypes, resolverTypesConfig, typedSubgraphs } from './resolvertypes.ts';
 
 export type Generated = {
   /** From the project's root. */
@@ -42,12 +43,22 @@ export const GENERATED: readonly Generated[] = [
     render: () => page('Metrics', 'runtime/src/observe/metrics.ts', metricsTable()),
   },
   { file: 'gateway/supergraph.graphql', render: supergraph },
+  ...typedSubgraphs(ROOT).map(resolverTypesOf),
   ...(Object.keys(SURFACES) as SurfaceName[]).map((surface) => ({
     file: `docs/generated/surface.${surface}.graphql`,
     render: () => schemaOf(surface),
   })),
   README,
 ];
+
+function resolverTypesOf(folder: string): Generated {
+  const { output, mappers } = resolverTypesConfig(join(ROOT, folder));
+  return {
+    file: `${folder}/${output}`,
+    render: () =>
+      resolverTypes(readFileSync(join(ROOT, folder, 'schema.graphql'), 'utf8'), mappers),
+  };
+}
 
 function supergraph(): string {
   return compose(join(ROOT, 'supergraph.yaml'));

@@ -41,6 +41,7 @@ export {
   type Execute,
   unavailable,
 } from './subgraph/executor.ts';
+export type { CompleteResolvers } from './subgraph/resolvers.ts';
 export { expandedSelections } from './subgraph/selections.ts';
 export { serveSubgraph } from './subgraph/server.ts';
 export {

@@ -1,4 +1,4 @@
-// Runs a query plan over the transports, merges the data and places the errors.
+// Runs a query plan over the transports: fetches in the order the planner gave, merged into one tree of data, errors with their paths.
 import type { FetchNode, PlanNode, QueryPlanSelectionNode } from '@apollo/query-planner';
 import {
   isJsonObject,
@@ -12,10 +12,7 @@ import { isOfType, rewrite } from './rewrite.ts';
 
 export type Data = Record<string, unknown>;
 
-/**
- * One run of a plan. `coerced` has the variables with their default values, which decide conditions;
- * subgraphs get `variables` as the caller sent them.
- */
+/** What a plan is run with. `coerced` holds the variables with their defaults, which decide conditions; subgraphs get `variables` as they came. */
 export type PlanRun = {
   transports: Readonly<Record<string, Transport>>;
   /** The whole graph, hidden fields included. */
@@ -24,20 +21,17 @@ export type PlanRun = {
   coerced: Data;
   scope: Scope;
   requestId: string;
-  /** What the fetches have returned so far. */
+  /** Where the fetches put what they got. */
   data: Data;
   errors: SubgraphError[];
 };
 
-/**
- * Runs a plan, without a promise if no transport returns one. What goes wrong in a subgraph is in
- * `errors`, never a rejection.
- */
+/** Resolves when the plan has run, at once where every transport answers at once. Never rejects for what a subgraph does: that is in `errors`. */
 export function runPlan(node: PlanNode, run: PlanRun): void | Promise<void> {
   return runNode(node, run, []);
 }
 
-// `path` leads from the root to the objects that the node is about; '@' is every item of a list.
+// `path` leads from the root to the objects that the node concerns; '@' stands for every item of a list.
 function runNode(node: PlanNode, run: PlanRun, path: readonly string[]): void | Promise<void> {
   switch (node.kind) {
     case 'Fetch':
@@ -86,7 +80,7 @@ function runFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): void
   const transport = run.transports[serviceName];
   if (transport === undefined)
     throw new Error(`the plan names a subgraph "${serviceName}" that is not configured`);
-  const variables: Data = Object.create(null); // A variable may be named __proto__.
+  const variables: Data = Object.create(null); // a variable may be called __proto__
   for (const name of fetch.variableUsages ?? [])
     if (Object.hasOwn(run.variables, name)) variables[name] = run.variables[name];
   let places: Place[] = [];
@@ -138,7 +132,7 @@ function take(
   });
 }
 
-// An entity's errors get the entity's path; an error without a path gets those of all entities.
+// Errors of entities stand where the entities do; one without a path concerns all that the fetch was for.
 function placed(error: SubgraphError, fetch: FetchNode, places: readonly Place[]): SubgraphError[] {
   if (fetch.requires === undefined) return [error];
   const index = error.path?.[1];
@@ -147,7 +141,7 @@ function placed(error: SubgraphError, fetch: FetchNode, places: readonly Place[]
   return [{ ...error, path: [...pathOf(places[index]?.path), ...(error.path?.slice(2) ?? [])] }];
 }
 
-/** An object in the data and its path, as a list linked from its end. */
+/** An object of the data and where it is, as a list from its end. */
 type Place = { object: Data; path: Steps };
 type Steps = { before: Steps; step: string | number } | undefined;
 
@@ -155,7 +149,7 @@ function placesAt(data: Data, path: readonly string[]): Place[] {
   const places: Place[] = [];
   const walk = (value: unknown, depth: number, at: Steps): void => {
     if (Array.isArray(value)) {
-      // The path has one '@' for each level of lists.
+      // Lists are met where the path says '@'; lists of lists have one '@' each.
       for (const [step, item] of value.entries()) walk(item, depth + 1, { before: at, step });
       return;
     }
@@ -174,7 +168,7 @@ function pathOf(steps: Steps): (string | number)[] {
   return path;
 }
 
-/** An object's representation for another subgraph; null if one of its fields is missing. */
+/** The fields by which an object is known in another subgraph; null where one of them is not there. */
 function represent(
   source: unknown,
   selections: readonly QueryPlanSelectionNode[],
@@ -190,8 +184,7 @@ function represent(
       )
         continue;
       const part = represent(source, selection.selections, supergraph);
-      // A field that only this type condition needs may be missing; the others still identify
-      // the object.
+      // What only another condition's fields would need may be absent; the rest still says which object it is.
       if (part !== null) merge(representation, part);
       continue;
     }
@@ -213,7 +206,7 @@ function represented(
   return represent(value, selections, supergraph);
 }
 
-// Callers choose response names, so `__proto__` has to become a property like any other.
+// Names are response names, which callers choose: `__proto__` has to become a property like any other.
 function merge(target: Data, source: Data): void {
   for (const name of Object.keys(source)) {
     const value = source[name];

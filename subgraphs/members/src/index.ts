@@ -8,6 +8,7 @@ import { openMailer } from './mail/mailer.ts';
 import { startMailWorker } from './mail/worker.ts';
 import { createSignInResolvers, type MembersOptions } from './resolvers.signin.ts';
 import { createResolvers } from './resolvers.ts';
+import type { SubgraphResolvers } from './schema.generated.ts';
 import { ensureSigningKey } from './signingkeys/signingkey.ts';
 import { openLmdbMembersStore } from './store/store.lmdb.ts';
 import { openMongoMembersStore } from './store/store.mongo.ts';
@@ -47,7 +48,7 @@ export function createMembers(store: MembersStore, parts: MembersOptions): Subgr
   const typeDefs = parse(readFileSync(join(import.meta.dirname, '../schema.graphql'), 'utf8'));
   const reads = createResolvers(store);
   const signIn = createSignInResolvers(store, parts);
-  const resolvers = {
+  const resolvers: SubgraphResolvers = {
     ...reads,
     Query: { ...reads.Query, ...signIn.Query },
     Mutation: { ...reads.Mutation, ...signIn.Mutation },

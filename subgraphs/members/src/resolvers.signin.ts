@@ -1,11 +1,12 @@
 // Resolvers of signing in and of changing an address: whose behalf, the arguments, the store; mail is only promised here and sent later.
 import { randomUUID } from 'node:crypto';
-import { fail, type Scope, type SubgraphContext } from '@partner-loyalty/runtime';
+import { fail, type Scope } from '@partner-loyalty/runtime';
 import { parseAddress, parseLookupAddress, parseText } from './input.ts';
 import type { MailTask } from './outbox/outbox.ts';
 import { memberOf, partnerOf, profileOf } from './resolvers.ts';
 import type { Redeemer } from './rules/redeem.ts';
 import { hashToken, type TokenUse } from './rules/token.ts';
+import type { Resolvers } from './schema.generated.ts';
 import { openSigner } from './signingkeys/idtoken.ts';
 import { publicKeys } from './signingkeys/signingkey.ts';
 import type { Member, MembersStore } from './store/store.ts';
@@ -16,9 +17,6 @@ export type MembersOptions = {
   /** Called when there is mail to send. */
   wake(): void;
 };
-
-type Token = { token: string };
-type Email = { email: string };
 
 export function createSignInResolvers(store: MembersStore, { baseAddress, wake }: MembersOptions) {
   /** The same single write for whomever it is, so that nothing about the answer tells. */
@@ -52,49 +50,49 @@ export function createSignInResolvers(store: MembersStore, { baseAddress, wake }
 
   return {
     Query: {
-      async signingKeys(_: unknown, _none: unknown, { scope }: SubgraphContext) {
+      async signingKeys(_, _none, { scope }) {
         requireService(scope);
         return JSON.stringify(await publicKeys(store.signingKeys, Date.now()));
       },
     },
     Mutation: {
-      requestMagicLink(_: unknown, { email }: Email, { scope }: SubgraphContext) {
+      requestMagicLink(_, { email }, { scope }) {
         return promiseMail({
           kind: 'magic-link',
           partnerId: partnerOf(scope),
           address: parseLookupAddress('email', email),
         });
       },
-      exchangeMagicLink(_: unknown, { token }: Token, { scope }: SubgraphContext) {
+      exchangeMagicLink(_, { token }, { scope }) {
         const partnerId = partnerOf(scope);
         return openSession(token, { partnerId }, partnerId);
       },
-      requestEmailChange(_: unknown, { email }: Email, { scope }: SubgraphContext) {
+      requestEmailChange(_, { email }, { scope }) {
         return promiseMail({
           kind: 'change',
           memberId: ownerOf(scope),
           address: parseAddress('email', email),
         });
       },
-      async confirmEmailChange(_: unknown, { token }: Token, { scope }: SubgraphContext) {
+      async confirmEmailChange(_, { token }, { scope }) {
         return profileOf(await changeAddress(token, ownerOf(scope)), undefined);
       },
-      signIn(_: unknown, { token }: Token, { scope }: SubgraphContext) {
+      signIn(_, { token }, { scope }) {
         requireService(scope);
         return openSession(token, 'own-page');
       },
-      confirmChange(_: unknown, { token }: Token, { scope }: SubgraphContext) {
+      confirmChange(_, { token }, { scope }) {
         requireService(scope);
         return changeAddress(token);
       },
-      async undoChange(_: unknown, { token }: Token, { scope }: SubgraphContext) {
+      async undoChange(_, { token }, { scope }) {
         requireService(scope);
         return memberAfter(
           await store.tokens.undoChange(tokenHash('undo', token), randomUUID(), Date.now()),
         );
       },
     },
-  };
+  } satisfies Resolvers;
 }
 
 /** Fails with INVALID_TOKEN for what cannot be a token, and with BAD_USER_INPUT for what no argument may be. */

@@ -1,11 +1,5 @@
 // Resolvers: whose behalf the request is on, the arguments, the store, in this order.
-import {
-  fail,
-  type MaybePromise,
-  mapMaybe,
-  type Scope,
-  type SubgraphContext,
-} from '@partner-loyalty/runtime';
+import { fail, type MaybePromise, mapMaybe, type Scope } from '@partner-loyalty/runtime';
 import {
   LENGTHS,
   parseAddress,
@@ -13,19 +7,12 @@ import {
   parseOptionalText,
   parseText,
 } from './input.ts';
-import type { Identity, Member, MembersStore } from './store/store.ts';
-
-type EnrollMemberInput = {
-  email: string;
-  externalId?: string | null;
-  firstName?: string | null;
-  lastName?: string | null;
-};
-type MemberProfile = Identity & { activePartnerIds: string[] };
+import type { Resolvers } from './schema.generated.ts';
+import type { Member, MembersStore, Profile } from './store/store.ts';
 
 /** Look-ups answer synchronously where the store does. */
 export function createResolvers(store: MembersStore) {
-  const profile = (id: string, scope: Scope): MaybePromise<MemberProfile> => {
+  const profile = (id: string, scope: Scope): MaybePromise<Profile> => {
     const own = memberOf(scope);
     if (parseText('id', id, LENGTHS.id) !== own.memberId) fail('MEMBER_NOT_FOUND');
     return mapMaybe(store.member(own.memberId), (member) =>
@@ -35,19 +22,11 @@ export function createResolvers(store: MembersStore) {
 
   return {
     Query: {
-      memberByEmail(
-        _: unknown,
-        { email }: { email: string },
-        { scope }: SubgraphContext,
-      ): MaybePromise<Identity> {
+      memberByEmail(_, { email }, { scope }) {
         const partnerId = partnerOf(scope);
         return mapMaybe(store.memberByEmail(partnerId, parseLookupAddress('email', email)), found);
       },
-      memberByExternalId(
-        _: unknown,
-        { externalId }: { externalId: string },
-        { scope }: SubgraphContext,
-      ): MaybePromise<Identity> {
+      memberByExternalId(_, { externalId }, { scope }) {
         const partnerId = partnerOf(scope);
         return mapMaybe(
           store.memberByExternalId(
@@ -57,15 +36,10 @@ export function createResolvers(store: MembersStore) {
           found,
         );
       },
-      memberProfile: (_: unknown, { id }: { id: string }, { scope }: SubgraphContext) =>
-        profile(id, scope),
+      memberProfile: (_, { id }, { scope }) => profile(id, scope),
     },
     Mutation: {
-      async enrollMember(
-        _: unknown,
-        { input }: { input: EnrollMemberInput },
-        { scope }: SubgraphContext,
-      ) {
+      async enrollMember(_, { input }, { scope }) {
         const enrolled = await store.enroll({
           partnerId: partnerOf(scope),
           address: parseAddress('email', input.email),
@@ -76,7 +50,7 @@ export function createResolvers(store: MembersStore) {
         if (enrolled.outcome === 'external-id-conflict') return fail('EXTERNAL_ID_CONFLICT');
         return { member: enrolled.member, created: enrolled.created };
       },
-      async endEnrollment(_: unknown, args: { memberId: string }, { scope }: SubgraphContext) {
+      async endEnrollment(_, args, { scope }) {
         const partnerId = partnerOf(scope);
         const memberId = parseText('memberId', args.memberId, LENGTHS.id);
         return (await store.endEnrollment(partnerId, memberId))
@@ -85,13 +59,12 @@ export function createResolvers(store: MembersStore) {
       },
     },
     MemberProfile: {
-      __resolveReference: ({ memberId }: { memberId: string }, { scope }: SubgraphContext) =>
-        profile(memberId, scope),
+      __resolveReference: ({ memberId }, { scope }) => profile(memberId, scope),
     },
-  };
+  } satisfies Resolvers;
 }
 
-export function profileOf(member: Member, partnerId: string | undefined): MemberProfile {
+export function profileOf(member: Member, partnerId: string | undefined): Profile {
   const active = member.enrollments
     .filter((one) => one.status === 'ACTIVE')
     .map((one) => one.partnerId);

@@ -21,6 +21,9 @@ export type Identity = {
   lastName?: string;
 };
 
+/** What a member sees of itself; the partners are those of active enrollments. */
+export type Profile = Identity & { activePartnerIds: string[] };
+
 export type Member = Identity & { enrollments: Enrollment[] };
 
 /** An address as typed, for display, and in canonical form (email.ts), for everything else. */

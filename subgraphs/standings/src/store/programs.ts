@@ -1,38 +1,43 @@
-// Caches programs for a few seconds, so that reading a standing is one read of the store.
-import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime';
+// Keeps programs for a few seconds, so that a read of a standing is one read of the store.
+import type { MaybePromise } from '@partner-loyalty/runtime';
 import { LRUCache } from 'lru-cache';
-import type { Program } from '../rules/program.ts';
+import type { Program } from './store.ts';
 
-const MAX_AGE_MS = 5_000;
+/** How old a program may be that is answered, in milliseconds. */
+const KEPT_MS = 5_000;
 const MAX_PROGRAMS = 10_000;
 
-export type ProgramCache = {
-  /** The partner's program, cached or loaded; undefined if it has none. */
+export type Programs = {
+  /** The partner's program, kept or loaded; undefined where it has none. */
   get(partnerId: string): MaybePromise<Program | undefined>;
-  /** Makes the next `get` load the program again. */
+  /** Has the next `get` load the program anew. */
   forget(partnerId: string): void;
 };
 
-/** `load` reads a program from the store; `clock` returns milliseconds. Failures are not cached. */
-export function cachePrograms(
+/** `load` reads a program from the store. `clock` tells milliseconds. Failures are not kept. */
+export function keepPrograms(
   load: (partnerId: string) => MaybePromise<Program | undefined>,
   clock: { now(): number } = performance,
-): ProgramCache {
-  const cache = new LRUCache<string, { program: Program | undefined }>({
+): Programs {
+  const kept = new LRUCache<string, { program: Program | undefined }>({
     max: MAX_PROGRAMS,
-    ttl: MAX_AGE_MS,
+    ttl: KEPT_MS,
     ttlResolution: 0,
     perf: clock,
   });
+  const keep = (partnerId: string, program: Program | undefined) => {
+    kept.set(partnerId, { program });
+    return program;
+  };
   return {
     get(partnerId) {
-      const entry = cache.get(partnerId);
-      if (entry !== undefined) return entry.program;
-      return mapMaybe(load(partnerId), (program) => {
-        cache.set(partnerId, { program });
-        return program;
-      });
+      const found = kept.get(partnerId);
+      if (found !== undefined) return found.program;
+      const loaded = load(partnerId);
+      return loaded instanceof Promise
+        ? loaded.then((program) => keep(partnerId, program))
+        : keep(partnerId, loaded);
     },
-    forget: (partnerId) => void cache.delete(partnerId),
+    forget: (partnerId) => void kept.delete(partnerId),
   };
 }

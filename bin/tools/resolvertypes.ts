@@ -1,0 +1,69 @@
+// Generates the types of a subgraph's resolvers from its schema, with graphql-codegen.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { codegen } from '@graphql-codegen/core';
+import * as typescript from '@graphql-codegen/typescript';
+import * as typescriptResolvers from '@graphql-codegen/typescript-resolvers';
+import { parse } from 'graphql';
+
+/** What a subgraph's codegen.json says. */
+export type ResolverTypesConfig = {
+  /** The generated file, from the subgraph's folder. */
+  output: string;
+  /** For types whose objects are of a type of our own: where that is, `FILE#NAME` as the generated file imports it. */
+  mappers: Record<string, string>;
+};
+
+const FIRST_LINE = '// Resolver types, generated from schema.graphql by `npm run generate`.';
+
+// The executor passes no root value. A nullable field has to be there too, if only as undefined, so that none is forgotten.
+const CONFIG = {
+  federation: true,
+  contextType: '@partner-loyalty/runtime#SubgraphContext',
+  rootValueType: 'undefined',
+  maybeValue: 'T | null | undefined',
+  avoidOptionals: { field: true },
+  skipTypename: true,
+  makeResolverTypeCallable: true,
+  useTypeImports: true,
+  enumsAsTypes: true,
+};
+
+/** The folders of the subgraphs that have a codegen.json, from `root`. */
+export function typedSubgraphs(root: string): string[] {
+  return readdirSync(join(root, 'subgraphs'))
+    .map((name) => `subgraphs/${name}`)
+    .filter((folder) => existsSync(join(root, folder, 'codegen.json')));
+}
+
+export function resolverTypesConfig(folder: string): ResolverTypesConfig {
+  return JSON.parse(readFileSync(join(folder, 'codegen.json'), 'utf8'));
+}
+
+/** The text of the generated file; it exports `SubgraphResolvers`, which has every resolver that the subgraph needs. */
+export async function resolverTypes(
+  schema: string,
+  mappers: ResolverTypesConfig['mappers'],
+): Promise<string> {
+  const types = await codegen({
+    filename: 'schema.generated.ts',
+    schema: parse(schema),
+    documents: [],
+    config: { ...CONFIG, mappers },
+    pluginMap: {
+      typescript,
+      typescriptResolvers,
+      completeResolvers: { plugin: completeResolvers },
+    },
+    plugins: [{ typescript: {} }, { typescriptResolvers: {} }, { completeResolvers: {} }],
+  });
+  return `${FIRST_LINE}\n${types.trimEnd()}\n`;
+}
+
+function completeResolvers() {
+  return {
+    prepend: ["import type { CompleteResolvers } from '@partner-loyalty/runtime';"],
+    content: `/** The resolvers of this subgraph; none that the schema needs may be missing. */
+export type SubgraphResolvers = CompleteResolvers<Resolvers, ResolversTypes>;`,
+  };
+}

@@ -1,0 +1,382 @@
+// Resolver types, generated from schema.graphql by `npm run generate`.
+import type { GraphQLResolveInfo } from 'graphql';
+import type { Identity, Profile } from './store/store.ts';
+import type { SubgraphContext } from '@partner-loyalty/runtime';
+import type { CompleteResolvers } from '@partner-loyalty/runtime';
+export type Maybe<T> = T | null | undefined;
+export type InputMaybe<T> = T | null | undefined;
+export type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
+export type MakeOptional<T, K extends keyof T> = Omit<T, K> & { [SubKey in K]?: Maybe<T[SubKey]> };
+export type MakeMaybe<T, K extends keyof T> = Omit<T, K> & { [SubKey in K]: Maybe<T[SubKey]> };
+export type MakeEmpty<T extends { [key: string]: unknown }, K extends keyof T> = { [_ in K]?: never };
+export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
+export type Omit<T, K extends keyof T> = Pick<T, Exclude<keyof T, K>>;
+export type RequireFields<T, K extends keyof T> = Omit<T, K> & { [P in K]-?: NonNullable<T[P]> };
+/** All built-in and custom scalars, mapped to their actual values */
+export type Scalars = {
+  ID: { input: string; output: string; }
+  String: { input: string; output: string; }
+  Boolean: { input: boolean; output: boolean; }
+  Int: { input: number; output: number; }
+  Float: { input: number; output: number; }
+  _FieldSet: { input: any; output: any; }
+};
+
+export type Query = {
+  /** The member who has this address, current or historical, if actively enrolled with the calling partner. */
+  memberByEmail: Maybe<PartnerMemberRead>;
+  /** The member whose active enrollment with the calling partner has this external ID. */
+  memberByExternalId: Maybe<PartnerMemberRead>;
+  /** The signed-in member's own profile. */
+  memberProfile: Maybe<MemberProfile>;
+  /** The public keys of the built-in identity provider, a JWK Set as JSON. */
+  signingKeys: Scalars['String']['output'];
+};
+
+
+export type QueryMemberByEmailArgs = {
+  email: Scalars['String']['input'];
+};
+
+
+export type QueryMemberByExternalIdArgs = {
+  externalId: Scalars['String']['input'];
+};
+
+
+export type QueryMemberProfileArgs = {
+  id: Scalars['ID']['input'];
+};
+
+export type Mutation = {
+  /** Enrolls a member with the calling partner; again with the same input it changes nothing. */
+  enrollMember: Maybe<EnrollMemberPayload>;
+  /** Ends the member's enrollment with the calling partner and frees its external ID. */
+  endEnrollment: Maybe<EndEnrollmentPayload>;
+  /** Mails a sign-in link to the member who has this address, if actively enrolled with the calling partner; the answer never tells. */
+  requestMagicLink: Maybe<RequestMagicLinkPayload>;
+  /** Exchanges the token of a link that the calling partner asked for, once, for an ID token of the member. */
+  exchangeMagicLink: Maybe<MagicLinkSession>;
+  /** Mails a link to an address that the signed-in member wants to change to. */
+  requestEmailChange: Maybe<RequestEmailChangePayload>;
+  /** Makes the address that the token was mailed to the signed-in member's current one. */
+  confirmEmailChange: Maybe<MemberProfile>;
+  /** Signs the member in with the token of a link to the sign-in page. */
+  signIn: Maybe<MagicLinkSession>;
+  /** The same as confirmEmailChange, for whoever holds the token. */
+  confirmChange: Maybe<ConfirmedChange>;
+  /** Takes a change of address back with the token mailed to the former address. */
+  undoChange: Maybe<ConfirmedChange>;
+};
+
+
+export type MutationEnrollMemberArgs = {
+  input: EnrollMemberInput;
+};
+
+
+export type MutationEndEnrollmentArgs = {
+  memberId: Scalars['ID']['input'];
+};
+
+
+export type MutationRequestMagicLinkArgs = {
+  email: Scalars['String']['input'];
+};
+
+
+export type MutationExchangeMagicLinkArgs = {
+  token: Scalars['String']['input'];
+};
+
+
+export type MutationRequestEmailChangeArgs = {
+  email: Scalars['String']['input'];
+};
+
+
+export type MutationConfirmEmailChangeArgs = {
+  token: Scalars['String']['input'];
+};
+
+
+export type MutationSignInArgs = {
+  token: Scalars['String']['input'];
+};
+
+
+export type MutationConfirmChangeArgs = {
+  token: Scalars['String']['input'];
+};
+
+
+export type MutationUndoChangeArgs = {
+  token: Scalars['String']['input'];
+};
+
+/** A member as the calling partner sees it. */
+export type PartnerMemberRead = {
+  /** The stable member ID, safe to keep as a foreign key. */
+  memberId: Scalars['ID']['output'];
+  /** The member's current address, as the member wrote it. */
+  email: Scalars['String']['output'];
+  firstName: Maybe<Scalars['String']['output']>;
+  lastName: Maybe<Scalars['String']['output']>;
+};
+
+export type EnrollMemberInput = {
+  /** At most 254 characters. */
+  email: Scalars['String']['input'];
+  /** The partner's own identifier of the member, at most 255 characters. */
+  externalId?: InputMaybe<Scalars['String']['input']>;
+  /** At most 100 characters; a member who exists keeps the own names. */
+  firstName?: InputMaybe<Scalars['String']['input']>;
+  /** At most 100 characters; a member who exists keeps the own names. */
+  lastName?: InputMaybe<Scalars['String']['input']>;
+};
+
+export type EnrollMemberPayload = {
+  member: PartnerMemberRead;
+  /** Whether the member is newly enrolled with the caller. */
+  created: Scalars['Boolean']['output'];
+};
+
+export type EndEnrollmentPayload = {
+  memberId: Scalars['ID']['output'];
+};
+
+/** The signed-in member's own profile. */
+export type MemberProfile = {
+  memberId: Scalars['ID']['output'];
+  email: Scalars['String']['output'];
+  firstName: Maybe<Scalars['String']['output']>;
+  lastName: Maybe<Scalars['String']['output']>;
+  activePartnerIds: Array<Scalars['ID']['output']>;
+};
+
+export type RequestMagicLinkPayload = {
+  /** Always true. */
+  accepted: Scalars['Boolean']['output'];
+};
+
+export type MagicLinkSession = {
+  memberId: Scalars['ID']['output'];
+  /** An ID token, to send as a bearer token; it shows the member's standing with the calling partner. */
+  idToken: Scalars['String']['output'];
+  /** When the ID token expires, as an ISO 8601 instant. */
+  expiresAt: Scalars['String']['output'];
+};
+
+export type RequestEmailChangePayload = {
+  /** Always true. */
+  accepted: Scalars['Boolean']['output'];
+};
+
+export type ConfirmedChange = {
+  memberId: Scalars['ID']['output'];
+  email: Scalars['String']['output'];
+};
+
+
+
+export type ResolverTypeWrapper<T> = Promise<T> | T;
+
+export type ReferenceResolver<TResult, TReference, TContext> = (
+      reference: TReference,
+      context: TContext,
+      info: GraphQLResolveInfo
+    ) => Promise<TResult> | TResult;
+
+      type ScalarCheck<T, S> = S extends true ? T : NullableCheck<T, S>;
+      type NullableCheck<T, S> = Maybe<T> extends T ? Maybe<ListCheck<NonNullable<T>, S>> : ListCheck<T, S>;
+      type ListCheck<T, S> = T extends (infer U)[] ? NullableCheck<U, S>[] : GraphQLRecursivePick<T, S>;
+      export type GraphQLRecursivePick<T, S> = { [K in keyof T & keyof S]: ScalarCheck<T[K], S[K]> };
+    
+export type Resolver<TResult, TParent = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>, TArgs = Record<PropertyKey, never>> = ResolverFn<TResult, TParent, TContext, TArgs>;
+
+export type ResolverFn<TResult, TParent, TContext, TArgs> = (
+  parent: TParent,
+  args: TArgs,
+  context: TContext,
+  info: GraphQLResolveInfo
+) => Promise<TResult> | TResult;
+
+export type SubscriptionSubscribeFn<TResult, TParent, TContext, TArgs> = (
+  parent: TParent,
+  args: TArgs,
+  context: TContext,
+  info: GraphQLResolveInfo
+) => AsyncIterable<TResult> | Promise<AsyncIterable<TResult>>;
+
+export type SubscriptionResolveFn<TResult, TParent, TContext, TArgs> = (
+  parent: TParent,
+  args: TArgs,
+  context: TContext,
+  info: GraphQLResolveInfo
+) => TResult | Promise<TResult>;
+
+export interface SubscriptionSubscriberObject<TResult, TKey extends string, TParent, TContext, TArgs> {
+  subscribe: SubscriptionSubscribeFn<{ [key in TKey]: TResult }, TParent, TContext, TArgs>;
+  resolve?: SubscriptionResolveFn<TResult, { [key in TKey]: TResult }, TContext, TArgs>;
+}
+
+export interface SubscriptionResolverObject<TResult, TParent, TContext, TArgs> {
+  subscribe: SubscriptionSubscribeFn<any, TParent, TContext, TArgs>;
+  resolve: SubscriptionResolveFn<TResult, any, TContext, TArgs>;
+}
+
+export type SubscriptionObject<TResult, TKey extends string, TParent, TContext, TArgs> =
+  | SubscriptionSubscriberObject<TResult, TKey, TParent, TContext, TArgs>
+  | SubscriptionResolverObject<TResult, TParent, TContext, TArgs>;
+
+export type SubscriptionResolver<TResult, TKey extends string, TParent = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>, TArgs = Record<PropertyKey, never>> =
+  | ((...args: any[]) => SubscriptionObject<TResult, TKey, TParent, TContext, TArgs>)
+  | SubscriptionObject<TResult, TKey, TParent, TContext, TArgs>;
+
+export type TypeResolveFn<TTypes, TParent = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>> = (
+  parent: TParent,
+  context: TContext,
+  info: GraphQLResolveInfo
+) => Maybe<TTypes> | Promise<Maybe<TTypes>>;
+
+export type IsTypeOfResolverFn<T = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>> = (obj: T, context: TContext, info: GraphQLResolveInfo) => boolean | Promise<boolean>;
+
+export type NextResolverFn<T> = () => Promise<T>;
+
+export type DirectiveResolverFn<TResult = Record<PropertyKey, never>, TParent = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>, TArgs = Record<PropertyKey, never>> = (
+  next: NextResolverFn<TResult>,
+  parent: TParent,
+  args: TArgs,
+  context: TContext,
+  info: GraphQLResolveInfo
+) => TResult | Promise<TResult>;
+
+/** Mapping of federation types */
+export type FederationTypes = {
+  MemberProfile: MemberProfile;
+};
+
+/** Mapping of federation reference types */
+export type FederationReferenceTypes = {
+  MemberProfile:
+    ( { __typename: 'MemberProfile' }
+    & GraphQLRecursivePick<FederationTypes['MemberProfile'], {"memberId":true}> );
+};
+
+
+
+/** Mapping between all available schema types and the resolvers types */
+export type ResolversTypes = {
+  Query: ResolverTypeWrapper<undefined>;
+  String: ResolverTypeWrapper<Scalars['String']['output']>;
+  ID: ResolverTypeWrapper<Scalars['ID']['output']>;
+  Mutation: ResolverTypeWrapper<undefined>;
+  PartnerMemberRead: ResolverTypeWrapper<Identity>;
+  EnrollMemberInput: EnrollMemberInput;
+  EnrollMemberPayload: ResolverTypeWrapper<Omit<EnrollMemberPayload, 'member'> & { member: ResolversTypes['PartnerMemberRead'] }>;
+  Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
+  EndEnrollmentPayload: ResolverTypeWrapper<EndEnrollmentPayload>;
+  MemberProfile: ResolverTypeWrapper<Profile>;
+  RequestMagicLinkPayload: ResolverTypeWrapper<RequestMagicLinkPayload>;
+  MagicLinkSession: ResolverTypeWrapper<MagicLinkSession>;
+  RequestEmailChangePayload: ResolverTypeWrapper<RequestEmailChangePayload>;
+  ConfirmedChange: ResolverTypeWrapper<ConfirmedChange>;
+};
+
+/** Mapping between all available schema types and the resolvers parents */
+export type ResolversParentTypes = {
+  Query: undefined;
+  String: Scalars['String']['output'];
+  ID: Scalars['ID']['output'];
+  Mutation: undefined;
+  PartnerMemberRead: Identity;
+  EnrollMemberInput: EnrollMemberInput;
+  EnrollMemberPayload: Omit<EnrollMemberPayload, 'member'> & { member: ResolversParentTypes['PartnerMemberRead'] };
+  Boolean: Scalars['Boolean']['output'];
+  EndEnrollmentPayload: EndEnrollmentPayload;
+  MemberProfile: Profile;
+  RequestMagicLinkPayload: RequestMagicLinkPayload;
+  MagicLinkSession: MagicLinkSession;
+  RequestEmailChangePayload: RequestEmailChangePayload;
+  ConfirmedChange: ConfirmedChange;
+};
+
+export type QueryResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Query'] = ResolversParentTypes['Query']> = {
+  memberByEmail?: Resolver<Maybe<ResolversTypes['PartnerMemberRead']>, ParentType, ContextType, RequireFields<QueryMemberByEmailArgs, 'email'>>;
+  memberByExternalId?: Resolver<Maybe<ResolversTypes['PartnerMemberRead']>, ParentType, ContextType, RequireFields<QueryMemberByExternalIdArgs, 'externalId'>>;
+  memberProfile?: Resolver<Maybe<ResolversTypes['MemberProfile']>, ParentType, ContextType, RequireFields<QueryMemberProfileArgs, 'id'>>;
+  signingKeys?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+};
+
+export type MutationResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Mutation'] = ResolversParentTypes['Mutation']> = {
+  enrollMember?: Resolver<Maybe<ResolversTypes['EnrollMemberPayload']>, ParentType, ContextType, RequireFields<MutationEnrollMemberArgs, 'input'>>;
+  endEnrollment?: Resolver<Maybe<ResolversTypes['EndEnrollmentPayload']>, ParentType, ContextType, RequireFields<MutationEndEnrollmentArgs, 'memberId'>>;
+  requestMagicLink?: Resolver<Maybe<ResolversTypes['RequestMagicLinkPayload']>, ParentType, ContextType, RequireFields<MutationRequestMagicLinkArgs, 'email'>>;
+  exchangeMagicLink?: Resolver<Maybe<ResolversTypes['MagicLinkSession']>, ParentType, ContextType, RequireFields<MutationExchangeMagicLinkArgs, 'token'>>;
+  requestEmailChange?: Resolver<Maybe<ResolversTypes['RequestEmailChangePayload']>, ParentType, ContextType, RequireFields<MutationRequestEmailChangeArgs, 'email'>>;
+  confirmEmailChange?: Resolver<Maybe<ResolversTypes['MemberProfile']>, ParentType, ContextType, RequireFields<MutationConfirmEmailChangeArgs, 'token'>>;
+  signIn?: Resolver<Maybe<ResolversTypes['MagicLinkSession']>, ParentType, ContextType, RequireFields<MutationSignInArgs, 'token'>>;
+  confirmChange?: Resolver<Maybe<ResolversTypes['ConfirmedChange']>, ParentType, ContextType, RequireFields<MutationConfirmChangeArgs, 'token'>>;
+  undoChange?: Resolver<Maybe<ResolversTypes['ConfirmedChange']>, ParentType, ContextType, RequireFields<MutationUndoChangeArgs, 'token'>>;
+};
+
+export type PartnerMemberReadResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PartnerMemberRead'] = ResolversParentTypes['PartnerMemberRead']> = {
+  memberId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  email?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  firstName?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  lastName?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+};
+
+export type EnrollMemberPayloadResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['EnrollMemberPayload'] = ResolversParentTypes['EnrollMemberPayload']> = {
+  member?: Resolver<ResolversTypes['PartnerMemberRead'], ParentType, ContextType>;
+  created?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+};
+
+export type EndEnrollmentPayloadResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['EndEnrollmentPayload'] = ResolversParentTypes['EndEnrollmentPayload']> = {
+  memberId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+};
+
+export type MemberProfileResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['MemberProfile'] = ResolversParentTypes['MemberProfile'], FederationReferenceType extends FederationReferenceTypes['MemberProfile'] = FederationReferenceTypes['MemberProfile']> = {
+  __resolveReference?: ReferenceResolver<Maybe<ResolversTypes['MemberProfile']> | FederationReferenceType, FederationReferenceType, ContextType>;
+  memberId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  email?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  firstName?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  lastName?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  activePartnerIds?: Resolver<Array<ResolversTypes['ID']>, ParentType, ContextType>;
+};
+
+export type RequestMagicLinkPayloadResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['RequestMagicLinkPayload'] = ResolversParentTypes['RequestMagicLinkPayload']> = {
+  accepted?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+};
+
+export type MagicLinkSessionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['MagicLinkSession'] = ResolversParentTypes['MagicLinkSession']> = {
+  memberId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  idToken?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  expiresAt?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+};
+
+export type RequestEmailChangePayloadResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['RequestEmailChangePayload'] = ResolversParentTypes['RequestEmailChangePayload']> = {
+  accepted?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+};
+
+export type ConfirmedChangeResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ConfirmedChange'] = ResolversParentTypes['ConfirmedChange']> = {
+  memberId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  email?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+};
+
+export type Resolvers<ContextType = SubgraphContext> = {
+  Query?: QueryResolvers<ContextType>;
+  Mutation?: MutationResolvers<ContextType>;
+  PartnerMemberRead?: PartnerMemberReadResolvers<ContextType>;
+  EnrollMemberPayload?: EnrollMemberPayloadResolvers<ContextType>;
+  EndEnrollmentPayload?: EndEnrollmentPayloadResolvers<ContextType>;
+  MemberProfile?: MemberProfileResolvers<ContextType>;
+  RequestMagicLinkPayload?: RequestMagicLinkPayloadResolvers<ContextType>;
+  MagicLinkSession?: MagicLinkSessionResolvers<ContextType>;
+  RequestEmailChangePayload?: RequestEmailChangePayloadResolvers<ContextType>;
+  ConfirmedChange?: ConfirmedChangeResolvers<ContextType>;
+};
+
+
+/** The resolvers of this subgraph; none that the schema needs may be missing. */
+export type SubgraphResolvers = CompleteResolvers<Resolvers, ResolversTypes>;
