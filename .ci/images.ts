@@ -1,5 +1,5 @@
-// Puts together what each Dockerfile puts into its image, in plain folders, and runs the sandbox of docker-compose.yml from them:
-// a file or a package that an image lacks is found without a container engine. Takes the ports of the compose file.
+// Builds each target of the Dockerfile in a plain folder and runs docker-compose.yml's sandbox there.
+// This finds a file or package that an image lacks, without a container engine. Uses the real ports.
 import assert from 'node:assert/strict';
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,11 +11,12 @@ import startServers from '../test/support/start.ts';
 import stopServers from '../test/support/stop.ts';
 
 type Service = {
-  build: { dockerfile: string };
+  build: { target: string };
   environment: Record<string, string>;
   healthcheck: { test: string[] };
 };
 type Image = { folder: string; start: string[] };
+type Instruction = { name: string; words: string[] };
 
 const ROOT = join(import.meta.dirname, '..');
 const work = mkdtempSync(join(tmpdir(), 'images-'));
@@ -57,7 +58,7 @@ try {
   rmSync(work, { recursive: true, force: true });
 }
 
-/** Starts a service as compose does and waits until its own health check says that it is healthy. */
+/** Starts a service as compose does, and waits until its health check passes. */
 async function up(name: string): Promise<void> {
   const [command, ...args] = await asInImage(name, []);
   const server = await startProcess({ command, args, signal: 'TERM' });
@@ -85,9 +86,12 @@ async function loyalty(...args: string[]): Promise<string> {
   return run(command, all);
 }
 
-/** The command of a service with more arguments: in its image's folder, with its variables alone, and as a user who can write nothing there. */
+/**
+ * The command of a service, with `more` arguments. It runs in the image's folder, with only the
+ * service's variables, and as a user who cannot write there.
+ */
 async function asInImage(name: string, more: string[]): Promise<[string, ...string[]]> {
-  const { folder, start } = await image(service(name).build.dockerfile);
+  const { folder, start } = await image(service(name).build.target);
   const variables = Object.entries(service(name).environment).map(
     ([variable, value]) => `${variable}=${here(value)}`,
   );
@@ -106,7 +110,7 @@ async function asInImage(name: string, more: string[]): Promise<[string, ...stri
   ];
 }
 
-/** A value of the compose file with this machine's servers in the place of the services' names. */
+/** A value of the compose file, with the names of services replaced by this machine's servers. */
 function here(value: string): string {
   if (value.startsWith('mongodb:')) return database.url;
   if (value.startsWith('redis:')) return redisUrl();
@@ -116,28 +120,37 @@ function here(value: string): string {
     .replace(/\/\/(members|standings|mailpit):/, '//127.0.0.1:');
 }
 
-function image(dockerfile: string): Promise<Image> {
-  const made = images.get(dockerfile) ?? build(dockerfile);
-  images.set(dockerfile, made);
+function image(target: string): Promise<Image> {
+  const made = images.get(target) ?? build(target);
+  images.set(target, made);
   return made;
 }
 
-async function build(dockerfile: string): Promise<Image> {
-  const folder = join(work, dockerfile.replaceAll('/', '-'));
+async function build(target: string): Promise<Image> {
+  const folder = join(work, target);
   mkdirSync(folder);
   let start: string[] = [];
-  for (const line of readFileSync(join(ROOT, dockerfile), 'utf8').split('\n')) {
-    const [instruction, ...words] = line.split(' ');
-    if (instruction === 'COPY') copy(words, folder);
-    else if (instruction === 'RUN')
-      await run('env', ['-C', folder, 'NODE_ENV=production', ...words]);
-    else if (instruction === 'CMD' || instruction === 'ENTRYPOINT')
-      start = JSON.parse(words.join(' '));
+  for (const { name, words } of [...stage('base'), ...stage(target)]) {
+    if (name === 'COPY') copy(words, folder);
+    else if (name === 'RUN') await run('env', ['-C', folder, 'NODE_ENV=production', ...words]);
+    else if (name === 'CMD' || name === 'ENTRYPOINT') start = JSON.parse(words.join(' '));
   }
   return { folder, start };
 }
 
-// A folder's contents go into the target, files go beneath a target that ends with a slash; of .dockerignore, what lies inside the packages.
+function stage(name: string): Instruction[] {
+  const stages = readFileSync(join(ROOT, 'Dockerfile'), 'utf8').split(/^FROM /m);
+  const [head, ...lines] =
+    stages.find((text) => text.split('\n', 1)[0]?.endsWith(` AS ${name}`))?.split('\n') ?? [];
+  assert(head, `the Dockerfile has no target ${name}`);
+  return lines.flatMap((line) => {
+    const [instruction = '', ...words] = line.split(' ');
+    return /^[A-Z]+$/.test(instruction) ? [{ name: instruction, words }] : [];
+  });
+}
+
+// As docker does: a folder's contents replace the target, and files go into a target that ends with
+// a slash. The filter is the part of .dockerignore that concerns these folders.
 function copy(words: string[], folder: string): void {
   const target = join(folder, words.at(-1) ?? '');
   for (const source of words.slice(0, -1)) {
@@ -145,7 +158,7 @@ function copy(words: string[], folder: string): void {
       /\/$/.test(target) || words.at(-1) === './' ? join(target, basename(source)) : target;
     cpSync(join(ROOT, source), to, {
       recursive: true,
-      filter: (path) => !/(^|\/)node_modules$|\.test\.ts$/.test(path),
+      filter: (path) => !/(^|\/)(node_modules|test)$|\.test\.ts$/.test(path),
     });
   }
 }

@@ -17,6 +17,9 @@ import { type Usage, usageOf } from './usage.ts';
 
 export const ROOT = resolve(import.meta.dirname, '..');
 
+/** The flag that runs a process with the options this project ships with. */
+export const ENV_FILE = `--env-file=${join(ROOT, 'node.env')}`;
+
 /** A started process that answers look-ups. */
 export type Running = Target & {
   place: Place;
@@ -100,13 +103,7 @@ export function openStage(node: NodeVersion): Stage {
       secret: SECRET,
       members: MEMORY_MEMBERS,
     });
-    const args = [
-      '--max-semi-space-size=64',
-      '--import',
-      'tsx',
-      join(ROOT, 'bench/subgraph.ts'),
-      options,
-    ];
+    const args = [ENV_FILE, '--import', 'tsx', join(ROOT, 'bench/subgraph.ts'), options];
     const started = await startProcess({
       ...placed('load', node.path, args),
       env: { NODE_ENV: 'production' },

@@ -1,4 +1,4 @@
-// docker-compose.yml and the Dockerfiles keep their promises, as far as they can be read without an engine.
+// What docker-compose.yml and the Dockerfile promise, as far as reading them shows it.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ProcessName, readSettings, SETTINGS } from '@partner-loyalty/runtime';
@@ -10,7 +10,7 @@ const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
 type Service = {
   image: string;
-  build?: { context: string; dockerfile: string };
+  build?: { context: string; target: string };
   user: string;
   read_only: boolean;
   cap_drop: string[];
@@ -31,6 +31,15 @@ type Service = {
 const file = parse(read('docker-compose.yml'), { merge: true }) as {
   services: Record<string, Service>;
 };
+/** The Dockerfile's lines by target. */
+const stages = Object.fromEntries(
+  read('Dockerfile')
+    .split(/^FROM \S+ AS /m)
+    .slice(1)
+    .map((text) => text.split('\n'))
+    .map(([name = '', ...lines]) => [name, lines]),
+);
+const targets = ['gateway', 'members', 'standings', 'loyalty'];
 const services = Object.entries(file.services);
 const own = services.filter(([, { build }]) => build !== undefined);
 const staying = services.filter(([name]) => !name.startsWith('loyalty'));
@@ -90,7 +99,7 @@ test.each(staying)(
 
 test.each(services)('%s is built here or pinned to a version', (_name, { image, build }) => {
   if (build === undefined) expect(image).toMatch(/^[\w./-]+:v?\d+\.\d+\.\d+/);
-  else expect(existsSync(join(ROOT, build.dockerfile))).toBe(true);
+  else expect(stages).toHaveProperty(build.target);
 });
 
 test('ports are published on the loopback address alone', () => {
@@ -148,21 +157,23 @@ test('sandbox and production share no database, no counters and no network but t
   expect(onBoth).toEqual(['mongo', 'redis', 'mailpit']);
 });
 
-const dockerfiles = [...new Set(own.map(([, { build }]) => build?.dockerfile ?? ''))];
+test('every image is built on the one pinned version of Node', () => {
+  const lines = read('Dockerfile').split('\n');
+  const [base, ...others] = lines.filter((line) => line.startsWith('FROM '));
+  expect(base).toBe('FROM node:24.21.0-slim AS base');
+  expect(others).toEqual(targets.map((target) => `FROM base AS ${target}`));
+});
 
-test.each(dockerfiles)(
-  '%s starts node itself, as another user than root, from the one pinned image',
-  (path) => {
-    const lines = read(path).split('\n');
-    expect(lines.filter((line) => line.startsWith('FROM '))).toEqual(['FROM node:24.21.0-slim']);
-    expect(lines).toContain('USER node');
-    const start: string[] = JSON.parse(
-      /^(?:CMD|ENTRYPOINT) (\[.*\])$/m.exec(read(path))?.[1] ?? '[]',
-    );
-    expect(start[0]).toBe('node');
-    expect(existsSync(join(ROOT, start.at(-1) ?? ''))).toBe(true);
-  },
-);
+test.each(targets)('%s starts node itself, as a user other than root', (target) => {
+  const lines = stages[target] ?? [];
+  expect(lines).toContain('USER node');
+  const start: string[] = JSON.parse(
+    /^(?:CMD|ENTRYPOINT) (\[.*\])$/m.exec(lines.join('\n'))?.[1] ?? '[]',
+  );
+  expect(start[0]).toBe('node');
+  expect(existsSync(join(ROOT, start.at(-1) ?? ''))).toBe(true);
+  expect(start.includes('--env-file=node.env')).toBe(target !== 'loyalty');
+});
 
 function processOf(service: string): ProcessName {
   const [name] = service.split('-');

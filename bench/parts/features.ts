@@ -4,7 +4,7 @@ import { makeKeys, storesOf } from '../data.ts';
 import type { Feature } from '../features.ts';
 import { GENERATOR } from '../load/load.ts';
 import { type Contender, type Course, measureAlternating, median, series } from '../rounds.ts';
-import { ROOT, type Stage } from '../stage.ts';
+import { ENV_FILE, ROOT, type Stage } from '../stage.ts';
 import { type Spread, shown, shownSpread, spread } from '../statistics.ts';
 import type { Part } from './part.ts';
 
@@ -70,12 +70,7 @@ function mix(title: string, on: Feature[], redis: boolean): Mix {
       const keys = await makeKeys(stores, 1);
       const redisUrl = redis ? await stage.redisUrl() : undefined;
       const options = { on, redisUrl, dataDir: stores.dataDir };
-      const flags = [
-        '--max-semi-space-size=64',
-        '--import',
-        'tsx',
-        join(ROOT, 'bench/features.ts'),
-      ];
+      const flags = [ENV_FILE, '--import', 'tsx', join(ROOT, 'bench/features.ts')];
       return stage.serve({
         args: (port) => [...flags, JSON.stringify({ port, ...options })],
         keys,

@@ -10,7 +10,7 @@ import { MEMBER_QUERY, sendSigned, signedTexts } from '../load/signed.ts';
 import { placed } from '../machine.ts';
 import { answerOf, digits, NUMBER } from '../population.ts';
 import { say } from '../rounds.ts';
-import { MEMORY_MEMBERS, ROOT, type Stage, untilEnded } from '../stage.ts';
+import { ENV_FILE, MEMORY_MEMBERS, ROOT, type Stage, untilEnded } from '../stage.ts';
 import { ratios, shown, shownSpread, spread } from '../statistics.ts';
 import { usageOf } from '../usage.ts';
 import type { Options, Part } from './part.ts';
@@ -44,7 +44,7 @@ function own(batch: number): Way {
         members: MEMORY_MEMBERS,
       };
       return [
-        '--max-semi-space-size=64',
+        ENV_FILE,
         '--import',
         'tsx',
         join(ROOT, 'bench/subgraph.ts'),

@@ -1,6 +1,6 @@
 // The floors: what plain node:http does with the same flags, with two calls over undici, and without calls.
 import { join } from 'node:path';
-import { ROOT } from '../stage.ts';
+import { ENV_FILE, ROOT } from '../stage.ts';
 import type { Variant } from './variant.ts';
 
 export const floor: Variant = {
@@ -10,7 +10,7 @@ export const floor: Variant = {
     const { plain } = await stage.subgraphs();
     return stage.serve({
       args: (port) => [
-        ...FLAGS,
+        ENV_FILE,
         join(ROOT, 'bench/peers/floor.mjs'),
         JSON.stringify({ port, ...plain }),
       ],
@@ -25,12 +25,10 @@ export const floorInProcess: Variant = {
     const answers = stage.answers();
     return stage.serve({
       args: (port) => [
-        ...FLAGS,
+        ENV_FILE,
         join(ROOT, 'bench/peers/floor.inprocess.mjs'),
         JSON.stringify({ port, answers }),
       ],
     });
   },
 };
-
-const FLAGS = ['--max-semi-space-size=64'];

@@ -6,7 +6,7 @@ import { startProcess } from '../../test/support/process.ts';
 import { untilListening } from '../check.ts';
 import { asEnv, fill, makeKeys, storesOf } from '../data.ts';
 import { placed } from '../machine.ts';
-import { ROOT, type Running, type Stage, untilEnded } from '../stage.ts';
+import { ENV_FILE, ROOT, type Running, type Stage, untilEnded } from '../stage.ts';
 import type { Variant } from './variant.ts';
 
 /** Settings a run may change; the rest is as shipped. */
@@ -146,10 +146,13 @@ async function startSubgraph(
   return { url, stop: started.stop };
 }
 
-/** The arguments of `npm start` in a folder, with the main file's path made absolute. */
+/** The arguments of `npm start` in a folder, with absolute paths. */
 function shippedArgs(folder: string): string[] {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'));
   const words: string[] = scripts.start.split(' ');
   const main = words.pop() ?? '';
-  return [...words.slice(words.indexOf('node') + 1), join(ROOT, folder, main)];
+  const flags = words
+    .slice(words.indexOf('node') + 1)
+    .map((flag) => (flag.startsWith('--env-file=') ? ENV_FILE : flag));
+  return [...flags, join(ROOT, folder, main)];
 }
