@@ -5,10 +5,10 @@ import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parse } from 'yaml';
-import { run, type ServerProcess, startProcess } from '../test/support/process.ts';
-import { freshMongodbUrl, redisUrl } from '../test/support/servers.ts';
-import startServers from '../test/support/start.ts';
-import stopServers from '../test/support/stop.ts';
+import { freshMongodbUrl, redisUrl } from '../test/support/servers/databases.ts';
+import { run, type ServerProcess, startProcess } from '../test/support/servers/process.ts';
+import startServers from '../test/support/setup.ts';
+import stopServers from '../test/support/teardown.ts';
 
 type Service = {
   build: { target: string };

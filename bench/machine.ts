@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { findCommand } from '../test/support/debian.ts';
+import { findCommand } from '../test/support/servers/debian.ts';
 
 /** `gateway`: the core of what is measured, alone on it. `load`: everything else. `both`: on any. */
 export type Place = 'gateway' | 'load' | 'both';

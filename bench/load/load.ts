@@ -1,5 +1,5 @@
 // What a load generator is given and gives back; wrk where it is on PATH, else autocannon.
-import { findCommand } from '../../test/support/debian.ts';
+import { findCommand } from '../../test/support/servers/debian.ts';
 import type { Place } from '../machine.ts';
 import { autocannon } from './autocannon.ts';
 import { wrk } from './wrk.ts';

@@ -1,7 +1,7 @@
 // A subgraph by itself: this project's, from signed request to answer, beside Apollo Server with @apollo/subgraph on the same schema.
 import { join } from 'node:path';
-import { freePort } from '../../test/support/port.ts';
-import { startProcess } from '../../test/support/process.ts';
+import { freePort } from '../../test/support/servers/port.ts';
+import { startProcess } from '../../test/support/servers/process.ts';
 import { untilListening } from '../check.ts';
 import { requestTexts } from '../http.ts';
 import { offer } from '../load/offered.ts';

@@ -1,8 +1,8 @@
 // This project as shipped: the commands of its package.json files, with everything on.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../../test/support/port.ts';
-import { startProcess } from '../../test/support/process.ts';
+import { freePort } from '../../test/support/servers/port.ts';
+import { startProcess } from '../../test/support/servers/process.ts';
 import { untilListening } from '../check.ts';
 import { asEnv, fill, makeKeys, storesOf } from '../data.ts';
 import { placed } from '../machine.ts';

@@ -2,7 +2,7 @@
 import { openKeyStore } from '@partner-loyalty/gateway';
 import { openMembersStore } from '@partner-loyalty/members';
 import { openStandingsStore, tierOf, yearOf } from '@partner-loyalty/standings';
-import { temporaryFolder } from '../../test/support/servers.ts';
+import { temporaryFolder } from '../../test/support/folder.ts';
 import { DEMO_MEMBER, DEMO_PARTNERS, demoData } from './data.ts';
 import { fillDemo, type Stores, storesForDemo } from './demo.ts';
 

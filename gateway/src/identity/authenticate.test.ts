@@ -1,5 +1,5 @@
 // Who a request's headers say is asking.
-import { temporaryFolder } from '../../../test/support/servers.ts';
+import { temporaryFolder } from '../../../test/support/folder.ts';
 import { issueKey, newKey } from './apikey.ts';
 import { type Authenticate, createAuthenticate } from './authenticate.ts';
 import type { MemberToken, TokenVerifier } from './idtoken.ts';

@@ -1,5 +1,5 @@
 // The keyring: its times, its bounds and its behaviour in an outage.
-import { temporaryFolder } from '../../../test/support/servers.ts';
+import { temporaryFolder } from '../../../test/support/folder.ts';
 import { issueKey, newKey } from './apikey.ts';
 import { createKeyring, type Keyring } from './keyring.ts';
 import { openKeyStore } from './keystore.open.ts';

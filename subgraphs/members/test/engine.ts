@@ -1,5 +1,7 @@
 // A members store for tests, on either engine, in a place of its own; and short ways to write what it is given.
-import { freshMongodbUrl, temporaryFolder } from '../../../test/support/servers.ts';
+
+import { temporaryFolder } from '../../../test/support/folder.ts';
+import { freshMongodbUrl } from '../../../test/support/servers/databases.ts';
 import {
   type Address,
   canonicalEmail,

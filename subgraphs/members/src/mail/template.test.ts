@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import PostalMime from 'postal-mime';
-import { temporaryFolder } from '../../../../test/support/servers.ts';
+import { temporaryFolder } from '../../../../test/support/folder.ts';
 import { hashToken, makeToken, TOKEN_USES, type TokenUse } from '../rules/token.ts';
 import { linkTo, signInPage } from './link.ts';
 import { openMailer } from './mailer.ts';

@@ -1,0 +1,347 @@
+// The operator's command on partners and keys: what it prints, what it refuses, what it leaves in the stores.
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { hashKey, openKeyStore, parseKey } from '@partner-loyalty/gateway';
+import { openMembersStore } from '@partner-loyalty/members';
+import { openStandingsStore } from '@partner-loyalty/standings';
+import { temporaryFolder } from '../../test/support/folder.ts';
+import { freshMongodbUrl } from '../../test/support/servers/databases.ts';
+import {
+  bareEnv,
+  type Env,
+  loyalty,
+  loyaltyJson,
+  spawnLoyalty,
+} from '../../test/support/service/loyalty.ts';
+
+const PROGRAM = {
+  membershipYear: { start: '07-01', timeZone: 'Pacific/Auckland' },
+  tiers: [
+    { name: 'Blue', points: 0 },
+    { name: 'Gold', points: 500 },
+  ],
+};
+
+const ENGINES: [string, () => { env: Env; remove(): unknown }][] = [
+  [
+    'the embedded store',
+    () => {
+      const folder = temporaryFolder();
+      return { env: { DATA_DIR: folder.path }, remove: folder.remove };
+    },
+  ],
+  [
+    'MongoDB',
+    () => {
+      const database = freshMongodbUrl();
+      return { env: { MONGODB_URL: database.url }, remove: database.drop };
+    },
+  ],
+];
+
+describe.each(ENGINES)('on %s', (_name, open) => {
+  let env: Env;
+  let remove: () => unknown;
+  beforeEach(() => {
+    ({ env, remove } = open());
+  });
+  afterEach(() => remove());
+
+  const settings = () => ({
+    environment: 'sandbox' as const,
+    dataDir: env.DATA_DIR ?? '',
+    mongodbUrl: env.MONGODB_URL,
+  });
+
+  test('a partner is created with its program and listed', async () => {
+    const folder = temporaryFolder();
+    const file = join(folder.path, 'program.json');
+    writeFileSync(file, JSON.stringify(PROGRAM, null, 2));
+    const options = [
+      '--name',
+      'Blue Hotels',
+      '--program',
+      file,
+      '--budget',
+      '1000',
+      '--magic-link-url',
+      'https://blue.example/links',
+    ];
+    const expected = {
+      partnerId: 'blue',
+      name: 'Blue Hotels',
+      budget: 1000,
+      magicLinkUrl: 'https://blue.example/links',
+    };
+    expect(await loyaltyJson(env, 'partners', 'create', 'blue', ...options)).toEqual([
+      { ...expected, createdAt: expect.any(String) },
+    ]);
+    await loyaltyJson(env, 'partners', 'create', 'amber', '--name', 'Amber Trains');
+    expect(await loyaltyJson(env, 'partners', 'list')).toEqual([
+      { partnerId: 'amber', name: 'Amber Trains', createdAt: expect.any(String) },
+      { ...expected, createdAt: expect.any(String) },
+    ]);
+    const standings = await openStandingsStore(settings());
+    expect(await standings.program('blue')).toEqual(PROGRAM);
+    expect(await standings.program('amber')).toBeUndefined();
+    await standings.close();
+    const members = await openMembersStore(settings());
+    expect(await members.partners.find('blue')).toEqual({
+      partnerId: 'blue',
+      name: 'Blue Hotels',
+      magicLinkUrl: 'https://blue.example/links',
+    });
+    expect(await members.partners.find('amber')).toEqual({
+      partnerId: 'amber',
+      name: 'Amber Trains',
+    });
+    await members.close();
+    folder.remove();
+  });
+
+  test('a partner that exists is refused and stays as it was', async () => {
+    await loyaltyJson(env, 'partners', 'create', 'blue', '--name', 'Blue');
+    expect(await loyalty(env, 'partners', 'create', 'blue', '--name', 'Other')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'loyalty: partner blue exists already\n',
+    });
+    expect(await loyaltyJson(env, 'partners', 'list')).toMatchObject([{ name: 'Blue' }]);
+  });
+
+  test('a key is printed once, stored as its hash, and works until it is revoked', async () => {
+    await loyaltyJson(env, 'partners', 'create', 'blue', '--name', 'Blue');
+    const expires = new Date(Date.now() + 60_000).toISOString();
+    const [made] = await loyaltyJson(env, 'keys', 'create', 'blue', '--expires', expires);
+    expect(made).toEqual({
+      keyId: expect.any(String),
+      key: expect.stringMatching(/^pk_test_[0-9A-Za-z]{36}$/),
+    });
+    const { keyId, key } = made as { keyId: string; key: string };
+    expect(parseKey(key)).toEqual({ environment: 'sandbox' });
+    const listed = await loyalty(env, 'keys', 'list', 'blue', '--json');
+    expect(JSON.parse(listed.stdout)).toEqual({
+      keyId,
+      partnerId: 'blue',
+      state: 'active',
+      createdAt: expect.any(String),
+      expiresAt: expires,
+    });
+    expect(listed.stdout).not.toContain(hashKey(key));
+    expect(await loyaltyJson(env, 'keys', 'revoke', keyId)).toEqual([{ keyId, state: 'revoked' }]);
+    const keys = await openKeyStore(settings());
+    expect((await keys.keyByHash(hashKey(key)))?.key.revokedAt).toBeInstanceOf(Date);
+    expect(await keys.origin()).toBe('operator');
+    await keys.close();
+    expect(await loyaltyJson(env, 'keys', 'list', 'blue')).toMatchObject([
+      { state: 'revoked', revokedAt: expect.any(String) },
+    ]);
+  });
+
+  test('what is not there is said to be not there', async () => {
+    expect(await loyalty(env, 'keys', 'create', 'blue')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'loyalty: there is no partner "blue"\n',
+    });
+    expect(await loyalty(env, 'keys', 'list', 'blue')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'loyalty: there is no partner "blue"\n',
+    });
+    expect(await loyalty(env, 'keys', 'revoke', 'key_1')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'loyalty: there is no key "key_1"\n',
+    });
+  });
+
+  test('the other environment is refused', async () => {
+    await loyaltyJson(env, 'partners', 'create', 'blue', '--name', 'Blue');
+    const { code, stderr } = await loyalty(
+      { ...env, ENVIRONMENT: 'production' },
+      'partners',
+      'list',
+    );
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^loyalty: .*belongs to the sandbox environment.*\n$/);
+  });
+});
+
+describe('on an empty store', () => {
+  const folder = temporaryFolder();
+  const env = { DATA_DIR: folder.path };
+  const file = (text: string) => {
+    const path = join(folder.path, 'program.json');
+    writeFileSync(path, text);
+    return path;
+  };
+  afterAll(folder.remove);
+
+  const create = (...options: string[]) => [
+    'partners',
+    'create',
+    'blue',
+    '--name',
+    'Blue',
+    ...options,
+  ];
+  test.each<[string, string[], RegExp]>([
+    ['no command', [], /a command is missing/],
+    ['a group alone', ['partners'], /a command is missing/],
+    ['an unknown command', ['partner'], /unknown command 'partner'/],
+    ['an unknown command of a group', ['partners', 'drop', 'blue'], /unknown command 'drop'/],
+    ['a misspelt option', create('--budgt', '3'), /unknown option '--budgt'/],
+    ['no id', ['partners', 'create', '--name', 'Blue'], /missing required argument 'id'/],
+    ['no name', ['partners', 'create', 'blue'], /--name <name>' not specified/],
+    [
+      'an argument too many',
+      ['partners', 'create', 'blue', 'green', '--name', 'Blue'],
+      /too many arguments/,
+    ],
+    [
+      'an id with a space',
+      ['partners', 'create', 'blue hotels', '--name', 'Blue'],
+      /a partner id has/,
+    ],
+    [
+      'an id over 64 characters',
+      ['partners', 'create', 'b'.repeat(65), '--name', 'Blue'],
+      /a partner id has/,
+    ],
+    ['an empty id', ['partners', 'create', '', '--name', 'Blue'], /a partner id has/],
+    ['an empty name', ['partners', 'create', 'blue', '--name', ' '], /--name takes/],
+    [
+      'a name with a line break',
+      ['partners', 'create', 'blue', '--name', 'Blue\nHotels'],
+      /--name takes/,
+    ],
+    [
+      'a name over 100 characters',
+      ['partners', 'create', 'blue', '--name', 'b'.repeat(101)],
+      /--name takes/,
+    ],
+    ['a budget of 0', create('--budget', '0'), /--budget takes/],
+    ['a budget with a fraction', create('--budget', '1.5'), /--budget takes/],
+    ['a budget in words', create('--budget', 'ten'), /--budget takes/],
+    ['a page without an origin', create('--magic-link-url', '/sign-in'), /--magic-link-url takes/],
+    [
+      'a page by another protocol',
+      create('--magic-link-url', 'javascript:alert(1)'),
+      /--magic-link-url takes/,
+    ],
+    [
+      'a program that is not there',
+      create('--program', join(folder.path, 'none.json')),
+      /--program: .*no such file/,
+    ],
+    [
+      'an expiry in the past',
+      ['keys', 'create', 'blue', '--expires', '2020-01-01T00:00:00Z'],
+      /in the future/,
+    ],
+    [
+      'an expiry without an offset',
+      ['keys', 'create', 'blue', '--expires', '2099-01-01T00:00:00'],
+      /--expires takes/,
+    ],
+    [
+      'a file that is not there',
+      ['members', 'import', join(folder.path, 'none.ndjson')],
+      /no such file/,
+    ],
+    ['a folder to import', ['activities', 'import', folder.path], /directory/],
+  ])('%s is refused in one line', async (_name, args, message) => {
+    const { code, stdout, stderr } = await loyalty(env, ...args);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^loyalty: [^\n]+\n$/);
+    expect(stderr).toMatch(message);
+  });
+
+  test.each([
+    ['that is not JSON', 'tiers:'],
+    ['that is a list', '[]'],
+    ['with a property given twice', '{"tiers":[],"tiers":[]}'],
+    ['with nothing in it', '{}'],
+    [
+      'that starts on 02-29',
+      JSON.stringify({ ...PROGRAM, membershipYear: { start: '02-29', timeZone: 'UTC' } }),
+    ],
+    [
+      'in a time zone that is none',
+      JSON.stringify({ ...PROGRAM, membershipYear: { start: '01-01', timeZone: 'Moon/Crater' } }),
+    ],
+    ['without tiers', JSON.stringify({ ...PROGRAM, tiers: [] })],
+    ['with a property nobody knows', JSON.stringify({ ...PROGRAM, currency: 'miles' })],
+  ])('a program %s is refused in one line, and no partner is made', async (_name, text) => {
+    const { code, stdout, stderr } = await loyalty(env, ...create('--program', file(text)));
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^loyalty: --program: [^\n]+\n$/);
+    expect((await loyalty(env, 'partners', 'list', '--json')).stdout).toBe('');
+  });
+
+  test('wrong settings are one line that names each', async () => {
+    const { code, stderr } = await loyalty(
+      { PORT: 'many', ENVIRONMENT: 'test' },
+      'partners',
+      'list',
+    );
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^loyalty: [^\n]+\n$/);
+    expect(stderr).toMatch(/PORT/);
+    expect(stderr).toMatch(/ENVIRONMENT/);
+  });
+
+  test('--help prints to stdout and exits with 0', async () => {
+    const { code, stdout, stderr } = await loyalty(env, 'keys', 'create', '--help');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('--expires');
+    expect(stdout).toContain('--json');
+  });
+});
+
+test('for people, lists are aligned and a new key comes with a warning', async () => {
+  const folder = temporaryFolder();
+  const env = { DATA_DIR: folder.path };
+  expect(await loyalty(env, 'partners', 'list')).toMatchObject({
+    code: 0,
+    stdout: '',
+    stderr: expect.stringContaining('no partners yet'),
+  });
+  await loyalty(env, 'partners', 'create', 'blue', '--name', 'Blue', '--budget', '10');
+  await loyalty(env, 'partners', 'create', 'ultramarine', '--name', 'Ultramarine Hotels');
+  const lines = (await loyalty(env, 'partners', 'list')).stdout.split('\n');
+  expect(lines[0]).toMatch(/^partnerId {4}name {16}budget {2}createdAt$/);
+  expect(lines[1]).toMatch(/^blue {9}Blue {16}10 {6}\d{4}-/);
+  expect(lines[2]).toMatch(/^ultramarine {2}Ultramarine Hotels {2}- {7}\d{4}-/);
+  const key = await loyalty(env, 'keys', 'create', 'blue');
+  expect(key.stdout).toMatch(/^keyId {2}key_\w+\nkey {4}pk_test_\w+\n$/);
+  expect(key.stderr).toContain('only its hash is stored');
+  folder.remove();
+});
+
+test('supergraph compose --check says that the committed graph is up to date, and writes nothing', async () => {
+  expect(await loyaltyJson({}, 'supergraph', 'compose', '--check')).toEqual([
+    { file: 'gateway/supergraph.graphql', changed: false },
+  ]);
+});
+
+test('as a process: results on stdout, exit codes, and a reader that goes away', async () => {
+  const folder = temporaryFolder();
+  const env = { DATA_DIR: folder.path };
+  const created = await spawnLoyalty(env, '--json', 'partners', 'create', 'blue', '--name', 'Blue')
+    .ran;
+  expect(created).toMatchObject({ code: 0, stderr: '' });
+  expect(JSON.parse(created.stdout)).toMatchObject({ partnerId: 'blue' });
+  expect(await spawnLoyalty(env, 'partners', 'create', 'blue', '--name', 'Blue').ran).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'loyalty: partner blue exists already\n',
+  });
+  const line = `'${process.execPath}' '${join(import.meta.dirname, '../loyalty.js')}' partners list | true`;
+  expect(spawnSync('sh', ['-c', line], { env: { ...bareEnv(), ...env } }).stderr.toString()).toBe(
+    '',
+  );
+  folder.remove();
+});

@@ -1,0 +1,80 @@
+// `loyalty tokens` as an operator runs it: processes of their own, beside a running service.
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { temporaryFolder } from '../../test/support/folder.ts';
+import { createClient } from '../../test/support/service/client.ts';
+import { type Ran, spawnLoyalty } from '../../test/support/service/loyalty.ts';
+import { startService } from '../../test/support/service/npmstart.ts';
+
+const PROFILE =
+  'query ($id: ID!) { memberProfile(id: $id) { memberId partnerStandings { partnerId } } }';
+const json = ({ code, stdout, stderr }: Ran) => {
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout);
+};
+
+test('a token made beside a running service reads its own profile, before and after the key is rotated', async () => {
+  const folder = temporaryFolder();
+  const env = { DATA_DIR: folder.path };
+  const service = await startService(env);
+  try {
+    const ask = createClient(new URL(service.endpoint).origin);
+    const reads = async (token: string) => {
+      const { body } = await ask({ query: PROFILE, variables: { id: 'demo-001' }, token });
+      expect(body).toMatchObject({
+        data: { memberProfile: { memberId: 'demo-001', partnerStandings: [{}, {}] } },
+      });
+    };
+
+    const { idToken: first } = json(
+      await spawnLoyalty(env, 'tokens', 'issue', 'demo-001', '--json').ran,
+    );
+    expect(decodeJwt(first)).toEqual({
+      iss: 'http://localhost:4000',
+      aud: 'http://localhost:4000',
+      sub: 'demo-001',
+      email: 'Teal.Heron@example.com',
+      iat: expect.any(Number),
+      exp: (decodeJwt(first).iat ?? 0) + 3_600,
+    });
+    await reads(first);
+
+    const { kid } = json(await spawnLoyalty(env, 'tokens', 'rotate-key', '--json').ran);
+    const alone = await spawnLoyalty(env, 'tokens', 'issue', 'demo-001').ran;
+    expect(alone).toEqual({ code: 0, stdout: expect.stringMatching(/^\S+\n$/), stderr: '' });
+    const second = alone.stdout.trim();
+    expect([decodeProtectedHeader(second).kid, decodeProtectedHeader(first).kid === kid]).toEqual([
+      kid,
+      false,
+    ]);
+    await reads(second);
+    await reads(first);
+
+    expect(await spawnLoyalty(env, 'tokens', 'issue', 'demo-999').ran).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'loyalty: there is no member "demo-999"\n',
+    });
+  } finally {
+    await service.kill();
+    folder.remove();
+  }
+});
+
+test('a token is made where no service has ever run, for the environment it is made in', async () => {
+  const folder = temporaryFolder();
+  const env = {
+    DATA_DIR: folder.path,
+    ENVIRONMENT: 'production',
+    PRODUCTION_URL: 'https://api.example',
+  };
+  const imported = spawnLoyalty(env, 'members', 'import', '-');
+  imported.child.stdin.end('{"memberId":"ada","email":"ada@example.com"}\n');
+  expect(await imported.ran).toMatchObject({ code: 0 });
+  const { idToken } = json(await spawnLoyalty(env, 'tokens', 'issue', 'ada', '--json').ran);
+  expect(decodeJwt(idToken)).toMatchObject({
+    iss: 'https://api.example',
+    aud: 'https://api.example',
+    sub: 'ada',
+  });
+  folder.remove();
+});

@@ -1,0 +1,132 @@
+// npm start as its user knows it: from nothing to an answer, again with its data, and to an end that leaves nothing running.
+import { execFileSync } from 'node:child_process';
+import { temporaryFolder } from '../test/support/folder.ts';
+import { freshMongodbUrl } from '../test/support/servers/databases.ts';
+import { loyalty, loyaltyJson } from '../test/support/service/loyalty.ts';
+import { type Service, startService } from '../test/support/service/npmstart.ts';
+
+const DEMO_ANSWER = {
+  data: {
+    memberByEmail: {
+      memberId: 'demo-001',
+      email: 'Teal.Heron@example.com',
+      firstName: 'Teal',
+      lastName: 'Heron',
+      tier: 'Gold',
+      points: 5200,
+    },
+  },
+};
+const HOW_TO = /npx loyalty (partners|keys) create/;
+
+let folder: ReturnType<typeof temporaryFolder>;
+let services: Service[];
+beforeEach(() => {
+  folder = temporaryFolder();
+  services = [];
+});
+afterEach(async () => {
+  await Promise.all(services.map((service) => service.kill()));
+  folder.remove();
+});
+
+async function start(env: Record<string, string> = {}): Promise<Service> {
+  const service = await startService({ DATA_DIR: folder.path, ...env });
+  services.push(service);
+  return service;
+}
+
+/** Runs the curl that was printed, as pasted into a shell. */
+function paste(output: string): unknown {
+  const [curl = ''] = /^curl .*$/m.exec(output) ?? [];
+  return JSON.parse(execFileSync('sh', ['-c', curl], { encoding: 'utf8' }));
+}
+
+async function ask(
+  endpoint: string,
+  key: string,
+  query: string,
+): Promise<{ status: number; body: unknown }> {
+  const answer = await fetch(endpoint, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-partner-api-key': key },
+    body: JSON.stringify({ query }),
+  });
+  return { status: answer.status, body: await answer.json() };
+}
+
+test('the first start prints endpoint, key and curl; pasted, it answers; SIGTERM to npm ends it with 0; the next start has the data', async () => {
+  const first = await start();
+  expect(first.output()).toMatch(/pk_test_\w{36}/);
+  expect(paste(first.output())).toEqual(DEMO_ANSWER);
+  expect(await first.stop('SIGTERM')).toBe(0);
+  await expect(fetch(first.endpoint)).rejects.toThrow();
+
+  const second = await start();
+  expect(second.output()).toMatch(HOW_TO);
+  expect(second.output()).not.toMatch(/pk_test_/);
+  const [key] = /pk_test_\w{36}/.exec(first.output()) ?? [''];
+  const query =
+    '{ memberByEmail(email: "TEAL.HERON@example.com") { memberId email firstName lastName tier points } }';
+  expect(await ask(second.endpoint, key, query)).toEqual({ status: 200, body: DEMO_ANSWER });
+});
+
+test('the command works beside the running service: a new key at once, a revoked one no longer within 5 seconds', async () => {
+  const { endpoint } = await start();
+  const env = { DATA_DIR: folder.path };
+  const [made] = await loyaltyJson(env, 'keys', 'create', 'demo-trains');
+  const { keyId, key } = made as { keyId: string; key: string };
+  const query = '{ memberByEmail(email: "teal.heron@example.com") { memberId } }';
+  expect(await ask(endpoint, key, query)).toEqual({
+    status: 200,
+    body: { data: { memberByEmail: { memberId: 'demo-001' } } },
+  });
+  await loyaltyJson(env, 'keys', 'revoke', keyId);
+  const revokedAt = Date.now();
+  let status = 200;
+  while (status === 200 && Date.now() - revokedAt < 5_000) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    ({ status } = await ask(endpoint, key, query));
+  }
+  expect(status).toBe(401);
+});
+
+test('no demo where a command has written, and the way to a key is printed', async () => {
+  await loyaltyJson({ DATA_DIR: folder.path }, 'partners', 'create', 'blue', '--name', 'Blue');
+  const { output } = await start();
+  expect(output()).toContain('npx loyalty keys create blue\n');
+  expect(output()).not.toMatch(/pk_test_/);
+  expect(await loyaltyJson({ DATA_DIR: folder.path }, 'partners', 'list')).toHaveLength(1);
+});
+
+test('no demo in production', async () => {
+  const { output } = await start({ ENVIRONMENT: 'production' });
+  expect(output()).toContain('production');
+  expect(output()).toMatch(HOW_TO);
+  expect(
+    await loyaltyJson({ DATA_DIR: folder.path, ENVIRONMENT: 'production' }, 'partners', 'list'),
+  ).toEqual([]);
+});
+
+test('no demo on MongoDB', async () => {
+  const database = freshMongodbUrl();
+  const service = await start({ MONGODB_URL: database.url });
+  expect(service.output()).toMatch(HOW_TO);
+  expect(await loyaltyJson({ MONGODB_URL: database.url }, 'partners', 'list')).toEqual([]);
+  await service.stop();
+  await database.drop();
+});
+
+test('wrong settings stop the start and are all named, without a stack trace', async () => {
+  const failure = await start({ PORT: 'many', ENVIRONMENT: 'test' }).catch(
+    (error: Error) => error.message,
+  );
+  expect(failure).toMatch(/PORT/);
+  expect(failure).toMatch(/ENVIRONMENT/);
+  expect(failure).not.toMatch(/ at .*:\d+:\d+/);
+});
+
+test('a store of the other environment stops the start with a clear message', async () => {
+  await loyalty({ DATA_DIR: folder.path, ENVIRONMENT: 'production' }, 'partners', 'list');
+  await expect(start()).rejects.toThrow(/belongs to the production environment/);
+});

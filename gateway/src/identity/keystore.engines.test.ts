@@ -1,0 +1,238 @@
+// What every engine of the key store promises.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { type Db, MongoClient } from 'mongodb';
+import { temporaryFolder } from '../../../test/support/folder.ts';
+import { freshMongodbUrl } from '../../../test/support/servers/databases.ts';
+import { hashKey, issueKey } from './apikey.ts';
+import { keyByHashQuery } from './keystore.mongo.ts';
+import { openKeyStore } from './keystore.open.ts';
+import type { KeyRecord, KeyStore, Partner } from './keystore.ts';
+
+const AT = new Date('2026-03-04T05:06:07.089Z');
+const LATER = new Date('2026-03-04T05:07:00.000Z');
+const partner = (partnerId: string, more: Partial<Partner> = {}): Partner => ({
+  partnerId,
+  name: `${partnerId} & co`,
+  createdAt: AT,
+  ...more,
+});
+const newRecord = (partnerId: string, expiresAt?: Date): KeyRecord =>
+  issueKey('sandbox', partnerId, AT, expiresAt).record;
+
+describe.each(['lmdb', 'mongodb'])('the key store on %s', (engine) => {
+  let place: { mongodbUrl?: string; dataDir: string };
+  let store: KeyStore;
+  let release: () => unknown;
+
+  const open = (environment: 'sandbox' | 'production' = 'sandbox') =>
+    openKeyStore({ ...place, environment });
+
+  beforeEach(async () => {
+    if (engine === 'mongodb') {
+      const { url, drop } = freshMongodbUrl();
+      place = { mongodbUrl: url, dataDir: '/nowhere' };
+      release = drop;
+    } else {
+      const { path, remove } = temporaryFolder();
+      place = { dataDir: path };
+      release = remove;
+    }
+    store = await open();
+  });
+
+  afterEach(async () => {
+    await store.close();
+    await release();
+  });
+
+  test('a key is found by its hash, with its own partner and nothing of another key', async () => {
+    await store.createPartner(
+      partner('inn', { budget: 5, magicLinkUrl: 'https://inn.example/in' }),
+    );
+    await store.createPartner(partner('spa'));
+    const keys = [newRecord('inn'), newRecord('spa'), newRecord('inn', LATER), newRecord('inn')];
+    for (const key of keys) await store.createKey(key);
+    for (const key of keys) {
+      const expected =
+        key.partnerId === 'inn'
+          ? partner('inn', { budget: 5, magicLinkUrl: 'https://inn.example/in' })
+          : partner('spa');
+      expect(await store.keyByHash(key.hash)).toEqual({ key, partner: expected });
+    }
+    expect(await store.keyByHash(hashKey('other'))).toBeUndefined();
+    expect(await store.keyByHash('')).toBeUndefined();
+  });
+
+  test('a partner is created once, also when many try at the same time', async () => {
+    const tries = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => store.createPartner(partner('inn', { budget: i }))),
+    );
+    expect(tries.filter(Boolean)).toHaveLength(1);
+    expect(await store.partner('inn')).toEqual(partner('inn', { budget: tries.indexOf(true) }));
+    expect(await store.partner('spa')).toBeUndefined();
+  });
+
+  test('partners are listed by id, without their keys', async () => {
+    for (const id of ['spa', 'inn', 'Zoo']) await store.createPartner(partner(id));
+    await store.createKey(newRecord('inn'));
+    expect(await store.partners()).toEqual([partner('Zoo'), partner('inn'), partner('spa')]);
+  });
+
+  test('keys are listed in the order of their creation, for their partner alone', async () => {
+    await store.createPartner(partner('inn'));
+    await store.createPartner(partner('spa'));
+    const keys = [newRecord('inn'), newRecord('inn', LATER), newRecord('inn')];
+    for (const key of [...keys, newRecord('spa')]) await store.createKey(key);
+    expect(await store.keys('inn')).toEqual(keys);
+    expect(await store.keys('pub')).toEqual([]);
+  });
+
+  test('a key whose id or hash is taken is refused, with the same partner and with another, and so is one without a partner', async () => {
+    await store.createPartner(partner('inn'));
+    await store.createPartner(partner('spa'));
+    const key = newRecord('inn');
+    await store.createKey(key);
+    for (const partnerId of ['inn', 'spa']) {
+      await expect(
+        store.createKey({ ...newRecord(partnerId), keyId: key.keyId }),
+      ).rejects.toThrow();
+      await expect(store.createKey({ ...newRecord(partnerId), hash: key.hash })).rejects.toThrow();
+    }
+    await expect(store.createKey(newRecord('pub'))).rejects.toThrow('no partner pub');
+    expect([await store.keys('inn'), await store.keys('spa')]).toEqual([[key], []]);
+  });
+
+  test('of many keys with one hash created at the same time one goes in', async () => {
+    await store.createPartner(partner('inn'));
+    await store.createPartner(partner('spa'));
+    const { hash } = newRecord('inn');
+    const tries = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, i) =>
+        store.createKey({ ...newRecord(i % 2 ? 'inn' : 'spa'), hash }),
+      ),
+    );
+    expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect([...(await store.keys('inn')), ...(await store.keys('spa'))]).toHaveLength(1);
+  });
+
+  test('many keys of one partner created at the same time all go in', async () => {
+    await store.createPartner(partner('inn'));
+    const keys = Array.from({ length: 20 }, () => newRecord('inn'));
+    await Promise.all(keys.map((key) => store.createKey(key)));
+    expect(new Set((await store.keys('inn')).map(({ keyId }) => keyId))).toEqual(
+      new Set(keys.map(({ keyId }) => keyId)),
+    );
+  });
+
+  test('a revoked key keeps the time of its first revocation, and no other key changes', async () => {
+    await store.createPartner(partner('inn'));
+    const [key, other] = [newRecord('inn'), newRecord('inn')];
+    await store.createKey(key);
+    await store.createKey(other);
+    expect(await store.revokeKey(key.keyId, AT)).toBe(true);
+    expect(await store.revokeKey(key.keyId, LATER)).toBe(true);
+    expect(await store.revokeKey('key_0', AT)).toBe(false);
+    expect((await store.keyByHash(key.hash))?.key).toEqual({ ...key, revokedAt: AT });
+    expect(await store.keys('inn')).toEqual([{ ...key, revokedAt: AT }, other]);
+  });
+
+  test('the store is empty until a partner is created, and remembers who filled it', async () => {
+    expect([await store.isEmpty(), await store.origin()]).toEqual([true, undefined]);
+    await store.setOrigin('demo-begun');
+    expect(await store.isEmpty()).toBe(true);
+    await store.createPartner(partner('inn'));
+    await store.setOrigin('demo');
+    expect([await store.isEmpty(), await store.origin()]).toEqual([false, 'demo']);
+  });
+
+  test('what one opening writes, another one reads, and it stays after both are closed', async () => {
+    const other = await open();
+    await store.createPartner(partner('inn'));
+    const key = newRecord('inn');
+    await other.createKey(key);
+    expect((await store.keyByHash(key.hash))?.key).toEqual(key);
+    await other.close();
+    await store.close();
+    store = await open();
+    expect((await store.keyByHash(key.hash))?.partner).toEqual(partner('inn'));
+  });
+
+  test('the store of one environment cannot be opened as the other', async () => {
+    await expect(open('production')).rejects.toThrow(
+      'the keys store belongs to the sandbox environment; it cannot be opened as production',
+    );
+  });
+
+  test('an open store says that it is ready', async () => {
+    await expect(store.ready()).resolves.toBeUndefined();
+  });
+
+  if (engine === 'mongodb') {
+    const withDb = async (action: (db: Db) => Promise<void>) => {
+      const client = await MongoClient.connect(place.mongodbUrl ?? '');
+      await action(client.db()).finally(() => client.close());
+    };
+
+    test('MongoDB finds a key by an index and never scans the collection', async () => {
+      await withDb(async (db) => {
+        // Enough that a planner has no reason to prefer a scan.
+        const documents = Array.from({ length: 2_000 }, (_, i) => {
+          const { partnerId, ...key } = newRecord(`inn${i}`);
+          return { _id: partnerId, name: partnerId, createdAt: AT, keys: [key] };
+        });
+        await db.collection<(typeof documents)[number]>('partners').insertMany(documents);
+        const plan = JSON.stringify(
+          await keyByHashQuery(db.collection('partners'), hashKey('any')).explain(),
+        );
+        expect(plan).toContain('"indexName":"keys.hash_1"');
+        expect(plan).not.toMatch(/COLLSCAN|Seq Scan/);
+      });
+    });
+
+    test('MongoDB refuses documents that are no partner', async () => {
+      await withDb(async (db) => {
+        const key = { keyId: 'key_1', hash: hashKey('1'), createdAt: AT };
+        const broken = [
+          {},
+          { name: '' },
+          { budget: -1 },
+          { budget: 1.5 },
+          { createdAt: 'now' },
+          { keys: key },
+          { keys: [{ ...key, hash: 'pk_test_1' }] },
+        ];
+        for (const part of broken) {
+          const document = {
+            name: 'n',
+            createdAt: AT,
+            ...part,
+            ...(Object.keys(part).length ? {} : { name: undefined }),
+          };
+          await expect(
+            db.collection('partners').insertOne(document, { ignoreUndefined: true }),
+          ).rejects.toThrow(/validation/);
+        }
+      });
+    });
+  } else {
+    test('a key that another process revokes is seen as revoked', async () => {
+      await store.createPartner(partner('inn'));
+      const key = newRecord('inn');
+      await store.createKey(key);
+      expect((await store.keyByHash(key.hash)) !== undefined).toBe(true);
+      const script = `import { openKeyStore } from ${JSON.stringify(`${import.meta.dirname}/keystore.open.ts`)};
+        const store = await openKeyStore({ dataDir: ${JSON.stringify(place.dataDir)}, environment: 'sandbox' });
+        await store.revokeKey('${key.keyId}', new Date(0));
+        await store.close();`;
+      await promisify(execFile)(process.execPath, [
+        '--import',
+        'tsx',
+        '--input-type=module',
+        '-e',
+        script,
+      ]);
+      expect((await store.keyByHash(key.hash))?.key.revokedAt).toEqual(new Date(0));
+    });
+  }
+});

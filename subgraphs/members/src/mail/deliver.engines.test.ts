@@ -1,0 +1,235 @@
+// Who gets which letter, and how many of them, on each engine.
+import { randomUUID } from 'node:crypto';
+import { tokenIn } from '../../../../test/support/servers/mailserver.ts';
+import { address, ENGINES, newPlace, type Place, record } from '../../test/engine.ts';
+import type { Job, MailTask } from '../outbox/outbox.ts';
+import { hashToken } from '../rules/token.ts';
+import type { MembersStore } from '../store/store.ts';
+import { deliver, type Sender } from './deliver.ts';
+import type { Email } from './template.ts';
+
+const NOW = Date.parse('2026-03-04T05:06:07.089Z');
+const MINUTE = 60_000;
+const SIGNAL = new AbortController().signal;
+
+describe.each(ENGINES)('letters from a store on %s', (engine) => {
+  let place: Place;
+  let store: MembersStore;
+  let sender: Sender;
+  let letters: (Email & { messageId: string })[];
+
+  beforeEach(async () => {
+    place = newPlace(engine);
+    store = await place.open();
+    letters = [];
+    const post = {
+      send: async (letter: Email, messageId: string) => void letters.push({ ...letter, messageId }),
+    };
+    sender = { store, post, baseAddress: 'https://api.example', mailDomain: 'api.example' };
+    await store.importMembers([
+      record('Ada@Example.com', {
+        memberId: 'ada',
+        previous: ['old@example.com'],
+        enrollments: [{ partnerId: 'inn' }, { partnerId: 'spa' }],
+      }),
+    ]);
+  });
+  afterEach(() => place.release());
+
+  const run = async (errand: MailTask, now = NOW, requestedAt = now) => {
+    await store.outbox.add({ jobId: randomUUID(), errand, requestedAt });
+    const job = await store.outbox.claim(now, MINUTE);
+    return job && again(job, now);
+  };
+  const again = async (job: Job, now = NOW) => {
+    const outcome = await deliver(job, sender, now, SIGNAL);
+    if (outcome !== 'early') await store.outbox.finish(job);
+    return outcome;
+  };
+  const ask = (partnerId: string, sought: string, now = NOW) =>
+    run({ kind: 'magic-link', partnerId, address: sought }, now);
+  const askChange = (email: string, memberId = 'ada', now = NOW) =>
+    run({ kind: 'change', memberId, address: address(email) }, now);
+
+  describe('magic links', () => {
+    test('go to the current address alone, also when an earlier one was asked for, and open the own page', async () => {
+      expect(await ask('inn', 'old@example.com')).toBe('sent');
+      const [letter] = letters;
+      expect(letter).toMatchObject({
+        to: 'ada@example.com',
+        subject: 'Sign in to inn',
+        messageId: expect.stringMatching(/^[\w-]{36}@api\.example$/),
+      });
+      expect(letter?.text).toMatch(/^https:\/\/api\.example\/sign-in\?token=ml_[\w-]{43}$/m);
+      const hash = hashToken('sign-in', tokenIn(letter?.text)) ?? '';
+      expect(await store.tokens.takeSignIn(hash, 'own-page', NOW)).toMatchObject({
+        memberId: 'ada',
+      });
+    });
+
+    test("name the partner and open the partner's own page, where it has one; then they are no good on ours", async () => {
+      await store.partners.put({
+        partnerId: 'inn',
+        name: 'The Inn',
+        magicLinkUrl: 'https://inn.example/in?from=mail',
+      });
+      await ask('inn', 'ada@example.com');
+      expect(letters[0]?.subject).toBe('Sign in to The Inn');
+      expect(letters[0]?.text).toMatch(
+        /^https:\/\/inn\.example\/in\?from=mail&token=ml_[\w-]{43}$/m,
+      );
+      const hash = hashToken('sign-in', tokenIn(letters[0]?.text)) ?? '';
+      expect(await store.tokens.takeSignIn(hash, 'own-page', NOW)).toBeUndefined();
+      expect(await store.tokens.takeSignIn(hash, { partnerId: 'inn' }, NOW)).toMatchObject({
+        memberId: 'ada',
+      });
+    });
+
+    test('nobody is written to who is unknown, not enrolled, or whose enrollment has ended, and a string that is no address finds nobody', async () => {
+      await store.endEnrollment('spa', 'ada');
+      expect(await ask('inn', 'eve@example.com')).toBe('dropped');
+      expect(await ask('pub', 'ada@example.com')).toBe('dropped');
+      expect(await ask('spa', 'ada@example.com')).toBe('dropped');
+      expect(await ask('inn', 'no address')).toBe('dropped');
+      expect(letters).toEqual([]);
+    });
+
+    test('mail bombing: over 5 requests of a partner in 15 minutes send no more, under whichever of the addresses; another partner is not affected', async () => {
+      const outcomes = [];
+      for (const sought of ['ada', 'old', 'ada', 'old', 'ada', 'old', 'ada'])
+        outcomes.push(await ask('inn', `${sought}@example.com`));
+      expect(outcomes).toEqual(['sent', 'sent', 'sent', 'sent', 'sent', 'dropped', 'dropped']);
+      expect(await ask('spa', 'ada@example.com')).toBe('sent');
+      expect(await ask('inn', 'ada@example.com', NOW + 15 * MINUTE - 1)).toBe('dropped');
+      expect(await ask('inn', 'ada@example.com', NOW + 15 * MINUTE)).toBe('sent');
+    });
+
+    test('mail bombing from many processes at once: still 5', async () => {
+      const others = [await place.open(), await place.open()];
+      const jobs = Array.from({ length: 20 }, () => ({ jobId: randomUUID(), requestedAt: NOW }));
+      const errand: MailTask = { kind: 'magic-link', partnerId: 'inn', address: 'ada@example.com' };
+      const job = { errand, dueAt: NOW, attempts: 1, admitted: false };
+      const senders = [sender, ...others.map((other) => ({ ...sender, store: other }))];
+      const outcomes = await Promise.all(
+        jobs.map((one, i) => deliver({ ...one, ...job }, senders[i % 3] ?? sender, NOW, SIGNAL)),
+      );
+      expect(outcomes.filter((outcome) => outcome === 'sent')).toHaveLength(5);
+    });
+
+    test('a job that is tried again is not counted again, has the same message id and another token', async () => {
+      const errand: MailTask = { kind: 'magic-link', partnerId: 'inn', address: 'ada@example.com' };
+      await store.outbox.add({ jobId: 'j1', errand, requestedAt: NOW });
+      for (let i = 0; i < 4; i += 1) await ask('inn', 'ada@example.com', NOW - 1);
+      const first = await store.outbox.claim(NOW, MINUTE);
+      if (first === undefined) throw new Error('no job is due');
+      await deliver(first, sender, NOW, SIGNAL);
+      const second = await store.outbox.claim(NOW + MINUTE, MINUTE);
+      if (second === undefined) throw new Error('no job is due');
+      expect(await deliver(second, sender, NOW + MINUTE, SIGNAL)).toBe('sent');
+      const [one, two] = letters.slice(-2);
+      expect([one?.messageId, two?.messageId]).toEqual(['j1@api.example', 'j1@api.example']);
+      expect(tokenIn(one?.text)).not.toBe(tokenIn(two?.text));
+    });
+
+    test("a token's 15 minutes begin when the letter is written, not when it was asked for", async () => {
+      await run(
+        { kind: 'magic-link', partnerId: 'inn', address: 'ada@example.com' },
+        NOW,
+        NOW - 40 * MINUTE,
+      );
+      const hash = hashToken('sign-in', tokenIn(letters[0]?.text)) ?? '';
+      expect(await store.tokens.takeSignIn(hash, 'own-page', NOW + 15 * MINUTE - 1)).toMatchObject({
+        memberId: 'ada',
+      });
+    });
+  });
+
+  describe('changes of address', () => {
+    test('the new address gets a link that proves it, whoever has it now', async () => {
+      await store.importMembers([record('bob@example.com', { memberId: 'bob' })]);
+      expect(await askChange('Bob@Example.com')).toBe('sent');
+      expect(letters[0]).toMatchObject({
+        to: 'bob@example.com',
+        subject: 'Confirm your new email address',
+      });
+      expect(letters[0]?.text).toMatch(/^https:\/\/api\.example\/sign-in\?token=ec_[\w-]{43}$/m);
+      const hash = hashToken('change', tokenIn(letters[0]?.text)) ?? '';
+      expect(await store.tokens.provenChange(hash, NOW)).toEqual({
+        memberId: 'ada',
+        address: address('Bob@Example.com'),
+      });
+    });
+
+    test('over 5 requests of a member in 15 minutes send no more, to whichever addresses', async () => {
+      const outcomes = [];
+      for (let i = 0; i < 7; i += 1) outcomes.push(await askChange(`next${i}@example.com`));
+      expect(outcomes).toEqual(['sent', 'sent', 'sent', 'sent', 'sent', 'dropped', 'dropped']);
+    });
+
+    test('over 5 requests for one address in 15 minutes send no more, from whichever members', async () => {
+      await store.importMembers(
+        Array.from({ length: 7 }, (_, i) => record(`m${i}@example.com`, { memberId: `m${i}` })),
+      );
+      const outcomes = [];
+      for (let i = 0; i < 7; i += 1) outcomes.push(await askChange('victim@example.com', `m${i}`));
+      expect(outcomes).toEqual(['sent', 'sent', 'sent', 'sent', 'sent', 'dropped', 'dropped']);
+    });
+
+    test('a member who is not there gets none', async () => {
+      expect(await askChange('next@example.com', 'nobody')).toBe('dropped');
+    });
+
+    test('the former address gets a notice with a link that undoes the change', async () => {
+      await askChange('next@example.com');
+      await store.tokens.confirmChange(
+        hashToken('change', tokenIn(letters[0]?.text)) ?? '',
+        'c1',
+        NOW,
+      );
+      expect(await run({ kind: 'changed', memberId: 'ada', changeId: 'c1' }, NOW + MINUTE)).toBe(
+        'sent',
+      );
+      expect(letters[1]).toMatchObject({
+        to: 'ada@example.com',
+        subject: 'Your email address was changed',
+      });
+      expect(letters[1]?.text).toContain('until Wed, 11 Mar 2026 05:06:07 GMT');
+      const hash = hashToken('undo', tokenIn(letters[1]?.text)) ?? '';
+      expect((await store.tokens.undoChange(hash, 'u1', NOW + 2 * MINUTE)).outcome).toBe('changed');
+    });
+
+    test('a notice waits a minute for its change, and is dropped where the change did not come about', async () => {
+      const errand: MailTask = { kind: 'changed', memberId: 'ada', changeId: 'c1' };
+      expect(await run(errand, NOW + MINUTE - 1, NOW)).toBe('early');
+      expect(await run(errand, NOW + 3 * MINUTE, NOW)).toBe('dropped');
+    });
+  });
+});
+
+test('a partner gets 1,000 mails sent in 15 minutes, and no more', async () => {
+  const place = newPlace('lmdb');
+  const store = await place.open();
+  const members = Array.from({ length: 1_001 }, (_, i) =>
+    record(`m${i}@example.com`, { enrollments: [{ partnerId: 'inn' }, { partnerId: 'spa' }] }),
+  );
+  await store.importMembers(members);
+  const sender = {
+    store,
+    post: { send: async () => {} },
+    baseAddress: 'https://api.example',
+    mailDomain: 'api.example',
+  };
+  const ask = (i: number, partnerId = 'inn') => {
+    const errand: MailTask = { kind: 'magic-link', partnerId, address: `m${i}@example.com` };
+    return deliver(
+      { jobId: `j${i}`, errand, requestedAt: NOW, dueAt: NOW, attempts: 1, admitted: false },
+      sender,
+      NOW,
+      SIGNAL,
+    );
+  };
+  const outcomes = await Promise.all(members.map((_, i) => ask(i)));
+  expect(outcomes.filter((outcome) => outcome === 'sent')).toHaveLength(1_000);
+  expect(await ask(0, 'spa')).toBe('sent');
+  await place.release();
+});

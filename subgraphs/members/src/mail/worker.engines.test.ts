@@ -1,0 +1,206 @@
+// The worker that sends mail, against a real mail server and on each engine: it loses nothing, sends nothing twice, and gives up visibly.
+import { randomUUID } from 'node:crypto';
+import { createMetrics, type Log, type LogFields, type Metrics } from '@partner-loyalty/runtime';
+import { type MailServer, startMailServer } from '../../../../test/support/servers/mailserver.ts';
+import { until } from '../../../../test/support/until.ts';
+import { ENGINES, newPlace, type Place, record } from '../../test/engine.ts';
+import type { MembersStore } from '../store/store.ts';
+import { openMailer } from './mailer.ts';
+import { type MailWorker, startMailWorker } from './worker.ts';
+
+const MINUTE = 60_000;
+
+describe.each(ENGINES)('the courier on %s', (engine) => {
+  let place: Place;
+  let store: MembersStore;
+  let server: MailServer;
+  let couriers: MailWorker[];
+  let metrics: Metrics;
+  let lines: (LogFields & { level: string; message: string })[];
+  /** How far the couriers' clock is ahead. */
+  let ahead: number;
+
+  beforeEach(async () => {
+    [place, server, couriers, metrics, lines, ahead] = [
+      newPlace(engine),
+      await startMailServer(),
+      [],
+      createMetrics(),
+      [],
+      0,
+    ];
+    store = await place.open();
+    const members = Array.from({ length: 10 }, (_, i) =>
+      record(`m${i}@example.com`, { enrollments: [{ partnerId: 'inn' }] }),
+    );
+    await store.importMembers(members);
+  });
+  afterEach(async () => {
+    await Promise.all(couriers.map((courier) => courier.stop()));
+    await server.down();
+    await place.release();
+  });
+
+  const clock = () => Date.now() + ahead;
+  const start = (on = store) => {
+    const post = openMailer({
+      smtpUrl: server.url,
+      mailFrom: 'no-reply@api.example',
+      dataDir: '/nowhere',
+    });
+    const sender = {
+      store: on,
+      post,
+      baseAddress: 'https://api.example',
+      mailDomain: 'api.example',
+    };
+    const courier = startMailWorker(sender, { log: recording(lines), metrics, now: clock });
+    couriers.push(courier);
+    return courier;
+  };
+  const ask = async (i: number, jobId: string = randomUUID()) => {
+    await store.outbox.add({
+      jobId,
+      errand: { kind: 'magic-link', partnerId: 'inn', address: `m${i}@example.com` },
+      requestedAt: clock(),
+    });
+    return jobId;
+  };
+  const counted = async (outcome: string) =>
+    Number(
+      new RegExp(`^loyalty_mail_total{letter="magic-link",outcome="${outcome}"} (\\d+)`, 'm').exec(
+        await metrics.text(),
+      )?.[1] ?? 0,
+    );
+
+  test('mail that is asked for is sent, to the member alone, and its job is gone', async () => {
+    const courier = start();
+    const jobId = await ask(1);
+    courier.wake();
+    await until(() => server.mails.length > 0);
+    expect(server.mails).toEqual([
+      expect.objectContaining({
+        recipients: ['m1@example.com'],
+        messageId: `<${jobId}@api.example>`,
+        subject: 'Sign in to inn',
+      }),
+    ]);
+    await until(async () => (await counted('sent')) === 1);
+    await courier.stop();
+    expect(await store.outbox.claim(clock() + 60 * MINUTE, MINUTE)).toBeUndefined();
+  });
+
+  test('what another process was asked for is sent without a call', async () => {
+    const other = await place.open();
+    start(other);
+    await ask(1);
+    await until(() => server.mails.length === 1);
+  });
+
+  test('two couriers on one outbox send every mail once', async () => {
+    const other = await place.open();
+    const ids = await Promise.all(Array.from({ length: 30 }, (_, i) => ask(i % 10)));
+    for (const courier of [start(), start(other)]) courier.wake();
+    await until(async () => (await counted('sent')) === 30);
+    await Promise.all(couriers.map((courier) => courier.stop()));
+    expect(server.mails.map(({ messageId }) => messageId).sort()).toEqual(
+      ids.map((id) => `<${id}@api.example>`).sort(),
+    );
+  });
+
+  test('mail asked for while the server is down is sent once it is up', async () => {
+    await server.down();
+    const courier = start();
+    const jobId = await ask(1);
+    courier.wake();
+    await until(async () => (await counted('retried')) === 1);
+    await server.up();
+    ahead += MINUTE;
+    courier.wake();
+    await until(() => server.mails.length === 1);
+    expect(server.mails[0]?.messageId).toBe(`<${jobId}@api.example>`);
+  });
+
+  test('a job whose worker died between claiming and sending is sent when the lease has ended', async () => {
+    await ask(1);
+    await store.outbox.claim(clock(), 2 * MINUTE);
+    const courier = start();
+    courier.wake();
+    await ask(2);
+    await until(() => server.mails.length === 1);
+    expect(server.mails[0]?.recipients).toEqual(['m2@example.com']);
+    ahead += 3 * MINUTE;
+    courier.wake();
+    await until(() => server.mails.length === 2);
+    expect(server.mails[1]?.recipients).toEqual(['m1@example.com']);
+  });
+
+  test('mail that cannot be sent is given up after about an hour, kept as failed, counted and logged without a word of it', async () => {
+    const errors = () => lines.filter(({ level }) => level === 'error');
+    await server.down();
+    const courier = start();
+    await ask(1);
+    let tries = 0;
+    await until(async () => {
+      courier.wake();
+      if ((await counted('retried')) === tries) return (await store.outbox.failed()) > 0;
+      tries += 1;
+      // The pauses double from 2 seconds on, up to 10 minutes.
+      ahead += Math.min(1_000 * 2 ** tries, 10 * MINUTE);
+      return false;
+    });
+    expect(ahead / MINUTE).toBeGreaterThan(50);
+    expect(ahead / MINUTE).toBeLessThan(65);
+    await until(async () => (await counted('failed')) === 1 && errors().length > 0);
+    expect(errors()).toMatchObject([{ reason: 'magic-link', count: 1 }]);
+    expect(JSON.stringify(lines.map(({ err: _, ...line }) => line))).not.toMatch(
+      /example\.com|ml_/,
+    );
+    await server.up();
+    ahead += 60 * MINUTE;
+    courier.wake();
+    await ask(2);
+    await until(() => server.mails.length === 1);
+    expect(server.mails[0]?.recipients).toEqual(['m2@example.com']);
+  });
+
+  test('mail that the server refuses for good is given up at once, and mail that it puts off is tried again', async () => {
+    const courier = start();
+    server.refuse(550);
+    await ask(1);
+    courier.wake();
+    await until(async () => (await store.outbox.failed()) === 1);
+    server.refuse(451);
+    await ask(2);
+    courier.wake();
+    await until(async () => (await counted('retried')) === 1);
+    server.refuse(undefined);
+    ahead += MINUTE;
+    courier.wake();
+    await until(() => server.mails.length === 1);
+    expect(server.mails[0]?.recipients).toEqual(['m2@example.com']);
+  });
+
+  test('stopping waits for the mail under way', async () => {
+    await Promise.all(Array.from({ length: 8 }, (_, i) => ask(i)));
+    const courier = start();
+    await until(() => server.mails.length > 0);
+    await courier.stop();
+    const sent = server.mails.length;
+    expect(await counted('sent')).toBe(sent);
+    expect(await store.outbox.claim(clock(), MINUTE)).toBeUndefined();
+  });
+});
+
+function recording(lines: (LogFields & { level: string; message: string })[]): Log {
+  const write = (level: string) => (fields: LogFields, message: string) =>
+    void lines.push({ ...fields, level, message });
+  return {
+    debug: write('debug'),
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+    fatal: write('fatal'),
+    flush: () => {},
+  };
+}

@@ -1,0 +1,430 @@
+// Signing in as a member does: from a partner's request to the profile and a change of address, in a real browser.
+import { issueIdToken } from '@partner-loyalty/members';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { startBrowser } from '../support/servers/browser.ts';
+import { startMailServer, tokenIn } from '../support/servers/mailserver.ts';
+import { freePort } from '../support/servers/port.ts';
+import { startFilled } from '../support/service/deployed.ts';
+import { type Stage, startInProcess } from '../support/service/inprocess.ts';
+import {
+  BUILT_IN,
+  EXCHANGE,
+  linkIn,
+  magicLink,
+  mailed,
+  newMember,
+  REQUEST,
+} from '../support/service/mailbox.ts';
+import { until } from '../support/until.ts';
+
+let browser: Browser;
+let stage: Stage;
+let origin: string;
+let contexts: BrowserContext[] = [];
+
+beforeAll(async () => {
+  browser = await startBrowser();
+  const port = await freePort();
+  origin = `http://localhost:${port}`;
+  stage = await startInProcess({ env: { ...BUILT_IN, PORT: `${port}`, SANDBOX_URL: origin } });
+});
+afterEach(async () => {
+  for (const context of contexts) await context.close();
+  contexts = [];
+});
+afterAll(async () => {
+  await browser?.close();
+  await stage?.close();
+});
+
+/** A page of a browser of its own. `faults` are errors in its console, CSP's too, and requests to anywhere but the service. */
+async function openPage(
+  options: BrowserContextOptions = {},
+): Promise<{ page: Page; faults: string[] }> {
+  const context = await browser.newContext(options);
+  contexts.push(context);
+  const page = await context.newPage();
+  const faults: string[] = [];
+  page.on('console', (message) => faults.push(message.text()));
+  page.on('pageerror', (error) => faults.push(error.message));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${origin}/sign-in`)) faults.push(request.url());
+  });
+  return { page, faults };
+}
+
+const newLink = async () => magicLink(stage, (await newMember(stage)).email);
+const heading = (page: Page) => page.getByRole('heading', { level: 1 }).textContent();
+const arrives = (page: Page, act: () => Promise<unknown>) =>
+  Promise.all([page.waitForEvent('domcontentloaded'), act()]);
+const press = (page: Page, name: string) =>
+  arrives(page, () => page.getByRole('button', { name }).click());
+const DEAD = 'This link does not work';
+
+test('the whole story: a link, the button, the profile, a change of address, its proof, and its undoing', async () => {
+  const { page, faults } = await openPage();
+  const link = await magicLink(stage, 'both@example.com');
+  expect(link).toMatch(new RegExp(`^${origin}/sign-in\\?token=ml_`));
+
+  await page.goto(link);
+  expect([await page.title(), await heading(page)]).toEqual(['Sign in', 'Sign in']);
+  await press(page, 'Sign in');
+  expect([await page.title(), await heading(page)]).toEqual(['Your profile', 'Your profile']);
+  expect(page.url()).toBe(`${origin}/sign-in`);
+  expect(await page.locator('dl').innerText()).toMatch(
+    /Teal Heron\s+Email\s+Both@Example.com\s+Points this year\s+950\s+Stays this year\s+3/,
+  );
+  expect(await page.getByRole('row').allInnerTexts()).toEqual([
+    'Partner\tTier\tPoints',
+    'alpha\tSilver\t250',
+    'beta\tPrime\t700',
+  ]);
+
+  const proof = await mailed(stage, 'teal@example.org', async () => {
+    await page.getByLabel('New email address').fill('Teal@Example.org');
+    await press(page, 'Send the link');
+  });
+  expect(await page.getByRole('status').innerText()).toBe(
+    'We have sent a link to Teal@Example.org. Open it to make the change.',
+  );
+  expect(await page.locator('dl').innerText()).toContain('Both@Example.com');
+
+  const notice = await mailed(stage, 'both@example.com', async () => {
+    await page.goto(linkIn(proof));
+    expect(await heading(page)).toBe('Confirm your new email address');
+    await press(page, 'Confirm the new address');
+    expect(await heading(page)).toBe('Your email address is changed');
+    expect(await page.getByRole('main').innerText()).toContain('Teal@Example.org');
+  });
+  expect(notice).not.toMatch(/teal@example.org/i);
+  const byEmail = async (email: string) => {
+    const query = 'query ($email: String!) { memberByEmail(email: $email) { memberId email } }';
+    return (await stage.ask({ query, variables: { email } })).body.data?.memberByEmail;
+  };
+  expect(await byEmail('teal@example.org')).toEqual({
+    memberId: 'm-both',
+    email: 'Teal@Example.org',
+  });
+  expect(await byEmail('both@example.com')).toEqual({
+    memberId: 'm-both',
+    email: 'Teal@Example.org',
+  });
+
+  await page.goto(linkIn(notice));
+  expect(await heading(page)).toBe('Undo the change of your email address');
+  await press(page, 'Undo the change');
+  expect(await heading(page)).toBe('Your former email address is back');
+  expect(await byEmail('both@example.com')).toEqual({
+    memberId: 'm-both',
+    email: 'Both@Example.com',
+  });
+  expect(await byEmail('teal@example.org')).toBeNull();
+  expect(faults).toEqual([]);
+});
+
+test('opening a link uses nothing up, however often and by whomever', async () => {
+  const link = await newLink();
+  for (const method of ['GET', 'HEAD', 'GET'])
+    expect((await fetch(link, { method })).status).toBe(200);
+  const { page } = await openPage();
+  await page.goto(link);
+  await page.reload();
+  await press(page, 'Sign in');
+  expect(await heading(page)).toBe('Your profile');
+});
+
+test('links that are used, expired, unknown or cut short lead to one clear page, which signs nobody in', async () => {
+  const link = await newLink();
+  const { page } = await openPage();
+  await page.goto(link);
+  await press(page, 'Sign in');
+  const expired = await newLink();
+  const texts = new Set<string>();
+  const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 15 * 60_000);
+  try {
+    for (const dead of [link, expired, `${origin}/sign-in?token=ml_${'x'.repeat(43)}`]) {
+      await page.goto(dead);
+      await press(page, 'Sign in');
+      expect(await heading(page)).toBe(DEAD);
+      texts.add(await page.getByRole('main').innerText());
+    }
+  } finally {
+    clock.mockRestore();
+  }
+  for (const dead of [
+    link.slice(0, -40),
+    `${origin}/sign-in`,
+    `${origin}/sign-in?token=`,
+    `${origin}/sign-in?token=<b>x`,
+  ]) {
+    const response = await page.goto(dead);
+    expect(response?.status()).toBe(404);
+    texts.add(await page.getByRole('main').innerText());
+  }
+  expect(texts.size).toBe(1);
+});
+
+test('everything can be done by keyboard alone', async () => {
+  const { page, faults } = await openPage();
+  await page.goto(await newLink());
+  const focused = () =>
+    page.evaluate('document.activeElement.textContent || document.activeElement.name');
+  await page.keyboard.press('Tab');
+  expect(await focused()).toBe('Sign in');
+  expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe(
+    'solid',
+  );
+  await arrives(page, () => page.keyboard.press('Enter'));
+  expect(await heading(page)).toBe('Your profile');
+  await page.keyboard.press('Tab');
+  expect(await focused()).toBe('email');
+  await page.keyboard.type('ochre@example.org');
+  await page.keyboard.press('Tab');
+  expect(await focused()).toBe('Send the link');
+  const sent = page.getByRole('status');
+  await page.keyboard.press('Enter');
+  await sent.waitFor();
+  expect(await sent.innerText()).toContain('ochre@example.org');
+  expect(faults).toEqual([]);
+});
+
+test('on a phone nothing is cut off or too small to touch, in the light and in the dark', async () => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const { page, faults } = await openPage({
+      viewport: { width: 320, height: 640 },
+      isMobile: true,
+      hasTouch: true,
+      colorScheme,
+    });
+    await page.goto(await newLink());
+    await arrives(page, () => page.getByRole('button').tap());
+    expect(await heading(page)).toBe('Your profile');
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
+    for (const control of [page.getByRole('button'), page.getByRole('textbox')]) {
+      expect((await control.boundingBox())?.height).toBeGreaterThanOrEqual(44);
+    }
+    expect(
+      await page.evaluate('Number.parseFloat(getComputedStyle(document.body).fontSize)'),
+    ).toBeGreaterThanOrEqual(16);
+    expect(faults).toEqual([]);
+  }
+});
+
+test('a screen reader hears where it is, what a field is for, and what went wrong', async () => {
+  const { page } = await openPage();
+  await page.goto(await newLink());
+  expect(await page.locator('html').getAttribute('lang')).toBe('en');
+  await press(page, 'Sign in');
+  expect(await page.getByRole('main').ariaSnapshot()).toContain('- textbox "New email address"');
+  await page.getByRole('table', { name: 'Your standing' }).waitFor();
+  await page.getByLabel('New email address').fill('x@1.2.3.4');
+  await press(page, 'Send the link');
+  expect(await page.getByRole('alert').innerText()).toBe(
+    'That is not an email address we can use.',
+  );
+});
+
+test('the page is kept from caches, frames, scripts and whoever comes next', async () => {
+  const link = await newLink();
+  for (const url of [link, `${origin}/sign-in?token=none`]) {
+    const { headers } = await fetch(url);
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; style-src 'sha256-[^ ]+'; .*frame-ancestors 'none'$/,
+    );
+    expect(headers.get('x-request-id')).toMatch(/./);
+    expect(headers.get('set-cookie')).toBeNull();
+  }
+});
+
+test('by way of a mail server: the letter names the partner and the lifetime, loads nothing, and its link signs in', async () => {
+  const server = await startMailServer();
+  const port = await freePort();
+  const own = `http://localhost:${port}`;
+  const mailing = await startInProcess({
+    env: {
+      ...BUILT_IN,
+      PORT: `${port}`,
+      SANDBOX_URL: own,
+      SMTP_URL: server.url,
+      MAIL_FROM: 'hi@loyalty.example',
+    },
+  });
+  try {
+    await mailing.stores.members.partners.put({ partnerId: 'alpha', name: 'Alpha Hotels' });
+    await mailing.ask({ query: REQUEST, variables: { email: 'both.earlier@example.net' } });
+    await until(() => server.mails.length > 0);
+    const [mail] = server.mails;
+    expect(mail).toMatchObject({
+      recipients: ['both@example.com'],
+      from: { address: 'hi@loyalty.example' },
+      subject: 'Sign in to Alpha Hotels',
+    });
+    expect(mail?.text).toMatch(/15 minutes/);
+    expect(mail?.html).toContain(linkIn(mail?.text ?? ''));
+    expect(mail?.html).not.toMatch(/<(img|script|link|iframe)|src=|url\(/i);
+    const context = await browser.newContext();
+    contexts.push(context);
+    const page = await context.newPage();
+    await page.setContent(mail?.html ?? '');
+    await arrives(page, () => page.getByRole('link').first().click());
+    await press(page, 'Sign in');
+    expect(await heading(page)).toBe('Your profile');
+  } finally {
+    await mailing.close();
+    await server.down();
+  }
+});
+
+test("the same by the API: a member's token asks for a change, and the mailed one confirms it with the whole profile", async () => {
+  const { memberId, email } = await newMember(stage, { firstName: 'Umber' });
+  const { idToken } = await issueIdToken(
+    stage.stores.members.signingKeys,
+    { memberId, email },
+    origin,
+    new Date(),
+  );
+  const asked = 'mutation { requestEmailChange(email: "Umber@example.org") { accepted } }';
+  const letter = await mailed(stage, 'umber@example.org', async () => {
+    expect((await stage.ask({ query: asked, token: idToken })).body).toEqual({
+      data: { requestEmailChange: { accepted: true } },
+    });
+  });
+  const query = `mutation ($token: String!) { confirmEmailChange(token: $token) {
+    memberId email firstName lastName membershipYearStats { akinPoints totalStays } partnerStandings { partnerId tier points } } }`;
+  const variables = { token: tokenIn(letter) };
+  const profile = {
+    memberId,
+    email: 'Umber@example.org',
+    firstName: 'Umber',
+    lastName: null,
+    membershipYearStats: { akinPoints: 0, totalStays: 0 },
+    partnerStandings: [
+      { partnerId: 'alpha', tier: 'Blue', points: 0 },
+      { partnerId: 'beta', tier: 'Plus', points: 0 },
+    ],
+  };
+  expect((await stage.ask({ query, variables, token: idToken })).body).toEqual({
+    data: { confirmEmailChange: profile },
+  });
+  expect((await stage.ask({ query, variables, token: idToken })).code).toBe('INVALID_TOKEN');
+});
+
+test('an address that is current elsewhere is refused after the proof, and not said before', async () => {
+  const { memberId, email } = await newMember(stage);
+  const taken = (await newMember(stage)).email;
+  const { idToken } = await issueIdToken(
+    stage.stores.members.signingKeys,
+    { memberId, email },
+    origin,
+    new Date(),
+  );
+  const query = 'mutation ($email: String!) { requestEmailChange(email: $email) { accepted } }';
+  const letter = await mailed(stage, taken, async () => {
+    const answers = [taken, 'free@example.org'].map((each) =>
+      stage.ask({ query, variables: { email: each }, token: idToken, requestId: 'r' }),
+    );
+    expect(new Set((await Promise.all(answers)).map(({ text }) => text)).size).toBe(1);
+  });
+  const { page } = await openPage();
+  await page.goto(linkIn(letter));
+  await press(page, 'Confirm the new address');
+  expect(await heading(page)).toBe('This address cannot be used');
+});
+
+test('apart, on MongoDB and Redis: the link signs in; where standings are away it is not lost, and the page tries again', async () => {
+  const server = await startMailServer();
+  const { stack, ask, close } = await startFilled('apart, on MongoDB and Redis', {
+    ...BUILT_IN,
+    SMTP_URL: server.url,
+  });
+  const form = async (fields: Record<string, string>) => {
+    const headers = { 'sec-fetch-site': 'same-origin' };
+    const reply = await fetch(`${stack.gateway.url}/sign-in`, {
+      method: 'POST',
+      headers,
+      body: new URLSearchParams(fields),
+    });
+    return { status: reply.status, text: await reply.text() };
+  };
+  const link = async () => {
+    const before = server.mails.length;
+    await ask({ query: REQUEST, variables: { email: 'both@example.com' } });
+    await until(() => server.mails.length > before);
+    return tokenIn(server.mails.at(-1)?.text);
+  };
+  try {
+    expect(await form({ token: await link() })).toEqual({
+      status: 200,
+      text: expect.stringMatching(/Your profile.*Both@Example\.com.*950/s),
+    });
+    await stack.standings?.stop();
+    const signedIn = await form({ token: await link() });
+    expect(signedIn).toEqual({ status: 503, text: expect.stringContaining('You are signed in') });
+    const session = /name="session" value="([^"]+)"/.exec(signedIn.text)?.[1] ?? '';
+    expect(await form({ session })).toEqual({
+      status: 503,
+      text: expect.stringContaining('Try again'),
+    });
+    await stack.members?.stop();
+    expect(await form({ token: `ml_${'x'.repeat(43)}` })).toEqual({
+      status: 503,
+      text: expect.stringContaining('try again in a minute'),
+    });
+  } finally {
+    await close();
+    await server.down();
+  }
+}, 60_000);
+
+describe('where another identity provider is configured', () => {
+  let elsewhere: Stage;
+  beforeAll(async () => {
+    elsewhere = await startInProcess();
+  });
+  afterAll(() => elsewhere.close());
+
+  const form = (fields: Record<string, string>) =>
+    fetch(`${elsewhere.url}/sign-in`, {
+      method: 'POST',
+      headers: { 'sec-fetch-site': 'same-origin' },
+      body: new URLSearchParams(fields),
+    });
+
+  test('nobody signs in on the page, which says so and uses no link up; the partner still learns from it whose mailbox it is', async () => {
+    const token = tokenIn(await magicLink(elsewhere, 'both@example.com'));
+    const opened = await fetch(`${elsewhere.url}/sign-in?token=${token}`);
+    expect([opened.status, await opened.text()]).toEqual([
+      404,
+      expect.stringContaining('You cannot sign in here'),
+    ]);
+    const pressed = await form({ token });
+    expect([pressed.status, await pressed.text()]).toEqual([
+      404,
+      expect.stringContaining('You cannot sign in here'),
+    ]);
+    const { body } = await elsewhere.ask({ query: EXCHANGE, variables: { token } });
+    expect(body).toMatchObject({ data: { exchangeMagicLink: { memberId: 'm-both' } } });
+    const issued = JSON.stringify(body.data).match(/"idToken":"([^"]+)"/)?.[1];
+    expect(await elsewhere.ask({ query: '{ __typename }', token: issued })).toMatchObject({
+      status: 401,
+      code: 'UNAUTHENTICATED',
+    });
+  });
+
+  test("an address changes all the same, on the word of that provider's token", async () => {
+    const ownToken = await elsewhere.provider.issue('m-both');
+    const query = 'mutation { requestEmailChange(email: "teal@example.org") { accepted } }';
+    const letter = await mailed(elsewhere, 'teal@example.org', () =>
+      elsewhere.ask({ query, token: ownToken }),
+    );
+    const confirmed = await form({ token: tokenIn(letter) });
+    expect([confirmed.status, await confirmed.text()]).toEqual([
+      200,
+      expect.stringContaining('teal@example.org'),
+    ]);
+  });
+});

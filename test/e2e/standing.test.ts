@@ -1,0 +1,226 @@
+// Standings per membership year, with partners and in profiles (contract, section 4, Standing).
+import {
+  BY_EMAIL,
+  type Calls,
+  ENROLL,
+  NOON,
+  PROFILE,
+  type Read,
+  startWithCalls,
+} from '../support/service/calls.ts';
+import { ENGINES, type Stage } from '../support/service/inprocess.ts';
+import { activity, addPartner, type PartnerId } from '../support/service/testdata.ts';
+
+const DAY_MS = 86_400_000;
+
+describe.each(ENGINES)('on %s', (engine) => {
+  let calls: Calls;
+  let stage: Stage;
+  beforeAll(async () => {
+    calls = await startWithCalls(engine);
+    stage = calls.stage;
+  });
+  beforeEach(() => {
+    calls.at.now = NOON;
+  });
+  afterAll(() => calls.stage.close());
+
+  describe('a standing', () => {
+    /** A newly enrolled member. */
+    async function member(partner: PartnerId) {
+      const local = calls.fresh();
+      const { memberId } = await calls.enroll({ email: `${local}@example.com` }, partner);
+      const earn = (points: number, at: Date, stays = 0) =>
+        stage.stores.standings.record([
+          activity(`earned-${calls.fresh()}`, [partner, String(memberId), points, stays], at),
+        ]);
+      const standing = async () => {
+        const read = await calls.byEmail(`${local}@example.com`, partner);
+        return typeof read === 'string' ? read : [read.points, read.tier];
+      };
+      return { memberId: String(memberId), earn, standing };
+    }
+
+    test('is the sum of the activities, and the highest tier it reaches', async () => {
+      const { earn, standing } = await member('alpha');
+      expect(await standing()).toEqual([0, 'Blue']);
+      for (const [points, sum, tier] of [
+        [99, 99, 'Blue'],
+        [1, 100, 'Silver'],
+        [899, 999, 'Silver'],
+        [5_000, 5_999, 'Gold'],
+        [-5_999, 0, 'Blue'],
+        [-10, -10, 'Blue'],
+      ] as const) {
+        await earn(points, NOON);
+        expect(await standing()).toEqual([sum, tier]);
+      }
+    });
+
+    test('below what the lowest tier takes has the lowest tier', async () => {
+      const { earn, standing } = await member('beta');
+      expect(await standing()).toEqual([0, 'Plus']);
+      await earn(-1, NOON);
+      expect(await standing()).toEqual([-1, 'Plus']);
+    });
+
+    test('counts an activity of before the enrollment, and each id once', async () => {
+      const local = calls.fresh();
+      const { memberId } = await calls.enroll({ email: `${local}@example.com` }, 'alpha');
+      const early = activity(`early-${local}`, ['beta', String(memberId), 60, 1], NOON);
+      expect(await stage.stores.standings.record([early])).toEqual(['counted']);
+      expect(await stage.stores.standings.record([early, { ...early, points: 61 }])).toEqual([
+        'known',
+        'other-content',
+      ]);
+      expect(await calls.enroll({ email: `${local}@example.com` }, 'beta')).toMatchObject({
+        points: 60,
+        tier: 'Plus',
+      });
+    });
+
+    // The first instant of a membership year: at midnight in the program's time zone.
+    const BORDERS: [partner: PartnerId, first: string][] = [
+      ['alpha', '2026-01-01T00:00:00.000Z'],
+      ['beta', '2026-06-30T12:00:00.000Z'],
+      ['gamma', '2026-01-01T00:00:00.000Z'],
+    ];
+
+    test.each(BORDERS)(
+      'of %s begins anew at the first instant of the membership year',
+      async (partner, first) => {
+        const begin = new Date(first).getTime();
+        const { earn, standing } = await member(partner);
+        const nextYear = new Date(first).setUTCFullYear(2027);
+        await earn(1, new Date(begin - 1));
+        await earn(10, new Date(begin));
+        await earn(100, new Date(nextYear - 1));
+        await earn(1_000, new Date(nextYear));
+        const points = async (at: number) => {
+          calls.at.now = new Date(at);
+          return (await standing())[0];
+        };
+        expect(await points(begin - 1)).toBe(1);
+        expect(await points(begin)).toBe(110);
+        expect(await points(nextYear - 1)).toBe(110);
+        expect(await points(nextYear)).toBe(1_000);
+        expect(await points(nextYear + 366 * DAY_MS)).toBe(0);
+      },
+    );
+
+    test('begins where the clocks skip midnight at the first instant of the day', async () => {
+      // In Asunción the clocks went from 00:00 to 01:00 on 2023-10-01, which was 04:00 in UTC.
+      const partnerId = `skipping-${calls.fresh()}`;
+      const program = {
+        membershipYear: { start: '10-01', timeZone: 'America/Asuncion' },
+        tiers: [{ name: 'Only', points: 0 }],
+      };
+      const key = await addPartner(stage.stores.keys, { partnerId });
+      await stage.stores.standings.putProgram(partnerId, program);
+      const email = `${calls.fresh()}@example.com`;
+      const enrolled = await calls.ask<{ member: Read }>(ENROLL, { input: { email } }, { key });
+      const { memberId } = typeof enrolled === 'string' ? { memberId: '' } : enrolled.member;
+      for (const [points, at, year] of [
+        [1, '2023-10-01T03:59:59.999Z', '2022-10-01'],
+        [10, '2023-10-01T04:00:00.000Z', '2023-10-01'],
+      ] as const) {
+        const occurredAt = new Date(at);
+        const activityId = `${partnerId}-${points}`;
+        await stage.stores.standings.record([
+          { activityId, partnerId, memberId, points, stays: 0, occurredAt, year },
+        ]);
+        calls.at.now = occurredAt;
+        expect(await calls.ask(BY_EMAIL, { email }, { key })).toMatchObject({ points });
+      }
+    });
+
+    test('without a program goes by the calendar year in UTC, in the one tier MEMBER', async () => {
+      expect(await calls.byEmail('ended@example.com', 'gamma')).toMatchObject({
+        points: 9,
+        tier: 'MEMBER',
+      });
+    });
+  });
+
+  describe('a member', () => {
+    const profile = async (memberId: string, claims = {}, id = memberId) =>
+      calls.ask<Record<string, unknown>>(
+        PROFILE,
+        { id },
+        { token: await stage.provider.issue(memberId, claims) },
+      );
+
+    test('reads the own profile: names, totals, and the standing with each partner where active', async () => {
+      expect(await profile('m-both')).toEqual({
+        memberId: 'm-both',
+        email: 'Both@Example.com',
+        firstName: 'Teal',
+        lastName: 'Heron',
+        membershipYearStats: { akinPoints: 950, totalStays: 3 },
+        partnerStandings: [
+          { partnerId: 'alpha', tier: 'Silver', points: 250 },
+          { partnerId: 'beta', tier: 'Prime', points: 700 },
+        ],
+      });
+    });
+
+    test('sees nothing of a partner where the enrollment has ended', async () => {
+      expect(await profile('m-ended')).toMatchObject({
+        membershipYearStats: { akinPoints: 9, totalStays: 1 },
+        partnerStandings: [{ partnerId: 'gamma', tier: 'MEMBER', points: 9 }],
+      });
+    });
+
+    test('who is enrolled nowhere has zeros and no standings', async () => {
+      expect(await profile('m-nobody')).toMatchObject({
+        membershipYearStats: { akinPoints: 0, totalStays: 0 },
+        partnerStandings: [],
+      });
+    });
+
+    test('with a token that a partner holds sees that partner alone, in the totals too', async () => {
+      expect(await profile('m-both', { azp: 'beta' })).toMatchObject({
+        membershipYearStats: { akinPoints: 700, totalStays: 1 },
+        partnerStandings: [{ partnerId: 'beta', tier: 'Prime', points: 700 }],
+      });
+      expect(await profile('m-alpha', { azp: 'beta' })).toMatchObject({
+        membershipYearStats: { akinPoints: 0 },
+        partnerStandings: [],
+      });
+    });
+
+    test('reads no other profile, known or not, with the same bytes', async () => {
+      const token = await stage.provider.issue('m-both');
+      const answers: string[] = [];
+      for (const id of ['m-alpha', 'm-unknown', 'M-BOTH', 'm-both ​', '__proto__']) {
+        const { text } = await stage.ask({
+          query: PROFILE,
+          variables: { id },
+          token,
+          requestId: 'r',
+        });
+        answers.push(text);
+      }
+      expect(new Set(answers).size).toBe(1);
+      expect(answers[0]).toContain('MEMBER_NOT_FOUND');
+    });
+
+    test('whom the token names and nobody knows is not found', async () => {
+      expect(await profile('m-unknown')).toBe('MEMBER_NOT_FOUND');
+    });
+
+    test('and a partner read nothing of each other’s surface', async () => {
+      expect(await profile('m-both', {}, 'm-both')).toMatchObject({ memberId: 'm-both' });
+      expect(await calls.ask(PROFILE, { id: 'm-both' }, calls.as('alpha'))).toBe(
+        'GRAPHQL_VALIDATION_FAILED',
+      );
+      expect(
+        await calls.ask(
+          BY_EMAIL,
+          { email: 'both@example.com' },
+          { token: await stage.provider.issue('m-both') },
+        ),
+      ).toBe('GRAPHQL_VALIDATION_FAILED');
+    });
+  });
+});

@@ -1,0 +1,201 @@
+// What docker-compose.yml and the Dockerfile promise, as far as reading them shows it.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type ProcessName, readSettings, SETTINGS } from '@partner-loyalty/runtime';
+import { Ajv } from 'ajv';
+import { parse } from 'yaml';
+
+const ROOT = join(import.meta.dirname, '../..');
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+
+type Service = {
+  image: string;
+  build?: { context: string; target: string };
+  user: string;
+  read_only: boolean;
+  cap_drop: string[];
+  security_opt: string[];
+  tmpfs: string[];
+  restart: string;
+  profiles?: string[];
+  networks: string[];
+  ports?: string[];
+  volumes?: string[];
+  environment?: Record<string, string>;
+  depends_on?: Record<string, { condition: string }>;
+  healthcheck?: { test: string[] };
+  deploy: { resources: { limits: { cpus: string; memory: string; pids: number } } };
+};
+
+// Cast: the schema has been asked about the file's shape in the first test below.
+const file = parse(read('docker-compose.yml'), { merge: true }) as {
+  services: Record<string, Service>;
+};
+/** The Dockerfile's lines by target. */
+const stages = Object.fromEntries(
+  read('Dockerfile')
+    .split(/^FROM \S+ AS /m)
+    .slice(1)
+    .map((text) => text.split('\n'))
+    .map(([name = '', ...lines]) => [name, lines]),
+);
+const targets = ['gateway', 'members', 'standings', 'loyalty'];
+const services = Object.entries(file.services);
+const own = services.filter(([, { build }]) => build !== undefined);
+const staying = services.filter(([name]) => !name.startsWith('loyalty'));
+const SECRETS = {
+  SUBGRAPH_SECRET: 'a-secret-of-the-sandbox',
+  PRODUCTION_SUBGRAPH_SECRET: 'a-secret-of-production',
+};
+
+test("the file fits the compose specification's schema", () => {
+  const { $schema, ...schema } = JSON.parse(read('test/project/compose-spec/schema.json'));
+  const validate = new Ajv({ strict: false, validateFormats: false }).compile(schema);
+  validate(file);
+  expect(validate.errors).toBeNull();
+  expect(validate({ services: { gateway: { comand: [] } } })).toBe(false);
+});
+
+test('the sandbox comes up by itself, production on request, the operator on call', () => {
+  const byProfile = (profile?: string) =>
+    services.filter(([, { profiles }]) => profiles?.[0] === profile).map(([name]) => name);
+  expect(byProfile()).toEqual(['mongo', 'redis', 'mailpit', 'members', 'standings', 'gateway']);
+  expect(byProfile('production')).toEqual([
+    'members-production',
+    'standings-production',
+    'gateway-production',
+  ]);
+  expect(byProfile('operator')).toEqual(['loyalty', 'loyalty-production']);
+});
+
+test.each(services)(
+  '%s runs without root, without capabilities, on a read-only file system, within limits',
+  (_name, service) => {
+    expect(service.user).toMatch(/^[1-9]\d*:[1-9]\d*$/);
+    expect(service.read_only).toBe(true);
+    expect(service.cap_drop).toEqual(['ALL']);
+    expect(service.security_opt).toEqual(['no-new-privileges:true']);
+    expect(service.tmpfs).toContain('/tmp');
+    const { cpus, memory, pids } = service.deploy.resources.limits;
+    expect(Number(cpus)).toBeGreaterThan(0);
+    expect(memory).toMatch(/^\d+M$/);
+    expect(pids).toBeGreaterThan(0);
+  },
+);
+
+test.each(staying)(
+  '%s says whether it is healthy, and waits for what it needs to be',
+  (_name, service) => {
+    expect(service.healthcheck?.test[0]).toBe('CMD');
+    const needed = Object.entries(service.depends_on ?? {});
+    expect(
+      needed.filter(
+        ([name, { condition }]) =>
+          condition !== 'service_healthy' || file.services[name]?.healthcheck === undefined,
+      ),
+    ).toEqual([]);
+  },
+);
+
+test.each(services)('%s is built here or pinned to a version', (_name, { image, build }) => {
+  if (build === undefined) expect(image).toMatch(/^[\w./-]+:v?\d+\.\d+\.\d+/);
+  else expect(stages).toHaveProperty(build.target);
+});
+
+test('ports are published on the loopback address alone', () => {
+  const published = services.flatMap(([, { ports }]) => ports ?? []);
+  expect(published).not.toHaveLength(0);
+  expect(published.filter((port) => !/^127\.0\.0\.1:\d+:\d+$/.test(port))).toEqual([]);
+});
+
+test('no secret is in the file: each comes from the environment, and production has its own', () => {
+  for (const [, { environment = {} }] of services) {
+    for (const [name, value] of Object.entries(environment))
+      if (/SECRET|PASSWORD|TOKEN|KEY/.test(name)) expect(value).toMatch(/^\$\{\w+:[-?][^}]*\}$/);
+    for (const value of Object.values(environment)) expect(value).not.toMatch(/\/\/[^/@]*:[^/@]*@/);
+  }
+  expect(settingsOf('gateway').subgraphSecret).toBe(SECRETS.SUBGRAPH_SECRET);
+  expect(settingsOf('gateway-production').subgraphSecret).toBe(SECRETS.PRODUCTION_SUBGRAPH_SECRET);
+  expect(() => settingsOf('gateway', {})).toThrow('make one with openssl');
+  expect(() =>
+    settingsOf('gateway-production', { SUBGRAPH_SECRET: SECRETS.SUBGRAPH_SECRET }),
+  ).toThrow('SUBGRAPH_SECRET has to be set');
+});
+
+test.each(own)('%s is set up by known settings with right values', (name, { environment = {} }) => {
+  const known = Object.values(SETTINGS).map((row) => row.name);
+  expect(Object.keys(environment).filter((variable) => !known.includes(variable))).toEqual([]);
+  expect(settingsOf(name).environment).toBe(
+    name.endsWith('-production') ? 'production' : 'sandbox',
+  );
+});
+
+test.each(own.filter(([name]) => !name.startsWith('loyalty')))(
+  '%s listens where its health check, its neighbours and its users ask',
+  (name, service) => {
+    const { host, port, adminPort } = settingsOf(name);
+    expect(host).toBe('0.0.0.0');
+    expect(service.healthcheck?.test.join(' ')).toContain(`http://127.0.0.1:${adminPort}/readyz`);
+    expect(service.ports ?? []).toEqual(
+      processOf(name) === 'gateway' ? [`127.0.0.1:${port}:${port}`] : [],
+    );
+    for (const address of [settingsOf(name).membersUrl, settingsOf(name).standingsUrl]) {
+      if (address === undefined) continue;
+      const { hostname, port: theirs } = new URL(address);
+      expect(service.depends_on?.[hostname]).toBeDefined();
+      expect(settingsOf(hostname).port).toBe(Number(theirs));
+      expect(file.services[hostname]?.networks).toEqual(service.networks);
+    }
+  },
+);
+
+test('sandbox and production share no database, no counters and no network but the stores', () => {
+  const [sandbox, production] = [settingsOf('gateway'), settingsOf('gateway-production')];
+  expect(sandbox.mongodbUrl).not.toBe(production.mongodbUrl);
+  expect(sandbox.redisUrl).not.toBe(production.redisUrl);
+  const onBoth = services.filter(([, { networks }]) => networks.length > 1).map(([name]) => name);
+  expect(onBoth).toEqual(['mongo', 'redis', 'mailpit']);
+});
+
+test('every image is built on the one pinned version of Node', () => {
+  const lines = read('Dockerfile').split('\n');
+  const [base, ...others] = lines.filter((line) => line.startsWith('FROM '));
+  expect(base).toBe('FROM node:24.21.0-slim AS base');
+  expect(others).toEqual(targets.map((target) => `FROM base AS ${target}`));
+});
+
+test.each(targets)('%s starts node itself, as a user other than root', (target) => {
+  const lines = stages[target] ?? [];
+  expect(lines).toContain('USER node');
+  const start: string[] = JSON.parse(
+    /^(?:CMD|ENTRYPOINT) (\[.*\])$/m.exec(lines.join('\n'))?.[1] ?? '[]',
+  );
+  expect(start[0]).toBe('node');
+  expect(existsSync(join(ROOT, start.at(-1) ?? ''))).toBe(true);
+  expect(start.includes('--env-file=node.env')).toBe(target !== 'loyalty');
+});
+
+function processOf(service: string): ProcessName {
+  const [name] = service.split('-');
+  return name === 'gateway' || name === 'members' || name === 'standings' ? name : 'all';
+}
+
+function settingsOf(service: string, variables: Record<string, string> = SECRETS) {
+  const environment = Object.entries(file.services[service]?.environment ?? {});
+  return readSettings(
+    Object.fromEntries(environment.map(([name, value]) => [name, interpolate(value, variables)])),
+    processOf(service),
+  );
+}
+
+// As the specification has it: ${NAME:-default} and ${NAME:?message}.
+function interpolate(value: string, variables: Record<string, string>): string {
+  return value.replace(
+    /\$\{(\w+):([-?])([^}]*)\}/g,
+    (_all, name: string, kind: string, rest: string) => {
+      if (variables[name]) return variables[name];
+      if (kind === '?') throw new Error(rest);
+      return rest;
+    },
+  );
+}

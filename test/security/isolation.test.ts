@@ -1,0 +1,352 @@
+// Partners apart from each other, as properties: whatever is enrolled, ended, moved and earned, each key reads what the model allows it and nothing else.
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import { Model, type ModelMember } from '../support/cases/model.ts';
+import type { Client } from '../support/service/client.ts';
+import { startFilled } from '../support/service/deployed.ts';
+import { startInProcess } from '../support/service/inprocess.ts';
+import { addPartner, type Stores } from '../support/service/testdata.ts';
+
+type Service = {
+  ask: Client;
+  stores: Stores;
+  provider: { issue(memberId: string, claims?: object): Promise<string> };
+  close(): Promise<void>;
+};
+
+const SERVICES: Record<string, { start: () => Promise<Service>; runs: number }> = {
+  'in process, on the embedded store': {
+    start: () => startInProcess({ env: { RATE_LIMIT_BUDGET: '1000000' } }),
+    runs: 30,
+  },
+  'apart, on MongoDB and Redis': {
+    async start() {
+      const { stack, ...rest } = await startFilled('apart, on MongoDB and Redis', {
+        RATE_LIMIT_BUDGET: '1000000',
+      });
+      return { ...rest, stores: stack.stores };
+    },
+    runs: 6,
+  },
+};
+
+const PARTNERS = 3;
+const ADDRESSES = 5;
+const EXTERNAL_IDS = 3;
+
+/** Every address and every external ID, looked up in one request. */
+const EVERYTHING = `query (${[...numbered('e', ADDRESSES), ...numbered('x', EXTERNAL_IDS)].map((name) => `$${name}: String!`).join(' ')}) {
+  ${numbered('e', ADDRESSES).map((name) => `${name}: memberByEmail(email: $${name}) { memberId email points }`)}
+  ${numbered('x', EXTERNAL_IDS).map((name) => `${name}: memberByExternalId(externalId: $${name}) { memberId email points }`)} }`;
+
+const BOTH_WAYS = `query ($email: String!, $externalId: String!) {
+  a: memberByEmail(email: $email) { memberId points }  b: memberByExternalId(externalId: $externalId) { memberId points } }`;
+const PROFILE =
+  'query ($id: ID!) { memberProfile(id: $id) { memberId partnerStandings { partnerId } } }';
+
+/** What may happen, in numbers that are wrapped to what there is. */
+type Action =
+  | { kind: 'enroll'; partner: number; address: number; externalId: number | undefined }
+  | { kind: 'end'; partner: number; member: number }
+  | { kind: 'move'; member: number; address: number }
+  | { kind: 'earn'; partner: number; member: number; points: number };
+
+const below = (limit: number) => fc.nat(limit - 1);
+const actions: fc.Arbitrary<Action[]> = fc.array(
+  fc.oneof(
+    {
+      weight: 5,
+      arbitrary: fc.record({
+        kind: fc.constant('enroll' as const),
+        partner: below(PARTNERS),
+        address: below(ADDRESSES),
+        externalId: fc.option(below(EXTERNAL_IDS), { nil: undefined }),
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        kind: fc.constant('end' as const),
+        partner: below(PARTNERS),
+        member: below(ADDRESSES),
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        kind: fc.constant('move' as const),
+        member: below(ADDRESSES),
+        address: below(ADDRESSES),
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        kind: fc.constant('earn' as const),
+        partner: below(PARTNERS),
+        member: below(ADDRESSES),
+        points: fc.integer({ min: -500, max: 5_000 }),
+      }),
+    },
+  ),
+  { minLength: 1, maxLength: 14 },
+);
+
+describe.each(Object.entries(SERVICES))('%s', (_, { start, runs }) => {
+  let service: Service;
+
+  beforeAll(async () => {
+    service = await start();
+  });
+  afterAll(() => service.close());
+
+  test('each key reads what the model allows it and nothing else', async () => {
+    await fc.assert(
+      fc.asyncProperty(actions, async (steps) => {
+        const world = await createWorld(service);
+        for (const step of steps) {
+          await world.take(step);
+          await world.checkPartners();
+        }
+        await world.checkProfiles();
+      }),
+      { numRuns: runs },
+    );
+  }, 120_000);
+
+  test('each key reads what it may while others change things at the same time', async () => {
+    await fc.assert(
+      fc.asyncProperty(actions, async (steps) => {
+        const worlds = [await createWorld(service), await createWorld(service)];
+        // Each partner has addresses of its own in each world, so that order does not matter between them.
+        await Promise.all(
+          worlds.map(async (world) => {
+            for (const step of steps) await world.take(step);
+            await Promise.all([world.checkPartners(), world.checkProfiles()]);
+          }),
+        );
+      }),
+      { numRuns: Math.ceil(runs / 3) },
+    );
+  }, 120_000);
+
+  test('200 different look-ups at once, of two partners and a member, get each its own answer', async () => {
+    const run = randomBytes(6).toString('hex');
+    const keys = await Promise.all(
+      ['one', 'other'].map((name) =>
+        addPartner(service.stores.keys, { partnerId: `${name}-${run}` }),
+      ),
+    );
+    await service.stores.members.importMembers(
+      Array.from({ length: 50 }, (_, n) => ({
+        memberId: `m${n}-${run}`,
+        address: { typed: `m${n}.${run}@example.com`, canonical: `m${n}.${run}@example.com` },
+        previousAddresses: [],
+        enrollments: [{ partnerId: `${n % 2 ? 'one' : 'other'}-${run}`, externalId: `x${n}` }],
+      })),
+    );
+    const token = await service.provider.issue(`m0-${run}`);
+    await Promise.all(
+      Array.from({ length: 200 }, async (_, asked) => {
+        const n = asked % 50;
+        if (asked % 10 === 0) {
+          const { body } = await service.ask({
+            query: PROFILE,
+            variables: { id: `m0-${run}` },
+            token,
+          });
+          expect(body.data).toEqual({
+            memberProfile: {
+              memberId: `m0-${run}`,
+              partnerStandings: [{ partnerId: `other-${run}` }],
+            },
+          });
+          return;
+        }
+        // The first partner has the odd ones, the second the even ones.
+        const side = asked < 100 ? 0 : 1;
+        const variables = { email: `m${n}.${run}@example.com`, externalId: `x${n}` };
+        const { body } = await service.ask({ query: BOTH_WAYS, variables, key: keys[side] });
+        const read = n % 2 === 1 - side ? { memberId: `m${n}-${run}`, points: 0 } : null;
+        expect(body.data).toEqual({ a: read, b: read });
+      }),
+    );
+  });
+});
+
+/** Partners with keys, and addresses and external IDs that no other run uses, but for the external IDs, which are the same everywhere. */
+async function createWorld({ ask, stores, provider }: Service) {
+  const run = randomBytes(6).toString('hex');
+  const partners = await Promise.all(
+    Array.from({ length: PARTNERS }, async (_, n) => {
+      const partnerId = `p${n}-${run}`;
+      return { partnerId, key: await addPartner(stores.keys, { partnerId }) };
+    }),
+  );
+  const addresses = Array.from({ length: ADDRESSES }, (_, n) => `a${n}.${run}@example.com`);
+  const externalIds = Array.from({ length: EXTERNAL_IDS }, (_, n) => `x${n}`);
+  const model = new Model();
+  let earned = 0;
+
+  async function take(action: Action): Promise<void> {
+    const member =
+      'member' in action
+        ? model.members[action.member % Math.max(1, model.members.length)]
+        : undefined;
+    const partner = 'partner' in action ? partners[action.partner] : undefined;
+    const address = 'address' in action ? (addresses[action.address] ?? '') : '';
+    if (action.kind === 'enroll' && partner) return enroll(partner, address, action.externalId);
+    if (member === undefined) return;
+    if (action.kind === 'end' && partner) return end(partner, member);
+    if (action.kind === 'move') return move(member, address);
+    if (action.kind === 'earn' && partner) return earn(partner, member, action.points);
+  }
+
+  async function enroll(
+    { partnerId, key }: (typeof partners)[number],
+    address: string,
+    id: number | undefined,
+  ): Promise<void> {
+    const enrolling = {
+      partnerId,
+      address,
+      externalId: id === undefined ? undefined : externalIds[id],
+    };
+    const expected = model.expectEnrolled(enrolling);
+    const query =
+      'mutation ($input: EnrollMemberInput!) { enrollMember(input: $input) { created member { memberId email points } } }';
+    const { body, code } = await ask({
+      query,
+      variables: { input: { email: address.toUpperCase(), externalId: enrolling.externalId } },
+      key,
+    });
+    if (expected === undefined) {
+      expect(code).toBe('EXTERNAL_ID_CONFLICT');
+      return;
+    }
+    // Cast: the schema promises it.
+    const { created, member } = (body.data?.enrollMember ?? {}) as {
+      created: boolean;
+      member: { memberId: string; points: number };
+    };
+    expect(created).toBe(expected.created);
+    if (expected.owner) expect(member.memberId).toBe(expected.owner.memberId);
+    else expect(model.members.map(({ memberId }) => memberId)).not.toContain(member.memberId);
+    expect(member.points).toBe(model.pointsOf(partnerId, member.memberId));
+    model.enroll(enrolling, member.memberId);
+  }
+
+  async function end(
+    { partnerId, key }: (typeof partners)[number],
+    { memberId }: ModelMember,
+  ): Promise<void> {
+    const query = 'mutation ($memberId: ID!) { endEnrollment(memberId: $memberId) { memberId } }';
+    const { body, code } = await ask({ query, variables: { memberId }, key });
+    if (model.end(partnerId, memberId))
+      expect(body).toEqual({ data: { endEnrollment: { memberId } } });
+    else expect([body.data, code]).toEqual([{ endEnrollment: null }, 'MEMBER_NOT_FOUND']);
+  }
+
+  async function move(member: ModelMember, address: string): Promise<void> {
+    const { memberId } = member;
+    const [imported] = await stores.members.importMembers([
+      {
+        memberId,
+        address: { typed: address, canonical: address },
+        previousAddresses: [],
+        enrollments: [],
+      },
+    ]);
+    expect(imported === 'email-in-use').toBe(!model.move(member, address));
+  }
+
+  async function earn(
+    { partnerId }: (typeof partners)[number],
+    { memberId }: ModelMember,
+    points: number,
+  ): Promise<void> {
+    earned += 1;
+    const occurredAt = new Date();
+    const year = `${occurredAt.getUTCFullYear()}-01-01`;
+    await stores.standings.record([
+      { activityId: `${run}-${earned}`, partnerId, memberId, points, stays: 1, occurredAt, year },
+    ]);
+    model.earn(partnerId, memberId, points);
+  }
+
+  /** All that each key can read, all at the same time. */
+  async function checkPartners(): Promise<void> {
+    await Promise.all(partners.map(checkPartner));
+  }
+
+  async function checkProfiles(): Promise<void> {
+    await Promise.all(model.members.map(checkProfile));
+  }
+
+  async function checkPartner({ partnerId, key }: (typeof partners)[number]): Promise<void> {
+    const variables = Object.fromEntries([
+      ...addresses.map((address, n) => [`e${n}`, n % 2 ? address : address.toUpperCase()]),
+      ...externalIds.map((externalId, n) => [`x${n}`, externalId]),
+    ]);
+    const { body } = await ask({ query: EVERYTHING, variables, key });
+    const shown = (member: ModelMember | undefined) =>
+      member
+        ? {
+            memberId: member.memberId,
+            email: expect.any(String),
+            points: model.pointsOf(partnerId, member.memberId),
+          }
+        : null;
+    expect(body.data).toEqual(
+      Object.fromEntries([
+        ...addresses.map((address, n) => [`e${n}`, shown(model.byEmail(partnerId, address))]),
+        ...externalIds.map((externalId, n) => [
+          `x${n}`,
+          shown(model.byExternalId(partnerId, externalId)),
+        ]),
+      ]),
+    );
+    // Cast: as the schema has it; the addresses are compared without their case, which is the member's own.
+    for (const read of Object.values(body.data ?? {}) as ({
+      memberId: string;
+      email: string;
+    } | null)[]) {
+      if (read === null) continue;
+      const member = model.members.find(({ memberId }) => memberId === read.memberId);
+      expect(read.email.toLowerCase()).toBe(member?.current);
+    }
+  }
+
+  async function checkProfile({ memberId, current, enrollments }: ModelMember): Promise<void> {
+    const query = `query ($id: ID!) { memberProfile(id: $id) { email partnerStandings { partnerId points } membershipYearStats { akinPoints } } }`;
+    const standings = [...enrollments.keys()].map((partnerId) => ({
+      partnerId,
+      points: model.pointsOf(partnerId, memberId),
+    }));
+    const token = await provider.issue(memberId);
+    const { body } = await ask({ query, variables: { id: memberId }, token });
+    // Cast: the schema promises it.
+    const profile = (body.data?.memberProfile ?? {}) as {
+      email: string;
+      partnerStandings: unknown[];
+      membershipYearStats: object;
+    };
+    expect(profile.email.toLowerCase()).toBe(current);
+    expect(new Set(profile.partnerStandings)).toEqual(new Set(standings));
+    expect(profile.membershipYearStats).toEqual({
+      akinPoints: standings.reduce((sum, { points }) => sum + points, 0),
+    });
+    for (const other of model.members) {
+      if (other.memberId === memberId) continue;
+      expect((await ask({ query, variables: { id: other.memberId }, token })).code).toBe(
+        'MEMBER_NOT_FOUND',
+      );
+    }
+  }
+
+  return { take, checkPartners, checkProfiles };
+}
+
+function numbered(name: string, count: number): string[] {
+  return Array.from({ length: count }, (_, n) => `${name}${n}`);
+}

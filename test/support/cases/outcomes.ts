@@ -1,0 +1,517 @@
+// Every row of the contract's error table (section 1), each with the requests that lead to it.
+import { randomInt } from 'node:crypto';
+import { newKey } from '@partner-loyalty/gateway';
+import { ERRORS, type ErrorCode } from '@partner-loyalty/runtime';
+import type { Answer, Ask } from '../service/client.ts';
+import type { Stage } from '../service/inprocess.ts';
+import { addKey, addPartner } from '../service/testdata.ts';
+
+export type Outcome = {
+  name: string;
+  /** Without an own credential it is asked as alpha. */
+  ask: (stage: Stage) => Ask | Promise<Ask>;
+  /** Where it is not that of the error table. */
+  status?: number;
+  /** Whether the answer goes to a valid key, which then reads its budget; it does unless told. */
+  held?: false;
+  also?: (answer: Answer) => void;
+};
+
+export const LIVE_KEY = newKey('production');
+export const UNKNOWN_KEY = newKey('sandbox');
+export const QUERY = '{ memberByEmail(email: "both@example.com") { memberId } }';
+export const VARIABLE = 'query ($email: String!) { memberByEmail(email: $email) { memberId } }';
+
+/** A text for each index from 0. */
+export function times(count: number, text: (index: number) => string): string {
+  return Array.from({ length: count }, (_, index) => text(index)).join(' ');
+}
+
+/** A request without a key, from an address of its own: refused credentials of one test do not count in another. */
+export function withoutKey(ask: Ask): Ask {
+  const address = `10.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}`;
+  return {
+    ...ask,
+    headers: { 'x-partner-api-key': undefined, 'x-forwarded-for': address, ...ask.headers },
+  };
+}
+
+/** A good request of a number of bytes. */
+export function sized(bytes: number): string {
+  return JSON.stringify({ query: QUERY }).padEnd(bytes);
+}
+
+/** A key of a partner that has spent its budget. */
+export async function spentKey({ stores, ask }: Stage): Promise<string> {
+  const key = await addPartner(stores.keys, { partnerId: `spent-${randomInt(1e12)}`, budget: 1 });
+  await ask({ query: '{ __typename }', key });
+  return key;
+}
+
+const query = (text: string, more: Ask = {}) => ({ ask: () => ({ query: text, ...more }) });
+const body = (text: string | Uint8Array<ArrayBuffer>) => ({ ask: () => ({ body: text }) });
+const refused = (headers: Record<string, string>, text = QUERY): Pick<Outcome, 'ask' | 'held'> => ({
+  ask: () => withoutKey({ query: text, headers }),
+  held: false,
+});
+const method = (name: string) => ({
+  name,
+  ask: () => ({ method: name, query: QUERY }),
+  also: ({ headers }: Answer) => expect(headers.get('allow')).toBe('POST'),
+});
+const lookUp = (email: string) => ({ ask: () => ({ query: VARIABLE, variables: { email } }) });
+const enroll = (input: Record<string, unknown>) => ({
+  ask: () => ({
+    query: 'mutation ($input: EnrollMemberInput!) { enrollMember(input: $input) { created } }',
+    variables: { input },
+  }),
+});
+
+/** SERVICE_UNAVAILABLE needs a stopped process, and is told in outages.test.ts. */
+export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome[]> = {
+  NOT_FOUND: [
+    { name: 'the root', ask: () => ({ path: '/', query: QUERY }) },
+    { name: 'the route of another service', ask: () => ({ path: '/mcp', query: QUERY }) },
+    { name: 'a path below the endpoint', ask: () => ({ path: '/graphql/', query: QUERY }) },
+    { name: 'the path in capitals', ask: () => ({ path: '/GraphQL', query: QUERY }) },
+    { name: 'health, which the admin port has', ask: () => ({ path: '/readyz', method: 'GET' }) },
+    {
+      name: 'a caller without a key',
+      ask: () => withoutKey({ path: '/metrics', query: QUERY }),
+      held: false,
+    },
+  ],
+  METHOD_NOT_ALLOWED: [
+    ...['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'].map(method),
+    { name: 'a caller without a key', ask: () => withoutKey({ method: 'GET' }), held: false },
+  ],
+  UNSUPPORTED_MEDIA_TYPE: [
+    {
+      name: 'no content-type',
+      ask: () => ({ query: QUERY, headers: { 'content-type': undefined } }),
+    },
+    ...[
+      'text/plain',
+      'application/graphql',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'application/json+x',
+      'application/json; charset=iso-8859-1',
+      'application/json, text/plain',
+    ].map((type) => ({
+      name: type,
+      ask: () => ({ query: QUERY, headers: { 'content-type': type } }),
+    })),
+    {
+      name: 'a compressed body',
+      ask: () => ({ query: QUERY, headers: { 'content-encoding': 'gzip' } }),
+    },
+  ],
+  PAYLOAD_TOO_LARGE: [
+    { name: 'a body of 64 KiB and one byte', ...body(sized(64 * 1024 + 1)) },
+    {
+      name: 'a body without a length, in chunks',
+      ask: () => ({
+        body: new Blob([sized(64 * 1024 + 1)]).stream() as ReadableStream<Uint8Array>,
+      }),
+    },
+    { name: 'a megabyte of malformed JSON', ...body('x'.repeat(1_000_000)) },
+  ],
+  BAD_REQUEST: [
+    { name: 'no body', ...body('') },
+    { name: 'malformed JSON', ...body('{"query": "{ __typename }"') },
+    {
+      name: 'a body that is not UTF-8',
+      ...body(Uint8Array.from([...Buffer.from('{"query":"'), 0xff, ...Buffer.from('"}')])),
+    },
+    { name: 'a batch', ...body('[{"query":"{ __typename }"}]') },
+    { name: 'a string', ...body('"{ __typename }"') },
+    { name: 'null', ...body('null') },
+    { name: 'no query', ...body('{"variables":{}}') },
+    { name: 'a null query', ...body('{"query":null}') },
+    { name: 'a query that is a number', ...body('{"query":1}') },
+    { name: 'variables that are a list', ...body('{"query":"{ __typename }","variables":[]}') },
+    { name: 'variables that are a string', ...body('{"query":"{ __typename }","variables":"{}"}') },
+    {
+      name: 'an operationName that is a number',
+      ...body('{"query":"{ __typename }","operationName":1}'),
+    },
+    {
+      name: 'extensions that are a string',
+      ...body('{"query":"{ __typename }","extensions":"x"}'),
+    },
+    {
+      name: 'an operationName that names no operation',
+      ...query('query A { __typename }', { operationName: 'B' }),
+    },
+    {
+      name: 'two operations without an operationName',
+      ...query('query A { __typename } query B { __typename }'),
+    },
+  ],
+  UNAUTHENTICATED: [
+    { name: 'no credential', ...refused({}) },
+    { name: 'an empty key', ...refused({ 'x-partner-api-key': '' }) },
+    { name: 'an unknown key', ...refused({ 'x-partner-api-key': UNKNOWN_KEY }) },
+    {
+      name: 'a key with a wrong checksum',
+      ...refused({ 'x-partner-api-key': miscounted(UNKNOWN_KEY) }),
+    },
+    {
+      name: 'a live key with a wrong checksum',
+      ...refused({ 'x-partner-api-key': miscounted(LIVE_KEY) }),
+    },
+    { name: 'a malformed key', ...refused({ 'x-partner-api-key': 'secret' }) },
+    {
+      name: 'a key in the wrong header',
+      ask: ({ keys }) => withoutKey({ query: QUERY, headers: { 'x-api-key': keys.alpha } }),
+      held: false,
+    },
+    {
+      name: 'a key as a bearer token',
+      ask: ({ keys }) => withoutKey({ query: QUERY, token: keys.alpha }),
+      held: false,
+    },
+    {
+      name: 'two keys',
+      ask: ({ keys }) =>
+        withoutKey({
+          query: QUERY,
+          headers: { 'x-partner-api-key': `${keys.alpha}, ${keys.alpha}` },
+        }),
+      held: false,
+    },
+    {
+      name: 'an expired key',
+      ask: async ({ stores }) =>
+        withoutKey({
+          query: QUERY,
+          headers: {
+            'x-partner-api-key': await addKey(
+              stores.keys,
+              'alpha',
+              'sandbox',
+              new Date(Date.now() - 1),
+            ),
+          },
+        }),
+      held: false,
+    },
+    {
+      name: 'a revoked key',
+      ask: async ({ stores }) => {
+        const key = await addKey(stores.keys, 'gamma');
+        for (const { keyId } of (await stores.keys.keys('gamma')).slice(-1))
+          await stores.keys.revokeKey(keyId, new Date());
+        return withoutKey({ query: QUERY, headers: { 'x-partner-api-key': key } });
+      },
+      held: false,
+    },
+    { name: 'a scheme other than Bearer', ...refused({ authorization: 'Basic YTpi' }) },
+    { name: 'a bearer token that is none', ...refused({ authorization: 'Bearer x' }) },
+    {
+      name: 'an expired token',
+      ask: async ({ provider }) =>
+        withoutKey({
+          query: QUERY,
+          token: await provider.issue('m-both', { exp: Math.floor(Date.now() / 1_000) - 60 }),
+        }),
+      held: false,
+    },
+    { name: 'a document that hides nothing but __typename', ...refused({}, '{ __typename }') },
+  ],
+  INTROSPECTION_DISABLED: [
+    { name: '__schema without a key', ...refused({}, '{ __schema { queryType { name } } }') },
+    { name: '__type without a key', ...refused({}, '{ __type(name: "Query") { name } }') },
+    {
+      name: 'with an unknown key',
+      ...refused({ 'x-partner-api-key': UNKNOWN_KEY }, '{ __schema { queryType { name } } }'),
+    },
+    {
+      name: 'with the key in x-api-key',
+      ask: ({ keys }) =>
+        withoutKey({
+          query: '{ __schema { queryType { name } } }',
+          headers: { 'x-api-key': keys.alpha },
+        }),
+      held: false,
+    },
+    {
+      name: 'under an alias in a fragment',
+      ...refused({}, '{ ...F } fragment F on Query { ... { a: __schema { queryType { name } } } }'),
+    },
+    {
+      name: 'in one of two operations',
+      ...refused({}, 'query A { __typename } query B { __schema { queryType { name } } }'),
+    },
+    {
+      name: 'with a bearer token',
+      ask: async ({ provider }) =>
+        withoutKey({
+          query: '{ __schema { queryType { name } } }',
+          token: await provider.issue('m-both'),
+          headers: {},
+        }),
+    },
+  ],
+  KEY_ENVIRONMENT_MISMATCH: [
+    {
+      name: 'a live key in the sandbox',
+      ...refused({ 'x-partner-api-key': LIVE_KEY }),
+      also: ({ body: { correctEndpoint, errors } }) => {
+        expect(correctEndpoint).toBe('http://localhost:4001/graphql');
+        expect(errors?.[0]?.extensions).toMatchObject({ correctEndpoint });
+      },
+    },
+  ],
+  AMBIGUOUS_CREDENTIALS: [
+    {
+      name: 'a key and a token',
+      ask: async ({ keys, provider }) => ({
+        query: QUERY,
+        key: keys.alpha,
+        token: await provider.issue('m-both'),
+      }),
+    },
+    {
+      name: 'a key and any token',
+      ask: ({ keys }) => ({ query: QUERY, key: keys.alpha, token: 'x' }),
+    },
+    {
+      name: 'an unknown key and a token',
+      ...refused({ 'x-partner-api-key': UNKNOWN_KEY, authorization: 'Bearer x' }),
+    },
+    {
+      name: 'a malformed key and a token',
+      ...refused({ 'x-partner-api-key': 'x', authorization: 'bearer x' }),
+    },
+  ],
+  GRAPHQL_PARSE_FAILED: [
+    { name: 'an empty document', ...query('') },
+    { name: 'an open brace', ...query('{ memberByEmail') },
+    { name: 'a control character', ...query('{ a\u0000b }') },
+    { name: 'a caller without a key', ...refused({}, '{') },
+    { name: 'a caller with an unknown key', ...refused({ 'x-partner-api-key': UNKNOWN_KEY }, '{') },
+  ],
+  GRAPHQL_VALIDATION_FAILED: [
+    { name: 'a misspelt field', ...query('{ memberByEmial(email: "x") { tier } }') },
+    { name: 'a hidden field', ...query('{ memberProfile(id: "m-both") { email } }') },
+    { name: 'a missing argument', ...query('{ memberByEmail { tier } }') },
+    { name: 'a literal of the wrong type', ...query('{ memberByEmail(email: 1) { tier } }') },
+    { name: 'an object without fields', ...query('{ memberByEmail(email: "x") }') },
+    { name: 'a variable that is not declared', ...query('{ memberByEmail(email: $x) { tier } }') },
+    { name: 'a subscription', ...query('subscription { memberByEmail(email: "x") { tier } }') },
+    {
+      name: 'fragments in a circle',
+      ...query('{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }'),
+    },
+    { name: 'a document without an operation', ...query('fragment A on Query { __typename }') },
+    { name: 'a type definition', ...query('type Query { a: Int }') },
+  ],
+  OPERATION_TOO_COMPLEX: [
+    { name: '11 root fields', ...query(`{ ${times(11, (index) => `a${index}: __typename`)} }`) },
+    {
+      name: '11 root fields in fragments, skipped',
+      ...query(`{ ${times(11, (n) => `... @skip(if: true) { a${n}: __typename }`)} }`),
+    },
+    { name: '1,001 tokens', ...query(`{ ${times(999, () => '__typename')} }`) },
+    {
+      name: '1,001 selections after expanding fragments',
+      ...query(`{ a: memberByEmail(email: "x") { ...A } } fragment A on PartnerMemberRead { ${times(10, () => '...B')} }
+        fragment B on PartnerMemberRead { ${times(10, () => '...C')} } fragment C on PartnerMemberRead { ${times(10, () => 'tier')} }`),
+    },
+    { name: 'fields nested 9 deep', ...query(`${'{ a '.repeat(9)}${'}'.repeat(9)}`) },
+    {
+      name: '__schema twice',
+      ...query('{ a: __schema { queryType { name } } b: __schema { queryType { name } } }'),
+    },
+    {
+      name: '__schema and __type',
+      ...query('{ __schema { queryType { name } } __type(name: "Query") { name } }'),
+    },
+    {
+      name: 'introspection 16 deep',
+      ...query(`{ __schema { types { ${'ofType { '.repeat(13)} name ${'} '.repeat(13)} } } }`),
+    },
+    ...['fields', 'inputFields', 'interfaces', 'possibleTypes'].map((list) => ({
+      name: `${list} within fields`,
+      ...query(`{ __schema { types { fields { type { ${list} { name } } } } } }`),
+    })),
+  ],
+  BAD_USER_INPUT: [
+    {
+      name: 'a variable of the wrong type',
+      status: 400,
+      ...query(VARIABLE, { variables: { email: 1 } }),
+    },
+    { name: 'a variable that is missing', status: 400, ...query(VARIABLE) },
+    {
+      name: 'a variable that is null',
+      status: 400,
+      ...query(VARIABLE, { variables: { email: null } }),
+    },
+    {
+      name: 'an unknown field of an input object',
+      status: 400,
+      ...enroll({ email: 'a@example.com', partnerId: 'beta' }),
+    },
+    { name: 'an empty address', status: 200, ...lookUp('') },
+    { name: 'an address of spaces', status: 200, ...lookUp('  ') },
+    {
+      name: 'an address of 255 characters',
+      status: 200,
+      ...lookUp(`${'a'.repeat(243)}@example.com`),
+    },
+    { name: 'an address with a NUL byte', status: 200, ...lookUp('a\u0000@example.com') },
+    {
+      name: 'an address with a line break',
+      status: 200,
+      ...lookUp('a@example.com\r\nbcc: b@example.com'),
+    },
+    { name: 'an address with a lone surrogate', status: 200, ...lookUp('a\ud800@example.com') },
+    {
+      name: 'an external ID of 256 characters',
+      status: 200,
+      ...query(`{ memberByExternalId(externalId: "${'x'.repeat(256)}") { tier } }`),
+    },
+    {
+      name: 'an empty external ID',
+      status: 200,
+      ...query('{ memberByExternalId(externalId: " ") { tier } }'),
+    },
+    {
+      name: 'an id of 129 characters',
+      status: 200,
+      ...query(`mutation { endEnrollment(memberId: "${'x'.repeat(129)}") { memberId } }`),
+    },
+    {
+      name: 'a first name of 101 characters',
+      status: 200,
+      ...enroll({ email: 'a@example.com', firstName: 'x'.repeat(101) }),
+    },
+    {
+      name: 'a last name with a control character',
+      status: 200,
+      ...enroll({ email: 'a@example.com', lastName: 'x\u0007' }),
+    },
+    {
+      name: 'an external ID to enroll with that is empty',
+      status: 200,
+      ...enroll({ email: 'a@example.com', externalId: '' }),
+    },
+    { name: 'an address to enroll that is none', status: 200, ...enroll({ email: 'nobody' }) },
+  ],
+  RATE_LIMITED: [
+    {
+      name: 'the budget is spent',
+      ask: async (on) => ({ query: QUERY, key: await spentKey(on) }),
+      also: ({ headers }) => {
+        expect(headers.get('ratelimit-remaining')).toBe('0');
+        expect(headers.get('retry-after')).toBe(headers.get('ratelimit-reset'));
+        expect(headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+      },
+    },
+    {
+      name: 'an address has tried 60 refused credentials',
+      ask: async ({ ask }) => {
+        const guess = withoutKey({ query: QUERY, key: UNKNOWN_KEY });
+        for (const _ of Array(60).keys()) expect((await ask(guess)).code).toBe('UNAUTHENTICATED');
+        return guess;
+      },
+      held: false,
+      also: ({ headers }) => expect(headers.get('retry-after')).toMatch(/^[1-9]\d*$/),
+    },
+  ],
+  MEMBER_NOT_FOUND: [
+    { name: 'an unknown address', ...lookUp('unknown@example.com') },
+    { name: 'a member of another partner', ...lookUp('beta.only@example.com') },
+    { name: 'an ended enrollment', ...lookUp('ended@example.com') },
+    { name: 'a string that is no address', ...lookUp('no address') },
+    {
+      name: 'an external ID of another partner',
+      ...query('{ memberByExternalId(externalId: "beta-7") { tier } }'),
+    },
+    {
+      name: 'an enrollment to end that is none',
+      ...query('mutation { endEnrollment(memberId: "m-beta") { memberId } }'),
+    },
+    {
+      name: "another member's profile",
+      ask: async ({ provider }) => ({
+        query: '{ memberProfile(id: "m-beta") { email } }',
+        token: await provider.issue('m-both'),
+      }),
+    },
+  ],
+  EXTERNAL_ID_CONFLICT: [
+    {
+      name: 'an external ID that another member has',
+      ...enroll({ email: 'both@example.com', externalId: 'alpha-2' }),
+    },
+    {
+      name: 'another external ID for an enrolled member',
+      ...enroll({ email: 'both@example.com', externalId: 'new' }),
+    },
+  ],
+  INVALID_TOKEN: [
+    {
+      name: 'a magic link nobody was sent',
+      ...query(`mutation { exchangeMagicLink(token: "ml_${'x'.repeat(43)}") { idToken } }`),
+    },
+    {
+      name: 'what is no token',
+      ...query('mutation { exchangeMagicLink(token: "none") { idToken } }'),
+    },
+    {
+      name: 'a change nobody asked for',
+      ask: async ({ provider }) => ({
+        query: `mutation { confirmEmailChange(token: "ec_${'x'.repeat(43)}") { email } }`,
+        token: await provider.issue('m-both'),
+      }),
+    },
+  ],
+  EMAIL_IN_USE: [
+    {
+      name: 'the proof of an address that is current at another member',
+      ask: async ({ ask, provider, mail }) => {
+        const token = await provider.issue('m-both');
+        const request = await ask({
+          query: 'mutation { requestEmailChange(email: "alpha.only@example.com") { accepted } }',
+          token,
+        });
+        expect(request.body).toEqual({ data: { requestEmailChange: { accepted: true } } });
+        while (mail().length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+        const [proof] = /ec_[\w-]+/.exec(mail().at(-1) ?? '') ?? [];
+        return {
+          query: 'mutation ($token: String!) { confirmEmailChange(token: $token) { email } }',
+          variables: { token: proof },
+          token,
+        };
+      },
+    },
+  ],
+  INTERNAL_SERVER_ERROR: [
+    {
+      name: 'a program in the store makes no sense',
+      ask: async ({ stores }) => {
+        const key = await addPartner(stores.keys, { partnerId: 'broken' });
+        await stores.members.enroll({
+          partnerId: 'broken',
+          address: { typed: 'x@example.com', canonical: 'x@example.com' },
+        });
+        // Cast: the store is given what no command would write.
+        await stores.standings.putProgram('broken', {
+          membershipYear: { start: '01-01', timeZone: 'UTC' },
+        } as never);
+        return { query: '{ a: memberByEmail(email: "x@example.com") { tier } }', key };
+      },
+      also: ({ body: { errors } }) =>
+        expect(errors?.[0]?.message).toBe(ERRORS.INTERNAL_SERVER_ERROR.message),
+    },
+  ],
+};
+
+/** A key with another checksum. */
+function miscounted(key: string): string {
+  return key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
+}

@@ -1,0 +1,37 @@
+// The MongoDB and the Redis of this test run, and databases of their own for tests.
+import { randomBytes } from 'node:crypto';
+import { MongoClient } from 'mongodb';
+
+/** The MongoDB-compatible server of this run, without a database. Throws where the machine has none. */
+export function mongodbUrl(): string {
+  const url = process.env.MONGODB_URL;
+  if (!url)
+    throw new Error(
+      'this test needs MongoDB: start one and set MONGODB_URL, or have mongod on PATH',
+    );
+  return url;
+}
+
+/** The Redis of this run, shared by all tests: keys have to be a test's own. Throws where the machine has none. */
+export function redisUrl(): string {
+  const url = process.env.REDIS_URL;
+  if (!url)
+    throw new Error(
+      'this test needs Redis: start one and set REDIS_URL, or have redis-server on PATH',
+    );
+  return url;
+}
+
+/** A database that no other test uses, empty; `drop` removes it. */
+export function freshMongodbUrl(): { url: string; drop(): Promise<void> } {
+  const url = new URL(mongodbUrl());
+  url.pathname = `/t_${randomBytes(8).toString('hex')}`;
+  return {
+    url: url.href,
+    async drop() {
+      const client = new MongoClient(url.href);
+      await client.db().dropDatabase();
+      await client.close();
+    },
+  };
+}

@@ -1,0 +1,85 @@
+// What the test support promises: servers of one's own, and none of them left behind.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { MongoClient } from 'mongodb';
+import { temporaryFolder } from '../folder.ts';
+import { freshMongodbUrl, redisUrl } from './databases.ts';
+import { startRedis } from './redis.ts';
+
+test('a fresh database is empty, and gone once it is dropped', async () => {
+  const fresh = freshMongodbUrl();
+  const client = await new MongoClient(fresh.url).connect();
+  const names = async () =>
+    (await client.db().listCollections().toArray()).map((collection) => collection.name);
+  expect(await names()).toEqual([]);
+  await client.db().collection<{ _id: string }>('things').insertOne({ _id: 'one' });
+  expect(await names()).toEqual(['things']);
+  await fresh.drop();
+  expect(await names()).toEqual([]);
+  await client.close();
+});
+
+test("the run's Redis answers", async () => {
+  expect(await ping(redisUrl())).toBe('+PONG');
+});
+
+test('an own Redis answers again on the same address after a pause and after a crash', async () => {
+  const redis = await startRedis();
+  expect(await ping(redis.url)).toBe('+PONG');
+  redis.pause();
+  const late = ping(redis.url);
+  expect(await Promise.race([late, soon('nothing yet')])).toBe('nothing yet');
+  redis.resume();
+  expect(await late).toBe('+PONG');
+  await redis.kill();
+  await expect(ping(redis.url)).rejects.toThrow('ECONNREFUSED');
+  await redis.restart();
+  expect(await ping(redis.url)).toBe('+PONG');
+  await redis.stop();
+  await expect(ping(redis.url)).rejects.toThrow('ECONNREFUSED');
+});
+
+test('a server and its folder are gone after the process that started it was killed', async () => {
+  const folder = temporaryFolder();
+  const script = `
+    const { startProcess } = require('${join(import.meta.dirname, 'process.ts')}');
+    startProcess({ command: 'sh', args: ['-c', 'echo up; exec sleep 1000'], folder: '${folder.path}' }).then((server) => console.log(server.pid));
+  `;
+  const asker = spawn(
+    process.execPath,
+    ['--import', 'tsx', '--input-type=commonjs', '-e', script],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
+  const [pid] = await once(asker.stdout, 'data');
+  expect(isRunning(Number(pid))).toBe(true);
+  asker.kill('SIGKILL');
+  await eventually(() => !isRunning(Number(pid)) && !existsSync(folder.path));
+});
+
+async function ping(url: string): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.write('PING\r\n');
+  const [answer] = await once(socket.setEncoding('utf8'), 'data');
+  socket.destroy();
+  return String(answer).trim();
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+const soon = <T>(value: T) => new Promise<T>((resolve) => setTimeout(resolve, 100, value));
+
+async function eventually(holds: () => boolean): Promise<void> {
+  while (!holds()) await soon(undefined);
+}

@@ -1,0 +1,67 @@
+// Runs the operator's command for tests: inside this process for speed, or as a process of its own, as an operator does.
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { readSettings } from '@partner-loyalty/runtime';
+import { runCommand } from '../../../bin/cli/command.ts';
+import { createShell } from '../../../bin/cli/shell.ts';
+
+/** Settings, as environment variables. */
+export type Env = Record<string, string>;
+
+export type Ran = { code: number | null; stdout: string; stderr: string };
+
+const ROOT = join(import.meta.dirname, '../../..');
+
+/** Runs the command in this process. Its settings are those of `env` alone. */
+export async function loyalty(env: Env, ...args: string[]): Promise<Ran> {
+  const ran: Ran = { code: 0, stdout: '', stderr: '' };
+  const sink = (name: 'stdout' | 'stderr') =>
+    new Writable({
+      write(chunk, _encoding, done) {
+        ran[name] += chunk;
+        done();
+      },
+    });
+  ran.code = await runCommand(
+    args,
+    createShell(sink('stdout'), sink('stderr'), () => readSettings(env, 'all')),
+  );
+  return ran;
+}
+
+/** The objects that a command printed with `--json`. Throws with what went wrong where it failed. */
+export async function loyaltyJson(env: Env, ...args: string[]): Promise<Record<string, unknown>[]> {
+  const { code, stdout, stderr } = await loyalty(env, ...args, '--json');
+  if (code !== 0) throw new Error(stderr);
+  return stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+}
+
+/** Starts the command as a process: `node bin/loyalty.js`. */
+export function spawnLoyalty(
+  env: Env,
+  ...args: string[]
+): { child: ChildProcessWithoutNullStreams; ran: Promise<Ran> } {
+  const child = spawn(process.execPath, [join(ROOT, 'bin/loyalty.js'), ...args], {
+    env: { ...bareEnv(), ...env },
+  });
+  const ran = Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)]).then(
+    ([[code], stdout, stderr]) => ({
+      code,
+      stdout,
+      stderr,
+    }),
+  );
+  return { child, ran };
+}
+
+/** This process's environment without any setting of the project, so that those of a test are the only ones. */
+export function bareEnv(): NodeJS.ProcessEnv {
+  const { PATH, HOME, TMPDIR } = process.env;
+  return { PATH, HOME, TMPDIR };
+}

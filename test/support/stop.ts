@@ -1,6 +1,0 @@
-// After the tests: stops the servers that were started for them (jest's globalTeardown).
-
-/** Resolves once they are gone. */
-export default async function stop(): Promise<void> {
-  await Promise.all(globalThis.testServers.map((server) => server.stop()));
-}
