@@ -3,12 +3,12 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 
 const PROGRAM = `
-import { atEndOfTurn } from ${JSON.stringify(join(import.meta.dirname, 'afterpoll.ts'))};
+import { afterPoll } from ${JSON.stringify(join(import.meta.dirname, 'afterpoll.ts'))};
 process.on('uncaughtException', (error) => console.log('uncaught', error.message));
-atEndOfTurn(() => console.log('first'));
-atEndOfTurn(() => { throw new Error('second'); });
-atEndOfTurn(() => atEndOfTurn(() => console.log('of the next turn')));
-atEndOfTurn(() => console.log('last'));
+afterPoll(() => console.log('first'));
+afterPoll(() => { throw new Error('second'); });
+afterPoll(() => afterPoll(() => console.log('of the next tick')));
+afterPoll(() => console.log('last'));
 console.log('now');
 `;
 
@@ -16,5 +16,5 @@ test('a step that throws takes no other with it', () => {
   const args = ['--import', 'tsx', '--input-type=module', '--eval', PROGRAM];
   const lines = execFileSync(process.execPath, args, { encoding: 'utf8' }).trim().split('\n');
   expect(lines.slice(0, 2)).toEqual(['now', 'first']);
-  expect(lines.slice(2).sort()).toEqual(['last', 'of the next turn', 'uncaught second']);
+  expect(lines.slice(2).sort()).toEqual(['last', 'of the next tick', 'uncaught second']);
 });

@@ -16,7 +16,7 @@ export type ServerCommand = {
 export type ServerProcess = {
   /** The server's own process id. */
   pid: number;
-  /** Waits until it has written what the pattern says, and gives the match. Rejects with what it wrote instead, where it ends first or takes over a minute. */
+  /** Waits until it has written what the pattern says, and gives the match. Rejects with what it wrote instead, where it ends first or takes over 90 seconds. */
   wrote(pattern: RegExp): Promise<RegExpExecArray>;
   /** The end of what it wrote so far. */
   output(): string;
@@ -26,7 +26,7 @@ export type ServerProcess = {
   stop(): Promise<number>;
 };
 
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 90_000;
 // Longer than the 25 seconds that the service gives its requests to finish.
 const PATIENCE_SECONDS = 30;
 // Messages need the end of what was written, never all of a chatty server's output.

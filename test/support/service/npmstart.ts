@@ -15,7 +15,7 @@ export type Service = {
   kill(): Promise<void>;
 };
 
-const START_TIMEOUT_MS = 20_000;
+const START_TIMEOUT_MS = 90_000;
 
 /** Starts everything in one process, on free ports. Resolves when it says where it is. Rejects with what it wrote where it ends before. */
 export async function startService(env: Env): Promise<Service> {
