@@ -1,7 +1,7 @@
 // The life of a request at /graphql, top to bottom, in the order of checks that docs/contract.md promises.
 import { fail, type HttpReply, type HttpRequest } from '@partner-loyalty/runtime';
 import { readGraphqlBody } from './http/body.ts';
-import { answerOf } from './http/response.ts';
+import { buildResponse } from './http/response.ts';
 import { selectOperation } from './operation/document.ts';
 import { createDocuments } from './operation/documents.ts';
 import { beginCall, type Call, createReplies, type ReplyParts } from './reply.ts';
@@ -62,11 +62,11 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
     const { requestId } = request;
     const result = await surface.execute(executable, { variables, scope, requestId });
 
-    const answer = answerOf(result, executable.responseKeys, requestId, (cause) =>
+    const response = buildResponse(result, executable.responseKeys, requestId, (cause) =>
       log.error({ requestId, err: cause }, 'masked an error'),
     );
-    call.status = answer.status;
-    call.code = answer.code;
-    return answer.body;
+    call.status = response.status;
+    call.code = response.code;
+    return response.body;
   }
 }

@@ -1,4 +1,4 @@
-// Lets pages of named origins call the member surface from a browser (Fetch standard, CORS protocol); nothing changes for anyone else.
+// Lets browser pages of configured origins use the member surface (Fetch standard, CORS protocol).
 import { HEADERS, type HttpReply, type HttpRequest } from '@partner-loyalty/runtime';
 
 const ALLOWED_HEADERS = [
@@ -20,22 +20,25 @@ const EXPOSED_HEADERS = [
 const PREFLIGHT_SECONDS = '600';
 
 export type Cors = {
-  /** The answer to a preflight of a named origin; undefined where the request is none. */
+  /** The reply to a preflight of a configured origin; undefined for any other request. */
   preflight(request: HttpRequest): HttpReply | undefined;
-  /** Adds what a page of a named origin needs to read the answer. Never allows cookies, and never a partner key. */
+  /**
+   * Adds the headers that let a page of a configured origin read the response. Never allows cookies
+   * or partner keys.
+   */
   expose(request: HttpRequest, headers: Record<string, string>): void;
 };
 
-/** `origins` are exact, as browsers send them. Without any, no answer has a header of CORS. */
+/** `origins` are exact, as browsers send them. Without origins, no response has CORS headers. */
 export function createCors(origins: readonly string[]): Cors {
-  const known = new Set(origins);
-  const named = ({ headers }: HttpRequest) => {
+  const configured = new Set(origins);
+  const allowedOrigin = ({ headers }: HttpRequest) => {
     const origin = headers[HEADERS.origin.name];
-    return typeof origin === 'string' && known.has(origin) ? origin : undefined;
+    return origin !== undefined && configured.has(origin) ? origin : undefined;
   };
   return {
     preflight(request) {
-      const origin = named(request);
+      const origin = allowedOrigin(request);
       if (
         request.method !== 'OPTIONS' ||
         origin === undefined ||
@@ -53,9 +56,9 @@ export function createCors(origins: readonly string[]): Cors {
       return { status: 204, headers, body: '' };
     },
     expose(request, headers) {
-      if (known.size === 0) return;
+      if (configured.size === 0) return;
       headers[HEADERS.vary.name] = 'origin';
-      const origin = named(request);
+      const origin = allowedOrigin(request);
       if (origin === undefined || request.headers[HEADERS.partnerKey.name] !== undefined) return;
       headers[HEADERS.corsAllowOrigin.name] = origin;
       headers[HEADERS.corsExposeHeaders.name] = EXPOSED_HEADERS;

@@ -1,10 +1,10 @@
-// Picks the media type of an answer from the Accept header (GraphQL over HTTP, section 6.1).
+// Picks the media type of a response from the Accept header (GraphQL over HTTP, section 6.1).
 import Negotiator from 'negotiator';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 export const GRAPHQL_TYPE = 'application/graphql-response+json; charset=utf-8';
 
-/** GraphQL's own media type where the caller prefers it, JSON for everyone else, whatever they accept. */
+/** GraphQL's own media type if the caller prefers it; otherwise JSON, even if not accepted. */
 export function mediaTypeFor(accept: string | undefined): string {
   if (accept === undefined || !accept.includes('graphql-response')) return JSON_TYPE;
   const preferred = new Negotiator({ headers: { accept } }).mediaType([

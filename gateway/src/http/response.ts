@@ -1,127 +1,123 @@
-// Turns what an executor gave into what the caller gets: known codes pass, anything else is masked, and the status follows from both.
+// Builds the GraphQL response to an executed operation: known error codes pass, the rest is masked.
 import { ERRORS, type ErrorCode, isErrorCode } from '@partner-loyalty/runtime';
 import type { ExecutionResult } from '../surface/executor.ts';
 import type { Path } from '../surface/shape.ts';
 
-export type AnswerError = {
+export type ResponseError = {
   message: string;
   path?: (string | number)[];
   extensions: { code: ErrorCode; requestId: string };
 };
 
-export type Answer = {
+export type GraphqlResponse = {
   status: number;
-  body: { errors?: AnswerError[]; data: Record<string, unknown> | null };
-  code?: ErrorCode;
+  body: { errors?: ResponseError[]; data: Data };
+  /** Of the first error. */
+  code?: ErrorCode | undefined;
 };
 
+type Data = Record<string, unknown> | null;
+type RawError = { message: string; path?: Path; extensions?: { code: ErrorCode } };
+
 /**
- * The answer to an executed operation. `names` are the response names of the document: a path never goes beyond them, so that fields
- * the gateway asked on its own account stay unnamed. `unforeseen` is told what gets masked.
+ * `responseKeys` are those of the document. An error's path ends before any other key, so that it
+ * never names a field that only the query plan selects. `onMasked` receives each masked error.
  */
-export function answerOf(
-  result: ExecutionResult,
-  names: ReadonlySet<string>,
+export function buildResponse(
+  { data, errors: raised, nullViolations }: ExecutionResult,
+  responseKeys: ReadonlySet<string>,
   requestId: string,
-  unforeseen: (what: unknown) => void,
-): Answer {
-  const { data, errors: told, nullViolations } = result;
-  if (told.length === 0 && nullViolations.length === 0) return { status: 200, body: { data } };
-  const raw: RawError[] = [
-    ...told,
-    ...nullViolations
-      .filter((path) => !told.some((error) => overlaps(error.path ?? [], path)))
-      .map(unexplained),
-  ];
-  const masked = raw.flatMap((error) =>
-    mask(error, rootsWithoutReason(data, raw), names, requestId, unforeseen),
+  onMasked: (error: unknown) => void,
+): GraphqlResponse {
+  if (raised.length === 0 && nullViolations.length === 0) return { status: 200, body: { data } };
+  const unexplained = nullViolations.filter(
+    (path) => !raised.some((error) => overlaps(error.path ?? [], path)),
   );
-  if (masked.length === 0) return { status: 200, body: { data } };
-  const errors = masked.length === 1 ? masked : asAsked(masked, data, names);
+  const all: RawError[] = [...raised, ...unexplained.map(nullViolation)];
+  const roots = unexplainedRoots(data, all);
+  const errors = all.flatMap((error) => {
+    const { code, message } = mask(error, onMasked);
+    const extensions = { code, requestId };
+    const { path = [] } = error;
+    if (path.length > 0) return [{ message, path: visiblePath(path, responseKeys), extensions }];
+    if (roots.length === 0) return [{ message, extensions }];
+    return roots.map((root) => ({ message, path: [root], extensions }));
+  });
+  const sorted = errors.length === 1 ? errors : inDocumentOrder(errors, data, responseKeys);
   return {
-    status: statusOf(data, errors),
-    body: { errors, data },
-    code: errors[0]?.extensions.code,
+    status: statusOf(data, sorted),
+    body: { errors: sorted, data },
+    code: sorted[0]?.extensions.code,
   };
 }
 
-// A subgraph that gave null where the schema promises a value, without an error that says why, has broken its promise.
-function unexplained(path: Path): RawError {
+function mask(
+  error: RawError,
+  onMasked: (error: unknown) => void,
+): { code: ErrorCode; message: string } {
+  const code = error.extensions?.code;
+  if (isErrorCode(code)) return { code, message: error.message };
+  onMasked(error);
+  return { code: 'INTERNAL_SERVER_ERROR', message: ERRORS.INTERNAL_SERVER_ERROR.message };
+}
+
+/** A null that the schema forbids, from a subgraph that sent no error to explain it. */
+function nullViolation(path: Path): RawError {
   return { message: 'a value is missing', path };
 }
 
+/** Whether the paths are equal or one contains the other. */
 function overlaps(one: Path, other: Path): boolean {
   return one.slice(0, other.length).every((step, depth) => step === other[depth]);
 }
 
-// Stores and transports answer in any order; the caller reads the errors in the order of the document.
-function asAsked(
-  errors: readonly AnswerError[],
-  data: Answer['body']['data'],
-  names: ReadonlySet<string>,
-): AnswerError[] {
-  const roots = Object.keys(data ?? {});
-  const order = [...names];
-  const place = (step: string | number, depth: number) =>
-    typeof step === 'number' ? step : depth === 0 ? roots.indexOf(step) : order.indexOf(step);
-  const placed = errors.map((error) => ({ error, places: (error.path ?? []).map(place) }));
-  return placed.sort((one, other) => compare(one.places, other.places)).map(({ error }) => error);
-}
-
-function compare(one: readonly number[], other: readonly number[]): number {
-  const index = one.findIndex((place, depth) => place !== other[depth]);
-  return index === -1 ? one.length - other.length : (one[index] ?? 0) - (other[index] ?? -1);
-}
-
-type RawError = { message: string; path?: Path; extensions?: { code: ErrorCode } };
-
-function mask(
-  error: RawError,
-  orphans: readonly string[],
-  names: ReadonlySet<string>,
-  requestId: string,
-  unforeseen: (what: unknown) => void,
-): AnswerError[] {
-  const known = error.extensions?.code;
-  const code = isErrorCode(known) ? known : 'INTERNAL_SERVER_ERROR';
-  if (!isErrorCode(known)) unforeseen(error);
-  const message = isErrorCode(known) ? error.message : ERRORS[code].message;
-  const extensions = { code, requestId };
-  if (error.path !== undefined && error.path.length > 0)
-    return [{ message, path: visiblePath(error.path, names), extensions }];
-  return orphans.length === 0
-    ? [{ message, extensions }]
-    : orphans.map((root) => ({ message, path: [root], extensions }));
-}
-
-// An outage of a whole fetch has no path: it is the reason for every root field that is null without a reason of its own.
-function rootsWithoutReason(data: Answer['body']['data'], errors: readonly RawError[]): string[] {
+/**
+ * The root fields that are null without an error of their own. An error without a path, such as a
+ * failed fetch, explains them all.
+ */
+function unexplainedRoots(data: Data, errors: readonly RawError[]): string[] {
   const explained = new Set(errors.map(({ path }) => path?.[0]));
   return Object.entries(data ?? {}).flatMap(([name, value]) =>
     value === null && !explained.has(name) ? [name] : [],
   );
 }
 
-function visiblePath(
-  path: readonly (string | number)[],
-  names: ReadonlySet<string>,
-): (string | number)[] {
-  const end = path.findIndex((step) => typeof step === 'string' && !names.has(step));
+function visiblePath(path: Path, responseKeys: ReadonlySet<string>): (string | number)[] {
+  const end = path.findIndex((step) => typeof step === 'string' && !responseKeys.has(step));
   return end === -1 ? [...path] : path.slice(0, end);
 }
 
-// 503 and 500 only where nothing was answered for that reason; a partial answer is a 200 (contract, section 1).
-function statusOf(data: Answer['body']['data'], errors: readonly AnswerError[]): number {
-  const roots = Object.entries(data ?? {});
-  const codes = roots.map(([name, value]) =>
+/** Subgraphs respond in any order; the caller gets the errors in the order of the document. */
+function inDocumentOrder(
+  errors: readonly ResponseError[],
+  data: Data,
+  responseKeys: ReadonlySet<string>,
+): ResponseError[] {
+  const roots = Object.keys(data ?? {});
+  const keys = [...responseKeys];
+  const position = (step: string | number, depth: number) =>
+    typeof step === 'number' ? step : depth === 0 ? roots.indexOf(step) : keys.indexOf(step);
+  return errors
+    .map((error) => ({ error, positions: (error.path ?? []).map(position) }))
+    .sort((one, other) => comparePositions(one.positions, other.positions))
+    .map(({ error }) => error);
+}
+
+function comparePositions(one: readonly number[], other: readonly number[]): number {
+  const index = one.findIndex((position, depth) => position !== other[depth]);
+  return index === -1 ? one.length - other.length : (one[index] ?? 0) - (other[index] ?? -1);
+}
+
+/**
+ * 503 or 500 if every root field is null for that reason; 200 for a partial response
+ * (docs/contract.md, Errors).
+ */
+function statusOf(data: Data, errors: readonly ResponseError[]): number {
+  const codes = Object.entries(data ?? {}).map(([name, value]) =>
     value === null ? errors.find(({ path }) => path?.[0] === name)?.extensions.code : undefined,
   );
-  for (const code of ['INTERNAL_SERVER_ERROR', 'SERVICE_UNAVAILABLE'] as const) {
-    const throughout =
-      roots.length === 0
-        ? errors.every(({ extensions }) => extensions.code === code)
-        : codes.every((each) => each === code);
-    if (throughout) return ERRORS[code].status;
-  }
+  const reasons = codes.length === 0 ? errors.map(({ extensions }) => extensions.code) : codes;
+  for (const code of ['INTERNAL_SERVER_ERROR', 'SERVICE_UNAVAILABLE'] as const)
+    if (reasons.every((reason) => reason === code)) return ERRORS[code].status;
   return 200;
 }
