@@ -16,7 +16,7 @@ import {
 import { createStandings } from '@partner-loyalty/standings';
 import { createHandler } from '../gateway/src/handle.ts';
 import { createCors } from '../gateway/src/http/cors.ts';
-import { type Authenticate, createAuthenticate } from '../gateway/src/identity/authenticate.ts';
+import { type Authenticate, createAuthenticator } from '../gateway/src/identity/authenticate.ts';
 import { createKeyring } from '../gateway/src/identity/keyring.ts';
 import { openKeyStore } from '../gateway/src/identity/keystore.open.ts';
 import { openCounters } from '../gateway/src/limits/counters.open.ts';
@@ -71,7 +71,7 @@ await serveHttp({ port: options.port, host: '127.0.0.1', handle, trustedProxies:
 async function realAuth(): Promise<Authenticate> {
   const store = await openKeyStore({ dataDir: options.dataDir, environment: 'sandbox' });
   const tokens = { verify: () => undefined };
-  return createAuthenticate({
+  return createAuthenticator({
     environment: 'sandbox',
     keyring: createKeyring({ store, metrics }),
     tokens,

@@ -1,4 +1,4 @@
-// The gateway as one handler of plain requests: everything behind the port, built from its parts.
+// The gateway as one handler of plain requests, built from its parts.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type {
@@ -11,14 +11,13 @@ import type {
 } from '@partner-loyalty/runtime';
 import { createHandler } from './handle.ts';
 import { createCors } from './http/cors.ts';
-import { createAuthenticate } from './identity/authenticate.ts';
-import { createTokenVerifier, type TokenVerifier } from './identity/idtoken.ts';
-import { createJwks, fetchProviderKeys } from './identity/jwks.ts';
+import { createAuthenticator } from './identity/authenticate.ts';
+import { openTokenVerifier } from './identity/idtoken.open.ts';
 import { createKeyring } from './identity/keyring.ts';
 import type { KeyStore } from './identity/keystore.ts';
 import type { Counters } from './limits/counters.ts';
-import { createLimiter } from './limits/limiter.ts';
-import { createProvider, type Provider } from './signin/provider.ts';
+import { createLimiter, type Limiter } from './limits/limiter.ts';
+import { createMembersClient, type MembersClient } from './signin/membersclient.ts';
 import { createSignIn, SIGN_IN_PATH } from './signin/signin.ts';
 import { createWellKnown, DISCOVERY_PATH, JWKS_PATH } from './signin/wellknown.ts';
 import { openSurface } from './surface/surface.ts';
@@ -37,55 +36,28 @@ export type GatewayParts = {
 };
 
 export type Gateway = {
-  /** Answers a request on any path; never rejects. */
+  /** Handles a request to any path; never rejects. */
   handle(request: HttpRequest): Promise<HttpReply>;
-  /** Resolves when the key store and every subgraph answer; rejects otherwise. */
+  /** Resolves if the key store and every subgraph respond; rejects otherwise. */
   ready(): Promise<void>;
 };
 
-/** Builds the gateway from parts that stay the caller's to close. Throws where the committed supergraph does not fit. */
+type Handle = Gateway['handle'];
+
+/** The caller closes the parts. Throws if the committed supergraph does not fit the transports. */
 export function openGateway(parts: GatewayParts): Gateway {
-  const { settings, keyStore, counters, transports, log, metrics } = parts;
-  const { environment, sandboxUrl, productionUrl } = settings;
-  const [ownUrl, otherUrl] =
-    environment === 'sandbox' ? [sandboxUrl, productionUrl] : [productionUrl, sandboxUrl];
-  const supergraph = readFileSync(SUPERGRAPH_FILE, 'utf8');
-  const surfaces = {
-    partner: openSurface('partner', supergraph, transports),
-    member: openSurface('member', supergraph, transports),
-  };
-  const provider = createProvider(transports.members);
+  const { settings, keyStore, counters, transports, metrics } = parts;
+  const members = createMembersClient(transports.members);
   const limiter = createLimiter(counters, settings.rateLimitWindowSeconds, metrics);
-  const tokens = tokenVerifier(settings, provider, keyStore, ownUrl);
-  const authenticate = createAuthenticate({
-    environment,
-    keyring: createKeyring({ store: keyStore, metrics }),
-    tokens,
-    keyBudget: settings.rateLimitBudget,
-  });
-  const cors = createCors(settings.corsOrigins);
-  const graphql = createHandler({
-    authenticate,
-    limiter,
-    surfaces,
-    cors,
-    correctEndpoint: `${otherUrl}/graphql`,
-    log,
-    metrics,
-  });
-  const wellKnown = createWellKnown(provider, ownUrl);
-  // Where it cannot be had, the id has to do.
-  const partnerName = async (partnerId: string) => {
-    const partner = await keyStore.partner(partnerId).catch(() => undefined);
-    return partner?.name ?? partnerId;
-  };
+  const graphql = createGraphql(parts, members, limiter);
+  const wellKnown = createWellKnown(members, baseUrls(settings).own);
   const signIn = createSignIn({
-    provider,
+    members,
     signsIn: settings.idTokenIssuer === undefined,
-    partnerName,
+    partnerName: (partnerId) => partnerName(keyStore, partnerId),
     graphql,
     limiter,
-    log,
+    log: parts.log,
   });
 
   return {
@@ -109,36 +81,38 @@ export function openGateway(parts: GatewayParts): Gateway {
   };
 }
 
-// An external identity provider where one is configured, else the service's own.
-function tokenVerifier(
-  settings: Settings,
-  provider: Pick<Provider, 'signingKeys'>,
-  keyStore: KeyStore,
-  ownUrl: string,
-): TokenVerifier {
-  const {
-    idTokenIssuer,
-    idTokenAudience,
-    idTokenJwksUrl,
-    idTokenMemberClaim: memberClaim,
-  } = settings;
-  if (idTokenIssuer === undefined || idTokenAudience === undefined) {
-    const keys = createJwks({ fetchKeys: () => provider.signingKeys() });
-    return createTokenVerifier({
-      issuer: ownUrl,
-      audience: ownUrl,
-      keys,
-      memberClaim: 'sub',
-      isPartner: () => true,
-    });
-  }
-  const keys = createJwks({ fetchKeys: () => fetchProviderKeys(idTokenIssuer, idTokenJwksUrl) });
-  const isPartner = async (azp: string) => (await keyStore.partner(azp)) !== undefined;
-  return createTokenVerifier({
-    issuer: idTokenIssuer,
-    audience: idTokenAudience,
-    keys,
-    memberClaim,
-    isPartner,
+function createGraphql(parts: GatewayParts, members: MembersClient, limiter: Limiter): Handle {
+  const { settings, keyStore, transports, log, metrics } = parts;
+  const { own, other } = baseUrls(settings);
+  const supergraph = readFileSync(SUPERGRAPH_FILE, 'utf8');
+  return createHandler({
+    authenticate: createAuthenticator({
+      environment: settings.environment,
+      keyring: createKeyring({ store: keyStore, metrics }),
+      tokens: openTokenVerifier(settings, keyStore, own, members.signingKeys),
+      keyBudget: settings.rateLimitBudget,
+    }),
+    limiter,
+    surfaces: {
+      partner: openSurface('partner', supergraph, transports),
+      member: openSurface('member', supergraph, transports),
+    },
+    cors: createCors(settings.corsOrigins),
+    correctEndpoint: `${other}/graphql`,
+    log,
+    metrics,
   });
+}
+
+/** The base addresses of this environment and of the other one. */
+function baseUrls({ environment, sandboxUrl, productionUrl }: Settings) {
+  return environment === 'sandbox'
+    ? { own: sandboxUrl, other: productionUrl }
+    : { own: productionUrl, other: sandboxUrl };
+}
+
+/** The partner's id if its name cannot be read. */
+async function partnerName(keyStore: KeyStore, partnerId: string): Promise<string> {
+  const partner = await keyStore.partner(partnerId).catch(() => undefined);
+  return partner?.name ?? partnerId;
 }

@@ -1,4 +1,4 @@
-// The public list of this package: what the main files and the operator's command build on.
+// The public list of this package, for the main files and the operator's command.
 
 export { type Gateway, type GatewayParts, openGateway, SUPERGRAPH_FILE } from './gateway.ts';
 export { hashKey, issueKey, newKey, parseKey } from './identity/apikey.ts';

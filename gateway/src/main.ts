@@ -1,4 +1,4 @@
-// The gateway by itself: both subgraphs run elsewhere, reached by signed HTTP.
+// The gateway as a process of its own, with the subgraphs behind signed HTTP.
 import {
   createHttpTransport,
   createLog,
@@ -18,23 +18,24 @@ const log = createLog(settings.logLevel);
 await runWorkers({ settings, log, start, shared: sharedCounters(settings) });
 
 async function start(lifecycle: Lifecycle): Promise<void> {
-  const { membersUrl, standingsUrl, subgraphSecret } = settings;
-  if (membersUrl === undefined || standingsUrl === undefined || subgraphSecret === undefined) {
+  const { membersUrl, standingsUrl, subgraphSecret: secret } = settings;
+  if (membersUrl === undefined || standingsUrl === undefined || secret === undefined) {
     throw new Error(
-      'the gateway by itself needs MEMBERS_URL, STANDINGS_URL and SUBGRAPH_SECRET; `npm start` in the root runs everything in one process',
+      'a gateway in a process of its own needs MEMBERS_URL, STANDINGS_URL and SUBGRAPH_SECRET; ' +
+        '`npm start` in the root folder runs everything in one process',
     );
   }
   const metrics = createMetrics();
   const keyStore = await openKeyStore(settings);
   lifecycle.opened('keys', keyStore.close);
-  const remote = (name: string, url: string) => {
-    const transport = createHttpTransport({ name, url, secret: subgraphSecret, log, metrics });
+  const openTransport = (name: string, url: string) => {
+    const transport = createHttpTransport({ name, url, secret, log, metrics });
     lifecycle.opened(name, transport.close);
     return transport;
   };
   const transports = {
-    members: remote('members', membersUrl),
-    standings: remote('standings', standingsUrl),
+    members: openTransport('members', membersUrl),
+    standings: openTransport('standings', standingsUrl),
   };
   await serveGateway({ settings, keyStore, transports, lifecycle, metrics, log });
 }

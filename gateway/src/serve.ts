@@ -1,4 +1,4 @@
-// Puts the gateway on its ports: clients on PORT, health and metrics on ADMIN_PORT.
+// Serves the gateway on its ports: clients on PORT, health and metrics on ADMIN_PORT.
 import {
   createMetrics,
   type Lifecycle,
@@ -16,8 +16,8 @@ import { openCounters } from './limits/counters.open.ts';
 export type Serving = { port: number; adminPort: number };
 
 /**
- * Opens the counters and the gateway over stores and transports that are open already, and listens. What it opens is closed by the lifecycle,
- * the port for clients first. Throws where a port is taken.
+ * Opens the counters and the gateway over an open store and open transports, then listens. The
+ * lifecycle closes what this function opens, the clients' port first. Rejects if a port is taken.
  */
 export async function serveGateway(options: {
   settings: Settings;

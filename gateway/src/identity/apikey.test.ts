@@ -1,4 +1,4 @@
-// The format of keys.
+// The format of partner keys.
 import fc from 'fast-check';
 import { hashKey, issueKey, newKey, parseKey } from './apikey.ts';
 
@@ -27,7 +27,7 @@ test('the checksum is the CRC32 of the 30 characters, in base62 with leading zer
   expect(parseKey('pk_test_0123456789ABCDEFGHIJKLMNOPQRST4PMbyq')).toBeUndefined();
 });
 
-test('any one changed character makes a key malformed', () => {
+test('a key with one changed character is malformed', () => {
   const other = fc.constantFrom(
     ...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_- é',
   );
@@ -41,7 +41,7 @@ test('any one changed character makes a key malformed', () => {
   );
 });
 
-test('what is no key is malformed: other lengths, white space, two keys joined, any string', () => {
+test('malformed: other lengths, white space, two keys joined, any other string', () => {
   const key = newKey('sandbox');
   for (const text of [
     '',
@@ -64,12 +64,12 @@ test('what is no key is malformed: other lengths, white space, two keys joined, 
   );
 });
 
-test('a key of one environment never parses as the other with only its prefix changed back and forth', () => {
+test('the checksum does not cover the prefix, which alone names the environment', () => {
   const key = newKey('sandbox');
   expect(parseKey(key.replace('pk_test_', 'pk_live_'))).toEqual({ environment: 'production' });
 });
 
-test('the record of an issued key holds the hash and not the key', () => {
+test('the record of an issued key contains the hash and not the key', () => {
   const at = new Date('2026-01-02T03:04:05Z');
   const { key, record } = issueKey('production', 'hotel', at);
   expect(parseKey(key)).toEqual({ environment: 'production' });

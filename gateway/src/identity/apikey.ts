@@ -1,4 +1,4 @@
-// The format of partner keys (contract, section 2): making, parsing and hashing them.
+// The format of partner keys (docs/contract.md, Keys): creating, parsing and hashing them.
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Environment } from '@partner-loyalty/runtime';
@@ -11,25 +11,31 @@ const PREFIXES = { sandbox: 'pk_test_', production: 'pk_live_' } as const satisf
 >;
 const FORMAT = /^pk_(test|live)_([0-9A-Za-z]{30})([0-9A-Za-z]{6})$/;
 
-/** A new random key of an environment: the prefix, 30 random base62 characters and their checksum. */
+/** A new random key: the environment's prefix, 30 random base62 characters and their checksum. */
 export function newKey(environment: Environment): string {
   const random = randomBase62(30);
   return PREFIXES[environment] + random + checksum(random);
 }
 
-/** The environment of a well-formed key; undefined where the format or the checksum is wrong. Says nothing about whether the key exists. */
+/**
+ * The environment of a well-formed key; undefined if the format or the checksum is wrong. Whether
+ * the key exists is for the store to say.
+ */
 export function parseKey(text: string): { environment: Environment } | undefined {
   const [, kind, random, sum] = FORMAT.exec(text) ?? [];
   if (random === undefined || checksum(random) !== sum) return undefined;
   return { environment: kind === 'test' ? 'sandbox' : 'production' };
 }
 
-/** The SHA-256 of a key in hexadecimal: all that is ever stored of it. A key holds 178 random bits, so that no salt is needed. */
+/**
+ * The SHA-256 of a key in hexadecimal, which is all that is ever stored of it. A key has 178 random
+ * bits, so it needs no salt.
+ */
 export function hashKey(text: string): string {
   return hash('sha256', text, 'hex');
 }
 
-/** Makes a key for a partner: the text, to be shown once, and the record to store. */
+/** Creates a key for a partner: the text, to be shown once, and the record to store. */
 export function issueKey(
   environment: Environment,
   partnerId: string,
@@ -41,7 +47,7 @@ export function issueKey(
   return { key, record: expiresAt === undefined ? record : { ...record, expiresAt } };
 }
 
-/** CRC32 of the characters as 6 base62 digits, the highest first, with leading zeros. */
+/** The CRC32 of the characters as 6 base62 digits, most significant first, padded with zeros. */
 function checksum(random: string): string {
   let rest = crc32(random);
   let digits = '';

@@ -1,7 +1,7 @@
-// Who a request's headers say is asking.
+// Identifying the caller from the request headers.
 import { temporaryFolder } from '../../../test/support/folder.ts';
 import { issueKey, newKey } from './apikey.ts';
-import { type Authenticate, createAuthenticate } from './authenticate.ts';
+import { type Authenticate, createAuthenticator } from './authenticate.ts';
 import type { MemberToken, TokenVerifier } from './idtoken.ts';
 import { createKeyring } from './keyring.ts';
 import { openKeyStore } from './keystore.open.ts';
@@ -33,7 +33,7 @@ beforeAll(async () => {
   await store.createPartner({ partnerId: 'spa', name: 'Spa', createdAt: AT });
   for (const { record } of [inn, spa, revoked, expired]) await store.createKey(record);
   await store.revokeKey(revoked.record.keyId, AT);
-  authenticate = createAuthenticate({
+  authenticate = createAuthenticator({
     environment: 'sandbox',
     keyring: createKeyring({ store }),
     tokens,
@@ -46,7 +46,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-test('a key makes its partner the principal, with the budget of the partner or else of the settings', () => {
+test('a key makes its partner the principal, with its own or the default budget', () => {
   const principal = (id: string, partnerId: string, budget: number) => ({
     kind: 'principal',
     principal: {
@@ -71,7 +71,7 @@ test('a key makes its partner the principal, with the budget of the partner or e
   );
 });
 
-test('a bearer token makes its member the principal, narrowed to the partner that it names, with a budget of its own', () => {
+test('a bearer token makes its member the principal, restricted to a partner that it names', () => {
   const principal = (scope: object, id = 'm1') => ({
     kind: 'principal',
     principal: {
@@ -100,7 +100,7 @@ test.each([
   { authorization: 'Bearer' },
   { authorization: 'Basic dTpw' },
   { 'x-api-key': 'pk_test_0123456789ABCDEFGHIJKLMNOPQRST4PMbyp' },
-])('without a credential there is none: %j', (headers) => {
+])('no credential: %j', (headers) => {
   expect(authenticate(headers)).toEqual({ kind: 'none' });
 });
 
@@ -122,7 +122,7 @@ test('a token that is not valid is refused', () => {
   expect(authenticate({ authorization: 'Bearer bad' })).toEqual({ kind: 'refused' });
 });
 
-test('a well-formed key of the other environment is told before anything else', () => {
+test('a well-formed key of the other environment is reported before anything else', () => {
   expect(authenticate({ 'x-partner-api-key': foreign })).toEqual({ kind: 'mismatch' });
   expect(authenticate({ 'x-partner-api-key': foreign, authorization: 'Bearer good' })).toEqual({
     kind: 'mismatch',

@@ -1,4 +1,4 @@
-// Tells from a request's headers who asks: headers in, a principal or the reason why there is none out.
+// Identifies the caller from the request headers: a principal, or the reason why there is none.
 import type { IncomingHttpHeaders } from 'node:http';
 import {
   type Environment,
@@ -10,26 +10,29 @@ import {
 import { MEMBER_BUDGET } from '../limits/limiter.ts';
 import { parseKey } from './apikey.ts';
 import type { MemberToken, TokenVerifier } from './idtoken.ts';
-import type { Key, Keyring } from './keyring.ts';
+import type { Key } from './keycache.ts';
+import type { Keyring } from './keyring.ts';
 
-/** Who asks. `id` is the key's or the member's, and the subject of the budget: `budget` root fields in a window of `policy`. */
+/** An authenticated caller. */
 export type Principal = {
+  /** The key's or the member's id; the budget is counted under it. */
   id: string;
   surface: 'partner' | 'member';
   scope: Scope;
+  /** Root fields in a window of `policy`. */
   budget: number;
   policy: 'key' | 'member';
 };
 
 export type Authenticated =
   | { kind: 'principal'; principal: Principal }
-  /** A well-formed key of the other environment; found before anything else. */
+  /** A well-formed key of the other environment; checked before anything else. */
   | { kind: 'mismatch' }
-  /** A key and a token, whatever they are. */
+  /** Both a key and a token, valid or not. */
   | { kind: 'ambiguous' }
   /** A key or a token that is malformed, unknown, revoked or expired. */
   | { kind: 'refused' }
-  /** No credential, an empty one, or an authorization of another scheme than Bearer. */
+  /** No credential, an empty one, or an authorization scheme other than Bearer. */
   | { kind: 'none' };
 
 export type Authenticate = (headers: IncomingHttpHeaders) => MaybePromise<Authenticated>;
@@ -41,17 +44,18 @@ const NONE: Authenticated = { kind: 'none' };
 const BEARER = /^Bearer +(.+)$/i;
 
 /**
- * Reads the credential of a request. Answers the plain value where key or token is cached. Fails with SERVICE_UNAVAILABLE where the
- * credential cannot be checked. `keyBudget` is the budget of keys whose partner has none of its own.
+ * The function returns the plain value if the key or token is cached, and fails with
+ * SERVICE_UNAVAILABLE if the credential cannot be checked. `keyBudget` applies to the keys of a
+ * partner without a budget of its own.
  */
-export function createAuthenticate(rules: {
+export function createAuthenticator(parts: {
   environment: Environment;
   keyring: Keyring;
   tokens: TokenVerifier;
   keyBudget: number;
 }): Authenticate {
-  const { environment, keyring, tokens, keyBudget } = rules;
-  const ofKey = (key: Key | undefined) => (key ? asPartner(key, keyBudget) : REFUSED);
+  const { environment, keyring, tokens, keyBudget } = parts;
+  const toPartner = (key: Key | undefined) => (key ? partnerOf(key, keyBudget) : REFUSED);
 
   return (headers) => {
     const text = partnerKey(headers);
@@ -59,18 +63,18 @@ export function createAuthenticate(rules: {
     const parsed = text === '' ? undefined : parseKey(text);
     if (parsed && parsed.environment !== environment) return MISMATCH;
     if (text !== '' && token !== undefined) return AMBIGUOUS;
-    if (parsed) return mapMaybe(keyring.find(text), ofKey);
+    if (parsed) return mapMaybe(keyring.find(text), toPartner);
     if (text !== '') return REFUSED;
-    return token === undefined ? NONE : mapMaybe(tokens.verify(token), asMember);
+    return token === undefined ? NONE : mapMaybe(tokens.verify(token), memberOf);
   };
 }
 
-/** Node joins a repeated header into one value, which no key is. */
+/** Node joins repeated headers into one value, which is never a valid key. */
 function partnerKey(headers: IncomingHttpHeaders): string {
   return String(headers[HEADERS.partnerKey.name] ?? '').trim();
 }
 
-function asPartner({ keyId, partnerId, budget }: Key, keyBudget: number): Authenticated {
+function partnerOf({ keyId, partnerId, budget }: Key, keyBudget: number): Authenticated {
   const scope: Scope = { kind: 'partner', partnerId };
   return {
     kind: 'principal',
@@ -78,14 +82,15 @@ function asPartner({ keyId, partnerId, budget }: Key, keyBudget: number): Authen
   };
 }
 
-function asMember(token: MemberToken | undefined): Authenticated {
+function memberOf(token: MemberToken | undefined): Authenticated {
   if (token === undefined) return REFUSED;
   const { memberId, partnerId } = token;
   const scope: Scope =
     partnerId === undefined
       ? { kind: 'member', memberId }
       : { kind: 'member', memberId, partnerId };
-  // A token in a partner's hands has a budget of its own: it tells nothing of what the member does elsewhere, and takes nothing away there.
+  // A token that a partner holds has a separate budget, which neither reveals nor reduces what the
+  // member uses elsewhere.
   const id = partnerId === undefined ? memberId : `${memberId}\n${partnerId}`;
   return {
     kind: 'principal',

@@ -1,4 +1,4 @@
-// Which ID tokens are valid.
+// Verification of ID tokens.
 import { createHmac, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { type JWK, type JWTHeaderParameters, SignJWT, type SignOptions, UnsecuredJWT } from 'jose';
 import { createTokenVerifier, type TokenRules } from './idtoken.ts';
@@ -16,7 +16,7 @@ const SIGNERS: Signer[] = [
   { alg: 'EdDSA', kid: 'ed', ...generateKeyPairSync('ed25519') },
 ];
 const [es, rs] = SIGNERS as [Signer, Signer, Signer];
-const stranger: Signer = { ...es, ...generateKeyPairSync('ec', { namedCurve: 'P-256' }) };
+const attacker: Signer = { ...es, ...generateKeyPairSync('ec', { namedCurve: 'P-256' }) };
 
 const publicJwk = ({ publicKey, kid, alg }: Signer): JWK => ({
   ...(publicKey.export({ format: 'jwk' }) as JWK),
@@ -38,7 +38,7 @@ function sign(
   );
   return new SignJWT(payload)
     .setProtectedHeader({ alg: signer.alg, kid: signer.kid, ...header })
-    .sign(signer.privateKey, { crit });
+    .sign(signer.privateKey, crit && { crit });
 }
 
 function createVerifier(rules: Partial<TokenRules> = {}) {
@@ -65,7 +65,7 @@ describe('a valid token names its member', () => {
     expect(await verify(sign({}, {}, signer))).toEqual(VALID);
   });
 
-  test('with the audience in a list, with typ JWT, and with a member claim of another name', async () => {
+  test('with the audience in a list, with typ JWT, or with another member claim', async () => {
     expect(await verify(sign({ aud: [AUDIENCE] }))).toEqual(VALID);
     expect(await verify(sign({}, { typ: 'JWT' }))).toEqual(VALID);
     expect(
@@ -78,7 +78,7 @@ describe('a valid token names its member', () => {
     expect(await verify(sign({ iat: seconds + 29 }))).toMatchObject({ memberId: 'm1' });
   });
 
-  test('and the partner that its azp names, where there is one of that name', async () => {
+  test('and the partner that its azp names, if there is one', async () => {
     expect(await verify(sign({ azp: 'inn' }))).toEqual({ ...VALID, partnerId: 'inn' });
     expect(await verify(sign({ azp: 'web-client' }))).toEqual(VALID);
     expect(await verify(sign({ azp: 'inn' }), { isPartner: async () => true })).toEqual({
@@ -102,23 +102,23 @@ describe('a token is refused', () => {
     ],
     ['whose algorithm is not one of the three', () => sign({}, { alg: 'PS256' }, rs)],
     ['whose algorithm is not that of the key', () => sign({}, { kid: 'ed' })],
-    ['that a stranger signed under a known kid', () => sign({}, {}, stranger)],
+    ['that an attacker signed with a known kid', () => sign({}, {}, attacker)],
     ['whose kid is unknown', () => sign({}, { kid: 'other' })],
     ['whose kid is a path or an address', () => sign({}, { kid: '../../../dev/null' })],
     [
-      'whose jku points to keys of a stranger',
-      () => sign({}, { jku: 'https://evil.example/jwks.json' }, stranger),
+      'whose jku points to keys of an attacker',
+      () => sign({}, { jku: 'https://evil.example/jwks.json' }, attacker),
     ],
     [
-      'whose x5u points to keys of a stranger',
-      () => sign({}, { x5u: 'https://evil.example/cert.pem' }, stranger),
+      'whose x5u points to keys of an attacker',
+      () => sign({}, { x5u: 'https://evil.example/cert.pem' }, attacker),
     ],
     [
-      'whose header brings the key of a stranger',
-      () => sign({}, { jwk: publicJwk(stranger) }, stranger),
+      'whose header contains the key of an attacker',
+      () => sign({}, { jwk: publicJwk(attacker) }, attacker),
     ],
     [
-      'whose header has a critical extension nobody knows',
+      'whose header has an unknown critical extension',
       () => sign({}, { crit: ['x'], x: 1 } as object, es, { x: false }),
     ],
     ['of another issuer', () => sign({ iss: 'https://evil.example' })],
@@ -126,31 +126,28 @@ describe('a token is refused', () => {
     ['without an issuer', () => sign({ iss: undefined })],
     ['for another audience', () => sign({ aud: 'other' })],
     ['for another audience too', () => sign({ aud: [AUDIENCE, 'other'] })],
-    ['for an audience that begins alike', () => sign({ aud: `${AUDIENCE}-2` })],
+    ['for an audience with the same beginning', () => sign({ aud: `${AUDIENCE}-2` })],
     ['without an audience', () => sign({ aud: undefined })],
     ['without exp', () => sign({ exp: undefined })],
-    ['whose exp is a text', () => sign({ exp: `${seconds + 60}` })],
+    ['whose exp is a string', () => sign({ exp: `${seconds + 60}` })],
     ['that expired more than 30 seconds ago', () => sign({ exp: seconds - 31 })],
-    ['that is not valid yet', () => sign({ nbf: seconds + 31 })],
+    ['that is not yet valid', () => sign({ nbf: seconds + 31 })],
     ['without iat', () => sign({ iat: undefined })],
     ['that comes from the future', () => sign({ iat: seconds + 31 })],
     ['without sub', () => sign({ sub: undefined })],
     ['whose sub is empty', () => sign({ sub: '' })],
-    ['whose sub is no text', () => sign({ sub: 7 })],
+    ['whose sub is not a string', () => sign({ sub: 7 })],
     ['whose sub is longer than an id', () => sign({ sub: 'm'.repeat(129) })],
-    ['whose azp is no text', () => sign({ azp: ['inn'] })],
-    [
-      'that is an access token or a logout token of the provider',
-      () => sign({}, { typ: 'at+jwt' }),
-    ],
+    ['whose azp is not a string', () => sign({ azp: ['inn'] })],
+    ['that is another kind of token of the provider', () => sign({}, { typ: 'at+jwt' })],
     [
       'whose claims were changed',
       async () => (await sign()).replace(/\.[^.]+\./, `.${base64url({ ...CLAIMS, sub: 'm2' })}.`),
     ],
-    ['that is cut short', async () => (await sign()).slice(0, -4)],
+    ['that is truncated', async () => (await sign()).slice(0, -4)],
     ['that is empty', () => ''],
-    ['that is no token', () => 'a b.c'],
-    ['whose parts are nothing', () => `${head}.${body}.${signature}`],
+    ['that is not a token', () => 'a b.c'],
+    ['whose parts are empty objects', () => `${head}.${body}.${signature}`],
     ['that is encrypted', () => 'e30.e30.e30.e30.e30'],
     ['that is larger than 8 KiB', () => sign({ pad: 'x'.repeat(8_192) })],
   ];
@@ -159,7 +156,7 @@ describe('a token is refused', () => {
     expect(await verify(token())).toBeUndefined();
   });
 
-  test('without the claim that is the member id, also where every object has a property of that name', async () => {
+  test('without the member claim, even if objects inherit a property of its name', async () => {
     expect(await verify(sign(), { memberClaim: 'loyalty_id' })).toBeUndefined();
     expect(await verify(sign(), { memberClaim: 'constructor' })).toBeUndefined();
   });
@@ -171,7 +168,7 @@ function hmacToken(header: object): string {
   return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`;
 }
 
-test('a verified token is answered without waiting until it expires, and then refused', async () => {
+test('a verified token needs no wait until it expires, and is then refused', async () => {
   let now = NOW;
   const verifier = createVerifier({ now: () => now });
   const token = await sign({ exp: seconds + 60 });
@@ -191,7 +188,7 @@ test('a changed copy of a verified token is refused', async () => {
   expect(await verifier.verify(token.slice(0, -1) + last)).toBeUndefined();
 });
 
-test('a token is neither valid nor refused while keys or partners cannot be had', async () => {
+test('a token is unavailable, not refused, while keys or partners cannot be read', async () => {
   const down = async () => {
     throw new Error('connection refused');
   };

@@ -1,4 +1,4 @@
-// The keyring: its times, its bounds and its behaviour in an outage.
+// The keyring: its times, and its behaviour during an outage.
 import { temporaryFolder } from '../../../test/support/folder.ts';
 import { issueKey, newKey } from './apikey.ts';
 import { createKeyring, type Keyring } from './keyring.ts';
@@ -27,7 +27,7 @@ async function createKey(expiresAt?: Date): Promise<{ key: string; keyId: string
   return { key, keyId: record.keyId };
 }
 
-/** A store over the real one that answers later, like one behind a network, and can fail, or not answer at all, and a keyring on it. */
+/** A keyring on a store that responds later, as over a network, and that can fail or hang. */
 function remote(): {
   keyring: Keyring;
   outcomes: string[];
@@ -77,7 +77,7 @@ test('a key is found with its partner and budget, and an unknown one is not', as
   expect(await keyring.find(newKey('sandbox'))).toBeUndefined();
 });
 
-test('a new key works at once, also where it was unknown a moment ago', async () => {
+test('a new key works at once, even if it was unknown a moment ago', async () => {
   const { key, record } = issueKey('sandbox', 'inn', START);
   const { keyring } = remote();
   expect(await keyring.find(key)).toBeUndefined();
@@ -85,7 +85,7 @@ test('a new key works at once, also where it was unknown a moment ago', async ()
   expect(await keyring.find(key)).toMatchObject({ keyId: record.keyId });
 });
 
-test('a new key works at once, also where a read that began before its creation is still under way', async () => {
+test('a new key works at once, even if a read that began before is in flight', async () => {
   const { key, record } = issueKey('sandbox', 'inn', START);
   const { keyring, remote: state } = remote();
   state.mode = 'hang';
@@ -99,7 +99,7 @@ test('a new key works at once, also where a read that began before its creation 
   expect(state.reads).toBe(2);
 });
 
-test('look-ups of one key at the same time share one read', async () => {
+test('concurrent look-ups of a key share one read', async () => {
   const { key } = await createKey();
   const { keyring, remote: state } = remote();
   const found = await Promise.all(Array.from({ length: 50 }, () => keyring.find(key)));
@@ -107,7 +107,7 @@ test('look-ups of one key at the same time share one read', async () => {
   expect(state.reads).toBe(1);
 });
 
-test('a key in use is answered without waiting, and is read again beside the requests before it is 5 seconds old', async () => {
+test('a key in use needs no wait: it is read in the background within 5 seconds', async () => {
   const { key } = await createKey();
   const { keyring, pass, remote: state } = remote();
   await keyring.find(key);
@@ -120,7 +120,7 @@ test('a key in use is answered without waiting, and is read again beside the req
 });
 
 test.each([100, 900, 2_400, 4_900, 30_000])(
-  'a revoked key stops within 5 seconds, where it is used every %i ms',
+  'a revoked key stops within 5 seconds if it is used every %i ms',
   async (interval) => {
     const { key, keyId } = await createKey();
     const { keyring, pass } = remote();
@@ -152,7 +152,7 @@ test('a key stops at its expiry, cached or not', async () => {
   expect(await late.keyring.find(key)).toBeUndefined();
 });
 
-test('while the store cannot be asked, a key that it confirmed in the last 60 seconds goes on, and any other is unavailable', async () => {
+test('in an outage, keys confirmed within 60 seconds work and others fail', async () => {
   const { key } = await createKey();
   const { key: other } = await createKey();
   const { keyring, pass, remote: state } = remote();
@@ -170,7 +170,7 @@ test('while the store cannot be asked, a key that it confirmed in the last 60 se
   expect(await keyring.find(other)).toMatchObject({ partnerId: 'inn' });
 });
 
-test('a key in use never waits for a store that fails, for 60 seconds, and its revocation counts within 5 seconds of the end of the outage', async () => {
+test('a key in use never waits in an outage, and stops in time after it', async () => {
   const { key, keyId } = await createKey();
   const { keyring, pass, remote: state } = remote();
   await keyring.find(key);
@@ -187,15 +187,15 @@ test('a key in use never waits for a store that fails, for 60 seconds, and its r
   expect(await keyring.find(key)).toBeUndefined();
 });
 
-test('each look-up is counted once: found here, asked of the store, or found here since the store is away', async () => {
+test('each look-up is counted once: hit, miss, or stale during an outage', async () => {
   const { key } = await createKey();
   const { keyring, outcomes, pass, remote: state } = remote();
   await keyring.find(key);
   await keyring.find(key);
-  pass(2_600); // Read again beside the request.
+  pass(2_600); // Read again in the background.
   await keyring.find(key);
   await settled();
-  pass(5_000); // Too old to go on without the store.
+  pass(5_000); // Too old to use without the store.
   await keyring.find(key);
   state.mode = 'fail';
   pass(5_000);
@@ -204,7 +204,7 @@ test('each look-up is counted once: found here, asked of the store, or found her
   expect(outcomes).toEqual(['miss', 'hit', 'hit', 'miss', 'stale', 'stale']);
 });
 
-test('a revoked key does not go on where the store fails later', async () => {
+test('a revoked key does not work again if the store fails later', async () => {
   const { key, keyId } = await createKey();
   const { keyring, pass, remote: state } = remote();
   await keyring.find(key);
@@ -215,7 +215,7 @@ test('a revoked key does not go on where the store fails later', async () => {
   await expect(keyring.find(key)).rejects.toMatchObject(UNAVAILABLE);
 });
 
-test('a store that does not answer is given up after 2 seconds', async () => {
+test('a read that hangs fails after 2 seconds', async () => {
   const { key } = await createKey();
   const { keyring, pass, remote: state } = remote();
   await keyring.find(key);
@@ -229,7 +229,7 @@ test('a store that does not answer is given up after 2 seconds', async () => {
   expect(unseen).toMatchObject({ status: 'rejected', reason: UNAVAILABLE });
 });
 
-test('on the embedded store every look-up is answered without waiting, and a failing one is unavailable', async () => {
+test('on the embedded store no look-up waits, and a failing one is unavailable', async () => {
   const { key, keyId } = await createKey();
   let time = 0;
   const keyring = createKeyring({ store, uptime: () => time });

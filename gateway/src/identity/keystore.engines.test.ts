@@ -1,4 +1,4 @@
-// What every engine of the key store promises.
+// The contract of the key store, tested on every engine.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { type Db, MongoClient } from 'mongodb';
@@ -46,7 +46,7 @@ describe.each(['lmdb', 'mongodb'])('the key store on %s', (engine) => {
     await release();
   });
 
-  test('a key is found by its hash, with its own partner and nothing of another key', async () => {
+  test('a key is found by its hash, with its partner and no other key', async () => {
     await store.createPartner(
       partner('inn', { budget: 5, magicLinkUrl: 'https://inn.example/in' }),
     );
@@ -64,7 +64,7 @@ describe.each(['lmdb', 'mongodb'])('the key store on %s', (engine) => {
     expect(await store.keyByHash('')).toBeUndefined();
   });
 
-  test('a partner is created once, also when many try at the same time', async () => {
+  test('a partner is created once, even by concurrent calls', async () => {
     const tries = await Promise.all(
       Array.from({ length: 20 }, (_, i) => store.createPartner(partner('inn', { budget: i }))),
     );
@@ -79,7 +79,7 @@ describe.each(['lmdb', 'mongodb'])('the key store on %s', (engine) => {
     expect(await store.partners()).toEqual([partner('Zoo'), partner('inn'), partner('spa')]);
   });
 
-  test('keys are listed in the order of their creation, for their partner alone', async () => {
+  test('keys are listed in the order of creation, for one partner', async () => {
     await store.createPartner(partner('inn'));
     await store.createPartner(partner('spa'));
     const keys = [newRecord('inn'), newRecord('inn', LATER), newRecord('inn')];
@@ -88,7 +88,7 @@ describe.each(['lmdb', 'mongodb'])('the key store on %s', (engine) => {
     expect(await store.keys('pub')).toEqual([]);
   });
 
-  test('a key whose id or hash is taken is refused, with the same partner and with another, and so is one without a partner', async () => {
+  test('a key is refused without a partner, or if its id or hash is taken', async () => {
     await store.createPartner(partner('inn'));
     await store.createPartner(partner('spa'));
     const key = newRecord('inn');
@@ -103,7 +103,7 @@ describe.each(['lmdb', 'mongodb'])('the key store on %s', (engine) => {
     expect([await store.keys('inn'), await store.keys('spa')]).toEqual([[key], []]);
   });
 
-  test('of many keys with one hash created at the same time one goes in', async () => {
+  test('of many keys with one hash created concurrently, one is stored', async () => {
     await store.createPartner(partner('inn'));
     await store.createPartner(partner('spa'));
     const { hash } = newRecord('inn');
@@ -116,7 +116,7 @@ describe.each(['lmdb', 'mongodb'])('the key store on %s', (engine) => {
     expect([...(await store.keys('inn')), ...(await store.keys('spa'))]).toHaveLength(1);
   });
 
-  test('many keys of one partner created at the same time all go in', async () => {
+  test('many keys of one partner created concurrently are all stored', async () => {
     await store.createPartner(partner('inn'));
     const keys = Array.from({ length: 20 }, () => newRecord('inn'));
     await Promise.all(keys.map((key) => store.createKey(key)));
@@ -125,7 +125,7 @@ describe.each(['lmdb', 'mongodb'])('the key store on %s', (engine) => {
     );
   });
 
-  test('a revoked key keeps the time of its first revocation, and no other key changes', async () => {
+  test('a revoked key keeps its first revocation time, and no other key changes', async () => {
     await store.createPartner(partner('inn'));
     const [key, other] = [newRecord('inn'), newRecord('inn')];
     await store.createKey(key);
@@ -146,7 +146,7 @@ describe.each(['lmdb', 'mongodb'])('the key store on %s', (engine) => {
     expect([await store.isEmpty(), await store.origin()]).toEqual([false, 'demo']);
   });
 
-  test('what one opening writes, another one reads, and it stays after both are closed', async () => {
+  test('what one store object writes, another reads, and it persists', async () => {
     const other = await open();
     await store.createPartner(partner('inn'));
     const key = newRecord('inn');
@@ -164,7 +164,7 @@ describe.each(['lmdb', 'mongodb'])('the key store on %s', (engine) => {
     );
   });
 
-  test('an open store says that it is ready', async () => {
+  test('an open store is ready', async () => {
     await expect(store.ready()).resolves.toBeUndefined();
   });
 
@@ -174,9 +174,9 @@ describe.each(['lmdb', 'mongodb'])('the key store on %s', (engine) => {
       await action(client.db()).finally(() => client.close());
     };
 
-    test('MongoDB finds a key by an index and never scans the collection', async () => {
+    test('MongoDB finds a key by an index, without a collection scan', async () => {
       await withDb(async (db) => {
-        // Enough that a planner has no reason to prefer a scan.
+        // Enough documents for the planner to prefer the index.
         const documents = Array.from({ length: 2_000 }, (_, i) => {
           const { partnerId, ...key } = newRecord(`inn${i}`);
           return { _id: partnerId, name: partnerId, createdAt: AT, keys: [key] };
@@ -190,7 +190,7 @@ describe.each(['lmdb', 'mongodb'])('the key store on %s', (engine) => {
       });
     });
 
-    test('MongoDB refuses documents that are no partner', async () => {
+    test('MongoDB refuses malformed partner documents', async () => {
       await withDb(async (db) => {
         const key = { keyId: 'key_1', hash: hashKey('1'), createdAt: AT };
         const broken = [
@@ -221,8 +221,10 @@ describe.each(['lmdb', 'mongodb'])('the key store on %s', (engine) => {
       const key = newRecord('inn');
       await store.createKey(key);
       expect((await store.keyByHash(key.hash)) !== undefined).toBe(true);
-      const script = `import { openKeyStore } from ${JSON.stringify(`${import.meta.dirname}/keystore.open.ts`)};
-        const store = await openKeyStore({ dataDir: ${JSON.stringify(place.dataDir)}, environment: 'sandbox' });
+      const settings = JSON.stringify({ dataDir: place.dataDir, environment: 'sandbox' });
+      const script = `
+        import { openKeyStore } from '${import.meta.dirname}/keystore.open.ts';
+        const store = await openKeyStore(${settings});
         await store.revokeKey('${key.keyId}', new Date(0));
         await store.close();`;
       await promisify(execFile)(process.execPath, [

@@ -1,37 +1,53 @@
-// The store of partners and keys in an embedded LMDB: reads are synchronous, several processes of one machine may share it.
+// The store of partners and keys in an embedded LMDB, which the processes of one machine may share.
 import { type Environment, openLmdb } from '@partner-loyalty/runtime';
 import type { RootDatabase } from 'lmdb';
 import type { KeyRecord, KeyStore, Origin, Partner } from './keystore.ts';
 
-/** As stored: times are milliseconds since 1970. */
+/** The stored forms; times are milliseconds since 1970. */
 type StoredPartner = Omit<Partner, 'createdAt'> & { createdAt: number };
 type StoredKey = Omit<KeyRecord, 'createdAt' | 'expiresAt' | 'revokedAt'> & {
   createdAt: number;
-  expiresAt?: number;
-  revokedAt?: number;
+  expiresAt?: number | undefined;
+  revokedAt?: number | undefined;
 };
 
-/** Opens the store in `dataDir/keys`. Throws where the folder cannot be written or the store belongs to the other environment. */
+/** Opens `dataDir/keys`. Rejects if it cannot be written or belongs to the other environment. */
 export async function openLmdbKeyStore(
   dataDir: string,
   environment: Environment,
 ): Promise<KeyStore> {
-  return createLmdbKeyStore(await openLmdb(dataDir, 'keys', environment));
+  const root = await openLmdb(dataDir, 'keys', environment);
+  const tables = openTables(root);
+  return {
+    ...partnerMethods(tables),
+    ...keyMethods(tables),
+    async origin() {
+      return root.get('origin') as Origin | undefined;
+    },
+    async setOrigin(origin) {
+      await root.put('origin', origin);
+    },
+    async ready() {
+      root.get('environment');
+    },
+    close: () => root.close(),
+  };
 }
 
-function createLmdbKeyStore(root: RootDatabase): KeyStore {
-  const partners = root.openDB<StoredPartner, string>({ name: 'partners' });
-  const keys = root.openDB<StoredKey, string>({ name: 'keys' });
-  const idsByHash = root.openDB<string, string>({ name: 'hashes' });
-  const idsByPartner = root.openDB<string[], string>({ name: 'partnerKeys' });
+type Tables = ReturnType<typeof openTables>;
 
+function openTables(root: RootDatabase) {
   return {
-    keyByHash(hash) {
-      const keyId = idsByHash.get(hash);
-      const key = keyId === undefined ? undefined : keys.get(keyId);
-      const partner = key && partners.get(key.partnerId);
-      return key && partner && { key: toKey(key), partner: toPartner(partner) };
-    },
+    root,
+    partners: root.openDB<StoredPartner, string>({ name: 'partners' }),
+    keys: root.openDB<StoredKey, string>({ name: 'keys' }),
+    keyIdByHash: root.openDB<string, string>({ name: 'hashes' }),
+    keyIdsByPartner: root.openDB<string[], string>({ name: 'partnerKeys' }),
+  };
+}
+
+function partnerMethods({ root, partners }: Tables) {
+  return {
     createPartner(partner) {
       return root.transaction(() => {
         if (partners.doesExist(partner.partnerId)) return false;
@@ -46,26 +62,40 @@ function createLmdbKeyStore(root: RootDatabase): KeyStore {
     async partners() {
       return Array.from(partners.getRange(), ({ value }) => toPartner(value));
     },
+    async isEmpty() {
+      return partners.getKeysCount({ limit: 1 }) === 0;
+    },
+  } satisfies Partial<KeyStore>;
+}
+
+function keyMethods({ root, partners, keys, keyIdByHash, keyIdsByPartner }: Tables) {
+  return {
+    keyByHash(hash) {
+      const keyId = keyIdByHash.get(hash);
+      const key = keyId === undefined ? undefined : keys.get(keyId);
+      const partner = key && partners.get(key.partnerId);
+      return key && partner && { key: toKey(key), partner: toPartner(partner) };
+    },
     createKey(key) {
+      const { keyId, partnerId, hash } = key;
       return root.transaction(() => {
         if (
-          !partners.doesExist(key.partnerId) ||
-          keys.doesExist(key.keyId) ||
-          idsByHash.doesExist(key.hash)
+          !partners.doesExist(partnerId) ||
+          keys.doesExist(keyId) ||
+          keyIdByHash.doesExist(hash)
         ) {
           throw new Error(
-            `the key cannot be added: no partner ${key.partnerId}, or the key is there already`,
+            `the key cannot be added: no partner ${partnerId}, or the key exists already`,
           );
         }
-        keys.put(key.keyId, toStored(key));
-        idsByHash.put(key.hash, key.keyId);
-        idsByPartner.put(key.partnerId, [...(idsByPartner.get(key.partnerId) ?? []), key.keyId]);
+        keys.put(keyId, toStored(key));
+        keyIdByHash.put(hash, keyId);
+        keyIdsByPartner.put(partnerId, [...(keyIdsByPartner.get(partnerId) ?? []), keyId]);
       });
     },
     async keys(partnerId) {
-      return (idsByPartner.get(partnerId) ?? [])
-        .flatMap((keyId) => keys.get(keyId) ?? [])
-        .map(toKey);
+      const keyIds = keyIdsByPartner.get(partnerId) ?? [];
+      return keyIds.flatMap((keyId) => keys.get(keyId) ?? []).map(toKey);
     },
     revokeKey(keyId, at) {
       return root.transaction(() => {
@@ -75,20 +105,7 @@ function createLmdbKeyStore(root: RootDatabase): KeyStore {
         return key !== undefined;
       });
     },
-    async origin() {
-      return root.get('origin') as Origin | undefined;
-    },
-    async setOrigin(origin) {
-      await root.put('origin', origin);
-    },
-    async isEmpty() {
-      return partners.getKeysCount({ limit: 1 }) === 0;
-    },
-    async ready() {
-      root.get('environment');
-    },
-    close: () => root.close(),
-  };
+  } satisfies Partial<KeyStore>;
 }
 
 function toPartner(stored: StoredPartner): Partner {

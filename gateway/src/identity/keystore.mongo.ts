@@ -1,10 +1,10 @@
-// The store of partners and keys on MongoDB: a document per partner that holds its keys, so that a key and its partner are one read.
+// The store of partners and keys on MongoDB: a partner's document contains its keys.
 import { type Environment, isDuplicate, openCollection, openMongo } from '@partner-loyalty/runtime';
 import type { Collection, Db } from 'mongodb';
-import type { FoundKey, KeyRecord, KeyStore, Origin, Partner } from './keystore.ts';
+import type { KeyRecord, KeyStore, Origin, Partner } from './keystore.ts';
 
 type KeyDocument = Omit<KeyRecord, 'partnerId'>;
-/** `keys` is missing until the first key, so that the sparse unique indexes pass over partners without one. */
+/** `keys` is absent until the first key: sparse unique indexes ignore partners without keys. */
 type PartnerDocument = Omit<Partner, 'partnerId'> & { _id: string; keys?: KeyDocument[] };
 type OwnerDocument = { _id: string; origin?: Origin };
 
@@ -34,18 +34,34 @@ const SCHEMA = {
   },
 };
 
-/** Opens the store in the URL's database. Throws where the server cannot be reached or the store belongs to the other environment. */
+/**
+ * Opens the store in the URL's database. Rejects if the server cannot be reached or the store
+ * belongs to the other environment.
+ */
 export async function openMongoKeyStore(url: string, environment: Environment): Promise<KeyStore> {
-  const mongo = await openMongo(url, 'keys', environment);
+  const { db, ready, close } = await openMongo(url, 'keys', environment);
   try {
-    return createMongoKeyStore(await openPartners(mongo.db), mongo.db.collection('owners'), mongo);
+    const partners = await openPartners(db);
+    const owners = db.collection<OwnerDocument>('owners');
+    return {
+      ...partnerMethods(partners),
+      ...keyMethods(partners),
+      async origin() {
+        return (await owners.findOne({ _id: 'keys' }))?.origin;
+      },
+      async setOrigin(origin) {
+        await owners.updateOne({ _id: 'keys' }, { $set: { origin } });
+      },
+      ready,
+      close,
+    };
   } catch (error) {
-    await mongo.close();
+    await close();
     throw error;
   }
 }
 
-/** The look-up of a key by its hash, as the driver sends it. */
+/** The look-up of a key by its hash: one indexed read that returns no other key. */
 export function keyByHashQuery(partners: Collection<PartnerDocument>, hash: string) {
   return partners.find(
     { 'keys.hash': hash },
@@ -53,17 +69,16 @@ export function keyByHashQuery(partners: Collection<PartnerDocument>, hash: stri
   );
 }
 
-function createMongoKeyStore(
-  partners: Collection<PartnerDocument>,
-  owners: Collection<OwnerDocument>,
-  mongo: { ready(): Promise<void>; close(): Promise<void> },
-): KeyStore {
+function openPartners(db: Db): Promise<Collection<PartnerDocument>> {
+  const unique = { unique: true, sparse: true };
+  return openCollection(db, 'partners', SCHEMA, [
+    [{ 'keys.hash': 1 }, unique],
+    [{ 'keys.keyId': 1 }, unique],
+  ]);
+}
+
+function partnerMethods(partners: Collection<PartnerDocument>) {
   return {
-    async keyByHash(hash): Promise<FoundKey | undefined> {
-      const found = await keyByHashQuery(partners, hash).next();
-      const key = found?.keys?.[0];
-      return found && key ? { key: toKey(found._id, key), partner: toPartner(found) } : undefined;
-    },
     async createPartner({ partnerId, name, budget, magicLinkUrl, createdAt }) {
       try {
         await partners.insertOne({ _id: partnerId, name, budget, magicLinkUrl, createdAt });
@@ -78,21 +93,33 @@ function createMongoKeyStore(
       return found ? toPartner(found) : undefined;
     },
     async partners() {
-      return (await partners.find({}, { projection: { keys: 0 }, sort: { _id: 1 } }).toArray()).map(
-        toPartner,
-      );
+      const found = partners.find({}, { projection: { keys: 0 }, sort: { _id: 1 } });
+      return (await found.toArray()).map(toPartner);
+    },
+    async isEmpty() {
+      return (await partners.findOne({}, { projection: { _id: 1 } })) === null;
+    },
+  } satisfies Partial<KeyStore>;
+}
+
+function keyMethods(partners: Collection<PartnerDocument>) {
+  return {
+    async keyByHash(hash) {
+      const found = await keyByHashQuery(partners, hash).next();
+      const key = found?.keys?.[0];
+      return found && key ? { key: toKey(found._id, key), partner: toPartner(found) } : undefined;
     },
     async createKey({ partnerId, ...key }) {
-      // A unique index holds between documents only; within the partner's own, the filter holds it.
-      const free = {
+      // A unique index does not apply within one document, so the filter checks the partner's keys.
+      const filter = {
         _id: partnerId,
         'keys.keyId': { $ne: key.keyId },
         'keys.hash': { $ne: key.hash },
       };
-      const { matchedCount } = await partners.updateOne(free, { $push: { keys: key } });
+      const { matchedCount } = await partners.updateOne(filter, { $push: { keys: key } });
       if (matchedCount === 0)
         throw new Error(
-          `the key cannot be added: no partner ${partnerId}, or the key is there already`,
+          `the key cannot be added: no partner ${partnerId}, or the key exists already`,
         );
     },
     async keys(partnerId) {
@@ -100,36 +127,14 @@ function createMongoKeyStore(
       return (found?.keys ?? []).map((key) => toKey(partnerId, key));
     },
     async revokeKey(keyId, at) {
-      const valid = { keys: { $elemMatch: { keyId, revokedAt: { $exists: false } } } };
-      const { matchedCount } = await partners.updateOne(valid, {
-        $set: { 'keys.$.revokedAt': at },
-      });
-      return (
-        matchedCount > 0 ||
-        (await partners.findOne({ 'keys.keyId': keyId }, { projection: { _id: 1 } })) !== null
-      );
+      const active = { keys: { $elemMatch: { keyId, revokedAt: { $exists: false } } } };
+      const revocation = { $set: { 'keys.$.revokedAt': at } };
+      const { matchedCount } = await partners.updateOne(active, revocation);
+      if (matchedCount > 0) return true;
+      const found = await partners.findOne({ 'keys.keyId': keyId }, { projection: { _id: 1 } });
+      return found !== null;
     },
-    async origin() {
-      return (await owners.findOne({ _id: 'keys' }))?.origin;
-    },
-    async setOrigin(origin) {
-      await owners.updateOne({ _id: 'keys' }, { $set: { origin } });
-    },
-    async isEmpty() {
-      return (await partners.findOne({}, { projection: { _id: 1 } })) === null;
-    },
-    ready: mongo.ready,
-    close: mongo.close,
-  };
-}
-
-/** The collection with its validator, and the indexes that find a key and keep keys apart. */
-function openPartners(db: Db): Promise<Collection<PartnerDocument>> {
-  const keysApart = { unique: true, sparse: true };
-  return openCollection(db, 'partners', SCHEMA, [
-    [{ 'keys.hash': 1 }, keysApart],
-    [{ 'keys.keyId': 1 }, keysApart],
-  ]);
+  } satisfies Partial<KeyStore>;
 }
 
 function toPartner({ _id, name, budget, magicLinkUrl, createdAt }: PartnerDocument): Partner {

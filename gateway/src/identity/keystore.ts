@@ -1,49 +1,52 @@
-// What the gateway asks of its store of partners and keys; keystore.lmdb.ts and keystore.mongo.ts answer it.
+// The store of partners and keys: the interface of keystore.lmdb.ts and keystore.mongo.ts.
 import type { MaybePromise } from '@partner-loyalty/runtime';
 
 export type Partner = {
   partnerId: string;
   name: string;
-  /** Requests per window of each of the partner's keys; the setting where absent. */
-  budget?: number;
-  /** The partner's own page that a magic link opens; this service's `/sign-in` where absent. */
-  magicLinkUrl?: string;
+  /** Root fields in a window for each of the partner's keys; the setting if absent. */
+  budget?: number | undefined;
+  /** The partner's page that a magic link opens; this service's `/sign-in` if absent. */
+  magicLinkUrl?: string | undefined;
   createdAt: Date;
 };
 
-/** A stored key. The key itself is never stored, only `hash`: its SHA-256 in hexadecimal. */
+/** A stored key. The key itself is never stored: `hash` is its SHA-256 in hexadecimal. */
 export type KeyRecord = {
   keyId: string;
   partnerId: string;
   hash: string;
   createdAt: Date;
-  expiresAt?: Date;
-  revokedAt?: Date;
+  expiresAt?: Date | undefined;
+  revokedAt?: Date | undefined;
 };
 
-/** Who filled the store: demo data being written, demo data complete, or an operator's command. */
+/** Who filled the store: the demo, unfinished or complete, or an operator's command. */
 export type Origin = 'demo-begun' | 'demo' | 'operator';
 
 export type FoundKey = { key: KeyRecord; partner: Partner };
 
 export type KeyStore = {
-  /** The key with this hash and its partner, revoked and expired ones included; undefined where there is none. One indexed read. */
+  /**
+   * The key with this hash and its partner, even if the key is revoked or expired; undefined if
+   * there is none. One indexed read.
+   */
   keyByHash(hash: string): MaybePromise<FoundKey | undefined>;
-  /** False where the partner exists already. */
+  /** False if the partner exists already. */
   createPartner(partner: Partner): Promise<boolean>;
   partner(partnerId: string): Promise<Partner | undefined>;
   /** Ascending by partnerId. */
   partners(): Promise<Partner[]>;
-  /** Rejects where the partner does not exist, or the id or the hash is taken. */
+  /** Rejects if the partner does not exist or if the id or the hash is taken. */
   createKey(key: KeyRecord): Promise<void>;
-  /** In the order of creation; none where the partner does not exist. */
+  /** In the order of creation; empty if the partner does not exist. */
   keys(partnerId: string): Promise<KeyRecord[]>;
-  /** False where there is no such key. Revoking again changes nothing. */
+  /** False if there is no such key. Revoking a key again changes nothing. */
   revokeKey(keyId: string, at: Date): Promise<boolean>;
   origin(): Promise<Origin | undefined>;
   setOrigin(origin: Origin): Promise<void>;
   isEmpty(): Promise<boolean>;
-  /** Resolves when the engine answers; rejects otherwise. */
+  /** Resolves if the engine responds; rejects otherwise. */
   ready(): Promise<void>;
   close(): Promise<void>;
 };

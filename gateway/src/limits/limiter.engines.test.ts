@@ -114,7 +114,7 @@ describe.each(['memory', 'redis'])('a limiter that counts in %s', (engine) => {
     );
   });
 
-  test('a window begins with the first consumption and restores the budget at its fixed end', async () => {
+  test('a window begins with the first consumption; its end restores the budget', async () => {
     const short = createLimiter(counters, 1);
     const subject = newSubject();
     const start = performance.now();

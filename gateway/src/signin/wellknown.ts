@@ -1,16 +1,16 @@
 // The public documents of the built-in identity provider (OpenID Connect Discovery 1.0; RFC 7517).
 import { errorReply, HEADERS, type HttpReply, type HttpRequest } from '@partner-loyalty/runtime';
-import type { Provider } from './provider.ts';
+import type { MembersClient } from './membersclient.ts';
 
 export const JWKS_PATH = '/.well-known/jwks.json';
 export const DISCOVERY_PATH = '/.well-known/openid-configuration';
 
-// Short enough that a rotated key is seen long before the old one is gone.
-const CACHED = 'public, max-age=300';
+// Short enough for verifiers to see a new key long before the old one disappears.
+const CACHE_CONTROL = 'public, max-age=300';
 
-/** Answers both documents to GET and HEAD, for anyone. `issuer` is the environment's base address. */
+/** Serves both documents to anyone, by GET and HEAD. `issuer` is the environment's base address. */
 export function createWellKnown(
-  provider: Pick<Provider, 'signingKeys'>,
+  members: Pick<MembersClient, 'signingKeys'>,
   issuer: string,
 ): (request: HttpRequest) => Promise<HttpReply> {
   const discovery = JSON.stringify({
@@ -21,20 +21,17 @@ export function createWellKnown(
     id_token_signing_alg_values_supported: ['ES256'],
     claims_supported: ['iss', 'aud', 'sub', 'iat', 'exp', 'email', 'azp'],
   });
+  const headers = {
+    [HEADERS.contentType.name]: 'application/json; charset=utf-8',
+    [HEADERS.cacheControl.name]: CACHE_CONTROL,
+  };
+
   return async ({ method, path, requestId }) => {
-    if (method !== 'GET' && method !== 'HEAD') {
-      const refusal = errorReply('METHOD_NOT_ALLOWED', requestId, {
-        [HEADERS.allow.name]: 'GET, HEAD',
-      });
-      return refusal;
-    }
-    const headers = {
-      [HEADERS.contentType.name]: 'application/json; charset=utf-8',
-      [HEADERS.cacheControl.name]: CACHED,
-    };
+    if (method !== 'GET' && method !== 'HEAD')
+      return errorReply('METHOD_NOT_ALLOWED', requestId, { [HEADERS.allow.name]: 'GET, HEAD' });
     if (path === DISCOVERY_PATH) return { status: 200, headers, body: discovery };
     try {
-      return { status: 200, headers, body: JSON.stringify(await provider.signingKeys()) };
+      return { status: 200, headers, body: JSON.stringify(await members.signingKeys()) };
     } catch {
       return errorReply('SERVICE_UNAVAILABLE', requestId);
     }

@@ -1,0 +1,41 @@
+// Opens the ID token verifier that the settings select.
+import type { Settings } from '@partner-loyalty/runtime';
+import type { JSONWebKeySet } from 'jose';
+import { createTokenVerifier, type TokenVerifier } from './idtoken.ts';
+import { createJwks } from './jwks.ts';
+import type { KeyStore } from './keystore.ts';
+import { fetchProviderKeys } from './providerkeys.ts';
+
+export type ProviderSettings = Pick<
+  Settings,
+  'idTokenIssuer' | 'idTokenAudience' | 'idTokenJwksUrl' | 'idTokenMemberClaim'
+>;
+
+/**
+ * A verifier of the external identity provider's tokens if one is set; otherwise of the service's
+ * own, which are issued for `ownUrl` and signed with `ownKeys`.
+ */
+export function openTokenVerifier(
+  settings: ProviderSettings,
+  keyStore: Pick<KeyStore, 'partner'>,
+  ownUrl: string,
+  ownKeys: () => Promise<JSONWebKeySet>,
+): TokenVerifier {
+  const { idTokenIssuer: issuer, idTokenAudience: audience, idTokenJwksUrl: jwksUrl } = settings;
+  if (issuer === undefined || audience === undefined) {
+    return createTokenVerifier({
+      issuer: ownUrl,
+      audience: ownUrl,
+      keys: createJwks({ fetchKeys: ownKeys }),
+      memberClaim: 'sub',
+      isPartner: () => true,
+    });
+  }
+  return createTokenVerifier({
+    issuer,
+    audience,
+    keys: createJwks({ fetchKeys: () => fetchProviderKeys(issuer, jwksUrl) }),
+    memberClaim: settings.idTokenMemberClaim,
+    isPartner: async (azp) => (await keyStore.partner(azp)) !== undefined,
+  });
+}

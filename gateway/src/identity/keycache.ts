@@ -1,0 +1,87 @@
+// A cache of keys and the reads that fill it: look-ups share a read, and each has a deadline.
+import { ApiError, type MaybePromise, withTimeout } from '@partner-loyalty/runtime';
+import { LRUCache } from 'lru-cache';
+import type { FoundKey, KeyStore } from './keystore.ts';
+
+const DEADLINE_MS = 2_000;
+const MAX_KEYS = 10_000;
+
+/** A key that is not revoked, with its partner's budget. */
+export type Key = {
+  keyId: string;
+  partnerId: string;
+  budget?: number | undefined;
+  expiresAt?: Date | undefined;
+};
+
+/** `readAt` is when the read that found the key began, `failedAt` when a later read failed. */
+export type Entry = { key: Key; readAt: number; failedAt: number };
+
+/** What a read found, undefined if the key is unknown or revoked; or why it failed. */
+export type KeyRead = { key: Key | undefined } | { error: ApiError };
+
+export type KeyCache = {
+  get(hash: string): Entry | undefined;
+  /**
+   * Joins the read in flight or starts one, which updates the entry. Returns the plain value if the
+   * store is synchronous. Never throws or rejects: a failure is a SERVICE_UNAVAILABLE.
+   */
+  read(hash: string): MaybePromise<KeyRead>;
+  inFlight(hash: string): Promise<KeyRead> | undefined;
+};
+
+/**
+ * `uptime` counts milliseconds and never jumps.
+ *
+ * lru-cache's own `fetch` does not fit: it returns a promise even for a hit, has one TTL for both
+ * refresh and expiry, and joins a read that began before a key was created.
+ */
+export function createKeyCache(store: Pick<KeyStore, 'keyByHash'>, uptime: () => number): KeyCache {
+  const entries = new LRUCache<string, Entry>({ max: MAX_KEYS });
+  const reads = new Map<string, Promise<KeyRead>>();
+
+  function start(hash: string): MaybePromise<KeyRead> {
+    const readAt = uptime();
+    const succeeded = (found: FoundKey | undefined) => keep(hash, validKey(found), readAt);
+    const failed = (error: unknown) => keepFailure(hash, error);
+    try {
+      const found = store.keyByHash(hash);
+      if (!(found instanceof Promise)) return succeeded(found);
+      const read = withTimeout(found, DEADLINE_MS, timeoutError)
+        .then(succeeded, failed)
+        .finally(() => reads.delete(hash));
+      reads.set(hash, read);
+      return read;
+    } catch (error) {
+      return failed(error);
+    }
+  }
+
+  function keep(hash: string, key: Key | undefined, readAt: number): KeyRead {
+    if (key === undefined) entries.delete(hash);
+    else entries.set(hash, { key, readAt, failedAt: Number.NEGATIVE_INFINITY });
+    return { key };
+  }
+
+  function keepFailure(hash: string, cause: unknown): KeyRead {
+    const entry = entries.peek(hash);
+    if (entry) entry.failedAt = uptime();
+    return { error: new ApiError('SERVICE_UNAVAILABLE', undefined, { cause }) };
+  }
+
+  return {
+    get: (hash) => entries.get(hash),
+    read: (hash) => reads.get(hash) ?? start(hash),
+    inFlight: (hash) => reads.get(hash),
+  };
+}
+
+function validKey(found: FoundKey | undefined): Key | undefined {
+  if (found === undefined || found.key.revokedAt !== undefined) return undefined;
+  const { keyId, partnerId, expiresAt } = found.key;
+  return { keyId, partnerId, budget: found.partner.budget, expiresAt };
+}
+
+function timeoutError(): Error {
+  return new Error('the key store did not respond in time');
+}

@@ -1,0 +1,42 @@
+// Calls the API in this process with a member's ID token, as an application would over HTTP.
+import {
+  type ErrorCode,
+  HEADERS,
+  type HttpReply,
+  type HttpRequest,
+} from '@partner-loyalty/runtime';
+
+export type ApiReply<T> = {
+  data?: T | null;
+  errors?: { extensions: { code: ErrorCode } }[];
+};
+
+/** `request` is the one that is being handled: its id, address and abort signal pass through. */
+export type CallApi = <T>(
+  request: HttpRequest,
+  idToken: string,
+  query: string,
+  variables: Record<string, unknown>,
+) => Promise<ApiReply<T>>;
+
+/** `graphql` is the handler of /graphql. */
+export function createApiClient(graphql: (request: HttpRequest) => Promise<HttpReply>): CallApi {
+  return async (request, idToken, query, variables) => {
+    const { address, requestId, signal } = request;
+    const body = Buffer.from(JSON.stringify({ query, variables }));
+    const reply = await graphql({
+      method: 'POST',
+      path: '/graphql',
+      search: '',
+      headers: {
+        [HEADERS.authorization.name]: `Bearer ${idToken}`,
+        [HEADERS.contentType.name]: 'application/json',
+      },
+      address,
+      requestId,
+      signal,
+      body: async () => body,
+    });
+    return JSON.parse(String(reply.body));
+  };
+}

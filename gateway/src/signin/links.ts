@@ -1,0 +1,40 @@
+// The links that members receive by mail: what each kind is for, and how its token looks.
+
+export type LinkKind = 'signIn' | 'confirmChange' | 'undoChange';
+
+/** The text of the page that a link opens. */
+export type Link = { title: string; text: string; button: string };
+
+export const LINKS: Record<LinkKind, Link> = {
+  signIn: {
+    title: 'Sign in',
+    text: 'Press the button to sign in and see your profile.',
+    button: 'Sign in',
+  },
+  confirmChange: {
+    title: 'Confirm your new email address',
+    text: 'Press the button to make this your email address.',
+    button: 'Confirm the new address',
+  },
+  undoChange: {
+    title: 'Undo the change of your email address',
+    text: 'Press the button to get your former email address back.',
+    button: 'Undo the change',
+  },
+};
+
+const KINDS = new Map<string, LinkKind>([
+  ['ml_', 'signIn'],
+  ['ec_', 'confirmChange'],
+  ['eu_', 'undoChange'],
+]);
+
+/** The kind of link that a token belongs to, by its prefix. */
+export function linkKind(token: string): LinkKind | undefined {
+  return KINDS.get(token.slice(0, 3));
+}
+
+/** Whether a text can be a token at all. */
+export function isWellFormed(token: string): boolean {
+  return linkKind(token) !== undefined && /^.{3}[A-Za-z0-9_-]{10,200}$/.test(token);
+}

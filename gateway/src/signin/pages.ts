@@ -1,0 +1,102 @@
+// The pages of /sign-in as HTML.
+import { type Html, html } from './html.ts';
+import { page } from './layout.ts';
+import type { Link } from './links.ts';
+
+/** What a link offers before it is redeemed: a button. */
+export function linkPage({ title, text, button }: Link, token: string): string {
+  return page(
+    title,
+    html`<p>${text}</p>
+<form method="post" action="/sign-in">
+<input type="hidden" name="token" value="${token}">
+<button type="submit">${button}</button>
+</form>`,
+  );
+}
+
+/** Signed in, but the profile is unavailable: a button to try again. */
+export function retryPage(session: string): string {
+  const problem = 'Your profile is unavailable because something on our side is not responding.';
+  return page(
+    'You are signed in',
+    html`${noticeBox({ text: problem, isProblem: true })}
+<form method="post" action="/sign-in">
+<input type="hidden" name="session" value="${session}">
+<button type="submit">Try again</button>
+</form>`,
+  );
+}
+
+/** A page of text. */
+export function textPage(title: string, text: string): string {
+  return page(title, html`<p>${text}</p>`);
+}
+
+export type Profile = {
+  email: string;
+  firstName: string | null;
+  lastName: string | null;
+  membershipYearStats: { akinPoints: number; totalStays: number };
+  /** `partner` is the name that members read. */
+  partnerStandings: { partner: string; tier: string; points: number }[];
+};
+
+export type Notice = { text: string; isProblem: boolean };
+
+/** The member's profile and a form to change the address. Screen readers read `notice` first. */
+export function profilePage(profile: Profile, session: string, notice?: Notice): string {
+  const { email, firstName, lastName, membershipYearStats, partnerStandings } = profile;
+  const name = [firstName, lastName].filter((part) => part !== null).join(' ');
+  return page(
+    'Your profile',
+    html`${notice ? noticeBox(notice) : ''}
+<dl>
+${name === '' ? '' : html`<dt>Name</dt><dd>${name}</dd>`}
+<dt>Email</dt><dd>${email}</dd>
+<dt>Points this year</dt><dd>${formatNumber(membershipYearStats.akinPoints)}</dd>
+<dt>Stays this year</dt><dd>${formatNumber(membershipYearStats.totalStays)}</dd>
+</dl>
+<h2 id="standing">Your standing</h2>
+${standingTable(partnerStandings)}
+${emailForm(session)}
+<p class="soft end">You are signed in on this page only. Closing it signs you out.</p>`,
+  );
+}
+
+function standingTable(standings: Profile['partnerStandings']): Html {
+  if (standings.length === 0) return html`<p>You are not enrolled with any partner.</p>`;
+  const rows = standings.map(
+    ({ partner, tier, points }) => html`<tr>
+<th scope="row">${partner}</th><td>${tier}</td><td class="number">${formatNumber(points)}</td>
+</tr>`,
+  );
+  return html`<table aria-labelledby="standing">
+<thead><tr>
+<th scope="col">Partner</th><th scope="col">Tier</th><th scope="col" class="number">Points</th>
+</tr></thead>
+<tbody>${rows}</tbody>
+</table>`;
+}
+
+function emailForm(session: string): Html {
+  return html`<h2>Change your email address</h2>
+<p class="soft" id="how">We send a link to the new address. Nothing changes until you open it.</p>
+<form method="post" action="/sign-in">
+<input type="hidden" name="session" value="${session}">
+<label for="email">New email address</label>
+<input id="email" name="email" type="email" autocomplete="email" maxlength="254" spellcheck="false"
+ aria-describedby="how" required>
+<button type="submit">Send the link</button>
+</form>`;
+}
+
+function noticeBox({ text, isProblem }: Notice): Html {
+  return isProblem
+    ? html`<p class="notice problem" role="alert">${text}</p>`
+    : html`<p class="notice" role="status">${text}</p>`;
+}
+
+function formatNumber(number: number): string {
+  return number.toLocaleString('en');
+}

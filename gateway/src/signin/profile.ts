@@ -1,0 +1,98 @@
+// The profile page of a signed-in member: it reads and changes the profile through the API.
+import { ApiError, fail, type HttpReply, type HttpRequest } from '@partner-loyalty/runtime';
+import type { CallApi } from './apiclient.ts';
+import { pageReply } from './layout.ts';
+import { SIGNED_OUT, TOO_MANY_ATTEMPTS } from './notices.ts';
+import { type Notice, type Profile, profilePage, retryPage } from './pages.ts';
+
+/** `session` is the member's ID token. */
+export type ProfilePage = {
+  /** Offers to try again if the profile is unavailable: the link that led here is used up. */
+  show(request: HttpRequest, session: string): Promise<HttpReply>;
+  /** Shows the profile with the outcome. Rejects with an ApiError if the API is unavailable. */
+  requestEmailChange(request: HttpRequest, session: string, email: string): Promise<HttpReply>;
+};
+
+const PROFILE = `query ($id: ID!) { memberProfile(id: $id) {
+  email firstName lastName
+  membershipYearStats { akinPoints totalStays }
+  partnerStandings { partnerId tier points }
+} }`;
+const REQUEST_EMAIL_CHANGE =
+  'mutation ($email: String!) { requestEmailChange(email: $email) { accepted } }';
+
+type MemberProfile = Omit<Profile, 'partnerStandings'> & {
+  partnerStandings: { partnerId: string; tier: string; points: number }[];
+};
+
+/** `partnerName` gives the name that members read. */
+export function createProfilePage(
+  callApi: CallApi,
+  partnerName: (partnerId: string) => Promise<string>,
+): ProfilePage {
+  async function showProfile(
+    request: HttpRequest,
+    session: string,
+    notice?: Notice,
+  ): Promise<HttpReply> {
+    const variables = { id: subjectOf(session) };
+    const { data, errors } = await callApi<{ memberProfile: MemberProfile }>(
+      request,
+      session,
+      PROFILE,
+      variables,
+    );
+    const code = errors?.[0]?.extensions.code;
+    if (code === 'UNAUTHENTICATED' || code === 'MEMBER_NOT_FOUND')
+      return pageReply(401, SIGNED_OUT);
+    if (code === 'RATE_LIMITED') return pageReply(429, TOO_MANY_ATTEMPTS);
+    if (code !== undefined || !data)
+      return fail(code === 'SERVICE_UNAVAILABLE' ? code : 'INTERNAL_SERVER_ERROR');
+    return pageReply(200, profilePage(await withNames(data.memberProfile), session, notice));
+  }
+
+  async function withNames(profile: MemberProfile): Promise<Profile> {
+    const partnerStandings = await Promise.all(
+      profile.partnerStandings.map(async ({ partnerId, tier, points }) => ({
+        partner: await partnerName(partnerId),
+        tier,
+        points,
+      })),
+    );
+    return { ...profile, partnerStandings };
+  }
+
+  return {
+    async show(request, session) {
+      try {
+        return await showProfile(request, session);
+      } catch (error) {
+        if (error instanceof ApiError && error.code === 'SERVICE_UNAVAILABLE')
+          return pageReply(503, retryPage(session));
+        throw error;
+      }
+    },
+    async requestEmailChange(request, session, email) {
+      const { errors } = await callApi(request, session, REQUEST_EMAIL_CHANGE, { email });
+      const code = errors?.[0]?.extensions.code;
+      if (code === 'UNAUTHENTICATED') return pageReply(401, SIGNED_OUT);
+      if (code === 'RATE_LIMITED') return pageReply(429, TOO_MANY_ATTEMPTS);
+      if (code === 'SERVICE_UNAVAILABLE' || code === 'INTERNAL_SERVER_ERROR') return fail(code);
+      const text =
+        code === undefined
+          ? `We have sent a link to ${email.trim()}. Open it to make the change.`
+          : 'That is not an email address we can use.';
+      return showProfile(request, session, { text, isProblem: code !== undefined });
+    },
+  };
+}
+
+/** The unverified `sub` of an ID token. The API verifies the token, so it refuses a forged one. */
+function subjectOf(idToken: string): string {
+  try {
+    const { sub } = JSON.parse(Buffer.from(idToken.split('.')[1] ?? '', 'base64url').toString());
+    return typeof sub === 'string' && sub !== '' ? sub : '-';
+  } catch {
+    return '-';
+  }
+}

@@ -1,0 +1,63 @@
+// Redeems a mailed link: signs the member in, or confirms or undoes a change of address.
+import type { ErrorCode, HttpReply, HttpRequest } from '@partner-loyalty/runtime';
+import type { Limiter } from '../limits/limiter.ts';
+import { pageReply } from './layout.ts';
+import { linkKind } from './links.ts';
+import type { ConfirmedChange, MembersClient, Outcome } from './membersclient.ts';
+import { ADDRESS_IN_USE, INVALID_LINK, TOO_MANY_ATTEMPTS } from './notices.ts';
+import { textPage } from './pages.ts';
+import type { ProfilePage } from './profile.ts';
+
+export type RedeemParts = {
+  members: Pick<MembersClient, 'signIn' | 'confirmChange' | 'undoChange'>;
+  profile: ProfilePage;
+  limiter: Pick<Limiter, 'consumeRefusal'>;
+};
+
+/** The function rejects with an ApiError if the members subgraph is unavailable. */
+export function createRedeemer({
+  members,
+  profile,
+  limiter,
+}: RedeemParts): (request: HttpRequest, token: string) => Promise<HttpReply> {
+  async function signIn(request: HttpRequest, token: string): Promise<HttpReply> {
+    const outcome = await members.signIn(token, request.requestId);
+    if ('refused' in outcome) return refuse(request, outcome.refused);
+    return profile.show(request, outcome.value.idToken);
+  }
+
+  async function showChange(
+    request: HttpRequest,
+    title: string,
+    outcome: Outcome<ConfirmedChange>,
+  ): Promise<HttpReply> {
+    if ('refused' in outcome) return refuse(request, outcome.refused);
+    const text = `From now on, we write to ${outcome.value.email}.`;
+    return pageReply(200, textPage(title, text));
+  }
+
+  // Guessing tokens is limited in the same way as guessing keys.
+  async function refuse(request: HttpRequest, code: ErrorCode): Promise<HttpReply> {
+    if (code === 'EMAIL_IN_USE') return pageReply(409, ADDRESS_IN_USE);
+    const verdict = await limiter.consumeRefusal(request.address);
+    return verdict.allowed ? pageReply(410, INVALID_LINK) : pageReply(429, TOO_MANY_ATTEMPTS);
+  }
+
+  return async (request, token) => {
+    const { requestId } = request;
+    switch (linkKind(token)) {
+      case 'signIn':
+        return signIn(request, token);
+      case 'confirmChange': {
+        const outcome = await members.confirmChange(token, requestId);
+        return showChange(request, 'Your email address is changed', outcome);
+      }
+      case 'undoChange': {
+        const outcome = await members.undoChange(token, requestId);
+        return showChange(request, 'Your former email address is back', outcome);
+      }
+      case undefined:
+        return refuse(request, 'INVALID_TOKEN');
+    }
+  };
+}
