@@ -1,0 +1,88 @@
+// The documentation agrees with the code: its links, paths and limits, and what comments cite of it.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { LENGTHS } from '@partner-loyalty/members';
+import { LIMITS } from '../../gateway/src/operation/measure.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const SOURCE_FOLDERS = ['runtime', 'gateway', 'subgraphs', 'bin', 'test', 'bench'];
+/** A path in prose, from the project's root. */
+const PATH = /(?<![\w/-])(?:runtime|gateway|subgraphs|bin|test|docs|\.ci)\/[\w./-]*\w/g;
+
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+const CONTRACT = read('docs/contract.md');
+const pages = ['README.md', 'bench/README.md', ...filesIn('docs', /\.md$/)];
+const sources = SOURCE_FOLDERS.flatMap((folder) => filesIn(folder, /\.[cm]?[jt]s$/));
+
+test.each(pages)('every link of %s leads to a file, and to a heading of it', (page) => {
+  const targets = [...read(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
+  const broken = targets
+    .filter((target) => !/^https?:/.test(target))
+    .filter((target) => {
+      const [path = '', heading] = target.split('#');
+      const file = path === '' ? page : normalize(join(dirname(page), path));
+      return !existsSync(join(ROOT, file)) || (heading && !anchorsOf(read(file)).includes(heading));
+    });
+  expect(broken).toEqual([]);
+});
+
+test.each(pages)('every path that %s names exists', (page) => {
+  const paths = read(page).match(PATH) ?? [];
+  expect(paths.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+});
+
+test('comments that cite docs/contract.md name one of its sections', () => {
+  const sections = [...CONTRACT.matchAll(/^## (.*)$/gm)].map(([, title = '']) => title);
+  const citations = sources.flatMap((path) =>
+    [...read(path).matchAll(/docs\/contract\.md,(?:\s|\/\/|\*)*([^.:;)\n]+)/g)].map(
+      ([, cited = '']) => `${path}: ${cited}`,
+    ),
+  );
+  expect(citations).not.toEqual([]);
+  const unknown = citations.filter(
+    (citation) => !sections.some((section) => citation.includes(`: ${section}`)),
+  );
+  expect(unknown).toEqual([]);
+});
+
+test("the contract's limits are those of the code", () => {
+  expect(table('Limits of an operation')).toEqual([
+    LIMITS.tokens,
+    LIMITS.rootFields,
+    LIMITS.selections,
+    LIMITS.depth,
+    1,
+    LIMITS.introspectionDepth,
+  ]);
+  expect(table('Limits of an argument')).toEqual([
+    LENGTHS.email,
+    LENGTHS.externalId,
+    LENGTHS.name,
+    LENGTHS.id,
+  ]);
+});
+
+/** The numbers in the last column of the table below a heading of the contract. */
+function table(heading: string): number[] {
+  const [, section = ''] = CONTRACT.split(`### ${heading}\n`);
+  const rows = section.split(/^#/m)[0]?.matchAll(/\| ([\d,]+) \|$/gm) ?? [];
+  return [...rows].map(([, number = '']) => Number(number.replaceAll(',', '')));
+}
+
+/** The anchors that GitHub gives to a page's headings. */
+function anchorsOf(page: string): string[] {
+  return [...page.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replace(/[^\w\s-]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+function filesIn(folder: string, name: RegExp): string[] {
+  return readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory()) return entry.name === 'node_modules' ? [] : filesIn(path, name);
+    return name.test(entry.name) ? [path] : [];
+  });
+}
