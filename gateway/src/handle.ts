@@ -1,4 +1,4 @@
-// The life of a request at /graphql, top to bottom, in the order of checks that docs/contract.md promises.
+// The life of a request at /graphql, top to bottom, in the order of checks of docs/contract.md.
 import { fail, type HttpReply, type HttpRequest } from '@partner-loyalty/runtime';
 import { readGraphqlBody } from './http/body.ts';
 import { buildResponse } from './http/response.ts';

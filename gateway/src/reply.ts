@@ -1,4 +1,4 @@
-// Ends a call at /graphql, early or late: the body of a refusal, the headers, the log line, the metric.
+// Ends a call at /graphql: the body of a refusal, the headers, the log line and the metric.
 import {
   ApiError,
   ERRORS,

@@ -19,20 +19,20 @@ test('root fields count each alias, each __typename and each duplicate', () => {
   ).toBe(4);
 });
 
-test('root fields count through fragments and in spite of @skip', () => {
+test('root fields in fragments and under @skip count', () => {
   const query =
     'query { ...A ...A ... @skip(if: true) { c: __typename } } fragment A on Query { a: __typename ...B } fragment B on Query { b: __typename }';
   expect(operationOf(query).rootFields).toBe(5);
 });
 
-test('ten root fields pass and eleven do not', () => {
+test('ten root fields are accepted, eleven are not', () => {
   expect(operationOf(`{ ${many(10, (index) => `a${index}: __typename`)} }`).excess).toBeUndefined();
   expect(operationOf(`{ ${many(11, (index) => `a${index}: __typename`)} }`).excess).toMatch(
     /root fields/,
   );
 });
 
-test('depth is counted in fields: eight pass, nine do not, inline fragments add none', () => {
+test('depth counts fields, not inline fragments: eight are accepted, nine are not', () => {
   const nested = (depth: number, open = '{ a ', close = '}') =>
     open.repeat(depth) + close.repeat(depth);
   expect(operationOf(nested(8)).excess).toBeUndefined();
@@ -40,7 +40,7 @@ test('depth is counted in fields: eight pass, nine do not, inline fragments add 
   expect(operationOf(nested(8, '{ ... { a ', '} }')).excess).toBeUndefined();
 });
 
-test('fragments that double at every step are measured at once', () => {
+test('fragments that double at every level are measured in linear time', () => {
   const chain = many(
     90,
     (index) => `fragment F${index} on T { ...F${index + 1} ...F${index + 1} }`,
@@ -50,13 +50,13 @@ test('fragments that double at every step are measured at once', () => {
   );
 });
 
-test('fragments in a circle are left to validation', () => {
+test('cyclic fragments are left to validation', () => {
   expect(
     operationOf('{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }').excess,
   ).toBeUndefined();
 });
 
-test('a thousand tokens are read, one more is refused', () => {
+test('a thousand tokens are accepted, one more is not', () => {
   const query = (names: number) => `{${many(names, () => 'a')}}`;
   expect(parseDocument(query(LIMITS.tokens - 2)).operations).toHaveLength(1);
   expect(() => parseDocument(query(LIMITS.tokens - 1))).toThrow(
@@ -64,7 +64,7 @@ test('a thousand tokens are read, one more is refused', () => {
   );
 });
 
-test('text that is no GraphQL is a syntax error', () => {
+test('text that is not GraphQL is a syntax error', () => {
   for (const query of ['', '{', '{ a(', 'query', '{ a } }', '\u0000', '{ a(b: "\n") }'])
     expect(() => parseDocument(query)).toThrow(
       expect.objectContaining({ code: 'GRAPHQL_PARSE_FAILED' }),
@@ -72,7 +72,7 @@ test('text that is no GraphQL is a syntax error', () => {
 });
 
 describe('introspection', () => {
-  test("the field's usual query passes, with every option graphql-js has", () => {
+  test("graphql-js's introspection query is accepted with every option", () => {
     const query = getIntrospectionQuery({
       descriptions: true,
       directiveIsRepeatable: true,
@@ -87,7 +87,7 @@ describe('introspection', () => {
     });
   });
 
-  test('is seen through aliases and fragments, also where it cannot stand', () => {
+  test('is recognized under aliases, in fragments and where it is invalid', () => {
     for (const query of [
       '{ a: __schema { b } }',
       '{ ...F } fragment F on Query { __type(name: "A") { name } }',
@@ -98,7 +98,7 @@ describe('introspection', () => {
     expect(operationOf('{ __typename }').introspects).toBe(false);
   });
 
-  test('may stand once', () => {
+  test('may occur once', () => {
     expect(operationOf('{ __schema { a } b: __schema { a } }').excess).toMatch(/once/);
     expect(
       operationOf('{ __schema { a } ...F } fragment F on Query { __type(name: "A") { name } }')
@@ -106,7 +106,7 @@ describe('introspection', () => {
     ).toMatch(/once/);
   });
 
-  test('nests no list that multiplies in another, directly or by fragments', () => {
+  test('must not nest multiplying lists, directly or through fragments', () => {
     expect(
       operationOf('{ __schema { types { fields { type { fields { name } } } } } }').excess,
     ).toMatch(/lists/);
@@ -121,7 +121,7 @@ describe('introspection', () => {
     expect(operationOf('{ a { fields { fields { b } } } }').excess).toBeUndefined();
   });
 
-  test('goes fifteen deep and not deeper', () => {
+  test('may nest fifteen deep, not deeper', () => {
     const deep = (levels: number) =>
       `{ __type(name: "A") ${'{ ofType '.repeat(levels - 2)}{ name }${' }'.repeat(levels - 2)} }`;
     expect(operationOf(deep(15)).excess).toBeUndefined();

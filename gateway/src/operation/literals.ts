@@ -1,4 +1,4 @@
-// Turns the literals of an operation into variables, so that callers who differ only in arguments share a plan.
+// Turns literals into variables, so that operations that differ only in arguments share a plan.
 import {
   type ASTNode,
   type DocumentNode,

@@ -1,4 +1,4 @@
-// Composes the supergraph from supergraph.yaml (rover's format) and the subgraphs' schemas, offline.
+// Composes the supergraph from supergraph.yaml, in the format of Apollo's rover, offline.
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { composeServices } from '@apollo/composition';
@@ -11,8 +11,9 @@ type SupergraphConfig = {
 };
 
 /**
- * The supergraph SDL, tags included, of the subgraphs that `configFile` lists.
- * Throws with every fault in one message: a file that cannot be read, a schema that does not compose, a tag that is no surface.
+ * The supergraph SDL, tags included, of the subgraphs in `configFile`. Throws an error that lists
+ * every fault: schemas that do not compose, tags that name no surface or are not on fields. Throws
+ * the system's error if a file cannot be read.
  */
 export function compose(configFile: string): string {
   const config: SupergraphConfig = parseYaml(readFileSync(configFile, 'utf8'));
@@ -31,7 +32,8 @@ export function compose(configFile: string): string {
   return `${supergraphSdl.trimEnd()}\n`;
 }
 
-// A misspelt tag would hide a field without a word, and a tag on a type would show the fields other subgraphs add to it.
+// A misspelt tag would silently hide a field, and a tag on a type would show the fields that other
+// subgraphs add to it.
 function misplacedTags(typeDefs: ReturnType<typeof parse>): string[] {
   const faults: string[] = [];
   visit(typeDefs, {
@@ -43,10 +45,10 @@ function misplacedTags(typeDefs: ReturnType<typeof parse>): string[] {
           ? owner.name.value
           : 'the schema';
       if (owner?.kind !== Kind.FIELD_DEFINITION)
-        faults.push(`@tag stands at ${place}; it may stand at fields only`);
+        faults.push(`@tag is on ${place}; it may be on fields only`);
       const name = tagName(tag);
       if (name === undefined || !Object.hasOwn(SURFACES, name))
-        faults.push(`@tag at ${place} names no surface`);
+        faults.push(`the @tag on ${place} names no surface`);
     },
   });
   return faults;

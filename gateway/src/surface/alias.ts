@@ -1,4 +1,4 @@
-// Keeps the names callers give to fields apart from the names the planner works with.
+// Keeps the aliases that callers choose apart from the field names that the planner relies on.
 import {
   type DocumentNode,
   type GraphQLSchema,
@@ -7,10 +7,11 @@ import {
   visit,
 } from 'graphql';
 
-// Begins every alias that was changed; one that a caller begins like this is changed too, so that it can be told back.
+// The prefix of changed aliases. A caller's alias with this prefix is changed too, so that removing
+// the prefix always restores the original.
 const GUARD = 'as__';
 
-/** Every name of a field in the graph, hidden ones included: names under which the planner may ask for something on its own account. */
+/** The names of all fields in the graph, hidden ones included: the planner may add any of them. */
 export function fieldNames(supergraph: GraphQLSchema): ReadonlySet<string> {
   const names = new Set<string>();
   for (const type of Object.values(supergraph.getTypeMap())) {
@@ -21,8 +22,8 @@ export function fieldNames(supergraph: GraphQLSchema): ReadonlySet<string> {
 }
 
 /**
- * The document with every alias changed that could be taken for a field: under the alias `memberId` a caller may ask for anything, while the
- * planner reads the key there. `responseName` tells the caller's name again.
+ * The document with every alias changed that could be mistaken for a field. A caller may alias any
+ * field as `memberId`, but the planner reads the key there. `responseName` undoes the change.
  */
 export function guardAliases(document: DocumentNode, fields: ReadonlySet<string>): DocumentNode {
   return visit(document, {
@@ -37,7 +38,7 @@ export function guardAliases(document: DocumentNode, fields: ReadonlySet<string>
   });
 }
 
-/** The name that a caller gave, of a name in a guarded document. */
+/** The response name in the caller's document, from that in the guarded one. */
 export function responseName(name: string): string {
   return name.startsWith(GUARD) ? name.slice(GUARD.length) : name;
 }

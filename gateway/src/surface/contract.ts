@@ -1,4 +1,4 @@
-// The surfaces: schemas cut from the one graph by @tag, so that a hidden field and a misspelt one are the same thing.
+// Cuts the surfaces' schemas from the one graph by @tag; to a caller, hidden fields do not exist.
 import {
   type ConstDirectiveNode,
   type DefinitionNode,
@@ -98,7 +98,7 @@ function reachableTypes(
       const target = types.get(next);
       if (target?.kind === Kind.OBJECT_TYPE_DEFINITION && !hasVisibleField(target, isVisible))
         throw new Error(
-          `${name} shows ${next} on the ${surface} surface, of which no field is visible there`,
+          `${name} shows ${next}, which has no visible field on the ${surface} surface`,
         );
       if (!reached.has(next)) pending.push(next);
     }

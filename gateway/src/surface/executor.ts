@@ -1,4 +1,4 @@
-// Executes operations of one surface: plans them, runs the plans over the transports, shapes the response.
+// Executes the operations of one surface: plans them, runs the plans, shapes the responses.
 import type { Scope, SubgraphError, Transport } from '@partner-loyalty/runtime';
 import type { DocumentNode, GraphQLSchema } from 'graphql';
 import { responseName } from './alias.ts';

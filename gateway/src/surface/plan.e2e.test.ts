@@ -1,4 +1,4 @@
-// Our execution of query plans beside stock @apollo/gateway's: the same graph, the same data, the same operations, the same answers.
+// Our execution of query plans gives the same responses as stock @apollo/gateway's.
 
 import { composeServices } from '@apollo/composition';
 import { ApolloGateway } from '@apollo/gateway';
@@ -27,7 +27,8 @@ const HEAD =
   'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@tag", "@external", "@requires", "@shareable"])';
 const P = '@tag(name: "partner")';
 
-// A graph with what a planner can meet: entities in lists of lists, interfaces, unions, names that collide, @requires, nulls that may not be.
+// A graph that tests a planner: entities in lists of lists, interfaces, unions, colliding names,
+// @requires, nulls that break the schema.
 const SHELF = `${HEAD}
   type Query { node(id: ID!): Node ${P} nodes: [Node!] ${P} books: [[Book]] ${P} any: [Any] ${P} }
   interface Node { id: ID! ${P} title: String ${P} }
@@ -136,7 +137,7 @@ function transport(schema: GraphQLSchema): Transport {
 const transports: Record<string, Transport> = { shelf: transport(shelf), store: transport(store) };
 const scope = { kind: 'partner', partnerId: 'p' } as const;
 
-test(`${OPERATIONS} generated operations are answered as stock @apollo/gateway answers them`, async () => {
+test(`${OPERATIONS} generated operations get the responses of stock @apollo/gateway`, async () => {
   process.env.APOLLO_TELEMETRY_DISABLED = 'true';
   const silence = { debug() {}, info() {}, warn() {}, error() {} };
   const { schema, execute: ours } = openExecutor('partner', supergraphSdl, transports);
@@ -164,7 +165,7 @@ test(`${OPERATIONS} generated operations are answered as stock @apollo/gateway a
       (_name, random) => ids[Math.floor(random() * ids.length)],
     );
     const document = parse(query);
-    if (validate(schema, document).length > 0) continue; // two fields of one name that do not merge
+    if (validate(schema, document).length > 0) continue; // Two fields of one name do not merge.
     const operation = document.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
     const { coerced = {} } = getVariableValues(
       schema,
@@ -180,8 +181,9 @@ test(`${OPERATIONS} generated operations are answered as stock @apollo/gateway a
       logger: silence,
     } as never);
     const answer = await ours({ document, key: query, variables, coerced, scope, requestId: 'r' });
-    // By value: stock gathers the fields of a fragment, ours stand in the order of the document (GraphQL, section 7.2.2).
-    // Without places in lists: stock counts only the objects it asked for, and so names a wrong one beside objects of other types.
+    // Compared by value: stock groups a fragment's fields, ours keep the order of the document
+    // (GraphQL, section 7.2.2). Compared without list indices: stock counts only the entities it
+    // fetched, so among objects of other types its indices are wrong.
     const told = (errors: readonly { message: string; path?: readonly unknown[] }[] = []) =>
       errors
         .map(
@@ -204,7 +206,7 @@ test(`${OPERATIONS} generated operations are answered as stock @apollo/gateway a
   expect(compared).toBeGreaterThan(OPERATIONS / 2);
 });
 
-test('an error of an entity names its own place, also among objects of other types', async () => {
+test('an error of an entity has its path, even among objects of other types', async () => {
   const { execute: ours } = openExecutor('partner', supergraphSdl, transports);
   const query = '{ nodes { id ... on Book { postage } } }';
   const answer = await ours({
@@ -219,7 +221,7 @@ test('an error of an entity names its own place, also among objects of other typ
   expect(answer.data).toEqual({ nodes: null });
 });
 
-test('response names from the prototype of objects are names like any other', async () => {
+test('response names from the prototype of objects are ordinary names', async () => {
   const { execute: ours } = openExecutor('partner', supergraphSdl, transports);
   const query =
     '{ __proto__: node(id: "b1") { toString: id constructor: title } hasOwnProperty: node(id: "x") { id } }';
@@ -236,7 +238,7 @@ test('response names from the prototype of objects are names like any other', as
   );
 });
 
-test('an alias means the same, whatever field, shown or hidden, has its name', async () => {
+test('an alias means the same even if a visible or hidden field has its name', async () => {
   const { schema, execute: ours } = openExecutor('partner', supergraphSdl, transports);
   const taken = [
     'id',
@@ -263,7 +265,7 @@ test('an alias means the same, whatever field, shown or hidden, has its name', a
     const { query, variables } = generateOperation(schema, seed, () => 'b1');
     const renamed = query.replace(/\ba\d+(?=: )/g, nameFor);
     const aliases = [...new Set(query.match(/\ba\d+(?=: )/g))];
-    // Two aliases of one name would ask for one field.
+    // Two aliases of one name would have to select the same field.
     if (new Set(aliases.map(nameFor)).size < aliases.length) continue;
     if (
       renamed === query ||

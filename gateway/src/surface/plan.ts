@@ -1,4 +1,4 @@
-// Runs a query plan over the transports: fetches in the order the planner gave, merged into one tree of data, errors with their paths.
+// Runs a query plan over the transports, merges the data and places the errors.
 import type { FetchNode, PlanNode, QueryPlanSelectionNode } from '@apollo/query-planner';
 import {
   isJsonObject,
@@ -12,7 +12,10 @@ import { isOfType, rewrite } from './rewrite.ts';
 
 export type Data = Record<string, unknown>;
 
-/** What a plan is run with. `coerced` holds the variables with their defaults, which decide conditions; subgraphs get `variables` as they came. */
+/**
+ * One run of a plan. `coerced` has the variables with their default values, which decide conditions;
+ * subgraphs get `variables` as the caller sent them.
+ */
 export type PlanRun = {
   transports: Readonly<Record<string, Transport>>;
   /** The whole graph, hidden fields included. */
@@ -21,17 +24,20 @@ export type PlanRun = {
   coerced: Data;
   scope: Scope;
   requestId: string;
-  /** Where the fetches put what they got. */
+  /** What the fetches have returned so far. */
   data: Data;
   errors: SubgraphError[];
 };
 
-/** Resolves when the plan has run, at once where every transport answers at once. Never rejects for what a subgraph does: that is in `errors`. */
+/**
+ * Runs a plan, without a promise if no transport returns one. What goes wrong in a subgraph is in
+ * `errors`, never a rejection.
+ */
 export function runPlan(node: PlanNode, run: PlanRun): void | Promise<void> {
   return runNode(node, run, []);
 }
 
-// `path` leads from the root to the objects that the node concerns; '@' stands for every item of a list.
+// `path` leads from the root to the objects that the node is about; '@' is every item of a list.
 function runNode(node: PlanNode, run: PlanRun, path: readonly string[]): void | Promise<void> {
   switch (node.kind) {
     case 'Fetch':
@@ -80,7 +86,7 @@ function runFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): void
   const transport = run.transports[serviceName];
   if (transport === undefined)
     throw new Error(`the plan names a subgraph "${serviceName}" that is not configured`);
-  const variables: Data = Object.create(null); // a variable may be called __proto__
+  const variables: Data = Object.create(null); // A variable may be named __proto__.
   for (const name of fetch.variableUsages ?? [])
     if (Object.hasOwn(run.variables, name)) variables[name] = run.variables[name];
   let places: Place[] = [];
@@ -132,7 +138,7 @@ function take(
   });
 }
 
-// Errors of entities stand where the entities do; one without a path concerns all that the fetch was for.
+// An entity's errors get the entity's path; an error without a path gets those of all entities.
 function placed(error: SubgraphError, fetch: FetchNode, places: readonly Place[]): SubgraphError[] {
   if (fetch.requires === undefined) return [error];
   const index = error.path?.[1];
@@ -141,7 +147,7 @@ function placed(error: SubgraphError, fetch: FetchNode, places: readonly Place[]
   return [{ ...error, path: [...pathOf(places[index]?.path), ...(error.path?.slice(2) ?? [])] }];
 }
 
-/** An object of the data and where it is, as a list from its end. */
+/** An object in the data and its path, as a list linked from its end. */
 type Place = { object: Data; path: Steps };
 type Steps = { before: Steps; step: string | number } | undefined;
 
@@ -149,7 +155,7 @@ function placesAt(data: Data, path: readonly string[]): Place[] {
   const places: Place[] = [];
   const walk = (value: unknown, depth: number, at: Steps): void => {
     if (Array.isArray(value)) {
-      // Lists are met where the path says '@'; lists of lists have one '@' each.
+      // The path has one '@' for each level of lists.
       for (const [step, item] of value.entries()) walk(item, depth + 1, { before: at, step });
       return;
     }
@@ -168,7 +174,7 @@ function pathOf(steps: Steps): (string | number)[] {
   return path;
 }
 
-/** The fields by which an object is known in another subgraph; null where one of them is not there. */
+/** An object's representation for another subgraph; null if one of its fields is missing. */
 function represent(
   source: unknown,
   selections: readonly QueryPlanSelectionNode[],
@@ -184,7 +190,8 @@ function represent(
       )
         continue;
       const part = represent(source, selection.selections, supergraph);
-      // What only another condition's fields would need may be absent; the rest still says which object it is.
+      // A field that only this type condition needs may be missing; the others still identify
+      // the object.
       if (part !== null) merge(representation, part);
       continue;
     }
@@ -206,7 +213,7 @@ function represented(
   return represent(value, selections, supergraph);
 }
 
-// Names are response names, which callers choose: `__proto__` has to become a property like any other.
+// Callers choose response names, so `__proto__` has to become a property like any other.
 function merge(target: Data, source: Data): void {
   for (const name of Object.keys(source)) {
     const value = source[name];

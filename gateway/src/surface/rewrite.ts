@@ -1,4 +1,4 @@
-// Changes that a plan asks for in what goes to a subgraph or comes from it: where names of different types would collide.
+// Applies a plan's rewrites to data that goes to a subgraph or comes from one.
 import type { FetchDataRewrite } from '@apollo/query-planner';
 import { type GraphQLSchema, isAbstractType, isInterfaceType, isObjectType } from 'graphql';
 
@@ -42,7 +42,7 @@ function apply(
   }
 }
 
-/** Whether an object is of a type, itself or through an interface or union; `unknown` is the answer where it does not say what it is. */
+/** Whether an object is of a type, an interface or a union; `unknown` if it has no type name. */
 export function isOfType(
   supergraph: GraphQLSchema,
   { __typename }: Data,

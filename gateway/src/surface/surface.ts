@@ -1,4 +1,4 @@
-// A surface as the gateway uses it: validates a client's operation against its schema, prepares it once, executes it.
+// A surface as the gateway uses it: validates, prepares and executes clients' operations.
 import { fail, type Scope, type Transport } from '@partner-loyalty/runtime';
 import type { GraphQLError, GraphQLSchema } from 'graphql';
 import type { ClientDocument, Operation } from '../operation/document.ts';
