@@ -68,10 +68,10 @@ describe.each(ENGINES)('on %s', (engine) => {
       const local = calls.fresh();
       const { memberId } = await calls.enroll({ email: `${local}@example.com` }, 'alpha');
       const early = activity(`early-${local}`, ['beta', String(memberId), 60, 1], NOON);
-      expect(await stage.stores.standings.record([early])).toEqual(['counted']);
+      expect(await stage.stores.standings.record([early])).toEqual(['recorded']);
       expect(await stage.stores.standings.record([early, { ...early, points: 61 }])).toEqual([
-        'known',
-        'other-content',
+        'already-recorded',
+        'conflict',
       ]);
       expect(await calls.enroll({ email: `${local}@example.com` }, 'beta')).toMatchObject({
         points: 60,

@@ -1,6 +1,6 @@
 // `loyalty activities`: imports what members earned and spent.
 import { openKeyStore } from '@partner-loyalty/gateway';
-import { openStandingsStore, type Program, type Recorded } from '@partner-loyalty/standings';
+import { openStandingsStore, type Program, type RecordOutcome } from '@partner-loyalty/standings';
 import { Command } from 'commander';
 import { checkActivityLine } from '../activityline.ts';
 import type { Verdict } from '../import.ts';
@@ -8,10 +8,10 @@ import { importSource, openSource } from '../importfile.ts';
 import type { Shell } from '../shell.ts';
 import { claimForOperator, lend } from '../stores.ts';
 
-const VERDICTS: Record<Recorded, Verdict> = {
-  counted: 'added',
-  known: 'unchanged',
-  'other-content': { refused: 'the activity is in with other content' },
+const VERDICTS: Record<RecordOutcome, Verdict> = {
+  recorded: 'added',
+  'already-recorded': 'unchanged',
+  conflict: { refused: 'the activity is in with other content' },
   'out-of-range': { refused: 'the points of the year would leave the range of Int' },
 };
 

@@ -1,24 +1,20 @@
-// The entities of the graph as the standings subgraph resolves them: the reference from the gateway, and what has been read for it.
+// The entities that the standings subgraph resolves: references that keep the standings read for them.
 import type { MaybePromise } from '@partner-loyalty/runtime';
-import type { Program } from './store/store.ts';
+import type { Program } from './rules/program.ts';
+import type { Standing } from './rules/standing.ts';
 
-/** A member's standing with one partner, now. */
-export type Current = {
-  partnerId: string;
-  program: Program | undefined;
-  points: number;
-  stays: number;
-};
+/** A member's standing with one partner in the current membership year. */
+export type CurrentStanding = Standing & { partnerId: string; program: Program | undefined };
 
 export type PartnerMemberEntity = {
   __typename: 'PartnerMemberRead';
   memberId: string;
-  current?: MaybePromise<Current>;
+  standing?: MaybePromise<CurrentStanding>;
 };
 
 export type ProfileEntity = {
   __typename: 'MemberProfile';
   memberId: string;
   activePartnerIds: string[];
-  currents?: MaybePromise<Current[]>;
+  standings?: MaybePromise<CurrentStanding[]>;
 };

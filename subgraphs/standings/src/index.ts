@@ -9,20 +9,17 @@ import { openLmdbStandingsStore } from './store/store.lmdb.ts';
 import { openMongoStandingsStore } from './store/store.mongo.ts';
 import type { StandingsStore } from './store/store.ts';
 
-export { checkActivity } from './activity.ts';
-export { checkProgram, DEFAULT_PROGRAM } from './program.ts';
-export type {
-  Activity,
-  DatedActivity,
-  Program,
-  Recorded,
-  Standing,
-  StandingsStore,
-} from './store/store.ts';
-export { tierOf } from './tiers.ts';
-export { yearOf } from './year.ts';
+export { type Activity, checkActivity, type DatedActivity } from './rules/activity.ts';
+export { checkProgram, DEFAULT_PROGRAM, type Program } from './rules/program.ts';
+export type { Standing } from './rules/standing.ts';
+export { tierOf } from './rules/tiers.ts';
+export { yearOf } from './rules/year.ts';
+export type { RecordOutcome, StandingsStore } from './store/store.ts';
 
-/** Opens the standings store: on MongoDB where the settings name one, else embedded. Throws where it cannot be had or belongs to the other environment. */
+/**
+ * Opens the standings store, on MongoDB if the settings name one and embedded otherwise. Rejects if
+ * the engine is unavailable or the store belongs to the other environment.
+ */
 export function openStandingsStore({
   mongodbUrl,
   dataDir,
@@ -33,7 +30,10 @@ export function openStandingsStore({
     : openMongoStandingsStore(mongodbUrl, environment);
 }
 
-/** The subgraph on a store, which it closes with itself. `now` tells the time that decides the current membership year. */
+/**
+ * The subgraph on a store; closing the subgraph closes the store. `now` returns the current time,
+ * which decides the current membership year.
+ */
 export function createStandings(
   store: StandingsStore,
   now: () => Date = () => new Date(),

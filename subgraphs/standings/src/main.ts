@@ -1,4 +1,4 @@
-// The standings subgraph by itself: answers signed requests over HTTP, with health and metrics on a port of their own.
+// Runs the standings subgraph in a process of its own.
 import {
   createLog,
   createMetrics,

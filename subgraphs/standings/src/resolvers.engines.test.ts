@@ -8,7 +8,8 @@ import {
 } from '@partner-loyalty/runtime';
 import { activity, ENGINES, newPlace, type Place } from '../test/engine.ts';
 import { createStandings } from './index.ts';
-import type { Program, StandingsStore } from './store/store.ts';
+import type { Program } from './rules/program.ts';
+import type { StandingsStore } from './store/store.ts';
 
 const INN: Program = {
   membershipYear: { start: '07-01', timeZone: 'Pacific/Auckland' },

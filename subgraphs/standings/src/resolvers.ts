@@ -1,52 +1,25 @@
-// Resolvers: whose behalf the request is on, the program and its current year, the store, in this order. They read what is asked for, once.
-import {
-  fail,
-  type MaybePromise,
-  mapMaybe,
-  type Scope,
-  type SubgraphContext,
-} from '@partner-loyalty/runtime';
-import type { Current, PartnerMemberEntity, ProfileEntity } from './entities.ts';
-import { clampInt } from './int.ts';
+// Resolvers: each reads the caller from the scope, then the program, then the standing.
+import { fail, type MaybePromise, mapMaybe, type Scope } from '@partner-loyalty/runtime';
+import type { CurrentStanding, PartnerMemberEntity, ProfileEntity } from './entities.ts';
+import { clampInt } from './rules/int.ts';
+import { NO_ACTIVITY } from './rules/standing.ts';
+import { tierOf } from './rules/tiers.ts';
+import { yearOf } from './rules/year.ts';
 import type { SubgraphResolvers } from './schema.generated.ts';
-import type { Standing, StandingsStore } from './store/store.ts';
-import { tierOf } from './tiers.ts';
-import { yearOf } from './year.ts';
+import type { StandingsStore } from './store/store.ts';
 
-/** `now` tells the time. The answers are synchronous where the store's are. */
+/** Resolvers on a store. `now` returns the current time. They are synchronous if the store is. */
 export function createResolvers(
   store: Pick<StandingsStore, 'program' | 'standing'>,
   now: () => Date,
 ): SubgraphResolvers {
-  const currentOf = (partnerId: string, memberId: string): MaybePromise<Current> =>
-    mapMaybe(store.program(partnerId), (program) =>
-      mapMaybe(
-        store.standing(partnerId, memberId, yearOf(program, now())),
-        (standing = NOTHING) => ({ partnerId, program, ...standing }),
-      ),
-    );
-
-  const readOf = (read: PartnerMemberEntity, { scope }: SubgraphContext): MaybePromise<Current> => {
-    read.current ??= currentOf(partnerOf(scope), read.memberId);
-    return read.current;
-  };
-
-  const profileOf = (
-    profile: ProfileEntity,
-    { scope }: SubgraphContext,
-  ): MaybePromise<Current[]> => {
-    profile.currents ??= allKnown(
-      shownPartners(profile, scope).map((partnerId) => currentOf(partnerId, profile.memberId)),
-    );
-    return profile.currents;
-  };
-
+  const { standingOf, standingsOf } = createReader(store, now);
   return {
     PartnerMemberRead: {
       __resolveReference: ({ __typename, memberId }) => ({ __typename, memberId }),
-      tier: (read, _, context) =>
-        mapMaybe(readOf(read, context), ({ program, points }) => tierOf(program, points)),
-      points: (read, _, context) => mapMaybe(readOf(read, context), ({ points }) => points),
+      tier: (entity, _, { scope }) =>
+        mapMaybe(standingOf(entity, scope), ({ program, points }) => tierOf(program, points)),
+      points: (entity, _, { scope }) => mapMaybe(standingOf(entity, scope), ({ points }) => points),
     },
     MemberProfile: {
       __resolveReference: ({ __typename, memberId, activePartnerIds }) => ({
@@ -54,14 +27,14 @@ export function createResolvers(
         memberId,
         activePartnerIds,
       }),
-      membershipYearStats: (profile, _, context) =>
-        mapMaybe(profileOf(profile, context), (currents) => ({
-          akinPoints: clampInt(currents.reduce((sum, { points }) => sum + points, 0)),
-          totalStays: clampInt(currents.reduce((sum, { stays }) => sum + stays, 0)),
+      membershipYearStats: (profile, _, { scope }) =>
+        mapMaybe(standingsOf(profile, scope), (standings) => ({
+          akinPoints: clampInt(standings.reduce((sum, { points }) => sum + points, 0)),
+          totalStays: clampInt(standings.reduce((sum, { stays }) => sum + stays, 0)),
         })),
-      partnerStandings: (profile, _, context) =>
-        mapMaybe(profileOf(profile, context), (currents) =>
-          currents.map(({ partnerId, program, points }) => ({
+      partnerStandings: (profile, _, { scope }) =>
+        mapMaybe(standingsOf(profile, scope), (standings) =>
+          standings.map(({ partnerId, program, points }) => ({
             partnerId,
             tier: tierOf(program, points),
             points,
@@ -71,22 +44,46 @@ export function createResolvers(
   };
 }
 
-const NOTHING: Standing = { points: 0, stays: 0 };
+/** Reads the standings of an entity within the caller's scope, once for all of its fields. */
+function createReader(store: Pick<StandingsStore, 'program' | 'standing'>, now: () => Date) {
+  const currentStanding = (partnerId: string, memberId: string): MaybePromise<CurrentStanding> =>
+    mapMaybe(store.program(partnerId), (program) =>
+      mapMaybe(
+        store.standing(partnerId, memberId, yearOf(program, now())),
+        (standing = NO_ACTIVITY) => ({ partnerId, program, ...standing }),
+      ),
+    );
 
-// The surfaces let no other scope come this far; these two hold where one of them is cut wrong.
-function partnerOf(scope: Scope): string {
+  return {
+    standingOf(entity: PartnerMemberEntity, scope: Scope): MaybePromise<CurrentStanding> {
+      entity.standing ??= currentStanding(callingPartner(scope), entity.memberId);
+      return entity.standing;
+    },
+    standingsOf(profile: ProfileEntity, scope: Scope): MaybePromise<CurrentStanding[]> {
+      profile.standings ??= allMaybe(
+        visiblePartners(profile, scope).map((partnerId) =>
+          currentStanding(partnerId, profile.memberId),
+        ),
+      );
+      return profile.standings;
+    },
+  };
+}
+
+// The surfaces admit no other scope; these two checks hold even if a surface is cut wrong.
+function callingPartner(scope: Scope): string {
   return scope.kind === 'partner' ? scope.partnerId : fail('INTERNAL_SERVER_ERROR');
 }
 
-/** The partners of the profile that its token shows: all, or the one that holds the token. */
-function shownPartners({ memberId, activePartnerIds }: ProfileEntity, scope: Scope): string[] {
+/** The partners that the member's token may show: all, or only the partner that holds the token. */
+function visiblePartners({ memberId, activePartnerIds }: ProfileEntity, scope: Scope): string[] {
   if (scope.kind !== 'member' || scope.memberId !== memberId) return fail('INTERNAL_SERVER_ERROR');
   return scope.partnerId === undefined
     ? activePartnerIds
     : activePartnerIds.filter((partnerId) => partnerId === scope.partnerId);
 }
 
-function allKnown<T>(values: MaybePromise<T>[]): MaybePromise<T[]> {
-  // Cast: there is no promise among them.
+function allMaybe<T>(values: MaybePromise<T>[]): MaybePromise<T[]> {
+  // Cast: none of them is a promise.
   return values.some((value) => value instanceof Promise) ? Promise.all(values) : (values as T[]);
 }

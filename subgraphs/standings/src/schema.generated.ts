@@ -25,7 +25,7 @@ export type PartnerMemberRead = {
   memberId: Scalars['ID']['output'];
   /** The tier with the calling partner in the current membership year. */
   tier: Scalars['String']['output'];
-  /** The points balance with the calling partner in the current membership year; 0 without activity. */
+  /** The points with the calling partner in the current membership year; 0 without activity. */
   points: Scalars['Int']['output'];
 };
 
@@ -33,21 +33,21 @@ export type PartnerMemberRead = {
 export type MemberProfile = {
   memberId: Scalars['ID']['output'];
   activePartnerIds: Array<Scalars['ID']['output']>;
-  /** Sums over the current membership years of the partners where the member is active. */
+  /** Totals over all partners with which the member is actively enrolled. */
   membershipYearStats: MembershipYearStats;
-  /** The standing with each partner where the member is active. */
+  /** The standing with each partner with which the member is actively enrolled. */
   partnerStandings: Array<PartnerStanding>;
 };
 
-/** Totals of the current membership years. */
+/** Totals over the current membership year of each partner. */
 export type MembershipYearStats = {
-  /** Points over all partners shown. */
+  /** The points with all partners shown. */
   akinPoints: Scalars['Int']['output'];
-  /** Stays over all partners shown. */
+  /** The stays with all partners shown. */
   totalStays: Scalars['Int']['output'];
 };
 
-/** The standing with one partner. */
+/** The standing with one partner in the current membership year. */
 export type PartnerStanding = {
   partnerId: Scalars['ID']['output'];
   tier: Scalars['String']['output'];

@@ -1,7 +1,7 @@
 // How long programs are kept.
 import type { MaybePromise } from '@partner-loyalty/runtime';
-import { keepPrograms } from './programs.ts';
-import type { Program } from './store.ts';
+import type { Program } from '../rules/program.ts';
+import { cachePrograms } from './programs.ts';
 
 const PROGRAM: Program = {
   membershipYear: { start: '01-01', timeZone: 'UTC' },
@@ -17,7 +17,7 @@ describe.each<[string, (value: Program | undefined) => MaybePromise<Program | un
   const kept = () => {
     time = 1_000;
     loads = [];
-    return keepPrograms(
+    return cachePrograms(
       (partnerId) => {
         loads.push(partnerId);
         return answer(partnerId === 'inn' ? PROGRAM : undefined);
@@ -49,14 +49,14 @@ describe.each<[string, (value: Program | undefined) => MaybePromise<Program | un
 });
 
 test('a program that is kept comes without a promise', async () => {
-  const programs = keepPrograms(async () => PROGRAM);
+  const programs = cachePrograms(async () => PROGRAM);
   await programs.get('inn');
   expect(programs.get('inn')).toBe(PROGRAM);
 });
 
 test('a failure is not kept', async () => {
   let away = true;
-  const programs = keepPrograms(async () => {
+  const programs = cachePrograms(async () => {
     if (away) throw new Error('away');
     return PROGRAM;
   });

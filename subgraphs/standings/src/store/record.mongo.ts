@@ -1,57 +1,60 @@
-// Records a batch of activities on MongoDB: all are written at once, and those that were not counted are asked about together.
+// Records a batch of activities on MongoDB and finds out what became of each.
 import { setTimeout } from 'node:timers/promises';
 import { DUPLICATE_KEY, WRITE_CONFLICT } from '@partner-loyalty/runtime';
 import { MongoBulkWriteError } from 'mongodb';
-import { fitsInt } from '../int.ts';
+import { type DatedActivity, isSameActivity } from '../rules/activity.ts';
+import { addStandings, NO_ACTIVITY, type Standing } from '../rules/standing.ts';
+import type { Collections } from './collections.mongo.ts';
 import {
   activitiesQuery,
-  type Collections,
-  counting,
-  type StoredActivity,
+  contentOf,
+  recordOperation,
   standingId,
   sumsQuery,
-} from './documents.mongo.ts';
-import type { DatedActivity, Recorded } from './store.ts';
+} from './queries.mongo.ts';
+import type { RecordOutcome } from './store.ts';
 
-/** An activity of the batch, its place in it, and the standing it counts for. */
-type Placed = { activity: DatedActivity; place: number; standing: string };
+/** An activity without an outcome yet: its index in the batch and the standing it counts towards. */
+type Pending = { activity: DatedActivity; index: number; standing: string };
 
 const MAX_ATTEMPTS = 100;
 
-/** Counts each activity once; the answers are in the order of the batch. Where it fails, a part may be counted, and repeating it is safe. */
-export async function recordSome(
+/**
+ * Records each activity once; the outcomes are in the order of the batch. If it rejects, some of the
+ * activities may be recorded, and the batch can be repeated.
+ */
+export async function recordBatch(
   collections: Collections,
   batch: readonly DatedActivity[],
-): Promise<Recorded[]> {
-  const outcomes = new Array<Recorded>(batch.length);
-  let waiting = batch.map((activity, place): Placed => {
-    return {
-      activity,
-      place,
-      standing: standingId(activity.partnerId, activity.memberId, activity.year),
-    };
+): Promise<RecordOutcome[]> {
+  const outcomes = new Array<RecordOutcome>(batch.length);
+  const withoutOutcome = (all: Pending[]) =>
+    all.filter(({ index }) => outcomes[index] === undefined);
+  let pending = batch.map((activity, index): Pending => {
+    const { partnerId, memberId, year } = activity;
+    return { activity, index, standing: standingId(partnerId, memberId, year) };
   });
-  for (let attempt = 1; waiting.length > 0; ) {
-    const before = waiting.length;
-    // Activities of one standing go together, until that comes to nothing.
-    const groups = groupsOf(waiting, attempt === 1);
-    for (const { place } of await write(collections, groups)) outcomes[place] = 'counted';
-    waiting = waiting.filter(({ place }) => outcomes[place] === undefined);
-    await explain(collections, waiting, outcomes);
-    waiting = waiting.filter(({ place }) => outcomes[place] === undefined);
-    if (waiting.length < before) continue;
+  for (let attempt = 1; pending.length > 0; ) {
+    const before = pending.length;
+    // Activities of one standing are written together until that makes no progress.
+    const groups = groupsOf(pending, attempt === 1 ? 'standing' : 'index');
+    for (const { index } of await write(collections, groups)) outcomes[index] = 'recorded';
+    pending = withoutOutcome(pending);
+    await explainUnrecorded(collections, pending, outcomes);
+    pending = withoutOutcome(pending);
+    if (pending.length < before) continue;
     if (attempt === MAX_ATTEMPTS)
-      throw new Error(`a standing was written by others ${MAX_ATTEMPTS} times in a row`);
+      throw new Error(`other writers changed a standing ${MAX_ATTEMPTS} times in a row`);
     await setTimeout(Math.random() * attempt++);
   }
   return outcomes;
 }
 
-/** Writes each group as a whole and returns the activities that were counted. */
-async function write({ standings }: Collections, groups: readonly Placed[][]): Promise<Placed[]> {
+/** Writes each group as a whole and returns the activities that were recorded. */
+async function write({ standings }: Collections, groups: readonly Pending[][]): Promise<Pending[]> {
   try {
     const operations = groups.map((group) =>
-      counting(
+      recordOperation(
         group[0]?.standing ?? '',
         group.map(({ activity }) => activity),
       ),
@@ -60,85 +63,71 @@ async function write({ standings }: Collections, groups: readonly Placed[][]): P
     return groups.flat();
   } catch (error) {
     if (!(error instanceof MongoBulkWriteError)) throw error;
-    const faults = [error.writeErrors].flat();
-    if (
-      faults.length === 0 ||
-      faults.some(({ code }) => code !== DUPLICATE_KEY && code !== WRITE_CONFLICT)
-    )
-      throw error;
-    const refused = new Set(faults.map(({ index }) => index));
-    return groups.filter((_, index) => !refused.has(index)).flat();
-  }
-}
-
-/** Notes what became of activities that were not counted; nothing for those that another write kept out, and that can be tried again. */
-async function explain(
-  collections: Collections,
-  activities: readonly Placed[],
-  outcomes: Recorded[],
-): Promise<void> {
-  if (activities.length === 0) return;
-  const ids = activities.map(({ activity }) => activity.activityId);
-  const stored = new Map(
-    (await activitiesQuery(collections, ids).toArray()).map((found) => [
-      found.activities.id,
-      found,
-    ]),
-  );
-  const missing: Placed[] = [];
-  for (const placed of activities) {
-    const found = stored.get(placed.activity.activityId);
-    if (found === undefined) missing.push(placed);
-    else outcomes[placed.place] = isSame(found, placed.activity) ? 'known' : 'other-content';
-  }
-  if (missing.length === 0) return;
-  const standings = missing.map(({ standing }) => standing);
-  const sums = new Map(
-    (await sumsQuery(collections, standings).toArray()).map((found) => [found._id, found]),
-  );
-  for (const { activity, place, standing } of missing) {
-    const { points, stays } = sums.get(standing) ?? { points: 0, stays: 0 };
-    if (!fitsInt(points + activity.points) || !fitsInt(stays + activity.stays))
-      outcomes[place] = 'out-of-range';
+    const failures = [error.writeErrors].flat();
+    const expected = failures.every(
+      ({ code }) => code === DUPLICATE_KEY || code === WRITE_CONFLICT,
+    );
+    if (failures.length === 0 || !expected) throw error;
+    const failed = new Set(failures.map(({ index }) => index));
+    return groups.filter((_, index) => !failed.has(index)).flat();
   }
 }
 
 /**
- * The activities in groups of one standing, or each by itself. Not in a group are, of several with the same id, all but the first, since the unique
- * index holds between documents, not within one; and what comes after sums that would leave Int. These have their turn when the group is written.
+ * Sets the outcomes of activities that were not recorded. Sets none for those that a concurrent
+ * write kept out, which can be written again.
  */
-function groupsOf(activities: readonly Placed[], together: boolean): Placed[][] {
-  const ids = new Set<string>();
-  const groups = new Map<
-    string | number,
-    { members: Placed[]; points: number; stays: number; full: boolean }
-  >();
-  for (const placed of activities) {
-    const { activity, standing, place } = placed;
-    const key = together ? standing : place;
-    const group = groups.get(key) ?? { members: [], points: 0, stays: 0, full: false };
-    groups.set(key, group);
-    if (ids.has(activity.activityId)) continue;
-    group.full ||=
-      !fitsInt(group.points + activity.points) || !fitsInt(group.stays + activity.stays);
-    if (group.full) continue;
-    ids.add(activity.activityId);
-    group.members.push(placed);
-    group.points += activity.points;
-    group.stays += activity.stays;
+async function explainUnrecorded(
+  collections: Collections,
+  pending: readonly Pending[],
+  outcomes: RecordOutcome[],
+): Promise<void> {
+  if (pending.length === 0) return;
+  const ids = pending.map(({ activity }) => activity.activityId);
+  const recorded = new Map(
+    (await activitiesQuery(collections, ids).toArray()).map((found) => [
+      found.activities.id,
+      contentOf(found),
+    ]),
+  );
+  const unknown: Pending[] = [];
+  for (const each of pending) {
+    const content = recorded.get(each.activity.activityId);
+    if (content === undefined) unknown.push(each);
+    else
+      outcomes[each.index] = isSameActivity(content, each.activity)
+        ? 'already-recorded'
+        : 'conflict';
   }
-  return [...groups.values()].map(({ members }) => members).filter((members) => members.length > 0);
+  if (unknown.length === 0) return;
+  const standings = await sumsQuery(
+    collections,
+    unknown.map(({ standing }) => standing),
+  ).toArray();
+  const sums = new Map(standings.map((found) => [found._id, found]));
+  for (const { activity, index, standing } of unknown) {
+    if (addStandings(sums.get(standing) ?? NO_ACTIVITY, activity) === undefined)
+      outcomes[index] = 'out-of-range';
+  }
 }
 
-/** The year plays no part: it follows from the rest, by the program of the day it was recorded. */
-function isSame(
-  { _id, activities: stored }: { _id: string; activities: StoredActivity },
-  activity: DatedActivity,
-): boolean {
-  return (
-    _id.startsWith(standingId(activity.partnerId, activity.memberId, '')) &&
-    stored.points === activity.points &&
-    stored.stays === activity.stays &&
-    stored.occurredAt.getTime() === activity.occurredAt.getTime()
-  );
+/**
+ * Groups activities for writing. Two kinds are left out until their group is written: repetitions of
+ * an ID, since the unique index holds between documents and not within one, and what follows an
+ * activity that would take its group's sums out of Int.
+ */
+function groupsOf(pending: readonly Pending[], key: 'standing' | 'index'): Pending[][] {
+  const ids = new Set<string>();
+  const groups = new Map<string | number, { sums: Standing | undefined; group: Pending[] }>();
+  for (const each of pending) {
+    const entry = groups.get(each[key]) ?? { sums: NO_ACTIVITY, group: [] };
+    groups.set(each[key], entry);
+    const { activity } = each;
+    if (ids.has(activity.activityId)) continue;
+    entry.sums = entry.sums && addStandings(entry.sums, activity);
+    if (entry.sums === undefined) continue;
+    ids.add(activity.activityId);
+    entry.group.push(each);
+  }
+  return [...groups.values()].map(({ group }) => group).filter((group) => group.length > 0);
 }

@@ -4,8 +4,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { activity, ENGINES, IMPORT, newPlace, type Place } from '../../test/engine.ts';
-import { INT_MAX, INT_MIN } from '../int.ts';
-import type { DatedActivity, Program, Recorded, Standing, StandingsStore } from './store.ts';
+import type { DatedActivity } from '../rules/activity.ts';
+import { INT_MAX, INT_MIN } from '../rules/int.ts';
+import type { Program } from '../rules/program.ts';
+import type { Standing } from '../rules/standing.ts';
+import type { RecordOutcome, StandingsStore } from './store.ts';
 
 const BILLION = 1_000_000_000;
 
@@ -22,7 +25,7 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
   const standing = async (memberId = 'ada', partnerId = 'inn', year = '2026-01-01') =>
     store.standing(partnerId, memberId, year);
   const recordOne = async (one: DatedActivity) => (await store.record([one]))[0];
-  const count = (outcomes: readonly (Recorded | undefined)[], outcome: Recorded) =>
+  const count = (outcomes: readonly (RecordOutcome | undefined)[], outcome: RecordOutcome) =>
     outcomes.filter((one) => one === outcome).length;
   const other = (...args: string[]) =>
     promisify(execFile)(process.execPath, [
@@ -42,8 +45,8 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
         activity('4', 8, { partnerId: 'spa' }),
         activity('5', 9, { year: '2025-01-01', occurredAt: new Date('2025-06-30T12:00:00Z') }),
       ]);
-      expect(outcomes).toEqual(['counted', 'counted', 'counted', 'counted', 'counted']);
-      expect(await recordOne(activity('6', -30, { stays: -1 }))).toBe('counted');
+      expect(outcomes).toEqual(['recorded', 'recorded', 'recorded', 'recorded', 'recorded']);
+      expect(await recordOne(activity('6', -30, { stays: -1 }))).toBe('recorded');
       expect(await standing()).toEqual({ points: 120, stays: 2 });
       expect(await standing('bob')).toEqual({ points: 7, stays: 0 });
       expect(await standing('ada', 'spa')).toEqual({ points: 8, stays: 0 });
@@ -66,8 +69,8 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
 
     test('an activity that is in already is known and changes nothing, also where its program has another year by now', async () => {
       await store.record([activity('1', 100)]);
-      expect(await recordOne(activity('1', 100))).toBe('known');
-      expect(await recordOne(activity('1', 100, { year: '2026-04-01' }))).toBe('known');
+      expect(await recordOne(activity('1', 100))).toBe('already-recorded');
+      expect(await recordOne(activity('1', 100, { year: '2026-04-01' }))).toBe('already-recorded');
       expect(await standing()).toEqual({ points: 100, stays: 0 });
       expect(await standing('ada', 'inn', '2026-04-01')).toBeUndefined();
     });
@@ -83,7 +86,7 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
     ])('the same id with another %s is refused and changes nothing', async (_, change) => {
       await store.record([activity('1', 100)]);
       const changed = activity('1', 100, change);
-      expect(await recordOne(changed)).toBe('other-content');
+      expect(await recordOne(changed)).toBe('conflict');
       expect(await standing()).toEqual({ points: 100, stays: 0 });
       if (change.memberId ?? change.partnerId ?? change.year) {
         expect(await standing(changed.memberId, changed.partnerId, changed.year)).toBeUndefined();
@@ -100,12 +103,12 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
         activity('1', 5),
       ];
       expect(await store.record(batch)).toEqual([
-        'counted',
-        'known',
-        'other-content',
-        'counted',
-        'other-content',
-        'known',
+        'recorded',
+        'already-recorded',
+        'conflict',
+        'recorded',
+        'conflict',
+        'already-recorded',
       ]);
       expect(await standing()).toEqual({ points: 6, stays: 0 });
     });
@@ -122,15 +125,15 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
         'out-of-range',
         'out-of-range',
       ]);
-      expect(await recordOne(activity('5', -1, { stays: 1 }))).toBe('counted');
-      expect(await recordOne(activity('4', 1))).toBe('counted');
+      expect(await recordOne(activity('5', -1, { stays: 1 }))).toBe('recorded');
+      expect(await recordOne(activity('4', 1))).toBe('recorded');
       expect(await standing()).toEqual({ points: INT_MAX, stays: 1 });
       await store.record([
         activity('6', -BILLION, { memberId: 'bob' }),
         activity('7', -BILLION, { memberId: 'bob' }),
       ]);
       expect(await recordOne(activity('8', INT_MIN + 2 * BILLION, { memberId: 'bob' }))).toBe(
-        'counted',
+        'recorded',
       );
       expect(await recordOne(activity('9', -1, { memberId: 'bob' }))).toBe('out-of-range');
       expect(await standing('bob')).toEqual({ points: INT_MIN, stays: 0 });
@@ -140,13 +143,13 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
       const stays = [BILLION, BILLION, BILLION].map((one, index) =>
         activity(`${index}`, 1, { stays: one }),
       );
-      expect(await store.record(stays)).toEqual(['counted', 'counted', 'out-of-range']);
+      expect(await store.record(stays)).toEqual(['recorded', 'recorded', 'out-of-range']);
       expect(await standing()).toEqual({ points: 2, stays: 2 * BILLION });
     });
 
     test('an activity of 0 points is one like any other', async () => {
-      expect(await recordOne(activity('1', 0))).toBe('counted');
-      expect(await recordOne(activity('1', 0))).toBe('known');
+      expect(await recordOne(activity('1', 0))).toBe('recorded');
+      expect(await recordOne(activity('1', 0))).toBe('already-recorded');
       expect(await standing()).toEqual({ points: 0, stays: 0 });
     });
 
@@ -162,15 +165,15 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
         ' ',
       ];
       const batch = ids.map((id) => activity(id, 3, { partnerId: id, memberId: id }));
-      expect(count(await store.record(batch), 'counted')).toBe(ids.length);
+      expect(count(await store.record(batch), 'recorded')).toBe(ids.length);
       for (const id of ids) expect(await standing(id, id)).toEqual({ points: 3, stays: 0 });
-      expect(count(await store.record(batch), 'known')).toBe(ids.length);
+      expect(count(await store.record(batch), 'already-recorded')).toBe(ids.length);
     });
 
     test('a batch of thousands goes in whole, once, and an empty one does nothing', async () => {
       expect(await store.record([])).toEqual([]);
-      expect(count(await store.record(IMPORT), 'counted')).toBe(IMPORT.length);
-      expect(count(await store.record(IMPORT), 'known')).toBe(IMPORT.length);
+      expect(count(await store.record(IMPORT), 'recorded')).toBe(IMPORT.length);
+      expect(count(await store.record(IMPORT), 'already-recorded')).toBe(IMPORT.length);
       await expectImported();
     });
 
@@ -219,7 +222,7 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
       const outcomes = await Promise.all(
         Array.from({ length: 50 }, () => recordOne(activity('1', 10, { stays: 1 }))),
       );
-      expect([count(outcomes, 'counted'), count(outcomes, 'known')]).toEqual([1, 49]);
+      expect([count(outcomes, 'recorded'), count(outcomes, 'already-recorded')]).toEqual([1, 49]);
       expect(await standing()).toEqual({ points: 10, stays: 1 });
     });
 
@@ -229,7 +232,7 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
           recordOne(activity(`${index}`, index, { stays: 1 })),
         ),
       );
-      expect(count(outcomes, 'counted')).toBe(50);
+      expect(count(outcomes, 'recorded')).toBe(50);
       expect(await standing()).toEqual({ points: 1_225, stays: 50 });
     });
 
@@ -238,10 +241,10 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
       const outcomes = await Promise.all(
         members.map((memberId) => recordOne(activity('1', 10, { memberId }))),
       );
-      expect([count(outcomes, 'counted'), count(outcomes, 'other-content')]).toEqual([1, 19]);
+      expect([count(outcomes, 'recorded'), count(outcomes, 'conflict')]).toEqual([1, 19]);
       const standings = await Promise.all(members.map((memberId) => standing(memberId)));
       expect(standings.map((one) => one?.points)).toEqual(
-        outcomes.map((outcome) => (outcome === 'counted' ? 10 : undefined)),
+        outcomes.map((outcome) => (outcome === 'recorded' ? 10 : undefined)),
       );
     });
 
@@ -249,7 +252,7 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
       const outcomes = await Promise.all(
         Array.from({ length: 10 }, (_, index) => recordOne(activity(`${index}`, BILLION))),
       );
-      expect([count(outcomes, 'counted'), count(outcomes, 'out-of-range')]).toEqual([2, 8]);
+      expect([count(outcomes, 'recorded'), count(outcomes, 'out-of-range')]).toEqual([2, 8]);
       expect(await standing()).toEqual({ points: 2 * BILLION, stays: 0 });
     });
 
@@ -257,7 +260,9 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
       const part = IMPORT.slice(0, 600);
       const runs = [part, part.toReversed(), part.slice(300).concat(part.slice(0, 300)), part];
       const outcomes = (await Promise.all(runs.map((run) => store.record(run)))).flat();
-      expect([count(outcomes, 'counted'), count(outcomes, 'known')]).toEqual([600, 1_800]);
+      expect([count(outcomes, 'recorded'), count(outcomes, 'already-recorded')]).toEqual([
+        600, 1_800,
+      ]);
       await expectImported(part);
     });
   });
@@ -267,8 +272,8 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
       await expect(other('import-and-die')).rejects.toMatchObject({ signal: 'SIGKILL' });
       expect(await standing('busy')).toBeDefined();
       const repeated = await store.record(IMPORT);
-      expect(count(repeated, 'known')).toBeGreaterThanOrEqual(200);
-      expect(count(repeated, 'counted') + count(repeated, 'known')).toBe(IMPORT.length);
+      expect(count(repeated, 'already-recorded')).toBeGreaterThanOrEqual(200);
+      expect(count(repeated, 'recorded') + count(repeated, 'already-recorded')).toBe(IMPORT.length);
       await expectImported();
     });
 
@@ -279,7 +284,7 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
         store.record(IMPORT.slice(0, 500)),
       ]);
       const outcomes = [...JSON.parse(one.stdout), ...JSON.parse(two.stdout), ...own];
-      expect([count(outcomes, 'counted'), count(outcomes, 'known')]).toEqual([
+      expect([count(outcomes, 'recorded'), count(outcomes, 'already-recorded')]).toEqual([
         IMPORT.length,
         IMPORT.length + 500,
       ]);
@@ -383,7 +388,7 @@ function inModel(
   sums: Map<string, Standing>,
   known: Map<string, string>,
   one: DatedActivity,
-): Recorded {
+): RecordOutcome {
   const content = JSON.stringify([
     one.partnerId,
     one.memberId,
@@ -392,11 +397,11 @@ function inModel(
     one.occurredAt,
   ]);
   const before = known.get(one.activityId);
-  if (before !== undefined) return before === content ? 'known' : 'other-content';
+  if (before !== undefined) return before === content ? 'already-recorded' : 'conflict';
   const key = `${one.partnerId}/${one.memberId}/${one.year}`;
   const { points, stays } = sums.get(key) ?? { points: 0, stays: 0 };
   if (points + one.points > INT_MAX || points + one.points < INT_MIN) return 'out-of-range';
   sums.set(key, { points: points + one.points, stays: stays + one.stays });
   known.set(one.activityId, content);
-  return 'counted';
+  return 'recorded';
 }

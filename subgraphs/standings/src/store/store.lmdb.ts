@@ -1,80 +1,62 @@
-// The standings store in an embedded LMDB: reads are synchronous, a batch is one transaction, several processes of one machine may share it.
+// The standings store in embedded LMDB, which several processes on one machine may share.
 import { type Environment, openLmdb } from '@partner-loyalty/runtime';
 import type { RootDatabase } from 'lmdb';
-import { fitsInt } from '../int.ts';
-import { keepPrograms } from './programs.ts';
-import type { Activity, DatedActivity, Program, Recorded, StandingsStore } from './store.ts';
+import { type ActivityContent, type DatedActivity, isSameActivity } from '../rules/activity.ts';
+import type { Program } from '../rules/program.ts';
+import { addStandings, NO_ACTIVITY, type Standing } from '../rules/standing.ts';
+import {
+  decodeActivity,
+  decodeStanding,
+  encodeActivity,
+  encodeStanding,
+  type StandingKey,
+  type StoredActivity,
+  type StoredStanding,
+} from './format.lmdb.ts';
+import { cachePrograms } from './programs.ts';
+import type { RecordOutcome, StandingsStore } from './store.ts';
 
-// Lists without field names, since there are millions of them.
-type StoredActivity = [
-  partnerId: string,
-  memberId: string,
-  points: number,
-  stays: number,
-  occurredAtMs: number,
-];
-type StoredStanding = [points: number, stays: number];
-
-/** Opens the store in `dataDir/standings`. Throws where the folder cannot be written or the store belongs to the other environment. */
+/**
+ * Opens the store in `dataDir/standings`. Rejects if the folder is not writable or the store belongs
+ * to the other environment.
+ */
 export async function openLmdbStandingsStore(
   dataDir: string,
   environment: Environment,
 ): Promise<StandingsStore> {
   const root = await openLmdb(dataDir, 'standings', environment);
-  // In a transaction: outside, each would begin one of its own, and have the whole process wait for whoever writes at the moment.
+  // In one transaction: outside of one, each database begins its own, which blocks the whole
+  // process while another one writes.
   const databases = await root.transaction(() => openDatabases(root));
   return createLmdbStandingsStore(root, databases);
 }
 
+type Databases = ReturnType<typeof openDatabases>;
+
 function openDatabases(root: RootDatabase) {
   return {
     programs: root.openDB<Program, string>({ name: 'programs', encoding: 'json' }),
-    standings: root.openDB<StoredStanding, string[]>({ name: 'standings' }),
+    standings: root.openDB<StoredStanding, StandingKey>({ name: 'standings' }),
     activities: root.openDB<StoredActivity, string>({ name: 'activities' }),
   };
 }
 
-function createLmdbStandingsStore(
-  root: RootDatabase,
-  databases: ReturnType<typeof openDatabases>,
-): StandingsStore {
+function createLmdbStandingsStore(root: RootDatabase, databases: Databases): StandingsStore {
   const { programs, standings, activities } = databases;
-  const kept = keepPrograms((partnerId) => programs.get(partnerId));
-
-  /** Counts activities in the current transaction. Writes come last, so that an error before them leaves nothing behind. */
-  function count(batch: readonly DatedActivity[]): Recorded[] {
-    const newActivities = new Map<string, StoredActivity>();
-    const newStandings = new Map<string, { key: string[]; sums: StoredStanding }>();
-    const outcomes = batch.map((activity): Recorded => {
-      const stored = newActivities.get(activity.activityId) ?? activities.get(activity.activityId);
-      if (stored !== undefined) return isSame(stored, activity) ? 'known' : 'other-content';
-      const key = [activity.partnerId, activity.memberId, activity.year];
-      const name = key.join('\0');
-      const [points, stays] = newStandings.get(name)?.sums ?? standings.get(key) ?? [0, 0];
-      const sums: StoredStanding = [points + activity.points, stays + activity.stays];
-      if (!sums.every(fitsInt)) return 'out-of-range';
-      newStandings.set(name, { key, sums });
-      newActivities.set(activity.activityId, toStored(activity));
-      return 'counted';
-    });
-    for (const [activityId, stored] of newActivities) activities.put(activityId, stored);
-    for (const { key, sums } of newStandings.values()) standings.put(key, sums);
-    return outcomes;
-  }
-
+  const programCache = cachePrograms((partnerId) => programs.get(partnerId));
   return {
-    program: kept.get,
+    program: programCache.get,
     async putProgram(partnerId, program) {
       await programs.put(partnerId, program);
       await root.flushed;
-      kept.forget(partnerId);
+      programCache.forget(partnerId);
     },
     standing(partnerId, memberId, year) {
-      const found = standings.get([partnerId, memberId, year]);
-      return found && { points: found[0], stays: found[1] };
+      const stored = standings.get([partnerId, memberId, year]);
+      return mapDefined(stored, decodeStanding);
     },
     async record(batch) {
-      const outcomes = await root.transaction(() => count(batch));
+      const outcomes = await root.transaction(() => recordBatch(databases, batch));
       await root.flushed;
       return outcomes;
     },
@@ -87,11 +69,41 @@ function createLmdbStandingsStore(
   };
 }
 
-function toStored({ partnerId, memberId, points, stays, occurredAt }: Activity): StoredActivity {
-  return [partnerId, memberId, points, stays, occurredAt.getTime()];
+/**
+ * Records a batch in the current transaction. The writes come last, so that an error before them
+ * leaves nothing behind.
+ */
+function recordBatch(
+  { standings, activities }: Databases,
+  batch: readonly DatedActivity[],
+): RecordOutcome[] {
+  const newActivities = new Map<string, ActivityContent>();
+  const newStandings = new Map<string, { key: StandingKey; standing: Standing }>();
+  const outcomes = batch.map((activity): RecordOutcome => {
+    const { activityId, partnerId, memberId, year } = activity;
+    const recorded =
+      newActivities.get(activityId) ?? mapDefined(activities.get(activityId), decodeActivity);
+    if (recorded !== undefined)
+      return isSameActivity(recorded, activity) ? 'already-recorded' : 'conflict';
+    const key: StandingKey = [partnerId, memberId, year];
+    const name = key.join('\0');
+    const before =
+      newStandings.get(name)?.standing ??
+      mapDefined(standings.get(key), decodeStanding) ??
+      NO_ACTIVITY;
+    const standing = addStandings(before, activity);
+    if (standing === undefined) return 'out-of-range';
+    newStandings.set(name, { key, standing });
+    newActivities.set(activityId, activity);
+    return 'recorded';
+  });
+  for (const [activityId, content] of newActivities)
+    activities.put(activityId, encodeActivity(content));
+  for (const { key, standing } of newStandings.values())
+    standings.put(key, encodeStanding(standing));
+  return outcomes;
 }
 
-/** The year plays no part: it follows from the rest, by the program of the day it was recorded. */
-function isSame(stored: StoredActivity, activity: Activity): boolean {
-  return toStored(activity).every((value, index) => value === stored[index]);
+function mapDefined<T, U>(value: T | undefined, map: (value: T) => U): U | undefined {
+  return value === undefined ? undefined : map(value);
 }

@@ -1,14 +1,14 @@
 // What the standings store asks of MongoDB itself: indexed reads and writes, uniqueness, valid documents.
 import { type Db, MongoClient } from 'mongodb';
 import { activity, newPlace, type Place } from '../../test/engine.ts';
+import type { Collections } from './collections.mongo.ts';
 import {
   activitiesQuery,
-  type Collections,
-  counting,
   programsQuery,
+  recordOperation,
   standingId,
   sumsQuery,
-} from './documents.mongo.ts';
+} from './queries.mongo.ts';
 import type { StandingsStore } from './store.ts';
 
 const YEAR = '2026-01-01';
@@ -66,7 +66,9 @@ test('recorded activities are found by their index', async () => {
 });
 
 test('counting finds its standing by the id', async () => {
-  const { filter } = counting(standingId('inn', 'member-1', YEAR), [activity('new', 1)]).updateOne;
+  const { filter } = recordOperation(standingId('inn', 'member-1', YEAR), [
+    activity('new', 1),
+  ]).updateOne;
   const plan = await collections.standings.find(filter).explain();
   expect(indexesUsed(plan)).toEqual(new Set(['_id_']));
   // DocumentDB shows by the condition that it does not go through all of that index.

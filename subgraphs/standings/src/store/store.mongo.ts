@@ -1,19 +1,19 @@
-// The standings store on MongoDB: every activity is counted by one guarded write, so that no transaction is needed.
+// The standings store on MongoDB, which needs no transactions.
 import { batchLoad, type Environment, type Mongo, openMongo } from '@partner-loyalty/runtime';
-import {
-  type Collections,
-  openCollections,
-  programsQuery,
-  standingId,
-  sumsQuery,
-} from './documents.mongo.ts';
-import { keepPrograms } from './programs.ts';
-import { recordSome } from './record.mongo.ts';
-import type { Program, Recorded, Standing, StandingsStore } from './store.ts';
+import type { Program } from '../rules/program.ts';
+import type { Standing } from '../rules/standing.ts';
+import { type Collections, openCollections } from './collections.mongo.ts';
+import { cachePrograms } from './programs.ts';
+import { programsQuery, standingId, sumsQuery } from './queries.mongo.ts';
+import { recordBatch } from './record.mongo.ts';
+import type { RecordOutcome, StandingsStore } from './store.ts';
 
-const RECORDED_AT_ONCE = 500;
+const BATCH_SIZE = 500;
 
-/** Opens the store in the URL's database. Throws where the server cannot be reached or the store belongs to the other environment. */
+/**
+ * Opens the store in the URL's database. Rejects if the server is unreachable or the store belongs to
+ * the other environment.
+ */
 export async function openMongoStandingsStore(
   url: string,
   environment: Environment,
@@ -29,46 +29,41 @@ export async function openMongoStandingsStore(
 
 function createMongoStandingsStore(collections: Collections, mongo: Mongo): StandingsStore {
   const { standings, programs } = collections;
-  const sums = batchLoad(
-    async (ids) =>
-      new Map(
-        (await sumsQuery(collections, ids).toArray()).map((found) => [found._id, sumsOf(found)]),
-      ),
-  );
-  const program = batchLoad(async (ids) => {
-    const found = await programsQuery(collections, ids).toArray();
-    return new Map(found.map(({ _id, ...rest }): [string, Program] => [_id, rest]));
+  const loadStanding = batchLoad(async (ids) => {
+    const found = await sumsQuery(collections, ids).toArray();
+    return new Map(
+      found.map(({ _id, points, stays }): [string, Standing] => [_id, { points, stays }]),
+    );
   });
-  const kept = keepPrograms(program);
+  const loadProgram = batchLoad(async (ids) => {
+    const found = await programsQuery(collections, ids).toArray();
+    return new Map(found.map(({ _id, ...program }): [string, Program] => [_id, program]));
+  });
+  const programCache = cachePrograms(loadProgram);
 
   return {
-    program: kept.get,
+    program: programCache.get,
     async putProgram(partnerId, { membershipYear, tiers }) {
       await programs.replaceOne({ _id: partnerId }, { membershipYear, tiers }, { upsert: true });
-      kept.forget(partnerId);
+      programCache.forget(partnerId);
     },
-    standing: (partnerId, memberId, year) => sums(standingId(partnerId, memberId, year)),
+    standing: (partnerId, memberId, year) => loadStanding(standingId(partnerId, memberId, year)),
     async record(activities) {
-      const outcomes: Recorded[] = [];
-      for (let from = 0; from < activities.length; from += RECORDED_AT_ONCE) {
-        outcomes.push(
-          ...(await recordSome(collections, activities.slice(from, from + RECORDED_AT_ONCE))),
-        );
+      const outcomes: RecordOutcome[] = [];
+      for (let from = 0; from < activities.length; from += BATCH_SIZE) {
+        const batch = activities.slice(from, from + BATCH_SIZE);
+        outcomes.push(...(await recordBatch(collections, batch)));
       }
       return outcomes;
     },
     async isEmpty() {
-      const first = { projection: { _id: 1 } };
+      const idOnly = { projection: { _id: 1 } };
       return (
-        (await programs.findOne({}, first)) === null &&
-        (await standings.findOne({}, first)) === null
+        (await programs.findOne({}, idOnly)) === null &&
+        (await standings.findOne({}, idOnly)) === null
       );
     },
     ready: mongo.ready,
     close: mongo.close,
   };
-}
-
-function sumsOf({ points, stays }: Standing): Standing {
-  return { points, stays };
 }

@@ -1,47 +1,29 @@
-// What the standings subgraph asks of its store, in domain words; store.lmdb.ts and store.mongo.ts answer it.
+// The store of the standings subgraph, in domain terms; implemented by store.lmdb.ts and store.mongo.ts.
 import type { MaybePromise } from '@partner-loyalty/runtime';
+import type { DatedActivity } from '../rules/activity.ts';
+import type { Program } from '../rules/program.ts';
+import type { Standing } from '../rules/standing.ts';
 
-/** A partner's program (contract, section 4, Standing). */
-export type Program = {
-  membershipYear: {
-    /** First day, "MM-DD". */
-    start: string;
-    /** IANA time zone. */
-    timeZone: string;
-  };
-  /** Ascending by the points they take. */
-  tiers: { name: string; points: number }[];
-};
-
-/** Points and stays of one member with one partner in one membership year. */
-export type Standing = { points: number; stays: number };
-
-export type Activity = {
-  activityId: string;
-  partnerId: string;
-  memberId: string;
-  /** Negative for a reversal. */
-  points: number;
-  stays: number;
-  occurredAt: Date;
-};
-
-/** An activity and the membership year it falls into, as year.ts tells it. */
-export type DatedActivity = Activity & { year: string };
-
-/** What became of an activity: counted now, counted before, or refused: the id has other content, or the sum would leave Int. */
-export type Recorded = 'counted' | 'known' | 'other-content' | 'out-of-range';
+/**
+ * What became of an activity: recorded now, recorded before, or refused, either because its ID is
+ * recorded with other content or because a sum would leave the range of Int.
+ */
+export type RecordOutcome = 'recorded' | 'already-recorded' | 'conflict' | 'out-of-range';
 
 export type StandingsStore = {
-  /** The partner's program; undefined where it has none. May be a few seconds old. */
+  /** The partner's program, at most a few seconds old; undefined if it has none. */
   program(partnerId: string): MaybePromise<Program | undefined>;
   putProgram(partnerId: string, program: Program): Promise<void>;
-  /** The standing of one partner-year; undefined without activity. One indexed read. */
+  /** The standing of one membership year, by one indexed read; undefined without activity. */
   standing(partnerId: string, memberId: string, year: string): MaybePromise<Standing | undefined>;
-  /** Records activities, each exactly once, whatever runs at the same time or crashed before; the answers are in the order of the activities. */
-  record(activities: readonly DatedActivity[]): Promise<Recorded[]>;
+  /**
+   * Records each activity exactly once, whatever else runs at the same time and wherever an earlier
+   * run crashed. The outcomes are in the order of the activities.
+   */
+  record(activities: readonly DatedActivity[]): Promise<RecordOutcome[]>;
+  /** Whether there is neither a program nor an activity. */
   isEmpty(): Promise<boolean>;
-  /** Resolves when the engine answers; rejects otherwise. */
+  /** Resolves if the engine responds; rejects otherwise. */
   ready(): Promise<void>;
   close(): Promise<void>;
 };

@@ -1,7 +1,6 @@
 // Where membership years begin, in zones whose clocks make that interesting.
 import fc from 'fast-check';
-import { checkProgram } from './program.ts';
-import type { Program } from './store/store.ts';
+import { checkProgram, type Program } from './program.ts';
 import { yearOf } from './year.ts';
 
 const program = (start: string, timeZone: string): Program =>

@@ -4,9 +4,20 @@ import { isJsonObject } from '@partner-loyalty/runtime';
 import { Temporal } from 'temporal-polyfill';
 import { INT_MAX } from './int.ts';
 import { integerOf, strayFaults, textOf } from './json.ts';
-import type { Program } from './store/store.ts';
 
-/** Holds for a partner without a program. */
+/** A partner's program: its membership year and its tiers. */
+export type Program = {
+  membershipYear: {
+    /** The first day, "MM-DD". */
+    start: string;
+    /** IANA time zone. */
+    timeZone: string;
+  };
+  /** In ascending order of the points they require. */
+  tiers: { name: string; points: number }[];
+};
+
+/** The program of a partner that has none of its own. */
 export const DEFAULT_PROGRAM: Program = {
   membershipYear: { start: '01-01', timeZone: 'UTC' },
   tiers: [{ name: 'MEMBER', points: 0 }],

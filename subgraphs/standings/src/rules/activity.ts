@@ -3,7 +3,22 @@
 import { isJsonObject } from '@partner-loyalty/runtime';
 import { Temporal } from 'temporal-polyfill';
 import { integerOf, strayFaults, textOf } from './json.ts';
-import type { Activity } from './store/store.ts';
+
+export type Activity = {
+  activityId: string;
+  partnerId: string;
+  memberId: string;
+  /** Negative for a reversal, as stays are. */
+  points: number;
+  stays: number;
+  occurredAt: Date;
+};
+
+/** What a repeated activity ID must repeat as well. */
+export type ActivityContent = Omit<Activity, 'activityId'>;
+
+/** An activity and the membership year it falls into, named as yearOf names it. */
+export type DatedActivity = Activity & { year: string };
 
 const LONGEST_ID = 128;
 const LARGEST = 1_000_000_000;
@@ -57,6 +72,20 @@ export function checkActivity(json: unknown, now: Date): Activity | string {
     if (value === undefined) faults.push(`${property} is not ${RULES[property as keyof Activity]}`); // Object.entries forgets the names
   }
   return faults.join('; ');
+}
+
+/**
+ * Whether two activities have the same content. The membership year is no part of it: it follows
+ * from the rest and from the program at the time of recording.
+ */
+export function isSameActivity(one: ActivityContent, other: ActivityContent): boolean {
+  return (
+    one.partnerId === other.partnerId &&
+    one.memberId === other.memberId &&
+    one.points === other.points &&
+    one.stays === other.stays &&
+    one.occurredAt.getTime() === other.occurredAt.getTime()
+  );
 }
 
 function instantOf(value: unknown, latestMs: number): Date | undefined {

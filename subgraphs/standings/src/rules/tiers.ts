@@ -1,0 +1,12 @@
+// The tier that a number of points reaches (docs/contract.md, Standing).
+import { DEFAULT_PROGRAM, type Program } from './program.ts';
+
+/**
+ * The name of the highest tier that the points reach, or of the lowest tier if they reach none,
+ * as a negative sum does not.
+ */
+export function tierOf(program: Program | undefined, points: number): string {
+  const { tiers } = program ?? DEFAULT_PROGRAM;
+  const [lowest = { name: '' }] = tiers;
+  return (tiers.findLast((tier) => tier.points <= points) ?? lowest).name;
+}
