@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Starts the operator's command: on a Node that runs TypeScript by itself directly, on an older one through tsx.
+// Starts the operator's command, through tsx on a Node that does not run TypeScript.
 if (!process.features.typescript) {
   const { register } = await import('tsx/esm/api');
   register();

@@ -1,9 +1,9 @@
 // The operator's command: `npx loyalty`.
 import { readEnv, readSettings } from '@partner-loyalty/runtime';
 import { runCommand } from './cli/command.ts';
-import { createShell } from './cli/shell.ts';
+import { createShell } from './cli/shell/shell.ts';
 
-// A reader that has seen enough, as `| head -1`, is no fault.
+// A reader that closes the pipe early, such as `| head -1`, is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) =>
   process.exit(error.code === 'EPIPE' ? 0 : 1),
 );

@@ -1,6 +1,5 @@
-// Everything in one process: `npm start`. The one place where stores, subgraphs, transports, gateway and ports are put together.
+// Runs the gateway and its subgraphs in one process: `npm start`.
 import { openKeyStore, serveGateway, sharedCounters } from '@partner-loyalty/gateway';
-import { type MembersStore, openMembersStore, startMembers } from '@partner-loyalty/members';
 import {
   createHttpTransport,
   createInProcessTransport,
@@ -13,16 +12,9 @@ import {
   type Settings,
   type Transport,
 } from '@partner-loyalty/runtime';
-import {
-  createStandings,
-  openStandingsStore,
-  type StandingsStore,
-} from '@partner-loyalty/standings';
 import { banner, endpointOf } from './demo/banner.ts';
 import { fillDemo, storesForDemo } from './demo/demo.ts';
-
-/** A subgraph that runs in this process comes with its store. */
-type Reached<Store> = { transport: Transport; store?: Store };
+import { SUBGRAPHS, type SubgraphStores } from './subgraphs.ts';
 
 const settings = settingsOrExit();
 const log = createLog(settings.logLevel);
@@ -31,24 +23,16 @@ const metrics = createMetrics();
 await runWorkers({ settings, log, start, shared: sharedCounters(settings) });
 
 async function start(lifecycle: Lifecycle): Promise<void> {
-  const { environment, host, membersUrl, standingsUrl } = settings;
-
   const keys = await openKeyStore(settings);
   lifecycle.opened('keys', keys.close);
-  const members = membersUrl === undefined ? await membersHere() : elsewhere('members', membersUrl);
-  lifecycle.opened('members', members.transport.close);
-  const standings =
-    standingsUrl === undefined ? await standingsHere() : elsewhere('standings', standingsUrl);
-  lifecycle.opened('standings', standings.transport.close);
+  const stores: Partial<SubgraphStores> = {};
+  const transports = {
+    members: await connect('members', stores, lifecycle),
+    standings: await connect('standings', stores, lifecycle),
+  };
 
-  const empty = await storesForDemo(settings, {
-    keys,
-    members: members.store,
-    standings: standings.store,
-  });
-  const demoKeys = empty && (await fillDemo(empty, new Date()));
-
-  const transports = { members: members.transport, standings: standings.transport };
+  const emptyStores = await storesForDemo(settings, { keys, ...stores });
+  const demoKeys = emptyStores && (await fillDemo(emptyStores, new Date()));
   const { port } = await serveGateway({
     settings,
     keyStore: keys,
@@ -62,34 +46,34 @@ async function start(lifecycle: Lifecycle): Promise<void> {
   const [partner] = await keys.partners();
   process.stdout.write(
     banner({
-      environment,
-      endpoint: endpointOf(host, port),
+      environment: settings.environment,
+      endpoint: endpointOf(settings.host, port),
       demoKeys,
       partnerId: partner?.partnerId,
     }),
   );
 }
 
-async function membersHere(): Promise<Reached<MembersStore>> {
-  const store = await openMembersStore(settings);
-  return {
-    store,
-    transport: createInProcessTransport(
-      await startMembers(store, settings, { log, metrics }),
-      log,
-      metrics,
-    ),
-  };
-}
-
-async function standingsHere(): Promise<Reached<StandingsStore>> {
-  const store = await openStandingsStore(settings);
-  return { store, transport: createInProcessTransport(createStandings(store), log, metrics) };
-}
-
-function elsewhere(name: string, url: string): Reached<never> {
-  const { subgraphSecret = '' } = settings; // Settings with a subgraph's address are refused without it.
-  return { transport: createHttpTransport({ name, url, secret: subgraphSecret, log, metrics }) };
+/** Connects to a subgraph in another process, or starts it in this one and adds its store to `stores`. */
+async function connect<Name extends keyof SubgraphStores>(
+  name: Name,
+  stores: Partial<SubgraphStores>,
+  lifecycle: Lifecycle,
+): Promise<Transport> {
+  const { remoteUrl, openStore, start } = SUBGRAPHS[name];
+  const url = remoteUrl(settings);
+  let transport: Transport;
+  if (url === undefined) {
+    const store = await openStore(settings);
+    stores[name] = store;
+    const subgraph = await start(store, settings, { log, metrics });
+    transport = createInProcessTransport(subgraph, log, metrics);
+  } else {
+    const secret = settings.subgraphSecret ?? ''; // The settings require it along with the address.
+    transport = createHttpTransport({ name, url, secret, log, metrics });
+  }
+  lifecycle.opened(name, transport.close);
+  return transport;
 }
 
 function settingsOrExit(): Settings {

@@ -1,4 +1,4 @@
-// The operator's command on partners and keys: what it prints, what it refuses, what it leaves in the stores.
+// The operator's command on partners and keys: its output, refusals, and effect on the stores.
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -100,12 +100,12 @@ describe.each(ENGINES)('on %s', (_name, open) => {
     folder.remove();
   });
 
-  test('a partner that exists is refused and stays as it was', async () => {
+  test('an existing partner is refused and stays as it was', async () => {
     await loyaltyJson(env, 'partners', 'create', 'blue', '--name', 'Blue');
     expect(await loyalty(env, 'partners', 'create', 'blue', '--name', 'Other')).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'loyalty: partner blue exists already\n',
+      stderr: 'loyalty: partner blue already exists\n',
     });
     expect(await loyaltyJson(env, 'partners', 'list')).toMatchObject([{ name: 'Blue' }]);
   });
@@ -139,7 +139,7 @@ describe.each(ENGINES)('on %s', (_name, open) => {
     ]);
   });
 
-  test('what is not there is said to be not there', async () => {
+  test('an unknown partner or key is reported', async () => {
     expect(await loyalty(env, 'keys', 'create', 'blue')).toEqual({
       code: 1,
       stdout: '',
@@ -203,51 +203,67 @@ describe('on an empty store', () => {
     [
       'an id with a space',
       ['partners', 'create', 'blue hotels', '--name', 'Blue'],
-      /a partner id has/,
+      /the partner ID must have/,
     ],
     [
       'an id over 64 characters',
       ['partners', 'create', 'b'.repeat(65), '--name', 'Blue'],
-      /a partner id has/,
+      /the partner ID must have/,
     ],
-    ['an empty id', ['partners', 'create', '', '--name', 'Blue'], /a partner id has/],
-    ['an empty name', ['partners', 'create', 'blue', '--name', ' '], /--name takes/],
+    ['an empty id', ['partners', 'create', '', '--name', 'Blue'], /the partner ID must have/],
+    ['an empty name', ['partners', 'create', 'blue', '--name', ' '], /--name must not be empty/],
     [
       'a name with a line break',
       ['partners', 'create', 'blue', '--name', 'Blue\nHotels'],
-      /--name takes/,
+      /--name must not contain control characters/,
     ],
     [
       'a name over 100 characters',
       ['partners', 'create', 'blue', '--name', 'b'.repeat(101)],
-      /--name takes/,
+      /--name must have at most 100 characters/,
     ],
-    ['a budget of 0', create('--budget', '0'), /--budget takes/],
-    ['a budget with a fraction', create('--budget', '1.5'), /--budget takes/],
-    ['a budget in words', create('--budget', 'ten'), /--budget takes/],
-    ['a page without an origin', create('--magic-link-url', '/sign-in'), /--magic-link-url takes/],
+    [
+      'a budget of 0',
+      create('--budget', '0'),
+      /--budget must be an integer from 1 to 1,000,000,000/,
+    ],
+    [
+      'a budget with a fraction',
+      create('--budget', '1.5'),
+      /--budget must be an integer from 1 to 1,000,000,000/,
+    ],
+    [
+      'a budget in words',
+      create('--budget', 'ten'),
+      /--budget must be an integer from 1 to 1,000,000,000/,
+    ],
+    [
+      'a page without an origin',
+      create('--magic-link-url', '/sign-in'),
+      /--magic-link-url must be an absolute http or https URL/,
+    ],
     [
       'a page by another protocol',
       create('--magic-link-url', 'javascript:alert(1)'),
-      /--magic-link-url takes/,
+      /--magic-link-url must be an absolute http or https URL/,
     ],
     [
-      'a program that is not there',
+      'a program file that does not exist',
       create('--program', join(folder.path, 'none.json')),
       /--program: .*no such file/,
     ],
     [
       'an expiry in the past',
       ['keys', 'create', 'blue', '--expires', '2020-01-01T00:00:00Z'],
-      /in the future/,
+      /--expires must be in the future/,
     ],
     [
       'an expiry without an offset',
       ['keys', 'create', 'blue', '--expires', '2099-01-01T00:00:00'],
-      /--expires takes/,
+      /--expires must be an ISO 8601 time/,
     ],
     [
-      'a file that is not there',
+      'a file that does not exist',
       ['members', 'import', join(folder.path, 'none.ndjson')],
       /no such file/,
     ],
@@ -263,17 +279,17 @@ describe('on an empty store', () => {
     ['that is not JSON', 'tiers:'],
     ['that is a list', '[]'],
     ['with a property given twice', '{"tiers":[],"tiers":[]}'],
-    ['with nothing in it', '{}'],
+    ['that is empty', '{}'],
     [
       'that starts on 02-29',
       JSON.stringify({ ...PROGRAM, membershipYear: { start: '02-29', timeZone: 'UTC' } }),
     ],
     [
-      'in a time zone that is none',
+      'in an unknown time zone',
       JSON.stringify({ ...PROGRAM, membershipYear: { start: '01-01', timeZone: 'Moon/Crater' } }),
     ],
     ['without tiers', JSON.stringify({ ...PROGRAM, tiers: [] })],
-    ['with a property nobody knows', JSON.stringify({ ...PROGRAM, currency: 'miles' })],
+    ['with an unknown property', JSON.stringify({ ...PROGRAM, currency: 'miles' })],
   ])('a program %s is refused in one line, and no partner is made', async (_name, text) => {
     const { code, stdout, stderr } = await loyalty(env, ...create('--program', file(text)));
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -281,7 +297,7 @@ describe('on an empty store', () => {
     expect((await loyalty(env, 'partners', 'list', '--json')).stdout).toBe('');
   });
 
-  test('wrong settings are one line that names each', async () => {
+  test('all wrong settings are named in one line', async () => {
     const { code, stderr } = await loyalty(
       { PORT: 'many', ENVIRONMENT: 'test' },
       'partners',
@@ -301,7 +317,7 @@ describe('on an empty store', () => {
   });
 });
 
-test('for people, lists are aligned and a new key comes with a warning', async () => {
+test('for people, lists are aligned and a new key comes with a note', async () => {
   const folder = temporaryFolder();
   const env = { DATA_DIR: folder.path };
   expect(await loyalty(env, 'partners', 'list')).toMatchObject({
@@ -321,13 +337,13 @@ test('for people, lists are aligned and a new key comes with a warning', async (
   folder.remove();
 });
 
-test('supergraph compose --check says that the committed graph is up to date, and writes nothing', async () => {
+test('supergraph compose --check confirms that the committed graph is up to date', async () => {
   expect(await loyaltyJson({}, 'supergraph', 'compose', '--check')).toEqual([
     { file: 'gateway/supergraph.graphql', changed: false },
   ]);
 });
 
-test('as a process: results on stdout, exit codes, and a reader that goes away', async () => {
+test('as a process: results on stdout, exit codes, and a reader that closes the pipe', async () => {
   const folder = temporaryFolder();
   const env = { DATA_DIR: folder.path };
   const created = await spawnLoyalty(env, '--json', 'partners', 'create', 'blue', '--name', 'Blue')
@@ -337,7 +353,7 @@ test('as a process: results on stdout, exit codes, and a reader that goes away',
   expect(await spawnLoyalty(env, 'partners', 'create', 'blue', '--name', 'Blue').ran).toEqual({
     code: 1,
     stdout: '',
-    stderr: 'loyalty: partner blue exists already\n',
+    stderr: 'loyalty: partner blue already exists\n',
   });
   const line = `'${process.execPath}' '${join(import.meta.dirname, '../loyalty.js')}' partners list | true`;
   expect(spawnSync('sh', ['-c', line], { env: { ...bareEnv(), ...env } }).stderr.toString()).toBe(

@@ -1,4 +1,4 @@
-// The operator's command as a function: arguments in, exit code out.
+// The operator's command as a function: takes arguments, returns an exit code.
 import { Command, CommanderError } from 'commander';
 import { activitiesCommand } from './commands/activities.ts';
 import { keysCommand } from './commands/keys.ts';
@@ -6,7 +6,7 @@ import { membersCommand } from './commands/members.ts';
 import { partnersCommand } from './commands/partners.ts';
 import { supergraphCommand } from './commands/supergraph.ts';
 import { tokensCommand } from './commands/tokens.ts';
-import { oneLine, type Shell } from './shell.ts';
+import { oneLine, type Shell } from './shell/shell.ts';
 
 const GROUPS = [
   partnersCommand,
@@ -17,37 +17,38 @@ const GROUPS = [
   supergraphCommand,
 ];
 
-/** Runs one command. Resolves to 0, or to 1 after one line on stderr that says why; never rejects. */
+/** Runs one command. Resolves to 0, or to 1 after one line on stderr with the reason; never rejects. */
 export async function runCommand(args: readonly string[], shell: Shell): Promise<0 | 1> {
   const program = new Command('loyalty')
     .description(
-      'Partners, keys, members and activities of the loyalty platform.\nReads the same settings as the service, beside which it may run.',
+      'Manage the partners, keys, members and activities of the loyalty platform.\n' +
+        'Uses the same settings as the service, and may run beside it.',
     )
-    .option('--json', 'print one JSON object a line')
+    .option('--json', 'print one JSON object per line')
     .hook('preAction', () => {
       shell.json = program.opts().json === true;
     });
   for (const group of GROUPS) program.addCommand(group(shell));
-  silence(program, shell);
+  redirectOutput(program, shell);
   try {
     await program.parseAsync(args, { from: 'user' });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
-    shell.note(`loyalty: ${reason(error)}`);
+    shell.note(`loyalty: ${reasonOf(error)}`);
     return 1;
   }
 }
 
-function reason(error: unknown): string {
+function reasonOf(error: unknown): string {
   if (error instanceof CommanderError && error.code === 'commander.help')
-    return 'a command is missing; --help lists them';
+    return 'a command is missing; --help lists all commands';
   return oneLine(error).replace(/^error: /, '');
 }
 
-/** Has commander throw its errors, to be printed as one line, instead of printing and exiting by itself. */
-function silence(command: Command, shell: Shell): void {
+/** Makes commander throw its errors instead of printing them and exiting. */
+function redirectOutput(command: Command, shell: Shell): void {
   command.exitOverride().configureHelp({ showGlobalOptions: true });
   command.configureOutput({ writeOut: (text) => shell.write(text), writeErr: () => undefined });
-  for (const child of command.commands) silence(child, shell);
+  for (const child of command.commands) redirectOutput(child, shell);
 }

@@ -8,6 +8,15 @@ export { HEADERS, type HeaderRow } from './http/headers.ts';
 export { errorBody, errorReply, type HttpReply } from './http/reply.ts';
 export type { HttpRequest } from './http/request.ts';
 export { type HttpServer, serveHttp } from './http/server.ts';
+export {
+  createParser,
+  integer,
+  isLongerThan,
+  optional,
+  type Parsed,
+  quoted,
+  text,
+} from './input.ts';
 export { isJsonObject } from './json.ts';
 export { type MaybePromise, mapMaybe } from './maybe.ts';
 export { createLog, LOG_FIELDS, type Log, type LogFields } from './observe/log.ts';

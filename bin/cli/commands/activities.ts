@@ -1,26 +1,25 @@
-// `loyalty activities`: imports what members earned and spent.
-import { openKeyStore } from '@partner-loyalty/gateway';
-import { openStandingsStore, type Program, type RecordOutcome } from '@partner-loyalty/standings';
+// `loyalty activities`: imports what members earned and gave back.
+import type { Program, RecordOutcome } from '@partner-loyalty/standings';
 import { Command } from 'commander';
-import { checkActivityLine } from '../activityline.ts';
-import type { Verdict } from '../import.ts';
-import { importSource, openSource } from '../importfile.ts';
-import type { Shell } from '../shell.ts';
-import { claimForOperator, lend } from '../stores.ts';
+import { createActivityLineParser } from '../import/activity.ts';
+import type { ImportOutcome } from '../import/importer.ts';
+import { openSource, runImport } from '../import/run.ts';
+import type { Shell } from '../shell/shell.ts';
+import { claimForOperator, withStore } from '../shell/stores.ts';
 
-const VERDICTS: Record<RecordOutcome, Verdict> = {
+const OUTCOMES: Record<RecordOutcome, ImportOutcome> = {
   recorded: 'added',
   'already-recorded': 'unchanged',
-  conflict: { refused: 'the activity is in with other content' },
-  'out-of-range': { refused: 'the points of the year would leave the range of Int' },
+  conflict: { refused: 'activityId must not be that of an activity with other content' },
+  'out-of-range': { refused: 'points and stays must not take the year out of the range of Int' },
 };
 
 export function activitiesCommand(shell: Shell): Command {
-  const group = new Command('activities').description('what members earned and spent');
+  const group = new Command('activities').description('manage what members earned and gave back');
   group
     .command('import')
-    .description('import activities; a repeated import changes nothing')
-    .argument('<file>', 'NDJSON, an activity a line; - for stdin')
+    .description('import activities; repeating an import changes nothing')
+    .argument('<file>', 'NDJSON with one activity per line; - for stdin')
     .action((file: string) => importActivities(shell, file));
   return group;
 }
@@ -28,17 +27,17 @@ export function activitiesCommand(shell: Shell): Command {
 async function importActivities(shell: Shell, file: string): Promise<void> {
   const settings = shell.settings();
   const source = await openSource(file);
-  await lend(openKeyStore(settings), (keys) =>
-    lend(openStandingsStore(settings), async (standings) => {
+  await withStore('keys', settings, (keys) =>
+    withStore('standings', settings, async (standings) => {
       const programs = new Map<string, Program | undefined>();
       const load = async (partnerId: string) =>
         programs.set(partnerId, await standings.program(partnerId));
       await Promise.all((await keys.partners()).map(({ partnerId }) => load(partnerId)));
-      await importSource(shell, 'activities', source, {
-        check: (line) => checkActivityLine(line, programs, new Date()),
+      await runImport(shell, 'activities', source, {
+        parse: createActivityLineParser(programs),
         async store(activities) {
           await claimForOperator(keys);
-          return (await standings.record(activities)).map((recorded) => VERDICTS[recorded]);
+          return (await standings.record(activities)).map((outcome) => OUTCOMES[outcome]);
         },
       });
     }),

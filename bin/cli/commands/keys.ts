@@ -1,90 +1,89 @@
-// `loyalty keys`: makes, lists and revokes the keys of partners.
-import { issueKey, type KeyRecord, openKeyStore } from '@partner-loyalty/gateway';
+// `loyalty keys`: creates, lists and revokes the keys of partners.
+import { issueKey, type KeyRecord, type KeyStore } from '@partner-loyalty/gateway';
 import { Command } from 'commander';
-import { parseInstant } from '../instant.ts';
-import { CommandError, type Shell } from '../shell.ts';
-import { claimForOperator, lend } from '../stores.ts';
+import * as z from 'zod';
+import { typed } from '../shell/argument.ts';
+import { parseInstant } from '../shell/instant.ts';
+import { CommandError, type Shell } from '../shell/shell.ts';
+import { claimForOperator, withStore } from '../shell/stores.ts';
 
 export function keysCommand(shell: Shell): Command {
-  const group = new Command('keys').description('the keys that partners call with');
+  const group = new Command('keys').description('manage the keys that partners authenticate with');
   group
     .command('create')
-    .description('make a key and print it, this once')
-    .argument('<partner>', "the partner's id")
-    .option('--expires <instant>', 'when it stops working, as 2030-01-31T12:00:00Z')
-    .action((partnerId: string, options: { expires?: string }) =>
-      create(shell, partnerId, options.expires),
+    .description('create a key and print it, this one time')
+    .argument('<partner>', "the partner's ID")
+    .option(
+      '--expires <time>',
+      'when it stops working, such as 2030-01-31T12:00:00Z',
+      typed('--expires', futureInstant),
+    )
+    .action((partnerId: string, { expires }: { expires?: Date }) =>
+      create(shell, partnerId, expires),
     );
   group
     .command('list')
     .description("list a partner's keys, without the keys themselves")
-    .argument('<partner>', "the partner's id")
+    .argument('<partner>', "the partner's ID")
     .action((partnerId: string) => list(shell, partnerId));
   group
     .command('revoke')
-    .description('stop a key, within 5 seconds everywhere')
-    .argument('<keyid>', "the key's id, as listed")
+    .description('revoke a key; within 5 seconds it works nowhere')
+    .argument('<keyid>', "the key's ID, as listed")
     .action((keyId: string) => revoke(shell, keyId));
   return group;
 }
 
-async function create(shell: Shell, partnerId: string, expires: string | undefined): Promise<void> {
-  const expiresAt = expires === undefined ? undefined : checkExpiry(expires);
+const futureInstant = z
+  .string()
+  .transform((given, context) => {
+    const instant = parseInstant(given);
+    if (instant !== undefined) return instant;
+    context.addIssue('must be an ISO 8601 time with its zone, such as 2030-01-31T12:00:00Z');
+    return z.NEVER;
+  })
+  .refine((instant) => instant.getTime() > Date.now(), 'must be in the future');
+
+async function create(shell: Shell, partnerId: string, expiresAt?: Date): Promise<void> {
   const settings = shell.settings();
   const { key, record } = issueKey(settings.environment, partnerId, new Date(), expiresAt);
-  await lend(openKeyStore(settings), async (keys) => {
-    if ((await keys.partner(partnerId)) === undefined)
-      throw new CommandError(`there is no partner ${JSON.stringify(partnerId)}`);
+  await withStore('keys', settings, async (keys) => {
+    await requirePartner(keys, partnerId);
     await claimForOperator(keys);
     await keys.createKey(record);
   });
   shell.print({ keyId: record.keyId, key });
-  if (!shell.json) shell.note('Keep the key now: only its hash is stored.');
+  if (!shell.json) shell.note('Save the key now: only its hash is stored.');
 }
 
 async function list(shell: Shell, partnerId: string): Promise<void> {
-  const records = await lend(openKeyStore(shell.settings()), async (keys) => {
-    if ((await keys.partner(partnerId)) === undefined)
-      throw new CommandError(`there is no partner ${JSON.stringify(partnerId)}`);
+  const records = await withStore('keys', shell.settings(), async (keys) => {
+    await requirePartner(keys, partnerId);
     return keys.keys(partnerId);
   });
   if (records.length === 0)
     shell.note(`partner ${partnerId} has no keys yet: loyalty keys create ${partnerId}`);
   else
     shell.printAll(
-      records.map(({ keyId, ...record }) => ({
-        keyId,
-        partnerId,
-        state: stateOf(record),
-        ...datesOf(record),
-      })),
+      records.map((record) => {
+        const { keyId, createdAt, expiresAt, revokedAt } = record;
+        return { keyId, partnerId, state: stateOf(record), createdAt, expiresAt, revokedAt };
+      }),
     );
 }
 
 async function revoke(shell: Shell, keyId: string): Promise<void> {
   const revokedAt = new Date();
-  await lend(openKeyStore(shell.settings()), async (keys) => {
+  await withStore('keys', shell.settings(), async (keys) => {
     if (!(await keys.revokeKey(keyId, revokedAt)))
       throw new CommandError(`there is no key ${JSON.stringify(keyId)}`);
   });
   shell.print({ keyId, state: 'revoked' });
 }
 
-function checkExpiry(given: string): Date {
-  const expiresAt = parseInstant(given);
-  if (expiresAt === undefined)
-    throw new CommandError('--expires takes an instant, as 2030-01-31T12:00:00Z');
-  if (expiresAt.getTime() <= Date.now())
-    throw new CommandError('--expires has to be in the future');
-  return expiresAt;
-}
-
-function datesOf({
-  createdAt,
-  expiresAt,
-  revokedAt,
-}: Pick<KeyRecord, 'createdAt' | 'expiresAt' | 'revokedAt'>) {
-  return { createdAt, expiresAt, revokedAt };
+async function requirePartner(keys: KeyStore, partnerId: string): Promise<void> {
+  if ((await keys.partner(partnerId)) === undefined)
+    throw new CommandError(`there is no partner ${JSON.stringify(partnerId)}`);
 }
 
 function stateOf({ expiresAt, revokedAt }: Pick<KeyRecord, 'expiresAt' | 'revokedAt'>): string {

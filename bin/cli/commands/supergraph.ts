@@ -1,34 +1,34 @@
-// `loyalty supergraph`: composes the graph of the subgraphs' schemas.
+// `loyalty supergraph`: composes the supergraph from the schemas of the subgraphs.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { compose, SUPERGRAPH_FILE } from '@partner-loyalty/gateway';
 import { Command } from 'commander';
-import { CommandError, type Shell } from '../shell.ts';
+import { CommandError, type Shell } from '../shell/shell.ts';
 
 const CONFIG = join(import.meta.dirname, '../../../supergraph.yaml');
 
 export function supergraphCommand(shell: Shell): Command {
-  const group = new Command('supergraph').description('the graph that the gateway serves');
+  const group = new Command('supergraph').description('manage the graph that the gateway serves');
   group
     .command('compose')
     .description('compose supergraph.yaml into gateway/supergraph.graphql')
-    .option('--check', 'write nothing; fail where the file is not up to date')
-    .action((options: { check?: boolean }) => writeSupergraph(shell, options.check === true));
+    .option('--check', 'write nothing; fail if the file is out of date')
+    .action((options: { check?: boolean }) => composeSupergraph(shell, options.check === true));
   return group;
 }
 
-function writeSupergraph(shell: Shell, checkOnly: boolean): void {
+function composeSupergraph(shell: Shell, checkOnly: boolean): void {
   const composed = compose(CONFIG);
-  const upToDate = composed === current();
+  const upToDate = composed === currentSupergraph();
   if (checkOnly && !upToDate)
     throw new CommandError(
-      'gateway/supergraph.graphql is not up to date: loyalty supergraph compose',
+      'gateway/supergraph.graphql is out of date: run loyalty supergraph compose',
     );
   if (!upToDate) writeFileSync(SUPERGRAPH_FILE, composed);
   shell.print({ file: 'gateway/supergraph.graphql', changed: !upToDate });
 }
 
-function current(): string | undefined {
+function currentSupergraph(): string | undefined {
   try {
     return readFileSync(SUPERGRAPH_FILE, 'utf8');
   } catch {

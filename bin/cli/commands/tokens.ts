@@ -1,25 +1,19 @@
 // `loyalty tokens`: ID tokens of the built-in provider, and the keys that sign them.
-import { openKeyStore } from '@partner-loyalty/gateway';
-import {
-  ensureSigningKey,
-  issueIdToken,
-  openMembersStore,
-  rotateSigningKey,
-} from '@partner-loyalty/members';
+import { ensureSigningKey, issueIdToken, rotateSigningKey } from '@partner-loyalty/members';
 import { Command } from 'commander';
-import { CommandError, type Shell } from '../shell.ts';
-import { claimForOperator, lend } from '../stores.ts';
+import { CommandError, type Shell } from '../shell/shell.ts';
+import { claimForOperator, withStore } from '../shell/stores.ts';
 
 export function tokensCommand(shell: Shell): Command {
-  const group = new Command('tokens').description('ID tokens of the built-in provider');
+  const group = new Command('tokens').description('manage ID tokens of the built-in provider');
   group
     .command('issue')
-    .description('make an ID token of a member, valid for an hour')
-    .argument('<memberid>', "the member's id")
+    .description('issue an ID token of a member, valid for an hour')
+    .argument('<memberid>', "the member's ID")
     .action((memberId: string) => issue(shell, memberId));
   group
     .command('rotate-key')
-    .description('sign with the next key from now on; tokens of the former one stay valid')
+    .description('sign with the next key from now on; tokens signed before stay valid')
     .action(() => rotateKey(shell));
   return group;
 }
@@ -28,7 +22,7 @@ async function issue(shell: Shell, memberId: string): Promise<void> {
   const settings = shell.settings();
   const { environment, sandboxUrl, productionUrl, idTokenIssuer } = settings;
   const issuer = environment === 'sandbox' ? sandboxUrl : productionUrl;
-  const { idToken } = await lend(openMembersStore(settings), async (members) => {
+  const { idToken } = await withStore('members', settings, async (members) => {
     const member = await members.member(memberId);
     if (member === undefined)
       throw new CommandError(`there is no member ${JSON.stringify(memberId)}`);
@@ -36,17 +30,15 @@ async function issue(shell: Shell, memberId: string): Promise<void> {
     return issueIdToken(members.signingKeys, { memberId, email: member.email }, issuer, new Date());
   });
   if (idTokenIssuer !== undefined)
-    shell.note(
-      'ID_TOKEN_ISSUER names another provider: the gateway takes its tokens alone, not this one',
-    );
+    shell.note('the gateway will refuse this token: ID_TOKEN_ISSUER names another provider');
   if (shell.json) shell.print({ idToken });
   else shell.write(`${idToken}\n`);
 }
 
 async function rotateKey(shell: Shell): Promise<void> {
   const settings = shell.settings();
-  await lend(openKeyStore(settings), claimForOperator);
-  const kid = await lend(openMembersStore(settings), ({ signingKeys }) =>
+  await withStore('keys', settings, claimForOperator);
+  const kid = await withStore('members', settings, ({ signingKeys }) =>
     rotateSigningKey(signingKeys, Date.now()),
   );
   shell.print({ kid });

@@ -9,8 +9,8 @@ import { openLmdbStandingsStore } from './store/store.lmdb.ts';
 import { openMongoStandingsStore } from './store/store.mongo.ts';
 import type { StandingsStore } from './store/store.ts';
 
-export { type Activity, checkActivity, type DatedActivity } from './rules/activity.ts';
-export { checkProgram, DEFAULT_PROGRAM, type Program } from './rules/program.ts';
+export { type Activity, createActivityParser, type DatedActivity } from './rules/activity.ts';
+export { DEFAULT_PROGRAM, type Program, parseProgram } from './rules/program.ts';
 export type { Standing } from './rules/standing.ts';
 export { tierOf } from './rules/tiers.ts';
 export { yearOf } from './rules/year.ts';

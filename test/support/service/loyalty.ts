@@ -6,7 +6,7 @@ import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { readSettings } from '@partner-loyalty/runtime';
 import { runCommand } from '../../../bin/cli/command.ts';
-import { createShell } from '../../../bin/cli/shell.ts';
+import { createShell } from '../../../bin/cli/shell/shell.ts';
 
 /** Settings, as environment variables. */
 export type Env = Record<string, string>;

@@ -1,11 +1,9 @@
-// A partner's program: checked out of JSON, and the one that holds where a partner has none (contract, section 4, Standing).
-
-import { isJsonObject } from '@partner-loyalty/runtime';
+// A partner's program: its membership year and its tiers (docs/contract.md, Standing).
+import { createParser, integer, type Parsed, text } from '@partner-loyalty/runtime';
 import { Temporal } from 'temporal-polyfill';
+import * as z from 'zod';
 import { INT_MAX } from './int.ts';
-import { integerOf, strayFaults, textOf } from './json.ts';
 
-/** A partner's program: its membership year and its tiers. */
 export type Program = {
   membershipYear: {
     /** The first day, "MM-DD". */
@@ -23,97 +21,80 @@ export const DEFAULT_PROGRAM: Program = {
   tiers: [{ name: 'MEMBER', points: 0 }],
 };
 
-const LONGEST_NAME = 100;
-const MOST_TIERS = 100;
-
 /**
- * The program in a JSON value, its tiers ascending and its time zone spelt as IANA does. Throws an Error whose message, one line, names every fault.
- * The lowest tier may take points: it is also the tier of everything below, since a member always has one.
+ * Parses a program from JSON. Its tiers come out in ascending order, its time zone as IANA spells it.
+ * The lowest tier may require points: a member always has a tier, so it also holds below them.
  */
-export function checkProgram(json: unknown): Program {
-  const faults: string[] = [];
-  const program = programOf(json, faults);
-  if (faults.length > 0) throw new Error(`the program is not usable: ${faults.join('; ')}`);
-  return program;
+export function parseProgram(json: unknown): Parsed<Program> {
+  return parse(json);
 }
 
-function programOf(json: unknown, faults: string[]): Program {
-  if (!isJsonObject(json)) {
-    faults.push('it is not a JSON object');
-    return DEFAULT_PROGRAM;
-  }
-  faults.push(...strayFaults(json, ['membershipYear', 'tiers']));
-  return {
-    membershipYear: membershipYearOf(json.membershipYear, faults),
-    tiers: tiersOf(json.tiers, faults),
-  };
-}
+const MAX_NAME = 100;
+const MAX_TIERS = 100;
 
-function membershipYearOf(json: unknown, faults: string[]): Program['membershipYear'] {
-  if (!isJsonObject(json)) {
-    faults.push('membershipYear is not an object with start and timeZone');
-    return DEFAULT_PROGRAM.membershipYear;
-  }
-  faults.push(...strayFaults(json, ['start', 'timeZone'], 'membershipYear: '));
-  if (json.start === '02-29')
-    faults.push('membershipYear.start is 02-29, a day that most years do not have');
-  else if (!isDayOfEveryYear(json.start))
-    faults.push('membershipYear.start is not a day as "MM-DD"');
-  const timeZone = timeZoneOf(json.timeZone);
-  if (timeZone === undefined)
-    faults.push('membershipYear.timeZone is not an IANA time zone such as "Europe/Paris"');
-  return { start: String(json.start), timeZone: timeZone ?? '' };
-}
+const start = z
+  .string()
+  .refine((day) => day !== '02-29', {
+    error: 'must not be 02-29, a day that most years do not have',
+    abort: true,
+  })
+  .refine(isDay, 'must be a day as "MM-DD"');
 
-function tiersOf(json: unknown, faults: string[]): Program['tiers'] {
-  if (!Array.isArray(json) || json.length === 0 || json.length > MOST_TIERS) {
-    faults.push(`tiers is not a list of 1 to ${MOST_TIERS} tiers`);
-    return [];
-  }
-  const tiers = json.map((tier: unknown, index) => tierOf(tier, `tiers[${index}]`, faults));
+const timeZone = z.string().transform((name, context) => {
+  const known = ianaName(name);
+  if (known !== undefined) return known;
+  context.addIssue('must be an IANA time zone such as "Europe/Paris"');
+  return z.NEVER;
+});
+
+const tier = z.strictObject({ name: text(MAX_NAME), points: integer(0, INT_MAX) });
+type Tier = z.output<typeof tier>;
+
+const listOfTiers = `must be a list of 1 to ${MAX_TIERS} tiers`;
+const tiers = z
+  .array(tier, listOfTiers)
+  .min(1, listOfTiers)
+  .max(MAX_TIERS, listOfTiers)
+  .superRefine(refuseDuplicates, { when: ({ value }) => Array.isArray(value) })
+  .transform((parsed) => parsed.toSorted((one, other) => one.points - other.points));
+
+const parse = createParser(
+  z.strictObject({ membershipYear: z.strictObject({ start, timeZone }), tiers }),
+);
+
+/** Adds an issue for each name and each number of points that an earlier tier has as well. */
+function refuseDuplicates(
+  parsed: readonly Partial<Tier>[],
+  context: z.core.$RefinementCtx<Tier[]>,
+): void {
   for (const property of ['name', 'points'] as const) {
     const seen = new Set<unknown>();
-    for (const [index, { [property]: value }] of tiers.entries()) {
+    for (const [index, { [property]: value }] of parsed.entries()) {
       if (value === undefined) continue;
       if (seen.has(value))
-        faults.push(
-          `tiers[${index}].${property} is ${JSON.stringify(value)}, as that of another tier`,
-        );
+        context.addIssue({
+          code: 'custom',
+          path: [index, property],
+          message: 'must not be that of another tier',
+        });
       seen.add(value);
     }
   }
-  return tiers
-    .map(({ name = '', points = 0 }) => ({ name, points }))
-    .sort((one, other) => one.points - other.points);
 }
 
-function tierOf(json: unknown, at: string, faults: string[]): Partial<Program['tiers'][number]> {
-  if (!isJsonObject(json)) {
-    faults.push(`${at} is not an object with name and points`);
-    return {};
-  }
-  faults.push(...strayFaults(json, ['name', 'points'], `${at}: `));
-  const name = textOf(json.name, LONGEST_NAME);
-  if (name === undefined)
-    faults.push(`${at}.name is not a text of 1 to ${LONGEST_NAME} characters`);
-  const points = integerOf(json.points, 0, INT_MAX);
-  if (points === undefined) faults.push(`${at}.points is not an integer from 0 to ${INT_MAX}`);
-  return { ...(name !== undefined && { name }), ...(points !== undefined && { points }) };
-}
-
-function isDayOfEveryYear(start: unknown): boolean {
-  if (typeof start !== 'string' || !/^\d\d-\d\d$/.test(start)) return false;
+function isDay(day: string): boolean {
+  if (!/^\d\d-\d\d$/.test(day)) return false;
   try {
-    Temporal.PlainDate.from(`2001-${start}`);
+    Temporal.PlainDate.from(`2001-${day}`);
     return true;
   } catch {
     return false;
   }
 }
 
-function timeZoneOf(name: unknown): string | undefined {
-  // Offsets such as "+05:30" are time zones to Temporal, but no names of IANA's.
-  if (typeof name !== 'string' || !/^[A-Za-z]/.test(name)) return undefined;
+function ianaName(name: string): string | undefined {
+  // Temporal also accepts offsets such as "+05:30", which are not in IANA's database.
+  if (!/^[A-Za-z]/.test(name)) return undefined;
   try {
     return new Temporal.ZonedDateTime(0n, name).timeZoneId;
   } catch {

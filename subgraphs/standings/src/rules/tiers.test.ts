@@ -1,11 +1,11 @@
-// The rule from points to a tier.
+// The tier that a number of points reaches.
 import fc from 'fast-check';
+import { programOf } from '../../test/program.ts';
 import { INT_MAX, INT_MIN } from './int.ts';
-import { checkProgram } from './program.ts';
 import { tierOf } from './tiers.ts';
 
 const program = (...tiers: [name: string, points: number][]) =>
-  checkProgram({
+  programOf({
     membershipYear: { start: '01-01', timeZone: 'UTC' },
     tiers: tiers.map(([name, points]) => ({ name, points })),
   });
@@ -23,7 +23,7 @@ test.each([
   expect(tierOf(program(['Blue', 0], ['Silver', 1_000], ['Gold', 5_000]), points)).toBe(tier);
 });
 
-test('below the points that the lowest tier takes, it is the lowest', () => {
+test('points below those that the lowest tier requires are in the lowest tier', () => {
   expect(tierOf(program(['Founder', 100], ['Patron', 200]), 0)).toBe('Founder');
 });
 
@@ -35,19 +35,19 @@ test('without a program there is one tier', () => {
   ]);
 });
 
-test('more points never make a lower tier, and the order in which tiers were written plays no part', () => {
+test('more points never make a lower tier, in whatever order the tiers are written', () => {
   const int = fc.integer({ min: INT_MIN, max: INT_MAX });
   const thresholds = fc.uniqueArray(fc.integer({ min: 0, max: INT_MAX }), {
     minLength: 1,
     maxLength: 12,
   });
   fc.assert(
-    fc.property(thresholds, int, int, (takes, one, other) => {
-      const tiers = takes.map((points): [string, number] => [`tier ${points}`, points]);
+    fc.property(thresholds, int, int, (required, one, other) => {
+      const tiers = required.map((points): [string, number] => [`tier ${points}`, points]);
       const rank = (points: number) => Number(tierOf(program(...tiers), points).slice(5));
       expect(rank(Math.max(one, other))).toBeGreaterThanOrEqual(rank(Math.min(one, other)));
       expect(rank(one)).toBe(
-        Math.max(Math.min(...takes), ...takes.filter((points) => points <= one)),
+        Math.max(Math.min(...required), ...required.filter((points) => points <= one)),
       );
       expect(tierOf(program(...tiers.toReversed()), one)).toBe(tierOf(program(...tiers), one));
     }),

@@ -1,18 +1,19 @@
-// Where membership years begin, in zones whose clocks make that interesting.
+// When membership years begin, in time zones with unusual clocks.
 import fc from 'fast-check';
-import { checkProgram, type Program } from './program.ts';
+import { programOf } from '../../test/program.ts';
+import type { Program } from './program.ts';
 import { yearOf } from './year.ts';
 
 const program = (start: string, timeZone: string): Program =>
-  checkProgram({ membershipYear: { start, timeZone }, tiers: [{ name: 'Member', points: 0 }] });
+  programOf({ membershipYear: { start, timeZone }, tiers: [{ name: 'Member', points: 0 }] });
 
-/** The first instant of a year, by the time of the zone or of UTC, and the year. */
+/** Membership years with their first instants. */
 const BORDERS: [what: string, start: string, timeZone: string, first: string, year: string][] = [
   ['UTC', '01-01', 'UTC', '2026-01-01T00:00:00Z', '2026-01-01'],
   ['the last day of the year', '12-31', 'UTC', '2026-12-31T00:00:00Z', '2026-12-31'],
   ['Auckland in winter', '07-01', 'Pacific/Auckland', '2026-07-01T00:00:00+12:00', '2026-07-01'],
   [
-    'Auckland in summer, where the year starts in the UTC year before',
+    'Auckland in summer: the year starts in the UTC year before',
     '01-01',
     'Pacific/Auckland',
     '2027-01-01T00:00:00+13:00',
@@ -32,9 +33,15 @@ const BORDERS: [what: string, start: string, timeZone: string, first: string, ye
     '2026-01-01T00:00:00+14:00',
     '2026-01-01',
   ],
-  ['Kolkata, half an hour off', '04-01', 'Asia/Kolkata', '2026-04-01T00:00:00+05:30', '2026-04-01'],
   [
-    'Chatham, three quarters of an hour off',
+    'Kolkata, half an hour off the hour',
+    '04-01',
+    'Asia/Kolkata',
+    '2026-04-01T00:00:00+05:30',
+    '2026-04-01',
+  ],
+  [
+    'Chatham, three quarters of an hour off the hour',
     '07-01',
     'Pacific/Chatham',
     '2026-07-01T00:00:00+12:45',
@@ -104,7 +111,7 @@ const BORDERS: [what: string, start: string, timeZone: string, first: string, ye
     '2011-12-30',
   ],
   [
-    'a day before zones had names',
+    'a time before time zones',
     '01-01',
     'Europe/Paris',
     '1900-01-01T00:00:00+00:09:21',
@@ -112,7 +119,7 @@ const BORDERS: [what: string, start: string, timeZone: string, first: string, ye
   ],
 ];
 
-/** An instant with an offset of seconds too, which Date does not read. */
+/** Milliseconds of an instant whose offset may have seconds, which Date does not parse. */
 function instant(text: string): number {
   const [, local = '', sign, hours, minutes, seconds = '0'] =
     /^(.{19})(?:Z|([+-])(\d\d):(\d\d)(?::(\d\d))?)$/.exec(text) ?? [];
@@ -152,7 +159,7 @@ const time = fc.date({
   noInvalidDate: true,
 });
 
-test('a year holds the local dates from its first day to the day before the next, told without the code under test', () => {
+test('a year contains the local dates from its first day to the day before the next one', () => {
   fc.assert(
     fc.property(zone, start, time, (timeZone, first, at) => {
       const local = new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' }).format(at);
@@ -163,18 +170,18 @@ test('a year holds the local dates from its first day to the day before the next
   );
 });
 
-test('later instants never fall into earlier years, and what was asked before does not change an answer', () => {
+test('later instants never fall into earlier years, and cached starts change no answer', () => {
   fc.assert(
     fc.property(
       zone,
       start,
       fc.array(time, { minLength: 2, maxLength: 20 }),
       (timeZone, first, times) => {
-        const kept = program(first, timeZone);
+        const shared = program(first, timeZone);
         const sorted = times.toSorted((one, other) => one.getTime() - other.getTime());
-        const years = sorted.map((at) => yearOf(kept, at));
+        const years = sorted.map((at) => yearOf(shared, at));
         expect(years).toEqual(years.toSorted());
-        expect(times.map((at) => yearOf(kept, at))).toEqual(
+        expect(times.map((at) => yearOf(shared, at))).toEqual(
           times.map((at) => yearOf(program(first, timeZone), at)),
         );
       },

@@ -1,32 +1,32 @@
-// What a command works with: the settings, and where it prints, as JSON lines or as aligned text.
+// What a command works with: the settings, and output as JSON lines or as aligned text.
 import type { Settings } from '@partner-loyalty/runtime';
 
-/** A fault of the operator's input or situation: its message is the one line that is printed. */
+/** A failure that the operator can act on; its message is the one line that is printed. */
 export class CommandError extends Error {}
 
-/** A printed value; undefined is left out. */
+/** A result with named values; those that are undefined are left out. */
 export type Row = Record<string, string | number | boolean | Date | undefined>;
 
 export type Shell = {
-  /** Throws with every fault of the settings. */
+  /** Throws an Error that names every fault of the settings. */
   settings(): Settings;
   /** Whether `--json` was given. */
   json: boolean;
-  /** Prints the result: one JSON object a line with `--json`, aligned text otherwise. */
+  /** Prints a result: a line of JSON with `--json`, aligned text otherwise. */
   print(row: Row): void;
-  /** Prints results: one JSON object a line each with `--json`, a table otherwise. */
+  /** Prints results: a line of JSON for each with `--json`, a table otherwise. */
   printAll(rows: Row[]): void;
-  /** Text on stdout, as it is. */
+  /** Writes text to stdout as it is. */
   write(text: string): void;
-  /** A line for people, on stderr. */
+  /** Writes a line for people to stderr. */
   note(text: string): void;
   stderr: Terminal;
 };
 
-/** Where people read: a terminal, or a file or pipe. */
+/** A terminal, a file or a pipe. */
 export type Terminal = NodeJS.WritableStream & { isTTY?: boolean };
 
-/** A shell that prints results to stdout, and nothing else there. */
+/** A shell that writes results, and nothing else, to stdout. */
 export function createShell(
   stdout: NodeJS.WritableStream,
   stderr: Terminal,
@@ -44,7 +44,7 @@ export function createShell(
   return shell;
 }
 
-/** An error as one line, whatever it holds. */
+/** The message of an error in one line. */
 export function oneLine(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return text

@@ -1,4 +1,4 @@
-// The progress of an import, on a terminal and elsewhere.
+// The progress of an import, on a terminal and anywhere else.
 import { PassThrough } from 'node:stream';
 import { createProgress } from './progress.ts';
 
@@ -7,7 +7,7 @@ function terminal(isTTY: boolean): { stderr: PassThrough & { isTTY?: boolean }; 
   return { stderr, text: () => String(stderr.read() ?? '') };
 }
 
-test('on a terminal: share, lines, rate and time left', () => {
+test('a terminal shows a bar, lines, their rate and the time left', () => {
   const { stderr, text } = terminal(true);
   const progress = createProgress(stderr, 'members', 1_000);
   progress.update(500, 12_345);
@@ -15,7 +15,7 @@ test('on a terminal: share, lines, rate and time left', () => {
   expect(text()).toMatch(/members .*50% \| 12,345 lines \| [\d,]+\/s \| \S+ left/s);
 });
 
-test('from stdin, whose size is not known: lines and rate', () => {
+test('for stdin, whose size is unknown, it shows lines and their rate', () => {
   const { stderr, text } = terminal(true);
   const progress = createProgress(stderr, 'members', 0);
   progress.update(500, 12_345);
@@ -23,19 +23,19 @@ test('from stdin, whose size is not known: lines and rate', () => {
   expect(text()).toMatch(/members 12,345 lines \| [\d,]+\/s/);
 });
 
-test('a line is printed whole, in place of the bar', () => {
+test('a line replaces the bar and is printed whole', () => {
   const { stderr, text } = terminal(true);
   const progress = createProgress(stderr, 'members', 1_000);
-  progress.line('line 3: not JSON');
+  progress.line('line 3: must be JSON');
   progress.stop();
-  expect(text()).toContain('\r\u001b[Kline 3: not JSON\n');
+  expect(text()).toContain('\r\u001b[Kline 3: must be JSON\n');
 });
 
-test('in a file or pipe there are the lines alone', () => {
+test('a file or a pipe gets only the lines', () => {
   const { stderr, text } = terminal(false);
   const progress = createProgress(stderr, 'members', 1_000);
   progress.update(500, 12_345);
-  progress.line('line 3: not JSON');
+  progress.line('line 3: must be JSON');
   progress.stop();
-  expect(text()).toBe('line 3: not JSON\n');
+  expect(text()).toBe('line 3: must be JSON\n');
 });

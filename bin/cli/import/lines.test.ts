@@ -1,4 +1,4 @@
-// The lines of a stream: numbers, ends, marks and bounds.
+// The lines of a stream: their numbers, endings and limits.
 import fc from 'fast-check';
 import { type Line, linesOf } from './lines.ts';
 
@@ -12,7 +12,7 @@ async function lines(text: string | Buffer, size = 3, maxBytes?: number): Promis
   return all;
 }
 
-test('lines are numbered from 1, blank ones counted, the last one without an end', async () => {
+test('lines are numbered from 1, including blank ones and a last one without an ending', async () => {
   expect(await lines('one\n\nthree')).toEqual([
     { number: 1, text: 'one' },
     { number: 2, text: '' },
@@ -20,19 +20,19 @@ test('lines are numbered from 1, blank ones counted, the last one without an end
   ]);
 });
 
-test('an empty file has no lines, and a final newline starts none', async () => {
+test('an empty file has no lines, and a final line feed begins none', async () => {
   expect(await lines('')).toEqual([]);
   expect(await lines('one\n')).toEqual([{ number: 1, text: 'one' }]);
 });
 
-test('CRLF ends a line as LF does, and a byte order mark is no part of the first line', async () => {
+test('CRLF ends a line as LF does, and a byte order mark is ignored', async () => {
   expect(await lines('\uFEFFone\r\ntwo\r\n')).toEqual([
     { number: 1, text: 'one' },
     { number: 2, text: 'two' },
   ]);
 });
 
-test('a line that is not UTF-8 is a fault of its own, the others stand', async () => {
+test('a line that is not UTF-8 is a fault, and the other lines are read', async () => {
   const bytes = Buffer.concat([
     Buffer.from('é\n'),
     Buffer.from([0xff, 0xfe, 0x0a]),
@@ -41,26 +41,26 @@ test('a line that is not UTF-8 is a fault of its own, the others stand', async (
   for (const size of [1, 2, 64]) {
     expect(await lines(bytes, size)).toEqual([
       { number: 1, text: 'é' },
-      { number: 2, fault: 'not UTF-8' },
+      { number: 2, fault: 'must be UTF-8' },
       { number: 3, text: 'ü' },
     ]);
   }
 });
 
-test('a line over the bound is a fault, in one piece or many, first, middle or last', async () => {
+test('a line over the limit is a fault: in one piece or many, first, middle or last', async () => {
   const long = 'x'.repeat(11);
   for (const size of [1, 4, 100]) {
     expect(await lines(`${long}\nok\n${long}\nok\n${long}`, size, 10)).toEqual([
-      { number: 1, fault: 'longer than 10 bytes' },
+      { number: 1, fault: 'must have at most 10 bytes' },
       { number: 2, text: 'ok' },
-      { number: 3, fault: 'longer than 10 bytes' },
+      { number: 3, fault: 'must have at most 10 bytes' },
       { number: 4, text: 'ok' },
-      { number: 5, fault: 'longer than 10 bytes' },
+      { number: 5, fault: 'must have at most 10 bytes' },
     ]);
   }
 });
 
-test('however the bytes are cut into chunks, the lines are the same', async () => {
+test('the lines are the same however the bytes are cut into chunks', async () => {
   const text = fc
     .array(
       fc.string({ unit: 'binary' }).map((line) => line.replace(/[\r\n\uFEFF]/g, '·')),
@@ -80,18 +80,18 @@ test('however the bytes are cut into chunks, the lines are the same', async () =
   );
 });
 
-test('memory stays bounded: the next chunk is asked for only once the lines before it are taken', async () => {
-  let asked = 0;
+test('memory stays bounded: the next chunk is read only after the lines before it were taken', async () => {
+  let chunks = 0;
   async function* endless(): AsyncGenerator<Buffer> {
     for (;;) {
-      asked += 1;
+      chunks += 1;
       yield Buffer.from('line\n');
     }
   }
   let taken = 0;
   for await (const some of linesOf(endless())) {
     taken += some.length;
-    expect(asked).toBe(taken);
+    expect(chunks).toBe(taken);
     if (taken === 5) break;
   }
 });

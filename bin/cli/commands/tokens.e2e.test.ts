@@ -1,9 +1,9 @@
 // `loyalty tokens` as an operator runs it: processes of their own, beside a running service.
 import { decodeJwt, decodeProtectedHeader } from 'jose';
-import { temporaryFolder } from '../../test/support/folder.ts';
-import { createClient } from '../../test/support/service/client.ts';
-import { type Ran, spawnLoyalty } from '../../test/support/service/loyalty.ts';
-import { startService } from '../../test/support/service/npmstart.ts';
+import { temporaryFolder } from '../../../test/support/folder.ts';
+import { createClient } from '../../../test/support/service/client.ts';
+import { type Ran, spawnLoyalty } from '../../../test/support/service/loyalty.ts';
+import { startService } from '../../../test/support/service/npmstart.ts';
 
 const PROFILE =
   'query ($id: ID!) { memberProfile(id: $id) { memberId partnerStandings { partnerId } } }';

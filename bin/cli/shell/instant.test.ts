@@ -1,4 +1,4 @@
-// Instants and what looks like them.
+// Instants, and texts that resemble them.
 import { parseInstant } from './instant.ts';
 
 test.each([

@@ -1,22 +1,22 @@
-// members import and activities import as an operator knows them: on both engines, with bad lines, interrupted, killed and repeated.
+// `members import` and `activities import` on both engines: bad lines, interruption, repetition.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type MembersStore, openMembersStore } from '@partner-loyalty/members';
 import { openStandingsStore, type StandingsStore } from '@partner-loyalty/standings';
-import { temporaryFolder } from '../../test/support/folder.ts';
-import { freshMongodbUrl } from '../../test/support/servers/databases.ts';
+import { temporaryFolder } from '../../../test/support/folder.ts';
+import { freshMongodbUrl } from '../../../test/support/servers/databases.ts';
 import {
   type Env,
   loyalty,
   loyaltyJson,
   type Ran,
   spawnLoyalty,
-} from '../../test/support/service/loyalty.ts';
+} from '../../../test/support/service/loyalty.ts';
 
 const folder = temporaryFolder();
 afterAll(folder.remove);
 
-/** A file of these lines; objects become JSON. */
+/** Writes a file of these lines, objects as JSON. */
 function fileOf(lines: (object | string)[]): string {
   const path = join(folder.path, `${Math.random()}.ndjson`);
   writeFileSync(path, linesOf(lines));
@@ -88,7 +88,7 @@ describe.each([
     return { code, summary: JSON.parse(stdout), stderr: stderr.split('\n').slice(0, -1) };
   };
 
-  test('members go in with names, address history and enrollments; again, nothing changes', async () => {
+  test('members are imported with names, address history and enrollments, once', async () => {
     const lines = [
       {
         memberId: 'm1',
@@ -126,7 +126,7 @@ describe.each([
     });
   });
 
-  test('two lines about one member hold in the order of the file', async () => {
+  test('two lines about one member take effect in the order of the file', async () => {
     const names = Array.from({ length: 20 }, (_, index) => `Name ${index}`);
     const { code, summary } = await importJson(
       'members',
@@ -145,44 +145,47 @@ describe.each([
     ).toMatchObject({ firstName: 'Name 19' });
   });
 
-  test('bad member lines are named with the reason, never with a value; the rest goes in', async () => {
+  test('bad member lines are named with a reason but no value, and the others are imported', async () => {
     const good = (n: number) => ({
       email: `good${n}@example.com`,
       enrollments: [{ partnerId: 'blue', externalId: `g${n}` }],
     });
     const bad: [object | string, RegExp][] = [
-      ['{"email":"secret@example.com"', /^not JSON$/],
-      ['["secret@example.com"]', /^not a JSON object$/],
+      ['{"email":"secret@example.com"', /^must be JSON$/],
+      ['["secret@example.com"]', /^must be a JSON object$/],
       [
         '{"email":"secret@example.com","email":"secret@example.org"}',
-        /^property "email" is given twice$/,
+        /^property "email" is repeated$/,
       ],
       [{ firstName: 'secret' }, /^email is missing$/],
-      [{ email: 7 }, /^email is not a string$/],
-      [{ email: 'secret' }, /^email is not an email address$/],
-      [{ email: `${'secret'.repeat(50)}@example.com` }, /^email is longer than 254 characters$/],
+      [{ email: 7 }, /^email must be a string$/],
+      [{ email: 'secret' }, /^email must be an email address$/],
+      [{ email: `${'secret'.repeat(50)}@example.com` }, /^email must have at most 254 characters$/],
       [
         { email: 'secret@example.com', previousEmails: 'secret@example.org' },
-        /^previousEmails is not a list$/,
+        /^previousEmails must be a list$/,
       ],
       [
         { email: 'secret@example.com', previousEmails: ['secret'] },
-        /^an address of previousEmails is not an email address$/,
+        /^previousEmails\[0\] must be an email address$/,
       ],
       [
         { email: 'secret@example.com', firstName: 'secret'.repeat(17) },
-        /^firstName is longer than 100 characters$/,
+        /^firstName must have at most 100 characters$/,
       ],
-      [{ email: 'secret@example.com', firstName: '' }, /^firstName is empty$/],
+      [{ email: 'secret@example.com', firstName: '' }, /^firstName must not be empty$/],
       [
         { email: 'secret@example.com', lastName: 'secret\u0007' },
-        /^lastName holds control characters$/,
+        /^lastName must not contain control characters$/,
       ],
-      ['{"email":"secret@example.com","lastName":"\\ud800"}', /^lastName holds lone surrogates$/],
-      [{ email: 'secret@example.com', memberId: 1 }, /^memberId is not a string$/],
+      [
+        '{"email":"secret@example.com","lastName":"\\ud800"}',
+        /^lastName must not contain lone surrogates$/,
+      ],
+      [{ email: 'secret@example.com', memberId: 1 }, /^memberId must be a string$/],
       [
         { email: 'secret@example.com', memberId: 'secret'.repeat(22) },
-        /^memberId is longer than 128 characters$/,
+        /^memberId must have at most 128 characters$/,
       ],
       [{ email: 'secret@example.com', nickName: 'secret' }, /^unknown property "nickName"$/],
       [
@@ -190,34 +193,40 @@ describe.each([
         /^unknown property "__proto__"$/,
       ],
       [{ email: 'secret@example.com', '\u009b31m': 'secret' }, /^unknown property "\?31m"$/],
-      [{ email: 'secret@example.com', enrollments: {} }, /^enrollments is not a list$/],
-      [{ email: 'secret@example.com', enrollments: ['blue'] }, /^an enrollment is not an object$/],
-      [{ email: 'secret@example.com', enrollments: [{}] }, /^partnerId is missing$/],
+      [{ email: 'secret@example.com', enrollments: {} }, /^enrollments must be a list$/],
+      [
+        { email: 'secret@example.com', enrollments: ['blue'] },
+        /^enrollments\[0\] must be an object$/,
+      ],
+      [
+        { email: 'secret@example.com', enrollments: [{}] },
+        /^enrollments\[0\]\.partnerId is missing$/,
+      ],
       [
         { email: 'secret@example.com', enrollments: [{ partnerId: 'secret' }] },
-        /^partnerId names a partner that does not exist$/,
+        /^enrollments\[0\]\.partnerId must be that of an existing partner$/,
       ],
       [
         {
           email: 'secret@example.com',
           enrollments: [{ partnerId: 'blue' }, { partnerId: 'blue' }],
         },
-        /^two enrollments name the same partner$/,
+        /^enrollments\[1\]\.partnerId must not be that of another enrollment$/,
       ],
       [
         { email: 'secret@example.com', enrollments: [{ partnerId: 'blue', status: 'secret' }] },
-        /^status is neither ACTIVE nor ENDED$/,
+        /^enrollments\[0\]\.status must be ACTIVE or ENDED$/,
       ],
       [
         { email: 'secret@example.com', enrollments: [{ partnerId: 'blue', externalID: 'secret' }] },
-        /^unknown property "externalID"$/,
+        /^unknown property "externalID" in enrollments\[0\]$/,
       ],
       [
         {
           email: 'secret@example.com',
           enrollments: [{ partnerId: 'blue', externalId: 'secret'.repeat(43) }],
         },
-        /^externalId is longer than 255 characters$/,
+        /^enrollments\[0\]\.externalId must have at most 255 characters$/,
       ],
       [
         { memberId: 'secret', email: 'good0@example.com' },
@@ -225,7 +234,7 @@ describe.each([
       ],
       [
         { email: 'secret@example.com', enrollments: [{ partnerId: 'blue', externalId: 'g0' }] },
-        /^an external ID is active for another member of the partner$/,
+        /^an external ID belongs to another member of the partner$/,
       ],
     ];
     const lines = [good(0), ...bad.map(([line]) => line), good(1)];
@@ -239,10 +248,10 @@ describe.each([
       expect([number, text]).toEqual([String(index + 2), expect.stringMatching(reason)]);
       expect(text).not.toContain('secret');
     }
-    expect(stderr.slice(bad.length)).toEqual([`loyalty: ${bad.length} bad lines were left out`]);
+    expect(stderr.slice(bad.length)).toEqual([`loyalty: ${bad.length} bad lines were skipped`]);
   });
 
-  test('activities are counted in the membership year of their partner; again, nothing changes', async () => {
+  test('activities count in the membership year of their partner, once', async () => {
     const activity = (
       activityId: string,
       points: number,
@@ -285,7 +294,7 @@ describe.each([
     expect(await sums()).toEqual(expected);
   });
 
-  test('bad activity lines are named with the reason, never with a value; the rest goes in', async () => {
+  test('bad activity lines are named with a reason but no value, and the others are imported', async () => {
     const good = {
       activityId: 'a1',
       partnerId: 'blue',
@@ -294,25 +303,49 @@ describe.each([
       occurredAt: '2026-01-01T00:00:00Z',
     };
     const bad: [object | string, RegExp][] = [
-      [{ ...good, activityId: undefined }, /activityId is not/],
-      [{ ...good, activityId: 'secret'.repeat(22) }, /activityId is not/],
+      [{ ...good, activityId: undefined }, /^activityId is missing$/],
+      [
+        { ...good, activityId: 'secret'.repeat(22) },
+        /^activityId must have at most 128 characters$/,
+      ],
       [
         { ...good, activityId: 'a2', partnerId: 'secret' },
-        /^partnerId names a partner that does not exist$/,
+        /^partnerId must be that of an existing partner$/,
       ],
-      [{ ...good, activityId: 'a2', memberId: 7777 }, /memberId is not/],
-      [{ ...good, activityId: 'a2', points: '7777' }, /points is not/],
-      [{ ...good, activityId: 'a2', points: 7777.5 }, /points is not/],
-      [{ ...good, activityId: 'a2', points: 1_000_000_001 }, /points is not/],
-      [{ ...good, activityId: 'a2', stays: 'secret' }, /stays is not/],
-      [{ ...good, activityId: 'a2', occurredAt: '7777-01-01T00:00:00Z' }, /occurredAt is not/],
+      [{ ...good, activityId: 'a2', memberId: 7777 }, /^memberId must be a string$/],
+      [
+        { ...good, activityId: 'a2', points: '7777' },
+        /^points must be an integer from -1,000,000,000 to 1,000,000,000$/,
+      ],
+      [
+        { ...good, activityId: 'a2', points: 7777.5 },
+        /^points must be an integer from -1,000,000,000 to 1,000,000,000$/,
+      ],
+      [
+        { ...good, activityId: 'a2', points: 1_000_000_001 },
+        /^points must be an integer from -1,000,000,000 to 1,000,000,000$/,
+      ],
+      [
+        { ...good, activityId: 'a2', stays: 'secret' },
+        /^stays must be an integer from -1,000,000,000 to 1,000,000,000$/,
+      ],
+      [
+        { ...good, activityId: 'a2', occurredAt: '7777-01-01T00:00:00Z' },
+        /^occurredAt must be between/,
+      ],
       [
         { ...good, activityId: 'a2', occurredAt: new Date(Date.now() + 25 * 3_600_000) },
-        /occurredAt is not/,
+        /^occurredAt must be between 1900 and one day from now$/,
       ],
-      [{ ...good, activityId: 'a2', occurredAt: '2026-01-01' }, /occurredAt is not/],
-      [{ ...good, activityId: 'a2', note: 'secret' }, /"note"/],
-      [{ ...good, points: 7777 }, /^the activity is in with other content$/],
+      [
+        { ...good, activityId: 'a2', occurredAt: '2026-01-01' },
+        /^occurredAt must be an ISO 8601 time/,
+      ],
+      [{ ...good, activityId: 'a2', note: 'secret' }, /^unknown property "note"$/],
+      [
+        { ...good, points: 7777 },
+        /^activityId must not be that of an activity with other content$/,
+      ],
     ];
     const { code, summary, stderr } = await importJson('activities', [
       good,
@@ -333,7 +366,7 @@ describe.each([
     );
   });
 
-  test('killed in the middle and repeated, an import counts every line once', async () => {
+  test('an import that is killed and repeated counts every line once', async () => {
     const count = 4_000;
     const text = linesOf(
       Array.from({ length: count }, (_, n) => ({
@@ -391,17 +424,17 @@ describe('as a process', () => {
     );
 
   test.each(['SIGINT', 'SIGTERM'] as const)(
-    '%s ends an import after the current batch, and says where',
+    '%s ends an import after the current batch and reports the last line',
     async (signal) => {
       const { child, ran } = spawnLoyalty(env, '--json', 'activities', 'import', '-');
-      // Written out means read by the command, but for the last of it; stdin stays open.
+      // Once it is written, the command has read all but the last of it; stdin stays open.
       await new Promise((resolve) => child.stdin.write(activities(20_000), resolve));
       child.kill(signal);
       const { code, stdout, stderr } = await ran;
       const { added } = JSON.parse(stdout);
       expect({ code, stderr }).toEqual({
         code: 1,
-        stderr: `loyalty: interrupted after line ${added}, import the file again to go on\n`,
+        stderr: `loyalty: interrupted after line ${added}; import the file again to continue\n`,
       });
       expect(
         await withStandings(env, (store) => store.standing('blue', 'm', '2026-01-01')),
@@ -419,7 +452,7 @@ describe('as a process', () => {
     } satisfies Ran);
   });
 
-  test('a file larger than the heap may get goes in', async () => {
+  test('a file larger than the heap is imported', async () => {
     const path = join(folder.path, 'large.ndjson');
     const line = {
       activityId: 'a'.repeat(128),
@@ -441,7 +474,7 @@ describe('as a process', () => {
   });
 });
 
-test('for people there is a summary, and how long it took', async () => {
+test('people get a summary and the duration', async () => {
   const { env, remove } = embedded();
   await loyaltyJson(env, 'partners', 'create', 'blue', '--name', 'Blue');
   const { code, stdout, stderr } = await loyalty(
@@ -453,7 +486,7 @@ test('for people there is a summary, and how long it took', async () => {
   expect(code).toBe(1);
   expect(stdout).toBe('added      1\nchanged    0\nunchanged  0\nbad        1\n');
   expect(stderr).toMatch(
-    /^line 3: email is not an email address\n3 lines in \d+\.\d s\nloyalty: 1 bad line was left out\n$/,
+    /^line 3: email must be an email address\n3 lines in \d+\.\d s\nloyalty: 1 bad line was skipped\n$/,
   );
   remove();
 });

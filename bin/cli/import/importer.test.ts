@@ -1,19 +1,15 @@
-// The importer by itself: order, bounds, bad lines and interruption, with a store that is a plain list.
+// The importer with a list as its store: order, limits, bad lines and interruption.
 import { Readable } from 'node:stream';
-import { fail } from '@partner-loyalty/runtime';
-import { importLines, type Kind, type Summary, type Verdict } from './import.ts';
+import { type ImportOutcome, importLines, type RecordKind, type Summary } from './importer.ts';
 
 type Run = { summary: Summary; bad: [number, string][]; stored: unknown[]; batches: number };
 
 function kindOf(
   stored: unknown[],
-  answer: (value: Record<string, unknown>) => Verdict = () => 'added',
-): Kind<Record<string, unknown>> {
+  answer: (value: Record<string, unknown>) => ImportOutcome = () => 'added',
+): RecordKind<Record<string, unknown>> {
   return {
-    check(value) {
-      if (value.bad === true) fail('BAD_USER_INPUT', 'bad is true');
-      return value;
-    },
+    parse: (value) => (value.bad === true ? { fault: 'bad must not be true' } : { value }),
     async store(records) {
       stored.push(...records);
       return records.map(answer);
@@ -23,7 +19,7 @@ function kindOf(
 
 async function run(
   text: string,
-  answer?: (value: Record<string, unknown>) => Verdict,
+  answer?: (value: Record<string, unknown>) => ImportOutcome,
 ): Promise<Run> {
   const result: Run = {
     summary: { lines: 0, bytes: 0, added: 0, changed: 0, unchanged: 0, bad: 0 },
@@ -33,7 +29,7 @@ async function run(
   };
   const listener = {
     bad: (line: number, reason: string) => void result.bad.push([line, reason]),
-    done: () => {
+    stored: () => {
       result.batches += 1;
     },
   };
@@ -45,39 +41,39 @@ async function run(
   return result;
 }
 
-test('every line that can be used goes in, in the order of the file; the others are named by number', async () => {
+test('every usable line is imported in the order of the file; the others are named by number', async () => {
   const { summary, bad, stored } = await run(
     '{"n":1}\nnot json\n\n  \t\r\n{"n":2}\n{"bad":true}\n[]\n{"n":3,"n":4}\n{"n":5}',
   );
   expect(stored).toEqual([{ n: 1 }, { n: 2 }, { n: 5 }]);
   expect(bad).toEqual([
-    [2, 'not JSON'],
-    [6, 'bad is true'],
-    [7, 'not a JSON object'],
-    [8, 'property "n" is given twice'],
+    [2, 'must be JSON'],
+    [6, 'bad must not be true'],
+    [7, 'must be a JSON object'],
+    [8, 'property "n" is repeated'],
   ]);
   expect(summary).toMatchObject({ lines: 9, added: 3, changed: 0, unchanged: 0, bad: 4 });
 });
 
-test('what the store refuses is a bad line too, reported in the order of the file', async () => {
-  const verdicts: Verdict[] = ['added', { refused: 'taken' }, 'unchanged', 'changed'];
+test('a record that the store refuses is a bad line, reported in the order of the file', async () => {
+  const outcomes: ImportOutcome[] = ['added', { refused: 'taken' }, 'unchanged', 'changed'];
   const { summary, bad } = await run(
     '{"n":0}\n{"n":1}\nnot json\n{"n":2}\n{"n":3}\n',
-    ({ n }) => verdicts[Number(n)] ?? 'added',
+    ({ n }) => outcomes[Number(n)] ?? 'added',
   );
   expect(bad).toEqual([
     [2, 'taken'],
-    [3, 'not JSON'],
+    [3, 'must be JSON'],
   ]);
   expect(summary).toMatchObject({ added: 1, unchanged: 1, changed: 1, bad: 2 });
 });
 
-test('an empty file and one of blank lines import nothing', async () => {
+test('an empty file and a file of blank lines import nothing', async () => {
   expect((await run('')).summary).toMatchObject({ added: 0, bad: 0 });
   expect((await run('\n\r\n \n')).summary).toMatchObject({ lines: 3, added: 0, bad: 0 });
 });
 
-test('one batch is stored at a time, while at most the next one is read', async () => {
+test('one batch is stored at a time, while at most one more is read', async () => {
   let read = 0;
   async function* lines() {
     for (let n = 0; n < 50_000; n += 500) {
@@ -87,8 +83,8 @@ test('one batch is stored at a time, while at most the next one is read', async 
   }
   let running = 0;
   let next = 0;
-  const kind: Kind<Record<string, unknown>> = {
-    check: (value) => value,
+  const kind: RecordKind<Record<string, unknown>> = {
+    parse: (value) => ({ value }),
     async store(records) {
       running += 1;
       expect(running).toBe(1);
@@ -100,11 +96,14 @@ test('one batch is stored at a time, while at most the next one is read', async 
       return records.map(() => 'added');
     },
   };
-  const summary = await importLines(lines(), kind, { bad: () => undefined, done: () => undefined });
+  const summary = await importLines(lines(), kind, {
+    bad: () => undefined,
+    stored: () => undefined,
+  });
   expect(summary).toMatchObject({ lines: 50_000, added: 50_000 });
 });
 
-test('interrupted, it ends after the batch being stored and counts no line that is not in', async () => {
+test('an interrupted import ends after the current batch and counts only what is stored', async () => {
   const interruption = new AbortController();
   const stored: unknown[] = [];
   const kind = kindOf(stored);
@@ -121,7 +120,7 @@ test('interrupted, it ends after the batch being stored and counts no line that 
   const summary = await importLines(
     source,
     { ...kind, store },
-    { bad: () => undefined, done: () => undefined },
+    { bad: () => undefined, stored: () => undefined },
     interruption.signal,
   );
   expect(summary.added).toBe(stored.length);
@@ -130,10 +129,10 @@ test('interrupted, it ends after the batch being stored and counts no line that 
   expect(stored.length).toBeLessThan(20_000);
 });
 
-test('a store that fails ends the import with its error, once, and nothing more is stored', async () => {
+test('a failing store ends the import with its error, and nothing more is stored', async () => {
   let calls = 0;
-  const kind: Kind<unknown> = {
-    check: (value) => value,
+  const kind: RecordKind<unknown> = {
+    parse: (value) => ({ value }),
     async store() {
       calls += 1;
       throw new Error('disk full');
@@ -146,19 +145,19 @@ test('a store that fails ends the import with its error, once, and nothing more 
     }
   }
   await expect(
-    importLines(lines(), kind, { bad: () => undefined, done: () => undefined }),
+    importLines(lines(), kind, { bad: () => undefined, stored: () => undefined }),
   ).rejects.toThrow('disk full');
   expect(calls).toBe(1);
 });
 
-test('a stream that fails ends the import with its error, after what was read is stored', async () => {
+test('a failing stream ends the import with its error, after storing what was read', async () => {
   const stored: unknown[] = [];
   async function* lines() {
     yield Buffer.from('{"n":1}\n'.repeat(6_000));
-    throw new Error('the disk went away');
+    throw new Error('the disk is gone');
   }
   await expect(
-    importLines(lines(), kindOf(stored), { bad: () => undefined, done: () => undefined }),
-  ).rejects.toThrow('the disk went away');
+    importLines(lines(), kindOf(stored), { bad: () => undefined, stored: () => undefined }),
+  ).rejects.toThrow('the disk is gone');
   expect(stored).toHaveLength(6_000);
 });

@@ -1,0 +1,87 @@
+// Runs an import command: opens the file, shows progress and bad lines, prints the summary.
+import { open } from 'node:fs/promises';
+import { addAbortSignal, type Readable } from 'node:stream';
+import { CommandError, oneLine, type Shell } from '../shell/shell.ts';
+import { importLines, type RecordKind, type Summary } from './importer.ts';
+import { createProgress } from './progress.ts';
+
+export type Source = { stream: Readable; bytes: number };
+
+const CHUNK_BYTES = 262_144;
+
+/** Opens a file, or stdin for `-`. Rejects if it cannot be read. `bytes` is 0 if the size is unknown. */
+export async function openSource(file: string): Promise<Source> {
+  if (file === '-') return { stream: process.stdin, bytes: 0 };
+  const handle = await open(file);
+  const { size } = await handle.stat();
+  return { stream: handle.createReadStream({ highWaterMark: CHUNK_BYTES }), bytes: size };
+}
+
+/**
+ * Imports a source and prints the summary. Bad lines are named on stderr by their numbers. SIGINT and
+ * SIGTERM end the import after the current batch; a second signal ends it at once. Throws a
+ * CommandError if lines were bad or the import was interrupted.
+ */
+export async function runImport<T>(
+  shell: Shell,
+  title: string,
+  { stream, bytes }: Source,
+  kind: RecordKind<T>,
+): Promise<void> {
+  const startedAt = performance.now();
+  const progress = createProgress(shell.stderr, title, bytes);
+  const interrupt = interruptOnSignals(progress.stop);
+  let lastLine = 0;
+  const listener = {
+    bad: (line: number, reason: string) => progress.line(`line ${line}: ${reason}`),
+    stored: (summary: Summary) => {
+      lastLine = summary.lines;
+      progress.update(summary.bytes, summary.lines);
+    },
+  };
+  let summary: Summary;
+  try {
+    const chunks = addAbortSignal(interrupt.signal, stream);
+    summary = await importLines(chunks, kind, listener, interrupt.signal);
+  } catch (error) {
+    throw new CommandError(
+      `stopped after line ${lastLine}; import the file again to continue: ${oneLine(error)}`,
+      { cause: error },
+    );
+  } finally {
+    progress.stop();
+    interrupt.release();
+  }
+  printSummary(shell, summary, performance.now() - startedAt);
+  if (interrupt.signal.aborted)
+    throw new CommandError(
+      `interrupted after line ${summary.lines}; import the file again to continue`,
+    );
+  if (summary.bad > 0)
+    throw new CommandError(
+      summary.bad === 1 ? '1 bad line was skipped' : `${summary.bad} bad lines were skipped`,
+    );
+}
+
+/** Aborts its signal on the first SIGINT or SIGTERM; on the second, calls `stop` and exits. */
+function interruptOnSignals(stop: () => void): { signal: AbortSignal; release(): void } {
+  const controller = new AbortController();
+  const onSignal = () => {
+    if (controller.signal.aborted) {
+      stop();
+      process.exit(1);
+    }
+    controller.abort();
+  };
+  process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+  return {
+    signal: controller.signal,
+    release: () => void process.off('SIGINT', onSignal).off('SIGTERM', onSignal),
+  };
+}
+
+function printSummary(shell: Shell, summary: Summary, durationMs: number): void {
+  const { lines, added, changed, unchanged, bad } = summary;
+  shell.print({ added, changed, unchanged, bad });
+  if (!shell.json) shell.note(`${lines} lines in ${(durationMs / 1_000).toFixed(1)} s`);
+}

@@ -1,0 +1,73 @@
+// Parses a JSON object and refuses what JSON.parse accepts in silence: a property given twice.
+import { isJsonObject, type Parsed, quoted } from '@partner-loyalty/runtime';
+
+/** Parses the text of one JSON object. The fault contains no value of it. */
+export function parseStrictJson(text: string): Parsed<Record<string, unknown>> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { fault: 'must be JSON' };
+  }
+  if (!isJsonObject(value)) return { fault: 'must be a JSON object' };
+  const repeated = repeatedProperty(text);
+  return repeated === undefined ? { value } : { fault: `property ${quoted(repeated)} is repeated` };
+}
+
+const QUOTE = 0x22;
+const COLON = 0x3a;
+const OPENING_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSING_BRACKET = 0x5d;
+const OPENING_BRACE = 0x7b;
+const CLOSING_BRACE = 0x7d;
+
+/**
+ * The first property name that an object of the text has twice. By hand, since JSON.parse has
+ * already dropped the first of the two. The text must be valid JSON, so that no token needs a check.
+ */
+function repeatedProperty(json: string): string | undefined {
+  const outer: (Set<string> | undefined)[] = [];
+  let names: Set<string> | undefined;
+  for (let at = 0; at < json.length; at += 1) {
+    switch (json.charCodeAt(at)) {
+      case OPENING_BRACE:
+        outer.push(names);
+        names = new Set();
+        break;
+      case OPENING_BRACKET:
+        outer.push(names);
+        names = undefined;
+        break;
+      case CLOSING_BRACE:
+      case CLOSING_BRACKET:
+        names = outer.pop();
+        break;
+      case QUOTE: {
+        const end = closingQuote(json, at);
+        if (names !== undefined && isFollowedByColon(json, end)) {
+          const raw = json.slice(at + 1, end);
+          const name: string = raw.includes('\\') ? JSON.parse(`"${raw}"`) : raw;
+          if (names.has(name)) return name;
+          names.add(name);
+        }
+        at = end;
+      }
+    }
+  }
+  return undefined;
+}
+
+function closingQuote(json: string, opening: number): number {
+  for (let at = opening + 1; ; at += 1) {
+    const code = json.charCodeAt(at);
+    if (code === QUOTE) return at;
+    if (code === BACKSLASH) at += 1;
+  }
+}
+
+function isFollowedByColon(json: string, quote: number): boolean {
+  let at = quote + 1;
+  while (json.charCodeAt(at) <= 0x20) at += 1;
+  return json.charCodeAt(at) === COLON;
+}

@@ -1,0 +1,32 @@
+// How commands use the stores: opened for one piece of work, and claimed before the first write.
+import { type KeyStore, openKeyStore } from '@partner-loyalty/gateway';
+import type { Settings } from '@partner-loyalty/runtime';
+import { SUBGRAPHS, type SubgraphStores } from '../../subgraphs.ts';
+
+type Stores = SubgraphStores & { keys: KeyStore };
+
+const OPEN: { [Name in keyof Stores]: (settings: Settings) => Promise<Stores[Name]> } = {
+  keys: openKeyStore,
+  members: SUBGRAPHS.members.openStore,
+  standings: SUBGRAPHS.standings.openStore,
+};
+
+/** Opens a store, passes it to `work`, and closes it afterwards, even if the work fails. */
+export async function withStore<Name extends keyof Stores, T>(
+  name: Name,
+  settings: Settings,
+  work: (store: Stores[Name]) => Promise<T>,
+): Promise<T> {
+  const store = await OPEN[name](settings);
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Records that an operator writes to the stores, so that `npm start` no longer adds demo data. */
+export async function claimForOperator(keys: KeyStore): Promise<void> {
+  const origin = await keys.origin();
+  if (origin === undefined || origin === 'demo-begun') await keys.setOrigin('operator');
+}

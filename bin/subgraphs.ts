@@ -1,0 +1,37 @@
+// The subgraphs that one process can carry beside the gateway.
+import { type MembersStore, openMembersStore, startMembers } from '@partner-loyalty/members';
+import type { Log, Metrics, Settings, Subgraph } from '@partner-loyalty/runtime';
+import {
+  createStandings,
+  openStandingsStore,
+  type StandingsStore,
+} from '@partner-loyalty/standings';
+
+/** The store of each subgraph. */
+export type SubgraphStores = { members: MembersStore; standings: StandingsStore };
+
+type CarriedSubgraph<Store> = {
+  /** The address of the subgraph if it runs in another process. */
+  remoteUrl(settings: Settings): string | undefined;
+  openStore(settings: Settings): Promise<Store>;
+  /** Starts the subgraph on its store; closing the subgraph closes the store. */
+  start(
+    store: Store,
+    settings: Settings,
+    observe: { log: Log; metrics: Metrics },
+  ): Promise<Subgraph>;
+};
+
+export const SUBGRAPHS: { [Name in keyof SubgraphStores]: CarriedSubgraph<SubgraphStores[Name]> } =
+  {
+    members: {
+      remoteUrl: ({ membersUrl }) => membersUrl,
+      openStore: openMembersStore,
+      start: startMembers,
+    },
+    standings: {
+      remoteUrl: ({ standingsUrl }) => standingsUrl,
+      openStore: openStandingsStore,
+      start: async (store) => createStandings(store),
+    },
+  };

@@ -1,0 +1,108 @@
+// The faults of parsed input, and the limits of texts and integers.
+import fc from 'fast-check';
+import * as z from 'zod';
+import { createParser, integer, optional, quoted, text } from './input.ts';
+
+const parse = createParser(
+  z.strictObject({
+    name: text(5),
+    points: integer(-10, 2_000),
+    note: optional(text(5)),
+    tiers: optional(z.array(z.strictObject({ name: text(5) }))),
+    status: optional(z.enum(['ACTIVE', 'ENDED'])),
+  }),
+);
+const GOOD = { name: 'Gold', points: 1 };
+
+test('good input is parsed, and what may be left out may be null', () => {
+  const value = { name: 'Gold', points: 1 };
+  expect(parse({ name: ' Gold ', points: 1 })).toEqual({ value });
+  expect(parse({ ...GOOD, note: null, tiers: null, status: null })).toEqual({ value });
+  expect(parse({ ...GOOD, status: 'ENDED', tiers: [{ name: 'a' }] })).toEqual({
+    value: { ...value, status: 'ENDED', tiers: [{ name: 'a' }] },
+  });
+});
+
+test('every fault is named by its path, in one line, without a value', () => {
+  const input = {
+    name: null,
+    points: '7777',
+    note: 7777,
+    tiers: [{ name: 'secret' }, 7777, { colour: 'secret' }],
+    status: 'secret',
+    'no\nte': 7777,
+  };
+  expect(parse(input)).toEqual({
+    fault: [
+      'name is missing',
+      'points must be an integer from -10 to 2,000',
+      'note must be a string',
+      'tiers[0].name must have at most 5 characters',
+      'tiers[1] must be an object',
+      'tiers[2].name is missing',
+      'unknown property "colour" in tiers[2]',
+      'status must be ACTIVE or ENDED',
+      'unknown property "no\\nte"',
+    ].join('; '),
+  });
+});
+
+test.each([null, undefined, [], 'Gold', 5])('%p is no object', (input) => {
+  expect(parse(input)).toEqual({
+    fault: input === null || input === undefined ? 'it is missing' : 'it must be an object',
+  });
+});
+
+test('the whole input may have a name', () => {
+  expect(createParser(text(5), '--name')('')).toEqual({ fault: '--name must not be empty' });
+});
+
+test.each([
+  ['', 'must not be empty'],
+  [' \u2003 ', 'must not be empty'],
+  ['123456', 'must have at most 5 characters'],
+  ['\u{1f600}'.repeat(6), 'must have at most 5 characters'],
+  ['a\u0000', 'must not contain control characters'],
+  ['a\u0085', 'must not contain control characters'],
+  ['Gold\n', 'must not contain control characters'],
+  ['\ud83d', 'must not contain lone surrogates'],
+  [5, 'must be a string'],
+])('the text %j %s', (name, fault) => {
+  expect(parse({ ...GOOD, name })).toEqual({ fault: `name ${fault}` });
+});
+
+test('a text is as long as its characters, once it is trimmed', () => {
+  const name = '\u{1f600}'.repeat(5);
+  expect(parse({ ...GOOD, name: `  ${name} ` })).toEqual({ value: { ...GOOD, name } });
+});
+
+test.each([-11, 2_001, 0.5, 1e300, Number.NaN, '1', true, [1], {}])(
+  '%p is no integer within the limits',
+  (points) => {
+    expect(parse({ ...GOOD, points })).toEqual({
+      fault: 'points must be an integer from -10 to 2,000',
+    });
+  },
+);
+
+test('both limits are integers within the limits, and -0 becomes 0', () => {
+  for (const points of [-10, 2_000]) expect(parse({ ...GOOD, points })).toHaveProperty('value');
+  expect(parse({ ...GOOD, points: -0 })).toEqual({ value: { ...GOOD, points: 0 } });
+});
+
+test('names of prototypes are unknown properties like any other', () => {
+  for (const name of ['__proto__', 'constructor', 'toString']) {
+    const input = JSON.parse(`{"${name}":{"note":"secret"},${JSON.stringify(GOOD).slice(1)}`);
+    expect(parse(input)).toEqual({ fault: `unknown property "${name}"` });
+  }
+});
+
+test('a quoted name is short, in one line, and without control characters', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (name) => {
+      expect(quoted(name)).toMatch(/^"\P{C}*"$/u);
+    }),
+  );
+  expect(quoted('x'.repeat(41))).toBe(`"${'x'.repeat(40)}…"`);
+  expect(quoted('\u009b31m')).toBe('"?31m"');
+});

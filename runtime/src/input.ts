@@ -1,0 +1,95 @@
+// Parses files and commands with zod, so that all faults read alike: a path, then what must change.
+import * as z from 'zod';
+
+/** The parsed value, or every fault in one line. */
+export type Parsed<T> = { value: T } | { fault: string };
+
+/**
+ * A parser for a schema, compiled for speed. `subject` names the whole input in its faults, which
+ * quote the names of unknown properties but never a value, since that could be personal.
+ */
+export function createParser<Schema extends z.ZodType>(
+  schema: Schema,
+  subject = 'it',
+): (input: unknown) => Parsed<z.output<Schema>> {
+  const compiled = z.compile(schema);
+  return (input) => {
+    const result = compiled.safeParse(input, { error: describe });
+    return result.success
+      ? { value: result.data }
+      : { fault: result.error.issues.flatMap((issue) => faultsOf(issue, subject)).join('; ') };
+  };
+}
+
+/**
+ * A string of 1 to `limit` characters once it is trimmed, without control characters and lone
+ * surrogates.
+ */
+export function text(limit: number) {
+  return z.string().transform((value, context) => {
+    const fault = textFault(value, limit);
+    if (fault === undefined) return value.trim();
+    context.addIssue(fault);
+    return z.NEVER;
+  });
+}
+
+/** An integer between two limits, both included; -0 becomes 0. */
+export function integer(least: number, most: number) {
+  const range = `must be an integer from ${least.toLocaleString('en')} to ${most.toLocaleString('en')}`;
+  const error = ({ input }: { input?: unknown }) => (isMissing(input) ? MISSING : range);
+  return z
+    .int({ error, abort: true })
+    .min(least, { error })
+    .max(most, { error })
+    .overwrite((value) => value + 0);
+}
+
+/** A property that may be left out; null counts as left out. */
+export function optional<Schema extends z.ZodType>(schema: Schema) {
+  return schema.nullish().transform((value) => value ?? undefined);
+}
+
+/** A property's name as faults quote it: short, and harmless to a terminal. */
+export function quoted(name: string): string {
+  const short = name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name;
+  return JSON.stringify(short).replace(/\p{C}/gu, '?');
+}
+
+/** Whether a text has more than `limit` characters, each of which is up to two UTF-16 units. */
+export function isLongerThan(text: string, limit: number): boolean {
+  if (text.length <= limit) return false;
+  return text.length > 2 * limit || [...text].length > limit;
+}
+
+const MAX_NAME = 40;
+const MISSING = 'is missing';
+const NOUNS: Record<string, string> = { string: 'a string', object: 'an object', array: 'a list' };
+
+function textFault(value: string, limit: number): string | undefined {
+  if (/\p{Cc}/u.test(value)) return 'must not contain control characters';
+  if (/\p{Cs}/u.test(value)) return 'must not contain lone surrogates';
+  const trimmed = value.trim();
+  if (trimmed === '') return 'must not be empty';
+  return isLongerThan(trimmed, limit) ? `must have at most ${limit} characters` : undefined;
+}
+
+/** What is wrong, for the issues whose schema has no words of its own. */
+function describe(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code === 'invalid_type')
+    return isMissing(issue.input) ? MISSING : `must be ${NOUNS[issue.expected] ?? issue.expected}`;
+  if (issue.code === 'invalid_value') return `must be ${issue.values.join(' or ')}`;
+  return undefined;
+}
+
+function isMissing(input: unknown): boolean {
+  return input === undefined || input === null;
+}
+
+function faultsOf(issue: z.core.$ZodIssue, subject: string): string[] {
+  const path = z.core.toDotPath(issue.path);
+  if (issue.code !== 'unrecognized_keys')
+    return [`${path === '' ? subject : path} ${issue.message}`];
+  const place = path === '' ? '' : ` in ${path}`;
+  return issue.keys.map((name) => `unknown property ${quoted(name)}${place}`);
+}
