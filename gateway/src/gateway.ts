@@ -53,7 +53,7 @@ export function openGateway(parts: GatewayParts): Gateway {
   const wellKnown = createWellKnown(members, baseUrls(settings).own);
   const signIn = createSignIn({
     members,
-    signsIn: settings.idTokenIssuer === undefined,
+    offersSignIn: settings.idTokenIssuer === undefined,
     partnerName: (partnerId) => partnerName(keyStore, partnerId),
     graphql,
     limiter,

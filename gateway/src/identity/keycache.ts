@@ -24,7 +24,7 @@ export type KeyCache = {
   get(hash: string): Entry | undefined;
   /**
    * Joins the read in flight or starts one, which updates the entry. Returns the plain value if the
-   * store is synchronous. Never throws or rejects: a failure is a SERVICE_UNAVAILABLE.
+   * store is synchronous. Never throws or rejects: a failure is the value SERVICE_UNAVAILABLE.
    */
   read(hash: string): MaybePromise<KeyRead>;
   inFlight(hash: string): Promise<KeyRead> | undefined;

@@ -27,36 +27,38 @@ async function createKey(expiresAt?: Date): Promise<{ key: string; keyId: string
   return { key, keyId: record.keyId };
 }
 
+type Mode = 'respond' | 'fail' | 'hang';
+
 /** A keyring on a store that responds later, as over a network, and that can fail or hang. */
-function remote(): {
+function setUp(): {
   keyring: Keyring;
   outcomes: string[];
   pass(ms: number): void;
-  remote: { mode: 'answer' | 'fail' | 'hang'; reads: number; release(): void };
+  source: { mode: Mode; reads: number; release(): void };
 } {
   let time = 0;
   const held: (() => void)[] = [];
-  const state = {
-    mode: 'answer' as 'answer' | 'fail' | 'hang',
+  const source = {
+    mode: 'respond' as Mode,
     reads: 0,
     release: () => {
-      for (const go of held.splice(0)) go();
+      for (const resolve of held.splice(0)) resolve();
     },
   };
-  const source = {
+  const slowStore = {
     async keyByHash(hash: string): Promise<FoundKey | undefined> {
-      state.reads += 1;
+      source.reads += 1;
       const found = store.keyByHash(hash);
-      if (state.mode === 'hang') await new Promise<void>((resolve) => held.push(resolve));
+      if (source.mode === 'hang') await new Promise<void>((resolve) => held.push(resolve));
       else await new Promise(setImmediate);
-      if (state.mode === 'fail') throw new Error('connection refused');
+      if (source.mode === 'fail') throw new Error('connection refused');
       return found;
     },
   };
   const outcomes: string[] = [];
   const metrics = { keyCache: (outcome: string) => void outcomes.push(outcome) };
   const keyring = createKeyring({
-    store: source,
+    store: slowStore,
     metrics,
     now: () => START.getTime() + time,
     uptime: () => time,
@@ -64,7 +66,7 @@ function remote(): {
   const pass = (ms: number) => {
     time += ms;
   };
-  return { keyring, outcomes, pass, remote: state };
+  return { keyring, outcomes, pass, source };
 }
 
 const settled = () => new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)));
@@ -72,14 +74,14 @@ const UNAVAILABLE = { code: 'SERVICE_UNAVAILABLE' };
 
 test('a key is found with its partner and budget, and an unknown one is not', async () => {
   const { key, keyId } = await createKey();
-  const { keyring } = remote();
+  const { keyring } = setUp();
   expect(await keyring.find(key)).toEqual({ keyId, partnerId: 'inn', budget: 7 });
   expect(await keyring.find(newKey('sandbox'))).toBeUndefined();
 });
 
 test('a new key works at once, even if it was unknown a moment ago', async () => {
   const { key, record } = issueKey('sandbox', 'inn', START);
-  const { keyring } = remote();
+  const { keyring } = setUp();
   expect(await keyring.find(key)).toBeUndefined();
   await store.createKey(record);
   expect(await keyring.find(key)).toMatchObject({ keyId: record.keyId });
@@ -87,43 +89,43 @@ test('a new key works at once, even if it was unknown a moment ago', async () =>
 
 test('a new key works at once, even if a read that began before is in flight', async () => {
   const { key, record } = issueKey('sandbox', 'inn', START);
-  const { keyring, remote: state } = remote();
-  state.mode = 'hang';
+  const { keyring, source } = setUp();
+  source.mode = 'hang';
   const before = keyring.find(key);
   await store.createKey(record);
   const after = Promise.all([keyring.find(key), keyring.find(key)]);
-  state.mode = 'answer';
-  state.release();
+  source.mode = 'respond';
+  source.release();
   expect(await before).toBeUndefined();
   for (const found of await after) expect(found).toMatchObject({ keyId: record.keyId });
-  expect(state.reads).toBe(2);
+  expect(source.reads).toBe(2);
 });
 
 test('concurrent look-ups of a key share one read', async () => {
   const { key } = await createKey();
-  const { keyring, remote: state } = remote();
+  const { keyring, source } = setUp();
   const found = await Promise.all(Array.from({ length: 50 }, () => keyring.find(key)));
   expect(found.every((each) => each?.partnerId === 'inn')).toBe(true);
-  expect(state.reads).toBe(1);
+  expect(source.reads).toBe(1);
 });
 
 test('a key in use needs no wait: it is read in the background within 5 seconds', async () => {
   const { key } = await createKey();
-  const { keyring, pass, remote: state } = remote();
+  const { keyring, pass, source } = setUp();
   await keyring.find(key);
   for (let i = 0; i < 100; i++) {
     pass(100);
     expect(keyring.find(key)).toMatchObject({ partnerId: 'inn' });
     await settled();
   }
-  expect(state.reads).toBe(1 + 4);
+  expect(source.reads).toBe(1 + 4);
 });
 
 test.each([100, 900, 2_400, 4_900, 30_000])(
   'a revoked key stops within 5 seconds if it is used every %i ms',
   async (interval) => {
     const { key, keyId } = await createKey();
-    const { keyring, pass } = remote();
+    const { keyring, pass } = setUp();
     await keyring.find(key);
     await store.revokeKey(keyId, START);
     let since = 0;
@@ -141,13 +143,13 @@ test.each([100, 900, 2_400, 4_900, 30_000])(
 
 test('a key stops at its expiry, cached or not', async () => {
   const { key } = await createKey(new Date(START.getTime() + 1_000));
-  const { keyring, pass } = remote();
+  const { keyring, pass } = setUp();
   pass(999);
   expect(await keyring.find(key)).toMatchObject({ partnerId: 'inn' });
   expect(keyring.find(key)).toMatchObject({ partnerId: 'inn' });
   pass(1);
   expect(keyring.find(key)).toBeUndefined();
-  const late = remote();
+  const late = setUp();
   late.pass(1_000);
   expect(await late.keyring.find(key)).toBeUndefined();
 });
@@ -155,9 +157,9 @@ test('a key stops at its expiry, cached or not', async () => {
 test('in an outage, keys confirmed within 60 seconds work and others fail', async () => {
   const { key } = await createKey();
   const { key: other } = await createKey();
-  const { keyring, pass, remote: state } = remote();
+  const { keyring, pass, source } = setUp();
   await keyring.find(key);
-  state.mode = 'fail';
+  source.mode = 'fail';
   pass(30_000);
   expect(await keyring.find(key)).toMatchObject({ partnerId: 'inn' });
   await expect(keyring.find(other)).rejects.toMatchObject(UNAVAILABLE);
@@ -165,31 +167,31 @@ test('in an outage, keys confirmed within 60 seconds work and others fail', asyn
   expect(await keyring.find(key)).toMatchObject({ partnerId: 'inn' });
   pass(1);
   await expect(keyring.find(key)).rejects.toMatchObject(UNAVAILABLE);
-  state.mode = 'answer';
+  source.mode = 'respond';
   expect(await keyring.find(key)).toMatchObject({ partnerId: 'inn' });
   expect(await keyring.find(other)).toMatchObject({ partnerId: 'inn' });
 });
 
 test('a key in use never waits in an outage, and stops in time after it', async () => {
   const { key, keyId } = await createKey();
-  const { keyring, pass, remote: state } = remote();
+  const { keyring, pass, source } = setUp();
   await keyring.find(key);
-  state.mode = 'fail';
+  source.mode = 'fail';
   for (let since = 100; since < 60_000; since += 100) {
     pass(100);
     expect(keyring.find(key)).toMatchObject({ partnerId: 'inn' });
     await settled();
   }
-  expect(state.reads).toBeLessThan(130);
+  expect(source.reads).toBeLessThan(130);
   await store.revokeKey(keyId, START);
-  state.mode = 'answer';
+  source.mode = 'respond';
   pass(4_999);
   expect(await keyring.find(key)).toBeUndefined();
 });
 
 test('each look-up is counted once: hit, miss, or stale during an outage', async () => {
   const { key } = await createKey();
-  const { keyring, outcomes, pass, remote: state } = remote();
+  const { keyring, outcomes, pass, source } = setUp();
   await keyring.find(key);
   await keyring.find(key);
   pass(2_600); // Read again in the background.
@@ -197,7 +199,7 @@ test('each look-up is counted once: hit, miss, or stale during an outage', async
   await settled();
   pass(5_000); // Too old to use without the store.
   await keyring.find(key);
-  state.mode = 'fail';
+  source.mode = 'fail';
   pass(5_000);
   await keyring.find(key);
   await keyring.find(key);
@@ -206,20 +208,20 @@ test('each look-up is counted once: hit, miss, or stale during an outage', async
 
 test('a revoked key does not work again if the store fails later', async () => {
   const { key, keyId } = await createKey();
-  const { keyring, pass, remote: state } = remote();
+  const { keyring, pass, source } = setUp();
   await keyring.find(key);
   await store.revokeKey(keyId, START);
   pass(5_000);
   expect(await keyring.find(key)).toBeUndefined();
-  state.mode = 'fail';
+  source.mode = 'fail';
   await expect(keyring.find(key)).rejects.toMatchObject(UNAVAILABLE);
 });
 
 test('a read that hangs fails after 2 seconds', async () => {
   const { key } = await createKey();
-  const { keyring, pass, remote: state } = remote();
+  const { keyring, pass, source } = setUp();
   await keyring.find(key);
-  state.mode = 'hang';
+  source.mode = 'hang';
   pass(10_000);
   const [seen, unseen] = await Promise.allSettled([
     keyring.find(key),

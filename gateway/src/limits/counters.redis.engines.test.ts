@@ -63,7 +63,7 @@ test('a budget is exact across two gateways with one Redis', async () => {
   expect(gateways.flatMap(({ messages }) => messages)).toEqual([]);
 });
 
-test('consumptions of a subject in a tick are one command on an environment key', async () => {
+test('consumptions of one subject in a tick become one command, keyed by environment', async () => {
   const { limiter } = await openGateway();
   const redis = new Redis(server.url);
   const commands = async () =>

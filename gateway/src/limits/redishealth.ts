@@ -5,7 +5,7 @@ import type { Redis } from 'ioredis';
 const INTERVAL_MS = 1_000;
 const PROBES_PER_CONNECTION = 3;
 
-/** The health of one connection, which it closes. */
+/** The health of one connection. `close` ends the connection too. */
 export class RedisHealth {
   /** Resolves with the first state that is known, at most about a second after the start. */
   readonly known: Promise<void>;

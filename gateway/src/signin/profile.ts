@@ -1,5 +1,11 @@
 // The profile page of a signed-in member: it reads and changes the profile through the API.
-import { ApiError, fail, type HttpReply, type HttpRequest } from '@partner-loyalty/runtime';
+import {
+  ApiError,
+  type ErrorCode,
+  fail,
+  type HttpReply,
+  type HttpRequest,
+} from '@partner-loyalty/runtime';
 import type { CallApi } from './apiclient.ts';
 import { pageReply } from './layout.ts';
 import { SIGNED_OUT, TOO_MANY_ATTEMPTS } from './notices.ts';
@@ -13,6 +19,9 @@ export type ProfilePage = {
   requestEmailChange(request: HttpRequest, session: string, email: string): Promise<HttpReply>;
 };
 
+/** Gives the name of a partner that members read. */
+export type PartnerName = (partnerId: string) => Promise<string>;
+
 const PROFILE = `query ($id: ID!) { memberProfile(id: $id) {
   email firstName lastName
   membershipYearStats { akinPoints totalStays }
@@ -25,11 +34,7 @@ type MemberProfile = Omit<Profile, 'partnerStandings'> & {
   partnerStandings: { partnerId: string; tier: string; points: number }[];
 };
 
-/** `partnerName` gives the name that members read. */
-export function createProfilePage(
-  callApi: CallApi,
-  partnerName: (partnerId: string) => Promise<string>,
-): ProfilePage {
+export function createProfilePage(callApi: CallApi, partnerName: PartnerName): ProfilePage {
   async function showProfile(
     request: HttpRequest,
     session: string,
@@ -43,23 +48,12 @@ export function createProfilePage(
       variables,
     );
     const code = errors?.[0]?.extensions.code;
-    if (code === 'UNAUTHENTICATED' || code === 'MEMBER_NOT_FOUND')
-      return pageReply(401, SIGNED_OUT);
-    if (code === 'RATE_LIMITED') return pageReply(429, TOO_MANY_ATTEMPTS);
+    const refusal = refusalPage(code);
+    if (refusal !== undefined) return refusal;
     if (code !== undefined || !data)
       return fail(code === 'SERVICE_UNAVAILABLE' ? code : 'INTERNAL_SERVER_ERROR');
-    return pageReply(200, profilePage(await withNames(data.memberProfile), session, notice));
-  }
-
-  async function withNames(profile: MemberProfile): Promise<Profile> {
-    const partnerStandings = await Promise.all(
-      profile.partnerStandings.map(async ({ partnerId, tier, points }) => ({
-        partner: await partnerName(partnerId),
-        tier,
-        points,
-      })),
-    );
-    return { ...profile, partnerStandings };
+    const profile = await withPartnerNames(data.memberProfile, partnerName);
+    return pageReply(200, profilePage(profile, session, notice));
   }
 
   return {
@@ -75,8 +69,8 @@ export function createProfilePage(
     async requestEmailChange(request, session, email) {
       const { errors } = await callApi(request, session, REQUEST_EMAIL_CHANGE, { email });
       const code = errors?.[0]?.extensions.code;
-      if (code === 'UNAUTHENTICATED') return pageReply(401, SIGNED_OUT);
-      if (code === 'RATE_LIMITED') return pageReply(429, TOO_MANY_ATTEMPTS);
+      const refusal = refusalPage(code);
+      if (refusal !== undefined) return refusal;
       if (code === 'SERVICE_UNAVAILABLE' || code === 'INTERNAL_SERVER_ERROR') return fail(code);
       const text =
         code === undefined
@@ -85,6 +79,23 @@ export function createProfilePage(
       return showProfile(request, session, { text, isProblem: code !== undefined });
     },
   };
+}
+
+/** The page for a code with which the API refuses the session itself. */
+function refusalPage(code: ErrorCode | undefined): HttpReply | undefined {
+  if (code === 'UNAUTHENTICATED' || code === 'MEMBER_NOT_FOUND') return pageReply(401, SIGNED_OUT);
+  if (code === 'RATE_LIMITED') return pageReply(429, TOO_MANY_ATTEMPTS);
+  return undefined;
+}
+
+async function withPartnerNames(
+  { partnerStandings, ...profile }: MemberProfile,
+  partnerName: PartnerName,
+): Promise<Profile> {
+  const standings = partnerStandings.map(async ({ partnerId, tier, points }) => {
+    return { partner: await partnerName(partnerId), tier, points };
+  });
+  return { ...profile, partnerStandings: await Promise.all(standings) };
 }
 
 /** The unverified `sub` of an ID token. The API verifies the token, so it refuses a forged one. */

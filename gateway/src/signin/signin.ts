@@ -17,7 +17,7 @@ import {
   WRONG_METHOD,
 } from './notices.ts';
 import { linkPage } from './pages.ts';
-import { createProfilePage } from './profile.ts';
+import { createProfilePage, type PartnerName } from './profile.ts';
 import { createRedeemer, type RedeemParts } from './redeem.ts';
 
 export const SIGN_IN_PATH = '/sign-in';
@@ -26,12 +26,11 @@ const FORM_LIMIT = 16 * 1024;
 
 export type SignInParts = Omit<RedeemParts, 'profile'> & {
   /**
-   * Whether the API accepts the service's own ID tokens. If not, nobody signs in here, but links
-   * still confirm and undo changes of address.
+   * Whether members sign in here, which they do if the API accepts the service's own ID tokens.
+   * Links confirm and undo changes of address in any case.
    */
-  signsIn: boolean;
-  /** A partner's name as members read it. */
-  partnerName(partnerId: string): Promise<string>;
+  offersSignIn: boolean;
+  partnerName: PartnerName;
   /** The handler of /graphql. */
   graphql: (request: HttpRequest) => Promise<HttpReply>;
   log: Log;
@@ -43,7 +42,7 @@ export type SignInParts = Omit<RedeemParts, 'profile'> & {
  */
 export function createSignIn({
   members,
-  signsIn,
+  offersSignIn,
   partnerName,
   graphql,
   limiter,
@@ -55,7 +54,7 @@ export function createSignIn({
   function showLink({ search }: HttpRequest): HttpReply {
     const token = new URLSearchParams(search).get('token') ?? '';
     const kind = linkKind(token);
-    if (kind === 'signIn' && !signsIn) return pageReply(404, SIGN_IN_ELSEWHERE);
+    if (kind === 'signIn' && !offersSignIn) return pageReply(404, SIGN_IN_ELSEWHERE);
     return kind && isWellFormed(token)
       ? pageReply(200, linkPage(LINKS[kind], token))
       : pageReply(404, INVALID_LINK);
@@ -67,7 +66,7 @@ export function createSignIn({
     const token = form.get('token') ?? '';
     const session = form.get('session');
     const email = form.get('email');
-    if (!signsIn && (linkKind(token) === 'signIn' || session !== null))
+    if (!offersSignIn && (linkKind(token) === 'signIn' || session !== null))
       return pageReply(404, SIGN_IN_ELSEWHERE);
     if (session === null) return redeem(request, token);
     return email === null
@@ -93,15 +92,12 @@ function errorPage(error: unknown, { requestId }: HttpRequest, log: Log): HttpRe
   return pageReply(code === 'SERVICE_UNAVAILABLE' ? 503 : 500, UNAVAILABLE);
 }
 
-// Because of `no-referrer`, browsers send `Origin: null` with the form; Sec-Fetch-Site still names
-// the origin's relation.
+// Because of `no-referrer`, browsers send `Origin: null` with the form. Sec-Fetch-Site still says
+// whether the form comes from this site.
 function isSameOrigin({ headers }: HttpRequest): boolean {
   const site = headers[HEADERS.secFetchSite.name];
   if (site !== undefined) return site === 'same-origin';
-  const { origin, host } = headers;
-  return (
-    origin !== undefined &&
-    host !== undefined &&
-    (origin === `https://${host}` || origin === `http://${host}`)
-  );
+  const origin = headers[HEADERS.origin.name];
+  const host = headers[HEADERS.host.name];
+  return host !== undefined && (origin === `https://${host}` || origin === `http://${host}`);
 }
