@@ -1,131 +1,96 @@
-// `npm run bench`: runs parts of the benchmark on each Node version at hand, prints what comes of it and keeps it in RESULTS.md.
-import { readFileSync } from 'node:fs';
+// `npm run bench`: measures parts of the benchmark on each Node version, or compares two commits.
 import { loadavg } from 'node:os';
-import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { GENERATOR } from './load/load.ts';
-import { describeMachine, nodeVersions, stepAside } from './machine.ts';
-import { coldstart } from './parts/coldstart.ts';
-import { document } from './parts/document.ts';
-import { features } from './parts/features.ts';
-import { gateways } from './parts/gateways.ts';
-import { growth } from './parts/growth.ts';
-import { offered } from './parts/offered.ts';
+import { describeMachine, leaveTargetCore } from './machine/cores.ts';
+import { type NodeVersion, nodeVersions } from './machine/node.ts';
+import { readCommandLine } from './options.ts';
 import type { Options, Part } from './parts/part.ts';
-import { profile } from './parts/profile.ts';
-import { soak } from './parts/soak.ts';
-import { subgraph } from './parts/subgraph.ts';
-import { workers } from './parts/workers.ts';
-import { installPeers } from './peers.ts';
-import { keep, printed, writeReport } from './report.ts';
-import { say } from './rounds.ts';
-import { openStage } from './stage.ts';
+import { PARTS, selectParts } from './parts/parts.ts';
+import { printed, writeReport } from './report/report.ts';
+import { record } from './report/results.ts';
+import { aligned } from './report/tables.ts';
+import { checkOut } from './run/checkout.ts';
+import { compare, comparisonTable, isLower } from './run/compare.ts';
+import { installPeers, installTools, peerVersions } from './run/peers.ts';
+import { progress } from './run/progress.ts';
+import { openTestbed, type Testbed } from './run/testbed.ts';
 
-const PARTS: Record<string, Part> = {
-  gateways,
-  offered,
-  features,
-  growth,
-  coldstart,
-  document,
-  soak,
-  workers,
-  subgraph,
-  profile,
-};
+type Use = (part: Part, node: NodeVersion, testbed: Testbed, name: string) => Promise<void>;
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    quick: { type: 'boolean', default: false },
-    node: { type: 'string' },
-    seconds: { type: 'string' },
-    rounds: { type: 'string' },
-    minutes: { type: 'string' },
-    connections: { type: 'string' },
-  },
-});
+// A load average above this disturbs the measurements.
+const MAX_LOAD = 0.5;
 
-const { quick } = values;
-const seconds = Number(values.seconds ?? (quick ? 2 : 10));
-const options: Options = {
-  quick,
-  seconds,
-  warmUpSeconds: Math.min(10, seconds),
-  rounds: Number(values.rounds ?? 3),
-  connections: Number(values.connections ?? 32),
-  minutes: Number(values.minutes ?? (quick ? 0.5 : 10)),
-};
+const args = process.argv.slice(2);
+const { names, majors, against, options } = readCommandLine(args);
 
-const names =
-  positionals.length === 0
-    ? ['gateways']
-    : positionals.includes('all')
-      ? Object.keys(PARTS)
-      : positionals;
-const unknown = names.filter((name) => !Object.hasOwn(PARTS, name));
-if (unknown.length > 0) {
-  say(`no such part: ${unknown.join(', ')}. There are: all, ${Object.keys(PARTS).join(', ')}.`);
-  process.exit(1);
+if (names[0] === 'report') writeReport(PARTS);
+else if (against === undefined) await measureParts();
+else await compareWith(against);
+
+async function measureParts(): Promise<void> {
+  const parts = selectParts(names);
+  installPeers();
+  await onEachVersion(parts, async (part, node, testbed, name) => {
+    const outcome = await part.run(testbed, options);
+    printUnder(part, node, printed(outcome, part));
+    if (!options.quick) record({ part: name, ...describeRun(part, node), ...outcome });
+  });
+  if (!options.quick) writeReport(PARTS);
 }
 
-installPeers();
-stepAside();
-const majors = values.node?.split(',').map(Number);
-const versions = nodeVersions().filter(
-  ({ major }) => majors === undefined || majors.includes(major),
-);
+async function compareWith(commit: string): Promise<void> {
+  const parts = selectParts(names, ({ comparables }) => comparables !== undefined);
+  installTools();
+  const checkout = checkOut(commit);
+  const lower: string[] = [];
+  try {
+    await onEachVersion(parts, async (part, node, testbed) => {
+      const comparisons = await compare(testbed, part.comparables ?? [], checkout, options);
+      printUnder(part, node, aligned(comparisonTable(comparisons, checkout)));
+      const found = comparisons.filter(isLower);
+      lower.push(...found.map(({ title }) => `${title}, Node ${node.version}`));
+    });
+  } finally {
+    checkout.close();
+  }
+  if (lower.length === 0) return;
+  progress(`over 5 % lower than ${checkout.name}:\n${lower.join('\n')}`);
+  process.exitCode = 1;
+}
 
-const [load = 0] = loadavg();
-if (load > 0.5)
-  say(
-    `Other work keeps this machine busy (load ${load.toFixed(1)}): ratios will be off, and the rest even more.`,
-  );
-
-for (const node of versions) {
-  for (const name of names) {
-    const part = PARTS[name];
-    if (part === undefined) continue;
-    say(`${part.title}, Node ${node.version}`);
-    const stage = openStage(node);
-    try {
-      const outcome = await part.run(stage, options);
-      console.log(
-        `\n${part.title}, Node ${node.version}, ${describeMachine()}\n\n${printed(outcome)}\n`,
-      );
-      // A quick run is for a look; what is kept took its time.
-      if (!quick) keep({ part: name, title: part.title, ...about(part, node.version), ...outcome });
-    } finally {
-      await stage.close();
+async function onEachVersion(parts: readonly [string, Part][], use: Use): Promise<void> {
+  leaveTargetCore();
+  const [load = 0] = loadavg();
+  if (load > MAX_LOAD)
+    progress(`this machine is busy (load ${load.toFixed(1)}): do not trust the figures`);
+  const versions = nodeVersions().filter(({ major }) => majors?.includes(major) ?? true);
+  for (const node of versions) {
+    for (const [name, part] of parts) {
+      progress(`${part.title}, Node ${node.version}`);
+      const testbed = openTestbed(node);
+      try {
+        await use(part, node, testbed, name);
+      } finally {
+        await testbed.close();
+      }
     }
   }
 }
-if (!quick) writeReport(Object.keys(PARTS));
 
-function about({ how = inRounds }: Part, node: string) {
-  const command = [
-    'npm run bench',
-    ...(process.argv.length > 2 ? ['--', ...process.argv.slice(2)] : []),
-  ].join(' ');
-  const date = new Date().toISOString().slice(0, 10);
+function printUnder({ title }: Part, { version }: NodeVersion, text: string): void {
+  console.log(`\n${title}, Node ${version}, ${describeMachine()}\n\n${text}\n`);
+}
+
+function describeRun({ method = roundsMethod }: Part, node: NodeVersion) {
   return {
-    node,
-    date,
-    command,
+    node: node.version,
+    date: new Date().toISOString().slice(0, 10),
+    command: ['npm run bench', ...(args.length > 0 ? ['--', ...args] : [])].join(' '),
     machine: describeMachine(),
-    versions: `${how(options)}. ${peerVersions().join(', ')}`,
+    versions: `${method(options)}. ${peerVersions().join(', ')}`,
   };
 }
 
-function inRounds({ rounds, seconds, warmUpSeconds }: Options): string {
+function roundsMethod({ rounds, seconds, warmUpSeconds }: Options): string {
   return `Load by ${GENERATOR}, ${rounds} rounds of ${seconds} s after ${warmUpSeconds} s of warm-up`;
-}
-
-function peerVersions(): string[] {
-  return ['.', 'peers/mercurius', 'peers/hive'].flatMap((folder) => {
-    const { dependencies } = JSON.parse(
-      readFileSync(join(import.meta.dirname, folder, 'package.json'), 'utf8'),
-    );
-    return Object.entries(dependencies).map(([name, version]) => `${name} ${version}`);
-  });
 }

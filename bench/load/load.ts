@@ -1,25 +1,26 @@
-// What a load generator is given and gives back; wrk where it is on PATH, else autocannon.
+// Full load by the external load generator: wrk if it is on PATH, else autocannon.
 import { findCommand } from '../../test/support/servers/debian.ts';
-import type { Place } from '../machine.ts';
+import type { CoreSet } from '../machine/cores.ts';
 import { autocannon } from './autocannon.ts';
 import { wrk } from './wrk.ts';
 
 export type Load = {
   url: string;
-  /** Raw requests, sent in turn, with NUMBER in each place where a member's number goes. */
-  texts: string[];
-  /** Numbers are below this. */
+  /** Request templates, sent in rotation. */
+  templates: string[];
+  /** How many members to ask about. */
   members: number;
   seconds: number;
   connections: number;
-  place: Place;
+  /** Where the generator runs. */
+  cores: CoreSet;
 };
 
 export type LoadResult = { requests: number; seconds: number; p50Ms: number; p99Ms: number };
 
 export const GENERATOR = findCommand('wrk') === undefined ? 'autocannon' : 'wrk';
 
-/** Sends requests as fast as they are answered. Rejects where one failed or was refused. */
+/** Sends each request as soon as a connection is free. Rejects if one fails or its status is an error. */
 export function saturate(load: Load): Promise<LoadResult> {
   return GENERATOR === 'wrk' ? wrk(load) : autocannon(load);
 }

@@ -1,31 +1,22 @@
-// Offers a fixed rate of requests, whether or not answers keep up, from a process of its own.
-// Run as: node --import tsx offered.ts '{"url":"…","texts":["…"],"members":…,"seconds":…,"connections":…,"ratePerSecond":…}'
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
-import { placed } from '../machine.ts';
-import { digits, NUMBER } from '../population.ts';
+// Offers requests at a fixed rate, whether or not the server keeps up, from a process of its own.
+import { aboutRandomMembers } from '../dataset/requests.ts';
+import { runGenerator, serveAsGenerator } from './generator.ts';
 import type { Load } from './load.ts';
-import { type Driven, drive } from './raw.ts';
+import { type RawResult, sendRaw } from './raw.ts';
 
-/** Runs the generator in a process of its own to its end. Without a rate it sends as fast as it is answered. */
-export async function offer(load: Load & { ratePerSecond?: number }): Promise<Driven> {
-  const run = placed(load.place, process.execPath, [
-    '--import',
-    'tsx',
-    import.meta.filename,
-    JSON.stringify(load),
-  ]);
-  const { stdout } = await promisify(execFile)(run.command, run.args);
-  return JSON.parse(stdout);
+/** Without a rate, each request is sent as soon as a connection is free. */
+export type OfferedLoad = Load & { ratePerSecond?: number };
+
+/** Runs this file as a load generator. */
+export function offer(load: OfferedLoad): Promise<RawResult> {
+  return runGenerator(load.cores, import.meta.filename, load);
 }
 
-if (process.argv[1] === import.meta.filename) {
-  // Cast: offer() above writes it.
-  const load = JSON.parse(process.argv[2] ?? '') as Load & { ratePerSecond?: number };
-  let turn = 0;
+await serveAsGenerator(import.meta.filename, (load: OfferedLoad) => {
+  let sent = 0;
   const next = () => {
-    const text = load.texts[turn++ % load.texts.length] ?? '';
-    return text.replaceAll(NUMBER, () => digits(Math.floor(Math.random() * load.members)));
+    const template = load.templates[sent++ % load.templates.length] ?? '';
+    return aboutRandomMembers(template, load.members);
   };
-  console.log(JSON.stringify(await drive({ ...load, next })));
-}
+  return sendRaw({ ...load, next });
+});

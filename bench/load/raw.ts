@@ -1,135 +1,151 @@
-// Raw HTTP requests over plain sockets: a load generator light enough to share a core with the subgraphs.
+// Sends raw HTTP requests over plain sockets: light enough to share a core with the subgraphs.
 import { connect, type Socket } from 'node:net';
-import { percentile } from '../statistics.ts';
+import { setTimeout as pause } from 'node:timers/promises';
 
-export type Drive = {
+export type RawLoad = {
   url: string;
-  /** The next request's whole text. Bodies are ASCII. */
+  /** Returns the full text of the next request, in ASCII. */
   next: () => string;
   seconds: number;
   connections: number;
-  /** Offered whether or not answers come; as fast as they come where it is left out. */
+  /** The rate to offer. Without it, each request is sent as soon as a connection is free. */
   ratePerSecond?: number;
 };
 
-export type Driven = {
+export type RawResult = {
   answered: number;
   failed: number;
   seconds: number;
   p50Ms: number;
   p99Ms: number;
-  /** How late the generator itself was, in the 99th percentile; it is not part of the latencies. */
+  /** How late the generator itself was, as a 99th percentile. Latencies do not include it. */
   lagP99Ms: number;
 };
 
-type Connection = { socket: Socket; askedAt: number; received: string };
+type Connection = { socket: Socket; startedAt: number; received: string };
+
+type Session = {
+  load: RawLoad;
+  latencies: number[];
+  lags: number[];
+  /** When each request that no connection was free for became due. */
+  queue: number[];
+  idle: Connection[];
+  pending: number;
+  failed: number;
+  over: boolean;
+};
+
+const LAST_ANSWERS_MS = 2_000;
 
 /**
- * Sends requests for a time, one at once on each connection, and waits up to 2 s for what is left. Under an offered rate requests arrive at random
- * times (Poisson), and a latency counts from when its request was taken up, so waiting for a free connection is in it.
+ * Sends requests for a time, one at a time on each connection, and then waits up to 2 s for pending
+ * answers. With a rate, requests arrive at random times (Poisson), and latencies include the wait for
+ * a free connection.
  */
-export async function drive({
-  url,
-  next,
-  seconds,
-  connections,
-  ratePerSecond,
-}: Drive): Promise<Driven> {
-  const { hostname, port } = new URL(url);
-  const latencies: number[] = [];
-  const lags: number[] = [];
-  const waiting: number[] = [];
-  const free: Connection[] = [];
-  let failed = 0;
-  let over = false;
-  let busy = 0;
-
-  const send = (connection: Connection, askedAt: number) => {
-    connection.askedAt = askedAt;
-    connection.received = '';
-    busy++;
-    connection.socket.write(next(), 'latin1');
+export async function sendRaw(load: RawLoad): Promise<RawResult> {
+  const session: Session = {
+    load,
+    latencies: [],
+    lags: [],
+    queue: [],
+    idle: [],
+    pending: 0,
+    failed: 0,
+    over: false,
   };
-  const answered = (connection: Connection) => {
-    busy--;
-    latencies.push(performance.now() - connection.askedAt);
-    if (
-      !connection.received.startsWith('HTTP/1.1 200') ||
-      connection.received.includes('"errors":')
-    )
-      failed++;
-    if (over) return;
-    const askedAt = ratePerSecond === undefined ? performance.now() : waiting.shift();
-    if (askedAt === undefined) free.push(connection);
-    else send(connection, askedAt);
-  };
-
-  const all = await Promise.all(
-    Array.from({ length: connections }, async () => {
-      const connection: Connection = {
-        socket: connect(Number(port), hostname),
-        askedAt: 0,
-        received: '',
-      };
-      connection.socket.setNoDelay(true).setEncoding('latin1');
-      connection.socket.on('data', (part: string) => {
-        connection.received += part;
-        if (isWhole(connection.received)) answered(connection);
-      });
-      await new Promise((resolve, reject) =>
-        connection.socket.once('connect', resolve).once('error', reject),
-      );
-      connection.socket.once('close', () => {
-        if (over) return;
-        const place = free.indexOf(connection);
-        if (place !== -1) free.splice(place, 1);
-        else failed++;
-      });
-      return connection;
-    }),
+  const connections = await Promise.all(
+    Array.from({ length: load.connections }, () => openConnection(session)),
   );
-
   const startedAt = performance.now();
-  if (ratePerSecond === undefined) for (const connection of all) send(connection, startedAt);
-  else {
-    free.push(...all);
-    let due = startedAt;
-    const tick = () => {
-      const now = performance.now();
-      for (; due <= now; due += (-Math.log(1 - Math.random()) / ratePerSecond) * 1000) {
-        lags.push(now - due);
-        // The one that has been free the longest, so that none is idle until the server closes it.
-        const connection = free.shift();
-        if (connection === undefined) waiting.push(now);
-        else send(connection, now);
-      }
-      if (!over) setTimeout(tick, 1);
-    };
-    tick();
+  if (load.ratePerSecond === undefined) {
+    for (const connection of connections) send(session, connection, startedAt);
+  } else {
+    session.idle.push(...connections);
+    offerFrom(session, load.ratePerSecond, startedAt);
   }
-  await pause(seconds * 1000);
-  over = true;
-  const took = (performance.now() - startedAt) / 1000;
-  const inTime = latencies.length;
-  for (const patience = performance.now(); busy > 0 && performance.now() - patience < 2_000; )
-    await pause(5);
-  for (const { socket } of all) socket.destroy();
-  const unanswered = busy + waiting.length;
-  // What was never answered waited at least until now.
-  latencies.push(...Array.from({ length: unanswered }, () => seconds * 1000));
-  const values = Float64Array.from(latencies);
+  await pause(load.seconds * 1_000);
+  session.over = true;
+  const seconds = (performance.now() - startedAt) / 1_000;
+  const answered = session.latencies.length;
+  await lastAnswers(session);
+  for (const { socket } of connections) socket.destroy();
+  return { answered, seconds, ...summaryOf(session) };
+}
+
+async function openConnection(session: Session): Promise<Connection> {
+  const { hostname, port } = new URL(session.load.url);
+  const socket = connect(Number(port), hostname);
+  const connection: Connection = { socket, startedAt: 0, received: '' };
+  socket.setNoDelay(true).setEncoding('latin1');
+  socket.on('data', (part: string) => {
+    connection.received += part;
+    if (isComplete(connection.received)) receive(session, connection);
+  });
+  await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject));
+  socket.once('close', () => {
+    if (session.over) return;
+    const index = session.idle.indexOf(connection);
+    if (index !== -1) session.idle.splice(index, 1);
+    else session.failed++;
+  });
+  return connection;
+}
+
+function send(session: Session, connection: Connection, startedAt: number): void {
+  connection.startedAt = startedAt;
+  connection.received = '';
+  session.pending++;
+  connection.socket.write(session.load.next(), 'latin1');
+}
+
+function receive(session: Session, connection: Connection): void {
+  const { received } = connection;
+  session.pending--;
+  session.latencies.push(performance.now() - connection.startedAt);
+  if (!received.startsWith('HTTP/1.1 200') || received.includes('"errors":')) session.failed++;
+  if (session.over) return;
+  const saturates = session.load.ratePerSecond === undefined;
+  const startedAt = saturates ? performance.now() : session.queue.shift();
+  if (startedAt === undefined) session.idle.push(connection);
+  else send(session, connection, startedAt);
+}
+
+function offerFrom(session: Session, ratePerSecond: number, startedAt: number): void {
+  let due = startedAt;
+  const tick = () => {
+    const now = performance.now();
+    for (; due <= now; due += (-Math.log(1 - Math.random()) / ratePerSecond) * 1_000) {
+      session.lags.push(now - due);
+      // The longest idle one first, so that none is idle until the server closes it.
+      const connection = session.idle.shift();
+      if (connection === undefined) session.queue.push(now);
+      else send(session, connection, now);
+    }
+    if (!session.over) setTimeout(tick, 1);
+  };
+  tick();
+}
+
+async function lastAnswers(session: Session): Promise<void> {
+  const deadline = performance.now() + LAST_ANSWERS_MS;
+  while (session.pending > 0 && performance.now() < deadline) await pause(5);
+}
+
+function summaryOf({ load, latencies, lags, queue, pending, failed }: Session) {
+  // Requests without an answer took at least the whole time of the load.
+  const unanswered = Array.from({ length: pending + queue.length }, () => load.seconds * 1_000);
+  const all = Float64Array.from([...latencies, ...unanswered]);
   return {
-    answered: inTime,
     failed,
-    seconds: took,
-    p50Ms: percentile(values, 0.5),
-    p99Ms: percentile(values, 0.99),
+    p50Ms: percentile(all, 0.5),
+    p99Ms: percentile(all, 0.99),
     lagP99Ms: percentile(Float64Array.from(lags), 0.99),
   };
 }
 
-// One request at once on a connection: what ends like an answer is the whole of it.
-function isWhole(received: string): boolean {
+// A connection carries one request at a time, so whatever ends like an answer is all of it.
+function isComplete(received: string): boolean {
   const head = received.indexOf('\r\n\r\n');
   if (head === -1) return false;
   const [, length] = /content-length: (\d+)/i.exec(received.slice(0, head)) ?? [];
@@ -138,4 +154,8 @@ function isWhole(received: string): boolean {
     : received.length >= head + 4 + Number(length);
 }
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+/** The value below which `share` of the values lie. */
+function percentile(values: Float64Array, share: number): number {
+  const index = Math.min(values.length - 1, Math.floor(values.length * share));
+  return values.toSorted()[index] ?? Number.NaN;
+}

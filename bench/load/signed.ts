@@ -1,43 +1,33 @@
-// Signed requests to a subgraph, as this project's gateway sends them, from a process of its own.
-// Run as: node --import tsx signed.ts '{"url":"…","secret":"…","members":…,"batch":…,"seconds":…,"connections":…}'
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
+// Sends signed requests to a subgraph, as this project's gateway does, from a process of its own.
 import { createSigner, encodeRequests, type SubgraphRequest, WIRE } from '@partner-loyalty/runtime';
-import { placed } from '../machine.ts';
-import { emailOf, PARTNER } from '../population.ts';
-import { type Driven, drive } from './raw.ts';
+import { emailOf, PARTNER } from '../dataset/population.ts';
+import { headerLines } from '../dataset/requests.ts';
+import { runGenerator, serveAsGenerator } from './generator.ts';
+import { type RawResult, sendRaw } from './raw.ts';
 
-/** `batch` is how many operations travel in one request. */
 export type SignedLoad = {
   url: string;
   secret: string;
   members: number;
+  /** How many operations one request carries. */
   batch: number;
   seconds: number;
   connections: number;
 };
 
-/** What the query planner asks the members subgraph for a look-up. */
+/** The operation that the query planner sends to the members subgraph for a lookup. */
 export const MEMBER_QUERY =
   'query($email:String!){memberByEmail(email:$email){__typename memberId email firstName lastName}}';
 
-const READY_CHARACTERS = 500_000_000;
-const READY_MS_PER_SECOND = 1_000;
+const MAX_PREPARED_CHARACTERS = 500_000_000;
 
-/** Runs the generator on the core of the load to its end. */
-export async function sendSigned(load: SignedLoad): Promise<Driven> {
-  const run = placed('load', process.execPath, [
-    '--import',
-    'tsx',
-    import.meta.filename,
-    JSON.stringify(load),
-  ]);
-  const { stdout } = await promisify(execFile)(run.command, run.args);
-  return JSON.parse(stdout);
+/** Runs this file as a load generator on the cores of the load. */
+export function sendSigned(load: SignedLoad): Promise<RawResult> {
+  return runGenerator('load', import.meta.filename, load);
 }
 
-/** The texts of signed requests about random members. */
-export function signedTexts({
+/** Returns a function that makes raw signed requests about random members. */
+export function signedRequests({
   url,
   secret,
   members,
@@ -53,32 +43,31 @@ export function signedTexts({
   return () => {
     const [group] = encodeRequests(Array.from({ length: batch }, operation));
     const { scopes = '', body = '' } = group ?? {};
-    const signature = sign({ method: 'POST', path: WIRE.path, scopes, body });
     const headers = {
       host,
       'content-type': 'application/json',
       'content-length': `${body.length}`,
-      ...signature,
+      ...sign({ method: 'POST', path: WIRE.path, scopes, body }),
     };
-    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-    return `POST ${WIRE.path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`;
+    return `POST ${WIRE.path} HTTP/1.1\r\n${headerLines(headers)}\r\n${body}`;
   };
 }
 
-if (process.argv[1] === import.meta.filename) {
-  // Cast: sendSigned() above writes it.
-  const load = JSON.parse(process.argv[2] ?? '') as SignedLoad;
-  const make = signedTexts(load);
-  // Signing costs about as much as the subgraph itself, so it is done ahead, as far as memory and the signatures' 30 seconds allow.
-  const ready: string[] = [];
-  const startedAt = performance.now();
-  for (
-    let characters = 0;
-    characters < READY_CHARACTERS &&
-    performance.now() - startedAt < load.seconds * READY_MS_PER_SECOND;
-    characters += ready.at(-1)?.length ?? 0
-  ) {
-    ready.push(make());
+await serveAsGenerator(import.meta.filename, (load: SignedLoad) => {
+  const sign = signedRequests(load);
+  const prepared = prepare(sign, load.seconds);
+  return sendRaw({ ...load, next: () => prepared.pop() ?? sign() });
+});
+
+// Signing costs about as much as the subgraph's work, so requests are signed before they are sent:
+// as many as fit in memory, in no more seconds than the load lasts, as signatures expire after 30.
+function prepare(sign: () => string, seconds: number): string[] {
+  const prepared: string[] = [];
+  const endsAt = performance.now() + seconds * 1_000;
+  for (let characters = 0; characters < MAX_PREPARED_CHARACTERS && performance.now() < endsAt; ) {
+    const request = sign();
+    prepared.push(request);
+    characters += request.length;
   }
-  console.log(JSON.stringify(await drive({ ...load, next: () => ready.pop() ?? make() })));
+  return prepared;
 }

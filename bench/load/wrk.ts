@@ -1,72 +1,70 @@
-// Load by wrk: as fast as the target answers, every request about a random member.
+// Load by wrk: each request is about a random member.
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { placed } from '../machine.ts';
-import { NUMBER } from '../population.ts';
+import { PLACEHOLDER } from '../dataset/population.ts';
+import { pinned } from '../machine/cores.ts';
 import type { Load, LoadResult } from './load.ts';
 
-/** Runs wrk to its end. Rejects where a request failed or was refused. */
-export async function wrk({
-  texts,
-  url,
-  members,
-  seconds,
-  connections,
-  place,
-}: Load): Promise<LoadResult> {
+/** Runs wrk. Rejects if a request fails or its status is an error. */
+export async function wrk(load: Load): Promise<LoadResult> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-wrk-'));
   try {
     const script = join(folder, 'lookups.lua');
-    writeFileSync(script, lua(texts, members));
-    const args = [
+    writeFileSync(script, luaOf(load));
+    const { command, args } = pinned(load.cores, 'wrk', [
       '-t1',
-      `-c${connections}`,
-      `-d${seconds}s`,
+      `-c${load.connections}`,
+      `-d${load.seconds}s`,
       '--timeout',
       '10s',
       '-s',
       script,
-      new URL(url).origin,
-    ];
-    const run = placed(place, 'wrk', args);
-    const { stdout } = await promisify(execFile)(run.command, run.args);
-    const [requests = 0, micros = 1, p50 = 0, p99 = 0, failed = 0] =
-      /^RESULT (.*)$/m.exec(stdout)?.[1]?.split(' ').map(Number) ?? [];
-    if (failed > 0 || requests === 0)
-      throw new Error(`wrk counts ${failed} failed of ${requests} requests: ${stdout}`);
-    return { requests, seconds: micros / 1e6, p50Ms: p50 / 1e3, p99Ms: p99 / 1e3 };
+      new URL(load.url).origin,
+    ]);
+    const { stdout } = await promisify(execFile)(command, args);
+    return resultOf(stdout);
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-// A text is split where members' numbers go; each request takes the next key and, for each place, a pseudo-random member.
-function lua(texts: string[], members: number): string {
-  const split = texts.map((text) => `{${text.split(NUMBER).map(quote).join(', ')}}`);
+function resultOf(stdout: string): LoadResult {
+  const [requests = 0, micros = 1, p50 = 0, p99 = 0, failed = 0] =
+    /^RESULT (.*)$/m.exec(stdout)?.[1]?.split(' ').map(Number) ?? [];
+  if (failed > 0 || requests === 0)
+    throw new Error(`wrk reports ${failed} of ${requests} requests as failed: ${stdout}`);
+  return { requests, seconds: micros / 1e6, p50Ms: p50 / 1e3, p99Ms: p99 / 1e3 };
+}
+
+// Templates are split at their placeholders, and each request fills in pseudo-random numbers.
+function luaOf({ templates, members }: Load): string {
+  const split = templates.map((text) => `{${text.split(PLACEHOLDER).map(quoted).join(', ')}}`);
   return `
-local texts = {${split.join(', ')}}
-local key, last = 0, ${members - 1}
+local templates = {${split.join(', ')}}
+local sent, last = 0, ${members - 1}
 local format, random = string.format, math.random
 request = function()
-  key = key % #texts + 1
-  local parts = texts[key]
+  sent = sent % #templates + 1
+  local parts = templates[sent]
   local text = parts[1]
   for i = 2, #parts do
-    text = text .. format('%0${NUMBER.length}d', random(0, last)) .. parts[i]
+    text = text .. format('%0${PLACEHOLDER.length}d', random(0, last)) .. parts[i]
   end
   return text
 end
 done = function(summary, latency)
   local e = summary.errors
-  io.write(format('RESULT %d %d %d %d %d\\n', summary.requests, summary.duration, latency:percentile(50), latency:percentile(99),
-    e.connect + e.read + e.write + e.status + e.timeout))
+  local failed = e.connect + e.read + e.write + e.status + e.timeout
+  local p50, p99 = latency:percentile(50), latency:percentile(99)
+  io.write(format('RESULT %d %d %d %d %d\\n', summary.requests, summary.duration, p50, p99, failed))
 end
 `;
 }
 
-function quote(text: string): string {
-  return `"${text.replace(/["\\]/g, '\\$&').replaceAll('\r', '\\r').replaceAll('\n', '\\n')}"`;
+function quoted(text: string): string {
+  const escaped = text.replace(/["\\]/g, '\\$&').replaceAll('\r', '\\r').replaceAll('\n', '\\n');
+  return `"${escaped}"`;
 }

@@ -1,75 +1,81 @@
-// The first request of a document nobody has sent before, beside one that everybody sends: what parsing, validating and planning take.
-import { checkAnswers } from '../check.ts';
-import { requestTexts } from '../http.ts';
+// The first request with a new document, beside one with a known document: parsing, validation and planning.
+import { LOOKUP_QUERY } from '../dataset/population.ts';
+import { aboutRandomMembers, requestTemplates } from '../dataset/requests.ts';
 import { saturate } from '../load/load.ts';
-import { drive } from '../load/raw.ts';
-import { digits, HOT_QUERY, NUMBER } from '../population.ts';
-import { say } from '../rounds.ts';
-import type { Running } from '../stage.ts';
-import { shown } from '../statistics.ts';
+import { type RawResult, sendRaw } from '../load/raw.ts';
+import { shown } from '../report/statistics.ts';
+import { checkAnswers } from '../run/answers.ts';
+import { progress } from '../run/progress.ts';
+import type { Server } from '../run/server.ts';
 import { apollo } from '../variants/apollo.ts';
 import { hive } from '../variants/hive.ts';
 import { mercurius } from '../variants/mercurius.ts';
 import { ours } from '../variants/ours.ts';
-import type { Part } from './part.ts';
+import type { Options, Part } from './part.ts';
 
 const FIELDS = ['memberId', 'email', 'firstName', 'lastName', 'tier', 'points'];
 
 export const document: Part = {
-  title: 'The first request of a new document',
-  how: ({ seconds, warmUpSeconds }) =>
+  title: 'The first request with a new document',
+  method: ({ seconds, warmUpSeconds }) =>
     `Load by load/raw.ts, ${seconds} s each after ${warmUpSeconds} s of warm-up`,
-  async run(stage, options) {
+  async run(testbed, options) {
     const rows: string[][] = [];
     for (const variant of [ours, apollo, mercurius, hive]) {
-      const running = await variant.start(stage);
+      const server = await variant.start(testbed);
       try {
-        await checkAnswers(running);
-        const load = {
-          url: running.url,
-          texts: requestTexts(running),
-          members: running.members,
-          connections: 32,
-          place: 'load' as const,
-        };
-        await saturate({ ...load, seconds: options.warmUpSeconds });
-        const known = await alone(running, options.seconds, () => HOT_QUERY);
-        const fresh = await alone(running, options.seconds, newDocument());
-        say(`${variant.title}: ${shown(fresh.p50Ms)} ms for a new document`);
+        await warmUp(server, options);
+        const known = await oneByOne(server, options.seconds, () => LOOKUP_QUERY);
+        const fresh = await oneByOne(server, options.seconds, newDocuments());
+        progress(`${variant.title}: ${shown(fresh.p50Ms)} ms for a new document`);
         rows.push([
           variant.title,
           ...[known.p50Ms, known.p99Ms, fresh.p50Ms, fresh.p99Ms].map(shown),
         ]);
       } finally {
-        await running.stop();
+        await server.stop();
       }
     }
     const columns = ['', 'known, p50 ms', 'known, p99 ms', 'new, p50 ms', 'new, p99 ms'];
     return {
       tables: [{ title: 'One request after the other on one connection', columns, rows }],
       figures: {},
-      notes: [],
     };
   },
 };
 
-function alone(running: Running, seconds: number, query: () => string) {
-  const next = () => {
-    const [text = ''] = requestTexts(running, query());
-    return text.replaceAll(NUMBER, digits(Math.floor(Math.random() * running.members)));
-  };
-  return drive({ url: running.url, next, seconds, connections: 1 }).then((driven) => {
-    if (driven.failed > 0) throw new Error(`${driven.failed} wrong answers`);
-    return driven;
+async function warmUp(server: Server, { warmUpSeconds }: Options): Promise<void> {
+  await checkAnswers(server);
+  await saturate({
+    url: server.url,
+    templates: requestTemplates(server),
+    members: server.members,
+    seconds: warmUpSeconds,
+    connections: 32,
+    cores: 'load',
   });
 }
 
-/** Each with an alias of its own, over every selection of the fields. */
-function newDocument(): () => string {
-  let turn = Date.now();
+async function oneByOne(
+  server: Server,
+  seconds: number,
+  nextDocument: () => string,
+): Promise<RawResult> {
+  const next = () => {
+    const [template = ''] = requestTemplates(server, nextDocument());
+    return aboutRandomMembers(template, server.members);
+  };
+  const result = await sendRaw({ url: server.url, next, seconds, connections: 1 });
+  if (result.failed > 0) throw new Error(`${result.failed} wrong answers`);
+  return result;
+}
+
+/** Documents that differ in their alias, over every selection of the fields. */
+function newDocuments(): () => string {
+  let alias = Date.now();
   return () => {
-    turn++;
-    const fields = FIELDS.filter((_, index) => ((turn % 63) + 1) & (1 << index));
-    return `query($email: String!) { a${turn}: memberByEmail(email: $email) { ${fields.join(' ')} } }`;
+    alias++;
+    const fields = FIELDS.filter((_, index) => ((alias % 63) + 1) & (1 << index));
+    return `query($email: String!) { a${alias}: memberByEmail(email: $email) { ${fields.join(' ')} } }`;
   };
 }

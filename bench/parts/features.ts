@@ -1,80 +1,105 @@
-// What each feature costs: each switched on by itself over a gateway without any, then all together.
-import { join } from 'node:path';
-import { makeKeys, storesOf } from '../data.ts';
-import type { Feature } from '../features.ts';
+// The cost of each feature: each switched on over a gateway without any, then all of them together.
+import { createKeys, storesOf } from '../dataset/stores.ts';
 import { GENERATOR } from '../load/load.ts';
-import { type Contender, type Course, measureAlternating, median, series } from '../rounds.ts';
-import { ENV_FILE, ROOT, type Stage } from '../stage.ts';
-import { type Spread, shown, shownSpread, spread } from '../statistics.ts';
+import { type Spread, shown, shownSpread, spread } from '../report/statistics.ts';
+import type { Comparable } from '../run/compare.ts';
+import { type Measurable, underLoad } from '../run/measure.ts';
+import {
+  type Contender,
+  type Measurements,
+  measureAlternating,
+  median,
+  values,
+} from '../run/rounds.ts';
+import { benchServer, nodeFlags, ROOT } from '../run/shipped.ts';
+import type { Testbed } from '../run/testbed.ts';
+import type { Feature } from '../servers/features.ts';
 import type { Part } from './part.ts';
 
-type Mix = Contender & { on: Feature[]; redis: boolean };
+type Mix = { title: string; on: readonly Feature[]; redis?: boolean };
 
 const ALL: Feature[] = ['auth', 'limit', 'logs', 'metrics'];
-const base = mix('none', [], false);
-const together = mix('all, limit in this process', ALL, false);
-const togetherRedis = mix('all, limit in Redis', ALL, true);
+const NONE: Mix = { title: 'none', on: [] };
+const ALL_MEMORY: Mix = { title: 'all, limit in this process', on: ALL };
+const ALL_REDIS: Mix = { title: 'all, limit in Redis', on: ALL, redis: true };
 const MIXES: Mix[] = [
-  base,
-  mix('auth', ['auth'], false),
-  mix('limit in this process', ['limit'], false),
-  mix('limit in Redis', ['limit'], true),
-  mix('logs', ['logs'], false),
-  mix('metrics', ['metrics'], false),
-  together,
-  togetherRedis,
+  NONE,
+  { title: 'auth', on: ['auth'] },
+  { title: 'limit in this process', on: ['limit'] },
+  { title: 'limit in Redis', on: ['limit'], redis: true },
+  { title: 'logs', on: ['logs'] },
+  { title: 'metrics', on: ['metrics'] },
+  ALL_MEMORY,
+  ALL_REDIS,
 ];
 
 export const features: Part = {
   title: 'Cost of each feature',
-  how: ({ seconds, warmUpSeconds, rounds }) =>
-    `Load by ${GENERATOR}, ${rounds} rounds in which all run at once and are loaded by turns for a second, ${seconds} times each, after ${warmUpSeconds} s of warm-up`,
-  async run(stage, options) {
-    const courses = await measureAlternating(stage, MIXES, options);
-    const find = (wanted: Mix) => courses.find(({ contender }) => contender === wanted);
-    const added = (course: Course<Mix> | undefined): Spread => {
-      const without = series(find(base), 'cpuMicros');
-      return spread(
-        series(course, 'cpuMicros').map((value, round) => value - (without[round] ?? Number.NaN)),
+  notes: [
+    'Every row includes the request id, which the HTTP server always makes. The CPU time of Redis itself is not counted.',
+    'In every row, requests wait for the end of the poll phase, as they do with a limiter: waiting alone saves more than a limiter costs.',
+  ],
+  method: ({ seconds, warmUpSeconds, rounds }) =>
+    `Load by ${GENERATOR}, ${rounds} rounds in which all rows run at once and take turns of one second, ${seconds} each, after ${warmUpSeconds} s of warm-up`,
+  async run(testbed, options) {
+    const contenders = MIXES.map((mix): Contender & { mix: Mix } => ({
+      mix,
+      title: mix.title,
+      start: (at) => startMix(at, ROOT, mix),
+    }));
+    const all = await measureAlternating(testbed, contenders, options);
+    const find = (mix: Mix) => all.find(({ contender }) => contender.mix === mix);
+    const without = values(find(NONE), 'cpuMicros');
+    const added = (measurements: Measurements<Contender> | undefined): Spread =>
+      spread(
+        values(measurements, 'cpuMicros').map(
+          (micros, round) => micros - (without[round] ?? Number.NaN),
+        ),
       );
-    };
     return {
       tables: [
         {
           title: 'The gateway with both subgraphs in its process, answering from memory',
           columns: ['on', 'CPU µs/request', 'added µs', 'requests/s'],
-          rows: courses.map((course) => [
-            course.contender.title,
-            shownSpread(spread(series(course, 'cpuMicros'))),
-            course.contender === base ? '' : shownSpread(added(course)),
-            shown(median(course, 'perSecond')),
+          rows: all.map((measurements) => [
+            measurements.contender.title,
+            shownSpread(spread(values(measurements, 'cpuMicros'))),
+            measurements.contender.mix === NONE ? '' : shownSpread(added(measurements)),
+            shown(median(measurements, 'perSecond')),
           ]),
         },
       ],
-      figures: { featuresRedis: added(find(togetherRedis)), featuresMemory: added(find(together)) },
-      notes: [
-        'The request id is made by the HTTP server and cannot be switched off; it is in every row. What the limit costs Redis itself is not counted.',
-        'Requests of one turn wait for its end in every row, as the limit has them do: that alone saves more than the limit costs.',
-      ],
+      figures: {
+        featuresRedis: added(find(ALL_REDIS)),
+        featuresMemory: added(find(ALL_MEMORY)),
+      },
     };
   },
+  comparables: [NONE, ALL_MEMORY, ALL_REDIS].map(
+    (mix): Comparable => ({
+      title: `Features: ${mix.title}`,
+      start: (testbed, root) => startMix(testbed, root, mix),
+    }),
+  ),
 };
 
-function mix(title: string, on: Feature[], redis: boolean): Mix {
-  return {
-    title,
-    on,
-    redis,
-    async start(stage: Stage) {
-      const stores = storesOf(0);
-      const keys = await makeKeys(stores, 1);
-      const redisUrl = redis ? await stage.redisUrl() : undefined;
-      const options = { on, redisUrl, dataDir: stores.dataDir };
-      const flags = [ENV_FILE, '--import', 'tsx', join(ROOT, 'bench/features.ts')];
-      return stage.serve({
-        args: (port) => [...flags, JSON.stringify({ port, ...options })],
-        keys,
-      });
-    },
-  };
+async function startMix(
+  testbed: Testbed,
+  root: string,
+  { on, redis = false }: Mix,
+): Promise<Measurable> {
+  const stores = storesOf(0);
+  const keys = await createKeys(stores, 1);
+  const redisUrl = redis ? await testbed.redisUrl() : undefined;
+  const options = { on, redisUrl, dataDir: stores.dataDir };
+  const server = await testbed.start({
+    root,
+    args: (port) => [
+      ...nodeFlags(root),
+      benchServer(root, 'features.ts'),
+      JSON.stringify({ port, ...options }),
+    ],
+    keys,
+  });
+  return underLoad(server);
 }

@@ -1,12 +1,31 @@
-// Gateways side by side: this project's three ways to run, the peers and the floors, interleaved in one run.
-import { measureRounds, median, series } from '../rounds.ts';
-import { ratios, shown, shownSpread, spread } from '../statistics.ts';
+// Gateways side by side: this project in three deployments, the peers and the floors.
+import { ratios, shown, shownSpread, spread } from '../report/statistics.ts';
+import type { Comparable } from '../run/compare.ts';
+import { underLoad } from '../run/measure.ts';
+import {
+  type Contender,
+  failuresOf,
+  type Measurements,
+  measureRounds,
+  median,
+  values,
+} from '../run/rounds.ts';
 import { apollo } from '../variants/apollo.ts';
 import { floor, floorInProcess } from '../variants/floor.ts';
 import { hive, hiveRust } from '../variants/hive.ts';
 import { mercurius } from '../variants/mercurius.ts';
-import { ours, oursInOne, oursOnMongo } from '../variants/ours.ts';
+import {
+  ours,
+  oursInOne,
+  oursOnMongo,
+  startApart,
+  startInOne,
+  startRemote,
+} from '../variants/ours.ts';
+import type { Variant } from '../variants/variant.ts';
 import type { Part } from './part.ts';
+
+type VariantContender = Contender & { variant: Variant };
 
 const VARIANTS = [
   ours,
@@ -20,62 +39,89 @@ const VARIANTS = [
   floorInProcess,
 ];
 
+const COMPARABLES: Comparable[] = [
+  {
+    title: ours.title,
+    start: async (testbed, root) => underLoad(await startRemote(testbed, { root })),
+  },
+  {
+    title: oursInOne.title,
+    start: async (testbed, root) => underLoad(await startInOne(testbed, 100_000, { root })),
+  },
+  {
+    title: oursOnMongo.title,
+    start: async (testbed, root) => underLoad(await startApart(testbed, 10_000, { root })),
+  },
+];
+
 export const gateways: Part = {
   title: 'Gateways side by side',
-  async run(stage, options) {
-    const courses = await measureRounds(stage, VARIANTS, options);
-    const of = (variant: (typeof VARIANTS)[number]) =>
-      series(
-        courses.find(({ contender }) => contender === variant),
+  comparables: COMPARABLES,
+  async run(testbed, options) {
+    const contenders = VARIANTS.map(
+      (variant): VariantContender => ({
+        variant,
+        title: variant.title,
+        start: async (at) => underLoad(await variant.start(at)),
+      }),
+    );
+    const all = await measureRounds(testbed, contenders, options);
+    const throughput = (variant: Variant) =>
+      values(
+        all.find(({ contender }) => contender.variant === variant),
         'perSecond',
       );
-    const stock = of(apollo);
-    const table = {
-      title: `\`memberByEmail\` with all six fields, ${options.connections} connections`,
-      columns: [
-        '',
-        'requests/s',
-        'to stock',
-        'p50 ms',
-        'p99 ms',
-        'CPU µs/request',
-        'core busy',
-        'memory MB',
-      ],
-      rows: courses.map((course) => {
-        if (course.failure !== undefined)
-          return [course.contender.title, 'failed', '', '', '', '', '', ''];
-        const figure = (name: 'perSecond' | 'p50Ms' | 'p99Ms' | 'cpuMicros' | 'rssMb') =>
-          shownSpread(spread(series(course, name)));
-        return [
-          course.contender.title,
-          figure('perSecond'),
-          shown(ratios(series(course, 'perSecond'), stock).median),
-          figure('p50Ms'),
-          figure('p99Ms'),
-          figure('cpuMicros'),
-          `${Math.round(median(course, 'busy') * 100)} %`,
-          figure('rssMb'),
-        ];
-      }),
-    };
+    const stock = throughput(apollo);
     return {
-      tables: [table],
+      tables: [table(all, stock, options.connections)],
       figures: {
-        remoteToApollo: ratios(of(ours), stock),
-        remoteToMercurius: ratios(of(ours), of(mercurius)),
-        remoteToFloor: ratios(of(ours), of(floor)),
-        inOneToApollo: ratios(of(oursInOne), stock),
-        inOneToFloor: ratios(of(oursInOne), of(floorInProcess)),
+        remoteToApollo: ratios(throughput(ours), stock),
+        remoteToMercurius: ratios(throughput(ours), throughput(mercurius)),
+        remoteToFloor: ratios(throughput(ours), throughput(floor)),
+        inOneToApollo: ratios(throughput(oursInOne), stock),
+        inOneToFloor: ratios(throughput(oursInOne), throughput(floorInProcess)),
       },
-      bars: courses.map((course) => ({
-        title: course.contender.title,
-        kind: course.contender.kind,
-        perSecond: median(course, 'perSecond'),
-      })),
-      notes: courses.flatMap(({ contender, failure }) =>
-        failure === undefined ? [] : [`${contender.title} failed: ${failure.slice(0, 300)}`],
-      ),
+      bars: all.map((measurements) => {
+        const { title, kind } = measurements.contender.variant;
+        return { title, kind, perSecond: median(measurements, 'perSecond') };
+      }),
+      failures: failuresOf(all),
     };
   },
 };
+
+function table(
+  all: readonly Measurements<VariantContender>[],
+  stock: readonly number[],
+  connections: number,
+) {
+  return {
+    title: `\`memberByEmail\` with all six fields, ${connections} connections`,
+    columns: [
+      '',
+      'requests/s',
+      'to stock',
+      'p50 ms',
+      'p99 ms',
+      'CPU µs/request',
+      'core busy',
+      'memory MB',
+    ],
+    rows: all.map((measurements) => {
+      const { contender, failure } = measurements;
+      if (failure !== undefined) return [contender.title, 'failed', '', '', '', '', '', ''];
+      const figure = (name: 'perSecond' | 'p50Ms' | 'p99Ms' | 'cpuMicros' | 'rssMb') =>
+        shownSpread(spread(values(measurements, name)));
+      return [
+        contender.title,
+        figure('perSecond'),
+        shown(ratios(values(measurements, 'perSecond'), stock).median),
+        figure('p50Ms'),
+        figure('p99Ms'),
+        figure('cpuMicros'),
+        `${Math.round(median(measurements, 'busy') * 100)} %`,
+        figure('rssMb'),
+      ];
+    }),
+  };
+}

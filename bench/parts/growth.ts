@@ -1,106 +1,108 @@
-// How cost grows: with keys, with members in each store, and with look-ups in one request.
-import { requestTexts } from '../http.ts';
-import { aliasedQuery, NUMBER } from '../population.ts';
-import { type Contender, type Course, measureRounds, median, series } from '../rounds.ts';
-import { ratios, shown, shownSpread, spread } from '../statistics.ts';
+// How cost grows with the number of keys, of members in each store, and of lookups in one request.
+import { aliasedTemplates } from '../dataset/requests.ts';
+import type { Table } from '../report/outcome.ts';
+import { ratios, shown, shownSpread, spread } from '../report/statistics.ts';
+import { underLoad } from '../run/measure.ts';
+import {
+  type Contender,
+  failuresOf,
+  type Measurements,
+  measureRounds,
+  median,
+  values,
+} from '../run/rounds.ts';
+import type { Server } from '../run/server.ts';
+import type { Testbed } from '../run/testbed.ts';
 import { startApart, startInOne, startRemote } from '../variants/ours.ts';
-import type { Part, Table } from './part.ts';
+import type { Part } from './part.ts';
 
 type Step = Contender & { count: number };
 
-const KEYS: Step[] = [1, 10, 100].map((keys) => ({
-  title: `${keys}`,
-  count: keys,
-  start: (stage) => startRemote(stage, { keys }),
-}));
+const KEYS = steps([1, 10, 100], (testbed, keys) => startRemote(testbed, { keys }));
 
-const LOOKUPS: Step[] = [1, 2, 5, 10].map((count) => ({
-  title: `${count}`,
-  count,
-  start: (stage) => startRemote(stage),
-  texts: (running) =>
-    requestTexts(
-      running,
-      aliasedQuery(count),
-      Object.fromEntries(
-        Array.from({ length: count }, (_, index) => [`e${index}`, `member${NUMBER}@bench.example`]),
-      ),
-    ),
-}));
+const LOOKUPS = [1, 2, 5, 10].map(
+  (count): Step => ({
+    title: `${count}`,
+    count,
+    async start(testbed) {
+      const server = await startRemote(testbed);
+      return underLoad(server, aliasedTemplates(server, count));
+    },
+  }),
+);
 
 export const growth: Part = {
   title: 'Growth',
-  async run(stage, options) {
+  async run(testbed, options) {
     const sizes = options.quick ? [1_000, 10_000] : [10_000, 100_000, 1_000_000];
-    const embedded = sizes.map(
-      (count): Step => ({ title: shown(count), count, start: (at) => startInOne(at, count) }),
-    );
-    const mongo = sizes.map(
-      (count): Step => ({ title: shown(count), count, start: (at) => startApart(at, count) }),
-    );
-    const byKeys = await measureRounds(stage, KEYS, options);
-    const byLookups = await measureRounds(stage, LOOKUPS, options);
-    const byEmbedded = await measureRounds(stage, embedded, options);
-    const byMongo = await measureRounds(stage, mongo, options);
+    const keys = await measureRounds(testbed, KEYS, options);
+    const lookups = await measureRounds(testbed, LOOKUPS, options);
+    const embedded = await measureRounds(testbed, steps(sizes, startInOne), options);
+    const mongo = await measureRounds(testbed, steps(sizes, startApart), options);
     return {
       tables: [
-        table('Keys in use, this gateway with budgets in Redis', 'keys', byKeys),
-        lookups(byLookups),
-        table('Members in the embedded store, all in one process', 'members', byEmbedded),
-        table('Members in MongoDB, all apart', 'members', byMongo),
+        growthTable('Keys in use, this gateway with budgets in Redis', 'keys', keys),
+        lookupsTable(lookups),
+        growthTable('Members in the embedded store, in one process', 'members', embedded),
+        growthTable('Members in MongoDB, as three processes', 'members', mongo),
       ],
-      figures: { growthEmbedded: grown(byEmbedded), growthMongo: grown(byMongo) },
-      notes: [...byKeys, ...byLookups, ...byEmbedded, ...byMongo].flatMap(
-        ({ contender, failure }) =>
-          failure === undefined ? [] : [`${contender.title} failed: ${failure.slice(0, 300)}`],
-      ),
+      figures: { growthEmbedded: costRatio(embedded), growthMongo: costRatio(mongo) },
+      failures: failuresOf([...keys, ...lookups, ...embedded, ...mongo]),
     };
   },
 };
 
-// The time a look-up takes of the whole system, the store's server included: the inverse of look-ups a second.
-function grown(courses: Course<Step>[]) {
-  return ratios(series(courses[0], 'perSecond'), series(courses.at(-1), 'perSecond'));
+function steps(
+  counts: readonly number[],
+  start: (testbed: Testbed, count: number) => Promise<Server>,
+): Step[] {
+  return counts.map((count) => ({
+    title: shown(count),
+    count,
+    start: async (testbed) => underLoad(await start(testbed, count)),
+  }));
 }
 
-function table(title: string, what: string, courses: Course<Step>[]): Table {
+// Time per lookup of the whole system, the database included: the inverse of its throughput.
+function costRatio(all: Measurements<Step>[]) {
+  return ratios(values(all[0], 'perSecond'), values(all.at(-1), 'perSecond'));
+}
+
+function growthTable(title: string, counted: string, all: Measurements<Step>[]): Table {
   return {
     title,
-    columns: [what, 'requests/s', 'cost to the first row', 'p50 ms', 'p99 ms', 'CPU µs/request'],
-    rows: courses.map((course) => [
-      course.contender.title,
-      shownSpread(spread(series(course, 'perSecond'))),
-      shown(ratios(series(courses[0], 'perSecond'), series(course, 'perSecond')).median),
-      ...(['p50Ms', 'p99Ms', 'cpuMicros'] as const).map((name) => shown(median(course, name))),
+    columns: [counted, 'requests/s', 'cost to the first row', 'p50 ms', 'p99 ms', 'CPU µs/request'],
+    rows: all.map((measurements) => [
+      measurements.contender.title,
+      shownSpread(spread(values(measurements, 'perSecond'))),
+      shown(ratios(values(all[0], 'perSecond'), values(measurements, 'perSecond')).median),
+      ...(['p50Ms', 'p99Ms', 'cpuMicros'] as const).map((name) =>
+        shown(median(measurements, name)),
+      ),
     ]),
   };
 }
 
-function lookups(courses: Course<Step>[]): Table {
+function lookupsTable(all: Measurements<Step>[]): Table {
   return {
-    title: 'Aliased look-ups in one request, this gateway',
+    title: 'Aliased lookups in one request, this gateway',
     columns: [
-      'look-ups',
+      'lookups',
       'requests/s',
-      'look-ups/s',
+      'lookups/s',
       'CPU µs/request',
-      'CPU µs/look-up',
+      'CPU µs/lookup',
       'p50 ms',
       'p99 ms',
     ],
-    rows: courses.map((course) => {
-      const { title, count } = course.contender;
-      const [perSecond, micros] = [median(course, 'perSecond'), median(course, 'cpuMicros')];
+    rows: all.map((measurements) => {
+      const { title, count } = measurements.contender;
+      const perSecond = median(measurements, 'perSecond');
+      const micros = median(measurements, 'cpuMicros');
+      const latencies = [median(measurements, 'p50Ms'), median(measurements, 'p99Ms')];
       return [
         title,
-        ...[
-          perSecond,
-          perSecond * count,
-          micros,
-          micros / count,
-          median(course, 'p50Ms'),
-          median(course, 'p99Ms'),
-        ].map(shown),
+        ...[perSecond, perSecond * count, micros, micros / count, ...latencies].map(shown),
       ];
     }),
   };

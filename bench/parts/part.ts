@@ -1,31 +1,23 @@
-// What a part of the benchmark is given and gives back.
-import type { FigureName } from '../figures.ts';
-import type { Rounds } from '../rounds.ts';
-import type { Stage } from '../stage.ts';
-import type { Spread } from '../statistics.ts';
+// A part of the benchmark: what it measures, and what can be compared between two commits.
+import type { Outcome } from '../report/outcome.ts';
+import type { Comparable } from '../run/compare.ts';
+import type { Rounds } from '../run/rounds.ts';
+import type { Testbed } from '../run/testbed.ts';
 
 export type Options = Rounds & {
-  /** Smaller everything, for a first look. */
+  /** Shorter and smaller, for a first look. */
   quick: boolean;
   /** How long the soak takes. */
   minutes: number;
 };
 
-export type Table = { title: string; columns: string[]; rows: string[][] };
-export type Bar = { title: string; kind: 'ours' | 'peer' | 'floor'; perSecond: number };
-
-export type Outcome = {
-  tables: Table[];
-  figures: Partial<Record<FigureName, Spread>>;
-  /** What the chart draws. */
-  bars?: Bar[];
-  /** What failed, and what a reader has to know. */
-  notes: string[];
-};
-
 export type Part = {
   title: string;
-  /** Who makes the load, how long and how often, where that is not as in rounds.ts. */
-  how?(options: Options): string;
-  run(stage: Stage, options: Options): Promise<Outcome>;
+  /** What a reader of the results has to know. */
+  notes?: readonly string[];
+  /** Which generator makes the load, for how long and how often; by default, as run/rounds.ts does it. */
+  method?(options: Options): string;
+  run(testbed: Testbed, options: Options): Promise<Outcome>;
+  /** What `--against` compares. */
+  comparables?: readonly Comparable[];
 };

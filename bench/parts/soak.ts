@@ -1,52 +1,60 @@
-// Soak: the service in one process under full load for minutes, its memory and latency window by window.
+// Soak: the service in one process under full load for minutes, with memory and latency of each window.
 import { GENERATOR } from '../load/load.ts';
-import { measure } from '../measure.ts';
-import { say } from '../rounds.ts';
-import { shown, spread } from '../statistics.ts';
+import { shown, spread } from '../report/statistics.ts';
+import { measure, type Sample } from '../run/measure.ts';
+import { progress } from '../run/progress.ts';
 import { startInOne } from '../variants/ours.ts';
-import type { Part } from './part.ts';
+import type { Options, Part } from './part.ts';
 
 const WINDOW_SECONDS = 10;
 
 export const soak: Part = {
   title: 'Soak',
-  how: ({ minutes }) =>
+  method: ({ minutes }) =>
     `Load by ${GENERATOR} for ${minutes} minutes, in windows of ${WINDOW_SECONDS} s`,
-  async run(stage, options) {
+  async run(testbed, options) {
     const members = options.quick ? 10_000 : 100_000;
-    const windows = Math.max(2, Math.round((options.minutes * 60) / WINDOW_SECONDS));
     const timing = { seconds: WINDOW_SECONDS, warmUpSeconds: 0, connections: options.connections };
-    const running = await startInOne(stage, members);
-    const rows: string[][] = [];
-    const sizes: number[] = [];
+    const server = await startInOne(testbed, members);
     try {
-      // The warm-up touches every member, so that the store's file is mapped before memory is first looked at.
-      await measure(running, { ...timing, warmUpSeconds: options.quick ? 5 : 30, seconds: 1 });
-      const before = running.usage().rssMb;
-      for (let window = 1; window <= windows; window++) {
-        const sample = await measure(running, timing);
-        sizes.push(sample.rssMb);
-        say(
-          `window ${window} of ${windows}: ${Math.round(sample.perSecond)}/s, ${Math.round(sample.rssMb)} MB`,
+      // The warm-up reads every member, so that the store's file is mapped before memory is first read.
+      await measure(server, { ...timing, warmUpSeconds: options.quick ? 5 : 30, seconds: 1 });
+      const warmMb = server.usage().rssMb;
+      const samples: Sample[] = [];
+      for (const window of windowsOf(options)) {
+        const sample = await measure(server, timing);
+        samples.push(sample);
+        progress(
+          `window ${window}: ${Math.round(sample.perSecond)}/s, ${Math.round(sample.rssMb)} MB`,
         );
-        if (window === 1 || window === windows || (window * WINDOW_SECONDS) % 60 === 0) {
-          const { perSecond, p50Ms, p99Ms, rssMb } = sample;
-          rows.push([
-            `${window * WINDOW_SECONDS} s`,
-            ...[perSecond, p50Ms, p99Ms, rssMb].map(shown),
-          ]);
-        }
       }
-      const growth = (sizes.at(-1) ?? Number.NaN) / before;
-      const title = `Full load on ${shown(members)} members, ${shown(before)} MB after the warm-up, at most ${shown(Math.max(...sizes))} MB`;
-      const columns = ['after', 'requests/s', 'p50 ms', 'p99 ms', 'memory MB'];
-      return {
-        tables: [{ title, columns, rows }],
-        figures: { soakMemory: spread([growth]) },
-        notes: [],
-      };
+      return outcomeOf(samples, members, warmMb);
     } finally {
-      await running.stop();
+      await server.stop();
     }
   },
 };
+
+function windowsOf({ minutes }: Options): number[] {
+  const length = Math.max(2, Math.round((minutes * 60) / WINDOW_SECONDS));
+  return Array.from({ length }, (_, index) => index + 1);
+}
+
+function outcomeOf(samples: Sample[], members: number, warmMb: number) {
+  const highest = Math.max(...samples.map(({ rssMb }) => rssMb));
+  const rows = samples.flatMap(({ perSecond, p50Ms, p99Ms, rssMb }, index) => {
+    const seconds = (index + 1) * WINDOW_SECONDS;
+    const isShown = index === 0 || index === samples.length - 1 || seconds % 60 === 0;
+    return isShown ? [[`${seconds} s`, ...[perSecond, p50Ms, p99Ms, rssMb].map(shown)]] : [];
+  });
+  return {
+    tables: [
+      {
+        title: `Full load on ${shown(members)} members, ${shown(warmMb)} MB after the warm-up, at most ${shown(highest)} MB`,
+        columns: ['after', 'requests/s', 'p50 ms', 'p99 ms', 'memory MB'],
+        rows,
+      },
+    ],
+    figures: { soakMemory: spread([(samples.at(-1)?.rssMb ?? Number.NaN) / warmMb]) },
+  };
+}

@@ -1,8 +1,9 @@
-// Hive Gateway by its own command: as it comes, and with the query planner in Rust that can be added to it. Its JIT made it no faster here.
+// Hive Gateway, started by its own command: with its default query planner, and with the one in Rust.
 import { join } from 'node:path';
-import { ROOT } from '../stage.ts';
+import { ROOT } from '../run/shipped.ts';
 import type { Variant } from './variant.ts';
 
+// Its JIT is off: it brought no gain here.
 export const hive: Variant = variant('Hive Gateway', []);
 
 export const hiveRust: Variant = variant('Hive Gateway, planner in Rust', [
@@ -13,18 +14,12 @@ function variant(title: string, flags: string[]): Variant {
   return {
     title,
     kind: 'peer',
-    async start(stage) {
-      const supergraph = await stage.supergraph();
+    async start(testbed) {
+      const supergraph = await testbed.supergraph();
       const command = join(ROOT, 'bench/peers/hive/node_modules/.bin/hive-gateway');
-      return stage.serve({
-        args: (port) => [
-          command,
-          'supergraph',
-          supergraph,
-          '--host=127.0.0.1',
-          `--port=${port}`,
-          ...flags,
-        ],
+      const address = (port: number) => ['--host=127.0.0.1', `--port=${port}`];
+      return testbed.start({
+        args: (port) => [command, 'supergraph', supergraph, ...address(port), ...flags],
       });
     },
   };

@@ -1,18 +1,14 @@
-// Mercurius' gateway with its JIT. It asks standings twice a look-up, for tier and for points.
+// Mercurius' gateway with its JIT. It sends two requests to standings for each lookup: tier and points.
 import { join } from 'node:path';
-import { ROOT } from '../stage.ts';
+import { ROOT } from '../run/shipped.ts';
 import type { Variant } from './variant.ts';
 
 export const mercurius: Variant = {
   title: 'Mercurius gateway, JIT',
   kind: 'peer',
-  async start(stage) {
-    const { plain } = await stage.subgraphs();
-    return stage.serve({
-      args: (port) => [
-        join(ROOT, 'bench/peers/mercurius/gateway.mjs'),
-        JSON.stringify({ port, ...plain }),
-      ],
-    });
+  async start(testbed) {
+    const { plain } = await testbed.subgraphs();
+    const script = join(ROOT, 'bench/peers/mercurius/gateway.mjs');
+    return testbed.start({ args: (port) => [script, JSON.stringify({ port, ...plain })] });
   },
 };

@@ -1,17 +1,17 @@
-// Stores that answer from the population by arithmetic, so that a subgraph costs next to nothing beside what is measured.
+// Stores that compute members from their number, so that a subgraph adds next to no cost of its own.
 import type { Identity, MembersStore } from '@partner-loyalty/members';
 import type { Program, Standing, StandingsStore } from '@partner-loyalty/standings';
 import {
   emailOf,
   externalIdOf,
   memberIdOf,
-  NUMBER,
   PARTNER,
+  PLACEHOLDER,
   PROGRAM,
   pointsOf,
 } from './population.ts';
 
-/** The members 0 to `count` - 1. Only what look-ups need is there. */
+/** The members 0 to `count` - 1, with the functions that lookups need and no others. */
 export function memoryMembers(count: number): MembersStore {
   const find = (
     partnerId: string,
@@ -33,7 +33,7 @@ export function memoryMembers(count: number): MembersStore {
     ready: async () => undefined,
     close: async () => undefined,
   };
-  // Cast: the benchmark sends no operation that asks for more.
+  // Cast: the benchmark sends no operation that calls another function.
   return reads as MembersStore;
 }
 
@@ -48,11 +48,11 @@ export function memoryStandings(): StandingsStore {
     ready: async () => undefined,
     close: async () => undefined,
   };
-  // Cast: the benchmark sends no operation that asks for more.
+  // Cast: the benchmark sends no operation that calls another function.
   return reads as StandingsStore;
 }
 
 function numberIn(text: string): number {
   const start = text.search(/\d/);
-  return Number(text.slice(start, start + NUMBER.length));
+  return Number(text.slice(start, start + PLACEHOLDER.length));
 }

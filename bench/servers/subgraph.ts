@@ -1,5 +1,4 @@
-// A subgraph process that answers from memory, twice: signed and batched for this project's gateway, and as plain GraphQL for every peer.
-// Run as: node --import tsx bench/subgraph.ts '{"name":"members","port":…,"plainPort":…,"secret":"…","members":…}'
+// A subgraph that answers from memory: signed on one port for our gateway, plain GraphQL on another for the peers.
 import { createServer } from 'node:http';
 import { createMembers } from '@partner-loyalty/members';
 import {
@@ -10,8 +9,8 @@ import {
   serveSubgraph,
 } from '@partner-loyalty/runtime';
 import { createStandings } from '@partner-loyalty/standings';
-import { memoryMembers, memoryStandings } from './memory.ts';
-import { PARTNER } from './population.ts';
+import { memoryMembers, memoryStandings } from '../dataset/memory.ts';
+import { PARTNER } from '../dataset/population.ts';
 
 type Options = {
   name: 'members' | 'standings';
@@ -21,7 +20,9 @@ type Options = {
   members: number;
 };
 
-// Cast: the one who starts this process writes the options.
+const HOST = '127.0.0.1';
+
+// Cast: subgraphArgs in run/subgraphs.ts writes the options.
 const { name, port, plainPort, secret, members } = JSON.parse(process.argv[2] ?? '{}') as Options;
 const noMail = { baseAddress: 'http://localhost:4000', wake: () => {} };
 const subgraph =
@@ -29,17 +30,16 @@ const subgraph =
     ? createMembers(memoryMembers(members), noMail)
     : createStandings(memoryStandings());
 const log = createLog('warn');
-const host = '127.0.0.1';
-servePlain(createExecutor(subgraph, log), plainPort);
+servePlain(createExecutor(subgraph, log));
 await serveSubgraph({
   subgraph,
-  settings: { host, port, subgraphSecret: secret },
+  settings: { host: HOST, port, subgraphSecret: secret },
   log,
   metrics: createMetrics(),
 });
 console.log('listening');
 
-function servePlain(execute: Execute, port: number): void {
+function servePlain(execute: Execute): void {
   createServer((request, response) => {
     let body = '';
     request.setEncoding('utf8');
@@ -59,5 +59,5 @@ function servePlain(execute: Execute, port: number): void {
         })
         .end(text);
     });
-  }).listen(port, host);
+  }).listen(plainPort, HOST);
 }

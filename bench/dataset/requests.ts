@@ -1,0 +1,59 @@
+// Request templates: raw HTTP text with a placeholder for a member's number, as load generators send it.
+import { LOOKUP_QUERY, memberNumber, PLACEHOLDER } from './population.ts';
+
+/** A server under load. */
+export type Target = {
+  url: string;
+  /** The headers that each API key is sent in. */
+  keys: Record<string, string>[];
+  /** How many members the server knows. */
+  members: number;
+};
+
+const EMAIL = `member${PLACEHOLDER}@bench.example`;
+
+/** One request template for each key of the target. */
+export function requestTemplates(
+  target: Target,
+  query = LOOKUP_QUERY,
+  variables: Record<string, string> = { email: EMAIL },
+): string[] {
+  const { host, pathname } = new URL(target.url);
+  const body = JSON.stringify({ query, variables });
+  return target.keys.map((key) => {
+    const headers = {
+      host,
+      'content-type': 'application/json',
+      'content-length': `${body.length}`,
+      ...key,
+    };
+    return `POST ${pathname} HTTP/1.1\r\n${headerLines(headers)}\r\n${body}`;
+  });
+}
+
+/** The same for several lookups in one document, aliased `a0`, `a1` and so on. */
+export function aliasedTemplates(target: Target, count: number): string[] {
+  const indexes = Array.from({ length: count }, (_, index) => index);
+  const variables = indexes.map((index) => `$e${index}: String!`).join(' ');
+  const fields = indexes.map(
+    (index) =>
+      `a${index}: memberByEmail(email: $e${index}) { memberId email firstName lastName tier points }`,
+  );
+  return requestTemplates(
+    target,
+    `query(${variables}) { ${fields.join(' ')} }`,
+    Object.fromEntries(indexes.map((index) => [`e${index}`, EMAIL])),
+  );
+}
+
+/** Header fields as they stand in an HTTP/1.1 message. */
+export function headerLines(headers: Record<string, string>): string {
+  return Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('');
+}
+
+/** The template with the number of a random member in each placeholder. */
+export function aboutRandomMembers(template: string, members: number): string {
+  return template.replaceAll(PLACEHOLDER, () => memberNumber(Math.floor(Math.random() * members)));
+}

@@ -1,0 +1,45 @@
+// The cores of this machine and the processes pinned to them.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+import { findCommand } from '../../test/support/servers/debian.ts';
+
+/** `target`: the one core of the measured process. `load`: every other core. `all`: any core. */
+export type CoreSet = 'target' | 'load' | 'all';
+
+export type Command = { command: string; args: string[] };
+
+const CORES = allowedCores();
+const PINS = CORES.length > 1 && findCommand('taskset') !== undefined;
+
+/** The command pinned to its cores; unchanged if there is only one core, or no taskset. */
+export function pinned(cores: CoreSet, command: string, args: string[]): Command {
+  if (!PINS) return { command, args };
+  const [first, ...others] = CORES;
+  const list = { target: [first], load: others, all: CORES }[cores].join(',');
+  return { command: 'taskset', args: ['-c', list, command, ...args] };
+}
+
+/** Moves this process to the cores of the load. */
+export function leaveTargetCore(): void {
+  if (PINS) execFileSync('taskset', ['-a', '-c', '-p', CORES.slice(1).join(','), `${process.pid}`]);
+}
+
+/** The machine as RESULTS.md describes it: cores, CPU model and memory, but no host name. */
+export function describeMachine(): string {
+  const model = cpus()[0]?.model.trim() ?? 'unknown CPU';
+  const pinning = PINS
+    ? 'the measured process has one core to itself'
+    : 'processes are not pinned to cores';
+  return `${CORES.length} cores of ${model}, ${Math.round(totalmem() / 2 ** 30)} GB; ${pinning}`;
+}
+
+function allowedCores(): number[] {
+  const status = existsSync('/proc/self/status') ? readFileSync('/proc/self/status', 'utf8') : '';
+  const [, list] = /^Cpus_allowed_list:\s*(\S+)/m.exec(status) ?? [];
+  if (list === undefined) return cpus().map((_, index) => index);
+  return list.split(',').flatMap((range) => {
+    const [first = 0, last = first] = range.split('-').map(Number);
+    return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+  });
+}

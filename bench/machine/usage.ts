@@ -1,0 +1,39 @@
+// CPU time and resident memory of a process and its children, read from /proc.
+import { readdirSync, readFileSync } from 'node:fs';
+
+export type Usage = { cpuSeconds: number; rssMb: number };
+
+type ProcessUsage = { pid: number; parent: number; ticks: number; pages: number };
+
+/** Linux counts CPU time in ticks of 10 ms on every architecture that Node supports. */
+const TICKS_PER_SECOND = 100;
+const PAGE_BYTES = 4096;
+
+/** CPU time since the start, and memory now. Throws if the process has ended. */
+export function usageOf(pid: number): Usage {
+  const all = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap(readUsage);
+  const family = [pid];
+  for (const member of family)
+    for (const each of all) if (each.parent === member) family.push(each.pid);
+  const found = all.filter((each) => family.includes(each.pid));
+  if (!found.some((each) => each.pid === pid)) throw new Error(`process ${pid} has ended`);
+  return {
+    cpuSeconds: found.reduce((sum, { ticks }) => sum + ticks, 0) / TICKS_PER_SECOND,
+    rssMb: (found.reduce((sum, { pages }) => sum + pages, 0) * PAGE_BYTES) / 2 ** 20,
+  };
+}
+
+/** An array of one, or none if the process has ended since the folder was listed. */
+function readUsage(pid: string): ProcessUsage[] {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // The name in brackets may hold spaces; the fields after it do not (proc_pid_stat(5), field 3 on).
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const field = (index: number) => Number(fields[index] ?? 0);
+    return [{ pid: Number(pid), parent: field(1), ticks: field(11) + field(12), pages: field(21) }];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,45 @@
+// The command line of `npm run bench`.
+import { parseArgs } from 'node:util';
+import type { Options } from './parts/part.ts';
+
+export type CommandLine = {
+  /** The names as given. */
+  names: string[];
+  options: Options;
+  /** The major versions of Node to measure; all if undefined. */
+  majors?: number[];
+  /** The commit to compare with. */
+  against?: string;
+};
+
+/** Throws if an option is unknown. */
+export function readCommandLine(args: string[]): CommandLine {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      quick: { type: 'boolean', default: false },
+      against: { type: 'string' },
+      node: { type: 'string' },
+      seconds: { type: 'string' },
+      rounds: { type: 'string' },
+      minutes: { type: 'string' },
+      connections: { type: 'string' },
+    },
+  });
+  const { quick, against } = values;
+  const seconds = Number(values.seconds ?? (quick ? 2 : 10));
+  return {
+    names: positionals,
+    majors: values.node?.split(',').map(Number),
+    against,
+    options: {
+      quick,
+      seconds,
+      warmUpSeconds: Math.min(10, seconds),
+      rounds: Number(values.rounds ?? 3),
+      connections: Number(values.connections ?? 32),
+      minutes: Number(values.minutes ?? (quick ? 0.5 : 10)),
+    },
+  };
+}

@@ -1,0 +1,71 @@
+// The project's performance goals, one row each: ratios and costs, all within one run.
+
+export type FigureRow = { meaning: string; atLeast?: number; atMost?: number };
+
+export const FIGURES = {
+  remoteToApollo: {
+    meaning: 'throughput of this gateway, relative to stock Apollo Gateway',
+    atLeast: 10,
+  },
+  remoteToMercurius: {
+    meaning: 'throughput of this gateway, relative to Mercurius',
+    atLeast: 1.3,
+  },
+  remoteToFloor: {
+    meaning: 'throughput of this gateway, relative to the floor of two calls',
+    atLeast: 0.75,
+  },
+  inOneToApollo: {
+    meaning: 'throughput in one process, relative to stock Apollo Gateway',
+    atLeast: 15,
+  },
+  inOneToFloor: {
+    meaning: 'throughput in one process, relative to the floor in process',
+    atLeast: 0.35,
+  },
+  subgraphToApollo: {
+    meaning: 'throughput of a subgraph, relative to Apollo Server with `@apollo/subgraph`',
+    atLeast: 3,
+  },
+  tailToFloor: {
+    meaning: "p99/p50 at half of saturation, relative to the floor's at the same rate",
+    atMost: 1.5,
+  },
+  featuresRedis: {
+    meaning: 'CPU time of auth, limits in Redis, logs and metrics, µs/request',
+    atMost: 25,
+  },
+  featuresMemory: {
+    meaning: 'CPU time of auth, limits in process, logs and metrics, µs/request',
+    atMost: 10,
+  },
+  growthEmbedded: {
+    meaning: 'time per lookup with the most members, relative to 10,000, embedded store',
+    atMost: 1.3,
+  },
+  growthMongo: {
+    meaning: 'time per lookup with the most members, relative to 10,000, MongoDB',
+    atMost: 1.3,
+  },
+  soakMemory: { meaning: 'memory after the soak, relative to its start', atMost: 1.1 },
+  workers: { meaning: 'throughput of 2 workers, relative to 1, on the same two cores' },
+} as const satisfies Record<string, FigureRow>;
+
+export type FigureName = keyof typeof FIGURES;
+
+// Cast: the keys of an object that is typed with these keys.
+export const FIGURE_NAMES = Object.keys(FIGURES) as FigureName[];
+
+/** A figure's goal, as tables show it. */
+export function goalOf(name: FigureName): string {
+  const { atLeast, atMost }: FigureRow = FIGURES[name];
+  if (atLeast !== undefined) return `≥ ${atLeast}`;
+  return atMost === undefined ? 'none' : `≤ ${atMost}`;
+}
+
+/** A mark that says whether a value meets its goal; empty if it has none. */
+export function verdict(name: FigureName, value: number): string {
+  const { atLeast, atMost }: FigureRow = FIGURES[name];
+  if (atLeast === undefined && atMost === undefined) return '';
+  return value >= (atLeast ?? -Infinity) && value <= (atMost ?? Infinity) ? '✓' : '✗';
+}

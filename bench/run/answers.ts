@@ -1,0 +1,55 @@
+// Checks that a server answers correctly: one lookup alone, then 200 different ones at once.
+import { connect } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { emailOf, expectedMember, LOOKUP_QUERY } from '../dataset/population.ts';
+import type { Target } from '../dataset/requests.ts';
+
+const CONCURRENT = 200;
+
+/** Rejects with the first wrong answer. The lookups are spread evenly over the members. */
+export async function checkAnswers(target: Target): Promise<void> {
+  await checkLookup(target, 0);
+  const step = Math.max(1, Math.floor(target.members / CONCURRENT));
+  await Promise.all(
+    Array.from({ length: CONCURRENT }, (_, index) =>
+      checkLookup(target, (index * step) % target.members, index),
+    ),
+  );
+}
+
+/** Waits until a server listens, and checks one answer. Rejects when the signal aborts. */
+export async function checkFirstAnswer(target: Target, signal: AbortSignal): Promise<void> {
+  await untilListening(target.url, signal);
+  await checkLookup(target, 1);
+}
+
+/** Waits until a server accepts connections. Rejects when the signal aborts. */
+export async function untilListening(url: string, signal: AbortSignal): Promise<void> {
+  const { hostname, port } = new URL(url);
+  for (;;) {
+    const socket = connect(Number(port), hostname);
+    const accepted = await new Promise((resolve) =>
+      socket.once('connect', () => resolve(true)).once('error', () => resolve(false)),
+    );
+    socket.destroy();
+    if (accepted) return;
+    await setTimeout(2, undefined, { signal });
+  }
+}
+
+async function checkLookup(target: Target, member: number, keyIndex = 0): Promise<void> {
+  const key = target.keys[keyIndex % target.keys.length];
+  const reply = await fetch(target.url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...key },
+    body: JSON.stringify({ query: LOOKUP_QUERY, variables: { email: emailOf(member) } }),
+  });
+  const text = await reply.text();
+  const expected = { data: { memberByEmail: expectedMember(member) } };
+  if (reply.status !== 200 || !isDeepStrictEqual(JSON.parse(text), expected)) {
+    throw new Error(
+      `${target.url} answers ${reply.status} ${text.slice(0, 500)} instead of ${JSON.stringify(expected)}`,
+    );
+  }
+}

@@ -1,0 +1,69 @@
+// Measures one process under full load, with a check of its answers before and after.
+import { requestTemplates } from '../dataset/requests.ts';
+import { type LoadResult, saturate } from '../load/load.ts';
+import type { Usage } from '../machine/usage.ts';
+import { checkAnswers } from './answers.ts';
+import type { Server } from './server.ts';
+
+export type Sample = {
+  perSecond: number;
+  p50Ms: number;
+  p99Ms: number;
+  /** CPU time of the process and its children for each request, in microseconds. */
+  cpuMicros: number;
+  /** CPU time over elapsed time. Well below 1, something other than the process was the bottleneck. */
+  busy: number;
+  rssMb: number;
+};
+
+export type Timing = { seconds: number; warmUpSeconds: number; connections: number };
+
+/** A started process and the way to measure it. */
+export type Measurable = {
+  measure(timing: Timing): Promise<Sample>;
+  stop(): Promise<unknown>;
+};
+
+/** A server to be measured with these request templates: one lookup each by default. */
+export function underLoad(server: Server, templates = requestTemplates(server)): Measurable {
+  return { measure: (timing) => measure(server, timing, templates), stop: server.stop };
+}
+
+/** Measures a server under full load. Rejects if an answer is wrong or a request fails. */
+export async function measure(
+  server: Server,
+  { seconds, warmUpSeconds, connections }: Timing,
+  templates = requestTemplates(server),
+): Promise<Sample> {
+  const load = {
+    url: server.url,
+    templates,
+    members: server.members,
+    connections,
+    cores: server.cores === 'all' ? ('all' as const) : ('load' as const),
+  };
+  await checkAnswers(server);
+  if (warmUpSeconds > 0) await saturate({ ...load, seconds: warmUpSeconds });
+  const before = server.usage();
+  const result = await saturate({ ...load, seconds });
+  const after = server.usage();
+  await checkAnswers(server);
+  return sampleOf(result, before, after);
+}
+
+/** The sample of a load, from the usage before and after it. */
+export function sampleOf(
+  { requests, seconds, p50Ms, p99Ms }: LoadResult,
+  before: Usage,
+  after: Usage,
+): Sample {
+  const cpuSeconds = after.cpuSeconds - before.cpuSeconds;
+  return {
+    perSecond: requests / seconds,
+    p50Ms,
+    p99Ms,
+    cpuMicros: (cpuSeconds / requests) * 1e6,
+    busy: cpuSeconds / seconds,
+    rssMb: after.rssMb,
+  };
+}

@@ -1,0 +1,51 @@
+// Installs the peers on first use.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { progress } from './progress.ts';
+
+const BENCH = resolve(import.meta.dirname, '..');
+const HIVE = 'peers/hive';
+const FOLDERS = ['.', 'peers/mercurius', HIVE];
+
+/** Installs the load generator, Node 24 and Apollo's packages. */
+export function installTools(): void {
+  install('.');
+}
+
+/** Installs every peer. Hive Gateway is left out if it does not install. */
+export function installPeers(): void {
+  for (const folder of FOLDERS) {
+    try {
+      install(folder);
+    } catch (error) {
+      if (folder !== HIVE) throw error;
+      progress('Hive Gateway does not install here');
+    }
+  }
+}
+
+/** Each dependency of the benchmark with its version. */
+export function peerVersions(): string[] {
+  return FOLDERS.flatMap((folder) => {
+    const { dependencies } = JSON.parse(readFileSync(join(BENCH, folder, 'package.json'), 'utf8'));
+    return Object.entries(dependencies).map(([name, version]) => `${name} ${version}`);
+  });
+}
+
+function install(folder: string): void {
+  const path = join(BENCH, folder);
+  if (isInstalled(path)) return;
+  progress(`installing bench/${folder} ...`);
+  execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: path,
+    stdio: ['ignore', 2, 2],
+  });
+}
+
+// npm writes this file last. If it is older than the lock file, it belongs to an earlier installation.
+function isInstalled(path: string): boolean {
+  const last = join(path, 'node_modules/.package-lock.json');
+  const lock = join(path, 'package-lock.json');
+  return existsSync(last) && statSync(last).mtimeMs >= statSync(lock).mtimeMs;
+}

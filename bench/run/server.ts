@@ -1,0 +1,91 @@
+// Starts server processes on their cores and waits until they are ready.
+import { freePort } from '../../test/support/servers/port.ts';
+import { type ServerProcess, startProcess } from '../../test/support/servers/process.ts';
+import { MEMORY_MEMBERS } from '../dataset/population.ts';
+import type { Target } from '../dataset/requests.ts';
+import { type CoreSet, pinned } from '../machine/cores.ts';
+import type { NodeVersion } from '../machine/node.ts';
+import { type Usage, usageOf } from '../machine/usage.ts';
+import { checkFirstAnswer } from './answers.ts';
+import { ROOT } from './shipped.ts';
+
+/** A started process that answers lookups. */
+export type Server = Target & {
+  cores: CoreSet;
+  /** What it and its children have used since they started. */
+  usage(): Usage;
+  /** From the start of the process to its first correct answer. */
+  readyMs: number;
+  stop(): Promise<unknown>;
+};
+
+export type Launch = {
+  /** The checkout to run in; the working tree by default. */
+  root?: string;
+  cores?: CoreSet;
+  /** What follows `node`. */
+  args: string[];
+  env?: Record<string, string>;
+  /** The signal that stops the process: KILL by default. */
+  signal?: 'KILL' | 'TERM';
+};
+
+export type ServerLaunch = Omit<Launch, 'args' | 'env'> & {
+  /** What follows `node`, for a server that listens on `port`. */
+  args: (port: number) => string[];
+  env?: (port: number) => Record<string, string>;
+  keys?: Target['keys'];
+  members?: number;
+};
+
+/** Starts a process with this Node version. Resolves before the process is ready. */
+export function launch(
+  node: NodeVersion,
+  { root = ROOT, cores = 'target', args, env, signal = 'KILL' }: Launch,
+): Promise<ServerProcess> {
+  // `node --import tsx` looks for tsx in the current folder.
+  const run = pinned(cores, 'env', ['-C', root, node.path, ...args]);
+  return startProcess({ ...run, env: { NODE_ENV: 'production', ...env }, signal });
+}
+
+/** Starts a server and waits for its first correct answer. Rejects with its output if it ends before. */
+export async function startServer(
+  node: NodeVersion,
+  { args, env, keys = [{}], members = MEMORY_MEMBERS, ...rest }: ServerLaunch,
+): Promise<Server> {
+  const port = await freePort();
+  const target: Target = { url: `http://127.0.0.1:${port}/graphql`, keys, members };
+  const startedAt = performance.now();
+  const started = await launch(node, {
+    ...rest,
+    args: args(port),
+    env: { APOLLO_TELEMETRY_DISABLED: 'true', ...env?.(port) },
+  });
+  await untilReady(started, (signal) => checkFirstAnswer(target, signal));
+  return {
+    ...target,
+    cores: rest.cores ?? 'target',
+    usage: () => usageOf(started.pid),
+    readyMs: performance.now() - startedAt,
+    stop: started.stop,
+  };
+}
+
+/** Waits for a check of a process. Stops the process and rejects if the check fails or the process ends. */
+export async function untilReady(
+  started: ServerProcess,
+  check: (signal: AbortSignal) => Promise<unknown>,
+): Promise<void> {
+  const abort = new AbortController();
+  const ended = started.ended.then(() => {
+    throw new Error(`the process ended: ${started.output()}`);
+  });
+  try {
+    await Promise.race([check(abort.signal), ended]);
+  } catch (error) {
+    await started.stop();
+    throw error;
+  } finally {
+    abort.abort();
+  }
+}

@@ -1,0 +1,43 @@
+// How this project is shipped: the command lines of the `npm start` scripts in a checkout.
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+/** The working tree. */
+export const ROOT = resolve(import.meta.dirname, '../..');
+
+const ENV_FILE = '--env-file=';
+
+/** What `npm start` in a folder passes to node, with absolute paths. */
+export function startArgs(root: string, folder: string): string[] {
+  const { flags, main } = startScript(root, folder);
+  return [...flags, join(root, folder, main)];
+}
+
+/** The flags of the shipped gateway, for node to run another TypeScript file of the checkout with. */
+export function nodeFlags(root: string): string[] {
+  return startScript(root, 'gateway').flags;
+}
+
+/** Those flags without the loader of TypeScript, for node to run plain JavaScript with. */
+export function plainNodeFlags(): string[] {
+  return nodeFlags(ROOT).filter((flag) => !['--import', 'tsx'].includes(flag));
+}
+
+/** The path of a server in bench/servers, or in bench for commits from before that folder existed. */
+export function benchServer(root: string, file: string): string {
+  const path = join(root, 'bench/servers', file);
+  return existsSync(path) ? path : join(root, 'bench', file);
+}
+
+function startScript(root: string, folder: string): { flags: string[]; main: string } {
+  const { scripts } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
+  const words: string[] = scripts.start.split(' ');
+  const flags = words
+    .slice(words.indexOf('node') + 1, -1)
+    .map((flag) =>
+      flag.startsWith(ENV_FILE)
+        ? `${ENV_FILE}${join(root, folder, flag.slice(ENV_FILE.length))}`
+        : flag,
+    );
+  return { flags, main: words.at(-1) ?? '' };
+}

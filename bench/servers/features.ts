@@ -1,0 +1,132 @@
+// A gateway over memory, in one process with the subgraphs, whose features are switched on one by one.
+import { readFileSync } from 'node:fs';
+import { SUPERGRAPH_FILE } from '@partner-loyalty/gateway';
+import { createMembers } from '@partner-loyalty/members';
+import {
+  createInProcessTransport,
+  createLog,
+  createMetrics,
+  HEADERS,
+  type HttpReply,
+  type Metrics,
+  pollDone,
+  serveHttp,
+} from '@partner-loyalty/runtime';
+import { createStandings } from '@partner-loyalty/standings';
+import { createHandler } from '../../gateway/src/handle.ts';
+import { createCors } from '../../gateway/src/http/cors.ts';
+import { type Authenticate, createAuthenticator } from '../../gateway/src/identity/authenticate.ts';
+import { createKeyring } from '../../gateway/src/identity/keyring.ts';
+import { openKeyStore } from '../../gateway/src/identity/keystore.open.ts';
+import { openCounters } from '../../gateway/src/limits/counters.open.ts';
+import { createLimiter, type Limiter } from '../../gateway/src/limits/limiter.ts';
+import { openSurface } from '../../gateway/src/surface/surface.ts';
+import { memoryMembers, memoryStandings } from '../dataset/memory.ts';
+import { MEMORY_MEMBERS, PARTNER } from '../dataset/population.ts';
+
+export type Feature = 'auth' | 'limit' | 'logs' | 'metrics';
+
+type Options = { port: number; on: Feature[]; redisUrl?: string; dataDir: string };
+
+// Cast: parts/features.ts writes the options.
+const options = JSON.parse(process.argv[2] ?? '') as Options;
+const isOn = (feature: Feature) => options.on.includes(feature);
+
+const log = createLog(isOn('logs') ? 'info' : 'silent');
+const metrics = isOn('metrics') ? createMetrics() : noMetrics();
+const noMail = { baseAddress: 'http://localhost:4000', wake: () => {} };
+const transports = {
+  members: createInProcessTransport(
+    createMembers(memoryMembers(MEMORY_MEMBERS), noMail),
+    log,
+    metrics,
+  ),
+  standings: createInProcessTransport(createStandings(memoryStandings()), log, metrics),
+};
+const supergraph = readFileSync(SUPERGRAPH_FILE, 'utf8');
+const graphql = createHandler({
+  authenticate: isOn('auth') ? await keyAuth() : noAuth(),
+  limiter: isOn('limit') ? await shippedLimiter() : noLimiter(),
+  surfaces: {
+    partner: openSurface('partner', supergraph, transports),
+    member: openSurface('member', supergraph, transports),
+  },
+  cors: createCors([]),
+  correctEndpoint: 'http://localhost:4001/graphql',
+  log,
+  metrics,
+});
+const handle = isOn('limit')
+  ? graphql
+  : async (request: Parameters<typeof graphql>[0]) => withoutLimitHeaders(await graphql(request));
+await serveHttp({ port: options.port, host: '127.0.0.1', handle, trustedProxies: [], log });
+
+async function keyAuth(): Promise<Authenticate> {
+  const store = await openKeyStore({ dataDir: options.dataDir, environment: 'sandbox' });
+  return createAuthenticator({
+    environment: 'sandbox',
+    keyring: createKeyring({ store, metrics }),
+    tokens: { verify: () => undefined },
+    keyBudget: 600,
+  });
+}
+
+async function shippedLimiter(): Promise<Limiter> {
+  const counters = await openCounters(
+    { redisUrl: options.redisUrl, environment: 'sandbox' },
+    false,
+    log,
+  );
+  return createLimiter(counters, 60, metrics);
+}
+
+function noAuth(): Authenticate {
+  const scope = { kind: 'partner', partnerId: PARTNER } as const;
+  const principal = {
+    id: 'key',
+    surface: 'partner',
+    scope,
+    budget: 1_000_000_000,
+    policy: 'key',
+  } as const;
+  return () => ({ kind: 'principal', principal });
+}
+
+function noLimiter(): Limiter {
+  const verdict = {
+    policy: 'key',
+    allowed: true,
+    limit: 1,
+    remaining: 1,
+    resetSeconds: 1,
+    windowSeconds: 1,
+  } as const;
+  // Requests wait for the end of the poll phase, as they do with a limiter. Waiting saves more than a
+  // limiter costs, so a row without it would not be comparable.
+  const consume = () => pollDone().then(() => verdict);
+  return { consume, consumeRefusal: consume };
+}
+
+// The handler writes RateLimit headers for any verdict. They are part of the limiter's cost.
+function withoutLimitHeaders({ status, headers, body }: HttpReply): HttpReply {
+  const contentType = HEADERS.contentType.name;
+  return {
+    status,
+    headers: { [contentType]: headers[contentType] ?? 'application/json' },
+    body,
+  };
+}
+
+function noMetrics(): Metrics {
+  const ignore = () => undefined;
+  return {
+    request: ignore,
+    subgraphCall: ignore,
+    limit: ignore,
+    keyCache: ignore,
+    documentCache: ignore,
+    mail: ignore,
+    text: async () => '',
+    data: async () => [],
+  };
+}
