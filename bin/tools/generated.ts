@@ -148,10 +148,10 @@ function speed(): string {
   );
   const times = ({ median }: { median: number }) => Number(median.toPrecision(2));
   return `With API keys, budgets in Redis, limits, logs and metrics on, the gateway has
-**${times(figures.remoteToApollo)} times the throughput of stock Apollo Gateway**, which has none of these on. It has ${times(figures.remoteToFloor)} times
-that of a plain \`node:http\` server that makes the same two calls without GraphQL. In one process on
-the embedded store, it has ${times(figures.inOneToApollo)} times the throughput of stock Apollo. All of them ran side by side, on
-one core each: [results](bench/RESULTS.md), [method](bench/README.md).
+**${times(figures.remoteToApollo)} times the throughput of stock Apollo Gateway**, which runs without any of these. It also has
+${times(figures.remoteToFloor)} times that of a plain \`node:http\` server that makes the same two calls without GraphQL. In one
+process on the embedded store, the service has ${times(figures.inOneToApollo)} times the throughput of stock Apollo. All ran
+side by side, on one core each: [results](bench/RESULTS.md), [method](bench/README.md).
 `;
 }
 

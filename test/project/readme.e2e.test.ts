@@ -9,7 +9,7 @@ import { startService } from '../support/service/npmstart.ts';
 
 test("from the first start to the member's profile", async () => {
   const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
-  const [, commands = ''] = /^## Members sign in$.*?^```\n(.*?)^```/ms.exec(readme) ?? [];
+  const [, commands = ''] = /^## Member sign-in$.*?^```\n(.*?)^```/ms.exec(readme) ?? [];
   const folder = temporaryFolder();
   const port = `${await freePort()}`;
   const service = await startService({
