@@ -11,7 +11,7 @@ import {
   pointsOf,
 } from './population.ts';
 
-/** The members 0 to `count` - 1, with the functions that lookups need and no others. */
+/** The members 0 to `count` - 1, with the functions that look-ups need and no others. */
 export function memoryMembers(count: number): MembersStore {
   const find = (
     partnerId: string,

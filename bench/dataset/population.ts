@@ -39,7 +39,7 @@ export const emailOf = (index: number): string => `member${memberNumber(index)}@
 export const externalIdOf = (index: number): string => `x-${memberNumber(index)}`;
 export const pointsOf = (index: number): number => (index * 37) % 20_000;
 
-/** The member that a lookup must answer. */
+/** The member that a look-up must answer. */
 export function expectedMember(index: number): ExpectedMember {
   const points = pointsOf(index);
   const tier = PROGRAM.tiers.findLast((each) => each.points <= points)?.name ?? '';

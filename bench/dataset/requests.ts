@@ -31,7 +31,7 @@ export function requestTemplates(
   });
 }
 
-/** The same for several lookups in one document, aliased `a0`, `a1` and so on. */
+/** The same for several look-ups in one document, aliased `a0`, `a1` and so on. */
 export function aliasedTemplates(target: Target, count: number): string[] {
   const indexes = Array.from({ length: count }, (_, index) => index);
   const variables = indexes.map((index) => `$e${index}: String!`).join(' ');

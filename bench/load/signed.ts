@@ -15,7 +15,7 @@ export type SignedLoad = {
   connections: number;
 };
 
-/** The operation that the query planner sends to the members subgraph for a lookup. */
+/** The operation that the query planner sends to the members subgraph for a look-up. */
 export const MEMBER_QUERY =
   'query($email:String!){memberByEmail(email:$email){__typename memberId email firstName lastName}}';
 

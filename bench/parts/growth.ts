@@ -1,4 +1,4 @@
-// How cost grows with the number of keys, of members in each store, and of lookups in one request.
+// How cost grows with the number of keys, of members in each store, and of look-ups in one request.
 import { aliasedTemplates } from '../dataset/requests.ts';
 import type { Table } from '../report/outcome.ts';
 import { ratios, shown, shownSpread, spread } from '../report/statistics.ts';
@@ -63,7 +63,7 @@ function steps(
   }));
 }
 
-// Time per lookup of the whole system, the database included: the inverse of its throughput.
+// Time per look-up of the whole system, the database included: the inverse of its throughput.
 function costRatio(all: Measurements<Step>[]) {
   return ratios(values(all[0], 'perSecond'), values(all.at(-1), 'perSecond'));
 }
@@ -85,13 +85,13 @@ function growthTable(title: string, counted: string, all: Measurements<Step>[]):
 
 function lookupsTable(all: Measurements<Step>[]): Table {
   return {
-    title: 'Aliased lookups in one request, this gateway',
+    title: 'Aliased look-ups in one request, this gateway',
     columns: [
-      'lookups',
+      'look-ups',
       'requests/s',
-      'lookups/s',
+      'look-ups/s',
       'CPU µs/request',
-      'CPU µs/lookup',
+      'CPU µs/look-up',
       'p50 ms',
       'p99 ms',
     ],

@@ -1,4 +1,4 @@
-// The stock peer: @apollo/gateway behind @apollo/server's standalone server, nothing added, nothing tuned.
+// Stock Apollo: @apollo/gateway behind @apollo/server's standalone server, with default options.
 // Run as: node apollo.mjs '{"port":…,"supergraph":"FILE"}'
 import { readFileSync } from 'node:fs';
 import { ApolloGateway } from '@apollo/gateway';

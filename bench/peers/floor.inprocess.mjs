@@ -1,5 +1,5 @@
-// The floor in process: plain node:http and two look-ups in maps, no GraphQL, no calls.
-// Run as: node floor.inprocess.mjs '{"port":…,"answers":"FILE"}', where FILE holds a JSON array of the members' answers.
+// The floor in process: plain node:http and two look-ups in maps, without GraphQL or calls.
+// Run as: node floor.inprocess.mjs '{"port":…,"answers":"FILE"}'; FILE holds a JSON array of expected members.
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 

@@ -1,4 +1,4 @@
-// The floor: plain node:http and two sequential calls over undici, no GraphQL in between.
+// The floor: plain node:http and two sequential calls over undici, without GraphQL in between.
 // Run as: node floor.mjs '{"port":…,"members":"URL","standings":"URL"}'
 import { createServer } from 'node:http';
 import { Pool } from 'undici';

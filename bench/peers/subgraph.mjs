@@ -1,4 +1,4 @@
-// The usual subgraph: @apollo/subgraph behind @apollo/server's standalone server, answering from memory.
+// A stock subgraph: @apollo/subgraph behind @apollo/server's standalone server, answering from memory.
 // Run as: node subgraph.mjs '{"port":…,"schema":"FILE"}'
 import { readFileSync } from 'node:fs';
 import { ApolloServer } from '@apollo/server';

@@ -40,11 +40,11 @@ export const FIGURES = {
     atMost: 10,
   },
   growthEmbedded: {
-    meaning: 'time per lookup with the most members, relative to 10,000, embedded store',
+    meaning: 'time per look-up with the most members, relative to 10,000, embedded store',
     atMost: 1.3,
   },
   growthMongo: {
-    meaning: 'time per lookup with the most members, relative to 10,000, MongoDB',
+    meaning: 'time per look-up with the most members, relative to 10,000, MongoDB',
     atMost: 1.3,
   },
   soakMemory: { meaning: 'memory after the soak, relative to its start', atMost: 1.1 },

@@ -1,4 +1,4 @@
-// Checks that a server answers correctly: one lookup alone, then 200 different ones at once.
+// Checks that a server answers correctly: one look-up alone, then 200 different ones at once.
 import { connect } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -7,7 +7,7 @@ import type { Target } from '../dataset/requests.ts';
 
 const CONCURRENT = 200;
 
-/** Rejects with the first wrong answer. The lookups are spread evenly over the members. */
+/** Rejects with the first wrong answer. The look-ups are spread evenly over the members. */
 export async function checkAnswers(target: Target): Promise<void> {
   await checkLookup(target, 0);
   const step = Math.max(1, Math.floor(target.members / CONCURRENT));

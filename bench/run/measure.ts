@@ -24,7 +24,7 @@ export type Measurable = {
   stop(): Promise<unknown>;
 };
 
-/** A server to be measured with these request templates: one lookup each by default. */
+/** A server to be measured with these request templates: one look-up each by default. */
 export function underLoad(server: Server, templates = requestTemplates(server)): Measurable {
   return { measure: (timing) => measure(server, timing, templates), stop: server.stop };
 }

@@ -9,7 +9,7 @@ import { type Usage, usageOf } from '../machine/usage.ts';
 import { checkFirstAnswer } from './answers.ts';
 import { ROOT } from './shipped.ts';
 
-/** A started process that answers lookups. */
+/** A started process that answers look-ups. */
 export type Server = Target & {
   cores: CoreSet;
   /** What it and its children have used since they started. */

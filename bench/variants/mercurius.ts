@@ -1,4 +1,4 @@
-// Mercurius' gateway with its JIT. It sends two requests to standings for each lookup: tier and points.
+// Mercurius' gateway with its JIT. It sends two requests to standings for each look-up: tier and points.
 import { join } from 'node:path';
 import { ROOT } from '../run/shipped.ts';
 import type { Variant } from './variant.ts';

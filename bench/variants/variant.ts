@@ -1,4 +1,4 @@
-// A variant: one way to answer the same lookups, started as a process of its own.
+// A variant: one way to answer the same look-ups, started as a process of its own.
 import type { Server } from '../run/server.ts';
 import type { Testbed } from '../run/testbed.ts';
 

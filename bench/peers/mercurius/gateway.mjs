@@ -1,4 +1,4 @@
-// Mercurius' gateway with its JIT on. It reads subgraphs in the first version of the federation's language, so they are told in that.
+// Mercurius' gateway with its JIT. It knows Federation 1 only, so it gets the schemas in that.
 // Run as: node gateway.mjs '{"port":…,"members":"URL","standings":"URL"}'
 import mercuriusGateway from '@mercuriusjs/gateway';
 import Fastify from 'fastify';
