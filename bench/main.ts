@@ -1,6 +1,6 @@
 // `npm run bench`: measures parts of the benchmark on each Node version, or compares two commits.
 import { loadavg } from 'node:os';
-import { GENERATOR } from './load/load.ts';
+import { GENERATOR } from './load/saturate.ts';
 import { describeMachine, leaveTargetCore } from './machine/cores.ts';
 import { type NodeVersion, nodeVersions } from './machine/node.ts';
 import { readCommandLine } from './options.ts';

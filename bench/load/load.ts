@@ -1,8 +1,5 @@
-// Full load by the external load generator: wrk if it is on PATH, else autocannon.
-import { findCommand } from '../../test/support/servers/debian.ts';
+// What a load generator is given, and what it measures.
 import type { CoreSet } from '../machine/cores.ts';
-import { autocannon } from './autocannon.ts';
-import { wrk } from './wrk.ts';
 
 export type Load = {
   url: string;
@@ -17,10 +14,3 @@ export type Load = {
 };
 
 export type LoadResult = { requests: number; seconds: number; p50Ms: number; p99Ms: number };
-
-export const GENERATOR = findCommand('wrk') === undefined ? 'autocannon' : 'wrk';
-
-/** Sends each request as soon as a connection is free. Rejects if one fails or its status is an error. */
-export function saturate(load: Load): Promise<LoadResult> {
-  return GENERATOR === 'wrk' ? wrk(load) : autocannon(load);
-}

@@ -1,8 +1,8 @@
 // The first request with a new document, beside one with a known document: parsing, validation and planning.
 import { LOOKUP_QUERY } from '../dataset/population.ts';
 import { aboutRandomMembers, requestTemplates } from '../dataset/requests.ts';
-import { saturate } from '../load/load.ts';
 import { type RawResult, sendRaw } from '../load/raw.ts';
+import { saturate } from '../load/saturate.ts';
 import { shown } from '../report/statistics.ts';
 import { checkAnswers } from '../run/answers.ts';
 import { progress } from '../run/progress.ts';

@@ -1,6 +1,6 @@
 // The cost of each feature: each switched on over a gateway without any, then all of them together.
 import { createKeys, storesOf } from '../dataset/stores.ts';
-import { GENERATOR } from '../load/load.ts';
+import { GENERATOR } from '../load/saturate.ts';
 import { type Spread, shown, shownSpread, spread } from '../report/statistics.ts';
 import type { Comparable } from '../run/compare.ts';
 import { type Measurable, underLoad } from '../run/measure.ts';

@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { GENERATOR } from '../load/load.ts';
+import { GENERATOR } from '../load/saturate.ts';
 import type { Table } from '../report/outcome.ts';
 import { shown } from '../report/statistics.ts';
 import { measure } from '../run/measure.ts';

@@ -1,5 +1,5 @@
 // Soak: the service in one process under full load for minutes, with memory and latency of each window.
-import { GENERATOR } from '../load/load.ts';
+import { GENERATOR } from '../load/saturate.ts';
 import { shown, spread } from '../report/statistics.ts';
 import { measure, type Sample } from '../run/measure.ts';
 import { progress } from '../run/progress.ts';

@@ -24,6 +24,10 @@ export function checkOut(commit: string): Checkout {
     rmSync(parent, { recursive: true, force: true });
     git('worktree', 'prune');
   };
+  process.once('SIGINT', () => {
+    close();
+    process.exit(130);
+  });
   try {
     progress(`checking out ${name} ...`);
     git('worktree', 'add', '--detach', root, name);

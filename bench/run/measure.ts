@@ -1,6 +1,7 @@
 // Measures one process under full load, with a check of its answers before and after.
 import { requestTemplates } from '../dataset/requests.ts';
-import { type LoadResult, saturate } from '../load/load.ts';
+import type { LoadResult } from '../load/load.ts';
+import { saturate } from '../load/saturate.ts';
 import type { Usage } from '../machine/usage.ts';
 import { checkAnswers } from './answers.ts';
 import type { Server } from './server.ts';
