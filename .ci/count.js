@@ -1,9 +1,10 @@
-// Prints how many tests of a jest run passed and failed; what was skipped or never ran counts as failed. Usage: count.js RESULTS.
+// Prints how many tests of a jest run passed and failed. A skipped test counts as failed.
+// Usage: count.js RESULTS, where RESULTS is the file that jest wrote with --outputFile.
 import { existsSync, readFileSync } from 'node:fs';
 
 const [, , file = ''] = process.argv;
 if (!existsSync(file)) {
-  console.error('the run ended without results');
+  console.error('the run wrote no results');
   console.log('0 1');
 } else {
   const results = JSON.parse(readFileSync(file, 'utf8'));
@@ -20,6 +21,6 @@ if (!existsSync(file)) {
       if (['pending', 'todo', 'skipped'].includes(status)) console.error(`skipped: ${fullName}`);
   }
   const failed = numFailedTests + numPendingTests + numTodoTests + numRuntimeErrorTestSuites;
-  // A run may fail without a failing test: no test at all, or a failing teardown.
+  // A run can fail without a failing test, for example if there are no tests or the teardown fails.
   console.log(numPassedTests, failed > 0 || results.success ? failed : 1);
 }

@@ -1,4 +1,5 @@
-// Starts the service as a new user does, runs the curl that it prints, compares the answer with the README's, and ends it with SIGTERM.
+// Starts the service as a new user does, runs the curl command that it prints, compares the response
+// with the README's, and stops the service with SIGTERM.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,7 +9,7 @@ import { join } from 'node:path';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'start-'));
 const began = performance.now();
-// A process group of its own, so that it can be seen whether anything of it stays.
+// Its own process group shows whether any process is left over.
 const npm = spawn('npm', ['start'], {
   env: { ...process.env, DATA_DIR: dataDir, PORT: '0' },
   detached: true,
@@ -19,13 +20,13 @@ try {
   const curl = await printedCurl();
   console.log(`ready in ${Math.round(performance.now() - began)} ms`);
   console.log(curl);
-  const answer = execFileSync('bash', ['-c', curl], { encoding: 'utf8' });
-  console.log(answer);
-  assert.deepEqual(JSON.parse(answer), expectedAnswer());
+  const response = execFileSync('bash', ['-c', curl], { encoding: 'utf8' });
+  console.log(response);
+  assert.deepEqual(JSON.parse(response), expectedResponse());
   npm.kill('SIGTERM');
   const [code, signal] = await once(npm, 'exit');
   assert.deepEqual({ code, signal }, { code: 0, signal: null });
-  assert.deepEqual(group(), [], 'processes are left');
+  assert.deepEqual(group(), [], 'processes are left over');
 } finally {
   if (group().length > 0) process.kill(-npm.pid, 'SIGKILL');
   rmSync(dataDir, { recursive: true, force: true });
@@ -39,12 +40,12 @@ function printedCurl() {
       const found = /^\s*(curl .*)\n/m.exec(printed);
       if (found) resolve(found[1]);
     });
-    npm.on('exit', () => reject(new Error(`no curl was printed: ${printed}`)));
+    npm.on('exit', () => reject(new Error(`it printed no curl command: ${printed}`)));
   });
 }
 
-/** The answer that the README shows: its first block of JSON that is one. */
-function expectedAnswer() {
+/** The response in the README: its first block of JSON with data. */
+function expectedResponse() {
   const found = /^```json\n(\{"data".*?)^```/ms.exec(
     readFileSync(new URL('../README.md', import.meta.url), 'utf8'),
   );
@@ -57,6 +58,6 @@ function group() {
       .trim()
       .split('\n');
   } catch {
-    return []; // pgrep found none
+    return []; // pgrep found no process
   }
 }
