@@ -55,9 +55,19 @@ test.each<[string, RequestListener]>([
   ['no JSON', (_, response) => void response.end('<html>')],
   ['more than 256 KiB', json({ ...KEY_SET, pad: 'x'.repeat(256 * 1_024) })],
   ['a redirect', (_, response) => void response.writeHead(302, { location: '/other' }).end()],
+])('a provider is refused that sends %s', async (_, respond) => {
+  handler = respond;
+  await expect(fetchProviderKeys(issuer, `${issuer}/jwks`)).rejects.toThrow();
+});
+
+test.each<[string, RequestListener]>([
   ['nothing for over 2 seconds', () => {}],
   ['a response that never ends', (_, response) => void response.write('{"keys":[')],
 ])('a provider is refused that sends %s', async (_, respond) => {
   handler = respond;
-  await expect(fetchProviderKeys(issuer, `${issuer}/jwks`)).rejects.toThrow();
+  const after = AbortSignal.timeout.bind(AbortSignal);
+  const timeout = jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => after(ms / 20));
+  await expect(fetchProviderKeys(issuer, `${issuer}/jwks`)).rejects.toThrow('timeout');
+  expect(timeout).toHaveBeenCalledWith(2_000);
+  timeout.mockRestore();
 });

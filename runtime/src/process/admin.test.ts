@@ -1,5 +1,7 @@
 // Health and metrics as a load balancer and a scraper see them.
 
+import { EventEmitter, once } from 'node:events';
+import { withFakeTimeouts } from '../../../test/support/clock.ts';
 import { createLog } from '../observe/log.ts';
 import { type Admin, serveAdmin } from './admin.ts';
 
@@ -27,7 +29,13 @@ test('/readyz answers 503 when something does not, throws, or takes too long', a
     throw new Error('down');
   };
   expect(await status('/readyz', { ready: thrown })).toBe(503);
-  expect(await status('/readyz', { ready: () => new Promise<void>(() => {}) })).toBe(503);
+  await withFakeTimeouts(async (passTime) => {
+    const checks = new EventEmitter();
+    const hang = () => new Promise<void>(() => checks.emit('ready'));
+    const [response] = [status('/readyz', { ready: hang }), await once(checks, 'ready')];
+    await passTime(2_000);
+    expect(await response).toBe(503);
+  });
 });
 
 test('/readyz answers 503 during the draining', async () => {

@@ -1,5 +1,6 @@
 // Operations on a subgraph, as the gateway asks them: the same on the first time (interpreted) and later (compiled).
 import { buildSchema, type GraphQLFieldResolver, type GraphQLSchema, isObjectType } from 'graphql';
+import { withFakeTimeouts } from '../../../test/support/clock.ts';
 import { fail } from '../errors.ts';
 import type { Log, LogFields } from '../observe/log.ts';
 import { createExecutor, createInProcessTransport, withDeadline } from './executor.ts';
@@ -258,9 +259,12 @@ describe('in process', () => {
 
   test('a subgraph that never answers is given up on after two seconds', async () => {
     const { transport, request, calls } = subgraph({ 'Query.later': () => new Promise(() => {}) });
-    expect(await transport.execute({ ...request, query: '{ later(text:"") }' })).toMatchObject({
-      errors: [{ extensions: { code: 'SERVICE_UNAVAILABLE' } }],
+    const reply = await withFakeTimeouts(async (passTime) => {
+      const late = transport.execute({ ...request, query: '{ later(text:"") }' });
+      await passTime(2_000);
+      return late;
     });
+    expect(reply).toMatchObject({ errors: [{ extensions: { code: 'SERVICE_UNAVAILABLE' } }] });
     expect(calls).toEqual(['things timeout']);
   });
 
