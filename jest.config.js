@@ -1,9 +1,8 @@
-// Three projects. A test's name and place say which one runs it:
-//   unit     x.test.ts          one process without a server, a database or a browser
-//   engines  x.engines.test.ts  MongoDB, Redis and LMDB
-//   e2e      x.e2e.test.ts      processes of the service, and stock Apollo beside it
-//            test/{e2e,security,faults}/x.test.ts
-// Only engines and e2e start servers. `npx jest PATH` runs the project that the file belongs to.
+// The tests are three projects. A file's name or folder says which project it belongs to:
+//   unit     x.test.ts: needs no server and no child process
+//   engines  x.engines.test.ts: needs MongoDB or Redis
+//   e2e      x.e2e.test.ts, and all of test/e2e, test/security and test/faults: the whole service
+// Servers start only for files of engines and e2e, so `npx jest PATH` of a unit test starts none.
 const swc = [
   '@swc/jest',
   { jsc: { target: 'es2023', parser: { syntax: 'typescript' } }, module: { type: 'commonjs' } },
@@ -15,11 +14,10 @@ const shared = {
   transform: { '\\.ts$': swc, '\\.m?js$': swc },
   transformIgnorePatterns: ['/node_modules/(?!(jose|temporal-polyfill|temporal-utils)/)'],
 };
+const SUPPORT = '<rootDir>/test/support';
 const onServers = {
-  globalSetup: '<rootDir>/test/support/setup.ts',
-  globalTeardown: '<rootDir>/test/support/teardown.ts',
-  // Enough for a machine that is three times slower than a developer's.
-  testTimeout: 120_000,
+  globalSetup: `${SUPPORT}/setup.ts`,
+  globalTeardown: `${SUPPORT}/teardown.ts`,
 };
 
 const SOURCES = '<rootDir>/{runtime,gateway,subgraphs,bin,test}/**';
@@ -46,6 +44,7 @@ export default {
       displayName: 'e2e',
       ...shared,
       ...onServers,
+      globalSetup: `${SUPPORT}/setup.e2e.ts`,
       testMatch: [`${SOURCES}/*.e2e.test.ts`, `${E2E_FOLDERS}/*.test.ts`],
     },
   ],

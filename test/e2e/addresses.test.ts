@@ -1,32 +1,32 @@
-// Addresses and external IDs: what leads to a member, and to nobody (contract, section 4).
+// Which addresses and external IDs lead to a member (docs/contract.md, Addresses and Not found).
 import {
   BY_EMAIL,
   BY_EXTERNAL_ID,
   type Calls,
-  idOf,
+  memberIdOf,
   NOON,
   startWithCalls,
 } from '../support/service/calls.ts';
-import { ENGINES, type Stage } from '../support/service/inprocess.ts';
+import { ENGINES, type InProcessService } from '../support/service/inprocess.ts';
 import { addKey, address } from '../support/service/testdata.ts';
 
 describe.each(ENGINES)('on %s', (engine) => {
   let calls: Calls;
-  let stage: Stage;
+  let service: InProcessService;
   beforeAll(async () => {
     calls = await startWithCalls(engine);
-    stage = calls.stage;
+    service = calls.service;
   });
   beforeEach(() => {
     calls.at.now = NOON;
   });
-  afterAll(() => calls.stage.close());
+  afterAll(() => calls.service.close());
 
   describe('an email address', () => {
     test.each([
-      ['in other case', 'BOTH@EXAMPLE.COM'],
+      ['in another case', 'BOTH@EXAMPLE.COM'],
       ['with spaces around it', '  both@example.com '],
-      ['in other case, historical', 'Both.Earlier@EXAMPLE.net'],
+      ['if it is an earlier one, in another case', 'Both.Earlier@EXAMPLE.net'],
     ])('resolves %s', async (_, email) => {
       expect(await calls.byEmail(email)).toMatchObject({
         memberId: 'm-both',
@@ -34,8 +34,8 @@ describe.each(ENGINES)('on %s', (engine) => {
       });
     });
 
-    test('resolves in either of two Unicode forms, and with its domain in Unicode or ASCII', async () => {
-      const local = calls.fresh();
+    test('resolves in both Unicode normal forms, and with its domain in Unicode or ASCII', async () => {
+      const local = calls.freshName();
       const { memberId } = await calls.enroll({ email: `${local}-é@bücher.example` });
       expect(memberId).toEqual(expect.any(String));
       for (const email of [
@@ -44,12 +44,12 @@ describe.each(ENGINES)('on %s', (engine) => {
         `${local}-É@BU\u0308CHER.example`,
         `${local}-é@XN--BCHER-KVA.EXAMPLE`,
       ]) {
-        expect(idOf(await calls.byEmail(email))).toBe(memberId);
+        expect(memberIdOf(await calls.byEmail(email))).toBe(memberId);
       }
     });
 
-    test('is not folded any further: dots and tags tell addresses apart', async () => {
-      const [one, other] = [calls.fresh(), calls.fresh()];
+    test('is not folded further: dots and tags distinguish addresses', async () => {
+      const [one, other] = [calls.freshName(), calls.freshName()];
       await calls.enroll({ email: `${one}.${other}@example.com` });
       for (const local of [
         `${one}${other}`,
@@ -61,16 +61,16 @@ describe.each(ENGINES)('on %s', (engine) => {
       }
     });
 
-    test('is shown as it was typed, but for the spaces around it', async () => {
-      const local = calls.fresh();
+    test('is shown as it was typed, without the spaces around it', async () => {
+      const local = calls.freshName();
       await calls.enroll({ email: ` Typed.${local}@Example.COM ` });
       expect(await calls.byEmail(`typed.${local}@example.com`)).toMatchObject({
         email: `Typed.${local}@Example.COM`,
       });
     });
 
-    test('leads to one member, in whatever spelling it is enrolled', async () => {
-      const local = calls.fresh();
+    test('leads to the same member in every spelling that enrolls it', async () => {
+      const local = calls.freshName();
       const first = await calls.enroll({ email: `${local}@example.com` });
       expect(await calls.enroll({ email: `${local.toUpperCase()}@Example.com` })).toEqual({
         ...first,
@@ -82,7 +82,7 @@ describe.each(ENGINES)('on %s', (engine) => {
       });
     });
 
-    test('that is historical finds the member when it is enrolled, and stays what it is', async () => {
+    test('that a member had earlier finds that member on enrollment and remains an earlier one', async () => {
       const enrolled = await calls.enroll({ email: 'beta.earlier@example.com' }, 'gamma');
       expect(enrolled).toMatchObject({
         created: true,
@@ -98,8 +98,8 @@ describe.each(ENGINES)('on %s', (engine) => {
       await calls.end('m-beta', 'gamma');
     });
 
-    test('that is historical goes over to the member who is imported with it, and resolves to that one alone', async () => {
-      const [former, earlier, next] = [calls.fresh(), calls.fresh(), calls.fresh()];
+    test('that a member had earlier moves to another member who is imported with it, and leads only there', async () => {
+      const [former, earlier, next] = [calls.freshName(), calls.freshName(), calls.freshName()];
       const enrollments = [{ partnerId: 'alpha' }];
       const members = [
         {
@@ -115,21 +115,21 @@ describe.each(ENGINES)('on %s', (engine) => {
           enrollments,
         },
       ];
-      expect(await stage.stores.members.importMembers(members)).toEqual(['added', 'added']);
-      expect(idOf(await calls.byEmail(`${earlier}@example.com`))).toBe(next);
-      expect(idOf(await calls.byEmail(`${former}@example.com`))).toBe(former);
+      expect(await service.stores.members.importMembers(members)).toEqual(['added', 'added']);
+      expect(memberIdOf(await calls.byEmail(`${earlier}@example.com`))).toBe(next);
+      expect(memberIdOf(await calls.byEmail(`${former}@example.com`))).toBe(former);
     });
   });
 
   describe('an external ID', () => {
-    test('is the partner’s own: the same string is another member elsewhere', async () => {
-      expect(idOf(await calls.byExternalId('shared-1', 'alpha'))).toBe('m-both');
-      expect(idOf(await calls.byExternalId('shared-1', 'beta'))).toBe('m-beta');
+    test('belongs to one partner: the same string is another member with another partner', async () => {
+      expect(memberIdOf(await calls.byExternalId('shared-1', 'alpha'))).toBe('m-both');
+      expect(memberIdOf(await calls.byExternalId('shared-1', 'beta'))).toBe('m-beta');
       expect(await calls.byExternalId('shared-1', 'gamma')).toBe('MEMBER_NOT_FOUND');
     });
 
-    test('is matched as it was given, but for the spaces around it', async () => {
-      expect(idOf(await calls.byExternalId(' shared-1 '))).toBe('m-both');
+    test('is matched exactly, without the spaces around it', async () => {
+      expect(memberIdOf(await calls.byExternalId(' shared-1 '))).toBe('m-both');
       for (const externalId of [
         'SHARED-1',
         'shared',
@@ -143,7 +143,7 @@ describe.each(ENGINES)('on %s', (engine) => {
       }
     });
 
-    test('may hold any text', async () => {
+    test('may be any text', async () => {
       for (const externalId of [
         'ü 漢字 😀',
         '$where',
@@ -155,20 +155,20 @@ describe.each(ENGINES)('on %s', (engine) => {
         'x'.repeat(255),
       ]) {
         const { memberId } = await calls.enroll({
-          email: `${calls.fresh()}@example.com`,
+          email: `${calls.freshName()}@example.com`,
           externalId,
         });
-        expect(idOf(await calls.byExternalId(externalId))).toBe(memberId);
+        expect(memberIdOf(await calls.byExternalId(externalId))).toBe(memberId);
       }
     });
   });
 
   describe('MEMBER_NOT_FOUND', () => {
-    const LOOK_UPS: [why: string, query: string, variables: Record<string, string>][] = [
+    const LOOK_UPS: [reason: string, query: string, variables: Record<string, string>][] = [
       ['an unknown address', BY_EMAIL, { email: 'unknown@example.com' }],
       ['a member of another partner', BY_EMAIL, { email: 'beta.only@example.com' }],
       [
-        "another partner's member by an earlier address",
+        'a member of another partner by an earlier address',
         BY_EMAIL,
         { email: 'beta.earlier@example.com' },
       ],
@@ -178,54 +178,54 @@ describe.each(ENGINES)('on %s', (engine) => {
         BY_EMAIL,
         { email: 'ended.earlier@example.com' },
       ],
-      ['a member enrolled nowhere', BY_EMAIL, { email: 'nobody@example.com' }],
-      ['what is no address', BY_EMAIL, { email: 'nobody' }],
+      ['a member without enrollments', BY_EMAIL, { email: 'nobody@example.com' }],
+      ['a string that is not an address', BY_EMAIL, { email: 'nobody' }],
       ['an unknown external ID', BY_EXTERNAL_ID, { externalId: 'unknown' }],
-      ["another partner's external ID", BY_EXTERNAL_ID, { externalId: 'beta-7' }],
+      ['an external ID of another partner', BY_EXTERNAL_ID, { externalId: 'beta-7' }],
     ];
 
-    test('has the same bytes, whatever the reason', async () => {
-      const answers: string[] = [];
+    test('is the same response, byte for byte, whatever the reason', async () => {
+      const responses: string[] = [];
       for (const [, query, variables] of LOOK_UPS) {
-        const { status, text, headers } = await stage.ask({ query, variables, requestId: 'r' });
-        answers.push(`${status} ${text} ${[...headers.keys()]}`);
+        const { status, text, headers } = await service.send({ query, variables, requestId: 'r' });
+        responses.push(`${status} ${text} ${[...headers.keys()]}`);
       }
-      expect(new Set(answers).size).toBe(1);
-      expect(answers[0]).toContain('{"errors":[{"message":"member not found","path":["read"],');
+      expect(new Set(responses).size).toBe(1);
+      expect(responses[0]).toContain('{"errors":[{"message":"member not found","path":["read"],');
     });
 
     test.each(LOOK_UPS)(
-      'takes one and the same store read and none of a standing: %s',
+      'takes the same single store read and reads no standing: %s',
       async (_, query, variables) => {
-        stage.calls.length = 0;
-        await stage.ask({ query, variables });
-        expect(stage.calls).toEqual([
+        service.calls.length = 0;
+        await service.send({ query, variables });
+        expect(service.calls).toEqual([
           query === BY_EMAIL ? 'members.memberByEmail' : 'members.memberByExternalId',
         ]);
       },
     );
 
-    test('of one aliased look-up leaves the others standing', async () => {
+    test('of one aliased look-up does not affect the others', async () => {
       const query = `{ a: memberByEmail(email: "unknown@example.com") { tier } b: memberByEmail(email: "both@example.com") { tier } }`;
-      const { body } = await stage.ask({ query });
+      const { body } = await service.send({ query });
       expect(body.data).toEqual({ a: null, b: { tier: 'Silver' } });
       expect(body.errors?.map(({ path }) => path)).toEqual([['a']]);
     });
   });
 
-  test('a read takes one look-up and one standing', async () => {
-    stage.calls.length = 0;
+  test('a look-up reads one member and one standing', async () => {
+    service.calls.length = 0;
     await calls.byEmail('both@example.com');
-    expect(stage.calls.sort()).toEqual([
+    expect(service.calls.sort()).toEqual([
       'members.memberByEmail',
       'standings.program',
       'standings.standing',
     ]);
   });
 
-  test('each of a partner’s keys reads the same, from the moment it is made', async () => {
+  test('each key of a partner reads the same as soon as it is created', async () => {
     const read = await calls.byEmail('both@example.com');
-    const key = await addKey(stage.stores.keys, 'alpha');
-    expect(await calls.ask(BY_EMAIL, { email: 'both@example.com' }, { key })).toEqual(read);
+    const key = await addKey(service.stores.keys, 'alpha');
+    expect(await calls.execute(BY_EMAIL, { email: 'both@example.com' }, { key })).toEqual(read);
   });
 });

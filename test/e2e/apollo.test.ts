@@ -1,4 +1,4 @@
-// The service over HTTP beside stock Apollo on the same stores: the same generated operations, the same answers.
+// The service compared with stock Apollo: equal results for generated operations on equal stores.
 import { readFileSync } from 'node:fs';
 import { ApolloGateway } from '@apollo/gateway';
 import { ApolloServer } from '@apollo/server';
@@ -16,12 +16,12 @@ import {
   validate,
 } from 'graphql';
 import { type GeneratedOperation, generateOperation } from '../support/cases/operations.ts';
-import type { Ask } from '../support/service/client.ts';
-import { type Stage, startInProcess } from '../support/service/inprocess.ts';
+import type { ApiRequest } from '../support/service/client.ts';
+import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
 
 // A member's budget is 120 root fields, and an operation has up to 4.
 const OPERATIONS = { partner: 50, member: 30 };
-/** Members that the caller may read, may not read, and that nobody knows; and what is no address. */
+/** Members that the caller may read, members that it may not, unknown ones, and invalid values. */
 const ARGUMENTS: Record<string, string[]> = {
   email: [
     'both@example.com',
@@ -41,43 +41,48 @@ type Body = {
   errors?: readonly { path?: readonly (string | number)[]; extensions?: { code?: unknown } }[];
 };
 
-let stage: Stage;
+type Comparison = {
+  operation: GeneratedOperation;
+  expected: { operation: GeneratedOperation } & ReturnType<typeof comparable>;
+};
+
+let service: InProcessService;
 const stopped: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
   process.env.APOLLO_TELEMETRY_DISABLED = 'true';
-  stage = await startInProcess({ env: { RATE_LIMIT_BUDGET: '100000' } });
+  service = await startInProcess({ env: { RATE_LIMIT_BUDGET: '100000' } });
 });
 afterAll(async () => {
   for (const stop of stopped) await stop();
-  await stage.close();
+  await service.close();
 });
 
-test('a partner reads the same, the first time, again, and among others at once', async () => {
-  const cases = await casesOf('partner', { kind: 'partner', partnerId: 'alpha' });
-  const inTurn: unknown[] = [];
-  for (const { operation } of cases) inTurn.push(await answerTo(operation));
-  const atOnce = await Promise.all(
-    [...cases, ...cases].map(({ operation }) => answerTo(operation)),
+test('a partner gets the same results as from stock Apollo, sequentially and concurrently', async () => {
+  const compared = await comparisons('partner', { kind: 'partner', partnerId: 'alpha' });
+  const sequential: unknown[] = [];
+  for (const { operation } of compared) sequential.push(await resultOf(operation));
+  const concurrent = await Promise.all(
+    [...compared, ...compared].map(({ operation }) => resultOf(operation)),
   );
-  const expected = cases.map(({ answer }) => answer);
-  expect(inTurn).toEqual(expected);
-  expect(atOnce).toEqual([...expected, ...expected]);
+  const expected = compared.map((comparison) => comparison.expected);
+  expect(sequential).toEqual(expected);
+  expect(concurrent).toEqual([...expected, ...expected]);
 });
 
-test('a member reads the same', async () => {
-  const token = await stage.provider.issue('m-both');
-  const cases = await casesOf('member', { kind: 'member', memberId: 'm-both' });
-  expect(await Promise.all(cases.map(({ operation }) => answerTo(operation, { token })))).toEqual(
-    cases.map(({ answer }) => answer),
-  );
+test('a member gets the same results as from stock Apollo', async () => {
+  const token = await service.provider.issue('m-both');
+  const compared = await comparisons('member', { kind: 'member', memberId: 'm-both' });
+  expect(
+    await Promise.all(compared.map(({ operation }) => resultOf(operation, { token }))),
+  ).toEqual(compared.map(({ expected }) => expected));
 });
 
-async function answerTo(operation: GeneratedOperation, credential: Ask = {}) {
-  return { operation, ...comparable((await stage.ask({ ...operation, ...credential })).body) };
+async function resultOf(operation: GeneratedOperation, credential: ApiRequest = {}) {
+  return { operation, ...comparable((await service.send({ ...operation, ...credential })).body) };
 }
 
-/** The data, and each error's place and code; request ids and places in the document are ours alone. */
+/** The data, and each error's path and code. Messages, request ids and locations may differ. */
 function comparable({ data, errors = [] }: Body) {
   return {
     data,
@@ -85,27 +90,26 @@ function comparable({ data, errors = [] }: Body) {
   };
 }
 
-/** Generated operations and stock's answers, among them many with data and many with errors. */
-async function casesOf(surface: SurfaceName, scope: Scope) {
-  const ask = await startStock(surface, scope);
-  const { data } = await ask({ query: getIntrospectionQuery() });
-  // Cast: the answer to the question for a schema is one.
+/** Generated operations with stock Apollo's results, many of which have data or errors. */
+async function comparisons(surface: SurfaceName, scope: Scope): Promise<Comparison[]> {
+  const executeStock = await startApollo(surface, scope);
+  const { data } = await executeStock({ query: getIntrospectionQuery() });
+  // Cast: the result of an introspection query describes a schema.
   const schema = buildClientSchema(data as never);
-  const cases: {
-    operation: GeneratedOperation;
-    answer: { operation: GeneratedOperation } & ReturnType<typeof comparable>;
-  }[] = [];
-  for (let seed = 0; cases.length < OPERATIONS[surface]; seed += 1) {
+  const compared: Comparison[] = [];
+  for (let seed = 0; compared.length < OPERATIONS[surface]; seed += 1) {
     const operation = generateOperation(schema, seed, pickArgument);
-    if (validate(schema, parse(operation.query)).length > 0) continue; // two fields of one name that do not merge
-    cases.push({ operation, answer: { operation, ...comparable(await ask(operation)) } });
+    // Skips operations in which two fields with one response name cannot be merged.
+    if (validate(schema, parse(operation.query)).length > 0) continue;
+    const expected = { operation, ...comparable(await executeStock(operation)) };
+    compared.push({ operation, expected });
   }
-  const found = cases.filter(({ answer }) =>
-    Object.values(answer.data ?? {}).some((value) => typeof value === 'object' && value !== null),
+  const found = compared.filter(({ expected }) =>
+    Object.values(expected.data ?? {}).some((value) => typeof value === 'object' && value !== null),
   );
-  const failed = cases.filter(({ answer }) => answer.errors.length > 0);
-  for (const some of [found, failed]) expect(some.length).toBeGreaterThan(cases.length / 5);
-  return cases;
+  const failed = compared.filter(({ expected }) => expected.errors.length > 0);
+  for (const some of [found, failed]) expect(some.length).toBeGreaterThan(compared.length / 5);
+  return compared;
 }
 
 function pickArgument(name: string, random: () => number): unknown {
@@ -113,14 +117,15 @@ function pickArgument(name: string, random: () => number): unknown {
   return values[Math.floor(random() * values.length)];
 }
 
-/** Stock Apollo over subgraphs that graphql-js executes, asked in the scope that ours finds out by itself. */
-async function startStock(
+/** Stock Apollo in front of subgraphs that graphql-js executes, with the scope of the caller. */
+async function startApollo(
   surface: SurfaceName,
   scope: Scope,
 ): Promise<(operation: Partial<GeneratedOperation>) => Promise<Body>> {
   const schemas: Record<string, GraphQLSchema> = {
-    members: createMembers(stage.stores.members, { baseAddress: stage.url, wake: () => {} }).schema,
-    standings: createStandings(stage.stores.standings).schema,
+    members: createMembers(service.stores.members, { baseAddress: service.url, wake: () => {} })
+      .schema,
+    standings: createStandings(service.stores.standings).schema,
   };
   const logger = { debug() {}, info() {}, warn() {}, error() {} };
   const gateway = new ApolloGateway({
@@ -138,7 +143,7 @@ async function startStock(
           operationName,
           contextValue,
         });
-        // Cast: Apollo's type of a reply has no room for data whose shape is not known.
+        // Cast: Apollo's type of a response has no data of unknown shape.
         return { data, errors: errors?.map(coded) } as never;
       },
     }),
@@ -148,7 +153,7 @@ async function startStock(
   stopped.push(() => server.stop());
   return async (operation) => {
     const { body } = await server.executeOperation(operation);
-    if (body.kind !== 'single') throw new Error('stock answers in parts');
+    if (body.kind !== 'single') throw new Error('stock Apollo responds in parts');
     return JSON.parse(JSON.stringify(body.singleResult));
   };
 }

@@ -1,29 +1,29 @@
-// The audits of graphql-http (GraphQL over HTTP) against the running gateway, asked with a partner key.
+// The GraphQL over HTTP audits of the package graphql-http, run against the gateway as a partner.
 import { serverAudits } from 'graphql-http';
-import { type Stage, startInProcess } from '../support/service/inprocess.ts';
+import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
 
-/** Audits by id that contradict the contract (section 1), which wins. */
+/** Audits by id that contradict docs/contract.md, HTTP, which takes precedence. */
 const CONTRADICTIONS: Record<string, string> = {
-  '572B': 'a syntax error is 400, for application/json too',
-  FDE2: 'a document that does not fit the schema is 400, for application/json too',
-  '7B9B': 'a variable of the wrong type is 400, for application/json too',
-  '5A70': 'every method but POST is 405',
-  D6D5: 'every method but POST is 405',
-  '6A70': 'every method but POST is 405',
+  '572B': 'a syntax error is 400 for application/json too',
+  FDE2: 'a validation error is 400 for application/json too',
+  '7B9B': 'a variable of the wrong type is 400 for application/json too',
+  '5A70': 'every method except POST is 405',
+  D6D5: 'every method except POST is 405',
+  '6A70': 'every method except POST is 405',
 };
 
-let stage: Stage;
+let service: InProcessService;
 
 beforeAll(async () => {
-  stage = await startInProcess();
+  service = await startInProcess();
 });
-afterAll(() => stage.close());
+afterAll(() => service.close());
 
 const audits = serverAudits({
-  url: () => `${stage.url}/graphql`,
+  url: () => `${service.url}/graphql`,
   fetchFn: (url: string, init: RequestInit = {}) => {
     const headers = new Headers(init.headers);
-    headers.set('x-partner-api-key', stage.keys.alpha);
+    headers.set('x-partner-api-key', service.keys.alpha);
     return fetch(url, { ...init, headers });
   },
 });
@@ -38,6 +38,6 @@ test.each(audits.map((audit) => [audit.name, audit] as const))('%s', async (name
   }
 });
 
-test('there are audits that have to pass', () => {
+test('there are audits that must pass', () => {
   expect(audits.filter(({ name }) => name.startsWith('MUST')).length).toBeGreaterThan(10);
 });

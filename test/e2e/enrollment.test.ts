@@ -1,23 +1,23 @@
-// Enrolling and ending (contract, section 4, Enrollment).
-import { type Calls, idOf, NOON, startWithCalls } from '../support/service/calls.ts';
-import { ENGINES, type Stage } from '../support/service/inprocess.ts';
+// Enrolling members and ending enrollments (docs/contract.md, Enrollment).
+import { type Calls, memberIdOf, NOON, startWithCalls } from '../support/service/calls.ts';
+import { ENGINES, type InProcessService } from '../support/service/inprocess.ts';
 import { activity } from '../support/service/testdata.ts';
 
 describe.each(ENGINES)('on %s', (engine) => {
   let calls: Calls;
-  let stage: Stage;
+  let service: InProcessService;
   beforeAll(async () => {
     calls = await startWithCalls(engine);
-    stage = calls.stage;
+    service = calls.service;
   });
   beforeEach(() => {
     calls.at.now = NOON;
   });
-  afterAll(() => calls.stage.close());
+  afterAll(() => calls.service.close());
 
   describe('enrolling', () => {
-    test('makes a member with names, without points and with the lowest tier', async () => {
-      const local = calls.fresh();
+    test('creates a member with names, without points, in the lowest tier', async () => {
+      const local = calls.freshName();
       const input = {
         email: `${local}@example.com`,
         externalId: `x-${local}`,
@@ -38,8 +38,8 @@ describe.each(ENGINES)('on %s', (engine) => {
       expect(await calls.byExternalId(input.externalId, 'beta')).toEqual(member);
     });
 
-    test('again, with the same external ID or without one, gives the same member and changes nothing', async () => {
-      const local = calls.fresh();
+    test('a member again, with the same external ID or without one, changes nothing', async () => {
+      const local = calls.freshName();
       const first = await calls.enroll({
         email: `${local}@example.com`,
         externalId: `x-${local}`,
@@ -59,10 +59,10 @@ describe.each(ENGINES)('on %s', (engine) => {
       expect(
         await calls.enroll({ email: `${local}@example.com`, externalId: null, firstName: null }),
       ).toEqual(again);
-      expect(idOf(await calls.byExternalId(`x-${local}`))).toBe(first.memberId);
+      expect(memberIdOf(await calls.byExternalId(`x-${local}`))).toBe(first.memberId);
     });
 
-    test('a member who is there keeps the own names and the own address', async () => {
+    test('an existing member changes neither its names nor its address', async () => {
       const enrolled = await calls.enroll(
         { email: 'ALPHA.only@example.com', firstName: 'Other', lastName: 'Other' },
         'gamma',
@@ -77,30 +77,30 @@ describe.each(ENGINES)('on %s', (engine) => {
       await calls.end('m-alpha', 'gamma');
     });
 
-    test('says only whether the enrollment is new, never whether the member was', async () => {
+    test('reports whether the enrollment is new, never whether the member is', async () => {
       const known = await calls.enroll({ email: 'nobody@example.com' }, 'gamma');
-      const unknown = await calls.enroll({ email: `${calls.fresh()}@example.com` }, 'gamma');
+      const unknown = await calls.enroll({ email: `${calls.freshName()}@example.com` }, 'gamma');
       expect(Object.keys(known)).toEqual(Object.keys(unknown));
       expect(known.created).toBe(unknown.created);
       await calls.end('m-nobody', 'gamma');
     });
 
-    test('may add an external ID later; another one is a conflict and changes nothing', async () => {
-      const local = calls.fresh();
+    test('may add an external ID later; a different one is a conflict and changes nothing', async () => {
+      const local = calls.freshName();
       const { memberId } = await calls.enroll({ email: `${local}@example.com` });
       expect(
         await calls.enroll({ email: `${local}@example.com`, externalId: `x-${local}` }),
       ).toMatchObject({ created: false, memberId });
-      expect(idOf(await calls.byExternalId(`x-${local}`))).toBe(memberId);
+      expect(memberIdOf(await calls.byExternalId(`x-${local}`))).toBe(memberId);
       expect(
         await calls.enroll({ email: `${local}@example.com`, externalId: `y-${local}` }),
       ).toEqual({ code: 'EXTERNAL_ID_CONFLICT' });
-      expect(idOf(await calls.byExternalId(`x-${local}`))).toBe(memberId);
+      expect(memberIdOf(await calls.byExternalId(`x-${local}`))).toBe(memberId);
       expect(await calls.byExternalId(`y-${local}`)).toBe('MEMBER_NOT_FOUND');
     });
 
-    test('with an external ID that another member has with this partner is a conflict and enrolls nobody', async () => {
-      const local = calls.fresh();
+    test('with the external ID of another member is a conflict and enrolls nobody', async () => {
+      const local = calls.freshName();
       expect(await calls.enroll({ email: `${local}@example.com`, externalId: 'alpha-2' })).toEqual({
         code: 'EXTERNAL_ID_CONFLICT',
       });
@@ -110,8 +110,8 @@ describe.each(ENGINES)('on %s', (engine) => {
       ).toMatchObject({ created: true });
     });
 
-    test('20 times at once makes one member and one new enrollment', async () => {
-      const local = calls.fresh();
+    test('the same address 20 times at once creates one member and one enrollment', async () => {
+      const local = calls.freshName();
       const all = await Promise.all(
         Array.from({ length: 20 }, () =>
           calls.enroll({ email: `${local}@example.com`, externalId: `x-${local}` }),
@@ -122,7 +122,7 @@ describe.each(ENGINES)('on %s', (engine) => {
     });
 
     test('two members at once with one external ID enrolls one of them', async () => {
-      const [one, other] = [calls.fresh(), calls.fresh()];
+      const [one, other] = [calls.freshName(), calls.freshName()];
       const all = await Promise.all(
         [one, other].map((local) =>
           calls.enroll({ email: `${local}@example.com`, externalId: `x-${one}` }),
@@ -136,8 +136,8 @@ describe.each(ENGINES)('on %s', (engine) => {
   });
 
   describe('an ended enrollment', () => {
-    test('resolves by neither address nor external ID, and ends but once', async () => {
-      const local = calls.fresh();
+    test('resolves by neither address nor external ID, and cannot end again', async () => {
+      const local = calls.freshName();
       const { memberId } = await calls.enroll({
         email: `${local}@example.com`,
         externalId: `x-${local}`,
@@ -149,17 +149,17 @@ describe.each(ENGINES)('on %s', (engine) => {
     });
 
     test('frees its external ID for another member', async () => {
-      const [one, other] = [calls.fresh(), calls.fresh()];
+      const [one, other] = [calls.freshName(), calls.freshName()];
       const { memberId } = await calls.enroll({
         email: `${one}@example.com`,
         externalId: `x-${one}`,
       });
       await calls.end(String(memberId));
-      const { memberId: heir } = await calls.enroll({
+      const { memberId: successor } = await calls.enroll({
         email: `${other}@example.com`,
         externalId: `x-${one}`,
       });
-      expect(idOf(await calls.byExternalId(`x-${one}`))).toBe(heir);
+      expect(memberIdOf(await calls.byExternalId(`x-${one}`))).toBe(successor);
       expect(await calls.enroll({ email: `${one}@example.com`, externalId: `x-${one}` })).toEqual({
         code: 'EXTERNAL_ID_CONFLICT',
       });
@@ -167,13 +167,13 @@ describe.each(ENGINES)('on %s', (engine) => {
         created: true,
         memberId,
       });
-      expect(idOf(await calls.byExternalId(`x-${one}`))).toBe(heir);
+      expect(memberIdOf(await calls.byExternalId(`x-${one}`))).toBe(successor);
     });
 
-    test('that begins again has the standing of before', async () => {
-      const local = calls.fresh();
+    test('that is renewed has its former standing', async () => {
+      const local = calls.freshName();
       const { memberId } = await calls.enroll({ email: `${local}@example.com` });
-      await stage.stores.standings.record([
+      await service.stores.standings.record([
         activity(local, ['alpha', String(memberId), 120, 1], NOON),
       ]);
       await calls.end(String(memberId));
@@ -184,17 +184,17 @@ describe.each(ENGINES)('on %s', (engine) => {
       });
     });
 
-    test('of one partner leaves those of others alone', async () => {
-      const local = calls.fresh();
+    test('of one partner does not affect those of others', async () => {
+      const local = calls.freshName();
       const { memberId } = await calls.enroll({ email: `${local}@example.com` });
       await calls.enroll({ email: `${local}@example.com` }, 'beta');
       await calls.end(String(memberId));
-      expect(idOf(await calls.byEmail(`${local}@example.com`, 'beta'))).toBe(memberId);
+      expect(memberIdOf(await calls.byEmail(`${local}@example.com`, 'beta'))).toBe(memberId);
     });
 
-    test('of another partner cannot be ended, and stays', async () => {
+    test('that belongs to another partner cannot be ended', async () => {
       expect(await calls.end('m-beta')).toBe('MEMBER_NOT_FOUND');
-      expect(idOf(await calls.byEmail('beta.only@example.com', 'beta'))).toBe('m-beta');
+      expect(memberIdOf(await calls.byEmail('beta.only@example.com', 'beta'))).toBe('m-beta');
     });
   });
 });

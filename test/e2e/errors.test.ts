@@ -1,49 +1,53 @@
-// Every row of the contract's error table through the front, each named after its outcome.
+// Every error code over HTTP, with the requests that lead to it.
 import { ERRORS, type ErrorCode } from '@partner-loyalty/runtime';
 import { OUTCOMES } from '../support/cases/outcomes.ts';
 import { BUDGET_HEADERS, budgetHeaders } from '../support/service/client.ts';
-import { type Stage, startInProcess } from '../support/service/inprocess.ts';
-import { faultsOf } from '../support/service/leaks.ts';
+import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
+import { leaksIn } from '../support/service/leaks.ts';
 
-let stage: Stage;
+let service: InProcessService;
 
 beforeAll(async () => {
-  stage = await startInProcess({
+  service = await startInProcess({
     env: { RATE_LIMIT_BUDGET: '100000', TRUSTED_PROXIES: '127.0.0.1' },
   });
 });
-afterAll(() => stage.close());
+afterAll(() => service.close());
 
 for (const [code, outcomes] of Object.entries(OUTCOMES)) {
   describe(`${ERRORS[code as ErrorCode].status} ${code}`, () => {
     test.each(outcomes)(
       '$name',
-      async ({ ask, status = ERRORS[code as ErrorCode].status, held = true, also }) => {
-        const answer = await stage.ask({ requestId: 'the.callers_own-id', ...(await ask(stage)) });
-        expect([answer.status, answer.code]).toEqual([status, code]);
-        expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+      async ({ request, status = ERRORS[code as ErrorCode].status, hasBudget = true, check }) => {
+        const response = await service.send({
+          requestId: 'the.callers_own-id',
+          ...(await request(service)),
+        });
+        expect([response.status, response.code]).toEqual([status, code]);
+        expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
         expect([
-          answer.headers.get('cache-control'),
-          answer.headers.get('x-content-type-options'),
+          response.headers.get('cache-control'),
+          response.headers.get('x-content-type-options'),
         ]).toEqual(['no-store', 'nosniff']);
-        expect(answer.headers.get('x-request-id')).toBe('the.callers_own-id');
-        for (const { message, extensions } of answer.body.errors ?? []) {
+        expect(response.headers.get('x-request-id')).toBe('the.callers_own-id');
+        for (const { message, extensions } of response.body.errors ?? []) {
           expect(message).toMatch(/./);
           expect(extensions.requestId).toBe('the.callers_own-id');
         }
-        expect(budgetHeaders(answer)).toEqual(held ? BUDGET_HEADERS : []);
-        expect(answer.headers.has('retry-after')).toBe(code === 'RATE_LIMITED');
-        expect(faultsOf(answer.text)).toEqual([]);
-        also?.(answer);
+        expect(budgetHeaders(response)).toEqual(hasBudget ? BUDGET_HEADERS : []);
+        expect(response.headers.has('retry-after')).toBe(code === 'RATE_LIMITED');
+        expect(leaksIn(response.text)).toEqual([]);
+        check?.(response);
       },
     );
   });
 }
-test('401 is one and the same answer, whatever is wrong with the credential', async () => {
-  const answers = [];
-  for (const { ask } of OUTCOMES.UNAUTHENTICATED) {
-    const { status, text } = await stage.ask({ requestId: 'r', ...(await ask(stage)) });
-    answers.push(`${status} ${text}`);
+
+test('401 is the same response, whatever is wrong with the credential', async () => {
+  const responses = [];
+  for (const { request } of OUTCOMES.UNAUTHENTICATED) {
+    const { status, text } = await service.send({ requestId: 'r', ...(await request(service)) });
+    responses.push(`${status} ${text}`);
   }
-  expect(new Set(answers).size).toBe(1);
+  expect(new Set(responses).size).toBe(1);
 });

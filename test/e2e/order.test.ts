@@ -1,21 +1,21 @@
-// The order of checks, which decides between two refusals: every pair of faults in one request.
+// The order of checks, which decides the error of a request with two faults: every pair of faults.
 import type { ErrorCode } from '@partner-loyalty/runtime';
 import { LIVE_KEY, spentKey, times, UNKNOWN_KEY, withoutKey } from '../support/cases/outcomes.ts';
-import type { Answer, Ask } from '../support/service/client.ts';
-import { type Stage, startInProcess } from '../support/service/inprocess.ts';
+import type { ApiRequest, ApiResponse } from '../support/service/client.ts';
+import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
 
-let stage: Stage;
+let service: InProcessService;
 
 beforeAll(async () => {
-  stage = await startInProcess({
+  service = await startInProcess({
     env: { RATE_LIMIT_BUDGET: '100000', TRUSTED_PROXIES: '127.0.0.1' },
   });
 });
-afterAll(() => stage.close());
+afterAll(() => service.close());
 
-/** A request that is put together last, so that faults can be added to it one by one. */
+/** The parts of a request, so that faults can be added one by one. */
 type Draft = {
-  ask: Ask;
+  request: ApiRequest;
   definitions: string;
   fields: string[];
   tail: string;
@@ -23,41 +23,54 @@ type Draft = {
   padding: number;
 };
 
-/** In the contract's order. Each adds its fault to a request. */
-const FAULTS: [name: string, code: ErrorCode, add: (draft: Draft, stage: Stage) => unknown][] = [
-  ['path', 'NOT_FOUND', ({ ask }) => Object.assign(ask, { path: '/other' })],
-  ['method', 'METHOD_NOT_ALLOWED', ({ ask }) => Object.assign(ask, { method: 'PUT' })],
-  ['environment', 'KEY_ENVIRONMENT_MISMATCH', ({ ask }) => Object.assign(ask, { key: LIVE_KEY })],
+/** In the order of docs/contract.md, Order of checks. Each function adds its fault to a draft. */
+const FAULTS: [
+  name: string,
+  code: ErrorCode,
+  add: (draft: Draft, service: InProcessService) => unknown,
+][] = [
+  ['path', 'NOT_FOUND', ({ request }) => Object.assign(request, { path: '/other' })],
+  ['method', 'METHOD_NOT_ALLOWED', ({ request }) => Object.assign(request, { method: 'PUT' })],
   [
-    'two credentials',
+    'environment',
+    'KEY_ENVIRONMENT_MISMATCH',
+    ({ request }) => Object.assign(request, { key: LIVE_KEY }),
+  ],
+  [
+    'credential count',
     'AMBIGUOUS_CREDENTIALS',
-    ({ ask }, { keys }) => Object.assign(ask, { key: keys.alpha, token: 'x' }),
+    ({ request }, { keys }) => Object.assign(request, { key: keys.alpha, token: 'x' }),
   ],
   [
     'content type',
     'UNSUPPORTED_MEDIA_TYPE',
-    ({ ask }) => Object.assign(ask.headers ?? {}, { 'content-type': 'text/plain' }),
+    ({ request }) => Object.assign(request.headers ?? {}, { 'content-type': 'text/plain' }),
   ],
   ['size', 'PAYLOAD_TOO_LARGE', (draft) => Object.assign(draft, { padding: 70_000 })],
   ['JSON', 'BAD_REQUEST', (draft) => Object.assign(draft, { variables: [] })],
-  ['tokens', 'OPERATION_TOO_COMPLEX', (draft) => draft.fields.unshift(times(1_001, () => 'tier'))],
+  [
+    'token count',
+    'OPERATION_TOO_COMPLEX',
+    (draft) => draft.fields.unshift(times(1_001, () => 'tier')),
+  ],
   ['syntax', 'GRAPHQL_PARSE_FAILED', (draft) => Object.assign(draft, { tail: '}' })],
   [
     'introspection',
     'INTROSPECTION_DISABLED',
     (draft) =>
-      Object.assign(draft.ask, { key: '' }) && draft.fields.push('__schema { queryType { name } }'),
+      Object.assign(draft.request, { key: '' }) &&
+      draft.fields.push('__schema { queryType { name } }'),
   ],
-  ['credential', 'UNAUTHENTICATED', ({ ask }) => Object.assign(ask, { key: UNKNOWN_KEY })],
+  ['credential', 'UNAUTHENTICATED', ({ request }) => Object.assign(request, { key: UNKNOWN_KEY })],
   [
-    'root fields',
+    'root field count',
     'OPERATION_TOO_COMPLEX',
     (draft) => draft.fields.push(times(11, (index) => `a${index}: __typename`)),
   ],
   [
     'budget',
     'RATE_LIMITED',
-    async ({ ask }, on) => Object.assign(ask, { key: await spentKey(on) }),
+    async ({ request }, on) => Object.assign(request, { key: await spentKey(on) }),
   ],
   ['validation', 'GRAPHQL_VALIDATION_FAILED', (draft) => draft.fields.push('nothing')],
   [
@@ -69,27 +82,27 @@ const FAULTS: [name: string, code: ErrorCode, add: (draft: Draft, stage: Stage) 
   ],
 ];
 
-async function send(faults: typeof FAULTS): Promise<Answer> {
+async function send(faults: typeof FAULTS): Promise<ApiResponse> {
   const draft: Draft = {
-    ask: withoutKey({ key: stage.keys.alpha, headers: { 'x-partner-api-key': undefined } }),
+    request: withoutKey({ key: service.keys.alpha, headers: { 'x-partner-api-key': undefined } }),
     definitions: '',
     fields: ['__typename'],
     tail: '',
     variables: {},
     padding: 0,
   };
-  // The earlier fault last, so that it wins where both set the credential.
-  for (const [, , add] of [...faults].reverse()) await add(draft, stage);
-  const { ask, fields, tail, variables, padding } = draft;
+  // The earlier fault is added last, so that it wins if both set the credential.
+  for (const [, , add] of [...faults].reverse()) await add(draft, service);
+  const { request, fields, tail, variables, padding } = draft;
   const definitions = fields.some((field) => field.includes('$email')) ? '($email: String!)' : '';
-  const whole = JSON.stringify({
+  const body = JSON.stringify({
     query: `query ${definitions} { ${fields.join(' ')} } ${tail}`,
     variables,
   });
-  return stage.ask({
-    ...ask,
-    headers: { ...ask.headers, 'x-partner-api-key': ask.key },
-    body: whole + ' '.repeat(padding),
+  return service.send({
+    ...request,
+    headers: { ...request.headers, 'x-partner-api-key': request.key },
+    body: body + ' '.repeat(padding),
   });
 }
 
@@ -97,12 +110,12 @@ const PAIRS = FAULTS.flatMap((first, index) =>
   FAULTS.slice(index + 1).map((second) => [first, second] as const),
 );
 
-test.each(FAULTS)('%s alone: %s', async (...fault) => {
+test.each(FAULTS)('the %s check rejects with %s', async (...fault) => {
   expect((await send([fault])).code).toBe(fault[1]);
 });
 
 test.each(PAIRS.map(([first, second]) => [first[0], second[0], first, second] as const))(
-  '%s before %s',
+  'the %s check precedes the %s check',
   async (_first, _second, first, second) => {
     expect((await send([first, second])).code).toBe(first[1]);
   },

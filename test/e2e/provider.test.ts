@@ -1,4 +1,4 @@
-// Members of another identity provider: a real one from npm, from a real flow in which it issues an ID token to the profile that the token reads.
+// Another identity provider: members read profiles with ID tokens of the package oidc-provider.
 import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import {
@@ -13,7 +13,7 @@ import {
 } from 'jose';
 import { freePort } from '../support/servers/port.ts';
 import { type ServerProcess, startProcess } from '../support/servers/process.ts';
-import { type Stage, startInProcess } from '../support/service/inprocess.ts';
+import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
 import { until } from '../support/until.ts';
 
 const ALGORITHMS = ['RS256', 'ES256', 'EdDSA'] as const;
@@ -25,7 +25,7 @@ const PROFILE =
 let issuer: string;
 let keys: JSONWebKeySet;
 let provider: ServerProcess;
-let opened: Stage[] = [];
+let opened: InProcessService[] = [];
 
 beforeAll(async () => {
   issuer = `http://127.0.0.1:${await freePort()}`;
@@ -36,7 +36,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   jest.restoreAllMocks();
-  for (const stage of opened) await stage.close();
+  for (const service of opened) await service.close();
   opened = [];
   await provider.stop();
 });
@@ -57,8 +57,8 @@ async function startOidc(set: JSONWebKeySet): Promise<ServerProcess> {
   return started;
 }
 
-/** The service, with this provider. */
-async function open(alg: Algorithm, env: Record<string, string> = {}): Promise<Stage> {
+/** Starts the service with this provider. */
+async function open(alg: Algorithm, env: Record<string, string> = {}): Promise<InProcessService> {
   const settings = {
     ID_TOKEN_ISSUER: issuer,
     ID_TOKEN_AUDIENCE: `loyalty-${alg}`,
@@ -66,12 +66,15 @@ async function open(alg: Algorithm, env: Record<string, string> = {}): Promise<S
     TRUSTED_PROXIES: '127.0.0.1',
     ...env,
   };
-  const stage = await startInProcess({ env: settings });
-  opened.push(stage);
-  return stage;
+  const service = await startInProcess({ env: settings });
+  opened.push(service);
+  return service;
 }
 
-/** Signs an account in at the provider as a browser would, by the authorization code flow with PKCE, and gives the ID token. */
+/**
+ * Signs an account in at the provider as a browser does, with the authorization code flow and PKCE.
+ * Resolves with the ID token.
+ */
 async function signIn(account: string, alg: Algorithm): Promise<string> {
   const verifier = randomBytes(32).toString('base64url');
   const client = `loyalty-${alg}`;
@@ -110,12 +113,12 @@ async function signIn(account: string, alg: Algorithm): Promise<string> {
     headers: { authorization },
     body,
   });
-  const answered = Object(await reply.json());
-  if (typeof answered.id_token !== 'string') throw new Error(JSON.stringify(answered));
-  return answered.id_token;
+  const tokens = Object(await reply.json());
+  if (typeof tokens.id_token !== 'string') throw new Error(JSON.stringify(tokens));
+  return tokens.id_token;
 }
 
-/** A token as the provider would sign it, for what it would not say by itself. */
+/** A token with the provider's signature and claims that the provider itself would not issue. */
 async function sign(alg: Algorithm, claims: JWTPayload = {}, set = keys): Promise<string> {
   const jwk = set.keys.find((each) => each.alg === alg) ?? {};
   const now = Math.floor(Date.now() / 1_000);
@@ -133,38 +136,38 @@ async function sign(alg: Algorithm, claims: JWTPayload = {}, set = keys): Promis
 }
 
 let visitors = 0;
-function ask(stage: Stage, token: string, id = 'm-both') {
+function readProfile(service: InProcessService, token: string, id = 'm-both') {
   visitors += 1;
-  return stage.ask({
+  return service.send({
     query: PROFILE,
     variables: { id },
     token,
     headers: { 'x-forwarded-for': `2001:db8:${visitors.toString(16)}::1` },
   });
 }
-const reads = async (stage: Stage, token: string) =>
-  (await ask(stage, token)).body.data?.memberProfile !== undefined;
-const visits = (path: string) =>
+const canRead = async (service: InProcessService, token: string) =>
+  (await readProfile(service, token)).body.data?.memberProfile !== undefined;
+const requestsTo = (path: string) =>
   provider
     .output()
     .split('\n')
     .filter((line) => line === `GET ${path}`).length;
 
 const uptime = performance.now.bind(performance);
-/** Has the service's clock of intervals run ahead of the true one by so much. */
-function runAhead(ms: number): void {
+/** Sets the clock with which the service measures intervals ahead by this much. */
+function setAhead(ms: number): void {
   jest.spyOn(performance, 'now').mockImplementation(() => uptime() + ms);
 }
 
-describe.each(ALGORITHMS)('an ID token that is signed with %s', (alg) => {
+describe.each(ALGORITHMS)('an ID token signed with %s', (alg) => {
   test.each([
-    ['found by discovery', ''],
-    ['where ID_TOKEN_JWKS_URL says', '/jwks'],
-  ])('reads its own profile, with keys %s', async (_, path) => {
-    const stage = await open(alg, { ID_TOKEN_JWKS_URL: path && issuer + path });
+    ['from discovery', ''],
+    ['from ID_TOKEN_JWKS_URL', '/jwks'],
+  ])("reads its member's profile, verified with keys %s", async (_, path) => {
+    const service = await open(alg, { ID_TOKEN_JWKS_URL: path && issuer + path });
     const token = await signIn('m-both', alg);
     expect(decodeProtectedHeader(token)).toMatchObject({ alg, kid: `first-${alg}` });
-    expect((await ask(stage, token)).body).toEqual({
+    expect((await readProfile(service, token)).body).toEqual({
       data: {
         memberProfile: {
           memberId: 'm-both',
@@ -172,113 +175,120 @@ describe.each(ALGORITHMS)('an ID token that is signed with %s', (alg) => {
         },
       },
     });
-    expect((await ask(stage, token, 'm-beta')).code).toBe('MEMBER_NOT_FOUND');
-    expect(visits('/.well-known/openid-configuration')).toBe(path === '' ? 1 : 0);
-    expect(visits('/jwks')).toBe(1);
+    expect((await readProfile(service, token, 'm-beta')).code).toBe('MEMBER_NOT_FOUND');
+    expect(requestsTo('/.well-known/openid-configuration')).toBe(path === '' ? 1 : 0);
+    expect(requestsTo('/jwks')).toBe(1);
   });
 });
 
-test('ID_TOKEN_MEMBER_CLAIM says which claim is the member', async () => {
+test('ID_TOKEN_MEMBER_CLAIM names the claim that contains the member id', async () => {
   const token = await signIn('account-m-both', 'ES256');
   expect(decodeJwt(token)).toMatchObject({ sub: 'account-m-both', loyalty_id: 'm-both' });
-  expect(await reads(await open('ES256', { ID_TOKEN_MEMBER_CLAIM: 'loyalty_id' }), token)).toBe(
+  expect(await canRead(await open('ES256', { ID_TOKEN_MEMBER_CLAIM: 'loyalty_id' }), token)).toBe(
     true,
   );
-  expect((await ask(await open('ES256'), token)).code).toBe('MEMBER_NOT_FOUND');
+  expect((await readProfile(await open('ES256'), token)).code).toBe('MEMBER_NOT_FOUND');
   expect(
-    await ask(await open('ES256', { ID_TOKEN_MEMBER_CLAIM: 'employee' }), token),
+    await readProfile(await open('ES256', { ID_TOKEN_MEMBER_CLAIM: 'employee' }), token),
   ).toMatchObject({ status: 401 });
 });
 
-test('a token for another client of the provider, or of another issuer at the same keys: 401', async () => {
-  const stage = await open('ES256');
-  expect(await ask(stage, await signIn('m-both', 'RS256'))).toMatchObject({
+test('401 for a token of another client of the provider, or of another issuer with the same keys', async () => {
+  const service = await open('ES256');
+  expect(await readProfile(service, await signIn('m-both', 'RS256'))).toMatchObject({
     status: 401,
     code: 'UNAUTHENTICATED',
   });
-  expect(await ask(stage, await sign('ES256', { iss: `${issuer}/` }))).toMatchObject({
+  expect(await readProfile(service, await sign('ES256', { iss: `${issuer}/` }))).toMatchObject({
     status: 401,
     code: 'UNAUTHENTICATED',
   });
-  expect(await ask(stage, await sign('ES256', { aud: ['loyalty-ES256', 'other'] }))).toMatchObject({
+  expect(
+    await readProfile(service, await sign('ES256', { aud: ['loyalty-ES256', 'other'] })),
+  ).toMatchObject({
     status: 401,
   });
 });
 
-test('an azp restricts a token only where it names a partner', async () => {
-  const stage = await open('ES256');
+test('azp restricts a token only if it names a partner', async () => {
+  const service = await open('ES256');
   const shown = async (azp: string) =>
-    (await ask(stage, await sign('ES256', { azp }))).body.data?.memberProfile;
+    (await readProfile(service, await sign('ES256', { azp }))).body.data?.memberProfile;
   expect(await shown('loyalty-ES256')).toMatchObject({
     partnerStandings: [{ partnerId: 'alpha' }, { partnerId: 'beta' }],
   });
   expect(await shown('beta')).toMatchObject({ partnerStandings: [{ partnerId: 'beta' }] });
 });
 
-test('when the provider rotates its keys, tokens of the new one are taken soon, and of the old one as long as it is published', async () => {
-  const stage = await open('ES256');
+test('after a key rotation, the new key is accepted soon, and the old one as long as it is published', async () => {
+  const service = await open('ES256');
   const old = await signIn('m-both', 'ES256');
-  expect(await reads(stage, old)).toBe(true);
+  expect(await canRead(service, old)).toBe(true);
   const next = await newKeys('second');
   await provider.stop();
   provider = await startOidc({ keys: [...next.keys, ...keys.keys] });
   const fresh = await signIn('m-both', 'ES256');
   expect(decodeProtectedHeader(fresh).kid).toBe('second-ES256');
-  runAhead(31_000);
-  expect(await reads(stage, fresh)).toBe(true);
-  expect(await reads(stage, await sign('ES256', { jti: 'of the old key' }))).toBe(true);
+  setAhead(31_000);
+  expect(await canRead(service, fresh)).toBe(true);
+  expect(await canRead(service, await sign('ES256', { jti: 'of the old key' }))).toBe(true);
 
   await provider.stop();
   provider = await startOidc(next);
-  runAhead(11 * 60_000);
-  expect(await reads(stage, await signIn('m-both', 'ES256'))).toBe(true);
-  let tries = 0;
+  setAhead(11 * 60_000);
+  expect(await canRead(service, await signIn('m-both', 'ES256'))).toBe(true);
+  let attempts = 0;
   await until(async () => {
-    tries += 1;
+    attempts += 1;
     return (
-      (await ask(stage, await sign('ES256', { jti: `of the key that is gone, ${tries}` })))
-        .status === 401
+      (
+        await readProfile(
+          service,
+          await sign('ES256', { jti: `of the key that is gone, ${attempts}` }),
+        )
+      ).status === 401
     );
   });
 });
 
-test('while the provider is down its keys go on for a day; without any, 503 and no verdict on the token', async () => {
-  const [stage, late] = [await open('ES256'), await open('ES256')];
-  expect(await reads(stage, await signIn('m-both', 'ES256'))).toBe(true);
+test('while the provider is down, its keys stay valid for a day; without keys, tokens get 503', async () => {
+  const [service, late] = [await open('ES256'), await open('ES256')];
+  expect(await canRead(service, await signIn('m-both', 'ES256'))).toBe(true);
   await provider.stop();
   for (const hours of [1, 23]) {
-    runAhead(hours * 3_600_000);
-    expect(await reads(stage, await sign('ES256', { jti: `after ${hours} hours` }))).toBe(true);
+    setAhead(hours * 3_600_000);
+    expect(await canRead(service, await sign('ES256', { jti: `after ${hours} hours` }))).toBe(true);
   }
-  runAhead(25 * 3_600_000);
-  expect(await ask(stage, await sign('ES256', { jti: 'after a day' }))).toMatchObject({
+  setAhead(25 * 3_600_000);
+  expect(await readProfile(service, await sign('ES256', { jti: 'after a day' }))).toMatchObject({
     status: 503,
     code: 'SERVICE_UNAVAILABLE',
   });
-  expect(await ask(late, await sign('ES256'))).toMatchObject({
+  expect(await readProfile(late, await sign('ES256'))).toMatchObject({
     status: 503,
     code: 'SERVICE_UNAVAILABLE',
   });
-  // What needs no provider is answered all the same.
+  // A partner's requests do not need the provider.
   expect(
-    (await late.ask({ query: '{ memberByEmail(email: "both@example.com") { memberId } }' })).status,
+    (await late.send({ query: '{ memberByEmail(email: "both@example.com") { memberId } }' }))
+      .status,
   ).toBe(200);
 
   provider = await startOidc(keys);
-  runAhead(26 * 3_600_000);
-  expect(await reads(stage, await signIn('m-both', 'ES256'))).toBe(true);
+  setAhead(26 * 3_600_000);
+  expect(await canRead(service, await signIn('m-both', 'ES256'))).toBe(true);
 });
 
-test('a flood of unknown kids does not reach the provider', async () => {
-  const stage = await open('ES256');
-  expect(await reads(stage, await signIn('m-both', 'ES256'))).toBe(true);
+test('a flood of unknown key ids does not reach the provider', async () => {
+  const service = await open('ES256');
+  expect(await canRead(service, await signIn('m-both', 'ES256'))).toBe(true);
   const strangers = await newKeys('stranger');
   const flood = Array.from({ length: 50 }, async (_, index) => {
     const set = { keys: strangers.keys.map((key) => ({ ...key, kid: `${key.kid}-${index}` })) };
-    return ask(stage, await sign('ES256', {}, set));
+    return readProfile(service, await sign('ES256', {}, set));
   });
-  for (const answer of await Promise.all(flood))
-    expect([answer.status, answer.code]).toEqual([401, 'UNAUTHENTICATED']);
-  expect(visits('/jwks')).toBe(1);
-  expect(await reads(stage, await signIn('m-both', 'ES256'))).toBe(true);
+  for (const { status, code } of await Promise.all(flood))
+    expect([status, code]).toEqual([401, 'UNAUTHENTICATED']);
+  expect(requestsTo('/jwks')).toBe(1);
+  expect(await canRead(service, await signIn('m-both', 'ES256'))).toBe(true);
 });

@@ -1,38 +1,38 @@
-// What every answer has beside its code: a status, a request id, a media type, and all that could be answered.
+// What every response has besides its code: a status, a request id, a media type, partial results.
 import { ERRORS } from '@partner-loyalty/runtime';
 import { QUERY, sized, times, VARIABLE } from '../support/cases/outcomes.ts';
-import { type Stage, startInProcess } from '../support/service/inprocess.ts';
+import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
 import { addPartner } from '../support/service/testdata.ts';
 
-let stage: Stage;
+let service: InProcessService;
 
 beforeAll(async () => {
-  stage = await startInProcess({ env: { RATE_LIMIT_BUDGET: '100000' } });
+  service = await startInProcess({ env: { RATE_LIMIT_BUDGET: '100000' } });
 });
-afterAll(() => stage.close());
+afterAll(() => service.close());
 
 describe('200', () => {
   test.each([
     [
-      'null members count as absent',
+      'a request member is null',
       { query: QUERY, variables: null, operationName: null, extensions: null },
     ],
-    ['members nobody knows are passed over', { query: QUERY, id: 1, persisted: true }],
+    ['the request has unknown members', { query: QUERY, id: 1, persisted: true }],
     ['extensions are an object', { query: QUERY, extensions: { a: 1 } }],
     [
-      'one of two operations is named',
+      'the operationName selects one of two operations',
       { query: `query A ${QUERY} query B { __typename }`, operationName: 'A' },
     ],
   ])('when %s', async (_, whole) => {
-    const answer = await stage.ask({ body: JSON.stringify(whole) });
-    expect([answer.status, answer.body]).toEqual([
+    const response = await service.send({ body: JSON.stringify(whole) });
+    expect([response.status, response.body]).toEqual([
       200,
       { data: { memberByEmail: { memberId: 'm-both' } } },
     ]);
   });
 
   test('for a body of exactly 64 KiB', async () => {
-    expect((await stage.ask({ body: sized(64 * 1024) })).status).toBe(200);
+    expect((await service.send({ body: sized(64 * 1024) })).status).toBe(200);
   });
 
   test.each([
@@ -40,7 +40,9 @@ describe('200', () => {
     'application/json; charset="UTF-8"',
     'Application/JSON',
   ])('for %s', async (type) => {
-    expect((await stage.ask({ query: QUERY, headers: { 'content-type': type } })).status).toBe(200);
+    expect((await service.send({ query: QUERY, headers: { 'content-type': type } })).status).toBe(
+      200,
+    );
   });
 
   test('at the limits: 10 root fields, 1,000 tokens, 1,000 selections, 8 and 15 deep', async () => {
@@ -53,58 +55,61 @@ describe('200', () => {
       `{ __schema { types { fields { type { ${'ofType { '.repeat(10)} name ${'} '.repeat(10)} } } } } }`,
     ];
     for (const text of fits)
-      expect([text.length, (await stage.ask({ query: text })).status]).toEqual([text.length, 200]);
+      expect([text.length, (await service.send({ query: text })).status]).toEqual([
+        text.length,
+        200,
+      ]);
   });
 
-  test('for an address of 254 characters, of which the spaces around it are not a part', async () => {
+  test('for an address of 254 characters, not counting surrounding spaces', async () => {
     const address = `${'a'.repeat(64)}@${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(59)}.example`;
     expect(address).toHaveLength(254);
-    const answer = await stage.ask({
+    const response = await service.send({
       query: VARIABLE,
       variables: { email: `   ${address}${' '.repeat(100)}` },
     });
-    expect(answer.code).toBe('MEMBER_NOT_FOUND');
+    expect(response.code).toBe('MEMBER_NOT_FOUND');
   });
 
-  test('for one failed look-up among others, which stay as they are', async () => {
-    const answer = await stage.ask({
+  test('for one failed look-up among others, whose results are unaffected', async () => {
+    const response = await service.send({
       query: `{ a: memberByEmail(email: "both@example.com") { memberId } b: memberByEmail(email: "unknown@example.com") { memberId }
         c: memberByExternalId(externalId: "") { memberId } d: memberByExternalId(externalId: "alpha-2") { memberId } }`,
     });
-    expect(answer.status).toBe(200);
-    expect(answer.body.data).toEqual({
+    expect(response.status).toBe(200);
+    expect(response.body.data).toEqual({
       a: { memberId: 'm-both' },
       b: null,
       c: null,
       d: { memberId: 'm-alpha' },
     });
-    expect(answer.body.errors?.map(({ path, extensions }) => [path, extensions.code])).toEqual([
+    expect(response.body.errors?.map(({ path, extensions }) => [path, extensions.code])).toEqual([
       [['b'], 'MEMBER_NOT_FOUND'],
       [['c'], 'BAD_USER_INPUT'],
     ]);
   });
 
-  test('for a look-up that is well where another one breaks inside', async () => {
-    const key = await addPartner(stage.stores.keys, { partnerId: 'half' });
+  test('for a look-up that succeeds beside one that fails with an internal error', async () => {
+    const key = await addPartner(service.stores.keys, { partnerId: 'half' });
     for (const name of ['x', 'y']) {
-      await stage.stores.members.enroll({
+      await service.stores.members.enroll({
         partnerId: 'half',
         address: { typed: `${name}@half.example`, canonical: `${name}@half.example` },
       });
     }
-    // Cast: the store is given what no command would write.
-    await stage.stores.standings.putProgram('half', {
+    // Cast: no command would write such a program.
+    await service.stores.standings.putProgram('half', {
       membershipYear: { start: '01-01', timeZone: 'UTC' },
     } as never);
-    const answer = await stage.ask({
+    const response = await service.send({
       query:
         '{ a: memberByEmail(email: "x@half.example") { email } b: memberByEmail(email: "y@half.example") { email points tier } }',
       key,
     });
-    expect(answer.status).toBe(200);
-    expect(answer.body.data).toEqual({ a: { email: 'x@half.example' }, b: null });
-    expect(answer.body.errors?.length).toBeGreaterThan(0);
-    for (const { message, path, extensions } of answer.body.errors ?? []) {
+    expect(response.status).toBe(200);
+    expect(response.body.data).toEqual({ a: { email: 'x@half.example' }, b: null });
+    expect(response.body.errors?.length).toBeGreaterThan(0);
+    for (const { message, path, extensions } of response.body.errors ?? []) {
       expect([message, path?.[0], extensions.code]).toEqual([
         ERRORS.INTERNAL_SERVER_ERROR.message,
         'b',
@@ -116,28 +121,28 @@ describe('200', () => {
 
 describe('the request id', () => {
   test.each(['a', 'A-Z.0_9', 'x'.repeat(128)])(
-    'is the one the caller sent: %s',
+    'is the one that the caller sent: %s',
     async (requestId) => {
-      expect((await stage.ask({ query: QUERY, requestId })).headers.get('x-request-id')).toBe(
+      expect((await service.send({ query: QUERY, requestId })).headers.get('x-request-id')).toBe(
         requestId,
       );
     },
   );
 
   test.each(['', 'x'.repeat(129), 'a b', 'é', '../x', 'a"b', '<x>'])(
-    'is a new one where the caller sent "%s"',
+    'is a new one if the caller sent "%s"',
     async (requestId) => {
-      const answer = await stage.ask({ query: '{', headers: { 'x-request-id': requestId } });
-      const own = answer.headers.get('x-request-id');
-      expect(own).toMatch(/^[A-Za-z0-9._-]{8,128}$/);
-      expect(answer.body.errors?.[0]?.extensions.requestId).toBe(own);
+      const response = await service.send({ query: '{', headers: { 'x-request-id': requestId } });
+      const newId = response.headers.get('x-request-id');
+      expect(newId).toMatch(/^[A-Za-z0-9._-]{8,128}$/);
+      expect(response.body.errors?.[0]?.extensions.requestId).toBe(newId);
     },
   );
 
-  test('is another one for each request', async () => {
+  test('is different for each request', async () => {
     const ids = await Promise.all(
       Array.from({ length: 20 }, async () =>
-        (await stage.ask({ query: QUERY })).headers.get('x-request-id'),
+        (await service.send({ query: QUERY })).headers.get('x-request-id'),
       ),
     );
     expect(new Set(ids).size).toBe(20);
@@ -154,15 +159,15 @@ describe('the media type', () => {
     ['*/*', JSON_TYPE],
     ['text/html', JSON_TYPE],
     ['application/graphql-response+json;q=0', JSON_TYPE],
-  ])('for Accept: %s is %s, in answers and refusals', async (accept, expected) => {
+  ])('for Accept: %s is %s, for results and for errors', async (accept, expected) => {
     for (const text of [QUERY, '{', '{ nothing }']) {
       expect(
-        (await stage.ask({ query: text, headers: { accept } })).headers.get('content-type'),
+        (await service.send({ query: text, headers: { accept } })).headers.get('content-type'),
       ).toBe(expected);
     }
   });
 
-  test('leaves the statuses as they are', async () => {
+  test('does not affect the status', async () => {
     const accept = 'application/graphql-response+json';
     const statuses = [];
     for (const text of [
@@ -171,12 +176,16 @@ describe('the media type', () => {
       '{',
       '{ nothing }',
     ])
-      statuses.push((await stage.ask({ query: text, headers: { accept } })).status);
+      statuses.push((await service.send({ query: text, headers: { accept } })).status);
     expect(statuses).toEqual([200, 200, 400, 400]);
   });
 });
 
-test('HEAD is refused like GET, without a body', async () => {
-  const answer = await stage.ask({ method: 'HEAD' });
-  expect([answer.status, answer.text, answer.headers.get('allow')]).toEqual([405, '', 'POST']);
+test('405 for HEAD as for GET, without a body', async () => {
+  const response = await service.send({ method: 'HEAD' });
+  expect([response.status, response.text, response.headers.get('allow')]).toEqual([
+    405,
+    '',
+    'POST',
+  ]);
 });

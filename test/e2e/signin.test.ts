@@ -1,24 +1,24 @@
-// Signing in as a member does: from a partner's request to the profile and a change of address, in a real browser.
+// Sign-in as members see it, in a real browser: link, profile, change of address.
 import { issueIdToken } from '@partner-loyalty/members';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { startBrowser } from '../support/servers/browser.ts';
 import { startMailServer, tokenIn } from '../support/servers/mailserver.ts';
 import { freePort } from '../support/servers/port.ts';
-import { startFilled } from '../support/service/deployed.ts';
-import { type Stage, startInProcess } from '../support/service/inprocess.ts';
+import { startDeployed } from '../support/service/deployed.ts';
+import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
 import {
   BUILT_IN,
   EXCHANGE,
   linkIn,
   magicLink,
-  mailed,
   newMember,
+  nextEmail,
   REQUEST,
 } from '../support/service/mailbox.ts';
 import { until } from '../support/until.ts';
 
 let browser: Browser;
-let stage: Stage;
+let service: InProcessService;
 let origin: string;
 let contexts: BrowserContext[] = [];
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
   browser = await startBrowser();
   const port = await freePort();
   origin = `http://localhost:${port}`;
-  stage = await startInProcess({ env: { ...BUILT_IN, PORT: `${port}`, SANDBOX_URL: origin } });
+  service = await startInProcess({ env: { ...BUILT_IN, PORT: `${port}`, SANDBOX_URL: origin } });
 });
 afterEach(async () => {
   for (const context of contexts) await context.close();
@@ -34,10 +34,13 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await browser?.close();
-  await stage?.close();
+  await service?.close();
 });
 
-/** A page of a browser of its own. `faults` are errors in its console, CSP's too, and requests to anywhere but the service. */
+/**
+ * A page in a new browser context. `faults` are its console errors, which include CSP violations,
+ * and its requests to other hosts.
+ */
 async function openPage(
   options: BrowserContextOptions = {},
 ): Promise<{ page: Page; faults: string[] }> {
@@ -53,17 +56,17 @@ async function openPage(
   return { page, faults };
 }
 
-const newLink = async () => magicLink(stage, (await newMember(stage)).email);
+const newLink = async () => magicLink(service, (await newMember(service)).email);
 const heading = (page: Page) => page.getByRole('heading', { level: 1 }).textContent();
-const arrives = (page: Page, act: () => Promise<unknown>) =>
+const navigates = (page: Page, act: () => Promise<unknown>) =>
   Promise.all([page.waitForEvent('domcontentloaded'), act()]);
 const press = (page: Page, name: string) =>
-  arrives(page, () => page.getByRole('button', { name }).click());
-const DEAD = 'This link does not work';
+  navigates(page, () => page.getByRole('button', { name }).click());
+const DEAD_LINK = 'This link does not work';
 
-test('the whole story: a link, the button, the profile, a change of address, its proof, and its undoing', async () => {
+test('a link leads to the profile, where the address can be changed, confirmed and changed back', async () => {
   const { page, faults } = await openPage();
-  const link = await magicLink(stage, 'both@example.com');
+  const link = await magicLink(service, 'both@example.com');
   expect(link).toMatch(new RegExp(`^${origin}/sign-in\\?token=ml_`));
 
   await page.goto(link);
@@ -80,7 +83,7 @@ test('the whole story: a link, the button, the profile, a change of address, its
     'beta\tPrime\t700',
   ]);
 
-  const proof = await mailed(stage, 'teal@example.org', async () => {
+  const proof = await nextEmail(service, 'teal@example.org', async () => {
     await page.getByLabel('New email address').fill('Teal@Example.org');
     await press(page, 'Send the link');
   });
@@ -89,7 +92,7 @@ test('the whole story: a link, the button, the profile, a change of address, its
   );
   expect(await page.locator('dl').innerText()).toContain('Both@Example.com');
 
-  const notice = await mailed(stage, 'both@example.com', async () => {
+  const notice = await nextEmail(service, 'both@example.com', async () => {
     await page.goto(linkIn(proof));
     expect(await heading(page)).toBe('Confirm your new email address');
     await press(page, 'Confirm the new address');
@@ -99,7 +102,7 @@ test('the whole story: a link, the button, the profile, a change of address, its
   expect(notice).not.toMatch(/teal@example.org/i);
   const byEmail = async (email: string) => {
     const query = 'query ($email: String!) { memberByEmail(email: $email) { memberId email } }';
-    return (await stage.ask({ query, variables: { email } })).body.data?.memberByEmail;
+    return (await service.send({ query, variables: { email } })).body.data?.memberByEmail;
   };
   expect(await byEmail('teal@example.org')).toEqual({
     memberId: 'm-both',
@@ -122,7 +125,7 @@ test('the whole story: a link, the button, the profile, a change of address, its
   expect(faults).toEqual([]);
 });
 
-test('opening a link uses nothing up, however often and by whomever', async () => {
+test('opening a link does not use it up, however often and whoever does it', async () => {
   const link = await newLink();
   for (const method of ['GET', 'HEAD', 'GET'])
     expect((await fetch(link, { method })).status).toBe(200);
@@ -133,7 +136,7 @@ test('opening a link uses nothing up, however often and by whomever', async () =
   expect(await heading(page)).toBe('Your profile');
 });
 
-test('links that are used, expired, unknown or cut short lead to one clear page, which signs nobody in', async () => {
+test('links that are used, expired, unknown or truncated lead to one clear page and sign nobody in', async () => {
   const link = await newLink();
   const { page } = await openPage();
   await page.goto(link);
@@ -145,7 +148,7 @@ test('links that are used, expired, unknown or cut short lead to one clear page,
     for (const dead of [link, expired, `${origin}/sign-in?token=ml_${'x'.repeat(43)}`]) {
       await page.goto(dead);
       await press(page, 'Sign in');
-      expect(await heading(page)).toBe(DEAD);
+      expect(await heading(page)).toBe(DEAD_LINK);
       texts.add(await page.getByRole('main').innerText());
     }
   } finally {
@@ -164,7 +167,7 @@ test('links that are used, expired, unknown or cut short lead to one clear page,
   expect(texts.size).toBe(1);
 });
 
-test('everything can be done by keyboard alone', async () => {
+test('everything can be done with the keyboard', async () => {
   const { page, faults } = await openPage();
   await page.goto(await newLink());
   const focused = () =>
@@ -174,7 +177,7 @@ test('everything can be done by keyboard alone', async () => {
   expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe(
     'solid',
   );
-  await arrives(page, () => page.keyboard.press('Enter'));
+  await navigates(page, () => page.keyboard.press('Enter'));
   expect(await heading(page)).toBe('Your profile');
   await page.keyboard.press('Tab');
   expect(await focused()).toBe('email');
@@ -188,7 +191,7 @@ test('everything can be done by keyboard alone', async () => {
   expect(faults).toEqual([]);
 });
 
-test('on a phone nothing is cut off or too small to touch, in the light and in the dark', async () => {
+test('on a phone nothing is cut off or too small to touch, in light and dark mode', async () => {
   for (const colorScheme of ['light', 'dark'] as const) {
     const { page, faults } = await openPage({
       viewport: { width: 320, height: 640 },
@@ -197,7 +200,7 @@ test('on a phone nothing is cut off or too small to touch, in the light and in t
       colorScheme,
     });
     await page.goto(await newLink());
-    await arrives(page, () => page.getByRole('button').tap());
+    await navigates(page, () => page.getByRole('button').tap());
     expect(await heading(page)).toBe('Your profile');
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
     for (const control of [page.getByRole('button'), page.getByRole('textbox')]) {
@@ -210,7 +213,7 @@ test('on a phone nothing is cut off or too small to touch, in the light and in t
   }
 });
 
-test('a screen reader hears where it is, what a field is for, and what went wrong', async () => {
+test('a screen reader gets the language, the labels and the errors', async () => {
   const { page } = await openPage();
   await page.goto(await newLink());
   expect(await page.locator('html').getAttribute('lang')).toBe('en');
@@ -224,7 +227,7 @@ test('a screen reader hears where it is, what a field is for, and what went wron
   );
 });
 
-test('the page is kept from caches, frames, scripts and whoever comes next', async () => {
+test('headers keep the page out of caches, frames and referrers, and scripts out of the page', async () => {
   const link = await newLink();
   for (const url of [link, `${origin}/sign-in?token=none`]) {
     const { headers } = await fetch(url);
@@ -240,22 +243,22 @@ test('the page is kept from caches, frames, scripts and whoever comes next', asy
   }
 });
 
-test('by way of a mail server: the letter names the partner and the lifetime, loads nothing, and its link signs in', async () => {
+test('the email names the partner and the lifetime, loads nothing, and its link signs in', async () => {
   const server = await startMailServer();
   const port = await freePort();
-  const own = `http://localhost:${port}`;
+  const base = `http://localhost:${port}`;
   const mailing = await startInProcess({
     env: {
       ...BUILT_IN,
       PORT: `${port}`,
-      SANDBOX_URL: own,
+      SANDBOX_URL: base,
       SMTP_URL: server.url,
       MAIL_FROM: 'hi@loyalty.example',
     },
   });
   try {
     await mailing.stores.members.partners.put({ partnerId: 'alpha', name: 'Alpha Hotels' });
-    await mailing.ask({ query: REQUEST, variables: { email: 'both.earlier@example.net' } });
+    await mailing.send({ query: REQUEST, variables: { email: 'both.earlier@example.net' } });
     await until(() => server.mails.length > 0);
     const [mail] = server.mails;
     expect(mail).toMatchObject({
@@ -270,7 +273,7 @@ test('by way of a mail server: the letter names the partner and the lifetime, lo
     contexts.push(context);
     const page = await context.newPage();
     await page.setContent(mail?.html ?? '');
-    await arrives(page, () => page.getByRole('link').first().click());
+    await navigates(page, () => page.getByRole('link').first().click());
     await press(page, 'Sign in');
     expect(await heading(page)).toBe('Your profile');
   } finally {
@@ -279,23 +282,23 @@ test('by way of a mail server: the letter names the partner and the lifetime, lo
   }
 });
 
-test("the same by the API: a member's token asks for a change, and the mailed one confirms it with the whole profile", async () => {
-  const { memberId, email } = await newMember(stage, { firstName: 'Umber' });
+test('the API changes an address too: an ID token requests it, and the emailed token confirms it', async () => {
+  const { memberId, email } = await newMember(service, { firstName: 'Umber' });
   const { idToken } = await issueIdToken(
-    stage.stores.members.signingKeys,
+    service.stores.members.signingKeys,
     { memberId, email },
     origin,
     new Date(),
   );
-  const asked = 'mutation { requestEmailChange(email: "Umber@example.org") { accepted } }';
-  const letter = await mailed(stage, 'umber@example.org', async () => {
-    expect((await stage.ask({ query: asked, token: idToken })).body).toEqual({
+  const request = 'mutation { requestEmailChange(email: "Umber@example.org") { accepted } }';
+  const received = await nextEmail(service, 'umber@example.org', async () => {
+    expect((await service.send({ query: request, token: idToken })).body).toEqual({
       data: { requestEmailChange: { accepted: true } },
     });
   });
   const query = `mutation ($token: String!) { confirmEmailChange(token: $token) {
     memberId email firstName lastName membershipYearStats { akinPoints totalStays } partnerStandings { partnerId tier points } } }`;
-  const variables = { token: tokenIn(letter) };
+  const variables = { token: tokenIn(received) };
   const profile = {
     memberId,
     email: 'Umber@example.org',
@@ -307,37 +310,37 @@ test("the same by the API: a member's token asks for a change, and the mailed on
       { partnerId: 'beta', tier: 'Plus', points: 0 },
     ],
   };
-  expect((await stage.ask({ query, variables, token: idToken })).body).toEqual({
+  expect((await service.send({ query, variables, token: idToken })).body).toEqual({
     data: { confirmEmailChange: profile },
   });
-  expect((await stage.ask({ query, variables, token: idToken })).code).toBe('INVALID_TOKEN');
+  expect((await service.send({ query, variables, token: idToken })).code).toBe('INVALID_TOKEN');
 });
 
-test('an address that is current elsewhere is refused after the proof, and not said before', async () => {
-  const { memberId, email } = await newMember(stage);
-  const taken = (await newMember(stage)).email;
+test("another member's current address is refused only after its owner has confirmed", async () => {
+  const { memberId, email } = await newMember(service);
+  const taken = (await newMember(service)).email;
   const { idToken } = await issueIdToken(
-    stage.stores.members.signingKeys,
+    service.stores.members.signingKeys,
     { memberId, email },
     origin,
     new Date(),
   );
   const query = 'mutation ($email: String!) { requestEmailChange(email: $email) { accepted } }';
-  const letter = await mailed(stage, taken, async () => {
-    const answers = [taken, 'free@example.org'].map((each) =>
-      stage.ask({ query, variables: { email: each }, token: idToken, requestId: 'r' }),
+  const received = await nextEmail(service, taken, async () => {
+    const responses = [taken, 'free@example.org'].map((each) =>
+      service.send({ query, variables: { email: each }, token: idToken, requestId: 'r' }),
     );
-    expect(new Set((await Promise.all(answers)).map(({ text }) => text)).size).toBe(1);
+    expect(new Set((await Promise.all(responses)).map(({ text }) => text)).size).toBe(1);
   });
   const { page } = await openPage();
-  await page.goto(linkIn(letter));
+  await page.goto(linkIn(received));
   await press(page, 'Confirm the new address');
   expect(await heading(page)).toBe('This address cannot be used');
 });
 
-test('apart, on MongoDB and Redis: the link signs in; where standings are away it is not lost, and the page tries again', async () => {
+test('with standings down, a link still signs in, and the page offers to try again', async () => {
   const server = await startMailServer();
-  const { stack, ask, close } = await startFilled('apart, on MongoDB and Redis', {
+  const { stack, send, close } = await startDeployed('three processes on MongoDB and Redis', {
     ...BUILT_IN,
     SMTP_URL: server.url,
   });
@@ -352,7 +355,7 @@ test('apart, on MongoDB and Redis: the link signs in; where standings are away i
   };
   const link = async () => {
     const before = server.mails.length;
-    await ask({ query: REQUEST, variables: { email: 'both@example.com' } });
+    await send({ query: REQUEST, variables: { email: 'both@example.com' } });
     await until(() => server.mails.length > before);
     return tokenIn(server.mails.at(-1)?.text);
   };
@@ -380,8 +383,8 @@ test('apart, on MongoDB and Redis: the link signs in; where standings are away i
   }
 }, 60_000);
 
-describe('where another identity provider is configured', () => {
-  let elsewhere: Stage;
+describe('if another identity provider is configured', () => {
+  let elsewhere: InProcessService;
   beforeAll(async () => {
     elsewhere = await startInProcess();
   });
@@ -394,7 +397,7 @@ describe('where another identity provider is configured', () => {
       body: new URLSearchParams(fields),
     });
 
-  test('nobody signs in on the page, which says so and uses no link up; the partner still learns from it whose mailbox it is', async () => {
+  test('nobody can sign in on the page, and links stay valid for partners to exchange', async () => {
     const token = tokenIn(await magicLink(elsewhere, 'both@example.com'));
     const opened = await fetch(`${elsewhere.url}/sign-in?token=${token}`);
     expect([opened.status, await opened.text()]).toEqual([
@@ -406,22 +409,22 @@ describe('where another identity provider is configured', () => {
       404,
       expect.stringContaining('You cannot sign in here'),
     ]);
-    const { body } = await elsewhere.ask({ query: EXCHANGE, variables: { token } });
+    const { body } = await elsewhere.send({ query: EXCHANGE, variables: { token } });
     expect(body).toMatchObject({ data: { exchangeMagicLink: { memberId: 'm-both' } } });
     const issued = JSON.stringify(body.data).match(/"idToken":"([^"]+)"/)?.[1];
-    expect(await elsewhere.ask({ query: '{ __typename }', token: issued })).toMatchObject({
+    expect(await elsewhere.send({ query: '{ __typename }', token: issued })).toMatchObject({
       status: 401,
       code: 'UNAUTHENTICATED',
     });
   });
 
-  test("an address changes all the same, on the word of that provider's token", async () => {
+  test("an address can be changed with that provider's token", async () => {
     const ownToken = await elsewhere.provider.issue('m-both');
     const query = 'mutation { requestEmailChange(email: "teal@example.org") { accepted } }';
-    const letter = await mailed(elsewhere, 'teal@example.org', () =>
-      elsewhere.ask({ query, token: ownToken }),
+    const received = await nextEmail(elsewhere, 'teal@example.org', () =>
+      elsewhere.send({ query, token: ownToken }),
     );
-    const confirmed = await form({ token: tokenIn(letter) });
+    const confirmed = await form({ token: tokenIn(received) });
     expect([confirmed.status, await confirmed.text()]).toEqual([
       200,
       expect.stringContaining('teal@example.org'),

@@ -1,4 +1,4 @@
-// Standings per membership year, with partners and in profiles (contract, section 4, Standing).
+// Standings by membership year, for partners and in profiles (docs/contract.md, Standing).
 import {
   BY_EMAIL,
   type Calls,
@@ -8,31 +8,31 @@ import {
   type Read,
   startWithCalls,
 } from '../support/service/calls.ts';
-import { ENGINES, type Stage } from '../support/service/inprocess.ts';
+import { ENGINES, type InProcessService } from '../support/service/inprocess.ts';
 import { activity, addPartner, type PartnerId } from '../support/service/testdata.ts';
 
 const DAY_MS = 86_400_000;
 
 describe.each(ENGINES)('on %s', (engine) => {
   let calls: Calls;
-  let stage: Stage;
+  let service: InProcessService;
   beforeAll(async () => {
     calls = await startWithCalls(engine);
-    stage = calls.stage;
+    service = calls.service;
   });
   beforeEach(() => {
     calls.at.now = NOON;
   });
-  afterAll(() => calls.stage.close());
+  afterAll(() => calls.service.close());
 
   describe('a standing', () => {
     /** A newly enrolled member. */
     async function member(partner: PartnerId) {
-      const local = calls.fresh();
+      const local = calls.freshName();
       const { memberId } = await calls.enroll({ email: `${local}@example.com` }, partner);
       const earn = (points: number, at: Date, stays = 0) =>
-        stage.stores.standings.record([
-          activity(`earned-${calls.fresh()}`, [partner, String(memberId), points, stays], at),
+        service.stores.standings.record([
+          activity(`earned-${calls.freshName()}`, [partner, String(memberId), points, stays], at),
         ]);
       const standing = async () => {
         const read = await calls.byEmail(`${local}@example.com`, partner);
@@ -41,7 +41,7 @@ describe.each(ENGINES)('on %s', (engine) => {
       return { memberId: String(memberId), earn, standing };
     }
 
-    test('is the sum of the activities, and the highest tier it reaches', async () => {
+    test('is the sum of the activities and the highest tier that it reaches', async () => {
       const { earn, standing } = await member('alpha');
       expect(await standing()).toEqual([0, 'Blue']);
       for (const [points, sum, tier] of [
@@ -57,19 +57,19 @@ describe.each(ENGINES)('on %s', (engine) => {
       }
     });
 
-    test('below what the lowest tier takes has the lowest tier', async () => {
+    test('below the points of the lowest tier has the lowest tier', async () => {
       const { earn, standing } = await member('beta');
       expect(await standing()).toEqual([0, 'Plus']);
       await earn(-1, NOON);
       expect(await standing()).toEqual([-1, 'Plus']);
     });
 
-    test('counts an activity of before the enrollment, and each id once', async () => {
-      const local = calls.fresh();
+    test('counts activities from before the enrollment, and each id once', async () => {
+      const local = calls.freshName();
       const { memberId } = await calls.enroll({ email: `${local}@example.com` }, 'alpha');
       const early = activity(`early-${local}`, ['beta', String(memberId), 60, 1], NOON);
-      expect(await stage.stores.standings.record([early])).toEqual(['recorded']);
-      expect(await stage.stores.standings.record([early, { ...early, points: 61 }])).toEqual([
+      expect(await service.stores.standings.record([early])).toEqual(['recorded']);
+      expect(await service.stores.standings.record([early, { ...early, points: 61 }])).toEqual([
         'already-recorded',
         'conflict',
       ]);
@@ -79,7 +79,7 @@ describe.each(ENGINES)('on %s', (engine) => {
       });
     });
 
-    // The first instant of a membership year: at midnight in the program's time zone.
+    // The first instant of a membership year is midnight in the program's time zone.
     const BORDERS: [partner: PartnerId, first: string][] = [
       ['alpha', '2026-01-01T00:00:00.000Z'],
       ['beta', '2026-06-30T12:00:00.000Z'],
@@ -87,38 +87,38 @@ describe.each(ENGINES)('on %s', (engine) => {
     ];
 
     test.each(BORDERS)(
-      'of %s begins anew at the first instant of the membership year',
+      'of %s starts again at the first instant of the membership year',
       async (partner, first) => {
-        const begin = new Date(first).getTime();
+        const start = new Date(first).getTime();
         const { earn, standing } = await member(partner);
         const nextYear = new Date(first).setUTCFullYear(2027);
-        await earn(1, new Date(begin - 1));
-        await earn(10, new Date(begin));
+        await earn(1, new Date(start - 1));
+        await earn(10, new Date(start));
         await earn(100, new Date(nextYear - 1));
         await earn(1_000, new Date(nextYear));
         const points = async (at: number) => {
           calls.at.now = new Date(at);
           return (await standing())[0];
         };
-        expect(await points(begin - 1)).toBe(1);
-        expect(await points(begin)).toBe(110);
+        expect(await points(start - 1)).toBe(1);
+        expect(await points(start)).toBe(110);
         expect(await points(nextYear - 1)).toBe(110);
         expect(await points(nextYear)).toBe(1_000);
         expect(await points(nextYear + 366 * DAY_MS)).toBe(0);
       },
     );
 
-    test('begins where the clocks skip midnight at the first instant of the day', async () => {
+    test('starts at the first instant of the day if the clocks skip midnight', async () => {
       // In Asunción the clocks went from 00:00 to 01:00 on 2023-10-01, which was 04:00 in UTC.
-      const partnerId = `skipping-${calls.fresh()}`;
+      const partnerId = `skipping-${calls.freshName()}`;
       const program = {
         membershipYear: { start: '10-01', timeZone: 'America/Asuncion' },
         tiers: [{ name: 'Only', points: 0 }],
       };
-      const key = await addPartner(stage.stores.keys, { partnerId });
-      await stage.stores.standings.putProgram(partnerId, program);
-      const email = `${calls.fresh()}@example.com`;
-      const enrolled = await calls.ask<{ member: Read }>(ENROLL, { input: { email } }, { key });
+      const key = await addPartner(service.stores.keys, { partnerId });
+      await service.stores.standings.putProgram(partnerId, program);
+      const email = `${calls.freshName()}@example.com`;
+      const enrolled = await calls.execute<{ member: Read }>(ENROLL, { input: { email } }, { key });
       const { memberId } = typeof enrolled === 'string' ? { memberId: '' } : enrolled.member;
       for (const [points, at, year] of [
         [1, '2023-10-01T03:59:59.999Z', '2022-10-01'],
@@ -126,15 +126,15 @@ describe.each(ENGINES)('on %s', (engine) => {
       ] as const) {
         const occurredAt = new Date(at);
         const activityId = `${partnerId}-${points}`;
-        await stage.stores.standings.record([
+        await service.stores.standings.record([
           { activityId, partnerId, memberId, points, stays: 0, occurredAt, year },
         ]);
         calls.at.now = occurredAt;
-        expect(await calls.ask(BY_EMAIL, { email }, { key })).toMatchObject({ points });
+        expect(await calls.execute(BY_EMAIL, { email }, { key })).toMatchObject({ points });
       }
     });
 
-    test('without a program goes by the calendar year in UTC, in the one tier MEMBER', async () => {
+    test('without a program uses the calendar year in UTC and the single tier MEMBER', async () => {
       expect(await calls.byEmail('ended@example.com', 'gamma')).toMatchObject({
         points: 9,
         tier: 'MEMBER',
@@ -144,13 +144,13 @@ describe.each(ENGINES)('on %s', (engine) => {
 
   describe('a member', () => {
     const profile = async (memberId: string, claims = {}, id = memberId) =>
-      calls.ask<Record<string, unknown>>(
+      calls.execute<Record<string, unknown>>(
         PROFILE,
         { id },
-        { token: await stage.provider.issue(memberId, claims) },
+        { token: await service.provider.issue(memberId, claims) },
       );
 
-    test('reads the own profile: names, totals, and the standing with each partner where active', async () => {
+    test('reads their own profile: names, totals, and the standing with each partner', async () => {
       expect(await profile('m-both')).toEqual({
         memberId: 'm-both',
         email: 'Both@Example.com',
@@ -164,21 +164,21 @@ describe.each(ENGINES)('on %s', (engine) => {
       });
     });
 
-    test('sees nothing of a partner where the enrollment has ended', async () => {
+    test('sees nothing of a partner with whom the enrollment has ended', async () => {
       expect(await profile('m-ended')).toMatchObject({
         membershipYearStats: { akinPoints: 9, totalStays: 1 },
         partnerStandings: [{ partnerId: 'gamma', tier: 'MEMBER', points: 9 }],
       });
     });
 
-    test('who is enrolled nowhere has zeros and no standings', async () => {
+    test('without enrollments has zeros and no standings', async () => {
       expect(await profile('m-nobody')).toMatchObject({
         membershipYearStats: { akinPoints: 0, totalStays: 0 },
         partnerStandings: [],
       });
     });
 
-    test('with a token that a partner holds sees that partner alone, in the totals too', async () => {
+    test('sees only one partner, in the totals too, with a token that the partner exchanged', async () => {
       expect(await profile('m-both', { azp: 'beta' })).toMatchObject({
         membershipYearStats: { akinPoints: 700, totalStays: 1 },
         partnerStandings: [{ partnerId: 'beta', tier: 'Prime', points: 700 }],
@@ -189,36 +189,36 @@ describe.each(ENGINES)('on %s', (engine) => {
       });
     });
 
-    test('reads no other profile, known or not, with the same bytes', async () => {
-      const token = await stage.provider.issue('m-both');
-      const answers: string[] = [];
+    test('gets the same bytes for any other profile, known or not', async () => {
+      const token = await service.provider.issue('m-both');
+      const responses: string[] = [];
       for (const id of ['m-alpha', 'm-unknown', 'M-BOTH', 'm-both ​', '__proto__']) {
-        const { text } = await stage.ask({
+        const { text } = await service.send({
           query: PROFILE,
           variables: { id },
           token,
           requestId: 'r',
         });
-        answers.push(text);
+        responses.push(text);
       }
-      expect(new Set(answers).size).toBe(1);
-      expect(answers[0]).toContain('MEMBER_NOT_FOUND');
+      expect(new Set(responses).size).toBe(1);
+      expect(responses[0]).toContain('MEMBER_NOT_FOUND');
     });
 
-    test('whom the token names and nobody knows is not found', async () => {
+    test('is not found if the token names an unknown member', async () => {
       expect(await profile('m-unknown')).toBe('MEMBER_NOT_FOUND');
     });
 
-    test('and a partner read nothing of each other’s surface', async () => {
+    test('and a partner cannot read from each other’s surface', async () => {
       expect(await profile('m-both', {}, 'm-both')).toMatchObject({ memberId: 'm-both' });
-      expect(await calls.ask(PROFILE, { id: 'm-both' }, calls.as('alpha'))).toBe(
+      expect(await calls.execute(PROFILE, { id: 'm-both' }, calls.as('alpha'))).toBe(
         'GRAPHQL_VALIDATION_FAILED',
       );
       expect(
-        await calls.ask(
+        await calls.execute(
           BY_EMAIL,
           { email: 'both@example.com' },
-          { token: await stage.provider.issue('m-both') },
+          { token: await service.provider.issue('m-both') },
         ),
       ).toBe('GRAPHQL_VALIDATION_FAILED');
     });

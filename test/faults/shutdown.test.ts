@@ -1,16 +1,17 @@
-// SIGTERM while a request runs: not ready, nothing new accepted, the running one answered, exit code 0, nobody left.
+// Shutdown by SIGTERM: running requests are answered, new ones refused, and all processes end.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { type Started, startFilled } from '../support/service/deployed.ts';
-import type { Running, Shape } from '../support/service/stack.ts';
+import { type DeployedService, startDeployed } from '../support/service/deployed.ts';
+import type { Deployment, Running } from '../support/service/stack.ts';
+import { until } from '../support/until.ts';
 
 const BODY = JSON.stringify({
   query: '{ memberByEmail(email: "both@example.com") { memberId tier } }',
 });
 const ANSWER = '{"data":{"memberByEmail":{"memberId":"m-both","tier":"Silver"}}}';
 
-/** A connection to the service's port for clients. */
-async function dial({ url }: Running): Promise<Socket> {
+/** A connection to the service's public port. */
+async function openSocket({ url }: Running): Promise<Socket> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname)
     .setEncoding('utf8')
@@ -19,9 +20,9 @@ async function dial({ url }: Running): Promise<Socket> {
   return socket;
 }
 
-/** Begins a request and gives its connection once the service is at work on it: it has asked for the body. */
-async function begin(service: Started): Promise<Socket> {
-  const socket = await dial(service.stack.gateway);
+/** Begins a request. Resolves with its connection when the service waits for the body. */
+async function beginRequest(service: DeployedService): Promise<Socket> {
+  const socket = await openSocket(service.stack.gateway);
   const head = [
     'POST /graphql HTTP/1.1',
     'host: x',
@@ -36,13 +37,13 @@ async function begin(service: Started): Promise<Socket> {
   return socket;
 }
 
-async function heard(socket: Socket): Promise<string> {
-  let answer = '';
+async function received(socket: Socket): Promise<string> {
+  let text = '';
   socket.on('data', (part) => {
-    answer += part;
+    text += part;
   });
   await once(socket, 'close');
-  return answer;
+  return text;
 }
 
 function isRunning({ pid }: Running): boolean {
@@ -54,70 +55,69 @@ function isRunning({ pid }: Running): boolean {
 }
 
 async function untilNotReady({ adminUrl }: Running): Promise<void> {
-  while ((await fetch(`${adminUrl}/readyz`)).status !== 503)
-    await new Promise((resolve) => setTimeout(resolve, 20));
+  await until(async () => (await fetch(`${adminUrl}/readyz`)).status === 503);
 }
 
-describe.each<Shape>(['in one process', 'apart'])('%s', (shape) => {
-  test('a running request is answered, and nothing new is accepted', async () => {
-    const service = await startFilled(shape);
+describe.each<Deployment>(['one process', 'three processes'])('%s', (deployment) => {
+  test('SIGTERM: a running request is answered, new connections are refused, and all processes end', async () => {
+    const service = await startDeployed(deployment);
     const { gateway, members, standings } = service.stack;
     try {
       expect((await fetch(`${gateway.adminUrl}/readyz`)).status).toBe(200);
-      const [running, idle] = [await begin(service), await dial(gateway)];
-      const [answered, left] = [heard(running), heard(idle)];
+      const [active, idle] = [await beginRequest(service), await openSocket(gateway)];
+      const [response, idleResponse] = [received(active), received(idle)];
       const code = gateway.stop();
       await untilNotReady(gateway);
       expect((await fetch(`${gateway.adminUrl}/livez`)).status).toBe(200);
-      await expect(dial(gateway)).rejects.toThrow();
-      running.write(BODY);
-      const answer = await answered;
-      expect(answer).toMatch(/^HTTP\/1.1 200 /);
-      expect(answer).toContain('connection: close');
-      expect(answer).toContain(ANSWER);
-      expect(await left).toBe('');
+      await expect(openSocket(gateway)).rejects.toThrow();
+      active.write(BODY);
+      expect(await response).toMatch(/^HTTP\/1.1 200 /);
+      expect(await response).toContain('connection: close');
+      expect(await response).toContain(ANSWER);
+      expect(await idleResponse).toBe('');
       expect(await code).toBe(0);
       for (const subgraph of [members, standings]) expect(await (subgraph?.stop() ?? 0)).toBe(0);
-      for (const one of [gateway, members, standings]) if (one) expect(isRunning(one)).toBe(false);
+      for (const running of [gateway, members, standings])
+        if (running) expect(isRunning(running)).toBe(false);
       expect(gateway.output()).not.toMatch(/"level":"(error|fatal)"/);
     } finally {
       await service.close();
     }
-  }, 60_000);
+  });
 });
 
-test('a subgraph finishes what the gateway has asked it', async () => {
-  const service = await startFilled('apart, on MongoDB and Redis');
+test('a subgraph that stops finishes the requests of the gateway', async () => {
+  const service = await startDeployed('three processes on MongoDB and Redis');
   try {
-    const ask = () =>
-      service.ask({ query: '{ memberByEmail(email: "both@example.com") { memberId tier } }' });
-    await ask();
-    const asked = Array.from({ length: 50 }, ask);
-    await Promise.race(asked);
+    const send = () =>
+      service.send({ query: '{ memberByEmail(email: "both@example.com") { memberId tier } }' });
+    await send();
+    const responses = Array.from({ length: 50 }, send);
+    await Promise.race(responses);
     const code = service.stack.standings?.stop();
-    const statuses = (await Promise.all(asked)).map(({ status, text }) => [
+    const statuses = (await Promise.all(responses)).map(({ status, text }) => [
       status,
       status === 200 ? text : '',
     ]);
-    // Those that had not been sent yet find the subgraph gone; none hears a half of an answer.
+    // Requests that had not been sent yet find no subgraph; none gets a partial response.
     for (const [status, text] of statuses)
       expect([`200 ${ANSWER}`, '503 ']).toContain(`${status} ${text}`);
     expect(await code).toBe(0);
   } finally {
     await service.close();
   }
-}, 60_000);
+});
 
-test('a client that never finishes its request does not keep the service from ending', async () => {
-  const service = await startFilled('in one process');
-  const socket = await begin(service);
+test('a client that never finishes its request does not prevent the shutdown', async () => {
+  const service = await startDeployed('one process');
+  const socket = await beginRequest(service);
   socket.write(BODY.slice(0, 10));
   expect(await service.stack.gateway.stop()).toBe(0);
   await service.close();
-}, 60_000);
+});
 
-test('SIGINT ends it as SIGTERM does', async () => {
-  const service = await startFilled('in one process');
+test('SIGINT ends it like SIGTERM', async () => {
+  const service = await startDeployed('one process');
   process.kill(service.stack.gateway.pid, 'SIGINT');
   await service.stack.gateway.ended;
   expect(await service.stack.gateway.stop()).toBe(0);

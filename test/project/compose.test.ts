@@ -27,7 +27,7 @@ type Service = {
   deploy: { resources: { limits: { cpus: string; memory: string; pids: number } } };
 };
 
-// Cast: the schema has been asked about the file's shape in the first test below.
+// Cast: the first test below checks the file's shape.
 const file = parse(read('docker-compose.yml'), { merge: true }) as {
   services: Record<string, Service>;
 };
@@ -41,7 +41,7 @@ const stages = Object.fromEntries(
 );
 const targets = ['gateway', 'members', 'standings', 'loyalty'];
 const services = Object.entries(file.services);
-const own = services.filter(([, { build }]) => build !== undefined);
+const built = services.filter(([, { build }]) => build !== undefined);
 const staying = services.filter(([name]) => !name.startsWith('loyalty'));
 const SECRETS = {
   SUBGRAPH_SECRET: 'a-secret-of-the-sandbox',
@@ -56,7 +56,7 @@ test("the file fits the compose specification's schema", () => {
   expect(validate({ services: { gateway: { comand: [] } } })).toBe(false);
 });
 
-test('the sandbox comes up by itself, production on request, the operator on call', () => {
+test('the sandbox starts by default, production and the operator command by profile', () => {
   const byProfile = (profile?: string) =>
     services.filter(([, { profiles }]) => profiles?.[0] === profile).map(([name]) => name);
   expect(byProfile()).toEqual(['mongo', 'redis', 'mailpit', 'members', 'standings', 'gateway']);
@@ -102,13 +102,13 @@ test.each(services)('%s is built here or pinned to a version', (_name, { image, 
   else expect(stages).toHaveProperty(build.target);
 });
 
-test('ports are published on the loopback address alone', () => {
+test('ports are published on the loopback address only', () => {
   const published = services.flatMap(([, { ports }]) => ports ?? []);
   expect(published).not.toHaveLength(0);
   expect(published.filter((port) => !/^127\.0\.0\.1:\d+:\d+$/.test(port))).toEqual([]);
 });
 
-test('no secret is in the file: each comes from the environment, and production has its own', () => {
+test('the file contains no secret: they come from the environment, and production has its own', () => {
   for (const [, { environment = {} }] of services) {
     for (const [name, value] of Object.entries(environment))
       if (/SECRET|PASSWORD|TOKEN|KEY/.test(name)) expect(value).toMatch(/^\$\{\w+:[-?][^}]*\}$/);
@@ -122,7 +122,7 @@ test('no secret is in the file: each comes from the environment, and production 
   ).toThrow('SUBGRAPH_SECRET has to be set');
 });
 
-test.each(own)('%s is set up by known settings with right values', (name, { environment = {} }) => {
+test.each(built)('%s has known settings with valid values', (name, { environment = {} }) => {
   const known = Object.values(SETTINGS).map((row) => row.name);
   expect(Object.keys(environment).filter((variable) => !known.includes(variable))).toEqual([]);
   expect(settingsOf(name).environment).toBe(
@@ -130,8 +130,8 @@ test.each(own)('%s is set up by known settings with right values', (name, { envi
   );
 });
 
-test.each(own.filter(([name]) => !name.startsWith('loyalty')))(
-  '%s listens where its health check, its neighbours and its users ask',
+test.each(built.filter(([name]) => !name.startsWith('loyalty')))(
+  '%s listens where its health check, the other services and its users connect',
   (name, service) => {
     const { host, port, adminPort } = settingsOf(name);
     expect(host).toBe('0.0.0.0');
@@ -149,7 +149,7 @@ test.each(own.filter(([name]) => !name.startsWith('loyalty')))(
   },
 );
 
-test('sandbox and production share no database, no counters and no network but the stores', () => {
+test('sandbox and production share networks with the stores only, and no database or counters', () => {
   const [sandbox, production] = [settingsOf('gateway'), settingsOf('gateway-production')];
   expect(sandbox.mongodbUrl).not.toBe(production.mongodbUrl);
   expect(sandbox.redisUrl).not.toBe(production.redisUrl);

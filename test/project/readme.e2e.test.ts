@@ -1,4 +1,4 @@
-// The README's story of signing in, followed by its own words: the commands as they stand, the link in a browser, the button.
+// Follows the README's instructions for sign-in: its commands, the link in a browser, the button.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../support/folder.ts';
@@ -7,7 +7,7 @@ import { freePort } from '../support/servers/port.ts';
 import { run } from '../support/servers/process.ts';
 import { startService } from '../support/service/npmstart.ts';
 
-test("from the first start to the member's profile", async () => {
+test("the README's commands lead from the first start to a member's profile", async () => {
   const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
   const [, commands = ''] = /^## Member sign-in$.*?^```\n(.*?)^```/ms.exec(readme) ?? [];
   const folder = temporaryFolder();

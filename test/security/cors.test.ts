@@ -1,37 +1,37 @@
-// What browsers are let do: pages of named origins may call with a bearer token, and nothing changes for anyone else.
-import { type Stage, startInProcess } from '../support/service/inprocess.ts';
+// CORS: pages of configured origins may send a bearer token; nothing changes for anyone else.
+import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
 
-const NAMED = 'https://shop.example';
+const ORIGIN = 'https://shop.example';
 const QUERY = '{ __typename }';
 const PREFLIGHT = {
-  origin: NAMED,
+  origin: ORIGIN,
   'access-control-request-method': 'POST',
   'access-control-request-headers': 'authorization',
 };
 
-let stage: Stage;
-let closed: Stage;
+let service: InProcessService;
+let withoutCors: InProcessService;
 
 beforeAll(async () => {
-  stage = await startInProcess({ env: { CORS_ORIGINS: `${NAMED}, https://other.example` } });
-  closed = await startInProcess();
+  service = await startInProcess({ env: { CORS_ORIGINS: `${ORIGIN}, https://other.example` } });
+  withoutCors = await startInProcess();
 });
 afterAll(async () => {
-  await stage.close();
-  await closed.close();
+  await service.close();
+  await withoutCors.close();
 });
 
 const corsHeaders = (headers: Headers) =>
   [...headers.keys()].filter((name) => name.startsWith('access-control-'));
 
-test('a preflight of a named origin is answered, and allows neither cookies nor partner keys', async () => {
-  const { status, headers, text } = await stage.ask({
+test('204 for a preflight of a configured origin, which allows neither cookies nor partner keys', async () => {
+  const { status, headers, text } = await service.send({
     method: 'OPTIONS',
     key: '',
     headers: PREFLIGHT,
   });
   expect([status, text]).toEqual([204, '']);
-  expect(headers.get('access-control-allow-origin')).toBe(NAMED);
+  expect(headers.get('access-control-allow-origin')).toBe(ORIGIN);
   expect(headers.get('access-control-allow-methods')).toBe('POST');
   expect(headers.get('access-control-allow-headers')).toMatch(/authorization/);
   expect(headers.get('access-control-allow-headers')).not.toMatch(/partner|\*/);
@@ -42,37 +42,40 @@ test('a preflight of a named origin is answered, and allows neither cookies nor 
 
 test.each([
   ['another origin', { ...PREFLIGHT, origin: 'https://evil.example' }],
-  ['an origin that begins like a named one', { ...PREFLIGHT, origin: `${NAMED}.evil.example` }],
-  ['a named origin over http', { ...PREFLIGHT, origin: NAMED.replace('https', 'http') }],
+  [
+    'an origin that begins like a configured one',
+    { ...PREFLIGHT, origin: `${ORIGIN}.evil.example` },
+  ],
+  ['a configured origin over http', { ...PREFLIGHT, origin: ORIGIN.replace('https', 'http') }],
   ['no origin', { 'access-control-request-method': 'POST' }],
   ['null', { ...PREFLIGHT, origin: 'null' }],
 ])('405 for OPTIONS from %s', async (_, headers) => {
-  const answer = await stage.ask({ method: 'OPTIONS', key: '', headers });
-  expect([answer.status, answer.code, corsHeaders(answer.headers)]).toEqual([
+  const response = await service.send({ method: 'OPTIONS', key: '', headers });
+  expect([response.status, response.code, corsHeaders(response.headers)]).toEqual([
     405,
     'METHOD_NOT_ALLOWED',
     [],
   ]);
 });
 
-test('405 for OPTIONS where no origin is named', async () => {
-  const answer = await closed.ask({ method: 'OPTIONS', headers: PREFLIGHT });
-  expect([answer.status, corsHeaders(answer.headers), answer.headers.get('vary')]).toEqual([
+test('405 for OPTIONS if no origin is configured', async () => {
+  const response = await withoutCors.send({ method: 'OPTIONS', headers: PREFLIGHT });
+  expect([response.status, corsHeaders(response.headers), response.headers.get('vary')]).toEqual([
     405,
     [],
     null,
   ]);
 });
 
-test('a page of a named origin reads answers and refusals, with budget and request id', async () => {
-  const token = await stage.provider.issue('m-both');
-  for (const ask of [
+test('a page of a configured origin can read responses, their budget and their request id', async () => {
+  const token = await service.provider.issue('m-both');
+  for (const request of [
     { query: QUERY, token },
     { query: '{', token },
     { query: QUERY, token: 'x' },
   ]) {
-    const { headers } = await stage.ask({ ...ask, headers: { origin: NAMED } });
-    expect(headers.get('access-control-allow-origin')).toBe(NAMED);
+    const { headers } = await service.send({ ...request, headers: { origin: ORIGIN } });
+    expect(headers.get('access-control-allow-origin')).toBe(ORIGIN);
     expect(headers.get('access-control-expose-headers')).toMatch(
       /x-request-id.*ratelimit-limit.*ratelimit.*retry-after/i,
     );
@@ -81,16 +84,16 @@ test('a page of a named origin reads answers and refusals, with budget and reque
   }
 });
 
-test('other pages read nothing, and a partner key is never for a page', async () => {
-  const token = await stage.provider.issue('m-both');
-  const foreign = await stage.ask({
+test('other pages can read nothing, and no page can use a partner key', async () => {
+  const token = await service.provider.issue('m-both');
+  const foreign = await service.send({
     query: QUERY,
     token,
     headers: { origin: 'https://evil.example' },
   });
   expect([foreign.status, corsHeaders(foreign.headers)]).toEqual([200, []]);
   expect(foreign.headers.get('vary')).toMatch(/origin/i);
-  const keyed = await stage.ask({ query: QUERY, headers: { origin: NAMED } });
+  const keyed = await service.send({ query: QUERY, headers: { origin: ORIGIN } });
   expect([keyed.status, corsHeaders(keyed.headers)]).toEqual([200, []]);
 });
 
@@ -98,16 +101,16 @@ describe('the public documents of the built-in provider', () => {
   test.each(['/.well-known/jwks.json', '/.well-known/openid-configuration'])(
     '%s answers GET and HEAD',
     async (path) => {
-      const got = await closed.ask({ method: 'GET', path, key: '' });
+      const got = await withoutCors.send({ method: 'GET', path, key: '' });
       expect([got.status, got.headers.get('content-type')]).toEqual([
         200,
         'application/json; charset=utf-8',
       ]);
       expect(got.headers.get('x-request-id')).toMatch(/./);
       expect(got.text).not.toContain('"d"');
-      const head = await closed.ask({ method: 'HEAD', path, key: '' });
+      const head = await withoutCors.send({ method: 'HEAD', path, key: '' });
       expect([head.status, head.text]).toEqual([200, '']);
-      const posted = await closed.ask({ path, query: QUERY });
+      const posted = await withoutCors.send({ path, query: QUERY });
       expect([posted.status, posted.code, posted.headers.get('allow')]).toEqual([
         405,
         'METHOD_NOT_ALLOWED',
@@ -116,8 +119,8 @@ describe('the public documents of the built-in provider', () => {
     },
   );
 
-  test('one names the other, and the key is for ES256 signatures alone', async () => {
-    const { body: discovery } = await closed.ask({
+  test('the configuration names the key set, whose keys are for ES256 signatures only', async () => {
+    const { body: discovery } = await withoutCors.send({
       method: 'GET',
       path: '/.well-known/openid-configuration',
     });
@@ -125,7 +128,10 @@ describe('the public documents of the built-in provider', () => {
       issuer: 'http://localhost:4000',
       jwks_uri: 'http://localhost:4000/.well-known/jwks.json',
     });
-    const { body: keys } = await closed.ask({ method: 'GET', path: '/.well-known/jwks.json' });
+    const { body: keys } = await withoutCors.send({
+      method: 'GET',
+      path: '/.well-known/jwks.json',
+    });
     expect(keys).toMatchObject({
       keys: [
         { kty: 'EC', crv: 'P-256', alg: 'ES256', use: 'sig', kid: expect.any(String) },
@@ -134,9 +140,9 @@ describe('the public documents of the built-in provider', () => {
     });
   });
 
-  test('404 for others', async () => {
-    expect((await closed.ask({ method: 'GET', path: '/.well-known/security.txt' })).code).toBe(
-      'NOT_FOUND',
-    );
+  test('404 for other paths', async () => {
+    expect(
+      (await withoutCors.send({ method: 'GET', path: '/.well-known/security.txt' })).code,
+    ).toBe('NOT_FOUND');
   });
 });

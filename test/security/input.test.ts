@@ -1,45 +1,45 @@
-// Bad input of every kind at the running service: each is refused or answered, and all the while others are answered as ever.
+// Hostile input: each request is refused or answered, while other callers are served.
 
-import { ALL_TRUE, HURTING } from '../support/cases/documents.ts';
-import type { Answer, Ask } from '../support/service/client.ts';
-import { type Started, startFilled } from '../support/service/deployed.ts';
-import { faultsOf } from '../support/service/leaks.ts';
-import { type Heartbeat, startHeartbeat } from '../support/service/probe.ts';
+import { ALL_TRUE, EXPENSIVE_DOCUMENTS } from '../support/cases/documents.ts';
+import type { ApiRequest, ApiResponse } from '../support/service/client.ts';
+import { type DeployedService, startDeployed } from '../support/service/deployed.ts';
+import { leaksIn } from '../support/service/leaks.ts';
+import { type Probe, startProbe } from '../support/service/probe.ts';
 
 const READ =
   'query ($email: String!) { memberByEmail(email: $email) { memberId email firstName lastName tier points } }';
 const BY_ID =
   'query ($externalId: String!) { memberByExternalId(externalId: $externalId) { memberId } }';
 
-let service: Started;
-let heartbeat: Heartbeat;
+let service: DeployedService;
+let probe: Probe;
 
 beforeAll(async () => {
-  service = await startFilled('in one process', { RATE_LIMIT_BUDGET: '1000000' });
-  heartbeat = await startHeartbeat(service.ask);
-  expect(heartbeat.heard).toContain('"memberId":"m-both"');
+  service = await startDeployed('one process', { RATE_LIMIT_BUDGET: '1000000' });
+  probe = await startProbe(service.send);
+  expect(probe.expected).toContain('"memberId":"m-both"');
 });
 afterAll(() => service.close());
 
-/** Asks, and checks what holds for every answer. */
-async function ask(what: Ask): Promise<Answer> {
-  const answer = await heartbeat.during(() => service.ask(what));
-  expect(answer.status).toBeLessThan(500);
+/** Sends a request and checks what holds for every response. */
+async function send(request: ApiRequest): Promise<ApiResponse> {
+  const response = await probe.during(() => service.send(request));
+  expect(response.status).toBeLessThan(500);
   expect(
-    faultsOf(answer.text.replaceAll(JSON.stringify(what.query ?? '').slice(1, -1), '')),
+    leaksIn(response.text.replaceAll(JSON.stringify(request.query ?? '').slice(1, -1), '')),
   ).toEqual([]);
-  return answer;
+  return response;
 }
 
-const json = (text: string) => ask({ body: text });
+const sendBody = (text: string) => send({ body: text });
 const quoted = (text: string) => JSON.stringify(text);
 
-describe('a document built to hurt is refused or answered', () => {
-  test.each(Object.keys(HURTING))('%s', async (name) => {
-    const query = HURTING[name];
-    // Twice, since a document is treated otherwise once it is known.
+describe('an expensive document is refused or answered', () => {
+  test.each(Object.keys(EXPENSIVE_DOCUMENTS))('%s', async (name) => {
+    const query = EXPENSIVE_DOCUMENTS[name];
+    // Twice, since a cached document takes another path.
     for (const round of ['', ' ']) {
-      const { status, code } = await ask({
+      const { status, code } = await send({
         query: `${query}${round}`,
         variables: ALL_TRUE,
         operationName: query?.includes('query Asked') ? 'Asked' : undefined,
@@ -55,20 +55,22 @@ describe('a document built to hurt is refused or answered', () => {
     }
   });
 
-  test('all of them at once', async () => {
-    const answers = await heartbeat.during(() =>
+  test('all of them concurrently', async () => {
+    const responses = await probe.during(() =>
       Promise.all(
-        Object.values(HURTING).map((query) => service.ask({ query, variables: ALL_TRUE })),
+        Object.values(EXPENSIVE_DOCUMENTS).map((query) =>
+          service.send({ query, variables: ALL_TRUE }),
+        ),
       ),
     );
-    for (const { status } of answers) expect([200, 400]).toContain(status);
+    for (const { status } of responses) expect([200, 400]).toContain(status);
   });
 
-  test('documents without an end, each a new one', async () => {
-    await heartbeat.during(async () => {
+  test('two hundred different documents', async () => {
+    await probe.during(async () => {
       for (const round of Array(8).keys()) {
         const many = Array.from({ length: 25 }, (_, n) =>
-          service.ask({ query: `{ a${round}x${n}: memberByEmail(email: "x${n}") { tier } }` }),
+          service.send({ query: `{ a${round}x${n}: memberByEmail(email: "x${n}") { tier } }` }),
         );
         for (const { code } of await Promise.all(many)) expect(code).toBe('MEMBER_NOT_FOUND');
       }
@@ -79,46 +81,48 @@ describe('a document built to hurt is refused or answered', () => {
 describe('JSON', () => {
   test.each([
     ['malformed', '{"query": }'],
-    ['cut short', '{"query":"{ __typ'],
-    ['followed by more', '{"query":"{ __typename }"} {}'],
+    ['truncated', '{"query":"{ __typ'],
+    ['followed by another value', '{"query":"{ __typename }"} {}'],
     ['a byte order mark', '\ufeff{"query":"{ __typename }"}'],
     ['comments', '{"query":"{ __typename }" /* hm */}'],
     ['single quotes', "{'query':'{ __typename }'}"],
     ['raw control characters', '{"query":"{ \u0001 }"}'],
     ['a raw NUL byte', '{"query":"{ \u0000 }"}'],
     ['a bad escape', '{"query":"\\x41"}'],
-    ['30,000 lists in one another, cut short', '['.repeat(60_000)],
+    ['60,000 nested lists, truncated', '['.repeat(60_000)],
     ['a number', '12'],
     ['NaN', 'NaN'],
     ['an empty body', ''],
-    ['spaces', ' '.repeat(1_000)],
+    ['only spaces', ' '.repeat(1_000)],
   ])('%s is refused', async (_, text) => {
-    const { status, code } = await json(text);
+    const { status, code } = await sendBody(text);
     expect([status, code]).toEqual([400, 'BAD_REQUEST']);
   });
 
-  test('of two equal keys the last one counts, and nothing of the first', async () => {
-    const { body } = await json(
+  test('with duplicate keys: the last one counts, and nothing of the first', async () => {
+    const { body } = await sendBody(
       `{"query":"{ nothing }","variables":[],"query":${quoted(READ)},"variables":{"email":"a","email":"both@example.com"}}`,
     );
     expect(body.data).toMatchObject({ memberByEmail: { memberId: 'm-both' } });
   });
 
   test.each([
-    ['lists', `${'['.repeat(30_000)}${']'.repeat(30_000)}`],
-    ['objects', `${'{"a":'.repeat(9_000)}1${'}'.repeat(9_000)}`],
-    ['a list of 30,000', `[${'1,'.repeat(30_000)}1]`],
+    ['nested lists', `${'['.repeat(30_000)}${']'.repeat(30_000)}`],
+    ['nested objects', `${'{"a":'.repeat(9_000)}1${'}'.repeat(9_000)}`],
+    ['a list of 30,000 numbers', `[${'1,'.repeat(30_000)}1]`],
     ['an object', '{}'],
     ['a number', '12'],
-    ['a number beyond all numbers', '1e999'],
+    ['a number that is too large', '1e999'],
     ['true', 'true'],
     ['null', 'null'],
-  ])('a variable that is no string is refused: %s', async (_, value) => {
-    const { status, code } = await json(`{"query":${quoted(READ)},"variables":{"email":${value}}}`);
+  ])('a variable that is not a string is refused: %s', async (_, value) => {
+    const { status, code } = await sendBody(
+      `{"query":${quoted(READ)},"variables":{"email":${value}}}`,
+    );
     expect([status, code]).toEqual([400, 'BAD_USER_INPUT']);
   });
 
-  test('null for a variable whose default let it stand where null may not is refused', async () => {
+  test('null is refused for a variable that only its default makes valid in a non-null position', async () => {
     const documents = [
       'query ($v: String = "both@example.com") { memberByEmail(email: $v) { tier } }',
       'query ($v: Boolean = true) { memberByEmail(email: "both@example.com") { tier @include(if: $v) } }',
@@ -127,9 +131,9 @@ describe('JSON', () => {
     ];
     for (const query of documents) {
       for (const _ of [1, 2, 3]) {
-        const { status, code } = await ask({ query, variables: { v: null } });
+        const { status, code } = await send({ query, variables: { v: null } });
         expect([status, code]).toEqual([400, 'BAD_USER_INPUT']);
-        expect((await ask({ query })).status).toBe(200);
+        expect((await send({ query })).status).toBe(200);
       }
     }
   });
@@ -137,20 +141,20 @@ describe('JSON', () => {
 
 describe('a text', () => {
   test.each([
-    ['over-long', 'x'.repeat(60_000)],
-    ['over-long in two bytes each', 'é'.repeat(30_000)],
-    ['over-long of emoji', '😀'.repeat(15_000)],
-    ['over-long of spaces within', `a${' '.repeat(60_000)}b`],
-    ['over-long of combining marks', `a${'\u0301'.repeat(25_000)}`],
-    ['a NUL byte', 'a\u0000b'],
-    ['a NUL byte in front', '\u0000'],
-    ['a line break', 'a\nb'],
-    ['DEL', 'a\u007fb'],
-    ['a C1 control character', 'a\u0085b'],
-    ['a lone high surrogate', 'a\ud83d'],
-    ['a lone low surrogate', '\ude00a'],
-    ['surrogates in the wrong order', '\ude00\ud83d'],
-  ])('%s is refused as an address, as an external ID and as a name', async (_, text) => {
+    ['that is too long', 'x'.repeat(60_000)],
+    ['that is too long, of two-byte characters', 'é'.repeat(30_000)],
+    ['that is too long, of emoji', '😀'.repeat(15_000)],
+    ['that is too long, of spaces', `a${' '.repeat(60_000)}b`],
+    ['that is too long, of combining marks', `a${'\u0301'.repeat(25_000)}`],
+    ['with a NUL byte', 'a\u0000b'],
+    ['with a leading NUL byte', '\u0000'],
+    ['with a line break', 'a\nb'],
+    ['with DEL', 'a\u007fb'],
+    ['with a C1 control character', 'a\u0085b'],
+    ['with a lone high surrogate', 'a\ud83d'],
+    ['with a lone low surrogate', '\ude00a'],
+    ['with surrogates in the wrong order', '\ude00\ud83d'],
+  ])('%s is refused as an address, external ID, name and id', async (_, text) => {
     for (const [query, variables] of [
       [READ, { email: `${text}@example.com` }],
       [BY_ID, { externalId: text }],
@@ -163,10 +167,10 @@ describe('a text', () => {
         { memberId: text },
       ],
     ] as const) {
-      const { status, code } = await ask({ query, variables });
+      const { status, code } = await send({ query, variables });
       expect([status, code]).toEqual([200, 'BAD_USER_INPUT']);
     }
-    expect((await ask({ query: READ, variables: { email: 'a@example.com' } })).code).toBe(
+    expect((await send({ query: READ, variables: { email: 'a@example.com' } })).code).toBe(
       'MEMBER_NOT_FOUND',
     );
   });
@@ -187,20 +191,20 @@ describe('a text', () => {
     'ﷺ'.repeat(80),
     'İ',
     'ß',
-  ])('that means something elsewhere is only a text here: %s', async (text) => {
+  ])('with a meaning in another language is plain text: %s', async (text) => {
     for (const [query, variables] of [
       [READ, { email: text }],
       [READ, { email: `${text}@example.com` }],
       [BY_ID, { externalId: text }],
     ] as const) {
-      const { status, code } = await ask({ query, variables });
+      const { status, code } = await send({ query, variables });
       expect(status).toBe(200);
       expect(['MEMBER_NOT_FOUND', 'BAD_USER_INPUT']).toContain(code);
     }
   });
 });
 
-describe('a name that objects have of themselves', () => {
+describe('the name of a built-in property', () => {
   const NAMES = [
     '__proto__',
     'constructor',
@@ -214,32 +218,35 @@ describe('a name that objects have of themselves', () => {
     'length',
   ];
 
-  test.each(NAMES)('%s is an alias like any other', async (name) => {
+  test.each(NAMES)('%s is an ordinary alias', async (name) => {
     for (const _ of [1, 2, 3]) {
-      const { text } = await ask({
+      const { text } = await send({
         query: `{ ${name}: memberByEmail(email: "both@example.com") { ${name}: memberId tier } }`,
       });
       expect(text).toBe(`{"data":{"${name}":{"${name}":"m-both","tier":"Silver"}}}`);
     }
   });
 
-  test.each(NAMES)('%s is a variable, a fragment and an operation like any other', async (name) => {
-    const query = `query ${name}($${name}: String!) { memberByEmail(email: $${name}) { ...${name} } } fragment ${name} on PartnerMemberRead { memberId }`;
-    for (const _ of [1, 2, 3]) {
-      const { text } = await json(
-        `{"query":${quoted(query)},"operationName":"${name}","variables":{"${name}":"both@example.com"}}`,
-      );
-      expect(text).toBe('{"data":{"memberByEmail":{"memberId":"m-both"}}}');
-    }
-  });
+  test.each(NAMES)(
+    '%s is an ordinary name of variables, fragments and operations',
+    async (name) => {
+      const query = `query ${name}($${name}: String!) { memberByEmail(email: $${name}) { ...${name} } } fragment ${name} on PartnerMemberRead { memberId }`;
+      for (const _ of [1, 2, 3]) {
+        const { text } = await sendBody(
+          `{"query":${quoted(query)},"operationName":"${name}","variables":{"${name}":"both@example.com"}}`,
+        );
+        expect(text).toBe('{"data":{"memberByEmail":{"memberId":"m-both"}}}');
+      }
+    },
+  );
 
   test.each(NAMES)(
-    '%s adds nothing to the body, the variables or an input object',
+    '%s pollutes neither the body nor the variables nor input objects',
     async (name) => {
-      expect((await json(`{"${name}":{"query":"{ __typename }"}}`)).code).toBe('BAD_REQUEST');
+      expect((await sendBody(`{"${name}":{"query":"{ __typename }"}}`)).code).toBe('BAD_REQUEST');
       expect(
         (
-          await json(
+          await sendBody(
             `{"query":${quoted(READ)},"variables":{"${name}":{"email":"both@example.com"}}}`,
           )
         ).code,
@@ -247,34 +254,34 @@ describe('a name that objects have of themselves', () => {
       const enroll =
         'mutation ($input: EnrollMemberInput!) { enrollMember(input: $input) { created } }';
       const input = `{"email":"polluted@example.com","${name}":{"externalId":"polluted"}}`;
-      expect((await json(`{"query":${quoted(enroll)},"variables":{"input":${input}}}`)).code).toBe(
-        'BAD_USER_INPUT',
-      );
-      expect((await ask({ query: BY_ID, variables: { externalId: name } })).code).toBe(
+      expect(
+        (await sendBody(`{"query":${quoted(enroll)},"variables":{"input":${input}}}`)).code,
+      ).toBe('BAD_USER_INPUT');
+      expect((await send({ query: BY_ID, variables: { externalId: name } })).code).toBe(
         'MEMBER_NOT_FOUND',
       );
     },
   );
 
-  test('merged into a profile reaches no other object', async () => {
+  test('does not pollute other objects when results of subgraphs are merged', async () => {
     const token = await service.provider.issue('m-both');
     const query = `query ($id: ID!) { memberProfile(id: $id) {
       __proto__: membershipYearStats { polluted: akinPoints } constructor: partnerStandings { prototype: points } } }`;
     for (const _ of [1, 2]) {
-      const { text } = await ask({ query, variables: { id: 'm-both' }, token });
+      const { text } = await send({ query, variables: { id: 'm-both' }, token });
       expect(text).toBe(
         '{"data":{"memberProfile":{"__proto__":{"polluted":950},"constructor":[{"prototype":250},{"prototype":700}]}}}',
       );
     }
-    const { text } = await ask({
+    const { text } = await send({
       query: '{ memberByEmail(email: "both@example.com") { memberId } }',
     });
     expect(text).not.toContain('polluted');
   });
 });
 
-test('after all of it the service writes nothing about errors, and answers as before', async () => {
-  expect((await service.ask(heartbeat.asked)).text).toBe(heartbeat.heard);
+test('after all this, the service has logged no error and responds as before', async () => {
+  expect((await service.send(probe.request)).text).toBe(probe.expected);
   await service.stack.gateway.stop();
   expect(service.stack.gateway.output()).not.toMatch(/"level":"(error|fatal)"/);
 });

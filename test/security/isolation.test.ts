@@ -1,27 +1,27 @@
-// Partners apart from each other, as properties: whatever is enrolled, ended, moved and earned, each key reads what the model allows it and nothing else.
+// Isolation of partners as a property: after any changes, a key reads only what a model allows.
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { Model, type ModelMember } from '../support/cases/model.ts';
 import type { Client } from '../support/service/client.ts';
-import { startFilled } from '../support/service/deployed.ts';
+import { startDeployed } from '../support/service/deployed.ts';
 import { startInProcess } from '../support/service/inprocess.ts';
 import { addPartner, type Stores } from '../support/service/testdata.ts';
 
 type Service = {
-  ask: Client;
+  send: Client;
   stores: Stores;
   provider: { issue(memberId: string, claims?: object): Promise<string> };
   close(): Promise<void>;
 };
 
 const SERVICES: Record<string, { start: () => Promise<Service>; runs: number }> = {
-  'in process, on the embedded store': {
+  'in the test process on the embedded store': {
     start: () => startInProcess({ env: { RATE_LIMIT_BUDGET: '1000000' } }),
     runs: 30,
   },
-  'apart, on MongoDB and Redis': {
+  'three processes on MongoDB and Redis': {
     async start() {
-      const { stack, ...rest } = await startFilled('apart, on MongoDB and Redis', {
+      const { stack, ...rest } = await startDeployed('three processes on MongoDB and Redis', {
         RATE_LIMIT_BUDGET: '1000000',
       });
       return { ...rest, stores: stack.stores };
@@ -34,7 +34,7 @@ const PARTNERS = 3;
 const ADDRESSES = 5;
 const EXTERNAL_IDS = 3;
 
-/** Every address and every external ID, looked up in one request. */
+/** Looks up every address and every external ID. */
 const EVERYTHING = `query (${[...numbered('e', ADDRESSES), ...numbered('x', EXTERNAL_IDS)].map((name) => `$${name}: String!`).join(' ')}) {
   ${numbered('e', ADDRESSES).map((name) => `${name}: memberByEmail(email: $${name}) { memberId email points }`)}
   ${numbered('x', EXTERNAL_IDS).map((name) => `${name}: memberByExternalId(externalId: $${name}) { memberId email points }`)} }`;
@@ -44,7 +44,7 @@ const BOTH_WAYS = `query ($email: String!, $externalId: String!) {
 const PROFILE =
   'query ($id: ID!) { memberProfile(id: $id) { memberId partnerStandings { partnerId } } }';
 
-/** What may happen, in numbers that are wrapped to what there is. */
+/** A change. Its numbers are indexes, which wrap around. */
 type Action =
   | { kind: 'enroll'; partner: number; address: number; externalId: number | undefined }
   | { kind: 'end'; partner: number; member: number }
@@ -100,12 +100,12 @@ describe.each(Object.entries(SERVICES))('%s', (_, { start, runs }) => {
   });
   afterAll(() => service.close());
 
-  test('each key reads what the model allows it and nothing else', async () => {
+  test('each key reads what the model allows and nothing else', async () => {
     await fc.assert(
       fc.asyncProperty(actions, async (steps) => {
         const world = await createWorld(service);
         for (const step of steps) {
-          await world.take(step);
+          await world.apply(step);
           await world.checkPartners();
         }
         await world.checkProfiles();
@@ -114,14 +114,15 @@ describe.each(Object.entries(SERVICES))('%s', (_, { start, runs }) => {
     );
   }, 120_000);
 
-  test('each key reads what it may while others change things at the same time', async () => {
+  test('each key reads what the model allows during concurrent changes by others', async () => {
     await fc.assert(
       fc.asyncProperty(actions, async (steps) => {
         const worlds = [await createWorld(service), await createWorld(service)];
-        // Each partner has addresses of its own in each world, so that order does not matter between them.
+        // The worlds have different partners and addresses, so the order between them does not
+        // matter.
         await Promise.all(
           worlds.map(async (world) => {
-            for (const step of steps) await world.take(step);
+            for (const step of steps) await world.apply(step);
             await Promise.all([world.checkPartners(), world.checkProfiles()]);
           }),
         );
@@ -130,7 +131,7 @@ describe.each(Object.entries(SERVICES))('%s', (_, { start, runs }) => {
     );
   }, 120_000);
 
-  test('200 different look-ups at once, of two partners and a member, get each its own answer', async () => {
+  test('200 concurrent requests of two partners and a member each get their own result', async () => {
     const run = randomBytes(6).toString('hex');
     const keys = await Promise.all(
       ['one', 'other'].map((name) =>
@@ -147,10 +148,10 @@ describe.each(Object.entries(SERVICES))('%s', (_, { start, runs }) => {
     );
     const token = await service.provider.issue(`m0-${run}`);
     await Promise.all(
-      Array.from({ length: 200 }, async (_, asked) => {
-        const n = asked % 50;
-        if (asked % 10 === 0) {
-          const { body } = await service.ask({
+      Array.from({ length: 200 }, async (_, index) => {
+        const n = index % 50;
+        if (index % 10 === 0) {
+          const { body } = await service.send({
             query: PROFILE,
             variables: { id: `m0-${run}` },
             token,
@@ -163,10 +164,10 @@ describe.each(Object.entries(SERVICES))('%s', (_, { start, runs }) => {
           });
           return;
         }
-        // The first partner has the odd ones, the second the even ones.
-        const side = asked < 100 ? 0 : 1;
+        // The first partner has the odd members, the second the even ones.
+        const side = index < 100 ? 0 : 1;
         const variables = { email: `m${n}.${run}@example.com`, externalId: `x${n}` };
-        const { body } = await service.ask({ query: BOTH_WAYS, variables, key: keys[side] });
+        const { body } = await service.send({ query: BOTH_WAYS, variables, key: keys[side] });
         const read = n % 2 === 1 - side ? { memberId: `m${n}-${run}`, points: 0 } : null;
         expect(body.data).toEqual({ a: read, b: read });
       }),
@@ -174,8 +175,11 @@ describe.each(Object.entries(SERVICES))('%s', (_, { start, runs }) => {
   });
 });
 
-/** Partners with keys, and addresses and external IDs that no other run uses, but for the external IDs, which are the same everywhere. */
-async function createWorld({ ask, stores, provider }: Service) {
+/**
+ * New partners with keys, addresses that no other world uses, and external IDs that all worlds
+ * share.
+ */
+async function createWorld({ send, stores, provider }: Service) {
   const run = randomBytes(6).toString('hex');
   const partners = await Promise.all(
     Array.from({ length: PARTNERS }, async (_, n) => {
@@ -188,7 +192,7 @@ async function createWorld({ ask, stores, provider }: Service) {
   const model = new Model();
   let earned = 0;
 
-  async function take(action: Action): Promise<void> {
+  async function apply(action: Action): Promise<void> {
     const member =
       'member' in action
         ? model.members[action.member % Math.max(1, model.members.length)]
@@ -215,7 +219,7 @@ async function createWorld({ ask, stores, provider }: Service) {
     const expected = model.expectEnrolled(enrolling);
     const query =
       'mutation ($input: EnrollMemberInput!) { enrollMember(input: $input) { created member { memberId email points } } }';
-    const { body, code } = await ask({
+    const { body, code } = await send({
       query,
       variables: { input: { email: address.toUpperCase(), externalId: enrolling.externalId } },
       key,
@@ -224,7 +228,7 @@ async function createWorld({ ask, stores, provider }: Service) {
       expect(code).toBe('EXTERNAL_ID_CONFLICT');
       return;
     }
-    // Cast: the schema promises it.
+    // Cast: the schema guarantees it.
     const { created, member } = (body.data?.enrollMember ?? {}) as {
       created: boolean;
       member: { memberId: string; points: number };
@@ -241,7 +245,7 @@ async function createWorld({ ask, stores, provider }: Service) {
     { memberId }: ModelMember,
   ): Promise<void> {
     const query = 'mutation ($memberId: ID!) { endEnrollment(memberId: $memberId) { memberId } }';
-    const { body, code } = await ask({ query, variables: { memberId }, key });
+    const { body, code } = await send({ query, variables: { memberId }, key });
     if (model.end(partnerId, memberId))
       expect(body).toEqual({ data: { endEnrollment: { memberId } } });
     else expect([body.data, code]).toEqual([{ endEnrollment: null }, 'MEMBER_NOT_FOUND']);
@@ -274,7 +278,7 @@ async function createWorld({ ask, stores, provider }: Service) {
     model.earn(partnerId, memberId, points);
   }
 
-  /** All that each key can read, all at the same time. */
+  /** Compares all that each key can read with the model, concurrently. */
   async function checkPartners(): Promise<void> {
     await Promise.all(partners.map(checkPartner));
   }
@@ -288,8 +292,8 @@ async function createWorld({ ask, stores, provider }: Service) {
       ...addresses.map((address, n) => [`e${n}`, n % 2 ? address : address.toUpperCase()]),
       ...externalIds.map((externalId, n) => [`x${n}`, externalId]),
     ]);
-    const { body } = await ask({ query: EVERYTHING, variables, key });
-    const shown = (member: ModelMember | undefined) =>
+    const { body } = await send({ query: EVERYTHING, variables, key });
+    const visible = (member: ModelMember | undefined) =>
       member
         ? {
             memberId: member.memberId,
@@ -299,14 +303,14 @@ async function createWorld({ ask, stores, provider }: Service) {
         : null;
     expect(body.data).toEqual(
       Object.fromEntries([
-        ...addresses.map((address, n) => [`e${n}`, shown(model.byEmail(partnerId, address))]),
+        ...addresses.map((address, n) => [`e${n}`, visible(model.byEmail(partnerId, address))]),
         ...externalIds.map((externalId, n) => [
           `x${n}`,
-          shown(model.byExternalId(partnerId, externalId)),
+          visible(model.byExternalId(partnerId, externalId)),
         ]),
       ]),
     );
-    // Cast: as the schema has it; the addresses are compared without their case, which is the member's own.
+    // Cast: the schema guarantees it. Addresses keep the case in which they were typed.
     for (const read of Object.values(body.data ?? {}) as ({
       memberId: string;
       email: string;
@@ -324,8 +328,8 @@ async function createWorld({ ask, stores, provider }: Service) {
       points: model.pointsOf(partnerId, memberId),
     }));
     const token = await provider.issue(memberId);
-    const { body } = await ask({ query, variables: { id: memberId }, token });
-    // Cast: the schema promises it.
+    const { body } = await send({ query, variables: { id: memberId }, token });
+    // Cast: the schema guarantees it.
     const profile = (body.data?.memberProfile ?? {}) as {
       email: string;
       partnerStandings: unknown[];
@@ -338,13 +342,13 @@ async function createWorld({ ask, stores, provider }: Service) {
     });
     for (const other of model.members) {
       if (other.memberId === memberId) continue;
-      expect((await ask({ query, variables: { id: other.memberId }, token })).code).toBe(
+      expect((await send({ query, variables: { id: other.memberId }, token })).code).toBe(
         'MEMBER_NOT_FOUND',
       );
     }
   }
 
-  return { take, checkPartners, checkProfiles };
+  return { apply, checkPartners, checkProfiles };
 }
 
 function numbered(name: string, count: number): string[] {

@@ -1,4 +1,4 @@
-// Every coordinate of the graph on every surface: there, or as if it had never been.
+// Every field of the graph on every surface: either it is there, or it seems not to exist.
 import { readFileSync } from 'node:fs';
 import { SUPERGRAPH_FILE } from '@partner-loyalty/gateway';
 import {
@@ -14,10 +14,10 @@ import {
   printSchema,
   validate,
 } from 'graphql';
-import type { Answer, Client } from '../support/service/client.ts';
-import { type Stage, startInProcess } from '../support/service/inprocess.ts';
+import type { ApiResponse, Client } from '../support/service/client.ts';
+import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
 
-// What the contract shows to each (section 3), written here a second time on purpose.
+// The surfaces as docs/contract.md, Surfaces, describes them, repeated here on purpose.
 const PARTNER = buildSchema(`
   type Query { memberByEmail(email: String!): PartnerMemberRead  memberByExternalId(externalId: String!): PartnerMemberRead }
   type Mutation { enrollMember(input: EnrollMemberInput!): EnrollMemberPayload  endEnrollment(memberId: ID!): EndEnrollmentPayload
@@ -39,7 +39,7 @@ const MEMBER = buildSchema(`
   type RequestEmailChangePayload { accepted: Boolean! }
 `);
 
-/** A document that selects a field of a type, on whatever surface. */
+/** By type: a document that selects one of its fields. */
 const SELECTIONS: Record<string, (field: string) => string> = {
   Query: (field) => `{ ${withArguments(field)} }`,
   Mutation: (field) => `mutation { ${withArguments(field)} }`,
@@ -81,7 +81,7 @@ function withArguments(field: string): string {
   return field + (ARGUMENTS[field] ?? '');
 }
 
-/** Types and fields of the whole graph, what only the gateway may ask for included. */
+/** Types and fields of the whole graph, including those that only the gateway may select. */
 const GRAPH = buildSchema(readFileSync(SUPERGRAPH_FILE, 'utf8'), { assumeValidSDL: true });
 const TYPES = Object.values(GRAPH.getTypeMap()).filter(
   (type) =>
@@ -97,23 +97,23 @@ const COORDINATES = TYPES.flatMap((type) =>
     : [],
 );
 
-let stage: Stage;
+let service: InProcessService;
 let surfaces: { partner: Client; member: Client };
 
 beforeAll(async () => {
-  stage = await startInProcess({ env: { RATE_LIMIT_BUDGET: '100000' } });
-  // A key would do for the partner; the member's budget is 120, so that each question is another member's.
-  let asked = 0;
+  service = await startInProcess({ env: { RATE_LIMIT_BUDGET: '100000' } });
+  // A member's budget is 120, so the requests are spread over several members.
+  let sent = 0;
   surfaces = {
-    partner: stage.ask,
-    member: async (ask) => {
-      asked += 1;
-      const member = asked < 100 ? 'm-both' : `m-${Math.floor(asked / 100)}`;
-      return stage.ask({ ...ask, token: await stage.provider.issue(member) });
+    partner: service.send,
+    member: async (request) => {
+      sent += 1;
+      const member = sent < 100 ? 'm-both' : `m-${Math.floor(sent / 100)}`;
+      return service.send({ ...request, token: await service.provider.issue(member) });
     },
   };
 });
-afterAll(() => stage.close());
+afterAll(() => service.close());
 
 const SURFACES = [
   { surface: 'partner', schema: PARTNER },
@@ -122,15 +122,15 @@ const SURFACES = [
 
 describe.each(SURFACES)('the $surface surface', ({ surface, schema }) => {
   test.each(COORDINATES)(
-    '%s.%s is answered or unknown, as the contract says',
+    '%s.%s is answered if it is on the surface, and unknown if not',
     async (type, field) => {
       const document = (SELECTIONS[type] ?? SELECTIONS.Query)?.(field) ?? '';
-      const faults = faultsOf(schema, document);
-      const shown = isShown(schema, type, field);
-      expect(faults.length === 0).toBe(shown);
-      const answer = await surfaces[surface]({ query: document });
-      if (shown) expect([answer.status, answer.body.data]).toEqual([200, expect.anything()]);
-      else expect(told(answer)).toEqual(refusal(faults));
+      const errors = validationErrors(schema, document);
+      const visible = isVisible(schema, type, field);
+      expect(errors.length === 0).toBe(visible);
+      const response = await surfaces[surface]({ query: document });
+      if (visible) expect([response.status, response.body.data]).toEqual([200, expect.anything()]);
+      else expect(summary(response)).toEqual(refusal(errors));
     },
   );
 
@@ -144,15 +144,15 @@ describe.each(SURFACES)('the $surface surface', ({ surface, schema }) => {
     'join__Graph',
     'link__Import',
     'join__FieldSet',
-  ])('does not know the type %s, nor suggests it', async (name) => {
-    for (const spelt of [name, name.slice(0, -1), `${name}s`, name.toLowerCase()]) {
+  ])('does not know the type %s and does not suggest it', async (name) => {
+    for (const spelling of [name, name.slice(0, -1), `${name}s`, name.toLowerCase()]) {
       for (const document of [
-        `{ ... on ${spelt} { __typename } }`,
-        `{ ...F } fragment F on ${spelt} { __typename }`,
-        `query ($a: ${spelt}) { a(b: $a) }`,
+        `{ ... on ${spelling} { __typename } }`,
+        `{ ...F } fragment F on ${spelling} { __typename }`,
+        `query ($a: ${spelling}) { a(b: $a) }`,
       ]) {
-        expect(told(await surfaces[surface]({ query: document }))).toEqual(
-          refusal(faultsOf(schema, document)),
+        expect(summary(await surfaces[surface]({ query: document }))).toEqual(
+          refusal(validationErrors(schema, document)),
         );
       }
     }
@@ -170,12 +170,12 @@ describe.each(SURFACES)('the $surface surface', ({ surface, schema }) => {
     'defer',
   ])('does not know the directive @%s', async (name) => {
     const document = `{ __typename @${name} }`;
-    expect(told(await surfaces[surface]({ query: document }))).toEqual(
-      refusal(faultsOf(schema, document)),
+    expect(summary(await surfaces[surface]({ query: document }))).toEqual(
+      refusal(validationErrors(schema, document)),
     );
   });
 
-  test('suggests what a schema without anything hidden suggests, for names close to hidden ones', async () => {
+  test('suggests for names close to hidden ones what a schema without hidden parts suggests', async () => {
     const names = new Set([
       ...COORDINATES.map(([, field]) => field),
       '_entities',
@@ -184,7 +184,7 @@ describe.each(SURFACES)('the $surface surface', ({ surface, schema }) => {
       'activePartnerIds',
     ]);
     for (const name of names) {
-      for (const spelt of [
+      for (const spelling of [
         name.slice(0, -1),
         `${name}s`,
         `x${name}`,
@@ -192,12 +192,12 @@ describe.each(SURFACES)('the $surface surface', ({ surface, schema }) => {
         name.slice(1),
       ]) {
         for (const document of [
-          `{ ${spelt} }`,
-          `mutation { ${spelt} }`,
-          SELECTIONS[rootOf(surface)]?.(spelt) ?? '',
+          `{ ${spelling} }`,
+          `mutation { ${spelling} }`,
+          SELECTIONS[rootOf(surface)]?.(spelling) ?? '',
         ]) {
-          expect(told(await surfaces[surface]({ query: document }))).toEqual(
-            refusal(faultsOf(schema, document)),
+          expect(summary(await surfaces[surface]({ query: document }))).toEqual(
+            refusal(validationErrors(schema, document)),
           );
         }
       }
@@ -210,8 +210,8 @@ describe.each(SURFACES)('the $surface surface', ({ surface, schema }) => {
       '{ memberProfile(id: "x", partnerId: "beta") { memberId } }',
       'mutation { enrollMember(input: { email: "x", memberId: "m-beta" }) { created } }',
     ]) {
-      expect(told(await surfaces[surface]({ query: document }))).toEqual(
-        refusal(faultsOf(schema, document)),
+      expect(summary(await surfaces[surface]({ query: document }))).toEqual(
+        refusal(validationErrors(schema, document)),
       );
     }
   });
@@ -228,37 +228,37 @@ describe('introspection', () => {
       specifiedByUrl: true,
     },
   ])('with a partner key shows exactly the partner surface', async (options) => {
-    const { status, body } = await stage.ask({ query: getIntrospectionQuery(options) });
+    const { status, body } = await service.send({ query: getIntrospectionQuery(options) });
     expect(status).toBe(200);
-    // Cast: the answer to the introspection query.
-    const shown = buildClientSchema(body.data as never);
-    expect(plain(shown)).toBe(plain(PARTNER));
+    // Cast: the result of an introspection query describes a schema.
+    const visible = buildClientSchema(body.data as never);
+    expect(sortedSdl(visible)).toBe(sortedSdl(PARTNER));
   });
 
-  test('shows what is hidden as null, like what is misspelt', async () => {
+  test('shows hidden types as null, like misspelt ones', async () => {
     for (const { name } of TYPES) {
-      const { body } = await stage.ask({ query: `{ __type(name: "${name}") { name } }` });
+      const { body } = await service.send({ query: `{ __type(name: "${name}") { name } }` });
       expect(body).toEqual({ data: { __type: PARTNER.getType(name) ? { name } : null } });
     }
   });
 
-  test('is not for members', async () => {
+  test('is disabled for members', async () => {
     expect((await surfaces.member({ query: '{ __schema { queryType { name } } }' })).code).toBe(
       'INTROSPECTION_DISABLED',
     );
   });
 
-  test('comes along with a read', async () => {
+  test('works beside a look-up in one operation', async () => {
     const query =
       '{ a: memberByEmail(email: "both@example.com") { memberId __typename } __schema { queryType { name } } __typename }';
-    const { text } = await stage.ask({ query });
+    const { text } = await service.send({ query });
     expect(text).toBe(
       '{"data":{"a":{"memberId":"m-both","__typename":"PartnerMemberRead"},"__schema":{"queryType":{"name":"Query"}},"__typename":"Query"}}',
     );
   });
 });
 
-test('a hidden field and a misspelt one answer byte for byte the same but for their own names', async () => {
+test('a hidden field and a misspelt one get the same response, byte for byte except for their names', async () => {
   const pairs: [
     surface: 'partner' | 'member',
     hidden: string,
@@ -313,15 +313,15 @@ test('a hidden field and a misspelt one answer byte for byte the same but for th
   }
 });
 
-test('an alias with the name of a hidden field shows what was asked for under it, never the field', async () => {
+test('an alias with the name of a hidden field returns the selected field, never the hidden one', async () => {
   const plain =
     'memberProfile(id: "m-both") { first: email partnerStandings { partnerId } second: email }';
-  const token = await stage.provider.issue('m-both');
-  const { body } = await stage.ask({ query: `{ ${plain} }`, token });
+  const token = await service.provider.issue('m-both');
+  const { body } = await service.send({ query: `{ ${plain} }`, token });
   const { first, partnerStandings } = Object(body.data?.memberProfile);
   expect(partnerStandings).not.toEqual([]);
   for (const name of ['activePartnerIds', '__typename', 'memberId']) {
-    const under = await stage.ask({ query: `{ ${plain.replace('first', name)} }`, token });
+    const under = await service.send({ query: `{ ${plain.replace('first', name)} }`, token });
     expect(under.text).toBe(
       `{"data":{"memberProfile":{"${name}":${JSON.stringify(first)},${JSON.stringify({ partnerStandings, second: first }).slice(1)}}}`,
     );
@@ -334,8 +334,8 @@ test('an alias with the name of a hidden field shows what was asked for under it
   );
 });
 
-/** The status, and the messages in their order. */
-function told({ status, code, body }: Answer) {
+/** The status, the code and the messages in order. */
+function summary({ status, code, body }: ApiResponse) {
   return { status, code, messages: body.errors?.map(({ message }) => message) };
 }
 
@@ -343,8 +343,8 @@ function refusal(messages: string[]) {
   return { status: 400, code: 'GRAPHQL_VALIDATION_FAILED', messages };
 }
 
-/** What graphql-js finds wrong with a document on a schema that holds nothing to hide. */
-function faultsOf(schema: GraphQLSchema, document: string): string[] {
+/** The errors of graphql-js for a document, on a schema without hidden parts. */
+function validationErrors(schema: GraphQLSchema, document: string): string[] {
   const parsed = parse(document);
   const [operation] = parsed.definitions;
   const rootless =
@@ -354,7 +354,7 @@ function faultsOf(schema: GraphQLSchema, document: string): string[] {
   return [...validate(schema, parsed).map(({ message }) => message), ...rootless];
 }
 
-function isShown(schema: GraphQLSchema, type: string, field: string): boolean {
+function isVisible(schema: GraphQLSchema, type: string, field: string): boolean {
   const found = schema.getType(type);
   return isObjectType(found) && field in found.getFields();
 }
@@ -363,8 +363,8 @@ function rootOf(surface: 'partner' | 'member'): string {
   return surface === 'partner' ? 'PartnerMemberRead' : 'MemberProfile';
 }
 
-/** A schema in SDL, sorted, without its descriptions. */
-function plain(schema: GraphQLSchema): string {
+/** A schema as sorted SDL without descriptions. */
+function sortedSdl(schema: GraphQLSchema): string {
   return printSchema(lexicographicSortSchema(schema))
     .replace(/^ *"""[\s\S]*?"""$/gm, '')
     .replace(/\n{2,}/g, '\n');

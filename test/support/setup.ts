@@ -1,5 +1,4 @@
-// Before the tests: brings up a MongoDB-compatible server and Redis, unless MONGODB_URL and REDIS_URL name them, and a browser (jest's globalSetup).
-import { findBrowser } from './servers/browser.ts';
+// Before the tests of the projects that need servers: starts MongoDB and Redis.
 import { aptInstall, findCommand, isDebianRoot } from './servers/debian.ts';
 import { startDocumentDb } from './servers/documentdb/start.ts';
 import { startMongod } from './servers/mongod.ts';
@@ -8,30 +7,30 @@ import { startRedis } from './servers/redis.ts';
 type Server = { url: string; stop(): Promise<void> };
 
 declare global {
-  // jest hands what setup made to teardown by the global object alone.
+  // The global object is the only way to pass values from jest's setup to its teardown.
   var testServers: Server[];
 }
 
-/** Sets MONGODB_URL and REDIS_URL. Where a server cannot be had, says what to start; with CI=true that ends the run. */
-export default async function start(): Promise<void> {
+/**
+ * Jest's globalSetup: sets MONGODB_URL and REDIS_URL unless they are set already. If a server can
+ * neither be found nor installed, it prints what to start, or rejects if CI=true.
+ */
+export default async function setup(): Promise<void> {
   globalThis.testServers ??= [];
   try {
-    await provideBrowser();
     await provide('REDIS_URL', 'redis-server', startRedis, async () => {
       await aptInstall('redis-server');
       return startRedis();
     });
     await provide('MONGODB_URL', 'mongod', startMongod, startDocumentDb);
   } catch (error) {
-    await Promise.all(globalThis.testServers.map((server) => server.stop()));
+    await Promise.all(globalThis.testServers.splice(0).map((server) => server.stop()));
     throw error;
   }
 }
 
-async function provideBrowser(): Promise<void> {
-  if (findBrowser()) return;
-  if (await isDebianRoot()) return aptInstall('chromium');
-  const advice = 'No Chromium here: install it so that chromium is on PATH.';
+/** Prints advice about something that is missing. Throws it if CI=true. */
+export function advise(advice: string): void {
   if (process.env.CI === 'true') throw new Error(advice);
   console.warn(`${advice} The tests that need it fail.`);
 }
@@ -39,18 +38,21 @@ async function provideBrowser(): Promise<void> {
 async function provide(
   variable: string,
   command: string,
-  onPath: () => Promise<Server>,
-  onDebian: () => Promise<Server>,
+  startFromPath: () => Promise<Server>,
+  startOnDebian: () => Promise<Server>,
 ): Promise<void> {
+  // Set by the user, or by the setup of another project in this run.
   if (process.env[variable]) return;
-  const begin = findCommand(command) ? onPath : (await isDebianRoot()) ? onDebian : undefined;
-  if (begin) {
-    const server = await begin();
-    globalThis.testServers.push(server);
-    process.env[variable] = server.url;
-    return;
-  }
-  const advice = `No ${command} here: set ${variable} to a running server, or install ${command} so that it is on PATH.`;
-  if (process.env.CI === 'true') throw new Error(advice);
-  console.warn(`${advice} The tests that need it fail.`);
+  const startServer = findCommand(command)
+    ? startFromPath
+    : (await isDebianRoot())
+      ? startOnDebian
+      : undefined;
+  if (startServer === undefined)
+    return advise(
+      `No ${command} here: set ${variable} to a running server, or install ${command} so that it is on PATH.`,
+    );
+  const server = await startServer();
+  globalThis.testServers.push(server);
+  process.env[variable] = server.url;
 }

@@ -1,6 +1,6 @@
-// After the tests: stops the servers that were started for them (jest's globalTeardown).
+// After the tests of a project that needs servers: stops the servers that setup.ts started.
 
-/** Resolves once they are gone. */
-export default async function stop(): Promise<void> {
+/** Jest's globalTeardown. */
+export default async function teardown(): Promise<void> {
   await Promise.all(globalThis.testServers.splice(0).map((server) => server.stop()));
 }

@@ -3,7 +3,9 @@
 const POLL_MS = 10;
 const PATIENCE_MS = 100_000;
 
-/** Resolves with the first truthy result of `check`. Rejects if there is none within 100 seconds. */
+/**
+ * Resolves with the first truthy result of `check`. Rejects if there is none within 100 seconds.
+ */
 export async function until<T>(
   check: () => T | Promise<T>,
 ): Promise<Exclude<T, undefined | null | false | 0 | ''>> {

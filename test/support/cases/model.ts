@@ -1,4 +1,4 @@
-// What the contract allows each partner to read, as a model of the smallest kind: maps, and the rules on them (section 4).
+// A minimal model of what each partner may read (docs/contract.md, Addresses and Enrollment).
 
 export type ModelMember = {
   memberId: string;
@@ -9,12 +9,12 @@ export type ModelMember = {
 
 export type Enrolling = { partnerId: string; address: string; externalId?: string };
 
-/** Members, their addresses and active enrollments, and what they earned with each partner. */
+/** Members, their addresses and active enrollments, and their points with each partner. */
 export class Model {
   readonly members: ModelMember[] = [];
   readonly points = new Map<string, number>();
 
-  /** The member who has an address, current or earlier. */
+  /** The member whose current or earlier address this is. */
   ownerOf(address: string): ModelMember | undefined {
     return this.members.find(({ current, earlier }) => current === address || earlier.has(address));
   }
@@ -38,7 +38,7 @@ export class Model {
     this.points.set(`${partnerId} ${memberId}`, this.pointsOf(partnerId, memberId) + points);
   }
 
-  /** What enrolling has to answer, and whether the member is new; nothing where it has to be a conflict. Changes nothing. */
+  /** The expected result of enrolling, or undefined if it must be a conflict. Changes nothing. */
   expectEnrolled({
     partnerId,
     address,
@@ -48,14 +48,14 @@ export class Model {
     const active = owner?.enrollments.get(partnerId);
     const holder = externalId === undefined ? undefined : this.byExternalId(partnerId, externalId);
     const isTaken = holder !== undefined && holder !== owner;
-    const isOther =
+    const differs =
       externalId !== undefined &&
       active?.externalId !== undefined &&
       active.externalId !== externalId;
-    return isTaken || isOther ? undefined : { owner, created: active === undefined };
+    return isTaken || differs ? undefined : { owner, created: active === undefined };
   }
 
-  /** Enrolls what expectEnrolled allows; `memberId` is the one that was answered. */
+  /** Enrolls what expectEnrolled allows, under the `memberId` in the service's response. */
   enroll({ partnerId, address, externalId }: Enrolling, memberId: string): void {
     let owner = this.ownerOf(address);
     if (owner === undefined) {
@@ -66,7 +66,7 @@ export class Model {
     owner.enrollments.set(partnerId, { externalId: externalId ?? active?.externalId });
   }
 
-  /** Whether there was one to end. */
+  /** Whether there was an enrollment to end. */
   end(partnerId: string, memberId: string): boolean {
     return (
       this.members.find((member) => member.memberId === memberId)?.enrollments.delete(partnerId) ??
@@ -74,7 +74,10 @@ export class Model {
     );
   }
 
-  /** Sets a member's current address as an import does, taking it over where it is only another's history; false where it is another's current one. */
+  /**
+   * Sets a member's current address as an import does. It takes over another member's earlier
+   * address, and returns false if the address is another member's current one.
+   */
   move(member: ModelMember, address: string): boolean {
     const owner = this.ownerOf(address);
     if (owner !== undefined && owner !== member && owner.current === address) return false;

@@ -1,4 +1,4 @@
-// Generates valid operations of a schema: aliases, fragments, variables with defaults, @skip and @include, several look-ups, __typename.
+// Generates valid operations for a schema, with aliases, fragments, conditions and variables.
 import {
   type GraphQLCompositeType,
   type GraphQLObjectType,
@@ -12,7 +12,7 @@ import {
 
 export type GeneratedOperation = { query: string; variables: Record<string, unknown> };
 
-/** A generator of numbers from 0 up to 1, the same for the same seed. */
+/** A generator of numbers from 0 to 1, exclusive, determined by the seed. */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -23,7 +23,10 @@ export function seeded(seed: number): () => number {
   };
 }
 
-/** `argument` gives the value of an argument by its name. */
+/**
+ * Generates an operation, determined by the seed. `argument` returns a value for an argument's
+ * name.
+ */
 export function generateOperation(
   schema: GraphQLSchema,
   seed: number,

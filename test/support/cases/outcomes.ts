@@ -1,20 +1,22 @@
-// Every row of the contract's error table (section 1), each with the requests that lead to it.
+// For each error code, the requests that lead to it (docs/contract.md, Errors).
 import { randomInt } from 'node:crypto';
 import { newKey } from '@partner-loyalty/gateway';
 import { ERRORS, type ErrorCode } from '@partner-loyalty/runtime';
-import type { Answer, Ask } from '../service/client.ts';
-import type { Stage } from '../service/inprocess.ts';
+import type { ApiRequest, ApiResponse } from '../service/client.ts';
+import type { InProcessService } from '../service/inprocess.ts';
 import { addKey, addPartner } from '../service/testdata.ts';
+import { until } from '../until.ts';
 
 export type Outcome = {
   name: string;
-  /** Without an own credential it is asked as alpha. */
-  ask: (stage: Stage) => Ask | Promise<Ask>;
-  /** Where it is not that of the error table. */
+  /** Sent with alpha's key if it has no credential. */
+  request: (service: InProcessService) => ApiRequest | Promise<ApiRequest>;
+  /** If it differs from the status in the error table. */
   status?: number;
-  /** Whether the answer goes to a valid key, which then reads its budget; it does unless told. */
-  held?: false;
-  also?: (answer: Answer) => void;
+  /** False if the response has no budget headers, since the credential is not valid. */
+  hasBudget?: false;
+  /** Checks the response further. */
+  check?: (response: ApiResponse) => void;
 };
 
 export const LIVE_KEY = newKey('production');
@@ -22,73 +24,85 @@ export const UNKNOWN_KEY = newKey('sandbox');
 export const QUERY = '{ memberByEmail(email: "both@example.com") { memberId } }';
 export const VARIABLE = 'query ($email: String!) { memberByEmail(email: $email) { memberId } }';
 
-/** A text for each index from 0. */
+/** The texts for the indexes from 0, joined by spaces. */
 export function times(count: number, text: (index: number) => string): string {
   return Array.from({ length: count }, (_, index) => text(index)).join(' ');
 }
 
-/** A request without a key, from an address of its own: refused credentials of one test do not count in another. */
-export function withoutKey(ask: Ask): Ask {
+/** A request without a key from a random address, since refused credentials count by address. */
+export function withoutKey(request: ApiRequest): ApiRequest {
   const address = `10.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}`;
   return {
-    ...ask,
-    headers: { 'x-partner-api-key': undefined, 'x-forwarded-for': address, ...ask.headers },
+    ...request,
+    headers: { 'x-partner-api-key': undefined, 'x-forwarded-for': address, ...request.headers },
   };
 }
 
-/** A good request of a number of bytes. */
+/** A valid request body of this many bytes. */
 export function sized(bytes: number): string {
   return JSON.stringify({ query: QUERY }).padEnd(bytes);
 }
 
-/** A key of a partner that has spent its budget. */
-export async function spentKey({ stores, ask }: Stage): Promise<string> {
+/** A key whose partner has used up its budget. */
+export async function spentKey({ stores, send }: InProcessService): Promise<string> {
   const key = await addPartner(stores.keys, { partnerId: `spent-${randomInt(1e12)}`, budget: 1 });
-  await ask({ query: '{ __typename }', key });
+  await send({ query: '{ __typename }', key });
   return key;
 }
 
-const query = (text: string, more: Ask = {}) => ({ ask: () => ({ query: text, ...more }) });
-const body = (text: string | Uint8Array<ArrayBuffer>) => ({ ask: () => ({ body: text }) });
-const refused = (headers: Record<string, string>, text = QUERY): Pick<Outcome, 'ask' | 'held'> => ({
-  ask: () => withoutKey({ query: text, headers }),
-  held: false,
+const query = (text: string, more: ApiRequest = {}) => ({
+  request: () => ({ query: text, ...more }),
+});
+const body = (text: string | Uint8Array<ArrayBuffer>) => ({ request: () => ({ body: text }) });
+const refused = (
+  headers: Record<string, string>,
+  text = QUERY,
+): Pick<Outcome, 'request' | 'hasBudget'> => ({
+  request: () => withoutKey({ query: text, headers }),
+  hasBudget: false,
 });
 const method = (name: string) => ({
   name,
-  ask: () => ({ method: name, query: QUERY }),
-  also: ({ headers }: Answer) => expect(headers.get('allow')).toBe('POST'),
+  request: () => ({ method: name, query: QUERY }),
+  check: ({ headers }: ApiResponse) => expect(headers.get('allow')).toBe('POST'),
 });
-const lookUp = (email: string) => ({ ask: () => ({ query: VARIABLE, variables: { email } }) });
+const lookUp = (email: string) => ({ request: () => ({ query: VARIABLE, variables: { email } }) });
 const enroll = (input: Record<string, unknown>) => ({
-  ask: () => ({
+  request: () => ({
     query: 'mutation ($input: EnrollMemberInput!) { enrollMember(input: $input) { created } }',
     variables: { input },
   }),
 });
 
-/** SERVICE_UNAVAILABLE needs a stopped process, and is told in outages.test.ts. */
+/** SERVICE_UNAVAILABLE is missing, since it needs a stopped process; see outages.test.ts. */
 export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome[]> = {
   NOT_FOUND: [
-    { name: 'the root', ask: () => ({ path: '/', query: QUERY }) },
-    { name: 'the route of another service', ask: () => ({ path: '/mcp', query: QUERY }) },
-    { name: 'a path below the endpoint', ask: () => ({ path: '/graphql/', query: QUERY }) },
-    { name: 'the path in capitals', ask: () => ({ path: '/GraphQL', query: QUERY }) },
-    { name: 'health, which the admin port has', ask: () => ({ path: '/readyz', method: 'GET' }) },
+    { name: 'the root', request: () => ({ path: '/', query: QUERY }) },
+    { name: 'a path of another protocol', request: () => ({ path: '/mcp', query: QUERY }) },
+    { name: 'a path below the endpoint', request: () => ({ path: '/graphql/', query: QUERY }) },
+    { name: 'the path in capitals', request: () => ({ path: '/GraphQL', query: QUERY }) },
+    {
+      name: 'the path of the health check, which is on the admin port',
+      request: () => ({ path: '/readyz', method: 'GET' }),
+    },
     {
       name: 'a caller without a key',
-      ask: () => withoutKey({ path: '/metrics', query: QUERY }),
-      held: false,
+      request: () => withoutKey({ path: '/metrics', query: QUERY }),
+      hasBudget: false,
     },
   ],
   METHOD_NOT_ALLOWED: [
     ...['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'].map(method),
-    { name: 'a caller without a key', ask: () => withoutKey({ method: 'GET' }), held: false },
+    {
+      name: 'a caller without a key',
+      request: () => withoutKey({ method: 'GET' }),
+      hasBudget: false,
+    },
   ],
   UNSUPPORTED_MEDIA_TYPE: [
     {
       name: 'no content-type',
-      ask: () => ({ query: QUERY, headers: { 'content-type': undefined } }),
+      request: () => ({ query: QUERY, headers: { 'content-type': undefined } }),
     },
     ...[
       'text/plain',
@@ -100,18 +114,18 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
       'application/json, text/plain',
     ].map((type) => ({
       name: type,
-      ask: () => ({ query: QUERY, headers: { 'content-type': type } }),
+      request: () => ({ query: QUERY, headers: { 'content-type': type } }),
     })),
     {
       name: 'a compressed body',
-      ask: () => ({ query: QUERY, headers: { 'content-encoding': 'gzip' } }),
+      request: () => ({ query: QUERY, headers: { 'content-encoding': 'gzip' } }),
     },
   ],
   PAYLOAD_TOO_LARGE: [
     { name: 'a body of 64 KiB and one byte', ...body(sized(64 * 1024 + 1)) },
     {
       name: 'a body without a length, in chunks',
-      ask: () => ({
+      request: () => ({
         body: new Blob([sized(64 * 1024 + 1)]).stream() as ReadableStream<Uint8Array>,
       }),
     },
@@ -128,7 +142,7 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
     { name: 'a string', ...body('"{ __typename }"') },
     { name: 'null', ...body('null') },
     { name: 'no query', ...body('{"variables":{}}') },
-    { name: 'a null query', ...body('{"query":null}') },
+    { name: 'a query that is null', ...body('{"query":null}') },
     { name: 'a query that is a number', ...body('{"query":1}') },
     { name: 'variables that are a list', ...body('{"query":"{ __typename }","variables":[]}') },
     { name: 'variables that are a string', ...body('{"query":"{ __typename }","variables":"{}"}') },
@@ -141,7 +155,7 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
       ...body('{"query":"{ __typename }","extensions":"x"}'),
     },
     {
-      name: 'an operationName that names no operation',
+      name: 'an operationName of an operation that is not there',
       ...query('query A { __typename }', { operationName: 'B' }),
     },
     {
@@ -155,35 +169,35 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
     { name: 'an unknown key', ...refused({ 'x-partner-api-key': UNKNOWN_KEY }) },
     {
       name: 'a key with a wrong checksum',
-      ...refused({ 'x-partner-api-key': miscounted(UNKNOWN_KEY) }),
+      ...refused({ 'x-partner-api-key': withWrongChecksum(UNKNOWN_KEY) }),
     },
     {
       name: 'a live key with a wrong checksum',
-      ...refused({ 'x-partner-api-key': miscounted(LIVE_KEY) }),
+      ...refused({ 'x-partner-api-key': withWrongChecksum(LIVE_KEY) }),
     },
     { name: 'a malformed key', ...refused({ 'x-partner-api-key': 'secret' }) },
     {
       name: 'a key in the wrong header',
-      ask: ({ keys }) => withoutKey({ query: QUERY, headers: { 'x-api-key': keys.alpha } }),
-      held: false,
+      request: ({ keys }) => withoutKey({ query: QUERY, headers: { 'x-api-key': keys.alpha } }),
+      hasBudget: false,
     },
     {
       name: 'a key as a bearer token',
-      ask: ({ keys }) => withoutKey({ query: QUERY, token: keys.alpha }),
-      held: false,
+      request: ({ keys }) => withoutKey({ query: QUERY, token: keys.alpha }),
+      hasBudget: false,
     },
     {
       name: 'two keys',
-      ask: ({ keys }) =>
+      request: ({ keys }) =>
         withoutKey({
           query: QUERY,
           headers: { 'x-partner-api-key': `${keys.alpha}, ${keys.alpha}` },
         }),
-      held: false,
+      hasBudget: false,
     },
     {
       name: 'an expired key',
-      ask: async ({ stores }) =>
+      request: async ({ stores }) =>
         withoutKey({
           query: QUERY,
           headers: {
@@ -195,30 +209,30 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
             ),
           },
         }),
-      held: false,
+      hasBudget: false,
     },
     {
       name: 'a revoked key',
-      ask: async ({ stores }) => {
+      request: async ({ stores }) => {
         const key = await addKey(stores.keys, 'gamma');
         for (const { keyId } of (await stores.keys.keys('gamma')).slice(-1))
           await stores.keys.revokeKey(keyId, new Date());
         return withoutKey({ query: QUERY, headers: { 'x-partner-api-key': key } });
       },
-      held: false,
+      hasBudget: false,
     },
     { name: 'a scheme other than Bearer', ...refused({ authorization: 'Basic YTpi' }) },
-    { name: 'a bearer token that is none', ...refused({ authorization: 'Bearer x' }) },
+    { name: 'a bearer token that is not a token', ...refused({ authorization: 'Bearer x' }) },
     {
       name: 'an expired token',
-      ask: async ({ provider }) =>
+      request: async ({ provider }) =>
         withoutKey({
           query: QUERY,
           token: await provider.issue('m-both', { exp: Math.floor(Date.now() / 1_000) - 60 }),
         }),
-      held: false,
+      hasBudget: false,
     },
-    { name: 'a document that hides nothing but __typename', ...refused({}, '{ __typename }') },
+    { name: 'a document that selects only __typename', ...refused({}, '{ __typename }') },
   ],
   INTROSPECTION_DISABLED: [
     { name: '__schema without a key', ...refused({}, '{ __schema { queryType { name } } }') },
@@ -229,12 +243,12 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
     },
     {
       name: 'with the key in x-api-key',
-      ask: ({ keys }) =>
+      request: ({ keys }) =>
         withoutKey({
           query: '{ __schema { queryType { name } } }',
           headers: { 'x-api-key': keys.alpha },
         }),
-      held: false,
+      hasBudget: false,
     },
     {
       name: 'under an alias in a fragment',
@@ -246,7 +260,7 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
     },
     {
       name: 'with a bearer token',
-      ask: async ({ provider }) =>
+      request: async ({ provider }) =>
         withoutKey({
           query: '{ __schema { queryType { name } } }',
           token: await provider.issue('m-both'),
@@ -258,7 +272,7 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
     {
       name: 'a live key in the sandbox',
       ...refused({ 'x-partner-api-key': LIVE_KEY }),
-      also: ({ body: { correctEndpoint, errors } }) => {
+      check: ({ body: { correctEndpoint, errors } }) => {
         expect(correctEndpoint).toBe('http://localhost:4001/graphql');
         expect(errors?.[0]?.extensions).toMatchObject({ correctEndpoint });
       },
@@ -267,15 +281,15 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
   AMBIGUOUS_CREDENTIALS: [
     {
       name: 'a key and a token',
-      ask: async ({ keys, provider }) => ({
+      request: async ({ keys, provider }) => ({
         query: QUERY,
         key: keys.alpha,
         token: await provider.issue('m-both'),
       }),
     },
     {
-      name: 'a key and any token',
-      ask: ({ keys }) => ({ query: QUERY, key: keys.alpha, token: 'x' }),
+      name: 'a key and an invalid token',
+      request: ({ keys }) => ({ query: QUERY, key: keys.alpha, token: 'x' }),
     },
     {
       name: 'an unknown key and a token',
@@ -302,7 +316,7 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
     { name: 'a variable that is not declared', ...query('{ memberByEmail(email: $x) { tier } }') },
     { name: 'a subscription', ...query('subscription { memberByEmail(email: "x") { tier } }') },
     {
-      name: 'fragments in a circle',
+      name: 'fragments that form a cycle',
       ...query('{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }'),
     },
     { name: 'a document without an operation', ...query('fragment A on Query { __typename }') },
@@ -311,7 +325,7 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
   OPERATION_TOO_COMPLEX: [
     { name: '11 root fields', ...query(`{ ${times(11, (index) => `a${index}: __typename`)} }`) },
     {
-      name: '11 root fields in fragments, skipped',
+      name: '11 root fields in skipped fragments',
       ...query(`{ ${times(11, (n) => `... @skip(if: true) { a${n}: __typename }`)} }`),
     },
     { name: '1,001 tokens', ...query(`{ ${times(999, () => '__typename')} }`) },
@@ -334,7 +348,7 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
       ...query(`{ __schema { types { ${'ofType { '.repeat(13)} name ${'} '.repeat(13)} } } }`),
     },
     ...['fields', 'inputFields', 'interfaces', 'possibleTypes'].map((list) => ({
-      name: `${list} within fields`,
+      name: `${list} inside fields`,
       ...query(`{ __schema { types { fields { type { ${list} { name } } } } } }`),
     })),
   ],
@@ -395,49 +409,53 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
       ...enroll({ email: 'a@example.com', lastName: 'x\u0007' }),
     },
     {
-      name: 'an external ID to enroll with that is empty',
+      name: 'enrolling with an empty external ID',
       status: 200,
       ...enroll({ email: 'a@example.com', externalId: '' }),
     },
-    { name: 'an address to enroll that is none', status: 200, ...enroll({ email: 'nobody' }) },
+    {
+      name: 'enrolling a string that is not an address',
+      status: 200,
+      ...enroll({ email: 'nobody' }),
+    },
   ],
   RATE_LIMITED: [
     {
-      name: 'the budget is spent',
-      ask: async (on) => ({ query: QUERY, key: await spentKey(on) }),
-      also: ({ headers }) => {
+      name: 'the budget is used up',
+      request: async (service) => ({ query: QUERY, key: await spentKey(service) }),
+      check: ({ headers }) => {
         expect(headers.get('ratelimit-remaining')).toBe('0');
         expect(headers.get('retry-after')).toBe(headers.get('ratelimit-reset'));
         expect(headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
       },
     },
     {
-      name: 'an address has tried 60 refused credentials',
-      ask: async ({ ask }) => {
+      name: '60 refused credentials from one address',
+      request: async ({ send }) => {
         const guess = withoutKey({ query: QUERY, key: UNKNOWN_KEY });
-        for (const _ of Array(60).keys()) expect((await ask(guess)).code).toBe('UNAUTHENTICATED');
+        for (const _ of Array(60).keys()) expect((await send(guess)).code).toBe('UNAUTHENTICATED');
         return guess;
       },
-      held: false,
-      also: ({ headers }) => expect(headers.get('retry-after')).toMatch(/^[1-9]\d*$/),
+      hasBudget: false,
+      check: ({ headers }) => expect(headers.get('retry-after')).toMatch(/^[1-9]\d*$/),
     },
   ],
   MEMBER_NOT_FOUND: [
     { name: 'an unknown address', ...lookUp('unknown@example.com') },
     { name: 'a member of another partner', ...lookUp('beta.only@example.com') },
     { name: 'an ended enrollment', ...lookUp('ended@example.com') },
-    { name: 'a string that is no address', ...lookUp('no address') },
+    { name: 'a string that is not an address', ...lookUp('no address') },
     {
       name: 'an external ID of another partner',
       ...query('{ memberByExternalId(externalId: "beta-7") { tier } }'),
     },
     {
-      name: 'an enrollment to end that is none',
+      name: 'ending the enrollment of a member of another partner',
       ...query('mutation { endEnrollment(memberId: "m-beta") { memberId } }'),
     },
     {
       name: "another member's profile",
-      ask: async ({ provider }) => ({
+      request: async ({ provider }) => ({
         query: '{ memberProfile(id: "m-beta") { email } }',
         token: await provider.issue('m-both'),
       }),
@@ -455,16 +473,16 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
   ],
   INVALID_TOKEN: [
     {
-      name: 'a magic link nobody was sent',
+      name: 'a magic-link token that was never issued',
       ...query(`mutation { exchangeMagicLink(token: "ml_${'x'.repeat(43)}") { idToken } }`),
     },
     {
-      name: 'what is no token',
+      name: 'a string that is not a token',
       ...query('mutation { exchangeMagicLink(token: "none") { idToken } }'),
     },
     {
-      name: 'a change nobody asked for',
-      ask: async ({ provider }) => ({
+      name: 'a change token that was never issued',
+      request: async ({ provider }) => ({
         query: `mutation { confirmEmailChange(token: "ec_${'x'.repeat(43)}") { email } }`,
         token: await provider.issue('m-both'),
       }),
@@ -472,16 +490,16 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
   ],
   EMAIL_IN_USE: [
     {
-      name: 'the proof of an address that is current at another member',
-      ask: async ({ ask, provider, mail }) => {
+      name: 'a change to the current address of another member',
+      request: async ({ send, provider, mail }) => {
         const token = await provider.issue('m-both');
-        const request = await ask({
+        const { body } = await send({
           query: 'mutation { requestEmailChange(email: "alpha.only@example.com") { accepted } }',
           token,
         });
-        expect(request.body).toEqual({ data: { requestEmailChange: { accepted: true } } });
-        while (mail().length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
-        const [proof] = /ec_[\w-]+/.exec(mail().at(-1) ?? '') ?? [];
+        expect(body).toEqual({ data: { requestEmailChange: { accepted: true } } });
+        const email = await until(() => mail().at(-1));
+        const [proof] = /ec_[\w-]+/.exec(email) ?? [];
         return {
           query: 'mutation ($token: String!) { confirmEmailChange(token: $token) { email } }',
           variables: { token: proof },
@@ -492,26 +510,26 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
   ],
   INTERNAL_SERVER_ERROR: [
     {
-      name: 'a program in the store makes no sense',
-      ask: async ({ stores }) => {
+      name: 'an invalid program in the store',
+      request: async ({ stores }) => {
         const key = await addPartner(stores.keys, { partnerId: 'broken' });
         await stores.members.enroll({
           partnerId: 'broken',
           address: { typed: 'x@example.com', canonical: 'x@example.com' },
         });
-        // Cast: the store is given what no command would write.
+        // Cast: no command would write such a program.
         await stores.standings.putProgram('broken', {
           membershipYear: { start: '01-01', timeZone: 'UTC' },
         } as never);
         return { query: '{ a: memberByEmail(email: "x@example.com") { tier } }', key };
       },
-      also: ({ body: { errors } }) =>
+      check: ({ body: { errors } }) =>
         expect(errors?.[0]?.message).toBe(ERRORS.INTERNAL_SERVER_ERROR.message),
     },
   ],
 };
 
-/** A key with another checksum. */
-function miscounted(key: string): string {
+/** The key with a wrong checksum. */
+function withWrongChecksum(key: string): string {
   return key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
 }

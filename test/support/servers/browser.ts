@@ -1,8 +1,8 @@
-// A real headless Chromium for tests, the one on PATH; start.ts installs Debian's where it is missing and may be.
+// Starts the headless Chromium on PATH for tests. setup.ts installs Debian's if there is none.
 import type { Browser } from 'playwright-core';
 import { findCommand } from './debian.ts';
 
-// A browser that calls nobody but the pages that it is told to open.
+// Keeps the browser from requesting anything but the pages that a test opens.
 const QUIET = [
   '--no-sandbox',
   '--disable-gpu',
@@ -14,16 +14,16 @@ const QUIET = [
   '--disable-dev-shm-usage',
 ];
 
-/** The path of a Chromium, or undefined where PATH has none. */
+/** The path of a Chromium, or undefined if PATH has none. */
 export function findBrowser(): string | undefined {
   return findCommand('chromium') ?? findCommand('chromium-browser') ?? findCommand('google-chrome');
 }
 
-/** Starts it. Rejects where the machine has none. */
+/** Rejects if the machine has no Chromium. */
 export async function startBrowser(): Promise<Browser> {
   const executablePath = findBrowser();
   if (executablePath === undefined)
     throw new Error('this test needs Chromium: install it so that chromium is on PATH');
   const { chromium } = await import('playwright-core');
-  return chromium.launch({ executablePath, args: QUIET });
+  return chromium.launch({ executablePath, args: QUIET, timeout: 90_000 });
 }

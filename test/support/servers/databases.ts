@@ -1,8 +1,8 @@
-// The MongoDB and the Redis of this test run, and databases of their own for tests.
+// The MongoDB and the Redis server of this test run, and databases for single tests.
 import { randomBytes } from 'node:crypto';
 import { MongoClient } from 'mongodb';
 
-/** The MongoDB-compatible server of this run, without a database. Throws where the machine has none. */
+/** The MongoDB-compatible server of this run, without a database name. Throws if there is none. */
 export function mongodbUrl(): string {
   const url = process.env.MONGODB_URL;
   if (!url)
@@ -12,7 +12,10 @@ export function mongodbUrl(): string {
   return url;
 }
 
-/** The Redis of this run, shared by all tests: keys have to be a test's own. Throws where the machine has none. */
+/**
+ * The Redis server of this run. All tests share it, so keys must be unique. Throws if there is
+ * none.
+ */
 export function redisUrl(): string {
   const url = process.env.REDIS_URL;
   if (!url)
@@ -22,7 +25,7 @@ export function redisUrl(): string {
   return url;
 }
 
-/** A database that no other test uses, empty; `drop` removes it. */
+/** An empty database that no other test uses; `drop` removes it. */
 export function freshMongodbUrl(): { url: string; drop(): Promise<void> } {
   const url = new URL(mongodbUrl());
   url.pathname = `/t_${randomBytes(8).toString('hex')}`;

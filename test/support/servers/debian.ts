@@ -1,10 +1,10 @@
-// Installs Debian packages where the machine allows it: Debian, as root.
+// Installs Debian packages if the machine allows it, that is, on Debian as root.
 import { existsSync } from 'node:fs';
 import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { run } from './process.ts';
 
-/** The path of a command, or undefined where PATH does not have it. */
+/** The path of a command, or undefined if it is not on PATH. */
 export function findCommand(name: string): string | undefined {
   const folders = (process.env.PATH ?? '').split(delimiter);
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
@@ -18,13 +18,16 @@ export async function isDebianRoot(): Promise<boolean> {
   );
 }
 
-/** Installs the package that has this command, of the same name, unless it is there already. Starts no service of it. */
+/**
+ * Installs the package that has the same name as this command, unless the command is there already.
+ * Starts none of the package's services.
+ */
 export async function aptInstall(name: string): Promise<void> {
   if (findCommand(name)) return;
-  // Asked by Debian's packages before they start a service; 101 is "not here".
+  // Debian's packages run this script before they start a service; exit code 101 forbids the start.
   const policy = '/usr/sbin/policy-rc.d';
-  const own = !existsSync(policy);
-  if (own) {
+  const needsPolicy = !existsSync(policy);
+  if (needsPolicy) {
     await writeFile(policy, '#!/bin/sh\nexit 101\n');
     await chmod(policy, 0o755);
   }
@@ -39,6 +42,6 @@ export async function aptInstall(name: string): Promise<void> {
       name,
     ]);
   } finally {
-    if (own) await rm(policy);
+    if (needsPolicy) await rm(policy);
   }
 }

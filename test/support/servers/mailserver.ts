@@ -1,4 +1,4 @@
-// A mail server for tests: takes mail, refuses it, or is down.
+// A mail server for tests, which accepts mail, rejects it, or is down.
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import PostalMime, { type Email } from 'postal-mime';
@@ -9,16 +9,21 @@ export type MailServer = {
   url: string;
   /** What has arrived, oldest first; `recipients` are those of the envelope. */
   mails: (Email & { recipients: string[] })[];
-  /** What it says to the next mails: a reply code of SMTP, or undefined to take them. */
+  /** Rejects all mail from now on with an SMTP reply code, or accepts it again if undefined. */
   refuse(code: number | undefined): void;
   down(): Promise<void>;
   up(): Promise<void>;
 };
 
+/** Starts it on a free port of 127.0.0.1. */
 export async function startMailServer(): Promise<MailServer> {
   const mails: MailServer['mails'] = [];
   let refusal: number | undefined;
   let server: SMTPServer | undefined;
+
+  async function receive(message: Buffer, recipients: string[]): Promise<void> {
+    mails.push({ ...(await PostalMime.parse(message)), recipients });
+  }
 
   async function up(port: number): Promise<number> {
     server = new SMTPServer({
@@ -27,21 +32,17 @@ export async function startMailServer(): Promise<MailServer> {
       onData(stream, session, callback) {
         const parts: Buffer[] = [];
         stream.on('data', (part: Buffer) => parts.push(part));
-        stream.on('end', async () => {
+        stream.on('end', () => {
           if (refusal !== undefined)
             return callback(Object.assign(new Error('refused'), { responseCode: refusal }));
-          const mail = await PostalMime.parse(Buffer.concat(parts));
-          mails.push({
-            ...mail,
-            recipients: session.envelope.rcptTo.map(({ address }) => address),
-          });
-          callback();
+          const recipients = session.envelope.rcptTo.map(({ address }) => address);
+          receive(Buffer.concat(parts), recipients).then(() => callback(), callback);
         });
       },
     });
     server.listen(port, '127.0.0.1');
     await once(server.server, 'listening');
-    // A server that listens on a port has such an address.
+    // Cast: a server that listens on a port has such an address.
     return (server.server.address() as AddressInfo).port;
   }
 
@@ -57,7 +58,7 @@ export async function startMailServer(): Promise<MailServer> {
   };
 }
 
-/** The token in a letter's link. */
+/** The token in an email's link, or 'none'. */
 export function tokenIn(text: string | undefined): string {
   return /[?&]token=([\w-]+)/.exec(text ?? '')?.[1] ?? 'none';
 }

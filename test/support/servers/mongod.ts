@@ -1,11 +1,11 @@
-// Starts MongoDB's own server, for machines that have one.
+// Starts MongoDB's own server on machines that have one.
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from './port.ts';
 import { startProcess } from './process.ts';
 
-/** Starts mongod with fresh data on a free port of 127.0.0.1. Needs mongod on PATH. */
+/** Starts mongod without data on a free port of 127.0.0.1. Needs mongod on PATH. */
 export async function startMongod(): Promise<{ url: string; stop(): Promise<void> }> {
   const port = await freePort();
   const folder = await mkdtemp(join(tmpdir(), 'mongod-'));

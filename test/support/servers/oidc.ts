@@ -1,4 +1,5 @@
-// An identity provider for tests, a real one (oidc-provider): `oidc.ts PORT KEYS`, its private keys a JWK Set; prints a line per request.
+// Runs the npm package oidc-provider for tests and prints a line for each request.
+// Usage: oidc.ts PORT KEYS, where KEYS is a JWK Set of private keys.
 import { createServer } from 'node:http';
 // @ts-expect-error: the package brings no types.
 import Provider from 'oidc-provider';
@@ -9,7 +10,7 @@ const ALGORITHMS = ['RS256', 'ES256', 'EdDSA'];
 
 const provider = new Provider(issuer, {
   jwks: JSON.parse(keys),
-  // The ID tokens of each client are signed in another way.
+  // One client for each signing algorithm.
   clients: ALGORITHMS.map((alg) => ({
     client_id: `loyalty-${alg}`,
     client_secret: 'a secret that the test knows',
@@ -22,17 +23,17 @@ const provider = new Provider(issuer, {
   cookies: { keys: ['a key of the test'] },
   features: { devInteractions: { enabled: false } },
   interactions: { url: (_: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
-  // Whoever is hinted at signs in, as the account of that name and the member of that id.
+  // Signs in as the account that login_hint names. Its member id is the name without `account-`.
   findAccount: (_: unknown, accountId: string) => ({
     accountId,
     claims: () => ({ sub: accountId, loyalty_id: accountId.replace('account-', '') }),
   }),
 });
 
-const answer = provider.callback();
+const handle = provider.callback();
 createServer(async (request, response) => {
   console.error(`${request.method} ${request.url?.split('?', 1)[0]}`);
-  if (!request.url?.startsWith('/interaction/')) return answer(request, response);
+  if (!request.url?.startsWith('/interaction/')) return handle(request, response);
   const { prompt, params, session } = await provider.interactionDetails(request, response);
   if (prompt.name === 'login')
     return provider.interactionFinished(request, response, {

@@ -1,4 +1,4 @@
-// Finds a free port for servers that cannot be told to take any.
+// Finds a free port for servers that cannot choose one themselves.
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 

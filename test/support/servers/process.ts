@@ -1,4 +1,4 @@
-// Starts server processes for tests so that none outlives the process that asked for it, however that one ends.
+// Starts server processes for tests. None outlives the process that started it, however that ends.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
@@ -7,35 +7,42 @@ export type ServerCommand = {
   command: string;
   args: string[];
   env?: Record<string, string>;
-  /** How its end is asked for; KILL unless told. What has not ended 30 seconds later is killed. */
+  /** The signal that ends it, KILL by default. If it still runs 30 seconds later, it is killed. */
   signal?: 'KILL' | 'QUIT' | 'TERM';
-  /** A folder to remove once it has ended. */
+  /** A folder to remove after it has ended. */
   folder?: string;
 };
 
 export type ServerProcess = {
   /** The server's own process id. */
   pid: number;
-  /** Waits until it has written what the pattern says, and gives the match. Rejects with what it wrote instead, where it ends first or takes over 90 seconds. */
+  /**
+   * Resolves with the match when its output matches the pattern. Rejects with its output if it ends
+   * first or takes over 90 seconds.
+   */
   wrote(pattern: RegExp): Promise<RegExpExecArray>;
-  /** The end of what it wrote so far. */
+  /** The last part of its output so far. */
   output(): string;
-  /** Resolves once it has ended, by itself or not. */
+  /** Resolves when it has ended, for whatever reason. */
   ended: Promise<void>;
-  /** Ends it, waits for that, removes its folder and gives its exit code, 128 and the signal's number where a signal ended it. A second call does nothing more. */
+  /**
+   * Ends it and removes its folder. Resolves with its exit code, which is 128 plus the signal's
+   * number if a signal ended it. Calling it again has no further effect.
+   */
   stop(): Promise<number>;
 };
 
 const START_TIMEOUT_MS = 90_000;
 // Longer than the 25 seconds that the service gives its requests to finish.
 const PATIENCE_SECONDS = 30;
-// Messages need the end of what was written, never all of a chatty server's output.
+// Error messages need only the last part of a chatty server's output.
 const KEPT_CHARACTERS = 16_384;
 
-// The guard lives in a session of its own, so that Ctrl-C passes it by, and ends the server when its standard input closes:
-// when stop() says so, and as well when the process that asked dies, of a SIGKILL too.
-// The guard lets go of standard error, so that its end is the end of the server. Its alarm is killed: a shell that is about to become
-// `sleep` loses a SIGTERM, and the alarm would live on, with the test's pipes in its hands.
+// The guard runs in a session of its own, so Ctrl-C does not reach it. It ends the server when its
+// standard input closes, which happens when stop() is called or this process dies, even of SIGKILL.
+// It closes its standard error, so that only the server holds the pipe and the pipe's end is the
+// server's end. Its alarm must be killed: a shell that is about to become `sleep` loses a SIGTERM,
+// so the alarm would stay alive and keep the test's pipes open.
 const GUARD = `
 signal=$1 patience=$2 folder=$3; shift 3
 "$@" >&2 &
@@ -52,7 +59,7 @@ kill $!
 exit $code
 `;
 
-/** Starts a server. Resolves as soon as it runs, which is before it is ready. */
+/** Starts a server. Resolves when the process exists, before the server is ready. */
 export async function startProcess({
   command,
   args,
@@ -86,10 +93,10 @@ export async function startProcess({
           const found = pattern.exec(output);
           if (found) settle(() => resolve(found));
         };
-        const give = (why: string) => () =>
+        const fail = (why: string) => () =>
           settle(() => reject(new Error(`${command} ${why}: ${output}`)));
-        const timer = setTimeout(give('was not ready in time'), START_TIMEOUT_MS);
-        const end = give('ended');
+        const timer = setTimeout(fail('was not ready in time'), START_TIMEOUT_MS);
+        const end = fail('ended');
         const settle = (done: () => void) => {
           clearTimeout(timer);
           guard.stderr.off('data', look).off('close', end);
@@ -107,7 +114,9 @@ export async function startProcess({
   };
 }
 
-/** Runs a command to its end and gives its standard output. Rejects with the end of what it wrote where it fails. */
+/**
+ * Resolves with a command's standard output. Rejects with the last part of all output if it fails.
+ */
 export async function run(command: string, args: string[], input = ''): Promise<string> {
   const child = spawn(command, args, { timeout: 600_000, killSignal: 'SIGKILL' });
   child.stdin.on('error', () => undefined).end(input);

@@ -1,12 +1,15 @@
-// An identity provider for tests: publishes a key set and signs what it is told to.
+// A minimal identity provider for tests: it publishes a key set and signs any claims.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 
 export type Provider = {
-  /** The settings that make it the service's provider. */
+  /** The settings with which the service trusts this provider. */
   env: Record<string, string>;
-  /** An ID token of a member, valid for an hour; `claims` are added or replaced, those that are undefined left out. */
+  /**
+   * A member's ID token, valid for an hour. `claims` add to the usual ones, replace them, or omit
+   * them if undefined.
+   */
   issue(memberId: string, claims?: JWTPayload): Promise<string>;
   close(): void;
 };

@@ -1,23 +1,23 @@
-// A wire to a server that a test can hold still or cut, as a network does.
+// A TCP proxy in front of a server, which a test can freeze or disconnect as a network does.
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-export type Wire = {
-  /** The server's address, over this wire. */
+export type TcpProxy = {
+  /** The server's URL with the proxy's address. */
   url: string;
-  /** Connections stay open and carry nothing. */
-  hold(): void;
-  /** Connections end, and new ones are refused. */
-  cut(): Promise<void>;
-  /** Carries again what was held; what was cut may be connected again. */
-  mend(): Promise<void>;
+  /** Keeps connections open but forwards nothing. */
+  freeze(): void;
+  /** Closes connections and refuses new ones. */
+  disconnect(): Promise<void>;
+  /** Forwards again, what was frozen included, and accepts connections again. */
+  restore(): Promise<void>;
   close(): Promise<void>;
 };
 
-/** Lays a wire to the server of an address such as mongodb://127.0.0.1:27017/name. */
-export async function layWire(address: string): Promise<Wire> {
-  const target = new URL(address);
+/** Starts a proxy to the server of a URL such as mongodb://127.0.0.1:27017/name. */
+export async function startProxy(serverUrl: string): Promise<TcpProxy> {
+  const target = new URL(serverUrl);
   const sockets = new Set<Socket>();
-  let held = false;
+  let frozen = false;
   const server = createServer((near) => {
     const far = connect(Number(target.port), target.hostname);
     for (const [socket, other] of [
@@ -31,12 +31,12 @@ export async function layWire(address: string): Promise<Wire> {
         other.destroy();
       });
       socket.on('error', () => undefined);
-      if (held) socket.pause();
+      if (frozen) socket.pause();
     }
   });
   const listen = (port: number) =>
     new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  const cut = () =>
+  const disconnect = () =>
     new Promise<void>((resolve) => {
       server.close(() => resolve());
       for (const socket of sockets) socket.destroy();
@@ -44,22 +44,22 @@ export async function layWire(address: string): Promise<Wire> {
   await listen(0);
   // Cast: a server that listens on a port has an address with a port.
   const { port } = server.address() as AddressInfo;
-  const url = new URL(address);
+  const url = new URL(serverUrl);
   url.host = `127.0.0.1:${port}`;
-  // What the server says of its own address would lead around the wire.
+  // Otherwise the driver would connect to the address that the server reports, past the proxy.
   url.searchParams.set('directConnection', 'true');
   return {
     url: url.href,
-    hold() {
-      held = true;
+    freeze() {
+      frozen = true;
       for (const socket of sockets) socket.pause();
     },
-    cut,
-    async mend() {
-      held = false;
+    disconnect,
+    async restore() {
+      frozen = false;
       for (const socket of sockets) socket.resume();
       if (!server.listening) await listen(port);
     },
-    close: cut,
+    close: disconnect,
   };
 }

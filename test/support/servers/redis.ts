@@ -1,4 +1,4 @@
-// Starts Redis servers on free ports, and lets a test pause, kill and restart the one that is its own.
+// Starts Redis servers on free ports, which a test can pause, kill and restart.
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,21 +6,21 @@ import { freePort } from './port.ts';
 import { startProcess } from './process.ts';
 
 export type OwnRedis = {
-  /** Stays the same over restarts. */
+  /** Stays the same across restarts. */
   url: string;
-  /** The process id; another after a restart. */
+  /** The process id, which changes with a restart. */
   readonly pid: number;
-  /** Holds the process still: connections stay open, nothing is answered. */
+  /** Suspends the process: connections stay open, and nothing is answered. */
   pause(): void;
   resume(): void;
-  /** Ends it as a crash would; what it kept is gone. */
+  /** Ends it as a crash would. Its data is lost. */
   kill(): Promise<void>;
-  /** Starts it again, empty, on the same port. */
+  /** Starts it again on the same port, without data. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 };
 
-/** Starts a Redis that keeps nothing on disk, on a free port of 127.0.0.1. Needs redis-server on PATH. */
+/** Starts a Redis without persistence on a free port of 127.0.0.1. Needs redis-server on PATH. */
 export async function startRedis(): Promise<OwnRedis> {
   const port = await freePort();
   let server = await start(port);

@@ -1,15 +1,17 @@
-// What the test support promises: servers of one's own, and none of them left behind.
+// The servers that tests start: they are theirs alone, and none outlives the tests.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
 import { temporaryFolder } from '../folder.ts';
+import { until } from '../until.ts';
 import { freshMongodbUrl, redisUrl } from './databases.ts';
 import { startRedis } from './redis.ts';
 
-test('a fresh database is empty, and gone once it is dropped', async () => {
+test('a fresh database is empty, and drop removes it', async () => {
   const fresh = freshMongodbUrl();
   const client = await new MongoClient(fresh.url).connect();
   const names = async () =>
@@ -26,14 +28,14 @@ test("the run's Redis answers", async () => {
   expect(await ping(redisUrl())).toBe('+PONG');
 });
 
-test('an own Redis answers again on the same address after a pause and after a crash', async () => {
+test('a Redis answers again at the same address after a pause and after a crash', async () => {
   const redis = await startRedis();
   expect(await ping(redis.url)).toBe('+PONG');
   redis.pause();
-  const late = ping(redis.url);
-  expect(await Promise.race([late, soon('nothing yet')])).toBe('nothing yet');
+  const delayed = ping(redis.url);
+  expect(await Promise.race([delayed, pause(100, 'no answer yet')])).toBe('no answer yet');
   redis.resume();
-  expect(await late).toBe('+PONG');
+  expect(await delayed).toBe('+PONG');
   await redis.kill();
   await expect(ping(redis.url)).rejects.toThrow('ECONNREFUSED');
   await redis.restart();
@@ -42,23 +44,23 @@ test('an own Redis answers again on the same address after a pause and after a c
   await expect(ping(redis.url)).rejects.toThrow('ECONNREFUSED');
 });
 
-test('a server and its folder are gone after the process that started it was killed', async () => {
+test('a server and its folder are gone after the process that started it is killed', async () => {
   const folder = temporaryFolder();
   const script = `
     const { startProcess } = require('${join(import.meta.dirname, 'process.ts')}');
     startProcess({ command: 'sh', args: ['-c', 'echo up; exec sleep 1000'], folder: '${folder.path}' }).then((server) => console.log(server.pid));
   `;
-  const asker = spawn(
+  const starter = spawn(
     process.execPath,
     ['--import', 'tsx', '--input-type=commonjs', '-e', script],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
     },
   );
-  const [pid] = await once(asker.stdout, 'data');
+  const [pid] = await once(starter.stdout, 'data');
   expect(isRunning(Number(pid))).toBe(true);
-  asker.kill('SIGKILL');
-  await eventually(() => !isRunning(Number(pid)) && !existsSync(folder.path));
+  starter.kill('SIGKILL');
+  await until(() => !isRunning(Number(pid)) && !existsSync(folder.path));
 });
 
 async function ping(url: string): Promise<string> {
@@ -76,10 +78,4 @@ function isRunning(pid: number): boolean {
   } catch {
     return false;
   }
-}
-
-const soon = <T>(value: T) => new Promise<T>((resolve) => setTimeout(resolve, 100, value));
-
-async function eventually(holds: () => boolean): Promise<void> {
-  while (!holds()) await soon(undefined);
 }

@@ -1,6 +1,6 @@
-// The calls of partners and members as functions, each of which gives what came back or the code of the error.
-import type { Ask } from './client.ts';
-import { type ENGINES, type Stage, startInProcess } from './inprocess.ts';
+// The API's operations as functions. Each resolves with the result, or with the error's code.
+import type { ApiRequest } from './client.ts';
+import { type ENGINES, type InProcessService, startInProcess } from './inprocess.ts';
 import type { PartnerId } from './testdata.ts';
 
 export type Read = {
@@ -26,7 +26,7 @@ export const NOON = new Date('2026-05-15T12:00:00Z');
 
 export type Calls = ReturnType<typeof createCalls>;
 
-/** Starts a service on an engine, at a time that the test may set: `at.now`. */
+/** Starts the service on an engine. Tests set its clock with `at.now`. */
 export async function startWithCalls(engine: (typeof ENGINES)[number]): Promise<Calls> {
   const at = { now: NOON };
   return createCalls(
@@ -35,34 +35,34 @@ export async function startWithCalls(engine: (typeof ENGINES)[number]): Promise<
   );
 }
 
-function createCalls(stage: Stage, at: { now: Date }) {
+function createCalls(service: InProcessService, at: { now: Date }) {
   let count = 0;
 
-  async function ask<T>(
+  async function execute<T>(
     query: string,
     variables: Record<string, unknown>,
-    as: Pick<Ask, 'key' | 'token'> = {},
+    as: Pick<ApiRequest, 'key' | 'token'> = {},
   ): Promise<T | string> {
-    const { body, code } = await stage.ask({ query, variables, ...as });
-    // Cast: the schema promises it where there is no error.
+    const { body, code } = await service.send({ query, variables, ...as });
+    // Cast: the schema guarantees it if there is no error.
     return code ?? (body.data?.read as T);
   }
 
-  const as = (partner: PartnerId) => ({ key: stage.keys[partner] });
+  const as = (partner: PartnerId) => ({ key: service.keys[partner] });
 
   return {
-    stage,
+    service,
     at,
-    ask,
+    execute,
     as,
     byEmail: (email: string, partner: PartnerId = 'alpha') =>
-      ask<Read>(BY_EMAIL, { email }, as(partner)),
+      execute<Read>(BY_EMAIL, { email }, as(partner)),
     byExternalId: (externalId: string, partner: PartnerId = 'alpha') =>
-      ask<Read>(BY_EXTERNAL_ID, { externalId }, as(partner)),
+      execute<Read>(BY_EXTERNAL_ID, { externalId }, as(partner)),
     end: (memberId: string, partner: PartnerId = 'alpha') =>
-      ask<{ memberId: string }>(END, { memberId }, as(partner)),
+      execute<{ memberId: string }>(END, { memberId }, as(partner)),
     async enroll(input: Record<string, unknown>, partner: PartnerId = 'alpha'): Promise<Enrolled> {
-      const enrolled = await ask<{ created: boolean; member: Read }>(
+      const enrolled = await execute<{ created: boolean; member: Read }>(
         ENROLL,
         { input },
         as(partner),
@@ -71,8 +71,8 @@ function createCalls(stage: Stage, at: { now: Date }) {
         ? { code: enrolled }
         : { created: enrolled.created, ...enrolled.member };
     },
-    /** A local part of an address that no other test uses. */
-    fresh(): string {
+    /** A local part that no other test uses in an address. */
+    freshName(): string {
       count += 1;
       return `fresh${count}`;
     },
@@ -80,6 +80,6 @@ function createCalls(stage: Stage, at: { now: Date }) {
 }
 
 /** The member's id, or the code of the error. */
-export function idOf(read: Read | string): string {
+export function memberIdOf(read: Read | string): string {
   return typeof read === 'string' ? read : read.memberId;
 }

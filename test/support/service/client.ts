@@ -1,6 +1,6 @@
-// A client of the API as partners write one: real HTTP, one function to ask with.
+// An HTTP client of the API, as a partner would write one.
 
-export type Ask = {
+export type ApiRequest = {
   query?: unknown;
   variables?: unknown;
   operationName?: unknown;
@@ -9,34 +9,38 @@ export type Ask = {
   /** Sent as a bearer token. */
   token?: string;
   requestId?: string;
-  /** Added to the headers, or in place of them; undefined leaves one out. */
+  /** Added to the headers, or replacing them; undefined omits one. */
   headers?: Record<string, string | undefined>;
   method?: string;
   path?: string;
-  /** In place of the JSON of query, variables and operationName. */
+  /** Replaces the JSON of query, variables and operationName. */
   body?: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
 };
 
-export type AnswerError = {
+export type ResponseError = {
   message: string;
   path?: (string | number)[];
   extensions: { code: string; requestId: string };
 };
 
-export type Answer = {
+export type ApiResponse = {
   status: number;
   headers: Headers;
-  /** The body as it came. */
+  /** The body as received. */
   text: string;
-  /** The same as JSON; empty where it is none. */
-  body: { data?: Record<string, unknown> | null; errors?: AnswerError[]; correctEndpoint?: string };
+  /** The body as JSON, or empty if it is not JSON. */
+  body: {
+    data?: Record<string, unknown> | null;
+    errors?: ResponseError[];
+    correctEndpoint?: string;
+  };
   /** The code of the first error. */
   code?: string;
 };
 
-export type Client = (ask: Ask) => Promise<Answer>;
+export type Client = (request: ApiRequest) => Promise<ApiResponse>;
 
-/** A client of the service at `url`, an origin. `key` is sent where a call names no credential of its own. */
+/** A client of the service at `url`, an origin. It sends `key` if a request has no credential. */
 export function createClient(url: string, key?: string): Client {
   return async ({
     query,
@@ -44,25 +48,25 @@ export function createClient(url: string, key?: string): Client {
     operationName,
     method = 'POST',
     path = '/graphql',
-    ...ask
+    ...request
   }) => {
-    const own = ask.key ?? (ask.token === undefined ? key : undefined);
+    const partnerKey = request.key ?? (request.token === undefined ? key : undefined);
     const headers = Object.entries({
       'content-type': 'application/json',
-      'x-partner-api-key': own,
-      authorization: ask.token === undefined ? undefined : `Bearer ${ask.token}`,
-      'x-request-id': ask.requestId,
-      ...ask.headers,
+      'x-partner-api-key': partnerKey,
+      authorization: request.token === undefined ? undefined : `Bearer ${request.token}`,
+      'x-request-id': request.requestId,
+      ...request.headers,
     }).filter((header): header is [string, string] => header[1] !== undefined);
-    const body = ask.body ?? JSON.stringify({ query, variables, operationName });
-    const bodiless = method === 'GET' || method === 'HEAD';
-    // Cast: fetch takes a stream where duplex is told, which its types do not know.
+    const body = request.body ?? JSON.stringify({ query, variables, operationName });
+    const hasBody = method !== 'GET' && method !== 'HEAD';
+    // Cast: fetch needs duplex to send a stream, but its types do not have it.
     const init = {
       method,
       headers,
       redirect: 'manual',
       duplex: 'half',
-      ...(!bodiless && { body: asBytes(body) }),
+      ...(hasBody && { body: asBytes(body) }),
     } as RequestInit;
     const response = await fetch(url + path, init);
     const text = await response.text();
@@ -77,7 +81,7 @@ export function createClient(url: string, key?: string): Client {
   };
 }
 
-/** The headers of a budget, in both generations. */
+/** The headers that report a budget, in both generations. */
 export const BUDGET_HEADERS = [
   'ratelimit-limit',
   'ratelimit-remaining',
@@ -86,17 +90,19 @@ export const BUDGET_HEADERS = [
   'ratelimit-policy',
 ];
 
-/** The names of the budget's headers that an answer has. */
-export function budgetHeaders({ headers }: Answer): string[] {
+/** The names of the budget headers in a response. */
+export function budgetHeaders({ headers }: ApiResponse): string[] {
   return BUDGET_HEADERS.filter((name) => headers.has(name));
 }
 
-// A string would have fetch add a content-type of its own.
-function asBytes(body: NonNullable<Ask['body']>): Exclude<NonNullable<Ask['body']>, string> {
+// For a string, fetch would add a content-type.
+function asBytes(
+  body: NonNullable<ApiRequest['body']>,
+): Exclude<NonNullable<ApiRequest['body']>, string> {
   return typeof body === 'string' ? Buffer.from(body) : body;
 }
 
-function parse(text: string): Answer['body'] {
+function parse(text: string): ApiResponse['body'] {
   try {
     return JSON.parse(text);
   } catch {

@@ -1,26 +1,26 @@
-// The service in processes of its own, filled with the world, and a client that asks it.
+// The service in separate processes with test data, and a client for it.
 
 import { type Provider, startProvider } from '../servers/provider.ts';
 import { startRedis } from '../servers/redis.ts';
 import { type Client, createClient } from './client.ts';
-import { SHAPES, type Shape, type Stack, startStack } from './stack.ts';
-import { fillWorld, type PartnerId } from './testdata.ts';
+import { DEPLOYMENTS, type Deployment, type Stack, startStack } from './stack.ts';
+import { fillStores, type PartnerId } from './testdata.ts';
 
-export type Started = {
+export type DeployedService = {
   stack: Stack;
-  /** A key of each partner of the world. */
+  /** A key for each partner in the test data. */
   keys: Record<PartnerId, string>;
   provider: Provider;
-  /** Asks the first gateway, as alpha where a call names no other credential. */
-  ask: Client;
+  /** Sends a request to the first gateway, with alpha's key if it has no credential. */
+  send: Client;
   close(): Promise<void>;
 };
 
-/** Starts it in a shape. `env` are settings of every process beside its own. */
-export async function startFilled(
-  shape: Shape,
+/** Starts it. `env` adds to the settings of every process. */
+export async function startDeployed(
+  deployment: Deployment,
   env: Record<string, string> = {},
-): Promise<Started> {
+): Promise<DeployedService> {
   const opened: (() => unknown)[] = [];
   const close = async () => {
     for (let last = opened.pop(); last !== undefined; last = opened.pop()) await last();
@@ -28,17 +28,17 @@ export async function startFilled(
   try {
     const provider = await startProvider();
     opened.push(provider.close);
-    const own: Record<string, string> = { ...provider.env };
-    if (SHAPES[shape].servers && env.REDIS_URL === undefined) {
-      // The members have the same ids in every world, and with them the same counters.
+    const defaults: Record<string, string> = { ...provider.env };
+    if (DEPLOYMENTS[deployment].servers && env.REDIS_URL === undefined) {
+      // The test data has the same member ids everywhere, so they would share counters.
       const redis = await startRedis();
       opened.push(redis.stop);
-      own.REDIS_URL = redis.url;
+      defaults.REDIS_URL = redis.url;
     }
-    const stack = await startStack(shape, { ...own, ...env });
+    const stack = await startStack(deployment, { ...defaults, ...env });
     opened.push(stack.close);
-    const keys = await fillWorld(stack.stores);
-    return { stack, keys, provider, ask: createClient(stack.gateway.url, keys.alpha), close };
+    const keys = await fillStores(stack.stores);
+    return { stack, keys, provider, send: createClient(stack.gateway.url, keys.alpha), close };
   } catch (error) {
     await close();
     throw error;

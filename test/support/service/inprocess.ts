@@ -1,4 +1,4 @@
-// The service in the test's own process, behind real HTTP, on stores of its own that the test may write to.
+// The service in the test's process, served over HTTP, on stores that the test may write to.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openKeyStore, serveGateway } from '@partner-loyalty/gateway';
@@ -15,29 +15,29 @@ import { temporaryFolder } from '../folder.ts';
 import { freshMongodbUrl } from '../servers/databases.ts';
 import { type Provider, startProvider } from '../servers/provider.ts';
 import { type Client, createClient } from './client.ts';
-import { fillWorld, type PartnerId, type Stores } from './testdata.ts';
+import { fillStores, type PartnerId, type Stores } from './testdata.ts';
 
-export type Stage = {
+export type InProcessService = {
   /** The origin of the service. */
   url: string;
   adminUrl: string;
   stores: Stores;
-  /** A key of each partner of the world. */
+  /** A key for each partner in the test data. */
   keys: Record<PartnerId, string>;
   provider: Provider;
-  /** What the subgraphs have asked of their stores, the latest last: `members.memberByEmail`. */
+  /** The subgraphs' calls to their stores, oldest first, such as `members.memberByEmail`. */
   calls: string[];
-  /** The mail that was sent, the latest last, as it stands in the outbox. */
+  /** The emails in the outbox folder, oldest first. */
   mail(): string[];
-  /** Asks as alpha where a call names no other credential. */
-  ask: Client;
+  /** Sends a request, with alpha's key if it has no credential. */
+  send: Client;
   close(): Promise<void>;
 };
 
-/** The engines that the stores may be on. */
+/** The engines that the stores can run on. */
 export const ENGINES = ['the embedded store', 'MongoDB'] as const;
 
-/** Starts it, filled with the world. `env` are its settings beside those of its own; `now` is the time that standings go by. */
+/** Starts it with test data. `env` adds to its settings; `now` is the clock of the standings. */
 export async function startInProcess({
   engine = ENGINES[0],
   env = {},
@@ -48,11 +48,11 @@ export async function startInProcess({
   env?: Record<string, string>;
   now?: () => Date;
   log?: Log;
-} = {}): Promise<Stage> {
+} = {}): Promise<InProcessService> {
   const folder = temporaryFolder();
   const provider = await startProvider();
   const opened: (() => unknown)[] = [folder.remove, provider.close];
-  const own: Record<string, string> = {
+  const defaults: Record<string, string> = {
     PORT: '0',
     ADMIN_PORT: '0',
     DATA_DIR: folder.path,
@@ -60,10 +60,10 @@ export async function startInProcess({
   };
   if (engine === 'MongoDB') {
     const database = freshMongodbUrl();
-    own.MONGODB_URL = database.url;
+    defaults.MONGODB_URL = database.url;
     opened.push(database.drop);
   }
-  const settings = readSettings({ ...own, ...env }, 'all');
+  const settings = readSettings({ ...defaults, ...env }, 'all');
   const lifecycle = {
     opened: (_: string, close: () => Promise<unknown>) => void opened.push(close),
     draining: () => false,
@@ -74,19 +74,19 @@ export async function startInProcess({
     standings: await openStandingsStore(settings),
   };
   const calls: string[] = [];
-  const members = await startMembers(watched('members', stores.members, calls), settings, {
+  const members = await startMembers(recorded('members', stores.members, calls), settings, {
     log,
     metrics: createMetrics(),
   });
   const transports = {
     members: createInProcessTransport(members, log),
     standings: createInProcessTransport(
-      createStandings(watched('standings', stores.standings, calls), now),
+      createStandings(recorded('standings', stores.standings, calls), now),
       log,
     ),
   };
   opened.push(stores.keys.close, transports.members.close, transports.standings.close);
-  const keys = await fillWorld(stores, now());
+  const keys = await fillStores(stores, now());
   const { port, adminPort } = await serveGateway({
     settings,
     keyStore: stores.keys,
@@ -103,7 +103,7 @@ export async function startInProcess({
     provider,
     calls,
     mail: () => mailIn(join(folder.path, 'outbox')),
-    ask: createClient(url, keys.alpha),
+    send: createClient(url, keys.alpha),
     async close() {
       for (const close of opened.reverse()) await close();
     },
@@ -113,14 +113,14 @@ export async function startInProcess({
 function mailIn(outbox: string): string[] {
   if (!existsSync(outbox)) return [];
   const files = readdirSync(outbox).filter((name) => name.endsWith('.eml'));
-  // Long lines are broken for the journey (RFC 2045, section 6.7).
+  // Joins the lines that the encoding has split (RFC 2045, section 6.7).
   return files
     .sort()
     .map((name) => readFileSync(join(outbox, name), 'utf8').replaceAll('=\r\n', ''));
 }
 
-/** The same store, which writes down what it is asked. */
-function watched<T extends object>(name: string, store: T, calls: string[]): T {
+/** The same store, recording its calls. */
+function recorded<T extends object>(name: string, store: T, calls: string[]): T {
   return new Proxy(store, {
     get(target, method, receiver) {
       const found = Reflect.get(target, method, receiver);

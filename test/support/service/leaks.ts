@@ -1,13 +1,13 @@
-// What no answer may ever hold.
+// What no response may contain.
 
-const FAULTS: Record<string, RegExp> = {
+const LEAKS: Record<string, RegExp> = {
   'a stack trace': /\n\s+at |\.[cm]?[jt]s:\d|node:internal|node_modules/,
   'the name of a subgraph': /\b(members|standings)\b|subgraph/i,
   'the name of an engine': /mongo|lmdb|redis|documentdb|postgres|apollo|undici/i,
   'an internal field': /activePartnerIds|_entities|_service|join__|@tag|signingKeys/,
 };
 
-/** What an answer holds that it must not, by name; none where all is well. */
-export function faultsOf(text: string): string[] {
-  return Object.entries(FAULTS).flatMap(([name, pattern]) => (pattern.test(text) ? [name] : []));
+/** The leaks in a response, by name. */
+export function leaksIn(text: string): string[] {
+  return Object.entries(LEAKS).flatMap(([name, pattern]) => (pattern.test(text) ? [name] : []));
 }

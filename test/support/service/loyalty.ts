@@ -1,4 +1,4 @@
-// Runs the operator's command for tests: inside this process for speed, or as a process of its own, as an operator does.
+// Runs the operator's command for tests, in this process for speed or as a child process.
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ export type Ran = { code: number | null; stdout: string; stderr: string };
 
 const ROOT = join(import.meta.dirname, '../../..');
 
-/** Runs the command in this process. Its settings are those of `env` alone. */
+/** Runs the command in this process with the settings in `env` only. */
 export async function loyalty(env: Env, ...args: string[]): Promise<Ran> {
   const ran: Ran = { code: 0, stdout: '', stderr: '' };
   const sink = (name: 'stdout' | 'stderr') =>
@@ -32,7 +32,7 @@ export async function loyalty(env: Env, ...args: string[]): Promise<Ran> {
   return ran;
 }
 
-/** The objects that a command printed with `--json`. Throws with what went wrong where it failed. */
+/** The objects that a command prints with `--json`. Throws its error output if it fails. */
 export async function loyaltyJson(env: Env, ...args: string[]): Promise<Record<string, unknown>[]> {
   const { code, stdout, stderr } = await loyalty(env, ...args, '--json');
   if (code !== 0) throw new Error(stderr);
@@ -60,7 +60,7 @@ export function spawnLoyalty(
   return { child, ran };
 }
 
-/** This process's environment without any setting of the project, so that those of a test are the only ones. */
+/** The part of this process's environment that contains no setting of the project. */
 export function bareEnv(): NodeJS.ProcessEnv {
   const { PATH, HOME, TMPDIR } = process.env;
   return { PATH, HOME, TMPDIR };

@@ -1,41 +1,41 @@
-// What members find in their mail: the letters of a stage, and the links in them.
+// The emails that members receive, and the links in them.
 import { until } from '../until.ts';
-import type { Stage } from './inprocess.ts';
+import type { InProcessService } from './inprocess.ts';
 
-/** Has the service be its own identity provider, against what stages have otherwise. */
+/** Settings that make the service its own identity provider instead of the test's provider. */
 export const BUILT_IN = { ID_TOKEN_ISSUER: '', ID_TOKEN_AUDIENCE: '', ID_TOKEN_JWKS_URL: '' };
 
-/** The next letter to an address that arrives while it is asked for. */
-export async function mailed(
-  stage: Stage,
+/** The next email to an address after `request` has run, or 'no email' if none comes. */
+export async function nextEmail(
+  service: InProcessService,
   to: string,
-  asked: () => Promise<unknown>,
+  request: () => Promise<unknown>,
 ): Promise<string> {
-  const before = stage.mail().length;
-  await asked();
+  const before = service.mail().length;
+  await request();
   const addressed = new RegExp(`^To: <?${to.replaceAll('.', '\\.')}>?\\r?$`, 'm');
   const found = () =>
-    stage
+    service
       .mail()
       .slice(before)
-      .find((letter) => addressed.test(letter));
-  // Rather than to wait for a letter that a limit has stopped.
-  const deadline = Date.now() + 15_000;
+      .find((email) => addressed.test(email));
+  // A limit may have stopped the email, so do not wait forever.
+  const deadline = Date.now() + 60_000;
   await until(() => found() !== undefined || Date.now() > deadline);
-  return found() ?? 'no letter';
+  return found() ?? 'no email';
 }
 
 let made = 0;
 
-/** A member of alpha and beta with an address of its own, since a mailbox gets five letters in 15 minutes. */
+/** A new member of alpha and beta, since one mailbox receives at most five emails in 15 minutes. */
 export async function newMember(
-  stage: Stage,
+  service: InProcessService,
   { firstName, lastName }: { firstName?: string; lastName?: string } = {},
 ) {
   made += 1;
   const email = `member-${made}@example.com`;
   const enrollments = [{ partnerId: 'alpha' }, { partnerId: 'beta' }];
-  await stage.stores.members.importMembers([
+  await service.stores.members.importMembers([
     {
       memberId: `member-${made}`,
       address: { typed: email, canonical: email },
@@ -48,23 +48,25 @@ export async function newMember(
   return { memberId: `member-${made}`, email };
 }
 
-/** The link in a letter. */
-export function linkIn(letter: string): string {
-  return /https?:\/\/[^\s"<>]+[?&]token=[\w-]+/.exec(letter)?.[0] ?? 'no link';
+/** The link in an email, or 'no link'. */
+export function linkIn(email: string): string {
+  return /https?:\/\/[^\s"<>]+[?&]token=[\w-]+/.exec(email)?.[0] ?? 'no link';
 }
 
-/** A magic link that a partner asks for. Rejects where it is not accepted. */
+/**
+ * The magic link that a member receives when a partner requests one. Rejects if the request fails.
+ */
 export async function magicLink(
-  stage: Stage,
+  service: InProcessService,
   email: string,
   { key, to = email }: { key?: string; to?: string } = {},
 ): Promise<string> {
-  const letter = await mailed(stage, to, async () => {
-    const { body } = await stage.ask({ query: REQUEST, variables: { email }, key });
+  const received = await nextEmail(service, to, async () => {
+    const { body } = await service.send({ query: REQUEST, variables: { email }, key });
     if (JSON.stringify(body) !== '{"data":{"requestMagicLink":{"accepted":true}}}')
       throw new Error(JSON.stringify(body));
   });
-  return linkIn(letter);
+  return linkIn(received);
 }
 
 export const REQUEST =

@@ -1,27 +1,33 @@
-// Starts the service for tests as its user does, with npm start, and asks it.
+// Starts the service as its user does, with npm start.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { bareEnv, type Env } from './loyalty.ts';
 
 export type Service = {
-  /** The address of /graphql that it printed. */
+  /** The URL of /graphql that it printed. */
   endpoint: string;
-  /** All that it wrote to stdout before it was ready and since. */
+  /** All that it has printed. */
   output(): string;
-  /** Sends a signal to npm and waits for the end; the exit code, or null where a signal ended it. */
+  /**
+   * Sends npm a signal and waits for its end. Resolves with its exit code, or null if a signal
+   * ended it.
+   */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
-  /** Ends npm and all that it started, at once, if that has not happened yet. */
+  /** Kills npm and all its descendants, unless they have ended already. */
   kill(): Promise<void>;
 };
 
 const START_TIMEOUT_MS = 90_000;
 
-/** Starts everything in one process, on free ports. Resolves when it says where it is. Rejects with what it wrote where it ends before. */
+/**
+ * Starts everything in one process on free ports. Resolves when it prints its URL. Rejects with its
+ * output if it ends before that.
+ */
 export async function startService(env: Env): Promise<Service> {
   const child = spawn('npm', ['start', '--silent'], {
     cwd: join(import.meta.dirname, '../../..'),
-    detached: true, // A process group of its own, so that kill() reaches all of it.
+    detached: true, // A process group of its own lets kill() reach all descendants.
     env: { ...bareEnv(), PORT: '0', ADMIN_PORT: '0', ...env },
   });
   const ended = once(child, 'close');
@@ -32,7 +38,8 @@ export async function startService(env: Env): Promise<Service> {
   };
   let output = '';
   const endpoint = await new Promise<string>((resolve, reject) => {
-    const timer = setTimeout(kill, START_TIMEOUT_MS); // Which closes the child, and so rejects.
+    // The kill closes the child, which rejects below.
+    const timer = setTimeout(kill, START_TIMEOUT_MS);
     const read = (part: string) => {
       output += part;
       const [, found] = /(http:\S+\/graphql)\n/.exec(output) ?? [];

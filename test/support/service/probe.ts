@@ -1,50 +1,53 @@
-// A caller who is served while another one does harm.
+// A caller who must be served as usual while another one does harm.
 import type { Client } from './client.ts';
 
-/** Beyond this a service hangs. */
-const PATIENCE_MS = 10_000;
+/** A service that takes longer hangs. */
+const HANG_MS = 60_000;
 
-export type Heartbeat = {
-  /** What it asks, and what it hears each time. */
-  asked: { query: string; variables: Record<string, unknown>; requestId: string };
-  heard: string;
-  /** Does something harmful while this caller goes on asking; rejects where it is not answered, or hears something else than before. */
+export type Probe = {
+  /** The request that it sends, and the response that it expects each time. */
+  request: { query: string; variables: Record<string, unknown>; requestId: string };
+  expected: string;
+  /**
+   * Runs `harm` while sending the request again and again. Rejects if a response is missing or
+   * differs from the expected one.
+   */
   during<T>(harm: () => Promise<T>): Promise<T>;
 };
 
-/** Finds out what the service answers in good times. */
-export async function startHeartbeat(ask: Client): Promise<Heartbeat> {
+/** Records how the service responds in normal operation. */
+export async function startProbe(send: Client): Promise<Probe> {
   const query =
     'query ($email: String!) { memberByEmail(email: $email) { memberId email firstName lastName tier points } }';
-  const asked = { query, variables: { email: 'both@example.com' }, requestId: 'heartbeat' };
-  const heard = (await ask(asked)).text;
+  const request = { query, variables: { email: 'both@example.com' }, requestId: 'probe' };
+  const expected = (await send(request)).text;
   return {
-    asked,
-    heard,
+    request,
+    expected,
     async during(harm) {
       let done = false;
-      const others = (async () => {
+      const probing = (async () => {
         do {
-          const { text } = await patiently(ask(asked));
-          if (text !== heard) throw new Error(`another caller was answered with ${text}`);
+          const { text } = await orHang(send(request));
+          if (text !== expected) throw new Error(`another caller received ${text}`);
         } while (!done);
       })();
-      // Awaited below, after the harm.
-      others.catch(() => undefined);
+      // It is awaited below, after the harm.
+      probing.catch(() => undefined);
       try {
-        return await patiently(harm());
+        return await orHang(harm());
       } finally {
         done = true;
-        await others;
+        await probing;
       }
     },
   };
 }
 
-async function patiently<T>(answer: Promise<T>): Promise<T> {
+async function orHang<T>(response: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('the service does not answer')), PATIENCE_MS);
+  const hang = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('the service does not respond')), HANG_MS);
   });
-  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
+  return Promise.race([response, hang]).finally(() => clearTimeout(timer));
 }

@@ -1,4 +1,4 @@
-// Starts the real thing for tests, in processes of its own on free ports and stores of its own, in the shapes that it is deployed in.
+// Starts the service as it is deployed: in separate processes, on free ports and empty stores.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type KeyStore, openKeyStore } from '@partner-loyalty/gateway';
@@ -10,35 +10,41 @@ import { freshMongodbUrl, redisUrl } from '../servers/databases.ts';
 import { type ServerProcess, startProcess } from '../servers/process.ts';
 import { bareEnv, type Env } from './loyalty.ts';
 
-/** The shapes, and whether the subgraphs run by themselves and the stores are servers in each. */
-export const SHAPES = {
-  'in one process': { apart: false, servers: false },
-  apart: { apart: true, servers: false },
-  'apart, on MongoDB and Redis': { apart: true, servers: true },
+/** The deployments: whether subgraphs are separate processes, and whether stores are servers. */
+export const DEPLOYMENTS = {
+  'one process': { separate: false, servers: false },
+  'three processes': { separate: true, servers: false },
+  'three processes on MongoDB and Redis': { separate: true, servers: true },
 } as const;
 
-export type Shape = keyof typeof SHAPES;
+export type Deployment = keyof typeof DEPLOYMENTS;
 
-/** A process of the service: `process.kill(running.pid, …)` and `running.stop()`, a SIGTERM whose exit code it gives, are the test's to use. */
+// Cast: Object.keys loses the names.
+export const DEPLOYMENT_NAMES = Object.keys(DEPLOYMENTS) as Deployment[];
+
+/**
+ * A process of the service. Tests may send it signals with `process.kill(running.pid, …)`, or stop
+ * it with `running.stop()`, which sends SIGTERM and resolves with the exit code.
+ */
 export type Running = ServerProcess & {
-  /** Its origin, without a path. */
+  /** Its origin. */
   url: string;
   adminUrl: string;
 };
 
 export type Stack = {
-  /** The gateway, with everything else in it where the shape is one process. */
+  /** The gateway, or the one process that contains everything. */
   gateway: Running;
-  /** Where they run by themselves. */
+  /** The subgraphs, if they are separate processes. */
   members?: Running;
   standings?: Running;
-  /** Its stores, opened here, beside it. */
+  /** The same stores that the service uses, opened in the test's process. */
   stores: { keys: KeyStore; members: MembersStore; standings: StandingsStore };
-  /** The settings that reach the same stores: loyalty(stack.env, 'keys', 'create', …). */
+  /** Settings that lead to the same stores: loyalty(stack.env, 'keys', 'create', …). */
   env: Env;
-  /** Starts one more gateway on the same stores and subgraphs. It ends with the stack. */
+  /** Starts another gateway on the same stores and subgraphs. close() ends it too. */
   addGateway(env?: Env): Promise<Running>;
-  /** Ends what runs and removes what it stored. */
+  /** Ends all processes and removes all data. */
   close(): Promise<void>;
 };
 
@@ -50,9 +56,12 @@ const MAINS = {
   standings: 'subgraphs/standings/src/main.ts',
 };
 
-/** Starts it with empty stores and without demo data. `env` are settings of every process beside its own. Rejects with what a process wrote where it does not start. */
-export async function startStack(shape: Shape, env: Env = {}): Promise<Stack> {
-  const { apart, servers } = SHAPES[shape];
+/**
+ * Starts the service with empty stores and without demo data. `env` adds to the settings of every
+ * process. Rejects with the output of a process that does not start.
+ */
+export async function startStack(deployment: Deployment, env: Env = {}): Promise<Stack> {
+  const { separate, servers } = DEPLOYMENTS[deployment];
   const opened: (() => unknown)[] = [];
   const close = async () => {
     for (let last = opened.pop(); last !== undefined; last = opened.pop()) await last();
@@ -70,19 +79,19 @@ export async function startStack(shape: Shape, env: Env = {}): Promise<Stack> {
     const shared: Env = {
       DATA_DIR: folder.path,
       ...(database && { MONGODB_URL: database.url, REDIS_URL: redisUrl() }),
-      ...(apart && { SUBGRAPH_SECRET: randomBytes(24).toString('hex') }),
+      ...(separate && { SUBGRAPH_SECRET: randomBytes(24).toString('hex') }),
       ...env,
     };
     const stores = await openStores(shared, opened);
-    // Stores that an operator has written to get no demo.
+    // The service fills stores with demo data unless an operator has written to them.
     await stores.keys.setOrigin('operator');
-    const [members, standings] = apart
+    const [members, standings] = separate
       ? await Promise.all([start('members', shared), start('standings', shared)])
       : [];
     const addresses: Env =
       members && standings ? { MEMBERS_URL: members.url, STANDINGS_URL: standings.url } : {};
     const addGateway = (more: Env = {}) =>
-      start(apart ? 'gateway' : 'all', { ...shared, ...addresses, ...more });
+      start(separate ? 'gateway' : 'all', { ...shared, ...addresses, ...more });
     return {
       gateway: await addGateway(),
       members,
@@ -110,7 +119,7 @@ async function openStores(env: Env, opened: (() => unknown)[]): Promise<Stack['s
 }
 
 async function startMain(path: string, settings: Env): Promise<Running> {
-  // Node 24 runs TypeScript by itself, as in the images.
+  // Node 24 runs TypeScript without a loader, as in the images.
   const loader = Number(process.versions.node.split('.')[0]) >= 24 ? [] : ['--import', 'tsx'];
   const variables = Object.entries({
     ...bareEnv(),

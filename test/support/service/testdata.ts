@@ -1,4 +1,4 @@
-// The world that tests run in: partners, members, enrollments and activities, written to the stores as an import would.
+// The test data: partners, members, enrollments and activities, written to stores as imports do.
 import { issueKey, type KeyStore, type Partner } from '@partner-loyalty/gateway';
 import {
   type Address,
@@ -18,7 +18,7 @@ export type Stores = { keys: KeyStore; members: MembersStore; standings: Standin
 
 export type PartnerId = keyof typeof PARTNERS;
 
-/** The partners by id. `frugal` has a budget of its own; it and `gamma` have no program. */
+/** The partners by id. `frugal` has its own budget; it and `gamma` have no program. */
 export const PARTNERS = {
   alpha: {
     program: {
@@ -43,10 +43,10 @@ export const PARTNERS = {
   gamma: {},
 } satisfies Record<string, { program?: Program; budget?: number }>;
 
-/** The members, each with what the tests need it for. */
+/** The members, each with the reason that tests need it. */
 export const MEMBERS: MemberImport[] = [
   {
-    memberId: 'm-both', // with alpha and beta, with an earlier address, and other external IDs with each
+    memberId: 'm-both', // enrolled with alpha and beta, with an earlier address
     address: address('Both@Example.com'),
     previousAddresses: [address('both.earlier@example.net')],
     firstName: 'Teal',
@@ -57,20 +57,20 @@ export const MEMBERS: MemberImport[] = [
     ],
   },
   {
-    memberId: 'm-alpha', // with alpha alone, without a last name and without activity
+    memberId: 'm-alpha', // enrolled with alpha only, without last name or activities
     address: address('alpha.only@example.com'),
     previousAddresses: [],
     firstName: 'Ochre',
     enrollments: [{ partnerId: 'alpha', externalId: 'alpha-2' }],
   },
   {
-    memberId: 'm-beta', // with beta alone, where it has the external ID that another member has with alpha
+    memberId: 'm-beta', // enrolled with beta only, under an external ID that m-both has with alpha
     address: address('beta.only@example.com'),
     previousAddresses: [address('beta.earlier@example.com')],
     enrollments: [{ partnerId: 'beta', externalId: 'shared-1' }],
   },
   {
-    memberId: 'm-ended', // once with alpha, still with gamma
+    memberId: 'm-ended', // enrollment with alpha ended, with gamma active
     address: address('ended@example.com'),
     previousAddresses: [address('ended.earlier@example.com')],
     firstName: 'Umber',
@@ -93,7 +93,7 @@ export const MEMBERS: MemberImport[] = [
   },
 ];
 
-/** Points and stays of the current membership years. */
+/** Points and stays in the current membership years. */
 const EARNED: [partnerId: PartnerId, memberId: string, points: number, stays: number][] = [
   ['alpha', 'm-both', 300, 2],
   ['alpha', 'm-both', -50, 0],
@@ -103,25 +103,25 @@ const EARNED: [partnerId: PartnerId, memberId: string, points: number, stays: nu
   ['beta', 'm-beta', -20, 0],
 ];
 
-/** Writes the partners, and gives a key of each. */
+/** Writes the partners. Resolves with a key for each. */
 export async function addPartners(
   stores: Stores,
   environment: Environment = 'sandbox',
 ): Promise<Record<PartnerId, string>> {
-  const made: [string, string][] = [];
+  const keys: [string, string][] = [];
   for (const [partnerId, { program, budget }] of Object.entries<{
     program?: Program;
     budget?: number;
   }>(PARTNERS)) {
     if (program) await stores.standings.putProgram(partnerId, program);
-    made.push([partnerId, await addPartner(stores.keys, { partnerId, budget }, environment)]);
+    keys.push([partnerId, await addPartner(stores.keys, { partnerId, budget }, environment)]);
   }
   // Cast: there is an entry for each partner.
-  return Object.fromEntries(made) as Record<PartnerId, string>;
+  return Object.fromEntries(keys) as Record<PartnerId, string>;
 }
 
-/** Writes the whole world as of `now`, and gives a key of each partner. */
-export async function fillWorld(
+/** Writes all test data as of `now`. Resolves with a key for each partner. */
+export async function fillStores(
   stores: Stores,
   now = new Date(),
   environment: Environment = 'sandbox',
@@ -132,7 +132,7 @@ export async function fillWorld(
   return keys;
 }
 
-/** Writes a partner and gives a key of it. */
+/** Writes a partner. Resolves with a key for it. */
 export async function addPartner(
   keys: KeyStore,
   partner: Pick<Partner, 'partnerId' | 'budget'>,
@@ -142,7 +142,7 @@ export async function addPartner(
   return addKey(keys, partner.partnerId, environment);
 }
 
-/** Makes one more key of a partner. */
+/** Creates another key for a partner. */
 export async function addKey(
   keys: KeyStore,
   partnerId: string,
@@ -154,14 +154,14 @@ export async function addKey(
   return key;
 }
 
-/** An address as an import has it. Throws for what is no address. */
+/** An address as an import passes it. Throws if it is not an address. */
 export function address(typed: string): Address {
   const canonical = canonicalEmail(typed);
-  if (canonical === undefined) throw new Error(`${typed} is no address`);
+  if (canonical === undefined) throw new Error(`${typed} is not an address`);
   return { typed, canonical };
 }
 
-/** An activity of a partner's program at a time. */
+/** An activity, with its membership year by the partner's program. */
 export function activity(
   activityId: string,
   [partnerId, memberId, points, stays]: [

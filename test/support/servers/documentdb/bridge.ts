@@ -1,4 +1,5 @@
-// A server that speaks MongoDB's protocol on 127.0.0.1 and answers from DocumentDB; prints its address. Usage: bridge.ts SOCKETFOLDER [PORT].
+// Serves MongoDB's protocol on 127.0.0.1 from DocumentDB and prints the server's URL.
+// Usage: bridge.ts SOCKETFOLDER [PORT].
 import { createServer } from 'node:net';
 import pg from 'pg';
 import { createCommands } from './commands.ts';
@@ -7,19 +8,20 @@ import { command, OP_MSG, OP_QUERY, reply, split } from './wire.ts';
 const [, , socketFolder, port = '0'] = process.argv;
 const pool = new pg.Pool({ host: socketFolder, user: 'postgres', database: 'postgres', max: 24 });
 pool.on('error', (error) => console.error(error.message));
-const answer = createCommands(pool);
+const execute = createCommands(pool);
 
 const server = createServer((socket) => {
   let pending: Buffer = Buffer.alloc(0);
-  let turn = Promise.resolve();
+  let last = Promise.resolve();
   socket.setNoDelay(true).on('error', () => undefined);
   socket.on('data', (bytes) => {
     const { messages, rest } = split(pending.length > 0 ? Buffer.concat([pending, bytes]) : bytes);
     pending = rest;
     for (const message of messages) {
-      if (message.kind !== OP_MSG && message.kind !== OP_QUERY) return socket.destroy();
-      turn = turn.then(async () => {
-        const document = await answer(command(message));
+      if (message.opcode !== OP_MSG && message.opcode !== OP_QUERY) return socket.destroy();
+      // In the order of the messages, since drivers may not wait for replies.
+      last = last.then(async () => {
+        const document = await execute(command(message));
         if (!socket.destroyed) socket.write(reply(message, document));
       });
     }

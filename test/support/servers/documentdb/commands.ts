@@ -1,8 +1,8 @@
-// MongoDB's commands, each as one SQL call of the DocumentDB extension.
+// MongoDB's commands, each as one SQL call to the DocumentDB extension.
 import { DatabaseError, type Pool } from 'pg';
 import { type Doc, decode, encode } from './wire.ts';
 
-/** Answers one command with the bytes of its reply; a failure is a reply too. */
+/** Executes a command. Resolves with the bytes of the reply, for a failure too. */
 export type Commands = (command: Doc) => Promise<Buffer>;
 
 type Handler = (database: string, command: Doc) => Promise<Buffer> | Buffer;
@@ -11,7 +11,7 @@ type Cell = string | null;
 const toSql = (doc: Doc) => `BSONHEX${encode(doc).toString('hex')}`;
 const fromSql = (text: Cell) => Buffer.from((text ?? '').slice('BSONHEX'.length), 'hex');
 const OK = encode({ ok: 1 });
-// What drivers add to a command and the extension does not take.
+// Fields that drivers add to a command and the extension rejects.
 const ENVELOPE = [
   '$db',
   'lsid',
@@ -31,14 +31,14 @@ export function createCommands(pool: Pool): Commands {
   const cursors = new Map<string, string>();
   let lastCursor = 0;
 
-  const ask = async (sql: string, values: unknown[]): Promise<Record<string, Cell>> =>
+  const queryRow = async (sql: string, values: unknown[]): Promise<Record<string, Cell>> =>
     (await pool.query<Record<string, Cell>>(sql, values)).rows[0] ?? {};
 
   const one =
     (call: string): Handler =>
     async (database, command) =>
       fromSql(
-        (await ask(`select ${call}::text as reply`, [database, toSql(command)])).reply ?? null,
+        (await queryRow(`select ${call}::text as reply`, [database, toSql(command)])).reply ?? null,
       );
 
   const firstPage =
@@ -46,7 +46,7 @@ export function createCommands(pool: Pool): Commands {
     async (database, command) => {
       const sql = `select cursorpage::text, continuation::text from documentdb_api.${name}($1, $2::documentdb_core.bson, $3)`;
       const id = `${++lastCursor}`;
-      const row = await ask(sql, [database, toSql(command), id]);
+      const row = await queryRow(sql, [database, toSql(command), id]);
       if (row.continuation) cursors.set(id, row.continuation);
       return fromSql(row.cursorpage ?? null);
     };
@@ -54,7 +54,7 @@ export function createCommands(pool: Pool): Commands {
   const write =
     (name: string): Handler =>
     async (database, command) => {
-      const row = await ask(
+      const row = await queryRow(
         `select p_result::text as reply from documentdb_api.${name}($1, $2::documentdb_core.bson)`,
         [database, toSql(command)],
       );
@@ -102,7 +102,9 @@ export function createCommands(pool: Pool): Commands {
     ),
     async collMod(database, command) {
       const sql = 'select documentdb_api.coll_mod($1, $2, $3::documentdb_core.bson)::text as reply';
-      return fromSql((await ask(sql, [database, command.collMod, toSql(command)])).reply ?? null);
+      return fromSql(
+        (await queryRow(sql, [database, command.collMod, toSql(command)])).reply ?? null,
+      );
     },
     async getMore(database, command) {
       const id = String(command.getMore);
@@ -110,7 +112,7 @@ export function createCommands(pool: Pool): Commands {
       if (!continuation) return refusal(43, 'CursorNotFound', `cursor id ${id} not found`);
       const sql =
         'select cursorpage::text, continuation::text from documentdb_api.cursor_get_more($1, $2::documentdb_core.bson, $3::documentdb_core.bson)';
-      const row = await ask(sql, [database, toSql(command), continuation]);
+      const row = await queryRow(sql, [database, toSql(command), continuation]);
       if (row.continuation) cursors.set(id, row.continuation);
       else cursors.delete(id);
       return fromSql(row.cursorpage ?? null);
@@ -121,28 +123,28 @@ export function createCommands(pool: Pool): Commands {
       return encode({ cursorsKilled: ids, ok: 1 });
     },
     async drop(database, command) {
-      await ask('select documentdb_api.drop_collection($1, $2)', [database, command.drop]);
+      await queryRow('select documentdb_api.drop_collection($1, $2)', [database, command.drop]);
       return OK;
     },
     async dropDatabase(database) {
-      await ask('select documentdb_api.drop_database($1)', [database]);
+      await queryRow('select documentdb_api.drop_database($1)', [database]);
       return encode({ dropped: database, ok: 1 });
     },
     async explain(database, { explain }) {
-      const inner = bare(explain as Doc); // the protocol has the explained command here
+      const inner = bare(explain as Doc); // the protocol puts the explained command here
       const view = inner.find === undefined ? 'bson_aggregation_pipeline' : 'bson_aggregation_find';
       const collection = inner.find ?? inner.aggregate;
       await analyze(database, collection);
       const sql = `explain (format json) select document from documentdb_api_catalog.${view}(${literal(database)}, ${literal(toSql(inner))}::documentdb_core.bson)`;
-      return encode({ queryPlanner: { plan: (await ask(sql, []))['QUERY PLAN'] }, ok: 1 });
+      return encode({ queryPlanner: { plan: (await queryRow(sql, []))['QUERY PLAN'] }, ok: 1 });
     },
   };
 
-  // The planner chooses well only with statistics of what is in the collection now.
+  // The planner needs statistics of the collection's current content to choose well.
   async function analyze(database: string, collection: unknown): Promise<void> {
     const sql =
       "select format('analyze documentdb_data.documents_%s', collection_id) as sql from documentdb_api_catalog.collections where database_name = $1 and collection_name = $2";
-    const row = await ask(sql, [database, collection]);
+    const row = await queryRow(sql, [database, collection]);
     if (row.sql) await pool.query(row.sql);
   }
 
@@ -160,7 +162,7 @@ export function createCommands(pool: Pool): Commands {
   };
 }
 
-// SQLSTATEs and the codes that MongoDB gives in their place.
+// SQLSTATEs and MongoDB's codes for the same errors.
 const UNKNOWN: [number, string] = [1, 'InternalError'];
 const CODES: Record<string, [number, string]> = {
   M0000: UNKNOWN,
@@ -183,7 +185,8 @@ const CODES: Record<string, [number, string]> = {
   23505: [11000, 'DuplicateKey'],
 };
 
-// A write's errors carry their SQLSTATE as PostgreSQL packs it: five characters of six bits each.
+// The errors of a write carry the SQLSTATE as PostgreSQL packs it: five characters of six bits
+// each.
 function withMongoCodes(bytes: Buffer): Buffer {
   const reply = decode(bytes);
   if (!Array.isArray(reply.writeErrors)) return bytes;

@@ -1,4 +1,5 @@
-// Installs DocumentDB, a MongoDB-compatible engine on PostgreSQL 18 that Debian's forky carries, once per machine in a folder of its own.
+// Installs DocumentDB, a MongoDB-compatible engine on PostgreSQL 18 from Debian's release forky.
+// It does so once per machine, in a folder of its own.
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -7,11 +8,14 @@ import { aptInstall } from '../debian.ts';
 import { run } from '../process.ts';
 
 const PACKAGE = 'postgresql-18-documentdb';
-// Another name is another installation: change it with the recipe below.
+// Change the name when the recipe below changes, so that it is installed again.
 const NAME = 'documentdb-1';
 const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg';
 
-/** Gives the folder of a Debian with DocumentDB in it, installing about 700 MB in half a minute where it is missing. Needs Debian and root. */
+/**
+ * Resolves with the root folder of a Debian system that contains DocumentDB. Installs it if it is
+ * missing, which takes 700 MB and half a minute. Needs Debian and root.
+ */
 export async function installDocumentDb(): Promise<string> {
   const root = join(homedir(), '.cache', 'partner-loyalty', NAME);
   if (existsSync(root)) return root;
@@ -25,7 +29,7 @@ export async function installDocumentDb(): Promise<string> {
   ];
   try {
     await run('mmdebstrap', [...options, ...apt, 'forky', partial, await mirror()]);
-    // Whole or not at all: two test runs that install at once end with one installation.
+    // All or nothing: two test runs that install at the same time end with one installation.
     await rename(partial, root).catch((error) => {
       if (!existsSync(root)) throw error;
     });
@@ -46,5 +50,5 @@ async function mirror(): Promise<string> {
     );
     if (found) return found[0];
   }
-  throw new Error('no Debian mirror is named in /etc/apt');
+  throw new Error('/etc/apt names no Debian mirror');
 }

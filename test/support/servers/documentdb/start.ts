@@ -1,12 +1,12 @@
-// Starts DocumentDB with fresh data, and the bridge that speaks MongoDB's protocol in front of it.
+// Starts DocumentDB without data, and the bridge that serves MongoDB's protocol from it.
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { run, startProcess } from '../process.ts';
 import { installDocumentDb } from './install.ts';
 
 const BIN = '/usr/lib/postgresql/18/bin';
-// The data live as long as the tests: nothing is made safe against a power cut. Statistics are gathered within a second, so that
-// a collection that a test has just filled is read by its indexes.
+// The data live as long as the tests, so nothing protects them from a power cut. Statistics are
+// gathered every second, so that reads of a collection use its indexes soon after a test filled it.
 const SETTINGS = {
   shared_preload_libraries: 'pg_cron,pg_documentdb_core,pg_documentdb',
   'cron.database_name': 'postgres',
@@ -16,11 +16,11 @@ const SETTINGS = {
   autovacuum_naptime: '1',
   autovacuum_analyze_threshold: '100',
   max_connections: '60',
-  // Two inserts of one key at a time are settled by the detection of a deadlock, which waits a second otherwise.
+  // If two inserts of one key deadlock, PostgreSQL notices after this time, 1 s by default.
   deadlock_timeout: '10ms',
 };
 
-/** Starts it on a port of 127.0.0.1 that is free. `cacheMb` is what it keeps of its data in memory. */
+/** Starts it on a free port of 127.0.0.1. `cacheMb` is the size of its cache in memory. */
 export async function startDocumentDb(
   cacheMb = 128,
 ): Promise<{ url: string; stop(): Promise<void> }> {
@@ -48,7 +48,7 @@ export async function startDocumentDb(
     'create extension documentdb cascade\n',
   );
 
-  // A socket in the folder needs no free port; the extension and its scheduler reach their own server by it too.
+  // A Unix socket needs no free port. The extension and its scheduler connect through it too.
   const places = {
     listen_addresses: '',
     unix_socket_directories: inside,

@@ -1,36 +1,36 @@
-// The part of MongoDB's wire protocol that drivers speak today: OP_MSG, and the OP_QUERY of a first hello.
+// The part of MongoDB's wire protocol that drivers use: OP_MSG, and OP_QUERY for the first hello.
 import { BSON } from 'bson';
 
 export type Doc = Record<string, unknown>;
-/** A message as it came: its id, its kind and all its bytes, header included. */
-export type Message = { id: number; kind: number; bytes: Buffer };
+/** A message as received: its id, its opcode and all its bytes, header included. */
+export type Message = { id: number; opcode: number; bytes: Buffer };
 
 export const OP_QUERY = 2004;
 export const OP_MSG = 2013;
 const OP_REPLY = 1;
 const HEADER_BYTES = 16;
 const HAS_CHECKSUM = 1;
-// Numbers keep their BSON types on the way through.
+// Numbers keep their BSON types.
 const EXACT = { promoteLongs: false, promoteValues: false, bsonRegExp: true };
 
 export const encode = (doc: Doc): Buffer => Buffer.from(BSON.serialize(doc));
 export const decode = (bytes: Uint8Array): Doc => BSON.deserialize(bytes, EXACT);
 
-/** Takes the whole messages off the front of `pending` and gives them with what is left. */
+/** Splits `pending` into complete messages and the bytes that follow them. */
 export function split(pending: Buffer): { messages: Message[]; rest: Buffer } {
   const messages: Message[] = [];
   let rest = pending;
   while (rest.length >= HEADER_BYTES && rest.length >= rest.readInt32LE(0)) {
     const bytes = rest.subarray(0, rest.readInt32LE(0));
-    messages.push({ id: bytes.readInt32LE(4), kind: bytes.readInt32LE(12), bytes });
+    messages.push({ id: bytes.readInt32LE(4), opcode: bytes.readInt32LE(12), bytes });
     rest = rest.subarray(bytes.length);
   }
   return { messages, rest };
 }
 
-/** The command of an OP_MSG, its document sequences put back as arrays, or of an OP_QUERY. */
-export function command({ kind, bytes }: Message): Doc {
-  if (kind === OP_QUERY) {
+/** The command of an OP_MSG, with its document sequences as arrays, or of an OP_QUERY. */
+export function command({ opcode, bytes }: Message): Doc {
+  if (opcode === OP_QUERY) {
     const name = bytes.indexOf(0, HEADER_BYTES + 4);
     return decode(bytes.subarray(name + 9));
   }
@@ -50,13 +50,13 @@ export function command({ kind, bytes }: Message): Doc {
   return { ...body, ...sequences };
 }
 
-/** The answer to a message, as bytes to send. */
-export function reply({ id, kind }: Message, document: Buffer): Buffer {
-  const head = kind === OP_QUERY ? oneDocument() : Buffer.alloc(5);
+/** The bytes of the reply to a message. */
+export function reply({ id, opcode }: Message, document: Buffer): Buffer {
+  const head = opcode === OP_QUERY ? oneDocument() : Buffer.alloc(5);
   const header = Buffer.alloc(HEADER_BYTES);
   header.writeInt32LE(HEADER_BYTES + head.length + document.length, 0);
   header.writeInt32LE(id, 8);
-  header.writeInt32LE(kind === OP_QUERY ? OP_REPLY : OP_MSG, 12);
+  header.writeInt32LE(opcode === OP_QUERY ? OP_REPLY : OP_MSG, 12);
   return Buffer.concat([header, head, document]);
 }
 
