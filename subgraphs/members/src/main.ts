@@ -1,4 +1,4 @@
-// The members subgraph by itself: answers signed requests over HTTP, with health and metrics on a port of their own.
+// Runs the members subgraph as a service: answers signed requests over HTTP, with health and metrics on a separate port.
 import {
   createLog,
   createMetrics,
@@ -18,10 +18,8 @@ await runWorkers({
   log,
   start: async (lifecycle) => {
     const metrics = createMetrics();
-    const subgraph = await startMembers(await openMembersStore(settings), settings, {
-      log,
-      metrics,
-    });
+    const store = await openMembersStore(settings);
+    const subgraph = await startMembers(store, settings, { log, metrics });
     lifecycle.opened('members', subgraph.close);
     const listen = () => serveSubgraph({ subgraph, settings, log, metrics });
     await openPorts({ settings, lifecycle, ready: subgraph.ready, metrics, log, listen });

@@ -1,11 +1,11 @@
-// The members subgraph as the gateway reaches it: what each scope may ask, how arguments are checked, what is answered.
+// The members subgraph as the gateway uses it: what each scope may do, how arguments are checked, and the responses.
 import {
   createExecutor,
   createLog,
   type Scope,
   type SubgraphReply,
 } from '@partner-loyalty/runtime';
-import { ENGINES, newPlace, type Place, record } from '../test/engine.ts';
+import { ENGINES, memberImport, newPlace, type Place } from '../test/engine.ts';
 import { createMembers, type MembersStore } from './index.ts';
 
 const INN: Scope = { kind: 'partner', partnerId: 'inn' };
@@ -30,7 +30,7 @@ describe.each(ENGINES)('the members subgraph on %s', (engine) => {
     );
     ask = (scope, query, variables) => execute({ query, variables, scope, requestId: 'r' });
     await store.importMembers([
-      record('Ada@Example.com', {
+      memberImport('Ada@Example.com', {
         memberId: 'ada',
         previous: ['old@example.com'],
         firstName: 'Ada',
@@ -40,7 +40,7 @@ describe.each(ENGINES)('the members subgraph on %s', (engine) => {
           { partnerId: 'bar', status: 'ENDED' },
         ],
       }),
-      record('eve@example.com', {
+      memberImport('eve@example.com', {
         memberId: 'eve',
         enrollments: [{ partnerId: 'spa', externalId: 'A-1' }],
       }),
@@ -80,14 +80,14 @@ describe.each(ENGINES)('the members subgraph on %s', (engine) => {
   const notFound = (field: string) => refused(field, 'MEMBER_NOT_FOUND', 'member not found');
   const badInput = (field: string, message: string) => refused(field, 'BAD_USER_INPUT', message);
 
-  test('a partner reads a member by any spelling of any address and by external ID, all the same', async () => {
+  test('a partner reads a member by any spelling of any address, and by external ID', async () => {
     const ada = { memberId: 'ada', email: 'Ada@Example.com', firstName: 'Ada', lastName: null };
     for (const email of ['ada@example.com', '  ADA@EXAMPLE.COM ', 'old@example.com'])
       expect(await byEmail(INN, email)).toEqual({ data: { memberByEmail: ada } });
     expect(await byExternalId(INN, ' A-1 ')).toEqual({ data: { memberByExternalId: ada } });
   });
 
-  test('MEMBER_NOT_FOUND, one and the same, for unknown, not enrolled, ended and what is no address', async () => {
+  test('the same MEMBER_NOT_FOUND for unknown, not enrolled, ended, and for no address at all', async () => {
     for (const email of [
       'nobody@example.com',
       'eve@example.com',
@@ -109,7 +109,7 @@ describe.each(ENGINES)('the members subgraph on %s', (engine) => {
     expect(await end(INN, 'nobody')).toEqual(notFound('endEnrollment'));
   });
 
-  test('one failed look-up among several leaves the others standing', async () => {
+  test('a failed look-up does not affect the others', async () => {
     const answer = await ask(
       INN,
       '{ a: memberByEmail(email: "ada@example.com") { memberId } b: memberByEmail(email: "eve@example.com") { memberId } c: memberByExternalId(externalId: "A-1") { memberId } }',
@@ -169,7 +169,7 @@ describe.each(ENGINES)('the members subgraph on %s', (engine) => {
     expect(await byEmail(INN, 'new@example.com')).toEqual(notFound('memberByEmail'));
   });
 
-  test('a partner enrolls, trimmed, again without effect, and ends it', async () => {
+  test('a partner enrolls a member, again without effect, and ends the enrollment', async () => {
     const first = await enroll(INN, {
       email: ' New@Example.com ',
       externalId: ' N-1 ',
@@ -214,7 +214,7 @@ describe.each(ENGINES)('the members subgraph on %s', (engine) => {
     expect(await byExternalId(INN, 'N-1')).toEqual(notFound('memberByExternalId'));
   });
 
-  test('a member reads the own profile alone, with the partners where the member is active', async () => {
+  test('a member reads only their own profile, with the partners they are enrolled with', async () => {
     const own = { memberId: 'ada', email: 'Ada@Example.com', firstName: 'Ada', lastName: null };
     expect(await profile(ADA, 'ada')).toEqual({
       data: { memberProfile: { ...own, activePartnerIds: ['inn', 'spa'] } },
@@ -226,7 +226,7 @@ describe.each(ENGINES)('the members subgraph on %s', (engine) => {
     );
   });
 
-  test('a token in the hands of a partner shows that partner alone, and none where the member is not active', async () => {
+  test('a token that a partner holds shows that partner only, and none if the enrollment has ended', async () => {
     for (const [partnerId, expected] of [
       ['spa', ['spa']],
       ['bar', []],
@@ -238,7 +238,7 @@ describe.each(ENGINES)('the members subgraph on %s', (engine) => {
     }
   });
 
-  test('a profile as an entity follows the same rule', async () => {
+  test('a profile that is resolved as an entity follows the same rule', async () => {
     const query =
       'query ($r: [_Any!]!) { _entities(representations: $r) { ... on MemberProfile { memberId email activePartnerIds } } }';
     const references = ['eve', 'ada'].map((memberId) => ({
@@ -251,7 +251,7 @@ describe.each(ENGINES)('the members subgraph on %s', (engine) => {
     });
   });
 
-  test('a scope that may not ask gets nothing, whatever exists', async () => {
+  test('a scope that has no access gets nothing, whether the member exists or not', async () => {
     const denied = [
       [byEmail, 'memberByEmail', 'ada@example.com', [ADA, { kind: 'service' }]],
       [byExternalId, 'memberByExternalId', 'A-1', [ADA, { kind: 'service' }]],

@@ -1,5 +1,4 @@
-// A members store for tests, on either engine, in a place of its own; and short ways to write what it is given.
-
+// A members store for tests, on either engine, in a place of its own, and short ways to write its input.
 import { temporaryFolder } from '../../../test/support/folder.ts';
 import { freshMongodbUrl } from '../../../test/support/servers/databases.ts';
 import {
@@ -14,15 +13,15 @@ export const ENGINES = ['lmdb', 'mongodb'] as const;
 
 export type Place = {
   settings: { mongodbUrl?: string; dataDir: string };
-  /** Opens the store; a second one shares the place. */
+  /** Opens the store; opened again, it shares its data. */
   open(environment?: 'sandbox' | 'production'): Promise<MembersStore>;
-  /** Closes every store opened. */
+  /** Closes all opened stores. */
   closeAll(): Promise<void>;
-  /** Closes every store opened and removes the place. */
+  /** Closes all opened stores and removes their data. */
   release(): Promise<void>;
 };
 
-/** An empty place for a store. */
+/** Prepares an empty place for a store. */
 export function newPlace(engine: (typeof ENGINES)[number]): Place {
   const folder = temporaryFolder();
   const database = engine === 'mongodb' ? freshMongodbUrl() : undefined;
@@ -47,15 +46,15 @@ export function newPlace(engine: (typeof ENGINES)[number]): Place {
   };
 }
 
-/** An address that has to be one. */
+/** An address from a text that must be one. */
 export function address(typed: string): Address {
   const canonical = canonicalEmail(typed);
-  if (canonical === undefined) throw new Error('a test wrote something that is no address');
+  if (canonical === undefined) throw new Error(`a test uses an invalid address: ${typed}`);
   return { typed, canonical };
 }
 
-/** A record of an import. */
-export function record(
+/** One member of an import. */
+export function memberImport(
   email: string,
   more: Partial<Omit<MemberImport, 'address' | 'previousAddresses'>> & { previous?: string[] } = {},
 ): MemberImport {

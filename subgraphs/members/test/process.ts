@@ -1,6 +1,6 @@
-// Another process on the same members store, for tests of what several processes may do to each other.
+// Another process on the same members store, for tests of several processes.
 import { openMembersStore } from '../src/index.ts';
-import { address, record } from './engine.ts';
+import { address, memberImport } from './engine.ts';
 
 const [settings = '{}', act, name = ''] = process.argv.slice(2);
 const store = await openMembersStore({ ...JSON.parse(settings), environment: 'sandbox' });
@@ -9,7 +9,7 @@ if (act === 'enroll') {
   let created = 0;
   const won: string[] = [];
   for (let i = 0; i < 8; i += 1) {
-    // Both processes enroll this person, and each wants the external ID for a member of its own.
+    // Both processes enroll this person, and each wants the external ID for its own member.
     const person = await store.enroll({
       partnerId: 'inn',
       address: address(`person${i}@example.com`),
@@ -27,14 +27,14 @@ if (act === 'enroll') {
 }
 
 if (act === 'import-and-die') {
-  const records = Array.from({ length: 2_000 }, (_, i) =>
-    record(`import${i}@example.com`, {
+  const imports = Array.from({ length: 2_000 }, (_, i) =>
+    memberImport(`import${i}@example.com`, {
       memberId: `i${i}`,
       enrollments: [{ partnerId: 'inn', externalId: `I-${i}` }],
     }),
   );
-  await store.importMembers(records.slice(0, 300));
-  void store.importMembers(records.slice(300, 1_500));
-  // In the middle of a batch: after the next turn at the latest it has begun.
+  await store.importMembers(imports.slice(0, 300));
+  void store.importMembers(imports.slice(300, 1_500));
+  // In the middle of a batch: it has begun by the next event loop tick.
   setTimeout(() => process.kill(process.pid, 'SIGKILL'), 15);
 }

@@ -1,9 +1,9 @@
-// Who gets which letter, and how many of them, on each engine.
+// Which mail goes to whom, and how much of it, on each engine.
 import { randomUUID } from 'node:crypto';
 import { tokenIn } from '../../../../test/support/servers/mailserver.ts';
-import { address, ENGINES, newPlace, type Place, record } from '../../test/engine.ts';
+import { address, ENGINES, memberImport, newPlace, type Place } from '../../test/engine.ts';
 import type { Job, MailTask } from '../outbox/outbox.ts';
-import { hashToken } from '../rules/token.ts';
+import { hashToken } from '../rules/mailedtoken.ts';
 import type { MembersStore } from '../store/store.ts';
 import { deliver, type Sender } from './deliver.ts';
 import type { Email } from './template.ts';
@@ -12,22 +12,22 @@ const NOW = Date.parse('2026-03-04T05:06:07.089Z');
 const MINUTE = 60_000;
 const SIGNAL = new AbortController().signal;
 
-describe.each(ENGINES)('letters from a store on %s', (engine) => {
+describe.each(ENGINES)('mail from a store on %s', (engine) => {
   let place: Place;
   let store: MembersStore;
   let sender: Sender;
-  let letters: (Email & { messageId: string })[];
+  let emails: (Email & { messageId: string })[];
 
   beforeEach(async () => {
     place = newPlace(engine);
     store = await place.open();
-    letters = [];
-    const post = {
-      send: async (letter: Email, messageId: string) => void letters.push({ ...letter, messageId }),
+    emails = [];
+    const mailer = {
+      send: async (email: Email, messageId: string) => void emails.push({ ...email, messageId }),
     };
-    sender = { store, post, baseAddress: 'https://api.example', mailDomain: 'api.example' };
+    sender = { store, mailer, baseAddress: 'https://api.example', mailDomain: 'api.example' };
     await store.importMembers([
-      record('Ada@Example.com', {
+      memberImport('Ada@Example.com', {
         memberId: 'ada',
         previous: ['old@example.com'],
         enrollments: [{ partnerId: 'inn' }, { partnerId: 'spa' }],
@@ -36,8 +36,8 @@ describe.each(ENGINES)('letters from a store on %s', (engine) => {
   });
   afterEach(() => place.release());
 
-  const run = async (errand: MailTask, now = NOW, requestedAt = now) => {
-    await store.outbox.add({ jobId: randomUUID(), errand, requestedAt });
+  const run = async (task: MailTask, now = NOW, requestedAt = now) => {
+    await store.outbox.add({ jobId: randomUUID(), task, requestedAt });
     const job = await store.outbox.claim(now, MINUTE);
     return job && again(job, now);
   };
@@ -52,49 +52,49 @@ describe.each(ENGINES)('letters from a store on %s', (engine) => {
     run({ kind: 'change', memberId, address: address(email) }, now);
 
   describe('magic links', () => {
-    test('go to the current address alone, also when an earlier one was asked for, and open the own page', async () => {
+    test('go to the current address, even if requested by an earlier one', async () => {
       expect(await ask('inn', 'old@example.com')).toBe('sent');
-      const [letter] = letters;
-      expect(letter).toMatchObject({
+      const [email] = emails;
+      expect(email).toMatchObject({
         to: 'ada@example.com',
         subject: 'Sign in to inn',
         messageId: expect.stringMatching(/^[\w-]{36}@api\.example$/),
       });
-      expect(letter?.text).toMatch(/^https:\/\/api\.example\/sign-in\?token=ml_[\w-]{43}$/m);
-      const hash = hashToken('sign-in', tokenIn(letter?.text)) ?? '';
-      expect(await store.tokens.takeSignIn(hash, 'own-page', NOW)).toMatchObject({
+      expect(email?.text).toMatch(/^https:\/\/api\.example\/sign-in\?token=ml_[\w-]{43}$/m);
+      const hash = hashToken('sign-in', tokenIn(email?.text)) ?? '';
+      expect(await store.tokens.redeemSignIn(hash, 'own-page', NOW)).toMatchObject({
         memberId: 'ada',
       });
     });
 
-    test("name the partner and open the partner's own page, where it has one; then they are no good on ours", async () => {
+    test("name the partner, open the partner's own page if it has one, and are then invalid on ours", async () => {
       await store.partners.put({
         partnerId: 'inn',
         name: 'The Inn',
         magicLinkUrl: 'https://inn.example/in?from=mail',
       });
       await ask('inn', 'ada@example.com');
-      expect(letters[0]?.subject).toBe('Sign in to The Inn');
-      expect(letters[0]?.text).toMatch(
+      expect(emails[0]?.subject).toBe('Sign in to The Inn');
+      expect(emails[0]?.text).toMatch(
         /^https:\/\/inn\.example\/in\?from=mail&token=ml_[\w-]{43}$/m,
       );
-      const hash = hashToken('sign-in', tokenIn(letters[0]?.text)) ?? '';
-      expect(await store.tokens.takeSignIn(hash, 'own-page', NOW)).toBeUndefined();
-      expect(await store.tokens.takeSignIn(hash, { partnerId: 'inn' }, NOW)).toMatchObject({
+      const hash = hashToken('sign-in', tokenIn(emails[0]?.text)) ?? '';
+      expect(await store.tokens.redeemSignIn(hash, 'own-page', NOW)).toBeUndefined();
+      expect(await store.tokens.redeemSignIn(hash, { partnerId: 'inn' }, NOW)).toMatchObject({
         memberId: 'ada',
       });
     });
 
-    test('nobody is written to who is unknown, not enrolled, or whose enrollment has ended, and a string that is no address finds nobody', async () => {
+    test('no mail to unknown, not enrolled or ended members, or for text that is not an address', async () => {
       await store.endEnrollment('spa', 'ada');
       expect(await ask('inn', 'eve@example.com')).toBe('dropped');
       expect(await ask('pub', 'ada@example.com')).toBe('dropped');
       expect(await ask('spa', 'ada@example.com')).toBe('dropped');
       expect(await ask('inn', 'no address')).toBe('dropped');
-      expect(letters).toEqual([]);
+      expect(emails).toEqual([]);
     });
 
-    test('mail bombing: over 5 requests of a partner in 15 minutes send no more, under whichever of the addresses; another partner is not affected', async () => {
+    test("mail bombing: a partner's 6th request in 15 minutes sends nothing, by any of the addresses", async () => {
       const outcomes = [];
       for (const sought of ['ada', 'old', 'ada', 'old', 'ada', 'old', 'ada'])
         outcomes.push(await ask('inn', `${sought}@example.com`));
@@ -104,11 +104,11 @@ describe.each(ENGINES)('letters from a store on %s', (engine) => {
       expect(await ask('inn', 'ada@example.com', NOW + 15 * MINUTE)).toBe('sent');
     });
 
-    test('mail bombing from many processes at once: still 5', async () => {
+    test('mail bombing through many processes at the same time: still 5', async () => {
       const others = [await place.open(), await place.open()];
       const jobs = Array.from({ length: 20 }, () => ({ jobId: randomUUID(), requestedAt: NOW }));
-      const errand: MailTask = { kind: 'magic-link', partnerId: 'inn', address: 'ada@example.com' };
-      const job = { errand, dueAt: NOW, attempts: 1, admitted: false };
+      const task: MailTask = { kind: 'magic-link', partnerId: 'inn', address: 'ada@example.com' };
+      const job = { task, dueAt: NOW, attempts: 1, admitted: false };
       const senders = [sender, ...others.map((other) => ({ ...sender, store: other }))];
       const outcomes = await Promise.all(
         jobs.map((one, i) => deliver({ ...one, ...job }, senders[i % 3] ?? sender, NOW, SIGNAL)),
@@ -116,9 +116,9 @@ describe.each(ENGINES)('letters from a store on %s', (engine) => {
       expect(outcomes.filter((outcome) => outcome === 'sent')).toHaveLength(5);
     });
 
-    test('a job that is tried again is not counted again, has the same message id and another token', async () => {
-      const errand: MailTask = { kind: 'magic-link', partnerId: 'inn', address: 'ada@example.com' };
-      await store.outbox.add({ jobId: 'j1', errand, requestedAt: NOW });
+    test('a retried job is not counted again and has the same message ID and a new token', async () => {
+      const task: MailTask = { kind: 'magic-link', partnerId: 'inn', address: 'ada@example.com' };
+      await store.outbox.add({ jobId: 'j1', task, requestedAt: NOW });
       for (let i = 0; i < 4; i += 1) await ask('inn', 'ada@example.com', NOW - 1);
       const first = await store.outbox.claim(NOW, MINUTE);
       if (first === undefined) throw new Error('no job is due');
@@ -126,103 +126,109 @@ describe.each(ENGINES)('letters from a store on %s', (engine) => {
       const second = await store.outbox.claim(NOW + MINUTE, MINUTE);
       if (second === undefined) throw new Error('no job is due');
       expect(await deliver(second, sender, NOW + MINUTE, SIGNAL)).toBe('sent');
-      const [one, two] = letters.slice(-2);
+      const [one, two] = emails.slice(-2);
       expect([one?.messageId, two?.messageId]).toEqual(['j1@api.example', 'j1@api.example']);
       expect(tokenIn(one?.text)).not.toBe(tokenIn(two?.text));
     });
 
-    test("a token's 15 minutes begin when the letter is written, not when it was asked for", async () => {
+    test("a token's 15 minutes start when the mail is composed, not when it was requested", async () => {
       await run(
         { kind: 'magic-link', partnerId: 'inn', address: 'ada@example.com' },
         NOW,
         NOW - 40 * MINUTE,
       );
-      const hash = hashToken('sign-in', tokenIn(letters[0]?.text)) ?? '';
-      expect(await store.tokens.takeSignIn(hash, 'own-page', NOW + 15 * MINUTE - 1)).toMatchObject({
+      const hash = hashToken('sign-in', tokenIn(emails[0]?.text)) ?? '';
+      expect(
+        await store.tokens.redeemSignIn(hash, 'own-page', NOW + 15 * MINUTE - 1),
+      ).toMatchObject({
         memberId: 'ada',
       });
     });
   });
 
   describe('changes of address', () => {
-    test('the new address gets a link that proves it, whoever has it now', async () => {
-      await store.importMembers([record('bob@example.com', { memberId: 'bob' })]);
+    test('the new address gets a confirmation link, even if another member has it', async () => {
+      await store.importMembers([memberImport('bob@example.com', { memberId: 'bob' })]);
       expect(await askChange('Bob@Example.com')).toBe('sent');
-      expect(letters[0]).toMatchObject({
+      expect(emails[0]).toMatchObject({
         to: 'bob@example.com',
         subject: 'Confirm your new email address',
       });
-      expect(letters[0]?.text).toMatch(/^https:\/\/api\.example\/sign-in\?token=ec_[\w-]{43}$/m);
-      const hash = hashToken('change', tokenIn(letters[0]?.text)) ?? '';
-      expect(await store.tokens.provenChange(hash, NOW)).toEqual({
+      expect(emails[0]?.text).toMatch(/^https:\/\/api\.example\/sign-in\?token=ec_[\w-]{43}$/m);
+      const hash = hashToken('change', tokenIn(emails[0]?.text)) ?? '';
+      expect(await store.tokens.findChange(hash, NOW)).toEqual({
         memberId: 'ada',
         address: address('Bob@Example.com'),
       });
     });
 
-    test('over 5 requests of a member in 15 minutes send no more, to whichever addresses', async () => {
+    test("a member's 6th request in 15 minutes sends nothing, to any address", async () => {
       const outcomes = [];
       for (let i = 0; i < 7; i += 1) outcomes.push(await askChange(`next${i}@example.com`));
       expect(outcomes).toEqual(['sent', 'sent', 'sent', 'sent', 'sent', 'dropped', 'dropped']);
     });
 
-    test('over 5 requests for one address in 15 minutes send no more, from whichever members', async () => {
+    test('the 6th request for one address in 15 minutes sends nothing, for any member', async () => {
       await store.importMembers(
-        Array.from({ length: 7 }, (_, i) => record(`m${i}@example.com`, { memberId: `m${i}` })),
+        Array.from({ length: 7 }, (_, i) =>
+          memberImport(`m${i}@example.com`, { memberId: `m${i}` }),
+        ),
       );
       const outcomes = [];
       for (let i = 0; i < 7; i += 1) outcomes.push(await askChange('victim@example.com', `m${i}`));
       expect(outcomes).toEqual(['sent', 'sent', 'sent', 'sent', 'sent', 'dropped', 'dropped']);
     });
 
-    test('a member who is not there gets none', async () => {
+    test('no mail for a member who does not exist', async () => {
       expect(await askChange('next@example.com', 'nobody')).toBe('dropped');
     });
 
     test('the former address gets a notice with a link that undoes the change', async () => {
       await askChange('next@example.com');
       await store.tokens.confirmChange(
-        hashToken('change', tokenIn(letters[0]?.text)) ?? '',
+        hashToken('change', tokenIn(emails[0]?.text)) ?? '',
         'c1',
         NOW,
       );
       expect(await run({ kind: 'changed', memberId: 'ada', changeId: 'c1' }, NOW + MINUTE)).toBe(
         'sent',
       );
-      expect(letters[1]).toMatchObject({
+      expect(emails[1]).toMatchObject({
         to: 'ada@example.com',
         subject: 'Your email address was changed',
       });
-      expect(letters[1]?.text).toContain('until Wed, 11 Mar 2026 05:06:07 GMT');
-      const hash = hashToken('undo', tokenIn(letters[1]?.text)) ?? '';
+      expect(emails[1]?.text).toContain('until Wed, 11 Mar 2026 05:06:07 GMT');
+      const hash = hashToken('undo', tokenIn(emails[1]?.text)) ?? '';
       expect((await store.tokens.undoChange(hash, 'u1', NOW + 2 * MINUTE)).outcome).toBe('changed');
     });
 
-    test('a notice waits a minute for its change, and is dropped where the change did not come about', async () => {
-      const errand: MailTask = { kind: 'changed', memberId: 'ada', changeId: 'c1' };
-      expect(await run(errand, NOW + MINUTE - 1, NOW)).toBe('early');
-      expect(await run(errand, NOW + 3 * MINUTE, NOW)).toBe('dropped');
+    test('a notice waits a minute for its change, and is dropped if the change is not made', async () => {
+      const task: MailTask = { kind: 'changed', memberId: 'ada', changeId: 'c1' };
+      expect(await run(task, NOW + MINUTE - 1, NOW)).toBe('early');
+      expect(await run(task, NOW + 3 * MINUTE, NOW)).toBe('dropped');
     });
   });
 });
 
-test('a partner gets 1,000 mails sent in 15 minutes, and no more', async () => {
+test('a partner can have 1,000 mails sent in 15 minutes, but no more', async () => {
   const place = newPlace('lmdb');
   const store = await place.open();
   const members = Array.from({ length: 1_001 }, (_, i) =>
-    record(`m${i}@example.com`, { enrollments: [{ partnerId: 'inn' }, { partnerId: 'spa' }] }),
+    memberImport(`m${i}@example.com`, {
+      enrollments: [{ partnerId: 'inn' }, { partnerId: 'spa' }],
+    }),
   );
   await store.importMembers(members);
   const sender = {
     store,
-    post: { send: async () => {} },
+    mailer: { send: async () => {} },
     baseAddress: 'https://api.example',
     mailDomain: 'api.example',
   };
   const ask = (i: number, partnerId = 'inn') => {
-    const errand: MailTask = { kind: 'magic-link', partnerId, address: `m${i}@example.com` };
+    const task: MailTask = { kind: 'magic-link', partnerId, address: `m${i}@example.com` };
     return deliver(
-      { jobId: `j${i}`, errand, requestedAt: NOW, dueAt: NOW, attempts: 1, admitted: false },
+      { jobId: `j${i}`, task, requestedAt: NOW, dueAt: NOW, attempts: 1, admitted: false },
       sender,
       NOW,
       SIGNAL,

@@ -1,14 +1,16 @@
-// The links that mail carries: made from settings and partners' rows alone, never from what a request says about its host.
+// The links in mail: made from settings and partner records only, never from the host that a request names.
 
-/** A page's address with the token in its query. The page's own query and fragment stay as they are, but for a `token` of its own. */
+/**
+ * A page's address with the token in its query. Keeps the page's own query and fragment, except a `token` parameter of its own.
+ */
 export function linkTo(page: string, token: string): string {
   const url = new URL(page);
-  const own = url.search.split(/[?&]/).filter((part) => part !== '' && !/^token(=|$)/.test(part));
-  url.search = [...own, `token=${token}`].join('&');
+  const kept = url.search.split(/[?&]/).filter((part) => part !== '' && !/^token(=|$)/.test(part));
+  url.search = [...kept, `token=${token}`].join('&');
   return url.href;
 }
 
-/** This service's own page for tokens. `baseAddress` has no slash at its end. */
+/** This service's own page for tokens. `baseAddress` has no slash at the end. */
 export function signInPage(baseAddress: string): string {
   return `${baseAddress}/sign-in`;
 }

@@ -1,4 +1,4 @@
-// Hands letters over: to a mail server, or into a folder of .eml files where there is none.
+// Sends mail: through a mail server, or, without one, as .eml files in a folder.
 import { mkdir, open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Settings } from '@partner-loyalty/runtime';
@@ -7,10 +7,10 @@ import type { Email } from './template.ts';
 
 export type Mailer = {
   /**
-   * Resolves once the letter is taken over for good. `messageId` stays the same when a letter is sent again, so that mailboxes can tell.
-   * Rejects when it is not taken over within 30 seconds, or `signal` aborts; then it may or may not have arrived.
+   * Resolves when the mail is accepted for good. Send it again with the same `messageId`, so that mailboxes recognize a
+   * duplicate. Rejects if the mail is not accepted within 30 seconds or `signal` aborts; it may or may not have arrived then.
    */
-  send(letter: Email, messageId: string, signal?: AbortSignal): Promise<void>;
+  send(email: Email, messageId: string, signal?: AbortSignal): Promise<void>;
 };
 
 const SENDING_MS = 30_000;
@@ -21,7 +21,7 @@ const TIMEOUTS = {
   socketTimeout: 20_000,
 };
 
-/** A mail server where SMTP_URL is set, else files in `DATA_DIR/outbox`, each named by the time it was written. */
+/** Uses the mail server at SMTP_URL; without one, files in `DATA_DIR/outbox`, named by the time they are written. */
 export function openMailer({
   smtpUrl,
   mailFrom,
@@ -32,7 +32,12 @@ export function openMailer({
     : openServer(smtpUrl, mailFrom);
 }
 
-/** Whether a mail server has refused a letter for good, so that sending it again is no use (RFC 5321, section 4.2.1). */
+/** The domain of a sender, with or without a display name. */
+export function domainOf(mailFrom: string): string {
+  return /@([^@>]+)>?$/.exec(mailFrom)?.[1] ?? 'localhost';
+}
+
+/** Whether a mail server has refused a mail for good, so that sending it again is useless (RFC 5321, section 4.2.1). */
 export function isRefused(error: unknown): boolean {
   const { code, responseCode = 0 } = error as { code?: unknown; responseCode?: number };
   return (code === 'EENVELOPE' || code === 'EMESSAGE') && responseCode >= 500;
@@ -41,10 +46,10 @@ export function isRefused(error: unknown): boolean {
 function openServer(url: string, from: string): Mailer {
   const server = createTransport({ url, ...TIMEOUTS });
   return {
-    async send(letter, messageId, signal) {
+    async send(email, messageId, signal) {
       const deadline = AbortSignal.timeout(SENDING_MS);
       await server.sendMail({
-        ...message(letter, messageId, from),
+        ...message(email, messageId, from),
         signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
       });
     },
@@ -54,30 +59,28 @@ function openServer(url: string, from: string): Mailer {
 function openFolder(folder: string, from: string): Mailer {
   const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
   return {
-    async send(letter, messageId) {
-      const { message: bytes } = await composer.sendMail(message(letter, messageId, from));
-      // A Buffer, as asked for above.
-      await writeWhole(
-        folder,
-        `${new Date().toISOString().replaceAll(':', '-')}_${messageId.split('@')[0]}.eml`,
-        bytes as Buffer,
-      );
+    async send(email, messageId) {
+      const composed = await composer.sendMail(message(email, messageId, from));
+      const time = new Date().toISOString().replaceAll(':', '-');
+      const name = `${time}_${messageId.split('@')[0]}.eml`;
+      // Cast: with `buffer`, as above, the message is a Buffer.
+      await writeWhole(folder, name, composed.message as Buffer);
     },
   };
 }
 
-/** The file is there whole or not at all; only its owner may read it, since it holds a token. */
+/** Writes a file that appears complete or not at all. Only its owner may read it, since it contains a token. */
 async function writeWhole(folder: string, name: string, bytes: Buffer): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const aside = join(folder, `.${name}.part`);
-  const file = await open(aside, 'w', 0o600);
+  const partial = join(folder, `.${name}.part`);
+  const file = await open(partial, 'w', 0o600);
   try {
     await file.writeFile(bytes);
     await file.sync();
   } finally {
     await file.close();
   }
-  await rename(aside, join(folder, name));
+  await rename(partial, join(folder, name));
 }
 
 function message({ to, subject, text, html }: Email, messageId: string, from: string) {
@@ -85,7 +88,7 @@ function message({ to, subject, text, html }: Email, messageId: string, from: st
     from,
     to: { name: '', address: to },
     subject,
-    text: asItIs(text),
+    text: unencoded(text),
     html,
     messageId: `<${messageId}>`,
     headers: { 'Auto-Submitted': 'auto-generated' },
@@ -94,8 +97,9 @@ function message({ to, subject, text, html }: Email, messageId: string, from: st
   };
 }
 
-// Quoted-printable would cut up a link of over 76 characters; as it is, it can be copied out of an .eml file. Lines may have 998 (RFC 5322, section 2.1.1).
-function asItIs(text: string) {
+// Quoted-printable would break a link of more than 76 characters, which could then not be copied from an .eml file. Unencoded
+// lines may have 998 (RFC 5322, section 2.1.1).
+function unencoded(text: string) {
   if (!/^(?:[\x20-\x7e]{0,998}\n)*$/.test(text)) return text;
   const head =
     'Content-Type: text/plain; charset=us-ascii\r\nContent-Transfer-Encoding: 7bit\r\n\r\n';

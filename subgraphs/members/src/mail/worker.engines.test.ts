@@ -1,27 +1,27 @@
-// The worker that sends mail, against a real mail server and on each engine: it loses nothing, sends nothing twice, and gives up visibly.
+// The mail worker with a real mail server, on each engine: it loses no mail, sends none twice, and gives up visibly.
 import { randomUUID } from 'node:crypto';
 import { createMetrics, type Log, type LogFields, type Metrics } from '@partner-loyalty/runtime';
 import { type MailServer, startMailServer } from '../../../../test/support/servers/mailserver.ts';
 import { until } from '../../../../test/support/until.ts';
-import { ENGINES, newPlace, type Place, record } from '../../test/engine.ts';
+import { ENGINES, memberImport, newPlace, type Place } from '../../test/engine.ts';
 import type { MembersStore } from '../store/store.ts';
 import { openMailer } from './mailer.ts';
 import { type MailWorker, startMailWorker } from './worker.ts';
 
 const MINUTE = 60_000;
 
-describe.each(ENGINES)('the courier on %s', (engine) => {
+describe.each(ENGINES)('the mail worker on %s', (engine) => {
   let place: Place;
   let store: MembersStore;
   let server: MailServer;
-  let couriers: MailWorker[];
+  let workers: MailWorker[];
   let metrics: Metrics;
   let lines: (LogFields & { level: string; message: string })[];
-  /** How far the couriers' clock is ahead. */
+  /** How many milliseconds the workers' clock is ahead. */
   let ahead: number;
 
   beforeEach(async () => {
-    [place, server, couriers, metrics, lines, ahead] = [
+    [place, server, workers, metrics, lines, ahead] = [
       newPlace(engine),
       await startMailServer(),
       [],
@@ -31,37 +31,37 @@ describe.each(ENGINES)('the courier on %s', (engine) => {
     ];
     store = await place.open();
     const members = Array.from({ length: 10 }, (_, i) =>
-      record(`m${i}@example.com`, { enrollments: [{ partnerId: 'inn' }] }),
+      memberImport(`m${i}@example.com`, { enrollments: [{ partnerId: 'inn' }] }),
     );
     await store.importMembers(members);
   });
   afterEach(async () => {
-    await Promise.all(couriers.map((courier) => courier.stop()));
+    await Promise.all(workers.map((worker) => worker.stop()));
     await server.down();
     await place.release();
   });
 
   const clock = () => Date.now() + ahead;
   const start = (on = store) => {
-    const post = openMailer({
+    const mailer = openMailer({
       smtpUrl: server.url,
       mailFrom: 'no-reply@api.example',
       dataDir: '/nowhere',
     });
     const sender = {
       store: on,
-      post,
+      mailer,
       baseAddress: 'https://api.example',
       mailDomain: 'api.example',
     };
-    const courier = startMailWorker(sender, { log: recording(lines), metrics, now: clock });
-    couriers.push(courier);
-    return courier;
+    const worker = startMailWorker(sender, { log: recording(lines), metrics, now: clock });
+    workers.push(worker);
+    return worker;
   };
   const ask = async (i: number, jobId: string = randomUUID()) => {
     await store.outbox.add({
       jobId,
-      errand: { kind: 'magic-link', partnerId: 'inn', address: `m${i}@example.com` },
+      task: { kind: 'magic-link', partnerId: 'inn', address: `m${i}@example.com` },
       requestedAt: clock(),
     });
     return jobId;
@@ -73,10 +73,10 @@ describe.each(ENGINES)('the courier on %s', (engine) => {
       )?.[1] ?? 0,
     );
 
-  test('mail that is asked for is sent, to the member alone, and its job is gone', async () => {
-    const courier = start();
+  test('requested mail is sent to the member only, and its job is removed', async () => {
+    const worker = start();
     const jobId = await ask(1);
-    courier.wake();
+    worker.wake();
     await until(() => server.mails.length > 0);
     expect(server.mails).toEqual([
       expect.objectContaining({
@@ -86,66 +86,66 @@ describe.each(ENGINES)('the courier on %s', (engine) => {
       }),
     ]);
     await until(async () => (await counted('sent')) === 1);
-    await courier.stop();
+    await worker.stop();
     expect(await store.outbox.claim(clock() + 60 * MINUTE, MINUTE)).toBeUndefined();
   });
 
-  test('what another process was asked for is sent without a call', async () => {
+  test('mail that another process put into the outbox is sent without a wake-up', async () => {
     const other = await place.open();
     start(other);
     await ask(1);
     await until(() => server.mails.length === 1);
   });
 
-  test('two couriers on one outbox send every mail once', async () => {
+  test('two workers on one outbox send each mail once', async () => {
     const other = await place.open();
     const ids = await Promise.all(Array.from({ length: 30 }, (_, i) => ask(i % 10)));
-    for (const courier of [start(), start(other)]) courier.wake();
+    for (const worker of [start(), start(other)]) worker.wake();
     await until(async () => (await counted('sent')) === 30);
-    await Promise.all(couriers.map((courier) => courier.stop()));
+    await Promise.all(workers.map((worker) => worker.stop()));
     expect(server.mails.map(({ messageId }) => messageId).sort()).toEqual(
       ids.map((id) => `<${id}@api.example>`).sort(),
     );
   });
 
-  test('mail asked for while the server is down is sent once it is up', async () => {
+  test('mail requested while the server is down is sent when it is up', async () => {
     await server.down();
-    const courier = start();
+    const worker = start();
     const jobId = await ask(1);
-    courier.wake();
+    worker.wake();
     await until(async () => (await counted('retried')) === 1);
     await server.up();
     ahead += MINUTE;
-    courier.wake();
+    worker.wake();
     await until(() => server.mails.length === 1);
     expect(server.mails[0]?.messageId).toBe(`<${jobId}@api.example>`);
   });
 
-  test('a job whose worker died between claiming and sending is sent when the lease has ended', async () => {
+  test('if a worker dies between claiming and sending, the job is sent when the lease ends', async () => {
     await ask(1);
     await store.outbox.claim(clock(), 2 * MINUTE);
-    const courier = start();
-    courier.wake();
+    const worker = start();
+    worker.wake();
     await ask(2);
     await until(() => server.mails.length === 1);
     expect(server.mails[0]?.recipients).toEqual(['m2@example.com']);
     ahead += 3 * MINUTE;
-    courier.wake();
+    worker.wake();
     await until(() => server.mails.length === 2);
     expect(server.mails[1]?.recipients).toEqual(['m1@example.com']);
   });
 
-  test('mail that cannot be sent is given up after about an hour, kept as failed, counted and logged without a word of it', async () => {
+  test('mail that cannot be sent is given up after about an hour, counted, and logged without content', async () => {
     const errors = () => lines.filter(({ level }) => level === 'error');
     await server.down();
-    const courier = start();
+    const worker = start();
     await ask(1);
     let tries = 0;
     await until(async () => {
-      courier.wake();
+      worker.wake();
       if ((await counted('retried')) === tries) return (await store.outbox.failed()) > 0;
       tries += 1;
-      // The pauses double from 2 seconds on, up to 10 minutes.
+      // The pauses start at 2 seconds and double, up to 10 minutes.
       ahead += Math.min(1_000 * 2 ** tries, 10 * MINUTE);
       return false;
     });
@@ -158,34 +158,34 @@ describe.each(ENGINES)('the courier on %s', (engine) => {
     );
     await server.up();
     ahead += 60 * MINUTE;
-    courier.wake();
+    worker.wake();
     await ask(2);
     await until(() => server.mails.length === 1);
     expect(server.mails[0]?.recipients).toEqual(['m2@example.com']);
   });
 
-  test('mail that the server refuses for good is given up at once, and mail that it puts off is tried again', async () => {
-    const courier = start();
+  test('permanently refused mail is given up at once; temporarily refused mail is tried again', async () => {
+    const worker = start();
     server.refuse(550);
     await ask(1);
-    courier.wake();
+    worker.wake();
     await until(async () => (await store.outbox.failed()) === 1);
     server.refuse(451);
     await ask(2);
-    courier.wake();
+    worker.wake();
     await until(async () => (await counted('retried')) === 1);
     server.refuse(undefined);
     ahead += MINUTE;
-    courier.wake();
+    worker.wake();
     await until(() => server.mails.length === 1);
     expect(server.mails[0]?.recipients).toEqual(['m2@example.com']);
   });
 
-  test('stopping waits for the mail under way', async () => {
+  test('stopping waits for mail in progress', async () => {
     await Promise.all(Array.from({ length: 8 }, (_, i) => ask(i)));
-    const courier = start();
+    const worker = start();
     await until(() => server.mails.length > 0);
-    await courier.stop();
+    await worker.stop();
     const sent = server.mails.length;
     expect(await counted('sent')).toBe(sent);
     expect(await store.outbox.claim(clock(), MINUTE)).toBeUndefined();

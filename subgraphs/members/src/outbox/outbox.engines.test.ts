@@ -1,4 +1,4 @@
-// What every outbox does, on each engine.
+// The outbox, on each engine.
 import { randomUUID } from 'node:crypto';
 import { ENGINES, newPlace, type Place } from '../../test/engine.ts';
 import type { Job, MailTask, Outbox } from './outbox.ts';
@@ -7,7 +7,7 @@ const NOW = Date.parse('2026-03-04T05:06:07.089Z');
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 const LEASE = 2 * MINUTE;
-const ERRAND: MailTask = { kind: 'magic-link', partnerId: 'inn', address: 'ada@example.com' };
+const TASK: MailTask = { kind: 'magic-link', partnerId: 'inn', address: 'ada@example.com' };
 
 describe.each(ENGINES)('the outbox on %s', (engine) => {
   let place: Place;
@@ -21,8 +21,8 @@ describe.each(ENGINES)('the outbox on %s', (engine) => {
   });
   afterEach(() => place.release());
 
-  const add = async (requestedAt = NOW, errand: MailTask = ERRAND) => {
-    const job = { jobId: randomUUID(), errand, requestedAt };
+  const add = async (requestedAt = NOW, task: MailTask = TASK) => {
+    const job = { jobId: randomUUID(), task, requestedAt };
     await outbox.add(job);
     return job;
   };
@@ -32,7 +32,7 @@ describe.each(ENGINES)('the outbox on %s', (engine) => {
     return job;
   };
 
-  test('jobs are claimed in the order in which they were asked for, none before its time, each as it was added', async () => {
+  test('jobs are claimed in the order of their requests, none before it is due', async () => {
     const second = await add(NOW, {
       kind: 'change',
       memberId: 'ada',
@@ -55,7 +55,7 @@ describe.each(ENGINES)('the outbox on %s', (engine) => {
     expect(await outbox.claim(NOW, LEASE)).toBeUndefined();
   });
 
-  test('of many workers claiming at the same time each job goes to one', async () => {
+  test('if many workers claim at the same time, each job goes to one of them', async () => {
     const added = await Promise.all(Array.from({ length: 10 }, () => add()));
     const claims = await Promise.all(
       Array.from({ length: 30 }, (_, i) => [outbox, ...others][i % 3]?.claim(NOW, LEASE)),
@@ -64,7 +64,7 @@ describe.each(ENGINES)('the outbox on %s', (engine) => {
     expect(ids.sort()).toEqual(added.map(({ jobId }) => jobId).sort());
   });
 
-  test('a job whose worker died is claimed again when the lease ends, and the dead worker can no longer touch it', async () => {
+  test('an expired claim can be claimed again, and its former holder can no longer change the job', async () => {
     await add();
     const lost = await claimed(NOW);
     expect(await outbox.claim(NOW + LEASE - 1, LEASE)).toBeUndefined();
@@ -82,13 +82,13 @@ describe.each(ENGINES)('the outbox on %s', (engine) => {
     });
   });
 
-  test('a finished job is gone', async () => {
+  test('a finished job is removed', async () => {
     await add();
     await outbox.finish(await claimed(NOW));
     expect(await outbox.claim(NOW + DAY, LEASE)).toBeUndefined();
   });
 
-  test('a postponed job comes back at its time, and remembers that the limits let it pass', async () => {
+  test('a postponed job is due again at its time, and is still marked as admitted', async () => {
     await add();
     const job = await claimed(NOW);
     await outbox.noteAdmitted(job);
@@ -97,7 +97,7 @@ describe.each(ENGINES)('the outbox on %s', (engine) => {
     expect(await claimed(NOW + MINUTE)).toMatchObject({ jobId: job.jobId, admitted: true });
   });
 
-  test('a job that was given up is kept apart for 7 days', async () => {
+  test('a job that was given up is kept as failed for 7 days', async () => {
     await add();
     await outbox.giveUp(await claimed(NOW), NOW);
     expect(await outbox.claim(NOW + DAY, LEASE)).toBeUndefined();
@@ -107,7 +107,7 @@ describe.each(ENGINES)('the outbox on %s', (engine) => {
     expect(await outbox.failed()).toBe(0);
   });
 
-  test('a limit lets exactly its count pass in any window, over all processes', async () => {
+  test('a limit admits exactly its count in any window, across all processes', async () => {
     const limit = { key: 'k', count: 5, windowMs: 15 * MINUTE };
     const asked = await Promise.all(
       Array.from({ length: 30 }, (_, i) => [outbox, ...others][i % 3]?.admit(limit, NOW)),
@@ -118,7 +118,7 @@ describe.each(ENGINES)('the outbox on %s', (engine) => {
     expect(await outbox.admit(limit, NOW + 15 * MINUTE)).toBe(true);
   });
 
-  test('refusals do not count, and what was let pass counts until it is a window old', async () => {
+  test('refusals do not count, and an admission counts until it is a window old', async () => {
     const limit = { key: 'k', count: 2, windowMs: 10 };
     const verdicts = [];
     for (const at of [0, 6, 7, 9, 10, 11, 16, 17])
@@ -126,7 +126,7 @@ describe.each(ENGINES)('the outbox on %s', (engine) => {
     expect(verdicts).toEqual([true, true, false, false, true, false, true, false]);
   });
 
-  test('cleaning leaves counts that still matter', async () => {
+  test('cleaning keeps the counts of windows that have not ended', async () => {
     const limit = { key: 'k', count: 1, windowMs: 10 };
     await outbox.admit(limit, NOW);
     await outbox.clean(NOW + 9);
@@ -135,7 +135,7 @@ describe.each(ENGINES)('the outbox on %s', (engine) => {
     expect(await outbox.admit(limit, NOW + 10)).toBe(true);
   });
 
-  test('what was added is there after the store was closed', async () => {
+  test('a job is still there after the store was closed', async () => {
     const job = await add();
     await place.closeAll();
     expect(await (await place.open()).outbox.claim(NOW, LEASE)).toMatchObject(job);

@@ -1,82 +1,92 @@
-// The outbox in the members store's LMDB: jobs in the order in which they are due, each step one transaction.
+// The outbox in the members store's LMDB: jobs ordered by when they are due, each step one transaction.
 import type { RootDatabase } from 'lmdb';
-import { FAILED_KEPT_MS, type Job, type Outbox } from './outbox.ts';
+import { FAILED_KEPT_MS, type Job, type Limit, type MailTask, type Outbox } from './outbox.ts';
 
+/** The stored format calls the task `errand`. */
+type StoredJob = Omit<Job, 'task'> & { errand: MailTask };
 type Count = { admittedAt: number[]; until: number };
 
 export function createLmdbOutbox(root: RootDatabase): Outbox {
-  // A claim moves a job to another place, so that whoever held it before no longer finds it.
-  const due = root.openDB<Job, [dueAt: number, jobId: string]>({
+  // A claim moves the job to another key, so a worker whose claim has expired no longer finds it.
+  const due = root.openDB<StoredJob, [dueAt: number, jobId: string]>({
     name: 'outbox',
     encoding: 'json',
   });
-  const failed = root.openDB<Job & { failedAt: number }, string>({
+  const failed = root.openDB<StoredJob & { failedAt: number }, string>({
     name: 'outbox-failed',
     encoding: 'json',
   });
-  const counts = root.openDB<Count, string>({ name: 'mail-counts', encoding: 'json' });
+  const limits = createLimits(root);
 
   const first = (now: number) => [...due.getRange({ end: [now + 1, ''], limit: 1 })][0];
+  const put = (job: StoredJob) => due.put([job.dueAt, job.jobId], job);
+  const remove = (job: StoredJob) => due.remove([job.dueAt, job.jobId]);
 
-  const place = (job: Job) => due.put([job.dueAt, job.jobId], job);
-
-  /** Where the claim still holds, acts on the job as it is stored, which may know more than the claim. */
-  const held = ({ dueAt, jobId }: Job, act: (stored: Job) => void): Promise<void> =>
+  /** Acts on the job as it is stored, which may be newer than the claim, if the claim still holds. */
+  const ifHeld = ({ dueAt, jobId }: Job, act: (stored: StoredJob) => void): Promise<void> =>
     root.transaction(() => {
       const stored = due.get([dueAt, jobId]);
       if (stored !== undefined) act(stored);
     });
 
-  const take = (job: Job) => due.remove([job.dueAt, job.jobId]);
-
   return {
-    async add(job) {
+    async add({ jobId, task, requestedAt }) {
+      const job = { jobId, errand: task, requestedAt };
       await root.transaction(() =>
-        place({ ...job, dueAt: job.requestedAt, attempts: 0, admitted: false }),
+        put({ ...job, dueAt: requestedAt, attempts: 0, admitted: false }),
       );
       await root.flushed;
     },
     claim(now, leaseMs) {
-      // Looked at first without a transaction, since mostly there is nothing.
+      // Most of the time none is due, so it looks first without a transaction.
       if (first(now) === undefined) return undefined;
       return root.transaction(() => {
-        const found = first(now);
-        if (found === undefined) return undefined;
-        const job = { ...found.value, dueAt: now + leaseMs, attempts: found.value.attempts + 1 };
-        take(found.value);
-        place(job);
-        return job;
+        const stored = first(now)?.value;
+        if (stored === undefined) return undefined;
+        const claimed = { ...stored, dueAt: now + leaseMs, attempts: stored.attempts + 1 };
+        remove(stored);
+        put(claimed);
+        const { errand, ...job } = claimed;
+        return { ...job, task: errand };
       });
     },
-    admit({ key, count, windowMs }, now) {
-      return root.transaction(() => {
-        const admittedAt = (counts.get(key)?.admittedAt ?? []).filter((at) => at > now - windowMs);
-        if (admittedAt.length >= count) return false;
-        counts.put(key, { admittedAt: [...admittedAt, now], until: now + windowMs });
-        return true;
-      });
-    },
-    noteAdmitted: (job) => held(job, (stored) => place({ ...stored, admitted: true })),
-    finish: (job) => held(job, take),
-    postpone(job, dueAt) {
-      return held(job, (stored) => {
-        take(stored);
-        place({ ...stored, dueAt });
-      });
-    },
-    giveUp(job, now) {
-      return held(job, (stored) => {
-        take(stored);
+    admit: limits.admit,
+    noteAdmitted: (job) => ifHeld(job, (stored) => put({ ...stored, admitted: true })),
+    finish: (job) => ifHeld(job, remove),
+    postpone: (job, dueAt) =>
+      ifHeld(job, (stored) => {
+        remove(stored);
+        put({ ...stored, dueAt });
+      }),
+    giveUp: (job, now) =>
+      ifHeld(job, (stored) => {
+        remove(stored);
         failed.put(stored.jobId, { ...stored, failedAt: now });
-      });
-    },
+      }),
     failed: () => failed.getKeysCount(),
     async clean(now) {
       await root.transaction(() => {
         for (const { key, value } of failed.getRange())
           if (value.failedAt <= now - FAILED_KEPT_MS) failed.remove(key);
-        for (const { key, value } of counts.getRange()) if (value.until <= now) counts.remove(key);
+        limits.removeEnded(now);
       });
+    },
+  };
+}
+
+function createLimits(root: RootDatabase) {
+  const counts = root.openDB<Count, string>({ name: 'mail-counts', encoding: 'json' });
+  return {
+    admit: ({ key, count, windowMs }: Limit, now: number): Promise<boolean> =>
+      root.transaction(() => {
+        const admittedAt = (counts.get(key)?.admittedAt ?? []).filter((at) => at > now - windowMs);
+        if (admittedAt.length >= count) return false;
+        counts.put(key, { admittedAt: [...admittedAt, now], until: now + windowMs });
+        return true;
+      }),
+    /** To be called in a transaction. */
+    removeEnded(now: number): void {
+      for (const { key, value } of counts.getRange()) if (value.until <= now) counts.remove(key);
     },
   };
 }

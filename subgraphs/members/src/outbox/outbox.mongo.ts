@@ -1,17 +1,21 @@
-// The outbox on MongoDB: a document per job and per count, each step one guarded write, so no transactions are needed.
+// The outbox on MongoDB: a document for each job and each count, each step one guarded write, without transactions.
 import { isDuplicate } from '@partner-loyalty/runtime';
-import type { Db } from 'mongodb';
-import { FAILED_KEPT_MS, type Job, type Outbox } from './outbox.ts';
+import type { Collection, Db } from 'mongodb';
+import { FAILED_KEPT_MS, type Job, type Limit, type MailTask, type Outbox } from './outbox.ts';
 
-/** A job is due or has failed. `claim` and `postpone` give it another `dueAt`, so that whoever held it before no longer finds it. */
-type JobDocument = Omit<Job, 'jobId' | 'dueAt'> & {
+/**
+ * A job that is due or has failed. The stored format calls the task `errand`. `claim` and `postpone` change `dueAt`, so a worker
+ * whose claim has expired no longer finds the job.
+ */
+type JobDocument = Omit<Job, 'jobId' | 'task' | 'dueAt'> & {
   _id: string;
+  errand: MailTask;
   dueAt?: number;
   failedAt?: number;
 };
 type CountDocument = { _id: string; admittedAt: number[]; until: number };
 
-/** With the indexes it needs, made where they are missing; several processes may do it at once. */
+/** Creates missing indexes; several processes may do so at the same time. */
 export async function openMongoOutbox(db: Db): Promise<Outbox> {
   const jobs = db.collection<JobDocument>('outbox');
   const counts = db.collection<CountDocument>('mailcounts');
@@ -22,45 +26,24 @@ export async function openMongoOutbox(db: Db): Promise<Outbox> {
   const held = ({ jobId, dueAt }: Job) => ({ _id: jobId, dueAt });
 
   return {
-    async add({ jobId, errand, requestedAt }) {
-      const job = {
-        _id: jobId,
-        errand,
-        requestedAt,
-        dueAt: requestedAt,
-        attempts: 0,
-        admitted: false,
-      };
-      await jobs.insertOne(job, { writeConcern: { w: 'majority', journal: true } });
+    async add({ jobId, task, requestedAt }) {
+      const job = { errand: task, requestedAt, dueAt: requestedAt, attempts: 0, admitted: false };
+      await jobs.insertOne(
+        { _id: jobId, ...job },
+        { writeConcern: { w: 'majority', journal: true } },
+      );
     },
     async claim(now, leaseMs) {
-      const found = await jobs.findOneAndUpdate(
+      const claimed = await jobs.findOneAndUpdate(
         { dueAt: { $lte: now } },
         { $set: { dueAt: now + leaseMs }, $inc: { attempts: 1 } },
         { sort: { dueAt: 1 }, returnDocument: 'after' },
       );
-      if (found === null) return undefined;
-      const { _id, errand, requestedAt, attempts, admitted } = found;
-      return { jobId: _id, errand, requestedAt, attempts, admitted, dueAt: now + leaseMs };
+      if (claimed === null) return undefined;
+      const { _id, errand, requestedAt, attempts, admitted } = claimed;
+      return { jobId: _id, task: errand, requestedAt, attempts, admitted, dueAt: now + leaseMs };
     },
-    async admit({ key, count, windowMs }, now) {
-      await counts.updateOne(
-        { _id: key, admittedAt: { $lte: now - windowMs } },
-        { $pull: { admittedAt: { $lte: now - windowMs } } },
-      );
-      const notFull = { _id: key, [`admittedAt.${count - 1}`]: { $exists: false } };
-      const one = { $push: { admittedAt: now }, $max: { until: now + windowMs } };
-      try {
-        const { matchedCount, upsertedCount } = await counts.updateOne(notFull, one, {
-          upsert: true,
-        });
-        return matchedCount + upsertedCount === 1;
-      } catch (error) {
-        if (!isDuplicate(error)) throw error;
-        // The count is there: full, or just begun by somebody else.
-        return (await counts.updateOne(notFull, one)).matchedCount === 1;
-      }
-    },
+    admit: (limit, now) => admit(counts, limit, now),
     async noteAdmitted(job) {
       await jobs.updateOne(held(job), { $set: { admitted: true } });
     },
@@ -79,4 +62,25 @@ export async function openMongoOutbox(db: Db): Promise<Outbox> {
       await counts.deleteMany({ until: { $lte: now } });
     },
   };
+}
+
+async function admit(
+  counts: Collection<CountDocument>,
+  { key, count, windowMs }: Limit,
+  now: number,
+): Promise<boolean> {
+  await counts.updateOne(
+    { _id: key, admittedAt: { $lte: now - windowMs } },
+    { $pull: { admittedAt: { $lte: now - windowMs } } },
+  );
+  const notFull = { _id: key, [`admittedAt.${count - 1}`]: { $exists: false } };
+  const admission = { $push: { admittedAt: now }, $max: { until: now + windowMs } };
+  try {
+    const result = await counts.updateOne(notFull, admission, { upsert: true });
+    return result.matchedCount + result.upsertedCount === 1;
+  } catch (error) {
+    if (!isDuplicate(error)) throw error;
+    // The count exists: either it is full, or another process has just created it.
+    return (await counts.updateOne(notFull, admission)).matchedCount === 1;
+  }
 }

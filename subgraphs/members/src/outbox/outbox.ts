@@ -1,23 +1,26 @@
-// The queue of mail that has been promised, and the counts that limit it, in domain words; outbox.lmdb.ts and outbox.mongo.ts keep them.
+// The queue of mail to be sent and the counts that limit it, in domain words; outbox.lmdb.ts and outbox.mongo.ts store them.
 import type { MaybePromise } from '@partner-loyalty/runtime';
-import type { Address } from '../store/store.ts';
+import type { Address } from '../rules/member.ts';
 
-/** What is to be mailed. Addresses in it are only looked up, or those a member asked to change to. */
+/**
+ * What to mail. The addresses are only looked up, except the one that a member wants to change to. The field names are the
+ * stored format.
+ */
 export type MailTask =
   | { kind: 'magic-link'; partnerId: string; address: string }
   | { kind: 'change'; memberId: string; address: Address }
-  /** The notice about a change of address; nothing is mailed where the change did not come about. */
+  /** The notice of a change of address; dropped if the change was never made. */
   | { kind: 'changed'; memberId: string; changeId: string };
 
-/** Times count milliseconds since 1970. */
-export type NewJob = { jobId: string; errand: MailTask; requestedAt: number };
+/** Times are in milliseconds since 1970. */
+export type NewJob = { jobId: string; task: MailTask; requestedAt: number };
 
-/** A job as one worker has claimed it. `dueAt` is when the claim ends, and tells it from any other claim. */
+/** A job as one worker has claimed it. `dueAt` is when the claim expires, and distinguishes it from other claims. */
 export type Job = NewJob & {
   dueAt: number;
-  /** Claims so far, this one included. */
+  /** The number of claims so far, including this one. */
   attempts: number;
-  /** Whether the limits have let it pass, so that a retry is not counted again. */
+  /** Whether the limits have admitted it, so that a retry is not counted again. */
   admitted: boolean;
 };
 
@@ -25,23 +28,26 @@ export type Job = NewJob & {
 export type Limit = { key: string; count: number; windowMs: number };
 
 export type Outbox = {
-  /** Resolves once the job is on disk. One insertion, whatever the job. */
+  /** Resolves when the job is on disk. Always a single insertion, whatever the task. */
   add(job: NewJob): Promise<void>;
-  /** The job that has been due for longest, now this caller's until the lease ends; undefined where none is due. No job is claimed twice at once. */
+  /**
+   * Claims the job that has been due the longest until the lease ends; undefined if none is due. No two callers hold the same
+   * job at the same time.
+   */
   claim(now: number, leaseMs: number): MaybePromise<Job | undefined>;
-  /** Counts an admission, unless that would be one too many. Exact over all processes. */
+  /** Counts an admission unless the limit is reached. Exact across processes. */
   admit(limit: Limit, now: number): Promise<boolean>;
-  /** The next four change nothing where the claim has ended and another holds the job. */
+  /** This and the next three methods do nothing if the claim has expired and another worker holds the job. */
   noteAdmitted(job: Job): Promise<void>;
-  /** Removes the job: it has been dealt with. */
+  /** Removes a job that is done. */
   finish(job: Job): Promise<void>;
-  /** Lets the job be claimed again from `dueAt` on. */
+  /** Makes the job claimable again from `dueAt` on. */
   postpone(job: Job, dueAt: number): Promise<void>;
-  /** Keeps the job apart as failed, for an operator to see. */
+  /** Sets the job aside as failed, for an operator to see. */
   giveUp(job: Job, now: number): Promise<void>;
-  /** How many failed jobs are kept. */
+  /** The number of failed jobs. */
   failed(): MaybePromise<number>;
-  /** Removes what failed over 7 days ago, and counts that no longer matter. */
+  /** Removes jobs that failed more than 7 days ago, and counts whose windows have ended. */
   clean(now: number): Promise<void>;
 };
 

@@ -1,24 +1,37 @@
-// A member as both engines keep it, and the keys that lead to the member.
-import type { Member } from '../store/store.ts';
-import type { AddressChange, StoredToken } from './token.ts';
+// A member's record as both engines store it, the keys that lead to it, and how rules read and write records.
 
-/** Addresses are canonical. */
-export type StoredMember = Member & {
+import type { AddressChange, StoredToken } from './mailedtoken.ts';
+import type { Address, Member } from './member.ts';
+
+/** The field names are the stored format. Addresses are canonical. */
+export type MemberRecord = Member & {
   /** The current address. */
   address: string;
-  /** Addresses that were current once and still resolve to this member. */
+  /** Addresses that were current once and still lead to this member. */
   earlier: string[];
-  /** Earlier addresses that another member took over, or that an undone change had brought; a repeated import does not claim them back. */
+  /**
+   * Former addresses that another member took over or that came from a change that was undone; a repeated import does not claim
+   * them back.
+   */
   released: string[];
-  /** Mailed tokens that have not been used. */
+  /** Mailed tokens that have not been redeemed. */
   tokens?: StoredToken[];
-  /** Proven changes of address that can still be undone, oldest first. */
+  /** Confirmed changes of address that can still be undone, oldest first. */
   changes?: AddressChange[];
-  /** The last undoing of changes; `at` counts milliseconds since 1970. */
+  /** The last time changes were undone; `at` is in milliseconds since 1970. */
   undone?: { id: string; at: number };
 };
 
-// Control characters are refused in every part, so a line break separates them.
+/** The records that a rule acts on. What a rule reads stays true until all its writes are stored, or none is. */
+export type MemberRecords = {
+  byId(memberId: string): MemberRecord | undefined;
+  /** The member that a key leads to. */
+  byKey(key: string): MemberRecord | undefined;
+  /** Writes a record; `before` is the record as it was read. */
+  write(before: MemberRecord | undefined, next: MemberRecord): void;
+};
+
+// No part contains control characters, so a line break separates them.
 export const addressKey = (canonical: string) => `a\n${canonical}`;
 export const enrolledKey = (partnerId: string, canonical: string) =>
   `e\n${partnerId}\n${canonical}`;
@@ -27,10 +40,11 @@ export const externalKey = (partnerId: string, externalId: string) =>
 export const tokenKey = (hash: string) => `t\n${hash}`;
 
 /**
- * Every key that leads to this member, and may lead to no other: each address and each token; and for active enrollments alone,
- * each address with the partner and the external ID with the partner. Look-ups ask for the latter two, so unknown and not enrolled are the same to them.
+ * Every key that leads to this member, and to no other: each address and each token; and for active enrollments only, each
+ * address with the partner, and the external ID with the partner. Look-ups use the latter two, so a member who is unknown and
+ * one who is not enrolled are the same to them.
  */
-export function keysOf({ address, earlier, enrollments, tokens = [] }: StoredMember): string[] {
+export function keysOf({ address, earlier, enrollments, tokens = [] }: MemberRecord): string[] {
   const addresses = [address, ...earlier];
   const keys = [...addresses.map(addressKey), ...tokens.map(({ hash }) => tokenKey(hash))];
   for (const { partnerId, status, externalId } of enrollments) {
@@ -41,7 +55,36 @@ export function keysOf({ address, earlier, enrollments, tokens = [] }: StoredMem
   return keys;
 }
 
-/** Whether two rows say the same. By their text, which is all that is stored of them: rules keep the order of fields and lists. */
-export function isSame(one: StoredMember | undefined, other: StoredMember): boolean {
+/**
+ * Whether two records are equal. Compares their JSON, which is what is stored: rules keep the order of fields and lists.
+ */
+export function isEqual(one: MemberRecord | undefined, other: MemberRecord): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** The record of a new member without enrollments. */
+export function newRecord(
+  memberId: string,
+  { typed, canonical }: Address,
+  names: Names = {},
+): MemberRecord {
+  return {
+    memberId,
+    email: typed,
+    ...namesOf(names),
+    address: canonical,
+    earlier: [],
+    released: [],
+    enrollments: [],
+  };
+}
+
+type Names = Pick<Member, 'firstName' | 'lastName'>;
+
+/** The names that are given, without keys for those that are not. */
+export function namesOf({ firstName, lastName }: Names): Names {
+  return {
+    ...(firstName !== undefined && { firstName }),
+    ...(lastName !== undefined && { lastName }),
+  };
 }

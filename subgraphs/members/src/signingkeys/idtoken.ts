@@ -1,32 +1,30 @@
 // Issues the ID tokens of the built-in identity provider (OpenID Connect Core, section 2).
 import { importJWK, SignJWT } from 'jose';
-import type { SigningKeyStore } from './signingkey.ts';
+import { ID_TOKEN_LIFETIME_MS, type SigningKeyStore } from './signingkey.ts';
 
-export const ID_TOKEN_LIFETIME_MS = 60 * 60_000;
-
-/** Whose token it is. `azp` is the partner through whose hands it goes: it then shows that partner's standing alone. */
-export type IdTokenClaims = { memberId: string; email: string; azp?: string };
+/** `azp` is the partner that the token is handed to; the token then shows that partner's standing only. */
+export type IdTokenClaims = { memberId: string; email: string; azp?: string | undefined };
 
 export type IdToken = { idToken: string; expiresAt: Date };
 
 /**
- * A token of one hour, signed with the key in use. `issuer` is the environment's base address, and the audience too. Rejects where there is
- * no key yet (ensureSigningKey).
+ * Issues a token for one hour, signed with the current key. `issuer` is the environment's base address, and is the audience too.
  */
+export type IssueIdToken = (claims: IdTokenClaims, issuer: string, now: Date) => Promise<IdToken>;
+
+/** Issues one token. Rejects if there is no key yet (ensureSigningKey). */
 export async function issueIdToken(
   keys: SigningKeyStore,
   claims: IdTokenClaims,
   issuer: string,
   now: Date,
 ): Promise<IdToken> {
-  const signer = await openSigner(keys);
-  return signer(claims, issuer, now);
+  const issue = await openIssuer(keys);
+  return issue(claims, issuer, now);
 }
 
-/** Fetches the key in use, for what must not fail once it has begun. */
-export async function openSigner(
-  keys: SigningKeyStore,
-): Promise<(claims: IdTokenClaims, issuer: string, now: Date) => Promise<IdToken>> {
+/** Reads the current key first, for callers that must not fail once they have begun. Rejects if there is no key yet. */
+export async function openIssuer(keys: SigningKeyStore): Promise<IssueIdToken> {
   const current = (await keys.keys()).find((key) => key.state === 'current');
   if (current?.state !== 'current') throw new Error('there is no signing key');
   const { kid, privateKey } = current;

@@ -1,4 +1,4 @@
-// The keys of the built-in identity provider and the tokens they sign, on each engine.
+// The keys of the built-in identity provider and the ID tokens that they sign, on each engine.
 import { createLocalJWKSet, decodeProtectedHeader, errors, jwtVerify } from 'jose';
 import { ENGINES, newPlace, type Place } from '../../test/engine.ts';
 import type { MembersStore } from '../store/store.ts';
@@ -32,7 +32,7 @@ describe.each(ENGINES)('the signing keys on %s', (engine) => {
   };
   const issue = (at = NOW) => issueIdToken(store.signingKeys, ADA, ISSUER, at);
 
-  test('a token says who, by whom, for whom and for one hour, and the public keys verify it', async () => {
+  test('a token has subject, issuer, audience and one hour to live, and the public keys verify it', async () => {
     await ensureSigningKey(store.signingKeys);
     const { idToken, expiresAt } = await issue();
     const { payload, protectedHeader } = await verify(idToken, NOW);
@@ -59,14 +59,14 @@ describe.each(ENGINES)('the signing keys on %s', (engine) => {
     expect((await verify(idToken, NOW)).payload.azp).toBe('inn');
   });
 
-  test('what is published holds no private part', async () => {
+  test('the published keys have no private part', async () => {
     await ensureSigningKey(store.signingKeys);
     const { keys } = await publicKeys(store.signingKeys, NOW.getTime());
     for (const key of keys)
       expect(Object.keys(key).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
   });
 
-  test('of 10 processes that start at once one makes the keys', async () => {
+  test('if 10 processes start at the same time, one of them creates the keys', async () => {
     const stores: MembersStore[] = [];
     for (let i = 0; i < 10; i += 1) stores.push(await place.open());
     await Promise.all(stores.map(({ signingKeys }) => ensureSigningKey(signingKeys)));
@@ -80,7 +80,7 @@ describe.each(ENGINES)('the signing keys on %s', (engine) => {
     await expect(issue()).rejects.toThrow('there is no signing key');
   });
 
-  test('after a rotation new tokens have a key that was published before, and old ones go on', async () => {
+  test('after a rotation, new tokens have a key that was published before, and old ones stay valid', async () => {
     await ensureSigningKey(store.signingKeys);
     const published = createLocalJWKSet(await publicKeys(store.signingKeys, NOW.getTime()));
     const { idToken: before } = await issue();
@@ -95,7 +95,7 @@ describe.each(ENGINES)('the signing keys on %s', (engine) => {
     await verify(after, NOW);
   });
 
-  test('a retired key is published until its last token has expired and an hour more, its private half is gone at once', async () => {
+  test('a retired key loses its private half and stays published until an hour after its last token', async () => {
     await ensureSigningKey(store.signingKeys);
     const { idToken } = await issue();
     await rotateSigningKey(store.signingKeys, NOW.getTime());
@@ -113,7 +113,7 @@ describe.each(ENGINES)('the signing keys on %s', (engine) => {
     expect(await store.signingKeys.keys()).toHaveLength(3);
   });
 
-  test('rotations at the same time are each done, and one key is in use', async () => {
+  test('concurrent rotations all take effect, and one key is current', async () => {
     await ensureSigningKey(store.signingKeys);
     const other = await place.open();
     const kids = await Promise.all(
@@ -129,7 +129,7 @@ describe.each(ENGINES)('the signing keys on %s', (engine) => {
     ]);
   });
 
-  test('the keys outlive the process', async () => {
+  test('the keys are still there after the store was closed', async () => {
     await ensureSigningKey(store.signingKeys);
     const { idToken } = await issue();
     await place.closeAll();

@@ -1,8 +1,8 @@
-// takeTurns: acts that share a key run one after the other, the others at the same time.
+// createKeyLock: tasks that share a key run one after the other, others concurrently.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createKeyLock } from './keylock.ts';
 
-/** Starts acts that last until they are told to end, and tells which have begun. */
+/** Starts tasks that run until they are ended, and records which have begun. */
 function newActs() {
   const inTurn = createKeyLock();
   const begun: string[] = [];
@@ -15,7 +15,7 @@ function newActs() {
   return { begun, start, end: (name: string) => ends.get(name) };
 }
 
-test('an act waits for every earlier one that shares a key, and for no other', async () => {
+test('a task waits for the earlier tasks that share a key with it, and for no others', async () => {
   const { begun, start, end } = newActs();
   const acts = [
     start('one', ['a', 'b']),
@@ -35,7 +35,7 @@ test('an act waits for every earlier one that shares a key, and for no other', a
   await Promise.all(acts);
 });
 
-test('an act that fails tells its caller and holds up nobody', async () => {
+test('a task that fails rejects for its caller and does not block the next one', async () => {
   const { start, end } = newActs();
   const first = start('one', ['a']);
   const second = start('two', ['a', 'a']);

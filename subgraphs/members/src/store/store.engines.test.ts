@@ -1,8 +1,8 @@
-// What every members store does, on each engine.
+// The members store, on each engine.
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { address, ENGINES, newPlace, type Place, record } from '../../test/engine.ts';
+import { address, ENGINES, memberImport, newPlace, type Place } from '../../test/engine.ts';
 import type { MembersStore } from './store.ts';
 
 describe.each(ENGINES)('the members store on %s', (engine) => {
@@ -21,7 +21,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
     externalId?: string,
     names: { firstName?: string; lastName?: string } = {},
   ) => store.enroll({ partnerId, address: address(email), externalId, ...names });
-  /** Enrolls where that has to succeed, and gives the member's id. */
+  /** Enrolls without a conflict and returns the member's ID. */
   const enrolledId = async (partnerId: string, email: string, externalId?: string) => {
     const enrolled = await enroll(partnerId, email, externalId);
     if (enrolled.outcome !== 'enrolled') throw new Error(enrolled.outcome);
@@ -31,11 +31,11 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
     (await store.memberByEmail(partnerId, canonical))?.memberId;
   const byExternalId = async (partnerId: string, externalId: string) =>
     (await store.memberByExternalId(partnerId, externalId))?.memberId;
-  const importOne = async (...args: Parameters<typeof record>) =>
-    (await store.importMembers([record(...args)]))[0];
+  const importOne = async (...args: Parameters<typeof memberImport>) =>
+    (await store.importMembers([memberImport(...args)]))[0];
 
   describe('enrolling', () => {
-    test('a new member is found by address and external ID, by the partner who enrolled and by no other', async () => {
+    test('a new member is found by address and external ID, by the enrolling partner only', async () => {
       const enrolled = await enroll('inn', 'Ada@Example.com', 'A-1', {
         firstName: 'Ada',
         lastName: 'Byron',
@@ -63,7 +63,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       expect(await store.memberByExternalId('inn', 'a-1')).toBeUndefined();
     });
 
-    test('names that were not given are not there', async () => {
+    test('omitted names are undefined', async () => {
       const memberId = await enrolledId('inn', 'ada@example.com');
       expect(await store.memberByEmail('inn', 'ada@example.com')).toEqual({
         memberId,
@@ -73,7 +73,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       });
     });
 
-    test('again, with the same external ID or without one, it gives the same member and changes nothing', async () => {
+    test('repeated, with the same external ID or without one, it changes nothing', async () => {
       await enroll('inn', 'ada@example.com', 'A-1', { firstName: 'Ada' });
       const memberId = await byEmail('inn', 'ada@example.com');
       const before = await store.member(memberId ?? '');
@@ -90,7 +90,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       expect(await store.member(memberId ?? '')).toEqual(before);
     });
 
-    test('a member of another partner is the same member, keeps the own names, and is created for the second partner too', async () => {
+    test('a second partner enrolls the same member, whose names stay as they are', async () => {
       await enroll('inn', 'ada@example.com', 'A-1', { firstName: 'Ada' });
       const second = await enroll('spa', 'ada@example.com', 'A-1', {
         firstName: 'Eve',
@@ -101,7 +101,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       expect(await byEmail('spa', 'ada@example.com')).toBe(await byEmail('inn', 'ada@example.com'));
     });
 
-    test('an external ID may be gained later, and then not changed', async () => {
+    test('an enrollment can get an external ID later, but cannot change it', async () => {
       const ada = await enrolledId('inn', 'ada@example.com');
       expect(await enroll('inn', 'ada@example.com', 'A-1')).toMatchObject({
         outcome: 'enrolled',
@@ -115,7 +115,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       expect(await byExternalId('inn', 'A-1')).toBe(ada);
     });
 
-    test('an external ID that is active for another member of this partner conflicts, and no member is made; another partner may use it', async () => {
+    test('an external ID of another member conflicts and creates no member, at this partner only', async () => {
       const ada = await enrolledId('inn', 'ada@example.com', 'A-1');
       const eve = await enrolledId('spa', 'eve@example.com', 'A-1');
       expect(await enroll('inn', 'eve@example.com', 'A-1')).toEqual({
@@ -130,7 +130,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       expect(await enroll('inn', 'new@example.com')).toMatchObject({ created: true });
     });
 
-    test('by an old address it finds the member who has it, and moves nothing', async () => {
+    test('an earlier address finds its member and is not moved', async () => {
       await importOne('new@example.com', { memberId: 'ada', previous: ['old@example.com'] });
       expect(await enroll('inn', 'OLD@example.com', 'A-1')).toMatchObject({
         created: true,
@@ -140,7 +140,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       expect(await byEmail('inn', 'new@example.com')).toBe('ada');
     });
 
-    test('texts of any script and length are kept as they are', async () => {
+    test('texts of any script and length are stored as they are', async () => {
       const externalId = '\u{1f3e8}'.repeat(255);
       const email = `${'\u{1f600}'.repeat(242)}@example.com`;
       await enroll('\u{10ffff}'.repeat(128), email, externalId, {
@@ -159,7 +159,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       }
     });
 
-    test('names of prototypes are texts like any other', async () => {
+    test('names of prototypes and operators are ordinary texts', async () => {
       const words = [
         '__proto__',
         'constructor',
@@ -183,7 +183,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
   });
 
   describe('ending', () => {
-    test('an ended enrollment resolves by no address and no external ID, for that partner alone', async () => {
+    test('an ended enrollment is found by no address and no external ID, for that partner only', async () => {
       await importOne('new@example.com', {
         memberId: 'ada',
         previous: ['old@example.com'],
@@ -215,7 +215,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       expect(await store.endEnrollment('inn', ada)).toBe(false);
     });
 
-    test('it frees the external ID for another member, and for the same one again', async () => {
+    test('it frees the external ID for another member or the same one', async () => {
       const ada = await enrolledId('inn', 'ada@example.com', 'A-1');
       await store.endEnrollment('inn', ada);
       const eve = await enrolledId('inn', 'eve@example.com', 'A-1');
@@ -228,7 +228,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       expect(await byExternalId('inn', 'A-1')).toBe(ada);
     });
 
-    test('enrolling again afterwards is created, the same member, without the former external ID', async () => {
+    test('enrolling again creates an enrollment of the same member, without the former external ID', async () => {
       const ada = await enrolledId('inn', 'ada@example.com', 'A-1');
       await store.endEnrollment('inn', ada);
       expect(await enroll('inn', 'ada@example.com')).toMatchObject({
@@ -241,7 +241,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
   });
 
   describe('importing', () => {
-    test('a member is added with everything the record says, and found by every address', async () => {
+    test('a member is added with everything in the import, and found by every address', async () => {
       expect(
         await importOne('New@Example.com', {
           memberId: 'ada',
@@ -272,7 +272,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       ]);
     });
 
-    test('names and current address become the record\u2019s, the former address stays as history, a name left out stays', async () => {
+    test('names and current address are replaced; the former address and omitted names stay', async () => {
       await importOne('one@example.com', {
         memberId: 'ada',
         firstName: 'Ada',
@@ -297,7 +297,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       });
     });
 
-    test('without an id the member is found by address, current or historical', async () => {
+    test('without an ID, the member is found by address, current or historical', async () => {
       expect(
         await importOne('new@example.com', {
           previous: ['old@example.com'],
@@ -315,7 +315,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       });
     });
 
-    test('an enrollment is added or changed, none is removed, and a status left out stays as it is', async () => {
+    test('enrollments are added or changed, none is removed, and an omitted status stays', async () => {
       await importOne('ada@example.com', {
         memberId: 'ada',
         enrollments: [{ partnerId: 'inn' }, { partnerId: 'spa', externalId: 'A-1' }],
@@ -350,7 +350,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       expect(await byExternalId('spa', 'A-3')).toBe('ada');
     });
 
-    test('an external ID of another member, or another one than the enrollment has, refuses the whole record', async () => {
+    test('an external ID of another member, or a changed one, refuses the whole import', async () => {
       await importOne('ada@example.com', {
         memberId: 'ada',
         enrollments: [{ partnerId: 'inn', externalId: 'A-1' }],
@@ -373,7 +373,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       expect(await byExternalId('inn', 'A-2')).toBeUndefined();
     });
 
-    test('an address that is current elsewhere is refused, as current and as earlier address, and nothing of the record goes in', async () => {
+    test("another member's current address is refused, as current or earlier address, with no change", async () => {
       await importOne('ada@example.com', {
         memberId: 'ada',
         previous: ['history@example.com'],
@@ -391,7 +391,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       expect(await byEmail('inn', 'history@example.com')).toBe('ada');
     });
 
-    test('an address that is only history elsewhere is taken over, as current and as earlier address', async () => {
+    test("another member's earlier address is taken over, as current or earlier address", async () => {
       await importOne('ada@example.com', {
         memberId: 'ada',
         previous: ['one@example.com', 'two@example.com'],
@@ -411,25 +411,25 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       expect(await byEmail('inn', 'ada@example.com')).toBe('ada');
     });
 
-    test('a repeated import changes nothing, also where its records take over addresses from one another', async () => {
+    test("a repeated import changes nothing, even if its members take over each other's addresses", async () => {
       const records = [
-        record('ada@example.com', {
+        memberImport('ada@example.com', {
           memberId: 'ada',
           previous: ['shared@example.com'],
           enrollments: [{ partnerId: 'inn', externalId: 'A-1' }],
         }),
-        record('shared@example.com', {
+        memberImport('shared@example.com', {
           memberId: 'eve',
           enrollments: [{ partnerId: 'inn', externalId: 'A-2' }],
         }),
-        record('bob@example.com', {
+        memberImport('bob@example.com', {
           previous: ['b@example.com'],
           enrollments: [
             { partnerId: 'inn', externalId: 'A-3', status: 'ACTIVE' },
             { partnerId: 'spa', status: 'ENDED', externalId: 'A-3' },
           ],
         }),
-        record('cid@example.com', { memberId: 'cid', previous: ['b@example.com'] }),
+        memberImport('cid@example.com', { memberId: 'cid', previous: ['b@example.com'] }),
       ];
       expect(await store.importMembers(records)).toEqual(['added', 'added', 'added', 'added']);
       expect(await byEmail('inn', 'shared@example.com')).toBe('eve');
@@ -443,7 +443,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       expect(await byEmail('inn', 'b@example.com')).toBeUndefined();
     });
 
-    test('an address given up can become the current one again', async () => {
+    test('an address that was lost can become the current one again', async () => {
       await importOne('ada@example.com', {
         memberId: 'ada',
         previous: ['x@example.com'],
@@ -457,27 +457,27 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       expect(await byEmail('inn', 'eve@example.com')).toBe('eve');
     });
 
-    test('the records of a batch act one after the other', async () => {
+    test('the members of a batch are imported one after the other', async () => {
       const answers = await store.importMembers([
-        record('one@example.com', {
+        memberImport('one@example.com', {
           memberId: 'ada',
           enrollments: [{ partnerId: 'inn', externalId: 'A-1' }],
         }),
-        record('one@example.com', { memberId: 'eve' }),
-        record('one@example.com', { firstName: 'Ada' }),
-        record('two@example.com', {
+        memberImport('one@example.com', { memberId: 'eve' }),
+        memberImport('one@example.com', { firstName: 'Ada' }),
+        memberImport('two@example.com', {
           memberId: 'ada',
           enrollments: [{ partnerId: 'inn', status: 'ENDED' }],
         }),
-        record('one@example.com', {
+        memberImport('one@example.com', {
           memberId: 'eve',
           enrollments: [{ partnerId: 'inn', externalId: 'A-1' }],
         }),
-        record('one@example.com', {
+        memberImport('one@example.com', {
           memberId: 'eve',
           enrollments: [{ partnerId: 'inn', externalId: 'A-1' }],
         }),
-        record('one@example.com', { memberId: 'ada' }),
+        memberImport('one@example.com', { memberId: 'ada' }),
       ]);
       expect(answers).toEqual([
         'added',
@@ -496,14 +496,14 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       });
     });
 
-    test('two members of one batch can exchange an earlier address', async () => {
+    test('two members of a batch can exchange earlier addresses', async () => {
       await store.importMembers([
-        record('a@example.com', {
+        memberImport('a@example.com', {
           memberId: 'ada',
           previous: ['x@example.com'],
           enrollments: [{ partnerId: 'inn' }],
         }),
-        record('e@example.com', {
+        memberImport('e@example.com', {
           memberId: 'eve',
           previous: ['y@example.com'],
           enrollments: [{ partnerId: 'inn' }],
@@ -511,17 +511,17 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       ]);
       expect(
         await store.importMembers([
-          record('y@example.com', { memberId: 'ada' }),
-          record('x@example.com', { memberId: 'eve' }),
+          memberImport('y@example.com', { memberId: 'ada' }),
+          memberImport('x@example.com', { memberId: 'eve' }),
         ]),
       ).toEqual(['changed', 'changed']);
       expect(await byEmail('inn', 'y@example.com')).toBe('ada');
       expect(await byEmail('inn', 'x@example.com')).toBe('eve');
     });
 
-    test('a batch of thousands goes in whole, and an empty one does nothing', async () => {
+    test('a batch of thousands is imported as a whole, and an empty one does nothing', async () => {
       const records = Array.from({ length: 2_500 }, (_, i) =>
-        record(`m${i}@example.com`, {
+        memberImport(`m${i}@example.com`, {
           memberId: `m${i}`,
           previous: [`old${i}@example.com`],
           enrollments: [{ partnerId: 'inn', externalId: `X${i}` }],
@@ -536,11 +536,11 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
     });
   });
 
-  describe('at the same time', () => {
+  describe('concurrently', () => {
     const times = <T>(count: number, act: (i: number) => Promise<T>) =>
       Promise.all(Array.from({ length: count }, (_, i) => act(i)));
 
-    test('50 enrollments of one person make one member, created once', async () => {
+    test('50 enrollments of one person create one member, once', async () => {
       const enrolled = await times(50, (i) =>
         enroll('inn', i % 2 ? 'Ada@example.com' : 'ada@example.com', 'A-1'),
       );
@@ -550,7 +550,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       ).toBe(1);
     });
 
-    test('two members race for one external ID: one gets it, the other conflicts', async () => {
+    test('ten members race for an external ID: one gets it, the others conflict', async () => {
       for (let round = 0; round < 5; round += 1) {
         const outcomes = (
           await times(10, (i) => enroll('inn', `p${round}-${i}@example.com`, `R-${round}`))
@@ -560,7 +560,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       }
     });
 
-    test('one member is enrolled by 20 partners and none of them is lost', async () => {
+    test('20 partners enroll one member, and no enrollment is lost', async () => {
       const ids = await times(20, (i) => enrolledId(`p${i}`, 'ada@example.com', `A-${i}`));
       expect(new Set(ids).size).toBe(1);
       expect((await store.member(ids[0] ?? ''))?.enrollments).toHaveLength(20);
@@ -569,7 +569,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       );
     });
 
-    test('two members race for one address: one gets it, the other is refused', async () => {
+    test('six members race for an address: one gets it, the others are refused', async () => {
       for (let round = 0; round < 5; round += 1) {
         const answers = await times(6, (i) =>
           importOne(`contested${round}@example.com`, {
@@ -585,7 +585,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       }
     });
 
-    test('many take over an address that is history: it ends with one of them', async () => {
+    test('six members take over an earlier address: one of them gets it', async () => {
       await importOne('ada@example.com', {
         memberId: 'ada',
         previous: ['x@example.com'],
@@ -599,9 +599,9 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       expect(await byEmail('inn', 'ada@example.com')).toBe('ada');
     });
 
-    test('the same import runs several times at once, and each member is there once', async () => {
+    test('an import that runs four times at the same time creates each member once', async () => {
       const records = Array.from({ length: 60 }, (_, i) =>
-        record(`m${i}@example.com`, {
+        memberImport(`m${i}@example.com`, {
           previous: [`old${i}@example.com`],
           enrollments: [{ partnerId: 'inn', externalId: `X${i}` }],
         }),
@@ -616,10 +616,10 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       expect(new Set(await store.importMembers(records))).toEqual(new Set(['unchanged']));
     });
 
-    test('look-ups of one turn each get their own answer', async () => {
+    test('look-ups of one event loop tick each get their own result', async () => {
       await store.importMembers(
         Array.from({ length: 150 }, (_, i) =>
-          record(`m${i}@example.com`, {
+          memberImport(`m${i}@example.com`, {
             memberId: `m${i}`,
             enrollments: [{ partnerId: `p${i % 3}`, externalId: `X${i}` }],
           }),
@@ -632,7 +632,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
     });
   });
 
-  test('several processes on one store keep all rules, and one that is killed in an import leaves whole members', async () => {
+  test('several processes share a store, and one killed during an import leaves no partial members', async () => {
     const run = promisify(execFile);
     const act = async (...args: string[]) => {
       const child = run(process.execPath, [
@@ -662,7 +662,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
     await act('import-and-die');
     store = await place.open();
     const records = Array.from({ length: 2_000 }, (_, i) =>
-      record(`import${i}@example.com`, {
+      memberImport(`import${i}@example.com`, {
         memberId: `i${i}`,
         enrollments: [{ partnerId: 'inn', externalId: `I-${i}` }],
       }),
@@ -676,7 +676,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
     );
   }, 60_000);
 
-  test('it is empty until a member is stored, answers when asked whether it is ready, and keeps what it stored', async () => {
+  test('a store is empty until a member is stored, is ready, and keeps what is stored', async () => {
     expect(await store.isEmpty()).toBe(true);
     await store.ready();
     const ada = await enrolledId('inn', 'ada@example.com');
@@ -685,7 +685,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
     expect(await again.memberByEmail('inn', 'ada@example.com')).toMatchObject({ memberId: ada });
   });
 
-  test('it belongs to the environment that first opened it', async () => {
+  test('a store belongs to the environment that first opened it', async () => {
     await expect(place.open('production')).rejects.toThrow(
       'the members store belongs to the sandbox environment; it cannot be opened as production',
     );

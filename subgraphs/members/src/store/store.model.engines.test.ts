@@ -1,9 +1,10 @@
-// Random histories against a model so simple that it is plainly right: no read ever returns what the model does not allow, on each engine.
+// Random histories on each engine: the store behaves like a model that is simple enough to be obviously right.
 import fc from 'fast-check';
-import { address, ENGINES, newPlace, type Place, record } from '../../test/engine.ts';
-import type { EnrollInput, ImportResult, MemberImport, MembersStore } from './store.ts';
+import { address, ENGINES, memberImport, newPlace, type Place } from '../../test/engine.ts';
+import type { EnrollInput, ImportResult, MemberImport } from '../rules/member.ts';
+import type { MembersStore } from './store.ts';
 
-// Each history has partners, addresses and members of its own in one store: its number takes the place of this one.
+// All histories share a store; each has its own partners, addresses and members, named by its number instead of this.
 const RUN = 'run0run';
 const PARTNERS = ['inn', 'spa', 'bar'].map((one) => `${one}-${RUN}`);
 const EMAILS = ['Ada@x', 'ada@X', 'eve@x', 'bob@x', 'cid@x', 'd\u00e9@m\u00fcnchen'].map(
@@ -34,7 +35,7 @@ const imported = fc
     firstName: name,
     enrollments: fc.array(enrollment, { maxLength: 2 }),
   })
-  .map(({ email: typed, ...more }) => record(typed, more));
+  .map(({ email: typed, ...more }) => memberImport(typed, more));
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({
     do: fc.constant('enroll' as const),
@@ -59,7 +60,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
   });
   afterAll(() => place.release());
 
-  test('does what the model does, and no read returns what the model does not allow', async () => {
+  test('behaves like the model, and no read returns what the model does not', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (template) => {
         const { steps, ...world } = newWorld(template, ++runs);
@@ -90,7 +91,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
     );
   });
 
-  test('whatever runs at the same time, an address and an external ID lead to one member, who is active with the partner', async () => {
+  test('under concurrency, an address or external ID leads to one member, actively enrolled', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 16 }), async (template) => {
         const { steps, partners, addresses, members } = newWorld(template, ++runs);
@@ -136,7 +137,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
 
 function newWorld(template: Step[], run: number) {
   const own = (text: string) => text.replaceAll(RUN, `run${run}run`);
-  // Cast: the same steps with other texts in them.
+  // Cast: the same steps with other names.
   const steps = JSON.parse(own(JSON.stringify(template))) as Step[];
   const addresses = EMAILS.map((one) => own(address(one).canonical));
   return { steps, addresses, partners: PARTNERS.map(own), members: MEMBERS.map(own) };
@@ -176,7 +177,7 @@ type ModelMember = {
   ended: Set<string>;
 };
 
-/** All members in one list, searched from start to end. */
+/** All members in one list, searched linearly. */
 class Model {
   members: ModelMember[] = [];
 
@@ -193,7 +194,7 @@ class Model {
     return this.members.find((one) => one.active.get(partner) === id);
   }
 
-  /** The store made an id that no answer told. */
+  /** Takes over an ID that the store created and no result has contained. */
   learn(member: ModelMember | undefined, memberId: string | undefined): void {
     if (
       member?.memberId.startsWith('unknown') &&

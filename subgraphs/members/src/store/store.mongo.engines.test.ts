@@ -1,8 +1,9 @@
-// What the members store asks of MongoDB itself: indexed look-ups, uniqueness, valid documents.
+// What the members store relies on MongoDB for: indexed look-ups, uniqueness and valid documents.
 import { type Collection, type Db, MongoClient } from 'mongodb';
-import { address, newPlace, type Place, record } from '../../test/engine.ts';
+import { address, memberImport, newPlace, type Place } from '../../test/engine.ts';
 import { addressKey, enrolledKey, externalKey } from '../rules/record.ts';
-import { idsQuery, keysQuery, type MemberDocument } from './documents.mongo.ts';
+import type { MemberDocument } from './collection.mongo.ts';
+import { findByIds, findByKeys } from './documents.mongo.ts';
 import type { MembersStore } from './store.ts';
 
 let place: Place;
@@ -19,7 +20,7 @@ beforeAll(async () => {
   members = db.collection('members');
   await store.importMembers(
     Array.from({ length: 1_000 }, (_, i) =>
-      record(`m${i}@example.com`, {
+      memberImport(`m${i}@example.com`, {
         memberId: `m${i}`,
         enrollments: [{ partnerId: 'inn', externalId: `X${i}` }, { partnerId: 'spa' }],
       }),
@@ -32,50 +33,50 @@ afterAll(async () => {
 });
 
 test.each([
-  ['by address', () => keysQuery(members, [enrolledKey('inn', 'm1@example.com')]), 'keys_1'],
-  ['by external ID', () => keysQuery(members, [externalKey('inn', 'X1')]), 'keys_1'],
+  ['by address', () => findByKeys(members, [enrolledKey('inn', 'm1@example.com')]), 'keys_1'],
+  ['by external ID', () => findByKeys(members, [externalKey('inn', 'X1')]), 'keys_1'],
   [
     'by an unknown external ID',
-    () => keysQuery(members, [externalKey('inn', 'unknown')]),
+    () => findByKeys(members, [externalKey('inn', 'unknown')]),
     'keys_1',
   ],
   [
-    'of an enrollment',
-    () => keysQuery(members, [addressKey('m1@example.com'), externalKey('inn', 'X1')]),
+    'by the keys of an enrollment',
+    () => findByKeys(members, [addressKey('m1@example.com'), externalKey('inn', 'X1')]),
     'keys_1',
   ],
   [
-    'of a turn',
+    'by the keys of a batch',
     () =>
-      keysQuery(
+      findByKeys(
         members,
         Array.from({ length: 100 }, (_, i) => enrolledKey('inn', `m${i}@example.com`)),
       ),
     'keys_1',
   ],
-  ['by id', () => idsQuery(members, ['m1']), '_id_'],
+  ['by ID', () => findByIds(members, ['m1']), '_id_'],
   [
-    'by ids of a turn',
+    'by the IDs of a batch',
     () =>
-      idsQuery(
+      findByIds(
         members,
         Array.from({ length: 100 }, (_, i) => `m${i}`),
       ),
     '_id_',
   ],
-])('the look-up %s reads an index and no more documents than it finds', async (_, query, index) => {
+])('a look-up %s reads an index and only the documents that it finds', async (_, query, index) => {
   const plan = await query().explain();
   expect(indexesUsed(plan)).toEqual(new Set([index]));
-  // A filter is what DocumentDB shows for documents that are read and thrown away, also where it reaches all of them through an index.
+  // DocumentDB shows a filter if it reads documents and discards them, even if it reads all of them through an index.
   expect(JSON.stringify(plan)).not.toMatch(/COLLSCAN|Seq Scan|"Filter"/);
 });
 
-test('a scan of the collection would be noticed', async () => {
+test('a scan of the collection would be detected', async () => {
   const plan = await members.find({ email: 'm1@example.com' }).explain();
   expect(JSON.stringify(plan)).toMatch(/COLLSCAN|Seq Scan|"Filter"/);
 });
 
-test('the index is unique, so the database itself refuses a second member with a key', async () => {
+test('the index is unique, so the database refuses a second member with a key', async () => {
   const found = await members.findOne({ _id: 'm1' });
   await expect(
     members.insertOne({ ...found, _id: 'thief' } as MemberDocument),
@@ -111,7 +112,7 @@ test.each<[string, Record<string, unknown>]>([
   });
 });
 
-test('it opens for several at the same moment', async () => {
+test('several can open it at the same time', async () => {
   const fresh = newPlace('mongodb');
   const stores = await Promise.all(Array.from({ length: 4 }, () => fresh.open()));
   await Promise.all(
@@ -127,7 +128,7 @@ test('it opens for several at the same moment', async () => {
   await fresh.release();
 });
 
-/** MongoDB names the index beside its scan, but for the one by id; DocumentDB in each node of PostgreSQL's plan. */
+/** MongoDB names the index beside its scan, except for the one by ID; DocumentDB in each node of PostgreSQL's plan. */
 function indexesUsed(plan: unknown): Set<unknown> {
   const used = new Set<unknown>();
   const look = (value: unknown) => {

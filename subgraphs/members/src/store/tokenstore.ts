@@ -1,99 +1,118 @@
-// What the members store does with mailed tokens, on any engine: it reads by a key, and lets a rule act on members as one step.
+// Stores mailed tokens and changes of address, on any engine that can find a member by key and apply a rule to members.
 import type { MaybePromise } from '@partner-loyalty/runtime';
-import { type Changed, confirmChange, undoChange } from '../rules/change.ts';
-import type { MemberRecords } from '../rules/enrollment.ts';
-import { addressKey, enrolledKey, type StoredMember, tokenKey } from '../rules/record.ts';
+import { addChangeToken, addSignInToken, addUndoToken } from '../rules/addtoken.ts';
+import { confirmChange, type EmailChangeResult, undoChange } from '../rules/emailchange.ts';
+import type { AddressChange, ChangeToken, SignInToken } from '../rules/mailedtoken.ts';
+import type { Address, Identity } from '../rules/member.ts';
 import {
-  keepChange,
-  keepSignIn,
-  keepUndo,
-  type Redeemer,
-  takeSignIn,
-  usable,
-} from '../rules/redeem.ts';
-import type { AddressChange, SignInToken, StoredToken } from '../rules/token.ts';
-import type { Address, Identity } from './store.ts';
+  addressKey,
+  enrolledKey,
+  type MemberRecord,
+  type MemberRecords,
+  tokenKey,
+} from '../rules/record.ts';
+import { findToken, type Redeemer, redeemSignInToken } from '../rules/redeem.ts';
 
-/** A member, and where mail for the member goes. */
+/** A member with the canonical address that mail goes to. */
 export type Mailbox = Identity & { address: string };
 
-/** Times count milliseconds since 1970. Tokens are known by their hash alone. */
+/** Times are in milliseconds since 1970. Tokens are identified by their hashes. */
 export type TokenStore = {
-  /** Keeps a sign-in token with the member actively enrolled with its partner under this address, current or historical; undefined where there is none. */
-  keepSignIn(
+  /**
+   * Adds a sign-in token to the member who has this address, current or historical, and is actively enrolled with the token's
+   * partner; undefined if there is none.
+   */
+  addSignIn(
     token: Omit<SignInToken, 'address'>,
-    sought: string,
+    canonical: string,
     now: number,
   ): Promise<Mailbox | undefined>;
-  /** Keeps a token for a change of address; false where the member may not change it now. */
-  keepChange(
-    token: StoredToken & { use: 'change' },
-    memberId: string,
-    now: number,
-  ): Promise<boolean>;
-  /** Keeps a token that undoes a change of address for 7 days from the change on; undefined where there is no such change. */
-  keepUndo(
+  /** Adds a token for a change of address; false if the member cannot change it now. */
+  addChange(token: ChangeToken, memberId: string, now: number): Promise<boolean>;
+  /**
+   * Adds a token that undoes a change of address, valid for 7 days from the change on, and returns the change; undefined if there
+   * is no such change.
+   */
+  addUndo(
     hash: string,
     memberId: string,
     changeId: string,
     now: number,
   ): Promise<AddressChange | undefined>;
-  /** Uses a sign-in token up, for one of any number of concurrent calls. Undefined where it is not good for this redeemer; then it stays as it is. */
-  takeSignIn(hash: string, redeemer: Redeemer, now: number): Promise<Mailbox | undefined>;
-  /** The change of address that a token proves, without using it up. */
-  provenChange(
+  /**
+   * Redeems a sign-in token, for one of any number of concurrent calls. Undefined if it is not valid for this redeemer; then it
+   * stays as it is.
+   */
+  redeemSignIn(hash: string, redeemer: Redeemer, now: number): Promise<Mailbox | undefined>;
+  /** The change of address that a token proves, without redeeming it. */
+  findChange(
     hash: string,
     now: number,
   ): MaybePromise<{ memberId: string; address: Address } | undefined>;
-  /** Uses the token of provenChange up and makes its address the current one. `changeId` names the change. */
-  confirmChange(hash: string, changeId: string, now: number): Promise<Changed>;
-  /** Uses an undo token up: the address from before the change is current again, the one it brought leads nowhere. `undoId` names this call. */
-  undoChange(hash: string, undoId: string, now: number): Promise<Changed>;
+  /** Redeems a change token and makes its address the current one. `changeId` becomes the ID of the change. */
+  confirmChange(hash: string, changeId: string, now: number): Promise<EmailChangeResult>;
+  /**
+   * Redeems an undo token: the address from before the change is current again, and the one it brought leads nowhere. `undoId`
+   * identifies the call.
+   */
+  undoChange(hash: string, undoId: string, now: number): Promise<EmailChangeResult>;
 };
 
-export type Engine = {
-  find(key: string): MaybePromise<StoredMember | undefined>;
-  /** Lets a rule act on the members of these ids and keys as one step, again where another write came between. */
-  change<T>(ids: string[], keys: string[], act: (rows: MemberRecords) => T): Promise<T>;
+/**
+ * Applies a rule to the members with these IDs and keys as one step. It may call the rule again if another write comes between;
+ * the rule must ask for no other members.
+ */
+export type ApplyRule = <T>(
+  ids: string[],
+  keys: string[],
+  rule: (records: MemberRecords) => T,
+) => Promise<T>;
+
+/** What an engine provides for the tokens. */
+type Engine = {
+  find(key: string): MaybePromise<MemberRecord | undefined>;
+  apply: ApplyRule;
 };
 
-export function createTokenStore({ find, change }: Engine): TokenStore {
+export function createTokenStore({ find, apply }: Engine): TokenStore {
   return {
-    keepSignIn: (token, sought, now) =>
-      change([], [enrolledKey(token.partnerId, sought)], (rows) =>
-        keepSignIn(rows, token, sought, now),
+    addSignIn: (token, canonical, now) =>
+      apply([], [enrolledKey(token.partnerId, canonical)], (records) =>
+        addSignInToken(records, token, canonical, now),
       ),
-    keepChange: (token, memberId, now) =>
-      change([memberId], [], (rows) => keepChange(rows, token, memberId, now)),
-    keepUndo: (hash, memberId, changeId, now) =>
-      change([memberId], [], (rows) => keepUndo(rows, hash, memberId, changeId, now)),
-    async takeSignIn(hash, redeemer, now) {
-      // Looked for first, so that trying out tokens costs no write.
+    addChange: (token, memberId, now) =>
+      apply([memberId], [], (records) => addChangeToken(records, token, memberId, now)),
+    addUndo: (hash, memberId, changeId, now) =>
+      apply([memberId], [], (records) => addUndoToken(records, hash, memberId, changeId, now)),
+    async redeemSignIn(hash, redeemer, now) {
+      // A read first, so that guessing tokens costs no write.
       if ((await find(tokenKey(hash))) === undefined) return undefined;
-      return change([], [tokenKey(hash)], (rows) => takeSignIn(rows, hash, redeemer, now));
+      return apply([], [tokenKey(hash)], (records) =>
+        redeemSignInToken(records, hash, redeemer, now),
+      );
     },
-    async provenChange(hash, now) {
-      const row = await find(tokenKey(hash));
-      const token = row && usable(row, hash, 'change', now);
-      return row && token && { memberId: row.memberId, address: token.address };
+    async findChange(hash, now) {
+      const record = await find(tokenKey(hash));
+      const token = record && findToken(record, hash, 'change', now);
+      return record && token && { memberId: record.memberId, address: token.address };
     },
     async confirmChange(hash, changeId, now) {
-      const row = await find(tokenKey(hash));
-      const token = row && usable(row, hash, 'change', now);
-      if (row === undefined || token === undefined) return { outcome: 'invalid-token' };
-      const attempt = { hash, memberId: row.memberId, attemptId: changeId };
-      return change([row.memberId], [addressKey(token.address.canonical)], (rows) =>
-        confirmChange(rows, attempt, now),
+      const record = await find(tokenKey(hash));
+      const token = record && findToken(record, hash, 'change', now);
+      if (record === undefined || token === undefined) return { outcome: 'invalid-token' };
+      const { memberId } = record;
+      return apply([memberId], [addressKey(token.address.canonical)], (records) =>
+        confirmChange(records, { hash, memberId, attemptId: changeId }, now),
       );
     },
     async undoChange(hash, undoId, now) {
-      const row = await find(tokenKey(hash));
-      const token = row && usable(row, hash, 'undo', now);
-      const changed = row?.changes?.find(({ id }) => id === token?.changeId);
-      if (row === undefined || changed === undefined) return { outcome: 'invalid-token' };
-      const attempt = { hash, memberId: row.memberId, attemptId: undoId };
-      return change([row.memberId], [addressKey(changed.from.canonical)], (rows) =>
-        undoChange(rows, attempt, now),
+      const record = await find(tokenKey(hash));
+      const token = record && findToken(record, hash, 'undo', now);
+      const change = record?.changes?.find(({ id }) => id === token?.changeId);
+      if (record === undefined || change === undefined) return { outcome: 'invalid-token' };
+      const { memberId } = record;
+      return apply([memberId], [addressKey(change.from.canonical)], (records) =>
+        undoChange(records, { hash, memberId, attemptId: undoId }, now),
       );
     },
   };

@@ -1,12 +1,14 @@
-// Checks arguments before they reach the store (contract, section 1, BAD_USER_INPUT). Texts name the argument, never its value.
+// Checks arguments before they reach the store (docs/contract.md, Errors). Messages name the argument, never its value.
 import { fail } from '@partner-loyalty/runtime';
-import { ADDRESS_LENGTH, canonicalEmail, longerThan } from './email.ts';
-import type { Address } from './store/store.ts';
+import { ADDRESS_LENGTH, canonicalEmail, longerThan } from '../rules/email.ts';
+import type { Address } from '../rules/member.ts';
 
 /** The longest values, in characters after trimming. */
 export const LENGTHS = { email: ADDRESS_LENGTH, externalId: 255, name: 100, id: 128 };
 
-/** The argument, trimmed. Fails with BAD_USER_INPUT where it is empty, over-long, or holds control characters or lone surrogates. */
+/**
+ * Returns the argument, trimmed. Fails with BAD_USER_INPUT if it is empty, too long, or has control characters or lone surrogates.
+ */
 export function parseText(argument: string, value: string, limit: number): string {
   if (/\p{Cc}/u.test(value)) fail('BAD_USER_INPUT', `${argument} holds control characters`);
   if (/\p{Cs}/u.test(value)) fail('BAD_USER_INPUT', `${argument} holds lone surrogates`);
@@ -17,7 +19,7 @@ export function parseText(argument: string, value: string, limit: number): strin
   return trimmed;
 }
 
-/** The same for an argument that may be left out; null counts as left out. */
+/** Does the same for an optional argument; null counts as absent. */
 export function parseOptionalText(
   argument: string,
   value: string | null | undefined,
@@ -26,7 +28,7 @@ export function parseOptionalText(
   return value === null || value === undefined ? undefined : parseText(argument, value, limit);
 }
 
-/** An address to store. Fails with BAD_USER_INPUT for what is no address. */
+/** Returns an address to store. Fails with BAD_USER_INPUT if the value is not an address. */
 export function parseAddress(argument: string, value: string): Address {
   const typed = parseText(argument, value, LENGTHS.email);
   return {
@@ -36,7 +38,10 @@ export function parseAddress(argument: string, value: string): Address {
   };
 }
 
-/** An address to look up, canonical. What is no address stays as it is: no stored address equals it, so the look-up takes the path of an unknown one. */
+/**
+ * Returns an address to look up, in canonical form. Anything else is returned as it is: it equals no stored address, so the look-up
+ * takes the same path as for an unknown address.
+ */
 export function parseLookupAddress(argument: string, value: string): string {
   const typed = parseText(argument, value, LENGTHS.email);
   return canonicalEmail(typed) ?? typed;

@@ -1,4 +1,4 @@
-// canonicalEmail: which spellings are one address, and what is none.
+// canonicalEmail: which spellings are the same address, and which texts are not an address.
 import fc from 'fast-check';
 import { canonicalEmail } from './email.ts';
 
@@ -17,7 +17,7 @@ test.each([
   ["o'brien!#$%&*/=?^_`{|}~-@example.com", "o'brien!#$%&*/=?^_`{|}~-@example.com"],
   ['ada@localhost', 'ada@localhost'],
   ['ada@4chan.3com.com', 'ada@4chan.3com.com'],
-])('%j is the address %j', (typed, canonical) => {
+])('the canonical form of %j is %j', (typed, canonical) => {
   expect(canonicalEmail(typed)).toBe(canonical);
 });
 
@@ -80,7 +80,7 @@ test.each([
   'ada\u200b@example.com',
   '\u202eada@example.com',
   'ada\u2028@example.com',
-])('%j is no address', (typed) => {
+])('%j is not an address', (typed) => {
   expect(canonicalEmail(typed)).toBeUndefined();
 });
 
@@ -97,7 +97,7 @@ test('an address has at most 254 characters, as typed and in canonical form', ()
   expect(canonicalEmail('a'.repeat(10_000_000))).toBeUndefined();
 });
 
-// Lower-casing folds only what changes by it: a letter with several upper-case spellings (\u03c2, \u03c3) stays what was typed.
+// Lower-casing does not merge letters that share an upper-case form (\u03c2, \u03c3).
 const label = fc.stringMatching(/^[a-z0-9\u00e0-\u00f6\u4e00-\u4e20]{1,12}$/);
 const address = fc
   .tuple(fc.stringMatching(/^[a-z0-9+_\u00e0-\u00f6-]{1,20}$/), label, label)
@@ -128,7 +128,7 @@ test('a canonical form is its own canonical form', () => {
   );
 });
 
-test('case, surrounding spaces and the normal form make no other address', () => {
+test('case, surrounding spaces and the normalization form do not change the address', () => {
   fc.assert(
     fc.property(
       address,

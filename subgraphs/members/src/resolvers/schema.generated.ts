@@ -1,6 +1,6 @@
 // Resolver types, generated from schema.graphql by `npm run generate`.
 import type { GraphQLResolveInfo } from 'graphql';
-import type { Identity, Profile } from './store/store.ts';
+import type { Identity, Profile } from '../rules/member.ts';
 import type { SubgraphContext } from '@partner-loyalty/runtime';
 import type { CompleteResolvers } from '@partner-loyalty/runtime';
 export type Maybe<T> = T | null | undefined;

@@ -1,32 +1,36 @@
-// The one function that decides whether two spellings are the same email address; enrolling, looking up, importing and mailing share it.
+// Decides whether two spellings are the same email address, for enrolling, looking up, importing and mailing alike.
 import { domainToASCII } from 'node:url';
 
-/** The longest address, in characters, as typed and in canonical form (RFC 5321, section 4.5.3.1.3, less its brackets). */
+/**
+ * The longest address, in characters, as typed and in canonical form (RFC 5321, section 4.5.3.1.3, without the
+ * angle brackets).
+ */
 export const ADDRESS_LENGTH = 254;
 
-// RFC 5322's dot-atom, with RFC 6531's characters beyond ASCII. No quoted local part: it could hide a second address or a header.
+// RFC 5322's dot-atom, with RFC 6531's characters beyond ASCII. A quoted local part is refused: it could hide a second address or
+// a header.
 const LOCAL =
   /^[\w!#$%&'*+/=?^`{|}~\u0080-\u{10ffff}-]+(?:\.[\w!#$%&'*+/=?^`{|}~\u0080-\u{10ffff}-]+)*$/u;
-// What domainToASCII may be given: it parses a URL's host, so any other ASCII character could end the host or be decoded.
+// domainToASCII parses the host of a URL: any other ASCII character could end the host or be decoded.
 const TYPED_DOMAIN = /^[a-z0-9.\u0080-\u{10ffff}-]+$/u;
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
 const DOMAIN = new RegExp(`^(?=.{1,253}$)(?:${LABEL}\\.)*${LABEL}$`);
 // The URL standard reads a host that ends in a number as an IPv4 address: "1.2" would become "1.0.0.2".
 const NUMERIC_END = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/;
-// Control and format characters, lone surrogates, spaces of any kind.
-const UNFIT = /[\p{Cc}\p{Cf}\p{Cs}\p{Z}]/u;
+// Control and format characters, lone surrogates, and any kind of space.
+const FORBIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Z}]/u;
 const CONTROL = /\p{Cc}/u;
 
 /**
- * The canonical form of an address (contract, section 4): trimmed, NFC, lower-case, the domain in ASCII; nothing else is folded.
- * Undefined for anything that is no address. Canonical forms are fixed points: `canonicalEmail(canonicalEmail(x)) === canonicalEmail(x)`.
+ * The canonical form of an address (docs/contract.md, Email): trimmed, NFC, in lower case, with the domain in ASCII; nothing
+ * else is folded. Undefined if the text is not an address. A canonical form is its own canonical form.
  */
 export function canonicalEmail(typed: string): string | undefined {
-  // Before trimming: a trailing line break is a control character too.
+  // Before trimming, which would remove a line break at the end.
   if (CONTROL.test(typed)) return undefined;
   const trimmed = typed.trim();
-  if (UNFIT.test(trimmed) || longerThan(trimmed, ADDRESS_LENGTH)) return undefined;
-  // Normalised once more: lower-casing can leave a sequence that NFC orders otherwise.
+  if (FORBIDDEN.test(trimmed) || longerThan(trimmed, ADDRESS_LENGTH)) return undefined;
+  // Normalized twice: lower-casing can leave a sequence that NFC orders differently.
   const folded = trimmed.normalize('NFC').toLowerCase().normalize('NFC');
   const at = folded.indexOf('@');
   const local = folded.slice(0, at);
@@ -36,7 +40,7 @@ export function canonicalEmail(typed: string): string | undefined {
   return longerThan(canonical, ADDRESS_LENGTH) ? undefined : canonical;
 }
 
-/** Whether a text has more than `limit` characters (code points). Bounded work, however long the text. */
+/** Whether a text has more than `limit` characters (code points). The work is bounded, however long the text. */
 export function longerThan(text: string, limit: number): boolean {
   if (text.length <= limit) return false;
   return text.length > 2 * limit || [...text].length > limit;

@@ -1,4 +1,4 @@
-// What mail needs to know about partners, on MongoDB: a document per partner, apart from the key store's, which may be in the same database.
+// What mail needs to know about partners, on MongoDB: in a collection of its own, since the key store may share the database.
 import type { Db } from 'mongodb';
 import type { MailPartner, MailPartners } from './partner.ts';
 

@@ -1,0 +1,99 @@
+// Composes the mail of a job: finds the recipient, checks the limits, makes the token and stores it.
+import type { MaybePromise } from '@partner-loyalty/runtime';
+import type { Job, MailTask, Outbox } from '../outbox/outbox.ts';
+import type { MailPartners } from '../partners/partner.ts';
+import { makeToken, TOKEN_USES } from '../rules/mailedtoken.ts';
+import type { Identity } from '../rules/member.ts';
+import type { TokenStore } from '../store/tokenstore.ts';
+import { changeLimits, isAdmitted, magicLinkLimits } from './limits.ts';
+import { linkTo, signInPage } from './link.ts';
+import { changedEmail, changeEmail, type Email, magicLinkEmail } from './template.ts';
+
+/** The part of the members store that mail needs. */
+export type MailStore = {
+  memberByEmail(partnerId: string, canonical: string): MaybePromise<Identity | undefined>;
+  tokens: Pick<TokenStore, 'addSignIn' | 'addChange' | 'addUndo'>;
+  outbox: Pick<Outbox, 'admit' | 'noteAdmitted'>;
+  partners: Pick<MailPartners, 'find'>;
+};
+
+export type Composer = {
+  store: MailStore;
+  /** The environment's base address, without a slash at the end. */
+  baseAddress: string;
+};
+
+/** `dropped`: there is no recipient, or a limit is reached. `early`: the change that the mail is about may still be made. */
+export type NotComposed = 'dropped' | 'early';
+
+type TaskOf<Kind extends MailTask['kind']> = Extract<MailTask, { kind: Kind }>;
+
+/** How long a notice waits for its change of address. */
+const CHANGE_MS = 60_000;
+
+export function compose(job: Job, composer: Composer, now: number): Promise<Email | NotComposed> {
+  const { task } = job;
+  if (task.kind === 'magic-link') return composeMagicLink(job, task, composer, now);
+  if (task.kind === 'change') return composeChange(job, task, composer, now);
+  return composeChangeNotice(job, task, composer, now);
+}
+
+async function composeMagicLink(
+  job: Job,
+  { partnerId, address }: TaskOf<'magic-link'>,
+  { store, baseAddress }: Composer,
+  now: number,
+): Promise<Email | NotComposed> {
+  const member = await store.memberByEmail(partnerId, address);
+  if (member === undefined) return 'dropped';
+  const limits = magicLinkLimits(partnerId, member.memberId);
+  if (!(await isAdmitted(job, limits, store.outbox, now))) return 'dropped';
+
+  const partner = (await store.partners.find(partnerId)) ?? { partnerId, name: partnerId };
+  const ownPage = partner.magicLinkUrl === undefined;
+  const { token, hash } = makeToken('sign-in');
+  const { lifetimeMs } = TOKEN_USES['sign-in'];
+  const mailbox = await store.tokens.addSignIn(
+    { use: 'sign-in', hash, expiresAt: now + lifetimeMs, partnerId, ownPage },
+    address,
+    now,
+  );
+  if (mailbox === undefined) return 'dropped';
+  const link = linkTo(partner.magicLinkUrl ?? signInPage(baseAddress), token);
+  return magicLinkEmail(mailbox.address, partner.name, link, lifetimeMs / 60_000);
+}
+
+async function composeChange(
+  job: Job,
+  { memberId, address }: TaskOf<'change'>,
+  { store, baseAddress }: Composer,
+  now: number,
+): Promise<Email | NotComposed> {
+  const limits = changeLimits(memberId, address.canonical);
+  if (!(await isAdmitted(job, limits, store.outbox, now))) return 'dropped';
+
+  const { token, hash } = makeToken('change');
+  const { lifetimeMs } = TOKEN_USES.change;
+  const isAdded = await store.tokens.addChange(
+    { use: 'change', hash, expiresAt: now + lifetimeMs, address },
+    memberId,
+    now,
+  );
+  if (!isAdded) return 'dropped';
+  const link = linkTo(signInPage(baseAddress), token);
+  return changeEmail(address.canonical, link, lifetimeMs / 60_000);
+}
+
+async function composeChangeNotice(
+  job: Job,
+  { memberId, changeId }: TaskOf<'changed'>,
+  { store, baseAddress }: Composer,
+  now: number,
+): Promise<Email | NotComposed> {
+  const { token, hash } = makeToken('undo');
+  const change = await store.tokens.addUndo(hash, memberId, changeId, now);
+  if (change === undefined) return now - job.requestedAt < CHANGE_MS ? 'early' : 'dropped';
+  const link = linkTo(signInPage(baseAddress), token);
+  const until = new Date(change.at + TOKEN_USES.undo.lifetimeMs);
+  return changedEmail(change.from.canonical, link, until);
+}

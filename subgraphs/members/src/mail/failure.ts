@@ -1,0 +1,53 @@
+// What happens to a job that failed: it is tried again after a growing pause, and given up after about an hour.
+import type { Log, Metrics } from '@partner-loyalty/runtime';
+import type { Job, Outbox } from '../outbox/outbox.ts';
+import { isRefused } from './mailer.ts';
+
+/** With the pauses between them, the attempts take about an hour. */
+const MAX_ATTEMPTS = 14;
+const MAX_PAUSE_MS = 600_000;
+
+export type FailureContext = {
+  outbox: Pick<Outbox, 'postpone' | 'giveUp' | 'failed'>;
+  log: Log;
+  metrics: Metrics;
+  now: () => number;
+};
+
+/** Whether a job was claimed more often than it may be tried. The claims before it ended without a result, perhaps in a crash. */
+export function isExhausted(job: Job): boolean {
+  return job.attempts > MAX_ATTEMPTS;
+}
+
+/** Rejects if the outbox is unavailable. */
+export function retryOrGiveUp(job: Job, err: unknown, context: FailureContext): Promise<void> {
+  return isRefused(err) || job.attempts >= MAX_ATTEMPTS
+    ? giveUp(job, err, context)
+    : retry(job, err, context);
+}
+
+async function retry(
+  job: Job,
+  err: unknown,
+  { outbox, log, metrics, now }: FailureContext,
+): Promise<void> {
+  const { kind } = job.task;
+  log.warn({ err, reason: kind, count: job.attempts }, 'a mail could not be sent yet');
+  metrics.mail(kind, 'retried');
+  await outbox.postpone(job, now() + Math.min(1_000 * 2 ** job.attempts, MAX_PAUSE_MS));
+}
+
+/** Sets the job aside as failed. Rejects if the outbox is unavailable. */
+export async function giveUp(
+  job: Job,
+  err: unknown,
+  { outbox, log, metrics, now }: FailureContext,
+): Promise<void> {
+  const { kind } = job.task;
+  metrics.mail(kind, 'failed');
+  await outbox.giveUp(job, now());
+  log.error(
+    { err, reason: kind, count: await outbox.failed() },
+    'a mail was given up; count is how many are kept as failed',
+  );
+}

@@ -1,0 +1,48 @@
+// Handles one job of the outbox: delivers its mail, then removes, postpones or gives up the job.
+import { setTimeout } from 'node:timers/promises';
+import type { Job, Outbox } from '../outbox/outbox.ts';
+import { deliver, type Sender } from './deliver.ts';
+import { type FailureContext, giveUp, isExhausted, retryOrGiveUp } from './failure.ts';
+
+const EARLY_MS = 2_000;
+
+export type JobContext = FailureContext & {
+  sender: Sender;
+  outbox: Pick<Outbox, 'finish'>;
+  /** Aborts when the worker is to stop. */
+  stopping: AbortSignal;
+  /** Aborts when the worker no longer waits for mail in progress. */
+  cut: AbortSignal;
+};
+
+/** Never rejects. If the outbox is unavailable, the claim expires and the job is claimed again. */
+export async function handleJob(job: Job, context: JobContext): Promise<void> {
+  const { sender, outbox, metrics, now, cut } = context;
+  try {
+    if (isExhausted(job)) return await giveUp(job, undefined, context);
+    const outcome = await deliver(job, sender, now(), cut);
+    if (outcome === 'early') return await outbox.postpone(job, now() + EARLY_MS);
+    metrics.mail(job.task.kind, outcome);
+    await finish(job, context);
+  } catch (err) {
+    await retryOrGiveUp(job, err, context).catch((cause) => logUnavailable(cause, context));
+  }
+}
+
+/** Keeps trying until the claim expires: mail that is sent must not be sent again because the outbox was unavailable. */
+async function finish(job: Job, context: JobContext): Promise<void> {
+  const { outbox, now, stopping } = context;
+  for (;;) {
+    try {
+      return await outbox.finish(job);
+    } catch (err) {
+      logUnavailable(err, context);
+      if (now() + EARLY_MS >= job.dueAt || stopping.aborted) return;
+      await setTimeout(EARLY_MS);
+    }
+  }
+}
+
+function logUnavailable(err: unknown, { log }: JobContext): void {
+  log.warn({ err, store: 'members' }, 'the outbox cannot be written');
+}

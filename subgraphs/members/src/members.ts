@@ -1,0 +1,44 @@
+// The members subgraph: its schema on a store, and the mail worker beside it.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildSubgraphSchema } from '@apollo/subgraph';
+import type { Log, Metrics, Settings, Subgraph } from '@partner-loyalty/runtime';
+import { parse } from 'graphql';
+import { domainOf, openMailer } from './mail/mailer.ts';
+import { startMailWorker } from './mail/worker.ts';
+import { createResolvers, type MembersOptions } from './resolvers/resolvers.ts';
+import { ensureSigningKey } from './signingkeys/signingkey.ts';
+import type { MembersStore } from './store/store.ts';
+
+/** The subgraph on a store; closing it closes the store. It puts mail into the outbox and calls `wake`; a mail worker sends it. */
+export function createMembers(store: MembersStore, options: MembersOptions): Subgraph {
+  const typeDefs = parse(readFileSync(join(import.meta.dirname, '../schema.graphql'), 'utf8'));
+  const resolvers = createResolvers(store, options);
+  const schema = buildSubgraphSchema([{ typeDefs, resolvers }]);
+  return { name: 'members', schema, ready: store.ready, close: store.close };
+}
+
+/**
+ * Starts the subgraph with a mail worker, and creates the signing keys if there are none. Closing it waits for mail in progress,
+ * then closes the store.
+ */
+export async function startMembers(
+  store: MembersStore,
+  settings: Pick<
+    Settings,
+    'environment' | 'sandboxUrl' | 'productionUrl' | 'smtpUrl' | 'mailFrom' | 'dataDir'
+  >,
+  { log, metrics }: { log: Log; metrics: Metrics },
+): Promise<Subgraph> {
+  const { environment, sandboxUrl, productionUrl, mailFrom } = settings;
+  const baseAddress = environment === 'sandbox' ? sandboxUrl : productionUrl;
+  await ensureSigningKey(store.signingKeys);
+  const mailer = openMailer(settings);
+  const sender = { store, mailer, baseAddress, mailDomain: domainOf(mailFrom) };
+  const worker = startMailWorker(sender, { log, metrics });
+  const close = async () => {
+    await worker.stop();
+    await store.close();
+  };
+  return { ...createMembers(store, { baseAddress, wake: worker.wake }), close };
+}

@@ -1,0 +1,16 @@
+// What mail needs to know about a partner; partner.lmdb.ts and partner.mongo.ts store it beside the members.
+import type { MaybePromise } from '@partner-loyalty/runtime';
+
+export type MailPartner = {
+  partnerId: string;
+  /** The name that members read. */
+  name: string;
+  /** The partner's own page for magic links; without one, they open this service's `/sign-in`. */
+  magicLinkUrl?: string | undefined;
+};
+
+export type MailPartners = {
+  /** Adds or replaces a partner. */
+  put(partner: MailPartner): Promise<void>;
+  find(partnerId: string): MaybePromise<MailPartner | undefined>;
+};

@@ -1,0 +1,81 @@
+// Changing an address, through the subgraph and its mail, on each engine.
+import { ENGINES } from '../../test/engine.ts';
+import {
+  CONFIRM,
+  CONFIRM_OWN,
+  member,
+  REQUEST_CHANGE,
+  SERVICE,
+  type SignInStage,
+  startSignIn,
+  UNDO,
+} from '../../test/signin.ts';
+
+describe.each(ENGINES)('changing an address on %s', (engine) => {
+  let stage: SignInStage;
+  beforeEach(async () => {
+    stage = await startSignIn(engine);
+  });
+  afterEach(() => stage.release());
+
+  test('a change of address is confirmed from the new mailbox and undone from the former one', async () => {
+    const token = await stage.change('next@example.com');
+    let profile: unknown;
+    const undo = await stage.mailed('ada@example.com', async () => {
+      profile = await stage.ask(member('ada'), CONFIRM_OWN, { token });
+    });
+    expect(profile).toEqual({
+      memberId: 'ada',
+      email: 'next@example.com',
+      activePartnerIds: ['inn', 'spa'],
+    });
+    expect(await stage.ask(member('ada'), CONFIRM_OWN, { token })).toBe('INVALID_TOKEN');
+    expect(await stage.store.memberByEmail('inn', 'ada@example.com')).toMatchObject({
+      memberId: 'ada',
+      email: 'next@example.com',
+    });
+    expect(await stage.ask(SERVICE, UNDO, { token: undo })).toEqual({
+      memberId: 'ada',
+      email: 'Ada@Example.com',
+    });
+    expect(await stage.ask(SERVICE, UNDO, { token: undo })).toBe('INVALID_TOKEN');
+    expect(await stage.store.memberByEmail('inn', 'next@example.com')).toBeUndefined();
+  });
+
+  test('on our own page, the token is enough to confirm a change', async () => {
+    expect(
+      await stage.ask(SERVICE, CONFIRM, { token: await stage.change('next@example.com') }),
+    ).toEqual({
+      memberId: 'ada',
+      email: 'next@example.com',
+    });
+  });
+
+  test("member A's change confirmed by member B is refused and not used up", async () => {
+    const token = await stage.change('next@example.com', 'ada');
+    expect(await stage.ask(member('bob'), CONFIRM_OWN, { token })).toBe('INVALID_TOKEN');
+    expect(await stage.ask(member('ada'), CONFIRM_OWN, { token })).toMatchObject({
+      email: 'next@example.com',
+    });
+  });
+
+  test('an ID token that a partner exchanged can neither request nor confirm a change', async () => {
+    const token = await stage.change('next@example.com');
+    expect(
+      await stage.ask(member('ada', 'inn'), REQUEST_CHANGE, { email: 'evil@example.com' }),
+    ).toBe('INVALID_TOKEN');
+    expect(await stage.ask(member('ada', 'inn'), CONFIRM_OWN, { token })).toBe('INVALID_TOKEN');
+    expect(await stage.ask(member('ada'), CONFIRM_OWN, { token })).toMatchObject({
+      email: 'next@example.com',
+    });
+  });
+
+  test("another member's current address is refused, but only when the change is confirmed", async () => {
+    const token = await stage.change('bob@example.com');
+    expect(await stage.ask(member('ada'), CONFIRM_OWN, { token })).toBe('EMAIL_IN_USE');
+    expect(await stage.ask(SERVICE, CONFIRM, { token })).toBe('EMAIL_IN_USE');
+    expect(await stage.store.memberByEmail('spa', 'bob@example.com')).toMatchObject({
+      memberId: 'bob',
+    });
+  });
+});

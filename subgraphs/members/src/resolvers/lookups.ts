@@ -1,0 +1,53 @@
+// Resolvers that look up members: identify the caller, check the arguments, read the store.
+import { fail, type MaybePromise, mapMaybe, type Scope } from '@partner-loyalty/runtime';
+import type { Member, Profile } from '../rules/member.ts';
+import type { MembersStore } from '../store/store.ts';
+import { LENGTHS, parseLookupAddress, parseText } from './input.ts';
+import type { Resolvers } from './schema.generated.ts';
+import { memberOf, partnerOf } from './scope.ts';
+
+/** Look-ups are synchronous if the store's are. */
+export function createLookups(
+  store: Pick<MembersStore, 'memberByEmail' | 'memberByExternalId' | 'member'>,
+) {
+  const ownProfile = (id: string, scope: Scope): MaybePromise<Profile> => {
+    const own = memberOf(scope);
+    if (parseText('id', id, LENGTHS.id) !== own.memberId) fail('MEMBER_NOT_FOUND');
+    return mapMaybe(store.member(own.memberId), (member) =>
+      profileOf(found(member), own.partnerId),
+    );
+  };
+
+  return {
+    Query: {
+      memberByEmail(_, { email }, { scope }) {
+        const partnerId = partnerOf(scope);
+        return mapMaybe(store.memberByEmail(partnerId, parseLookupAddress('email', email)), found);
+      },
+      memberByExternalId(_, args, { scope }) {
+        const partnerId = partnerOf(scope);
+        const externalId = parseText('externalId', args.externalId, LENGTHS.externalId);
+        return mapMaybe(store.memberByExternalId(partnerId, externalId), found);
+      },
+      memberProfile: (_, { id }, { scope }) => ownProfile(id, scope),
+    },
+    MemberProfile: {
+      __resolveReference: ({ memberId }, { scope }) => ownProfile(memberId, scope),
+    },
+  } satisfies Resolvers;
+}
+
+/** A member's profile; with `partnerId`, it shows no other partner. */
+export function profileOf(member: Member, partnerId: string | undefined): Profile {
+  const active = member.enrollments
+    .filter((one) => one.status === 'ACTIVE')
+    .map((one) => one.partnerId);
+  return {
+    ...member,
+    activePartnerIds: partnerId === undefined ? active : active.filter((one) => one === partnerId),
+  };
+}
+
+function found<T>(member: T | undefined): T {
+  return member ?? fail('MEMBER_NOT_FOUND');
+}

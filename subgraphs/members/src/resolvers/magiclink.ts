@@ -1,0 +1,51 @@
+// Resolvers of signing in by magic link, and of the keys that verify the ID tokens it gives.
+import { fail } from '@partner-loyalty/runtime';
+import type { Redeemer } from '../rules/redeem.ts';
+import { openIssuer } from '../signingkeys/idtoken.ts';
+import { publicKeys } from '../signingkeys/signingkey.ts';
+import type { MembersStore } from '../store/store.ts';
+import { parseLookupAddress } from './input.ts';
+import { hashTokenArgument, type PromiseMail } from './mail.ts';
+import type { Resolvers } from './schema.generated.ts';
+import { partnerOf, requireService } from './scope.ts';
+
+/** `issuer` is the issuer and the audience of ID tokens. */
+export function createMagicLink(
+  store: Pick<MembersStore, 'tokens' | 'signingKeys'>,
+  issuer: string,
+  promiseMail: PromiseMail,
+) {
+  const openSession = async (token: string, redeemer: Redeemer) => {
+    const hash = hashTokenArgument('sign-in', token);
+    // Before redeeming, so that the token is not used up if there is no key to sign with.
+    const issue = await openIssuer(store.signingKeys);
+    const member =
+      (await store.tokens.redeemSignIn(hash, redeemer, Date.now())) ?? fail('INVALID_TOKEN');
+    const { memberId, email } = member;
+    const azp = redeemer === 'own-page' ? undefined : redeemer.partnerId;
+    const { idToken, expiresAt } = await issue({ memberId, email, azp }, issuer, new Date());
+    return { memberId, idToken, expiresAt: expiresAt.toISOString() };
+  };
+
+  return {
+    Query: {
+      async signingKeys(_, _args, { scope }) {
+        requireService(scope);
+        return JSON.stringify(await publicKeys(store.signingKeys, Date.now()));
+      },
+    },
+    Mutation: {
+      requestMagicLink(_, { email }, { scope }) {
+        const partnerId = partnerOf(scope);
+        const address = parseLookupAddress('email', email);
+        return promiseMail({ kind: 'magic-link', partnerId, address });
+      },
+      exchangeMagicLink: (_, { token }, { scope }) =>
+        openSession(token, { partnerId: partnerOf(scope) }),
+      signIn(_, { token }, { scope }) {
+        requireService(scope);
+        return openSession(token, 'own-page');
+      },
+    },
+  } satisfies Resolvers;
+}

@@ -1,0 +1,27 @@
+// What the resolvers that send mail share: promising mail, and reading the tokens that it carries.
+import { randomUUID } from 'node:crypto';
+import { fail } from '@partner-loyalty/runtime';
+import type { MailTask, Outbox } from '../outbox/outbox.ts';
+import { hashToken, type TokenUse } from '../rules/mailedtoken.ts';
+import { parseText } from './input.ts';
+
+export type PromiseMail = (task: MailTask) => Promise<{ accepted: true }>;
+
+/**
+ * Puts mail into the outbox, from where the mail worker sends it. Always the same single write, so that nothing about the response
+ * reveals whether there is a recipient. `wake` is called when there is mail to send.
+ */
+export function createPromiseMail(outbox: Pick<Outbox, 'add'>, wake: () => void): PromiseMail {
+  return async (task) => {
+    await outbox.add({ jobId: randomUUID(), task, requestedAt: Date.now() });
+    wake();
+    return { accepted: true };
+  };
+}
+
+/** Fails with INVALID_TOKEN if the text cannot be a token, and with BAD_USER_INPUT if it cannot be an argument. */
+export function hashTokenArgument(use: TokenUse, token: string): string {
+  return (
+    hashToken(use, parseText('token', token, Number.POSITIVE_INFINITY)) ?? fail('INVALID_TOKEN')
+  );
+}

@@ -1,0 +1,31 @@
+// All resolvers of the subgraph.
+import type { MembersStore } from '../store/store.ts';
+import { createEmailChange } from './emailchange.ts';
+import { createEnrollment } from './enrollment.ts';
+import { createLookups } from './lookups.ts';
+import { createMagicLink } from './magiclink.ts';
+import { createPromiseMail } from './mail.ts';
+import type { SubgraphResolvers } from './schema.generated.ts';
+
+export type MembersOptions = {
+  /** The environment's base address: the issuer and the audience of ID tokens. */
+  baseAddress: string;
+  /** Called when there is mail to send. */
+  wake(): void;
+};
+
+export function createResolvers(
+  store: MembersStore,
+  { baseAddress, wake }: MembersOptions,
+): SubgraphResolvers {
+  const promiseMail = createPromiseMail(store.outbox, wake);
+  const lookups = createLookups(store);
+  const enrollment = createEnrollment(store);
+  const magicLink = createMagicLink(store, baseAddress, promiseMail);
+  const emailChange = createEmailChange(store, promiseMail);
+  return {
+    Query: { ...lookups.Query, ...magicLink.Query },
+    Mutation: { ...enrollment.Mutation, ...magicLink.Mutation, ...emailChange.Mutation },
+    MemberProfile: lookups.MemberProfile,
+  };
+}

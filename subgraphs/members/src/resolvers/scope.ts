@@ -1,0 +1,15 @@
+// Identifies the caller of a resolver. The surfaces let no other scope reach a field; these checks hold if a surface is cut wrong.
+import { fail, type Scope } from '@partner-loyalty/runtime';
+
+export function partnerOf(scope: Scope): string {
+  return scope.kind === 'partner' ? scope.partnerId : fail('INTERNAL_SERVER_ERROR');
+}
+
+/** `partnerId` is set if a partner holds the member's token. */
+export function memberOf(scope: Scope): { memberId: string; partnerId?: string } {
+  return scope.kind === 'member' ? scope : fail('INTERNAL_SERVER_ERROR');
+}
+
+export function requireService(scope: Scope): void {
+  if (scope.kind !== 'service') fail('INTERNAL_SERVER_ERROR');
+}

@@ -1,0 +1,64 @@
+// The rules of importing members; an engine makes each call atomic.
+import { randomUUID } from 'node:crypto';
+import { withEnrollment } from './enrollment.ts';
+import type { Enrollment, EnrollmentImport, ImportResult, MemberImport } from './member.ts';
+import { claim } from './ownership.ts';
+import {
+  addressKey,
+  isEqual,
+  type MemberRecord,
+  type MemberRecords,
+  namesOf,
+  newRecord,
+} from './record.ts';
+
+/**
+ * Sets a member, found by ID or else by address. Takes over addresses that are only history to other members. If it is refused,
+ * nothing changes.
+ */
+export function importMember(records: MemberRecords, line: MemberImport): ImportResult {
+  const { memberId, address } = line;
+  const stored =
+    memberId === undefined ? records.byKey(addressKey(address.canonical)) : records.byId(memberId);
+  const member = stored ?? newRecord(memberId ?? randomUUID(), address);
+  const enrollments = withEnrollments(member.enrollments, line.enrollments);
+  if (enrollments === undefined) return 'external-id-conflict';
+  const next: MemberRecord = {
+    ...member,
+    email: address.typed,
+    ...namesOf(line),
+    address: address.canonical,
+    earlier: earlierAddresses(member, line),
+    released: member.released.filter((one) => one !== address.canonical),
+    enrollments,
+  };
+  if (isEqual(stored, next)) return 'unchanged';
+  return claim(records, stored, next) ?? (stored === undefined ? 'added' : 'changed');
+}
+
+// An address that the member has lost to another one stays lost: a repeated import would move it back and forth.
+function earlierAddresses(
+  { address: current, earlier, released }: MemberRecord,
+  { address, previousAddresses }: MemberImport,
+): string[] {
+  const previous = previousAddresses
+    .map(({ canonical }) => canonical)
+    .filter((one) => !released.includes(one));
+  return [...new Set([...earlier, current, ...previous])].filter(
+    (one) => one !== address.canonical,
+  );
+}
+
+function withEnrollments(
+  present: Enrollment[],
+  imported: EnrollmentImport[],
+): Enrollment[] | undefined {
+  let enrollments: Enrollment[] | undefined = present;
+  for (const { partnerId, status, externalId } of imported) {
+    const known: Enrollment | undefined = enrollments.find((one) => one.partnerId === partnerId);
+    const nextStatus = status ?? known?.status ?? 'ACTIVE';
+    enrollments = withEnrollment(enrollments, partnerId, nextStatus, externalId);
+    if (enrollments === undefined) return undefined;
+  }
+  return enrollments;
+}

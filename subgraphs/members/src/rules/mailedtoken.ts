@@ -1,0 +1,62 @@
+// Tokens that members receive by mail: random, stored only as a hash, with a prefix that says what they are for.
+import { hash, randomBytes } from 'node:crypto';
+import type { Address } from './member.ts';
+
+const MINUTE_MS = 60_000;
+
+/**
+ * What a token is for. The sign-in page knows by its prefix what to offer. The lifetime starts when the mail is composed.
+ */
+export const TOKEN_USES = {
+  'sign-in': { prefix: 'ml_', lifetimeMs: 15 * MINUTE_MS },
+  change: { prefix: 'ec_', lifetimeMs: 15 * MINUTE_MS },
+  /** The lifetime starts with the change of address. */
+  undo: { prefix: 'eu_', lifetimeMs: 7 * 24 * 60 * MINUTE_MS },
+} as const;
+
+export type TokenUse = keyof typeof TOKEN_USES;
+
+/**
+ * A token in its member's record. `hash` is its SHA-256 in hexadecimal; `expiresAt` is in milliseconds since 1970.
+ */
+export type StoredToken = { hash: string; expiresAt: number } & (
+  | {
+      use: 'sign-in';
+      /** The partner that requested it. */
+      partnerId: string;
+      /** The address it was mailed to; the token is valid as long as this is the member's current address. */
+      address: string;
+      /** Whether the link opened this service's own page; otherwise the token has passed through the partner's hands. */
+      ownPage: boolean;
+    }
+  | { use: 'change'; address: Address }
+  | { use: 'undo'; changeId: string }
+);
+
+export type SignInToken = Extract<StoredToken, { use: 'sign-in' }>;
+export type ChangeToken = Extract<StoredToken, { use: 'change' }>;
+
+/** A confirmed change of address, kept as long as it can be undone. `at` is in milliseconds since 1970. */
+export type AddressChange = {
+  id: string;
+  at: number;
+  from: Address;
+  /** The new address, canonical. */
+  to: string;
+  /** Whether the new address was one of the member's earlier ones. */
+  known: boolean;
+};
+
+/** A new token of 32 random bytes, and the hash to store. */
+export function makeToken(use: TokenUse): { token: string; hash: string } {
+  const token = `${TOKEN_USES[use].prefix}${randomBytes(32).toString('base64url')}`;
+  return { token, hash: hash('sha256', token) };
+}
+
+/** The hash to find a token by; undefined if the text cannot be a token of this use. */
+export function hashToken(use: TokenUse, token: string): string | undefined {
+  const { prefix } = TOKEN_USES[use];
+  return token.startsWith(prefix) && /^[\w-]{43}$/.test(token.slice(prefix.length))
+    ? hash('sha256', token)
+    : undefined;
+}

@@ -1,0 +1,72 @@
+// The domain's types: members, their addresses and enrollments, and what enrolling and importing take and return.
+
+export type Enrollment = {
+  partnerId: string;
+  status: 'ACTIVE' | 'ENDED';
+  /** Of an active enrollment only; ending the enrollment frees it. */
+  externalId?: string;
+};
+
+/** Who a member is, as partners see it. */
+export type Identity = {
+  memberId: string;
+  /** The current address as the member typed it. */
+  email: string;
+  firstName?: string | undefined;
+  lastName?: string | undefined;
+};
+
+/** An identity with every field written out: an engine that builds one cannot forget a field. */
+export type WholeIdentity = { [Field in keyof Required<Identity>]: Identity[Field] };
+
+export type Member = Identity & { enrollments: Enrollment[] };
+
+/** What a member sees of itself. */
+export type Profile = Identity & {
+  /** The partners that the member is actively enrolled with. */
+  activePartnerIds: string[];
+};
+
+/** An address as typed, for display, and in canonical form (email.ts), for everything else. */
+export type Address = { typed: string; canonical: string };
+
+export type EnrollInput = {
+  partnerId: string;
+  address: Address;
+  externalId?: string | undefined;
+  firstName?: string | undefined;
+  lastName?: string | undefined;
+};
+
+export type EnrollResult =
+  | { outcome: 'enrolled'; member: Member; created: boolean }
+  | { outcome: 'external-id-conflict' };
+
+/**
+ * One member of an import, with checked values. The import sets names and current address, adds earlier addresses, and adds or
+ * changes enrollments; it removes none.
+ */
+export type MemberImport = {
+  /** The member to change, or to create with this ID. Without an ID, the member is found by the address, current or historical. */
+  memberId?: string | undefined;
+  address: Address;
+  previousAddresses: Address[];
+  /** An omitted name stays as it is. */
+  firstName?: string | undefined;
+  lastName?: string | undefined;
+  enrollments: EnrollmentImport[];
+};
+
+export type EnrollmentImport = {
+  partnerId: string;
+  externalId?: string | undefined;
+  /** An omitted status stays as it is; a new enrollment is then ACTIVE. */
+  status?: Enrollment['status'] | undefined;
+};
+
+export type ImportResult =
+  | 'added'
+  | 'changed'
+  | 'unchanged'
+  | 'email-in-use'
+  | 'external-id-conflict';

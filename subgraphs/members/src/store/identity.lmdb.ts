@@ -1,0 +1,23 @@
+// The stored form of an identity in the embedded store, which keeps one for each key that leads to a member.
+import type { Identity, WholeIdentity } from '../rules/member.ts';
+
+/**
+ * Everything that a look-up returns, so that it takes one read: going from the key to an ID and on to the record would take two.
+ * Field names are left out, since a store has several of these for each member. A new field goes to the end.
+ */
+export type StoredIdentity = [
+  memberId: string,
+  email: string,
+  firstName: string | null,
+  lastName: string | null,
+];
+
+export function encodeIdentity(identity: Identity): StoredIdentity {
+  const { memberId, email, firstName = null, lastName = null } = identity;
+  return [memberId, email, firstName, lastName];
+}
+
+export function decodeIdentity(stored: StoredIdentity): WholeIdentity {
+  const [memberId, email, firstName, lastName] = stored;
+  return { memberId, email, firstName: firstName ?? undefined, lastName: lastName ?? undefined };
+}

@@ -1,0 +1,19 @@
+// Opens the members store on the engine that the settings choose.
+import type { Settings } from '@partner-loyalty/runtime';
+import { openLmdbMembersStore } from './store.lmdb.ts';
+import { openMongoMembersStore } from './store.mongo.ts';
+import type { MembersStore } from './store.ts';
+
+/**
+ * Opens the store on MongoDB if the settings name one, otherwise the embedded store. Throws if it cannot be opened or belongs to
+ * the other environment.
+ */
+export function openMembersStore({
+  mongodbUrl,
+  dataDir,
+  environment,
+}: Pick<Settings, 'mongodbUrl' | 'dataDir' | 'environment'>): Promise<MembersStore> {
+  return mongodbUrl === undefined
+    ? openLmdbMembersStore(dataDir, environment)
+    : openMongoMembersStore(mongodbUrl, environment);
+}

@@ -1,0 +1,130 @@
+// The members subgraph with a real mail server, for tests of signing in and of changing an address.
+import {
+  createInProcessTransport,
+  createLog,
+  createMetrics,
+  type Scope,
+  type Transport,
+} from '@partner-loyalty/runtime';
+import {
+  type MailServer,
+  startMailServer,
+  tokenIn,
+} from '../../../test/support/servers/mailserver.ts';
+import { until } from '../../../test/support/until.ts';
+import { type MembersStore, startMembers } from '../src/index.ts';
+import { type ENGINES, memberImport, newPlace, type Place } from './engine.ts';
+
+export const BASE = 'https://api.example';
+export const SERVICE: Scope = { kind: 'service' };
+export const partner = (partnerId: string): Scope => ({ kind: 'partner', partnerId });
+export const member = (memberId: string, partnerId?: string): Scope => ({
+  kind: 'member',
+  memberId,
+  ...(partnerId !== undefined && { partnerId }),
+});
+
+export const REQUEST =
+  'mutation ($email: String!) { answer: requestMagicLink(email: $email) { accepted } }';
+export const EXCHANGE =
+  'mutation ($token: String!) { answer: exchangeMagicLink(token: $token) { memberId idToken expiresAt } }';
+export const REQUEST_CHANGE =
+  'mutation ($email: String!) { answer: requestEmailChange(email: $email) { accepted } }';
+export const CONFIRM_OWN =
+  'mutation ($token: String!) { answer: confirmEmailChange(token: $token) { memberId email activePartnerIds } }';
+export const SIGN_IN =
+  'mutation ($token: String!) { answer: signIn(token: $token) { memberId idToken expiresAt } }';
+export const CONFIRM =
+  'mutation ($token: String!) { answer: confirmChange(token: $token) { memberId email } }';
+export const UNDO =
+  'mutation ($token: String!) { answer: undoChange(token: $token) { memberId email } }';
+const ACCEPTED = { accepted: true };
+
+export type SignInStage = {
+  place: Place;
+  store: MembersStore;
+  server: MailServer;
+  transport: Transport;
+  /** Sends an operation and returns its result, or its error code. */
+  ask(
+    scope: Scope,
+    query: string,
+    variables?: Record<string, unknown>,
+  ): Promise<string | Record<string, string>>;
+  /** Returns the token of the next mail to an address that arrives after `act`. */
+  mailed(to: string, act: () => Promise<unknown>): Promise<string>;
+  /** Requests a magic link and returns its token. */
+  link(partnerId?: string, email?: string): Promise<string>;
+  /** Requests a change of address and returns its token. */
+  change(email: string, memberId?: string): Promise<string>;
+  release(): Promise<void>;
+};
+
+/** Starts the subgraph with two members: ada, enrolled with inn and spa, and bob, enrolled with spa. */
+export async function startSignIn(engine: (typeof ENGINES)[number]): Promise<SignInStage> {
+  const place = newPlace(engine);
+  const server = await startMailServer();
+  const store = await place.open();
+  await store.importMembers([
+    memberImport('Ada@Example.com', {
+      memberId: 'ada',
+      firstName: 'Ada',
+      enrollments: [{ partnerId: 'inn' }, { partnerId: 'spa' }],
+    }),
+    memberImport('bob@example.com', { memberId: 'bob', enrollments: [{ partnerId: 'spa' }] }),
+  ]);
+  const transport = await startTransport(place, server);
+
+  const ask: SignInStage['ask'] = async (scope, query, variables = {}) => {
+    const { data, errors } = await transport.execute({ query, variables, scope, requestId: 'r1' });
+    return errors?.[0]?.extensions.code ?? (data?.answer as Record<string, string>);
+  };
+  const mailed: SignInStage['mailed'] = async (to, act) => {
+    const before = server.mails.length;
+    await act();
+    let text: string | undefined;
+    await until(() => {
+      text = server.mails.slice(before).find(({ recipients }) => recipients[0] === to)?.text;
+      return text !== undefined;
+    });
+    return tokenIn(text);
+  };
+  return {
+    place,
+    store,
+    server,
+    transport,
+    ask,
+    mailed,
+    link: (partnerId = 'inn', email = 'ada@example.com') =>
+      mailed(email, async () =>
+        expect(await ask(partner(partnerId), REQUEST, { email })).toEqual(ACCEPTED),
+      ),
+    change: (email, memberId = 'ada') =>
+      mailed(email, async () =>
+        expect(await ask(member(memberId), REQUEST_CHANGE, { email })).toEqual(ACCEPTED),
+      ),
+    async release() {
+      await transport.close();
+      await server.down();
+      await place.release();
+    },
+  };
+}
+
+async function startTransport(place: Place, server: MailServer): Promise<Transport> {
+  const settings = {
+    environment: 'production' as const,
+    sandboxUrl: 'https://sandbox.example',
+    productionUrl: BASE,
+    smtpUrl: server.url,
+    mailFrom: 'Loyalty <no-reply@api.example>',
+    dataDir: place.settings.dataDir,
+  };
+  const log = createLog('silent');
+  const subgraph = await startMembers(await place.open(), settings, {
+    log,
+    metrics: createMetrics(),
+  });
+  return createInProcessTransport(subgraph, log);
+}
