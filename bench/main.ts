@@ -6,12 +6,12 @@ import { type NodeVersion, nodeVersions } from './machine/node.ts';
 import { readCommandLine } from './options.ts';
 import type { Options, Part } from './parts/part.ts';
 import { PARTS, selectParts } from './parts/parts.ts';
+import { installPeers, installTools, peerVersions } from './peers/install.ts';
 import { printed, writeReport } from './report/report.ts';
 import { record } from './report/results.ts';
 import { aligned } from './report/tables.ts';
 import { checkOut } from './run/checkout.ts';
 import { compare, comparisonTable, isLower } from './run/compare.ts';
-import { installPeers, installTools, peerVersions } from './run/peers.ts';
 import { progress } from './run/progress.ts';
 import { openTestbed, type Testbed } from './run/testbed.ts';
 

@@ -28,7 +28,9 @@ export function readCommandLine(args: string[]): CommandLine {
     },
   });
   const { quick, against } = values;
-  const seconds = Number(values.seconds ?? (quick ? 2 : 10));
+  const compares = against !== undefined;
+  const quickSeconds = compares ? 4 : 2;
+  const seconds = Number(values.seconds ?? (quick ? quickSeconds : 10));
   return {
     names: positionals,
     majors: values.node?.split(',').map(Number),
@@ -37,7 +39,7 @@ export function readCommandLine(args: string[]): CommandLine {
       quick,
       seconds,
       warmUpSeconds: Math.min(10, seconds),
-      rounds: Number(values.rounds ?? 3),
+      rounds: Number(values.rounds ?? (compares ? 5 : 3)),
       connections: Number(values.connections ?? 32),
       minutes: Number(values.minutes ?? (quick ? 0.5 : 10)),
     },

@@ -4,13 +4,8 @@ import { GENERATOR } from '../load/saturate.ts';
 import { type Spread, shown, shownSpread, spread } from '../report/statistics.ts';
 import type { Comparable } from '../run/compare.ts';
 import { type Measurable, underLoad } from '../run/measure.ts';
-import {
-  type Contender,
-  type Measurements,
-  measureAlternating,
-  median,
-  values,
-} from '../run/rounds.ts';
+import { type Contender, type Measurements, median, values } from '../run/measurements.ts';
+import { measureAlternating } from '../run/rounds.ts';
 import { benchServer, nodeFlags, ROOT } from '../run/shipped.ts';
 import type { Testbed } from '../run/testbed.ts';
 import type { Feature } from '../servers/features.ts';

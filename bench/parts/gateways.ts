@@ -6,10 +6,10 @@ import {
   type Contender,
   failuresOf,
   type Measurements,
-  measureRounds,
   median,
   values,
-} from '../run/rounds.ts';
+} from '../run/measurements.ts';
+import { measureRounds } from '../run/rounds.ts';
 import { apollo } from '../variants/apollo.ts';
 import { floor, floorInProcess } from '../variants/floor.ts';
 import { hive, hiveRust } from '../variants/hive.ts';

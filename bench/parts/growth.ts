@@ -7,10 +7,10 @@ import {
   type Contender,
   failuresOf,
   type Measurements,
-  measureRounds,
   median,
   values,
-} from '../run/rounds.ts';
+} from '../run/measurements.ts';
+import { measureRounds } from '../run/rounds.ts';
 import type { Server } from '../run/server.ts';
 import type { Testbed } from '../run/testbed.ts';
 import { startApart, startInOne, startRemote } from '../variants/ours.ts';

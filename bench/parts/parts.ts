@@ -1,4 +1,5 @@
 // The parts of the benchmark by name, in the order of the report.
+import { exitWith } from '../run/progress.ts';
 import { coldstart } from './coldstart.ts';
 import { document } from './document.ts';
 import { features } from './features.ts';
@@ -24,7 +25,7 @@ export const PARTS: Record<string, Part> = {
   profile,
 };
 
-/** The parts with these names: `gateways` if there are none. Throws on an unknown name. */
+/** The parts with these names: `gateways` if there are none. Ends the process on an unknown name. */
 export function selectParts(
   names: readonly string[],
   isEligible: (part: Part) => boolean = () => true,
@@ -33,8 +34,7 @@ export function selectParts(
   if (names.includes('all')) return eligible;
   return (names.length === 0 ? ['gateways'] : names).map((name) => {
     const found = eligible.find(([each]) => each === name);
-    if (found !== undefined) return found;
     const choices = eligible.map(([each]) => each).join(', ');
-    throw new Error(`no such part: ${name}; choose from all, ${choices}`);
+    return found ?? exitWith(`no such part: ${name}; choose from all, ${choices}`);
   });
 }

@@ -1,13 +1,8 @@
 // A subgraph alone: this project's beside Apollo Server with @apollo/subgraph.
 import { ratios, shown, shownSpread, spread } from '../report/statistics.ts';
 import type { Comparable } from '../run/compare.ts';
-import {
-  type Contender,
-  failuresOf,
-  type Measurements,
-  measureRounds,
-  values,
-} from '../run/rounds.ts';
+import { type Contender, failuresOf, type Measurements, values } from '../run/measurements.ts';
+import { measureRounds } from '../run/rounds.ts';
 import { ROOT } from '../run/shipped.ts';
 import { batched, single, startSubgraph, stock } from '../variants/subgraph.ts';
 import type { Part } from './part.ts';

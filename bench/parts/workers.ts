@@ -1,7 +1,8 @@
 // Two workers beside one: the service in one process with WORKERS=1 and WORKERS=2, on the cores of the load.
 import { ratios, shownSpread, spread } from '../report/statistics.ts';
 import { underLoad } from '../run/measure.ts';
-import { type Contender, failuresOf, measureRounds, values } from '../run/rounds.ts';
+import { type Contender, failuresOf, values } from '../run/measurements.ts';
+import { measureRounds } from '../run/rounds.ts';
 import { startInOne } from '../variants/ours.ts';
 import type { Part } from './part.ts';
 

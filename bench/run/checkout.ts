@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { progress } from './progress.ts';
+import { exitWith, progress } from './progress.ts';
 import { ROOT } from './shipped.ts';
 
 export type Checkout = {
@@ -15,9 +15,9 @@ export type Checkout = {
   close(): void;
 };
 
-/** Checks out a commit. Throws if there is no such commit, or its dependencies do not install. */
+/** Checks out a commit. Throws if its dependencies do not install. Ends the process if there is no such commit. */
 export function checkOut(commit: string): Checkout {
-  const name = git('rev-parse', '--verify', '--short', `${commit}^{commit}`).trim();
+  const name = shortHash(commit);
   const parent = mkdtempSync(join(tmpdir(), 'bench-commit-'));
   const root = join(parent, name);
   const close = () => {
@@ -37,6 +37,14 @@ export function checkOut(commit: string): Checkout {
     throw error;
   }
   return { name, root, close };
+}
+
+function shortHash(commit: string): string {
+  try {
+    return git('rev-parse', '--verify', '--short', `${commit}^{commit}`).trim();
+  } catch {
+    return exitWith(`no such commit: ${commit}`);
+  }
 }
 
 function installDependencies(root: string): void {

@@ -1,19 +1,10 @@
 // Interleaved rounds: a slow minute of the machine affects every contender alike.
-import { spread } from '../report/statistics.ts';
 import type { Measurable, Sample, Timing } from './measure.ts';
+import { type Contender, type Measurements, medianSample } from './measurements.ts';
 import { progress } from './progress.ts';
 import type { Testbed } from './testbed.ts';
 
-export type Contender = { title: string; start(testbed: Testbed): Promise<Measurable> };
-
 export type Rounds = Timing & { rounds: number };
-
-/** A contender's samples, one for each round, or why there are none. */
-export type Measurements<C extends Contender> = {
-  contender: C;
-  samples: Sample[];
-  failure?: string;
-};
 
 /**
  * Measures the contenders one after the other in every round, each in a new process. One that fails
@@ -87,30 +78,7 @@ export async function alternate(
   } finally {
     await Promise.all(running.map(({ measurable }) => measurable.stop()));
   }
-  return running.map(({ slices }) => medianOf(slices));
-}
-
-/** One figure of every sample. */
-export function values(
-  measurements: Measurements<Contender> | undefined,
-  figure: keyof Sample,
-): number[] {
-  return measurements?.samples.map((sample) => sample[figure]) ?? [];
-}
-
-/** The median of one figure over the rounds. */
-export function median(
-  measurements: Measurements<Contender> | undefined,
-  figure: keyof Sample,
-): number {
-  return spread(values(measurements, figure)).median;
-}
-
-/** A line for each contender that failed. */
-export function failuresOf(all: readonly Measurements<Contender>[]): string[] {
-  return all.flatMap(({ contender, failure }) =>
-    failure === undefined ? [] : [`${contender.title} failed: ${failure.slice(0, 300)}`],
-  );
+  return running.map(({ slices }) => medianSample(slices));
 }
 
 async function measureOnce(
@@ -128,16 +96,4 @@ async function measureOnce(
 
 function reportSample(round: number, { title }: Contender, { perSecond, cpuMicros }: Sample): void {
   progress(`round ${round}: ${title}: ${Math.round(perSecond)}/s, ${cpuMicros.toFixed(1)} µs CPU`);
-}
-
-function medianOf(samples: readonly Sample[]): Sample {
-  const of = (figure: keyof Sample) => spread(samples.map((sample) => sample[figure])).median;
-  return {
-    perSecond: of('perSecond'),
-    p50Ms: of('p50Ms'),
-    p99Ms: of('p99Ms'),
-    cpuMicros: of('cpuMicros'),
-    busy: of('busy'),
-    rssMb: of('rssMb'),
-  };
 }

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { progress } from './progress.ts';
+import { progress } from '../run/progress.ts';
 
 const BENCH = resolve(import.meta.dirname, '..');
 const HIVE = 'peers/hive';
