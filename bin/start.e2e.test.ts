@@ -1,4 +1,4 @@
-// npm start as its user knows it: from nothing to an answer, again with its data, and to an end that leaves nothing running.
+// `npm start` as a user runs it: from nothing to an answer, again with its data, to a clean end.
 import { execFileSync } from 'node:child_process';
 import { temporaryFolder } from '../test/support/folder.ts';
 import { freshMongodbUrl } from '../test/support/servers/databases.ts';
@@ -17,7 +17,7 @@ const DEMO_ANSWER = {
     },
   },
 };
-const HOW_TO = /npx loyalty (partners|keys) create/;
+const KEY_COMMANDS = /npx loyalty (partners|keys) create/;
 
 let folder: ReturnType<typeof temporaryFolder>;
 let services: Service[];
@@ -36,7 +36,7 @@ async function start(env: Record<string, string> = {}): Promise<Service> {
   return service;
 }
 
-/** Runs the curl that was printed, as pasted into a shell. */
+/** Runs the printed curl command in a shell. */
 function paste(output: string): unknown {
   const [curl = ''] = /^curl .*$/m.exec(output) ?? [];
   return JSON.parse(execFileSync('sh', ['-c', curl], { encoding: 'utf8' }));
@@ -55,7 +55,7 @@ async function ask(
   return { status: answer.status, body: await answer.json() };
 }
 
-test('the first start prints endpoint, key and curl; pasted, it answers; SIGTERM to npm ends it with 0; the next start has the data', async () => {
+test('the printed curl works, SIGTERM ends npm with 0, the next start has the data', async () => {
   const first = await start();
   expect(first.output()).toMatch(/pk_test_\w{36}/);
   expect(paste(first.output())).toEqual(DEMO_ANSWER);
@@ -63,15 +63,15 @@ test('the first start prints endpoint, key and curl; pasted, it answers; SIGTERM
   await expect(fetch(first.endpoint)).rejects.toThrow();
 
   const second = await start();
-  expect(second.output()).toMatch(HOW_TO);
+  expect(second.output()).toMatch(KEY_COMMANDS);
   expect(second.output()).not.toMatch(/pk_test_/);
   const [key] = /pk_test_\w{36}/.exec(first.output()) ?? [''];
-  const query =
-    '{ memberByEmail(email: "TEAL.HERON@example.com") { memberId email firstName lastName tier points } }';
+  const fields = 'memberId email firstName lastName tier points';
+  const query = `{ memberByEmail(email: "TEAL.HERON@example.com") { ${fields} } }`;
   expect(await ask(second.endpoint, key, query)).toEqual({ status: 200, body: DEMO_ANSWER });
 });
 
-test('the command works beside the running service: a new key at once, a revoked one no longer within 5 seconds', async () => {
+test('beside the service, a new key works at once and a revoked one stops within 5 s', async () => {
   const { endpoint } = await start();
   const env = { DATA_DIR: folder.path };
   const [made] = await loyaltyJson(env, 'keys', 'create', 'demo-trains');
@@ -91,7 +91,7 @@ test('the command works beside the running service: a new key at once, a revoked
   expect(status).toBe(401);
 });
 
-test('no demo where a command has written, and the way to a key is printed', async () => {
+test('no demo after a command has written; the command that creates a key is printed', async () => {
   await loyaltyJson({ DATA_DIR: folder.path }, 'partners', 'create', 'blue', '--name', 'Blue');
   const { output } = await start();
   expect(output()).toContain('npx loyalty keys create blue\n');
@@ -102,7 +102,7 @@ test('no demo where a command has written, and the way to a key is printed', asy
 test('no demo in production', async () => {
   const { output } = await start({ ENVIRONMENT: 'production' });
   expect(output()).toContain('production');
-  expect(output()).toMatch(HOW_TO);
+  expect(output()).toMatch(KEY_COMMANDS);
   expect(
     await loyaltyJson({ DATA_DIR: folder.path, ENVIRONMENT: 'production' }, 'partners', 'list'),
   ).toEqual([]);
@@ -111,13 +111,13 @@ test('no demo in production', async () => {
 test('no demo on MongoDB', async () => {
   const database = freshMongodbUrl();
   const service = await start({ MONGODB_URL: database.url });
-  expect(service.output()).toMatch(HOW_TO);
+  expect(service.output()).toMatch(KEY_COMMANDS);
   expect(await loyaltyJson({ MONGODB_URL: database.url }, 'partners', 'list')).toEqual([]);
   await service.stop();
   await database.drop();
 });
 
-test('wrong settings stop the start and are all named, without a stack trace', async () => {
+test('all wrong settings are named when they stop the start, without a stack trace', async () => {
   const failure = await start({ PORT: 'many', ENVIRONMENT: 'test' }).catch(
     (error: Error) => error.message,
   );

@@ -20,7 +20,9 @@ const settings = settingsOrExit();
 const log = createLog(settings.logLevel);
 const metrics = createMetrics();
 
-await runWorkers({ settings, log, start, shared: sharedCounters(settings) });
+const shared = sharedCounters(settings);
+
+await runWorkers({ settings, log, start, ...(shared !== undefined && { shared }) });
 
 async function start(lifecycle: Lifecycle): Promise<void> {
   const keys = await openKeyStore(settings);
@@ -54,7 +56,7 @@ async function start(lifecycle: Lifecycle): Promise<void> {
   );
 }
 
-/** Connects to a subgraph in another process, or starts it in this one and adds its store to `stores`. */
+/** Connects to a subgraph in another process, or starts it here and adds its store to `stores`. */
 async function connect<Name extends keyof SubgraphStores>(
   name: Name,
   stores: Partial<SubgraphStores>,

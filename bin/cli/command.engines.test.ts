@@ -51,7 +51,7 @@ describe.each(ENGINES)('on %s', (_name, open) => {
   const settings = () => ({
     environment: 'sandbox' as const,
     dataDir: env.DATA_DIR ?? '',
-    mongodbUrl: env.MONGODB_URL,
+    ...(env.MONGODB_URL !== undefined && { mongodbUrl: env.MONGODB_URL }),
   });
 
   test('a partner is created with its program and listed', async () => {
@@ -355,7 +355,8 @@ test('as a process: results on stdout, exit codes, and a reader that closes the 
     stdout: '',
     stderr: 'loyalty: partner blue already exists\n',
   });
-  const line = `'${process.execPath}' '${join(import.meta.dirname, '../loyalty.js')}' partners list | true`;
+  const loyaltyJs = join(import.meta.dirname, '../loyalty.js');
+  const line = `'${process.execPath}' '${loyaltyJs}' partners list | true`;
   expect(spawnSync('sh', ['-c', line], { env: { ...bareEnv(), ...env } }).stderr.toString()).toBe(
     '',
   );

@@ -17,7 +17,7 @@ const GROUPS = [
   supergraphCommand,
 ];
 
-/** Runs one command. Resolves to 0, or to 1 after one line on stderr with the reason; never rejects. */
+/** Runs a command. Resolves to 0, or to 1 after a line on stderr with the reason; never rejects. */
 export async function runCommand(args: readonly string[], shell: Shell): Promise<0 | 1> {
   const program = new Command('loyalty')
     .description(

@@ -1,4 +1,4 @@
-// What is printed at a start.
+// The text that a start prints.
 import { banner, demoCurl, endpointOf } from './banner.ts';
 
 test.each([
@@ -11,7 +11,7 @@ test.each([
   expect(endpointOf(host, 4000)).toBe(endpoint);
 });
 
-test('with the demo just filled: the endpoint, each key, and the curl as one line of its own', () => {
+test('after filling the demo: the endpoint, each key, and the curl command on its own line', () => {
   const demoKeys = [
     { partnerId: 'demo-hotels', key: 'pk_test_1' },
     { partnerId: 'demo-trains', key: 'pk_test_2' },
@@ -26,7 +26,7 @@ test('with the demo just filled: the endpoint, each key, and the curl as one lin
   expect(text.split('\n')).toContain(demoCurl('http://127.0.0.1:4000/graphql', 'pk_test_1'));
 });
 
-test('otherwise: the endpoint and how to make a key, for a partner that is there or a new one', () => {
+test('otherwise: the endpoint, and how to create a key for an existing or a new partner', () => {
   const start = { environment: 'production', endpoint: 'http://127.0.0.1:4001/graphql' };
   expect(banner({ ...start, partnerId: 'blue' })).toContain('npx loyalty keys create blue\n');
   expect(banner(start)).toMatch(

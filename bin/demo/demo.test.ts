@@ -1,10 +1,12 @@
-// The demo's data, and filling stores with it once.
+// The demo's data, and when it fills the stores.
 import { openKeyStore } from '@partner-loyalty/gateway';
 import { openMembersStore } from '@partner-loyalty/members';
 import { openStandingsStore, tierOf, yearOf } from '@partner-loyalty/standings';
 import { temporaryFolder } from '../../test/support/folder.ts';
-import { DEMO_MEMBER, DEMO_PARTNERS, demoData } from './data.ts';
+import { demoData } from './data.ts';
 import { fillDemo, type Stores, storesForDemo } from './demo.ts';
+import { DEMO_MEMBER } from './members.ts';
+import { DEMO_PARTNERS } from './partners.ts';
 
 const DATES = [
   '2026-01-01T00:00:00Z',
@@ -29,7 +31,7 @@ describe('the data', () => {
     expect(new Set(members.map(({ memberId }) => memberId)).size).toBe(200);
   });
 
-  test('no address and no external ID of a partner belongs to two members', () => {
+  test('no two members share an address, or an external ID with one partner', () => {
     const addresses = members.flatMap(({ address, previousAddresses }) =>
       [address, ...previousAddresses].map(({ canonical }) => canonical),
     );
@@ -42,7 +44,7 @@ describe('the data', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test('has shared members, address histories, ended enrollments, members without activity, reversals, and one external ID under two partners', () => {
+  test('has members of every kind, and external IDs that two partners use', () => {
     const count = (holds: (member: (typeof members)[number]) => boolean) =>
       members.filter(holds).length;
     expect(count(({ enrollments }) => enrollments.length > 1)).toBeGreaterThan(50);
@@ -71,7 +73,7 @@ describe('the data', () => {
     expect(shared.length).toBeGreaterThan(5);
   });
 
-  test('every tier of every partner is reached by someone', () => {
+  test('some member reaches each tier of each partner', () => {
     for (const { partnerId, program } of partners) {
       const year = yearOf(program, new Date('2026-09-01T12:00:00Z'));
       const sums = members
@@ -91,7 +93,7 @@ describe('the data', () => {
   });
 
   test.each(DATES)(
-    'at %p it is the same but for the times, and the sums of the current year are the same',
+    'at %p it differs only in its times, and the current year has the same sums',
     (now) => {
       const other = demoData(now);
       expect(other.members).toEqual(members);
@@ -113,8 +115,8 @@ describe('the data', () => {
   );
 });
 
-describe('filling', () => {
-  const settings = { environment: 'sandbox' as const, mongodbUrl: undefined };
+describe('the demo', () => {
+  const settings = { environment: 'sandbox' as const };
   let folder: ReturnType<typeof temporaryFolder>;
   let stores: Stores;
   beforeEach(async () => {
@@ -136,7 +138,7 @@ describe('filling', () => {
     return stores.standings.standing(partnerId, memberId, yearOf(program, now));
   };
 
-  test('happens in empty stores, once', async () => {
+  test('fills empty stores once', async () => {
     const now = new Date();
     expect(await storesForDemo(settings, stores)).toEqual(stores);
     const keys = await fillDemo(stores, now);
@@ -150,7 +152,7 @@ describe('filling', () => {
     expect(await standing('demo-hotels', 'demo-001', now)).toEqual({ points: 5200, stays: 2 });
   });
 
-  test('interrupted anywhere, it is completed by the next start, days later too, and counts nothing twice', async () => {
+  test('is completed days after it was interrupted, and counts nothing twice', async () => {
     const [before, after] = [new Date('2026-09-01T12:00:00Z'), new Date('2026-09-04T12:00:00Z')];
     const broken = {
       ...stores,
@@ -166,12 +168,13 @@ describe('filling', () => {
     expect(await stores.keys.partners()).toHaveLength(3);
   });
 
-  test('does not happen where a command has written, in production, on MongoDB, or where a subgraph runs elsewhere', async () => {
+  test('fills no stores in production, on MongoDB, in another process or with data', async () => {
     expect(await storesForDemo({ ...settings, environment: 'production' }, stores)).toBeUndefined();
     expect(
       await storesForDemo({ ...settings, mongodbUrl: 'mongodb://127.0.0.1' }, stores),
     ).toBeUndefined();
-    expect(await storesForDemo(settings, { ...stores, members: undefined })).toBeUndefined();
+    const { members: _elsewhere, ...here } = stores;
+    expect(await storesForDemo(settings, here)).toBeUndefined();
     await stores.members.importMembers([
       {
         address: { typed: 'a@example.com', canonical: 'a@example.com' },
@@ -182,7 +185,7 @@ describe('filling', () => {
     expect(await storesForDemo(settings, stores)).toBeUndefined();
   });
 
-  test('does not happen where a command has claimed the stores, also in the middle of a demo', async () => {
+  test('fills no stores that an operator has claimed', async () => {
     await stores.keys.setOrigin('operator');
     expect(await storesForDemo(settings, stores)).toBeUndefined();
   });

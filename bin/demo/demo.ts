@@ -1,4 +1,4 @@
-// Fills empty stores with the demo, once, and starts over where an earlier fill was interrupted.
+// Fills empty stores with the demo, once; an interrupted fill is repeated at the next start.
 import { issueKey, type KeyStore } from '@partner-loyalty/gateway';
 import type { MembersStore } from '@partner-loyalty/members';
 import type { Settings } from '@partner-loyalty/runtime';
@@ -10,8 +10,9 @@ export type Stores = { keys: KeyStore; members: MembersStore; standings: Standin
 export type DemoKey = { partnerId: string; key: string };
 
 /**
- * The stores, where the demo belongs in them: a sandbox whose three embedded stores are in this process and empty, or half filled by a demo that was
- * interrupted. Undefined elsewhere, and wherever a command has written.
+ * The stores if the demo belongs in them: in a sandbox, embedded, all three in this process, and
+ * either empty or part-filled by a demo that was interrupted. Undefined otherwise, and always after
+ * an operator's command has written to them.
  */
 export async function storesForDemo(
   settings: Pick<Settings, 'environment' | 'mongodbUrl'>,
@@ -29,7 +30,10 @@ export async function storesForDemo(
   return unclaimed || origin === 'demo-begun' ? { keys, members, standings } : undefined;
 }
 
-/** Writes the demo as of `now` and makes a key for each partner, known only to the caller. Interrupted anywhere, it can be called again. */
+/**
+ * Writes the demo as of `now` and returns a new key for each partner, of which only the hash is
+ * stored. After an interruption it can be called again.
+ */
 export async function fillDemo(
   { keys, members, standings }: Stores,
   now: Date,
@@ -42,14 +46,14 @@ export async function fillDemo(
     await keys.createPartner({ partnerId, name, createdAt: now });
   }
   await members.importMembers(demo.members);
-  // What an interrupted fill has recorded at its own time is refused as other content: it counts the same.
+  // Activities of an interrupted fill conflict, since their times differ; they count all the same.
   await standings.record(demo.activities);
-  const made: DemoKey[] = [];
+  const demoKeys: DemoKey[] = [];
   for (const { partnerId } of demo.partners) {
     const { key, record } = issueKey('sandbox', partnerId, now);
     await keys.createKey(record);
-    made.push({ partnerId, key });
+    demoKeys.push({ partnerId, key });
   }
   await keys.setOrigin('demo');
-  return made;
+  return demoKeys;
 }

@@ -12,6 +12,7 @@ export {
   createParser,
   integer,
   isLongerThan,
+  omitUndefined,
   optional,
   type Parsed,
   quoted,

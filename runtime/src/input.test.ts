@@ -1,7 +1,7 @@
 // The faults of parsed input, and the limits of texts and integers.
 import fc from 'fast-check';
 import * as z from 'zod';
-import { createParser, integer, optional, quoted, text } from './input.ts';
+import { createParser, integer, omitUndefined, optional, quoted, text } from './input.ts';
 
 const parse = createParser(
   z.strictObject({
@@ -95,6 +95,14 @@ test('names of prototypes are unknown properties like any other', () => {
     const input = JSON.parse(`{"${name}":{"note":"secret"},${JSON.stringify(GOOD).slice(1)}`);
     expect(parse(input)).toEqual({ fault: `unknown property "${name}"` });
   }
+});
+
+test('undefined properties are omitted, and no others', () => {
+  expect(Object.entries(omitUndefined({ a: 0, b: undefined, c: null, d: '' }))).toEqual([
+    ['a', 0],
+    ['c', null],
+    ['d', ''],
+  ]);
 });
 
 test('a quoted name is short, in one line, and without control characters', () => {

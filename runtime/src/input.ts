@@ -50,6 +50,19 @@ export function optional<Schema extends z.ZodType>(schema: Schema) {
   return schema.nullish().transform((value) => value ?? undefined);
 }
 
+type OmitUndefined<T> = {
+  [Key in keyof T as undefined extends T[Key] ? never : Key]: T[Key];
+} & {
+  [Key in keyof T as undefined extends T[Key] ? Key : never]?: Exclude<T[Key], undefined>;
+};
+
+/** A copy of an object without the properties that are undefined. */
+export function omitUndefined<T extends object>(object: T): OmitUndefined<T> {
+  const copy: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(object)) if (value !== undefined) copy[key] = value;
+  return copy as OmitUndefined<T>; // Cast: only properties that may be undefined are missing.
+}
+
 /** A property's name as faults quote it: short, and harmless to a terminal. */
 export function quoted(name: string): string {
   const short = name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name;

@@ -1,7 +1,7 @@
 // `loyalty partners`: creates and lists partners.
 import { readFileSync } from 'node:fs';
 import type { Partner } from '@partner-loyalty/gateway';
-import { integer, text } from '@partner-loyalty/runtime';
+import { integer, omitUndefined, text } from '@partner-loyalty/runtime';
 import { type Program, parseProgram } from '@partner-loyalty/standings';
 import { Command } from 'commander';
 import * as z from 'zod';
@@ -61,18 +61,17 @@ const webUrl = z
   .transform((url) => new URL(url).href);
 
 async function create(shell: Shell, partnerId: string, options: CreateOptions): Promise<void> {
-  const { program: programFile, ...rest } = options;
-  const program = programFile === undefined ? undefined : readProgram(programFile);
-  const { name, budget, magicLinkUrl } = rest;
+  const { name, budget, magicLinkUrl } = options;
+  const program = options.program === undefined ? undefined : readProgram(options.program);
   const createdAt = new Date();
+  const partner: Partner = omitUndefined({ partnerId, name, budget, magicLinkUrl, createdAt });
   const settings = shell.settings();
-  const partner: Partner = { partnerId, name, budget, magicLinkUrl, createdAt };
   await withStore('keys', settings, async (keys) => {
     if ((await keys.partner(partnerId)) !== undefined)
       throw new CommandError(`partner ${partnerId} already exists`);
     await claimForOperator(keys);
     await withStore('members', settings, (members) =>
-      members.partners.put({ partnerId, name, magicLinkUrl }),
+      members.partners.put(omitUndefined({ partnerId, name, magicLinkUrl })),
     );
     if (program !== undefined)
       await withStore('standings', settings, (standings) =>

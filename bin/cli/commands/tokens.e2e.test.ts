@@ -1,4 +1,4 @@
-// `loyalty tokens` as an operator runs it: processes of their own, beside a running service.
+// `loyalty tokens` as an operator runs it: as a process, beside a running service.
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { temporaryFolder } from '../../../test/support/folder.ts';
 import { createClient } from '../../../test/support/service/client.ts';
@@ -12,7 +12,7 @@ const json = ({ code, stdout, stderr }: Ran) => {
   return JSON.parse(stdout);
 };
 
-test('a token made beside a running service reads its own profile, before and after the key is rotated', async () => {
+test('a token issued beside the service reads its profile, also after a key rotation', async () => {
   const folder = temporaryFolder();
   const env = { DATA_DIR: folder.path };
   const service = await startService(env);
@@ -60,7 +60,7 @@ test('a token made beside a running service reads its own profile, before and af
   }
 });
 
-test('a token is made where no service has ever run, for the environment it is made in', async () => {
+test('a token can be issued before any service ran, for its environment', async () => {
   const folder = temporaryFolder();
   const env = {
     DATA_DIR: folder.path,

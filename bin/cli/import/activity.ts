@@ -7,7 +7,7 @@ import {
   yearOf,
 } from '@partner-loyalty/standings';
 
-/** A parser of lines. `programs` has an entry for each partner, undefined for one without a program. */
+/** A parser of lines. `programs` has an entry for each partner, even for one without a program. */
 export function createActivityLineParser(
   programs: ReadonlyMap<string, Program | undefined>,
 ): (line: Record<string, unknown>) => Parsed<DatedActivity> {

@@ -41,7 +41,7 @@ async function run(
   return result;
 }
 
-test('every usable line is imported in the order of the file; the others are named by number', async () => {
+test('usable lines are imported in the order of the file; the others are numbered', async () => {
   const { summary, bad, stored } = await run(
     '{"n":1}\nnot json\n\n  \t\r\n{"n":2}\n{"bad":true}\n[]\n{"n":3,"n":4}\n{"n":5}',
   );
@@ -55,7 +55,7 @@ test('every usable line is imported in the order of the file; the others are nam
   expect(summary).toMatchObject({ lines: 9, added: 3, changed: 0, unchanged: 0, bad: 4 });
 });
 
-test('a record that the store refuses is a bad line, reported in the order of the file', async () => {
+test('a record that the store refuses is a bad line, reported in file order', async () => {
   const outcomes: ImportOutcome[] = ['added', { refused: 'taken' }, 'unchanged', 'changed'];
   const { summary, bad } = await run(
     '{"n":0}\n{"n":1}\nnot json\n{"n":2}\n{"n":3}\n',
@@ -103,7 +103,7 @@ test('one batch is stored at a time, while at most one more is read', async () =
   expect(summary).toMatchObject({ lines: 50_000, added: 50_000 });
 });
 
-test('an interrupted import ends after the current batch and counts only what is stored', async () => {
+test('an interrupted import ends after the current batch and counts what is stored', async () => {
   const interruption = new AbortController();
   const stored: unknown[] = [];
   const kind = kindOf(stored);

@@ -20,7 +20,7 @@ export type ImportListener = {
   stored(summary: Summary): void;
 };
 
-/** Counts so far. `lines` is the number of the last line processed, `bytes` its end in the stream. */
+/** Counts so far. `lines` is the number of the last line stored, `bytes` its end in the stream. */
 export type Summary = {
   lines: number;
   bytes: number;

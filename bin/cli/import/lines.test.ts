@@ -12,7 +12,7 @@ async function lines(text: string | Buffer, size = 3, maxBytes?: number): Promis
   return all;
 }
 
-test('lines are numbered from 1, including blank ones and a last one without an ending', async () => {
+test('lines are numbered from 1, with blank ones and a last one without an ending', async () => {
   expect(await lines('one\n\nthree')).toEqual([
     { number: 1, text: 'one' },
     { number: 2, text: '' },
@@ -80,7 +80,7 @@ test('the lines are the same however the bytes are cut into chunks', async () =>
   );
 });
 
-test('memory stays bounded: the next chunk is read only after the lines before it were taken', async () => {
+test('a chunk is read only after the lines before it were taken, which bounds memory', async () => {
   let chunks = 0;
   async function* endless(): AsyncGenerator<Buffer> {
     for (;;) {

@@ -14,16 +14,16 @@ const LINE_FEED = 0x0a;
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
- * Yields the lines of each chunk together, and reads the next chunk only after they were taken. LF
- * and CRLF end a line; the last line may have no ending; a byte order mark is ignored. Holds at most
- * one chunk and one line in memory. Rejects if the stream does.
+ * Yields the lines of each chunk together, and reads the next chunk only after they were taken.
+ * Lines end in LF or CRLF; the last line may have no ending; a byte order mark is ignored. Keeps at
+ * most one chunk and one line in memory. Rejects if the stream does.
  */
 export async function* linesOf(
   chunks: AsyncIterable<Buffer>,
   maxBytes: number = MAX_LINE_BYTES,
 ): AsyncGenerator<Line[]> {
   let number = 0;
-  // The beginning of a line that goes on in the next chunk; no bytes are kept of one that is too long.
+  // The beginning of a line that continues in the next chunk. A line that is too long is not kept.
   let pieces: Buffer[] = [];
   let bytes = 0;
 

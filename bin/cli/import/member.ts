@@ -1,20 +1,22 @@
 // A line of a member import: from JSON to the record that the members store imports.
 import { canonicalEmail, LENGTHS, type MemberImport } from '@partner-loyalty/members';
-import { createParser, optional, type Parsed, text } from '@partner-loyalty/runtime';
+import { createParser, omitUndefined, optional, type Parsed, text } from '@partner-loyalty/runtime';
 import * as z from 'zod';
 
-/** A parser of lines, by the rules of the API's own arguments; `partners` are the IDs of partners. */
+/** A parser of lines, with the rules of the API's arguments. `partners` has the IDs of partners. */
 export function createMemberLineParser(
   partners: ReadonlySet<string>,
 ): (line: Record<string, unknown>) => Parsed<MemberImport> {
-  const enrollment = z.strictObject({
-    partnerId: text(LENGTHS.id).refine(
-      (partnerId) => partners.has(partnerId),
-      'must be that of an existing partner',
-    ),
-    externalId: optional(text(LENGTHS.externalId)),
-    status: optional(z.enum(['ACTIVE', 'ENDED'])),
-  });
+  const enrollment = z
+    .strictObject({
+      partnerId: text(LENGTHS.id).refine(
+        (partnerId) => partners.has(partnerId),
+        'must be that of an existing partner',
+      ),
+      externalId: optional(text(LENGTHS.externalId)),
+      status: optional(z.enum(['ACTIVE', 'ENDED'])),
+    })
+    .transform(omitUndefined);
   const parse = createParser(
     z.strictObject({
       memberId: optional(text(LENGTHS.id)),
@@ -30,7 +32,7 @@ export function createMemberLineParser(
     if ('fault' in parsed) return parsed;
     const { email, previousEmails = [], enrollments = [], ...rest } = parsed.value;
     const previousAddresses = distinct(previousEmails, email);
-    return { value: { ...rest, address: email, previousAddresses, enrollments } };
+    return { value: omitUndefined({ ...rest, address: email, previousAddresses, enrollments }) };
   };
 }
 
@@ -59,7 +61,7 @@ function refuseRepeatedPartners(
   }
 }
 
-/** The addresses without the current one and without repetitions; of those the last spelling holds. */
+/** The addresses except the current one, each once, in its last spelling. */
 function distinct(addresses: readonly Address[], current: Address): Address[] {
   const byCanonical = new Map(addresses.map((each) => [each.canonical, each]));
   byCanonical.delete(current.canonical);

@@ -10,8 +10,8 @@ export type Progress = {
 };
 
 /**
- * On a terminal, shows lines and their rate, and a bar unless `totalBytes` is 0, which means that the
- * size is unknown. Anywhere else, prints the lines only.
+ * On a terminal, shows how many lines are done and their rate, and a bar unless `totalBytes` is 0,
+ * which stands for an unknown size. Anywhere else, prints only what is passed to `line`.
  */
 export function createProgress(stderr: Terminal, title: string, totalBytes: number): Progress {
   if (!stderr.isTTY)

@@ -42,7 +42,7 @@ function onMongodb(): { env: Env; remove(): unknown } {
 const settingsOf = (env: Env) => ({
   environment: 'sandbox' as const,
   dataDir: env.DATA_DIR ?? '',
-  mongodbUrl: env.MONGODB_URL,
+  ...(env.MONGODB_URL !== undefined && { mongodbUrl: env.MONGODB_URL }),
 });
 
 async function withMembers<T>(env: Env, read: (store: MembersStore) => T): Promise<Awaited<T>> {
@@ -145,7 +145,7 @@ describe.each([
     ).toMatchObject({ firstName: 'Name 19' });
   });
 
-  test('bad member lines are named with a reason but no value, and the others are imported', async () => {
+  test('bad member lines are reported without values, and the others imported', async () => {
     const good = (n: number) => ({
       email: `good${n}@example.com`,
       enrollments: [{ partnerId: 'blue', externalId: `g${n}` }],
@@ -294,7 +294,7 @@ describe.each([
     expect(await sums()).toEqual(expected);
   });
 
-  test('bad activity lines are named with a reason but no value, and the others are imported', async () => {
+  test('bad activity lines are reported without values, and the others imported', async () => {
     const good = {
       activityId: 'a1',
       partnerId: 'blue',
@@ -485,8 +485,11 @@ test('people get a summary and the duration', async () => {
   );
   expect(code).toBe(1);
   expect(stdout).toBe('added      1\nchanged    0\nunchanged  0\nbad        1\n');
-  expect(stderr).toMatch(
-    /^line 3: email must be an email address\n3 lines in \d+\.\d s\nloyalty: 1 bad line was skipped\n$/,
-  );
+  expect(stderr.split('\n')).toEqual([
+    'line 3: email must be an email address',
+    expect.stringMatching(/^3 lines in \d+\.\d s$/),
+    'loyalty: 1 bad line was skipped',
+    '',
+  ]);
   remove();
 });

@@ -9,7 +9,7 @@ export type Source = { stream: Readable; bytes: number };
 
 const CHUNK_BYTES = 262_144;
 
-/** Opens a file, or stdin for `-`. Rejects if it cannot be read. `bytes` is 0 if the size is unknown. */
+/** Opens a file, or stdin for `-`, whose size is unknown: 0 bytes. Rejects if it cannot be read. */
 export async function openSource(file: string): Promise<Source> {
   if (file === '-') return { stream: process.stdin, bytes: 0 };
   const handle = await open(file);
@@ -18,7 +18,7 @@ export async function openSource(file: string): Promise<Source> {
 }
 
 /**
- * Imports a source and prints the summary. Bad lines are named on stderr by their numbers. SIGINT and
+ * Imports a source and prints the summary; names bad lines on stderr by their numbers. SIGINT and
  * SIGTERM end the import after the current batch; a second signal ends it at once. Throws a
  * CommandError if lines were bad or the import was interrupted.
  */

@@ -23,8 +23,8 @@ const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
 
 /**
- * The first property name that an object of the text has twice. By hand, since JSON.parse has
- * already dropped the first of the two. The text must be valid JSON, so that no token needs a check.
+ * The first property name that an object in the text has twice. Scanned by hand, since JSON.parse
+ * drops the first of the two. The text must be valid JSON, so that no token needs a check.
  */
 function repeatedProperty(json: string): string | undefined {
   const outer: (Set<string> | undefined)[] = [];

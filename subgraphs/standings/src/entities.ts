@@ -1,4 +1,4 @@
-// The entities that the standings subgraph resolves: references that keep the standings read for them.
+// The entities of the standings subgraph: references that keep the standings read for them.
 import type { MaybePromise } from '@partner-loyalty/runtime';
 import type { Program } from './rules/program.ts';
 import type { Standing } from './rules/standing.ts';

@@ -23,10 +23,11 @@ const inn: Scope = { kind: 'partner', partnerId: 'inn' };
 const spa: Scope = { kind: 'partner', partnerId: 'spa' };
 const ada: Scope = { kind: 'member', memberId: 'ada' };
 
-const READ =
-  'query ($r: [_Any!]!) { _entities(representations: $r) { ... on PartnerMemberRead { tier points } } }';
-const PROFILE = `query ($r: [_Any!]!) { _entities(representations: $r) { ... on MemberProfile {
-  membershipYearStats { akinPoints totalStays } partnerStandings { partnerId tier points } } } }`;
+const entitiesQuery = (selection: string) =>
+  `query ($r: [_Any!]!) { _entities(representations: $r) { ${selection} } }`;
+const READ = entitiesQuery('... on PartnerMemberRead { tier points }');
+const PROFILE = entitiesQuery(`... on MemberProfile {
+  membershipYearStats { akinPoints totalStays } partnerStandings { partnerId tier points } }`);
 
 const reads = (...memberIds: string[]) =>
   memberIds.map((memberId) => ({ __typename: 'PartnerMemberRead', memberId }));
@@ -39,8 +40,8 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
   let store: StandingsStore;
   let now: Date;
   let execute: Execute;
-  /** What was read of the store. */
-  let asked: string[];
+  /** The reads of the store, in their order. */
+  let storeReads: string[];
 
   const ask = (query: string, r: unknown[], scope: Scope) =>
     execute({ query, variables: { r }, scope, requestId: 'request' });
@@ -69,15 +70,15 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
   });
   beforeEach(() => {
     now = new Date('2026-08-01T00:00:00Z');
-    asked = [];
+    storeReads = [];
     const watched: StandingsStore = {
       ...store,
       program: (partnerId) => {
-        asked.push(`program ${partnerId}`);
+        storeReads.push(`program ${partnerId}`);
         return store.program(partnerId);
       },
       standing: (...key) => {
-        asked.push(`standing ${key.join(' ')}`);
+        storeReads.push(`standing ${key.join(' ')}`);
         return store.standing(...key);
       },
     };
@@ -88,44 +89,42 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
   });
   afterAll(() => place.release());
 
-  describe('a partner’s read', () => {
-    test('has tier and points with the calling partner, in the current membership year', async () => {
+  describe('PartnerMemberRead', () => {
+    test('has tier and points with the calling partner in the current year', async () => {
       expect(await entities(ask(READ, reads('ada'), inn))).toEqual([{ tier: 'Basic', points: 35 }]);
       expect(await entities(ask(READ, reads('ada'), spa))).toEqual([
         { tier: 'MEMBER', points: 7_000 },
       ]);
     });
 
-    test('changes at the midnight, in the program’s time zone, in which the year begins', async () => {
+    test('changes at midnight in the program’s time zone, when the year begins', async () => {
       now = new Date('2026-06-30T11:59:59.999Z');
       expect(await entities(ask(READ, reads('ada'), inn))).toEqual([{ tier: 'Plus', points: 150 }]);
       now = new Date('2026-06-30T12:00:00Z');
       expect(await entities(ask(READ, reads('ada'), inn))).toEqual([{ tier: 'Basic', points: 35 }]);
     });
 
-    test('has 0 points and the lowest tier without activity, and the lowest tier for a negative sum', async () => {
+    test('has the lowest tier without activity and for a negative sum', async () => {
       expect(await entities(ask(READ, reads('nobody', 'bob'), inn))).toEqual([
         { tier: 'Basic', points: 0 },
         { tier: 'Basic', points: -50 },
       ]);
     });
 
-    test('reads the standing once for tier and points, and nothing where neither is asked for', async () => {
+    test('reads the standing once for tier and points, and not at all without them', async () => {
       await ask(READ, reads('ada'), inn);
-      expect(asked).toEqual(['program inn', 'standing inn ada 2026-07-01']);
-      asked = [];
-      const bare =
-        'query ($r: [_Any!]!) { _entities(representations: $r) { __typename ... on PartnerMemberRead { memberId } } }';
+      expect(storeReads).toEqual(['program inn', 'standing inn ada 2026-07-01']);
+      storeReads = [];
+      const bare = entitiesQuery('__typename ... on PartnerMemberRead { memberId }');
       expect(await entities(ask(bare, reads('ada'), inn))).toEqual([
         { __typename: 'PartnerMemberRead', memberId: 'ada' },
       ]);
-      expect(asked).toEqual([]);
+      expect(storeReads).toEqual([]);
     });
 
-    test('many members in one request each have their own', async () => {
+    test('has the values of each of many members in one request', async () => {
       const members = ['ada', 'nobody', 'bob', 'ada'];
-      const points =
-        'query ($r: [_Any!]!) { _entities(representations: $r) { ... on PartnerMemberRead { points } } }';
+      const points = entitiesQuery('... on PartnerMemberRead { points }');
       expect(await entities(ask(points, reads(...members), inn))).toEqual([
         { points: 35 },
         { points: 0 },
@@ -134,7 +133,7 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
       ]);
     });
 
-    test('requests of one turn on behalf of different partners never see each other’s', async () => {
+    test('never shows a partner the values of another one in the same tick', async () => {
       const scopes = Array.from({ length: 40 }, (_, index) => (index % 3 === 0 ? spa : inn));
       const answers = await Promise.all(
         scopes.map((scope) => entities(ask(READ, reads('ada', 'bob'), scope))),
@@ -149,17 +148,17 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
 
     test.each<[string, Scope]>([
       ['a member', ada],
-      ['the gateway itself', { kind: 'service' }],
-    ])('is refused on behalf of %s, who has no partner', async (_, scope) => {
+      ['the gateway', { kind: 'service' }],
+    ])('is refused to %s, which has no partner', async (_, scope) => {
       const { data, errors } = await ask(READ, reads('ada'), scope);
       expect(data?._entities).toEqual([null]);
       expect(errors?.map(({ extensions }) => extensions.code)).toContain('INTERNAL_SERVER_ERROR');
-      expect(asked).toEqual([]);
+      expect(storeReads).toEqual([]);
     });
   });
 
-  describe('a member’s profile', () => {
-    test('has the standing with each partner where the member is active, and their sums', async () => {
+  describe('MemberProfile', () => {
+    test('has the standing with each active partner, and their sums', async () => {
       expect(await entities(ask(PROFILE, profile('inn', 'spa', 'rail'), ada))).toEqual([
         {
           membershipYearStats: { akinPoints: 7_035, totalStays: 4 },
@@ -170,21 +169,21 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
           ],
         },
       ]);
-      expect(asked.filter((one) => one.startsWith('standing'))).toHaveLength(3);
+      expect(storeReads.filter((one) => one.startsWith('standing'))).toHaveLength(3);
     });
 
-    test('leaves out a partner where the member is not active any more', async () => {
+    test('leaves out a partner with which the member is no longer active', async () => {
       expect(await entities(ask(PROFILE, profile('spa'), ada))).toMatchObject([
         { membershipYearStats: { akinPoints: 7_000 } },
       ]);
     });
 
-    test('without an active enrollment it is empty', async () => {
+    test('is empty without an active enrollment', async () => {
       const empty = { membershipYearStats: { akinPoints: 0, totalStays: 0 }, partnerStandings: [] };
       expect(await entities(ask(PROFILE, profile(), ada))).toEqual([empty]);
     });
 
-    test('shows a partner that holds the token its own standing alone, in the totals too', async () => {
+    test('shows a partner that holds the token only its standing, even in totals', async () => {
       const held: Scope = { kind: 'member', memberId: 'ada', partnerId: 'inn' };
       expect(await entities(ask(PROFILE, profile('inn', 'spa'), held))).toEqual([
         {
@@ -192,10 +191,10 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
           partnerStandings: [{ partnerId: 'inn', tier: 'Basic', points: 35 }],
         },
       ]);
-      expect(asked).not.toContain('program spa');
+      expect(storeReads).not.toContain('program spa');
     });
 
-    test('has totals that stop at the ends of Int', async () => {
+    test('has totals that are clamped to Int', async () => {
       expect(await entities(ask(PROFILE, profile('big-1', 'big-2'), ada))).toMatchObject([
         { membershipYearStats: { akinPoints: 2_147_483_647, totalStays: -2_147_483_648 } },
       ]);
@@ -204,18 +203,18 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
     test.each<[string, Scope]>([
       ['another member', { kind: 'member', memberId: 'bob' }],
       ['a partner', inn],
-      ['the gateway itself', { kind: 'service' }],
-    ])('is refused on behalf of %s', async (_, scope) => {
+      ['the gateway', { kind: 'service' }],
+    ])('is refused to %s', async (_, scope) => {
       const { data, errors } = await ask(PROFILE, profile('inn'), scope);
       expect(data?._entities).toEqual([null]);
       expect(errors?.map(({ extensions }) => extensions.code)).toContain('INTERNAL_SERVER_ERROR');
-      expect(asked).toEqual([]);
+      expect(storeReads).toEqual([]);
     });
   });
 
   if (engine === 'lmdb') {
-    test('the embedded store’s answers come without a promise', () => {
-      // The first use of an operation is executed by graphql-js, later ones by graphql-jit.
+    test('on the embedded store, resolving takes no promise', () => {
+      // graphql-js executes an operation the first time, graphql-jit after that.
       for (const _ of [1, 2, 3]) {
         expect(ask(READ, reads('ada', 'nobody'), inn)).toMatchObject({
           data: { _entities: [{ points: 35 }, { points: 0 }] },

@@ -1,4 +1,4 @@
-// A standings store for tests, on either engine, in a place of its own; and short ways to write what it is given.
+// Standings stores for tests, each in an empty place on one of the engines, and their activities.
 
 import { temporaryFolder } from '../../../test/support/folder.ts';
 import { freshMongodbUrl } from '../../../test/support/servers/databases.ts';
@@ -8,9 +8,9 @@ export const ENGINES = ['lmdb', 'mongodb'] as const;
 
 export type Place = {
   settings: { mongodbUrl?: string; dataDir: string };
-  /** Opens the store; a second one shares the place. */
+  /** Opens a store; several of them share the place. */
   open(environment?: 'sandbox' | 'production'): Promise<StandingsStore>;
-  /** Closes every store opened and removes the place. */
+  /** Closes every open store and removes the place. */
   release(): Promise<void>;
 };
 
@@ -18,7 +18,7 @@ export type Place = {
 export function newPlace(engine: (typeof ENGINES)[number]): Place {
   const folder = temporaryFolder();
   const database = engine === 'mongodb' ? freshMongodbUrl() : undefined;
-  const settings = { mongodbUrl: database?.url, dataDir: folder.path };
+  const settings = { ...(database && { mongodbUrl: database.url }), dataDir: folder.path };
   const opened: StandingsStore[] = [];
   return {
     settings,
@@ -35,7 +35,7 @@ export function newPlace(engine: (typeof ENGINES)[number]): Place {
   };
 }
 
-/** An activity of one member with one partner in 2026, where the test says nothing else. */
+/** An activity of one member with one partner in 2026, unless `change` says otherwise. */
 export function activity(
   activityId: string,
   points: number,
@@ -54,7 +54,7 @@ export function activity(
   };
 }
 
-/** An import of 3,000 activities of 60 members, half of them of one. */
+/** 3,000 activities of 60 members, half of them of one member. */
 export const IMPORT = Array.from({ length: 3_000 }, (_, index) =>
   activity(`import-${index}`, index, {
     stays: 1,

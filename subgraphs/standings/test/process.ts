@@ -1,11 +1,11 @@
-// Another process on the same standings store, for tests of what several processes may do to each other.
+// Another process on the same standings store, for tests of concurrent processes.
 import { openStandingsStore } from '../src/index.ts';
 import { IMPORT } from './engine.ts';
 
-const [settings = '{}', act] = process.argv.slice(2);
+const [settings = '{}', action] = process.argv.slice(2);
 const store = await openStandingsStore({ ...JSON.parse(settings), environment: 'sandbox' });
 
-if (act === 'import') {
+if (action === 'import') {
   const outcomes: string[] = [];
   for (let from = 0; from < IMPORT.length; from += 100)
     outcomes.push(...(await store.record(IMPORT.slice(from, from + 100))));
@@ -13,9 +13,9 @@ if (act === 'import') {
   await store.close();
 }
 
-if (act === 'import-and-die') {
+if (action === 'import-and-die') {
   await store.record(IMPORT.slice(0, 200));
   void store.record(IMPORT.slice(200, 2_500));
-  // In the middle of a batch: after the next turn at the latest it has begun.
+  // In the middle of a batch, which begins in the next tick at the latest.
   setTimeout(() => process.kill(process.pid, 'SIGKILL'), 15);
 }

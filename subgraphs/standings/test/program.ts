@@ -1,7 +1,7 @@
-// A program for tests, parsed as an operator's program file is.
+// Programs for tests, parsed like an operator's program file.
 import { type Program, parseProgram } from '../src/rules/program.ts';
 
-/** The parsed program. Throws with its faults. */
+/** Parses a program. Throws an Error with its faults. */
 export function programOf(json: Program): Program {
   const parsed = parseProgram(json);
   if ('fault' in parsed) throw new Error(parsed.fault);

@@ -20,8 +20,8 @@ export type ActivityContent = Omit<Activity, 'activityId'>;
 export type DatedActivity = Activity & { year: string };
 
 /**
- * Creates a parser of activities from JSON; `now` returns the current time. IDs come out trimmed and
- * times cut to milliseconds; without stays there are 0.
+ * Creates a parser of activities from JSON; `now` returns the current time. IDs come out trimmed,
+ * times cut to milliseconds, and missing stays as 0.
  */
 export function createActivityParser(now: () => Date): (json: unknown) => Parsed<Activity> {
   const latestMs = () => now().getTime() + DAY_MS;

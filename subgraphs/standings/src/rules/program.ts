@@ -22,8 +22,8 @@ export const DEFAULT_PROGRAM: Program = {
 };
 
 /**
- * Parses a program from JSON. Its tiers come out in ascending order, its time zone as IANA spells it.
- * The lowest tier may require points: a member always has a tier, so it also holds below them.
+ * Parses a program from JSON. Tiers come out in ascending order, the time zone in IANA's spelling.
+ * The lowest tier may require points; it also applies below them, since a member always has a tier.
  */
 export function parseProgram(json: unknown): Parsed<Program> {
   return parse(json);

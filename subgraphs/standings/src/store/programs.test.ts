@@ -1,4 +1,4 @@
-// How long programs are kept.
+// How long programs are cached.
 import type { MaybePromise } from '@partner-loyalty/runtime';
 import type { Program } from '../rules/program.ts';
 import { cachePrograms } from './programs.ts';
@@ -9,12 +9,12 @@ const PROGRAM: Program = {
 };
 
 describe.each<[string, (value: Program | undefined) => MaybePromise<Program | undefined>]>([
-  ['at once', (value) => value],
-  ['later', async (value) => value],
-])('programs that a store answers %s', (_, answer) => {
+  ['synchronously', (value) => value],
+  ['with a promise', async (value) => value],
+])('programs that a store loads %s', (_, answer) => {
   let time: number;
   let loads: string[];
-  const kept = () => {
+  const newCache = () => {
     time = 1_000;
     loads = [];
     return cachePrograms(
@@ -26,8 +26,8 @@ describe.each<[string, (value: Program | undefined) => MaybePromise<Program | un
     );
   };
 
-  test('are asked for once in five seconds, those that are not there as well', async () => {
-    const programs = kept();
+  test('are loaded once in five seconds, as is the lack of one', async () => {
+    const programs = newCache();
     for (const after of [0, 4_999]) {
       time = 1_000 + after;
       expect(await programs.get('inn')).toBe(PROGRAM);
@@ -39,8 +39,8 @@ describe.each<[string, (value: Program | undefined) => MaybePromise<Program | un
     expect(loads).toEqual(['inn', 'spa', 'inn']);
   });
 
-  test('are asked for again once forgotten', async () => {
-    const programs = kept();
+  test('are loaded again once they are forgotten', async () => {
+    const programs = newCache();
     await programs.get('inn');
     programs.forget('inn');
     await programs.get('inn');
@@ -48,19 +48,19 @@ describe.each<[string, (value: Program | undefined) => MaybePromise<Program | un
   });
 });
 
-test('a program that is kept comes without a promise', async () => {
+test('a cached program comes without a promise', async () => {
   const programs = cachePrograms(async () => PROGRAM);
   await programs.get('inn');
   expect(programs.get('inn')).toBe(PROGRAM);
 });
 
-test('a failure is not kept', async () => {
-  let away = true;
+test('a failure is not cached', async () => {
+  let unavailable = true;
   const programs = cachePrograms(async () => {
-    if (away) throw new Error('away');
+    if (unavailable) throw new Error('unavailable');
     return PROGRAM;
   });
-  await expect(programs.get('inn')).rejects.toThrow('away');
-  away = false;
+  await expect(programs.get('inn')).rejects.toThrow('unavailable');
+  unavailable = false;
   expect(await programs.get('inn')).toBe(PROGRAM);
 });

@@ -47,8 +47,8 @@ export function contentOf({ _id, activities }: RecordedActivity): ActivityConten
 }
 
 /**
- * Records activities of one standing in one step: all of them or none, and none of them twice. Their
- * IDs must differ, and their sums must be within Int.
+ * Records activities of one standing in one step: all of them or none, and none of them twice.
+ * Their IDs must differ, and their sums must be within Int.
  *
  * If the standing already has one of them, or if its sums would leave Int, the filter matches no
  * document and the upsert inserts an ID that exists: a duplicate key. If another standing has one
@@ -80,7 +80,7 @@ export function recordOperation(standing: string, activities: readonly Activity[
   } satisfies AnyBulkWriteOperation<StandingDocument>;
 }
 
-/** A batch size with which the first reply holds every document, so that no second one is needed. */
+/** The batch size with which the first reply contains every document. */
 function oneBatch(keys: readonly string[]): number {
   return keys.length + 1;
 }

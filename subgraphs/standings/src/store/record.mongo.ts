@@ -14,13 +14,13 @@ import {
 } from './queries.mongo.ts';
 import type { RecordOutcome } from './store.ts';
 
-/** An activity without an outcome yet: its index in the batch and the standing it counts towards. */
+/** An activity without an outcome, its index in the batch and the standing it counts towards. */
 type Pending = { activity: DatedActivity; index: number; standing: string };
 
 const MAX_ATTEMPTS = 100;
 
 /**
- * Records each activity once; the outcomes are in the order of the batch. If it rejects, some of the
+ * Records each activity once; the outcomes are in the order of the batch. If it rejects, some
  * activities may be recorded, and the batch can be repeated.
  */
 export async function recordBatch(
@@ -112,9 +112,9 @@ async function explainUnrecorded(
 }
 
 /**
- * Groups activities for writing. Two kinds are left out until their group is written: repetitions of
- * an ID, since the unique index holds between documents and not within one, and what follows an
- * activity that would take its group's sums out of Int.
+ * Groups activities for writing. Two kinds are left out until their group is written: those that
+ * repeat an ID, since the unique index holds between documents and not within one, and those that
+ * follow an activity that would take the sums of its group out of Int.
  */
 function groupsOf(pending: readonly Pending[], key: 'standing' | 'index'): Pending[][] {
   const ids = new Set<string>();

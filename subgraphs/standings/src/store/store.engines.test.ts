@@ -37,7 +37,7 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
     ]);
 
   describe('recording', () => {
-    test('points and stays add up for each partner, member and year apart', async () => {
+    test('points and stays add up separately for each partner, member and year', async () => {
       const outcomes = await store.record([
         activity('1', 100, { stays: 1 }),
         activity('2', 50, { stays: 2 }),
@@ -67,7 +67,7 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
       expect(await standing()).toEqual({ points: -150, stays: -1 });
     });
 
-    test('an activity that is in already is known and changes nothing, also where its program has another year by now', async () => {
+    test('a repeated activity changes nothing, even if it is in another year by now', async () => {
       await store.record([activity('1', 100)]);
       expect(await recordOne(activity('1', 100))).toBe('already-recorded');
       expect(await recordOne(activity('1', 100, { year: '2026-04-01' }))).toBe('already-recorded');
@@ -82,8 +82,8 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
       ['partner', { partnerId: 'spa' }],
       ['time', { occurredAt: new Date('2026-06-30T12:00:00.001Z') }],
       ['year', { occurredAt: new Date('2025-06-30T12:00:00Z'), year: '2025-01-01' }],
-      ['member, whose name begins alike', { memberId: 'ad' }],
-    ])('the same id with another %s is refused and changes nothing', async (_, change) => {
+      ['member, whose ID begins alike', { memberId: 'ad' }],
+    ])('the same ID with another %s is refused and changes nothing', async (_, change) => {
       await store.record([activity('1', 100)]);
       const changed = activity('1', 100, change);
       expect(await recordOne(changed)).toBe('conflict');
@@ -93,7 +93,7 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
       }
     });
 
-    test('within a batch the first of an id counts, whatever comes after it', async () => {
+    test('the first activity of an ID in a batch counts, whatever comes after it', async () => {
       const batch = [
         activity('1', 5),
         activity('1', 5),
@@ -113,7 +113,7 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
       expect(await standing()).toEqual({ points: 6, stays: 0 });
     });
 
-    test('sums stay within Int: what would leave it is refused, and counts once there is room', async () => {
+    test('an activity that would take a sum out of Int is refused until it fits', async () => {
       await store.record([
         activity('1', BILLION),
         activity('2', BILLION),
@@ -139,7 +139,7 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
       expect(await standing('bob')).toEqual({ points: INT_MIN, stays: 0 });
     });
 
-    test('stays keep within Int as well', async () => {
+    test('stays are kept within Int as well', async () => {
       const stays = [BILLION, BILLION, BILLION].map((one, index) =>
         activity(`${index}`, 1, { stays: one }),
       );
@@ -147,13 +147,13 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
       expect(await standing()).toEqual({ points: 2, stays: 2 * BILLION });
     });
 
-    test('an activity of 0 points is one like any other', async () => {
+    test('an activity of 0 points is recorded like any other', async () => {
       expect(await recordOne(activity('1', 0))).toBe('recorded');
       expect(await recordOne(activity('1', 0))).toBe('already-recorded');
       expect(await standing()).toEqual({ points: 0, stays: 0 });
     });
 
-    test('ids of any script and length, and names of prototypes, are texts like any other', async () => {
+    test('IDs may be in any script, long, or named like properties of objects', async () => {
       const ids = [
         '\u{1f600}'.repeat(128),
         '名'.repeat(128),
@@ -170,16 +170,16 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
       expect(count(await store.record(batch), 'already-recorded')).toBe(ids.length);
     });
 
-    test('a batch of thousands goes in whole, once, and an empty one does nothing', async () => {
+    test('a batch of thousands is recorded once, and an empty one does nothing', async () => {
       expect(await store.record([])).toEqual([]);
       expect(count(await store.record(IMPORT), 'recorded')).toBe(IMPORT.length);
       expect(count(await store.record(IMPORT), 'already-recorded')).toBe(IMPORT.length);
       await expectImported();
     });
 
-    test('answers and sums are those of a model, for any batches', async () => {
+    test('outcomes and sums are those of a model, for any batches', async () => {
       const small = fc.constantFrom('a', 'b');
-      const any = fc.record({
+      const anyActivity = fc.record({
         activityId: fc.constantFrom('1', '2', '3', '4', '5', '6'),
         partnerId: small,
         memberId: small,
@@ -190,7 +190,7 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
       let run = 0;
       await fc.assert(
         fc.asyncProperty(
-          fc.array(fc.array(any, { maxLength: 5 }), { maxLength: 4 }),
+          fc.array(fc.array(anyActivity, { maxLength: 5 }), { maxLength: 4 }),
           async (batches) => {
             run += 1;
             const sums = new Map<string, Standing>();
@@ -202,7 +202,7 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
                 partnerId: `${run}-${one.partnerId}`,
                 occurredAt: new Date(one.year),
               }));
-              // Which one of several that do not fit together is refused depends on their order, which MongoDB is free to choose within a batch.
+              // One by one: in a batch, MongoDB may choose the order, and so which one is refused.
               for (const one of placed)
                 expect(await recordOne(one)).toBe(inModel(sums, known, one));
             }
@@ -217,8 +217,8 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
     });
   });
 
-  describe('recording at the same time', () => {
-    test('the same activity sent 50 times counts once', async () => {
+  describe('concurrent recording', () => {
+    test('the same activity recorded 50 times counts once', async () => {
       const outcomes = await Promise.all(
         Array.from({ length: 50 }, () => recordOne(activity('1', 10, { stays: 1 }))),
       );
@@ -236,7 +236,7 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
       expect(await standing()).toEqual({ points: 1_225, stays: 50 });
     });
 
-    test('of 20 members who race for one id, one gets it', async () => {
+    test('of 20 members that race for one activity ID, one gets it', async () => {
       const members = Array.from({ length: 20 }, (_, index) => `member-${index}`);
       const outcomes = await Promise.all(
         members.map((memberId) => recordOne(activity('1', 10, { memberId }))),
@@ -248,7 +248,7 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
       );
     });
 
-    test('of 10 activities that race for the last room within Int, as many count as there is room for', async () => {
+    test('of 10 activities that race for the last room in Int, as many count as fit', async () => {
       const outcomes = await Promise.all(
         Array.from({ length: 10 }, (_, index) => recordOne(activity(`${index}`, BILLION))),
       );
@@ -256,7 +256,7 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
       expect(await standing()).toEqual({ points: 2 * BILLION, stays: 0 });
     });
 
-    test('the same import running several times at once, in different orders, counts each activity once', async () => {
+    test('four imports of the same activities at once count each of them once', async () => {
       const part = IMPORT.slice(0, 600);
       const runs = [part, part.toReversed(), part.slice(300).concat(part.slice(0, 300)), part];
       const outcomes = (await Promise.all(runs.map((run) => store.record(run)))).flat();
@@ -268,7 +268,7 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
   });
 
   describe('several processes', () => {
-    test('an import that is killed in the middle and repeated gives the right sums', async () => {
+    test('an import that is killed and repeated gives the right sums', async () => {
       await expect(other('import-and-die')).rejects.toMatchObject({ signal: 'SIGKILL' });
       expect(await standing('busy')).toBeDefined();
       const repeated = await store.record(IMPORT);
@@ -277,7 +277,7 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
       await expectImported();
     });
 
-    test('two import the same at once, beside this one, and each activity counts once', async () => {
+    test('three processes that import the same activities count each of them once', async () => {
       const [one, two, own] = await Promise.all([
         other('import'),
         other('import'),
@@ -301,7 +301,7 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
       ],
     };
 
-    test('a program is what was put, in any store opened later, and there is none where none was put', async () => {
+    test('a program is read back, also by a store opened later', async () => {
       expect(await store.program('inn')).toBeUndefined();
       await store.putProgram('inn', program);
       expect(await store.program('inn')).toEqual(program);
@@ -309,20 +309,20 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
       expect(await (await place.open()).program('inn')).toEqual(program);
     });
 
-    test('putting again replaces', async () => {
+    test('a program replaces the one before it', async () => {
       await store.putProgram('inn', program);
       const next = { ...program, tiers: [{ name: 'Only', points: 0 }] };
       await store.putProgram('inn', next);
       expect(await store.program('inn')).toEqual(next);
     });
 
-    test('one that was asked for is kept, the same object', async () => {
+    test('a program is cached as the same object', async () => {
       await store.putProgram('inn', program);
       expect(await store.program('inn')).toBe(await store.program('inn'));
     });
   });
 
-  test('reads of one turn each get their own answer', async () => {
+  test('reads in one tick each get their own standing', async () => {
     const members = Array.from({ length: 250 }, (_, index) => `member-${index}`);
     await store.record(members.map((memberId, index) => activity(memberId, index, { memberId })));
     const found = await Promise.all(
@@ -332,7 +332,7 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
     expect(found.map((one) => one?.points)).toEqual([...points, undefined, ...points]);
   });
 
-  test('it is empty until a program or an activity is stored, and keeps what it stored', async () => {
+  test('it is empty until an activity is stored, and keeps what it stored', async () => {
     expect(await store.isEmpty()).toBe(true);
     await store.record([activity('1', 5)]);
     expect(await store.isEmpty()).toBe(false);
@@ -341,7 +341,7 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
     await expect(later.ready()).resolves.toBeUndefined();
   });
 
-  test('a program alone makes it not empty', async () => {
+  test('it is not empty once a program is stored', async () => {
     await store.putProgram('inn', {
       membershipYear: { start: '01-01', timeZone: 'UTC' },
       tiers: [{ name: 'Only', points: 0 }],
@@ -355,7 +355,7 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
     );
   });
 
-  test('it opens for several at the same moment', async () => {
+  test('several can open it at the same moment', async () => {
     const fresh = newPlace(engine);
     const stores = await Promise.all(Array.from({ length: 5 }, () => fresh.open()));
     await Promise.all(stores.map((one, index) => one.record([activity(`${index}`, 1)])));
@@ -374,7 +374,7 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
   }
 });
 
-test('on lmdb reads answer at once, without a promise', async () => {
+test('on lmdb, reads take no promise', async () => {
   const place = newPlace('lmdb');
   const store = await place.open();
   await store.record([activity('1', 5)]);
@@ -383,7 +383,7 @@ test('on lmdb reads answer at once, without a promise', async () => {
   await place.release();
 });
 
-/** The rules, one activity after the other. */
+/** The outcome of an activity, by the rules and without a store. */
 function inModel(
   sums: Map<string, Standing>,
   known: Map<string, string>,

@@ -17,8 +17,8 @@ import { cachePrograms } from './programs.ts';
 import type { RecordOutcome, StandingsStore } from './store.ts';
 
 /**
- * Opens the store in `dataDir/standings`. Rejects if the folder is not writable or the store belongs
- * to the other environment.
+ * Opens the store in `dataDir/standings`. Rejects if the folder is not writable or the store
+ * belongs to the other environment.
  */
 export async function openLmdbStandingsStore(
   dataDir: string,

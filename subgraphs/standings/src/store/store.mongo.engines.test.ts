@@ -1,4 +1,4 @@
-// What the standings store asks of MongoDB itself: indexed reads and writes, uniqueness, valid documents.
+// How the standings store uses MongoDB: indexed reads and writes, uniqueness, valid documents.
 import { type Db, MongoClient } from 'mongodb';
 import { activity, newPlace, type Place } from '../../test/engine.ts';
 import type { Collections } from './collections.mongo.ts';
@@ -12,7 +12,7 @@ import {
 import type { StandingsStore } from './store.ts';
 
 const YEAR = '2026-01-01';
-const idsOfTurn = Array.from({ length: 100 }, (_, index) =>
+const idsOfTick = Array.from({ length: 100 }, (_, index) =>
   standingId('inn', `member-${index}`, YEAR),
 );
 
@@ -47,14 +47,14 @@ afterAll(async () => {
 
 test.each<[string, () => { explain(): Promise<unknown> }, string]>([
   ['of a standing', () => sumsQuery(collections, [standingId('inn', 'member-1', YEAR)]), '_id_'],
-  ['of the standings of a turn', () => sumsQuery(collections, idsOfTurn), '_id_'],
+  ['of the standings of a tick', () => sumsQuery(collections, idsOfTick), '_id_'],
   [
-    'of a standing that is not there',
+    'of a standing that does not exist',
     () => sumsQuery(collections, [standingId('inn', 'nobody', YEAR)]),
     '_id_',
   ],
   ['of a program', () => programsQuery(collections, ['inn']), '_id_'],
-])('the read %s reads an index and no more documents than it finds', async (_, query, index) => {
+])('the read %s uses an index and examines only what it returns', async (_, query, index) => {
   const plan = await query().explain();
   expect(indexesUsed(plan)).toEqual(new Set([index]));
   expect(JSON.stringify(plan)).not.toMatch(SCAN);
@@ -65,21 +65,21 @@ test('recorded activities are found by their index', async () => {
   expect(indexesUsed(plan)).toEqual(new Set(['activities.id_1']));
 });
 
-test('counting finds its standing by the id', async () => {
+test('recording finds its standing by ID', async () => {
   const { filter } = recordOperation(standingId('inn', 'member-1', YEAR), [
     activity('new', 1),
   ]).updateOne;
   const plan = await collections.standings.find(filter).explain();
   expect(indexesUsed(plan)).toEqual(new Set(['_id_']));
-  // DocumentDB shows by the condition that it does not go through all of that index.
+  // On DocumentDB, the condition shows that the index is not scanned as a whole.
   expect(JSON.stringify(plan)).toMatch(/object_id OPERATOR|IDHACK|IXSCAN/);
 });
 
-test('a scan of the collection would be noticed', async () => {
+test('a collection scan would be noticed', async () => {
   expect(JSON.stringify(await collections.standings.find({ stays: 5 }).explain())).toMatch(SCAN);
 });
 
-test('the database itself refuses an activity in a second standing', async () => {
+test('the database refuses an activity in a second standing', async () => {
   const entry = { id: 'a1', points: 1, stays: 0, occurredAt: new Date() };
   const thief = { _id: standingId('inn', 'thief', YEAR), points: 1, stays: 0, activities: [entry] };
   await expect(collections.standings.insertOne(thief)).rejects.toMatchObject({ code: 11_000 });
@@ -92,7 +92,7 @@ test.each<[string, Record<string, unknown>]>([
   ['no stays', { stays: null }],
   ['an activity without an id', { activities: [{ points: 1, stays: 0, occurredAt: new Date() }] }],
   [
-    'an activity whose time is a text',
+    'an activity whose time is a string',
     { activities: [{ id: 'bad', points: 1, stays: 0, occurredAt: '2026-01-01' }] },
   ],
 ])('a standing with %s is refused', async (_, part) => {
@@ -109,10 +109,10 @@ test.each<[string, Record<string, unknown>]>([
 
 test.each<[string, Record<string, unknown>]>([
   ['no tiers', { tiers: [] }],
-  ['a tier of negative points', { tiers: [{ name: 'Low', points: -1 }] }],
+  ['a tier with negative points', { tiers: [{ name: 'Low', points: -1 }] }],
   ['a tier without a name', { tiers: [{ points: 0 }] }],
   ['no time zone', { membershipYear: { start: '01-01' } }],
-  ['a start that is no day', { membershipYear: { start: 'January', timeZone: 'UTC' } }],
+  ['a start that is not a day', { membershipYear: { start: 'January', timeZone: 'UTC' } }],
 ])('a program with %s is refused', async (_, part) => {
   const good = {
     membershipYear: { start: '01-01', timeZone: 'UTC' },
@@ -124,10 +124,14 @@ test.each<[string, Record<string, unknown>]>([
   });
 });
 
-// MongoDB's word and PostgreSQL's for a scan, and DocumentDB's for documents that are read and thrown away, also where an index leads to all of them.
+// MongoDB's and PostgreSQL's words for a scan, and DocumentDB's for documents that are examined and
+// discarded, even if an index leads to all of them.
 const SCAN = /COLLSCAN|Seq Scan|"Filter"/;
 
-/** MongoDB names the index beside its scan, but for the one by id; DocumentDB in each node of PostgreSQL's plan. */
+/**
+ * MongoDB names the index beside its scan, except for the one by ID; DocumentDB names it in each
+ * node of PostgreSQL's plan.
+ */
 function indexesUsed(plan: unknown): Set<unknown> {
   const used = new Set<unknown>();
   const look = (value: unknown) => {

@@ -11,8 +11,8 @@ import type { RecordOutcome, StandingsStore } from './store.ts';
 const BATCH_SIZE = 500;
 
 /**
- * Opens the store in the URL's database. Rejects if the server is unreachable or the store belongs to
- * the other environment.
+ * Opens the store in the URL's database. Rejects if the server is unreachable or the store belongs
+ * to the other environment.
  */
 export async function openMongoStandingsStore(
   url: string,

@@ -1,4 +1,4 @@
-// The store of the standings subgraph, in domain terms; implemented by store.lmdb.ts and store.mongo.ts.
+// The store of the standings subgraph in domain terms, which LMDB and MongoDB implement.
 import type { MaybePromise } from '@partner-loyalty/runtime';
 import type { DatedActivity } from '../rules/activity.ts';
 import type { Program } from '../rules/program.ts';
