@@ -1,4 +1,4 @@
-// What the environment variables mean, and what is said about wrong ones.
+// What the environment variables mean, and how wrong ones are reported.
 import { resolve } from 'node:path';
 import { readSettings } from './settings.ts';
 import { SETTINGS } from './table.ts';
@@ -6,7 +6,7 @@ import { SETTINGS } from './table.ts';
 const ROOT = resolve(import.meta.dirname, '../../..');
 const SECRET = 'a secret of some length';
 
-test('without any variable everything runs as the sandbox on 4000, on the embedded store', () => {
+test('without variables, everything runs as the sandbox on port 4000, on the embedded store', () => {
   expect(readSettings({}, 'all')).toEqual({
     environment: 'sandbox',
     port: 4000,
@@ -26,12 +26,12 @@ test('without any variable everything runs as the sandbox on 4000, on the embedd
   });
 });
 
-test('an empty variable counts as unset', () => {
+test('an empty variable is the same as an unset one', () => {
   const empty = Object.fromEntries(Object.values(SETTINGS).map((row) => [row.name, '']));
   expect(readSettings(empty, 'all')).toEqual(readSettings({}, 'all'));
 });
 
-test('the port follows the environment and the process', () => {
+test('the port depends on the environment and the process', () => {
   expect(readSettings({ ENVIRONMENT: 'production' }, 'all')).toMatchObject({
     port: 4001,
     adminPort: 14001,
@@ -46,14 +46,14 @@ test('the port follows the environment and the process', () => {
   });
 });
 
-test('the admin port is 10000 above the port, or any free one where there is none', () => {
+test('the admin port is 10000 above the port, or any free port if there is no such port', () => {
   expect(readSettings({ PORT: '5000' }, 'all').adminPort).toBe(15000);
   expect(readSettings({ PORT: '0' }, 'all').adminPort).toBe(0);
   expect(readSettings({ PORT: '60000' }, 'all').adminPort).toBe(0);
   expect(readSettings({ PORT: '5000', ADMIN_PORT: '7' }, 'all').adminPort).toBe(7);
 });
 
-test('every variable is taken in its own form', () => {
+test('every variable is read in its own format', () => {
   const env = {
     MONGODB_URL: 'mongodb://user:password@one:27017,two:27017/loyalty?replicaSet=rs',
     REDIS_URL: 'rediss://redis:6380/1',
@@ -109,7 +109,7 @@ test('every variable is taken in its own form', () => {
   });
 });
 
-test('every fault is named at once, a line each, and no secret is repeated', () => {
+test('all faults are reported at once, one per line, without secrets', () => {
   const wrong = {
     ENVIRONMENT: 'staging',
     PORT: '70000',
@@ -133,50 +133,50 @@ test('every fault is named at once, a line each, and no secret is repeated', () 
     LOG_LEVEL: 'loud',
     WORKERS: '65',
   };
-  const said = message(() => readSettings(wrong, 'all'));
-  const lines = said.split('\n').slice(1);
+  const report = message(() => readSettings(wrong, 'all'));
+  const lines = report.split('\n').slice(1);
   expect(lines.map((line) => line.trim().split(' ')[0]).sort()).toEqual(Object.keys(wrong).sort());
-  expect(said).not.toContain('hidden');
-  expect(said).toContain('PORT has to be a whole number from 0 to 65535, and is "70000"');
+  expect(report).not.toContain('hidden');
+  expect(report).toContain('PORT must be an integer from 0 to 65535, but is "70000"');
 });
 
-test('a subgraph by itself needs the secret, and so does whoever asks it', () => {
+test('a subgraph that runs on its own needs the secret, and so does the process that calls it', () => {
   for (const process of ['members', 'standings'] as const)
-    expect(message(() => readSettings({}, process))).toContain('SUBGRAPH_SECRET has to be set');
+    expect(message(() => readSettings({}, process))).toContain('SUBGRAPH_SECRET must be set');
   expect(message(() => readSettings({ MEMBERS_URL: 'http://members' }, 'all'))).toContain(
-    'SUBGRAPH_SECRET has to be set',
+    'SUBGRAPH_SECRET must be set',
   );
   expect(
     message(() => readSettings({ SUBGRAPH_SECRET: SECRET }, 'gateway')).match(
-      /has to be set where the gateway/g,
+      /must be set if the gateway/g,
     ),
   ).toHaveLength(2);
 });
 
-test('an identity provider is named with its audience, its keys can be discovered', () => {
+test('an identity provider needs an issuer and an audience; its keys can be discovered', () => {
   const provider = { ID_TOKEN_ISSUER: 'https://id.example', ID_TOKEN_AUDIENCE: 'loyalty' };
   expect(message(() => readSettings({ ID_TOKEN_ISSUER: 'https://id.example' }, 'all'))).toContain(
-    'ID_TOKEN_AUDIENCE has to be set',
+    'ID_TOKEN_AUDIENCE must be set',
   );
   expect(
     message(() => readSettings({ ID_TOKEN_JWKS_URL: 'https://id.example/keys' }, 'all')),
-  ).toContain('ID_TOKEN_ISSUER has to be set');
+  ).toContain('ID_TOKEN_ISSUER must be set');
   expect(message(() => readSettings({ ...provider, ID_TOKEN_ISSUER: 'id' }, 'all'))).toContain(
-    'ID_TOKEN_JWKS_URL has to be set',
+    'ID_TOKEN_JWKS_URL must be set',
   );
   expect(readSettings(provider, 'all').idTokenJwksUrl).toBeUndefined();
 });
 
-test('a process leaves alone what it does not use', () => {
+test('a process ignores the variables that it does not use', () => {
   expect(
     readSettings({ SUBGRAPH_SECRET: SECRET, REDIS_URL: 'none', SMTP_URL: 'none' }, 'standings')
       .redisUrl,
   ).toBeUndefined();
 });
 
-test('the two ports of a process differ', () => {
+test('the two ports of a process must differ', () => {
   expect(message(() => readSettings({ PORT: '5000', ADMIN_PORT: '5000' }, 'all'))).toContain(
-    'ADMIN_PORT has to differ from PORT',
+    'ADMIN_PORT must differ from PORT',
   );
 });
 

@@ -1,7 +1,11 @@
-// Reads the settings of a process, and is the only reader of process.env.
+// Reads the settings of a process, and is the only place that reads process.env.
+import { contradictions } from './contradictions.ts';
 import { type ProcessName, SETTINGS, type SettingRow, type Settings } from './table.ts';
 
-/** The settings of a process. An empty variable counts as unset. Throws one Error that names every fault, a line each, and repeats no secret. */
+/**
+ * Returns the settings of a process. An empty variable is the same as an unset one. Throws one
+ * Error that lists all faults, one per line, without repeating secrets.
+ */
 export function readSettings(
   env: Record<string, string | undefined>,
   process: ProcessName,
@@ -10,19 +14,13 @@ export function readSettings(
   const values: Record<string, unknown> = {};
   // Cast: a table of rows of different types, each of which sets the value of its own key.
   for (const [key, row] of Object.entries(SETTINGS as Record<string, SettingRow>)) {
-    // Cast: `unset` reads only the rows above its own, which are filled in by now.
-    values[key] = row.unset(values as Settings, process);
+    // Cast: `fallback` reads only rows above its own, whose values are known by now.
+    values[key] = row.fallback(values as Settings, process);
     const text = row.usedBy.includes(process) ? env[row.name]?.trim() : undefined;
     if (text === undefined || text === '') continue;
-    try {
-      values[key] = row.parse(text);
-    } catch (error) {
-      const what = error instanceof Error ? error.message : 'is wrong';
-      faults.set(
-        row.name,
-        row.secret ? what : `${what}, and is ${JSON.stringify(text.slice(0, 100))}`,
-      );
-    }
+    const { success, data, error } = row.schema.safeParse(text);
+    if (success) values[key] = data;
+    else faults.set(row.name, describeFault(error.issues[0]?.message, row, text));
   }
   // Cast: SETTINGS has a row for every key.
   const settings = values as Settings;
@@ -35,52 +33,11 @@ export function readSettings(
   return settings;
 }
 
-/** This process's environment variables: the only place that reads them. */
+/** This process's environment variables. */
 export function readEnv(): Record<string, string | undefined> {
   return process.env;
 }
 
-/** Variables whose values do not fit together, each with what is wrong. */
-function contradictions(settings: Settings, process: ProcessName): [string, string][] {
-  const {
-    port,
-    adminPort,
-    membersUrl,
-    standingsUrl,
-    subgraphSecret,
-    idTokenIssuer,
-    idTokenAudience,
-    idTokenJwksUrl,
-  } = settings;
-  const faults: [string, string][] = [];
-  const require = (when: string, values: Record<string, string | undefined>) => {
-    for (const [name, value] of Object.entries(values))
-      if (value === undefined) faults.push([name, `has to be set ${when}`]);
-  };
-  if (port !== 0 && port === adminPort) faults.push(['ADMIN_PORT', 'has to differ from PORT']);
-  if (process === 'gateway')
-    require('where the gateway runs by itself', {
-      MEMBERS_URL: membersUrl,
-      STANDINGS_URL: standingsUrl,
-    });
-  if (process !== 'all' || membersUrl !== undefined || standingsUrl !== undefined) {
-    require('once a subgraph runs by itself', { SUBGRAPH_SECRET: subgraphSecret });
-  }
-  if ([idTokenIssuer, idTokenAudience, idTokenJwksUrl].some((value) => value !== undefined)) {
-    require('with the other ID_TOKEN variables of a provider', {
-      ID_TOKEN_ISSUER: idTokenIssuer,
-      ID_TOKEN_AUDIENCE: idTokenAudience,
-    });
-    if (
-      idTokenJwksUrl === undefined &&
-      idTokenIssuer !== undefined &&
-      !/^https?:/.test(idTokenIssuer)
-    ) {
-      faults.push([
-        'ID_TOKEN_JWKS_URL',
-        'has to be set where the issuer is no address to discover it at',
-      ]);
-    }
-  }
-  return faults;
+function describeFault(what = 'is wrong', { secret }: SettingRow, text: string): string {
+  return secret ? what : `${what}, but is ${JSON.stringify(text.slice(0, 100))}`;
 }

@@ -1,26 +1,28 @@
-// Every setting of the project, one row each (contract, section 5).
+// Every setting of the project, one row each (docs/contract.md, Settings).
 import { resolve } from 'node:path';
+import * as z from 'zod';
 import type { Environment } from '../environment.ts';
 import {
-  baseAddress,
-  fitting,
+  baseUrl,
+  browserOrigin,
+  cidrRange,
+  connection,
+  integer,
   list,
+  matching,
   oneOf,
-  origin,
-  range,
-  subgraphAddress,
-  webAddress,
-  wholeNumber,
-} from './parse.ts';
+  subgraphUrl,
+  webUrl,
+} from './schemas.ts';
 
-/** Which process reads the settings: everything in one, the gateway by itself, or one subgraph by itself. */
+/** Which process reads the settings: all parts in one, the gateway alone, or a subgraph alone. */
 export type ProcessName = 'all' | 'gateway' | 'members' | 'standings';
 
 export type Settings = {
   environment: Environment;
   port: number;
   host: string;
-  /** Base addresses, without a slash at the end. */
+  /** Without a final slash. */
   sandboxUrl: string;
   productionUrl: string;
   mongodbUrl?: string;
@@ -34,7 +36,7 @@ export type Settings = {
   standingsUrl?: string;
   subgraphSecret?: string;
   subgraphSecretOld?: string;
-  /** The three of them or none. */
+  /** The issuer and the audience are both set or both unset. */
   idTokenIssuer?: string;
   idTokenAudience?: string;
   idTokenJwksUrl?: string;
@@ -51,16 +53,17 @@ export type Settings = {
 
 export type SettingRow<T = unknown> = {
   name: string;
-  /** As the documentation shows it. */
+  /** The default as the documentation shows it. */
   default: string;
   meaning: string;
-  /** The processes that read it; the others leave it alone, even where it is wrong. */
+  /** The processes that read it. The others ignore it, even if it is wrong. */
   usedBy: readonly ProcessName[];
-  /** Set where the value may hold a password, so that no message repeats it. */
+  /** Set if the value may contain a password, so that no message repeats it. */
   secret?: true;
-  parse: (text: string) => T;
-  /** The value where the variable is not set. `known` holds the rows above. */
-  unset: (known: Settings, process: ProcessName) => T;
+  /** Turns the text of the variable into the value. */
+  schema: z.ZodType<T, string>;
+  /** The value if the variable is not set. `known` has the values of the rows above. */
+  fallback: (known: Settings, process: ProcessName) => T;
 };
 
 const EVERY: readonly ProcessName[] = ['all', 'gateway', 'members', 'standings'];
@@ -77,159 +80,153 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: SettingRow<Se
     default: 'sandbox',
     meaning: '`sandbox` (accepts `pk_test_` keys) or `production` (accepts `pk_live_` keys).',
     usedBy: EVERY,
-    parse: oneOf('sandbox', 'production'),
-    unset: () => 'sandbox',
+    schema: oneOf('sandbox', 'production'),
+    fallback: () => 'sandbox',
   },
   port: {
     name: 'PORT',
     default: '4000 sandbox, 4001 production, 4011 members, 4012 standings',
-    meaning: 'Where the process listens; 0 takes any free port.',
+    meaning: 'The port for clients; 0 takes any free port.',
     usedBy: EVERY,
-    parse: wholeNumber(0, 65_535),
-    unset: ({ environment }, process) =>
-      process === 'members'
-        ? 4011
-        : process === 'standings'
-          ? 4012
-          : environment === 'sandbox'
-            ? 4000
-            : 4001,
+    schema: integer(0, 65_535),
+    fallback: ({ environment }, process) => {
+      if (process === 'members') return 4011;
+      if (process === 'standings') return 4012;
+      return environment === 'sandbox' ? 4000 : 4001;
+    },
   },
   host: {
     name: 'HOST',
     default: '127.0.0.1',
-    meaning: 'The address the process listens on.',
+    meaning: 'The address that the process listens on.',
     usedBy: EVERY,
-    parse: fitting(/^[\w.:%-]{1,253}$/, 'a host name or an address'),
-    unset: () => '127.0.0.1',
+    schema: matching(/^[\w.:%-]{1,253}$/, 'be a host name or an address'),
+    fallback: () => '127.0.0.1',
   },
   sandboxUrl: {
     name: 'SANDBOX_URL',
     default: 'http://localhost:4000',
-    meaning: "The sandbox's base address.",
+    meaning: 'The base URL of the sandbox.',
     usedBy: IDENTITY,
-    parse: baseAddress,
-    unset: () => 'http://localhost:4000',
+    schema: baseUrl,
+    fallback: () => 'http://localhost:4000',
   },
   productionUrl: {
     name: 'PRODUCTION_URL',
     default: 'http://localhost:4001',
-    meaning: "The production's base address.",
+    meaning: 'The base URL of production.',
     usedBy: IDENTITY,
-    parse: baseAddress,
-    unset: () => 'http://localhost:4001',
+    schema: baseUrl,
+    fallback: () => 'http://localhost:4001',
   },
   mongodbUrl: {
     name: 'MONGODB_URL',
     default: 'none: embedded store',
-    meaning:
-      "Where members, standings and keys are kept, in the URL's database (`loyalty` if it names none).",
+    meaning: 'MongoDB, which stores everything in the database that the URL names, else `loyalty`.',
     usedBy: EVERY,
     secret: true,
-    parse: fitting(
-      /^mongodb(\+srv)?:\/\/[^/?\s]+/,
-      'an address that starts with mongodb:// or mongodb+srv://',
-    ),
-    unset: none,
+    schema: connection('mongodb', 'mongodb+srv'),
+    fallback: none,
   },
   redisUrl: {
     name: 'REDIS_URL',
-    default: 'none: in this process',
-    meaning: 'Where the budgets are kept.',
+    default: 'none: counted in memory',
+    meaning: 'Redis, which counts the budgets of all processes together.',
     usedBy: GATEWAY,
     secret: true,
-    parse: fitting(/^rediss?:\/\/[^/?\s]+/, 'an address that starts with redis:// or rediss://'),
-    unset: none,
+    schema: connection('redis', 'rediss'),
+    fallback: none,
   },
   dataDir: {
     name: 'DATA_DIR',
-    default: "`data/` and the environment's name",
-    meaning: "The embedded store's folder, from the project's root.",
+    default: '`data/sandbox` or `data/production`',
+    meaning: 'The folder of the embedded store, relative to the root of the project.',
     usedBy: EVERY,
-    parse: (text) => resolve(ROOT, text),
-    unset: ({ environment }) => resolve(ROOT, 'data', environment),
+    schema: z.string().transform((path) => resolve(ROOT, path)),
+    fallback: ({ environment }) => resolve(ROOT, 'data', environment),
   },
   rateLimitBudget: {
     name: 'RATE_LIMIT_BUDGET',
     default: '600',
-    meaning: "Root fields per window of each key; a partner's own budget wins.",
+    meaning:
+      "The root fields that a key may use per window; a partner's own budget takes precedence.",
     usedBy: GATEWAY,
-    parse: wholeNumber(1, 1_000_000_000),
-    unset: () => 600,
+    schema: integer(1, 1_000_000_000),
+    fallback: () => 600,
   },
   rateLimitWindowSeconds: {
     name: 'RATE_LIMIT_WINDOW_SECONDS',
     default: '60',
-    meaning: 'The length of the window.',
+    meaning: 'The length of the window, in seconds.',
     usedBy: GATEWAY,
-    parse: wholeNumber(1, 86_400),
-    unset: () => 60,
+    schema: integer(1, 86_400),
+    fallback: () => 60,
   },
   membersUrl: {
     name: 'MEMBERS_URL',
-    default: 'none: in this process',
-    meaning: 'Where the members subgraph runs by itself.',
+    default: 'none: in the same process',
+    meaning: 'The URL of the members subgraph, if it runs on its own.',
     usedBy: GATEWAY,
-    parse: subgraphAddress,
-    unset: none,
+    schema: subgraphUrl,
+    fallback: none,
   },
   standingsUrl: {
     name: 'STANDINGS_URL',
-    default: 'none: in this process',
-    meaning: 'Where the standings subgraph runs by itself.',
+    default: 'none: in the same process',
+    meaning: 'The URL of the standings subgraph, if it runs on its own.',
     usedBy: GATEWAY,
-    parse: subgraphAddress,
-    unset: none,
+    schema: subgraphUrl,
+    fallback: none,
   },
   subgraphSecret: {
     name: 'SUBGRAPH_SECRET',
-    default: 'none; required once a subgraph runs by itself',
-    meaning: 'Signs requests from the gateway to a subgraph; at least 16 characters.',
+    default: 'none; required if a subgraph runs on its own',
+    meaning: 'Signs the requests from the gateway to subgraphs; at least 16 characters.',
     usedBy: EVERY,
     secret: true,
-    parse: fitting(/^.{16,}$/su, 'at least 16 characters long'),
-    unset: none,
+    schema: matching(/^.{16,}$/su, 'have at least 16 characters'),
+    fallback: none,
   },
   subgraphSecretOld: {
     name: 'SUBGRAPH_SECRET_OLD',
     default: 'none',
-    meaning: 'Accepted too, while the secret is being changed.',
+    meaning: 'The previous secret, which subgraphs also accept while the secret is being changed.',
     usedBy: EVERY,
     secret: true,
-    parse: fitting(/^.{16,}$/su, 'at least 16 characters long'),
-    unset: none,
+    schema: matching(/^.{16,}$/su, 'have at least 16 characters'),
+    fallback: none,
   },
   idTokenIssuer: {
     name: 'ID_TOKEN_ISSUER',
     default: 'the service itself',
-    meaning: "The identity provider's `iss`; set together with its audience.",
+    meaning: 'The `iss` of an external identity provider; set it together with the audience.',
     usedBy: IDENTITY,
-    parse: fitting(/^\S+$/, 'without spaces'),
-    unset: none,
+    schema: matching(/^\S+$/, 'not contain spaces'),
+    fallback: none,
   },
   idTokenAudience: {
     name: 'ID_TOKEN_AUDIENCE',
     default: 'the service itself',
-    meaning: 'The `aud` of its tokens.',
+    meaning: "The `aud` of the provider's tokens.",
     usedBy: IDENTITY,
-    parse: fitting(/^\S+$/, 'without spaces'),
-    unset: none,
+    schema: matching(/^\S+$/, 'not contain spaces'),
+    fallback: none,
   },
   idTokenJwksUrl: {
     name: 'ID_TOKEN_JWKS_URL',
-    default: 'as the provider says',
-    meaning: 'Where it publishes its keys; without it they are discovered at the issuer.',
+    default: 'discovered at the issuer',
+    meaning: "The URL of the provider's public keys.",
     usedBy: IDENTITY,
-    parse: (text) => webAddress(text) && text,
-    unset: none,
+    schema: webUrl,
+    fallback: none,
   },
   idTokenMemberClaim: {
     name: 'ID_TOKEN_MEMBER_CLAIM',
     default: '`sub`',
-    meaning: "The claim that is the member's id.",
+    meaning: 'The claim that holds the member ID.',
     usedBy: IDENTITY,
-    parse: fitting(/^\S+$/, 'without spaces'),
-    unset: () => 'sub',
+    schema: matching(/^\S+$/, 'not contain spaces'),
+    fallback: () => 'sub',
   },
   smtpUrl: {
     name: 'SMTP_URL',
@@ -237,57 +234,61 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: SettingRow<Se
     meaning: 'The mail server.',
     usedBy: MEMBERS,
     secret: true,
-    parse: fitting(/^smtps?:\/\/[^/?\s]+/, 'an address that starts with smtp:// or smtps://'),
-    unset: none,
+    schema: connection('smtp', 'smtps'),
+    fallback: none,
   },
   mailFrom: {
     name: 'MAIL_FROM',
-    default: "`no-reply@` and the base address's host",
+    default: '`no-reply@` and the host of the base URL',
     meaning: 'The sender of mail.',
     usedBy: MEMBERS,
-    parse: fitting(/^([^<>\r\n]* <[^\s@<>]+@[^\s@<>]+>|[^\s@<>]+@[^\s@<>]+)$/, 'a mail address'),
-    unset: ({ environment, sandboxUrl, productionUrl }) =>
+    schema: matching(
+      /^([^<>\r\n]* <[^\s@<>]+@[^\s@<>]+>|[^\s@<>]+@[^\s@<>]+)$/,
+      'be a mail address',
+    ),
+    fallback: ({ environment, sandboxUrl, productionUrl }) =>
       `no-reply@${new URL(environment === 'sandbox' ? sandboxUrl : productionUrl).hostname}`,
   },
   trustedProxies: {
     name: 'TRUSTED_PROXIES',
     default: 'none',
-    meaning: 'Addresses and CIDR ranges, separated by commas, whose `x-forwarded-for` counts.',
+    meaning:
+      'Addresses and CIDR ranges of proxies whose `x-forwarded-for` is trusted, separated by commas.',
     usedBy: GATEWAY,
-    parse: list(range),
-    unset: () => [],
+    schema: list(cidrRange),
+    fallback: () => [],
   },
   corsOrigins: {
     name: 'CORS_ORIGINS',
     default: 'none',
-    meaning: 'Origins, separated by commas, whose browsers may call with a bearer token.',
+    meaning: 'Origins whose pages may call the API with a bearer token, separated by commas.',
     usedBy: GATEWAY,
-    parse: list(origin),
-    unset: () => [],
+    schema: list(browserOrigin),
+    fallback: () => [],
   },
   logLevel: {
     name: 'LOG_LEVEL',
     default: 'info',
     meaning: '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`.',
     usedBy: EVERY,
-    parse: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
-    unset: () => 'info',
+    schema: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+    fallback: () => 'info',
   },
   workers: {
     name: 'WORKERS',
     default: '1',
-    meaning: 'Processes that share the port, at most 64.',
+    meaning: 'How many processes share the port, at most 64.',
     usedBy: EVERY,
-    parse: wholeNumber(1, 64),
-    unset: () => 1,
+    schema: integer(1, 64),
+    fallback: () => 1,
   },
   adminPort: {
     name: 'ADMIN_PORT',
     default: 'PORT + 10000',
     meaning:
-      'Where `/livez`, `/readyz` and `/metrics` are, on HOST; any free port where PORT is 0 or the sum is over 65535.',
+      'The port for `/livez`, `/readyz` and `/metrics`; any free port if PORT is 0 or above 55535.',
     usedBy: EVERY,
-    parse: wholeNumber(0, 65_535),
-    unset: ({ port }) => (port === 0 || port + 10_000 > 65_535 ? 0 : port + 10_000),
+    schema: integer(0, 65_535),
+    fallback: ({ port }) => (port === 0 || port + 10_000 > 65_535 ? 0 : port + 10_000),
   },
 };

@@ -1,0 +1,86 @@
+// Schemas for the values of settings. Each turns the text of a variable into its value.
+import * as z from 'zod';
+
+/** An integer within limits, both included. */
+export function integer(least: number, most: number) {
+  const error = `must be an integer from ${least} to ${most}`;
+  return z
+    .string()
+    .regex(/^\d{1,10}$/, error)
+    .transform(Number)
+    .pipe(z.number().min(least, error).max(most, error));
+}
+
+/** A string that matches a pattern. `form` completes "must". */
+export function matching(pattern: RegExp, form: string) {
+  return z.string().regex(pattern, `must ${form}`);
+}
+
+/** One of the given words. */
+export function oneOf<const Words extends readonly string[]>(...words: Words) {
+  return z.enum(words, `must be one of ${words.join(', ')}`);
+}
+
+/** A list whose items are separated by commas or spaces. */
+export function list(item: z.ZodType<string, string>) {
+  return z
+    .string()
+    .transform((text) => text.split(/[\s,]+/).filter((each) => each !== ''))
+    .pipe(z.array(item));
+}
+
+/** A connection URL, which may hold a password; only its beginning is checked. */
+export function connection(...schemes: string[]) {
+  const beginning = new RegExp(`^(${schemes.map(escapePlus).join('|')})://[^/?\\s]+`);
+  const names = schemes.map((scheme) => `${scheme}://`).join(' or ');
+  return matching(beginning, `be a URL that starts with ${names}`);
+}
+
+/** An http or https URL without credentials. */
+export const webUrl = z
+  .url({
+    protocol: /^https?$/,
+    abort: true,
+    error: 'must be a URL that starts with http:// or https://',
+  })
+  .refine((text) => new URL(text).username === '' && new URL(text).password === '', {
+    error: 'must not contain a user name or a password',
+    abort: true,
+  });
+
+/** The URL that paths are appended to: without query and fragment, and without a final slash. */
+export const baseUrl = webUrl
+  .transform((text) => new URL(text))
+  .refine(({ search, hash }) => search === '' && hash === '', 'must not have a query or a fragment')
+  .transform(({ href }) => href.replace(/\/+$/, ''));
+
+/** The origin of a subgraph, whose path is always /graphql. */
+export const subgraphUrl = webUrl
+  .transform((text) => new URL(text))
+  .refine(
+    ({ pathname, search, hash }) =>
+      ['/', '/graphql'].includes(pathname) && search === '' && hash === '',
+    'must be a URL without a path, such as http://members:4011',
+  )
+  .transform(({ origin }) => origin);
+
+/** A browser's origin, exactly as browsers send it. */
+export const browserOrigin = webUrl.refine(
+  (text) => new URL(text).origin === text,
+  'must be a list of origins as browsers send them, such as https://shop.example',
+);
+
+/** A CIDR range. A single address is a range of one. */
+export const cidrRange = z.union(
+  [
+    z.cidrv4(),
+    z.cidrv6(),
+    z.ipv4().transform((address) => `${address}/32`),
+    z.ipv6().transform((address) => `${address}/128`),
+  ],
+  'must be a list of addresses or ranges, such as 10.0.0.0/8, fd00::/8',
+);
+
+function escapePlus(scheme: string): string {
+  return scheme.replace('+', '\\+');
+}
