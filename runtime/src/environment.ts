@@ -1,8 +1,8 @@
-// The two environments, and the rule that a store belongs to the one that first wrote to it (contract, section 2).
+// The two environments, and the rule that a store belongs to one of them (docs/contract.md, Keys).
 
 export type Environment = 'sandbox' | 'production';
 
-/** Throws where a store already belongs to the other environment. `store` names it for the operator. */
+/** Throws if a store belongs to the other environment. `store` is the name that operators know. */
 export function refuseForeignStore(store: string, owner: string, environment: Environment): void {
   if (owner !== environment) {
     throw new Error(

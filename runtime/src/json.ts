@@ -1,6 +1,6 @@
-// What JSON values are, for code that checks them by hand.
+// Type guards for parsed JSON.
 
-/** Whether a value is an object as JSON has them: neither null nor an array. */
+/** Whether a value is a JSON object: neither null nor an array. */
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,4 @@
-// Values that are either plain or promised, so that a cache hit on the hot path never waits for the event loop.
+// Values that are plain or promised, so that a cache hit never waits for the event loop.
 
 /** A plain value, or a promise of one. */
 export type MaybePromise<T> = T | Promise<T>;

@@ -1,8 +1,9 @@
-// Bounds how long a promise is waited for.
+// Limits how long the caller waits for a promise.
 
 /**
- * Settles as `promise` does, or rejects with the error of `onTimeout` after `timeoutMs`. Answers that arrived while the
- * timer was late count as in time: the poll phase that reads them runs before the rejection.
+ * Settles as `promise` does, or rejects with the error from `onTimeout` after `timeoutMs`. If the
+ * event loop was blocked and the timer fires late, a result that has arrived meanwhile still wins:
+ * the poll phase that reads it runs before the rejection.
  */
 export function withTimeout<T>(
   promise: Promise<T>,
@@ -11,6 +12,15 @@ export function withTimeout<T>(
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => setImmediate(() => reject(onTimeout())), timeoutMs);
-    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+    promise.then(
+      (value) => {
+        clearTimeout(timer);
+        resolve(value);
+      },
+      (error) => {
+        clearTimeout(timer);
+        reject(error);
+      },
+    );
   });
 }

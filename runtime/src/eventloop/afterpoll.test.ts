@@ -1,4 +1,4 @@
-// A process that takes steps together, one of which throws.
+// Steps that run together after the poll phase, one of which throws.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 
@@ -12,7 +12,7 @@ afterPoll(() => console.log('last'));
 console.log('now');
 `;
 
-test('a step that throws takes no other with it', () => {
+test('a step that throws does not stop the others', () => {
   const args = ['--import', 'tsx', '--input-type=module', '--eval', PROGRAM];
   const lines = execFileSync(process.execPath, args, { encoding: 'utf8' }).trim().split('\n');
   expect(lines.slice(0, 2)).toEqual(['now', 'first']);

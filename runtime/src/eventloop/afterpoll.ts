@@ -1,11 +1,12 @@
-// What many requests do in one turn of the event loop, done step by step for all of them instead of request by request.
+// Runs a step of many requests together, once per tick of the event loop.
 
 let waiting: (() => void)[] = [];
 
 /**
- * Runs this after the poll phase, in which the requests of a turn arrive, right after what else was given in this turn. What it throws is uncaught, and stops no
- * other step. Steps taken together find their code and data in the processor's caches, which takes 8 % to a third off
- * the time for a request under load.
+ * Runs `step` after the poll phase, in which the requests of a tick arrive, right after the other
+ * steps of the same tick. Steps that run together find their code and data in the processor's
+ * caches, which takes between 8 % and a third off the time per request under load. A step that
+ * throws raises an uncaught exception, but the others still run.
  */
 export function afterPoll(step: () => void): void {
   if (waiting.push(step) > 1) return;
@@ -24,7 +25,7 @@ export function afterPoll(step: () => void): void {
   });
 }
 
-/** Resolves after the poll phase, for all who ask in one turn together. */
+/** Resolves after the poll phase, for all callers of one tick together. */
 export function pollDone(): Promise<void> {
   return new Promise(afterPoll);
 }

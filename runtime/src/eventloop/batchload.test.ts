@@ -1,64 +1,68 @@
-// gather: look-ups of one event-loop turn share a query and nothing else.
-import { setImmediate as nextTurn } from 'node:timers/promises';
+// batchLoad: the reads of one event loop tick share a query and nothing else.
+import { setImmediate as nextTick } from 'node:timers/promises';
 import { batchLoad } from './batchload.ts';
 
-function newLookUp(load: (keys: string[]) => Promise<ReadonlyMap<string, string>>) {
+function createReader(load: (keys: string[]) => Promise<ReadonlyMap<string, string>>) {
   const queries: string[][] = [];
-  const lookUp = batchLoad((keys) => {
+  const read = batchLoad((keys) => {
     queries.push(keys);
     return load(keys);
   });
-  return { queries, lookUp };
+  return { queries, read };
 }
 const echo = async (keys: string[]) =>
   new Map(keys.filter((key) => key !== 'unknown').map((key) => [key, key.toUpperCase()]));
 
-test('look-ups of one turn are one query, and each gets its own answer', async () => {
-  const { queries, lookUp } = newLookUp(echo);
-  const later = Promise.resolve().then(() => lookUp('c'));
-  expect(
-    await Promise.all([lookUp('a'), lookUp('b'), lookUp('a'), lookUp('unknown'), later]),
-  ).toEqual(['A', 'B', 'A', undefined, 'C']);
+test('the reads of one tick are one query, and each gets its own value', async () => {
+  const { queries, read } = createReader(echo);
+  const later = Promise.resolve().then(() => read('c'));
+  expect(await Promise.all([read('a'), read('b'), read('a'), read('unknown'), later])).toEqual([
+    'A',
+    'B',
+    'A',
+    undefined,
+    'C',
+  ]);
   expect(queries).toEqual([['a', 'b', 'unknown', 'c']]);
 });
 
-test('a later turn asks again', async () => {
-  const { queries, lookUp } = newLookUp(echo);
-  await lookUp('a');
-  await lookUp('a');
+test('a read in a later tick is a new query', async () => {
+  const { queries, read } = createReader(echo);
+  await read('a');
+  await read('a');
   expect(queries).toEqual([['a'], ['a']]);
 });
 
-test('a look-up while a query runs does not wait for it', async () => {
+test('a read does not wait for a query that is already running', async () => {
   let finish = () => {};
   const first = new Promise<ReadonlyMap<string, string>>((resolve) => {
     finish = () => resolve(new Map([['slow', 'SLOW']]));
   });
-  const { lookUp } = newLookUp((keys) => (keys[0] === 'slow' ? first : echo(keys)));
-  const slow = lookUp('slow');
-  await nextTurn();
-  expect(await lookUp('a')).toBe('A');
+  const { read } = createReader((keys) => (keys[0] === 'slow' ? first : echo(keys)));
+  const slow = read('slow');
+  await nextTick();
+  expect(await read('a')).toBe('A');
   finish();
   expect(await slow).toBe('SLOW');
 });
 
 test('more than 100 keys are several queries', async () => {
-  const { queries, lookUp } = newLookUp(echo);
+  const { queries, read } = createReader(echo);
   const keys = Array.from({ length: 250 }, (_, i) => `k${i}`);
-  expect(await Promise.all(keys.map(lookUp))).toEqual(keys.map((key) => key.toUpperCase()));
+  expect(await Promise.all(keys.map(read))).toEqual(keys.map((key) => key.toUpperCase()));
   expect(queries.map((query) => query.length)).toEqual([100, 100, 50]);
 });
 
-test('a query that fails, fails for each look-up of it and for no other', async () => {
+test('a query that fails rejects each of its reads and no other', async () => {
   let down = true;
-  const { lookUp } = newLookUp(async (keys) => {
+  const { read } = createReader(async (keys) => {
     if (down) throw new Error('down');
     return echo(keys);
   });
-  expect((await Promise.allSettled([lookUp('a'), lookUp('b')])).map((one) => one.status)).toEqual([
+  expect((await Promise.allSettled([read('a'), read('b')])).map((one) => one.status)).toEqual([
     'rejected',
     'rejected',
   ]);
   down = false;
-  expect(await lookUp('a')).toBe('A');
+  expect(await read('a')).toBe('A');
 });

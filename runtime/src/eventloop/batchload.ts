@@ -1,13 +1,14 @@
-// Gathers the reads of one event-loop turn into one query.
+// Batches the reads of one event loop tick into one query.
 import DataLoader from 'dataloader';
 import { afterPoll } from './afterpoll.ts';
 
-// As many documents as MongoDB's first answer brings without being asked for more.
+// MongoDB returns up to 101 documents in the first batch of a cursor.
 const MAX_KEYS = 100;
 
 /**
- * A read by key. The reads of one event-loop turn, whoever asks, share one call of `load` for each 100 keys, each key named once; where it fails, it fails
- * for each of them. Nothing is kept beyond that.
+ * Returns a read by key. All reads of one event loop tick share a call of `load` for every 100
+ * keys, in which each key occurs once; if the call fails, each of its reads fails. Nothing is
+ * cached beyond that.
  */
 export function batchLoad<V>(
   load: (keys: string[]) => Promise<ReadonlyMap<string, V>>,

@@ -1,12 +1,12 @@
-// Opens an embedded store: one LMDB environment in a folder, owned by the environment that first wrote to it.
+// Opens an embedded store: an LMDB database in a folder, owned by one environment.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
 import { type Environment, refuseForeignStore } from '../environment.ts';
 
 /**
- * Opens `dataDir/name`, creating it where it is missing. Several processes of one machine may have it open.
- * Throws where the store belongs to the other environment, or the folder cannot be written.
+ * Opens `dataDir/name`, and creates it if it does not exist. Several processes of a machine may
+ * have it open. Throws if the store belongs to the other environment or the folder is not writable.
  */
 export async function openLmdb(
   dataDir: string,
@@ -15,7 +15,7 @@ export async function openLmdb(
 ): Promise<RootDatabase> {
   const path = join(dataDir, name);
   mkdirSync(path, { recursive: true });
-  // With overlapping syncs, a process that is killed in one leaves the others' next commit to panic.
+  // With overlapping syncs, killing a process during one makes the next commit of another panic.
   const root = open({ path, maxDbs: 16, overlappingSync: false });
   try {
     const owner = await root.transaction(() => {

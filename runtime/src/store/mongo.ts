@@ -1,4 +1,4 @@
-// Connects to MongoDB with this project's deadlines, and makes sure the store belongs to this environment.
+// Opens a store in MongoDB with this project's deadlines, owned by one environment.
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   type Collection,
@@ -11,15 +11,15 @@ import {
 } from 'mongodb';
 import { type Environment, refuseForeignStore } from '../environment.ts';
 
-// Whoever asks has a deadline of 2 seconds of its own (transport, keyring); a socket silent for longer is given up, so that none is lost for good.
 const DEADLINE_MS = 2_000;
-const SILENCE_MS = 10_000;
+// Callers have deadlines of their own; this one keeps a dead socket from staying in the pool.
+const SOCKET_TIMEOUT_MS = 10_000;
 
 export type Mongo = { db: Db; ready(): Promise<void>; close(): Promise<void> };
 
 /**
- * Connects to the URL's database, `loyalty` if it names none. `store` is the name of the store kept in it.
- * Throws where the server cannot be reached or the store belongs to the other environment.
+ * Connects to the URL's database, or to `loyalty` if the URL names none. `store` is the name of the
+ * store in it. Throws if the server is unreachable or the store belongs to the other environment.
  */
 export async function openMongo(
   url: string,
@@ -30,12 +30,12 @@ export async function openMongo(
     serverSelectionTimeoutMS: DEADLINE_MS,
     connectTimeoutMS: DEADLINE_MS,
     waitQueueTimeoutMS: DEADLINE_MS,
-    socketTimeoutMS: SILENCE_MS,
+    socketTimeoutMS: SOCKET_TIMEOUT_MS,
     ignoreUndefined: true,
   });
   try {
     await client.connect();
-    // Not by `new URL`, which refuses an address of several hosts.
+    // `new URL` refuses a URL with several hosts.
     const db = client.db(/^[^/]+:\/\/[^/]+\/[^?]/.test(url) ? undefined : 'loyalty');
     const owners = db.collection<{ _id: string; environment: string }>('owners');
     await owners.insertOne({ _id: store, environment }).catch((error) => {
@@ -57,18 +57,21 @@ export async function openMongo(
   }
 }
 
-/** Whether an error says that a unique index already holds the key. */
+/** Whether an error means that a unique index already contains the key. */
 export function isDuplicate(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === DUPLICATE_KEY;
 }
 
-/** Codes of MongoDB's errors that a store lives with. */
+/** MongoDB's error codes that stores handle. */
 export const DUPLICATE_KEY = 11000;
 export const WRITE_CONFLICT = 112;
 const NAMESPACE_EXISTS = 48;
 const INDEX_ATTEMPTS = 5;
 
-/** A collection with its validator ($jsonSchema) and indexes, made or brought up to date where needed; several processes may do it at once. */
+/**
+ * Opens a collection, and creates or updates its validator ($jsonSchema) and indexes if necessary.
+ * Several processes may do this at once.
+ */
 export async function openCollection<T extends Document>(
   db: Db,
   name: string,
@@ -88,14 +91,14 @@ export async function openCollection<T extends Document>(
   return collection;
 }
 
-/** Again where the server cancelled it in favour of another process that makes the same one. */
+/** Retries if the server aborts it because another process creates the same index. */
 async function createIndex(create: () => Promise<unknown>, attempts: number): Promise<void> {
   try {
     await create();
   } catch (error) {
     if (attempts === 1 || !(error instanceof MongoServerError && error.code === WRITE_CONFLICT))
       throw error;
-    // Those who met would meet again without a moment of chance between.
+    // Without a random delay, two processes that collided would collide again.
     await pause(Math.random() * 50);
     await createIndex(create, attempts - 1);
   }

@@ -1,10 +1,10 @@
-// Which errors count as an outage.
+// Which errors are an outage of a store.
 import { MongoNetworkError, MongoServerError, MongoServerSelectionError } from 'mongodb';
 import { isOutage } from './outage.ts';
 
 test.each([
   ['a lost connection to MongoDB', new MongoNetworkError('lost')],
-  ['no MongoDB server to choose', new MongoServerSelectionError('none', {} as never)],
+  ['no MongoDB server to select', new MongoServerSelectionError('none', {} as never)],
   ['a MongoDB server that shuts down', new MongoServerError({ message: 'bye', code: 91 })],
   ['a refused connection', Object.assign(new Error('no'), { code: 'ECONNREFUSED' })],
   ['a full disk', Object.assign(new Error('no'), { code: 'ENOSPC' })],
@@ -16,25 +16,22 @@ test.each([
     }),
   ],
   ['a timeout', new DOMException('late', 'TimeoutError')],
-  [
-    'an error for one of these reasons',
-    new Error('outer', { cause: new MongoNetworkError('lost') }),
-  ],
+  ['an error caused by one of these', new Error('outer', { cause: new MongoNetworkError('lost') })],
 ])('%s is an outage', (_, error) => {
   expect(isOutage(error)).toBe(true);
 });
 
 test.each([
   ['a duplicate key', new MongoServerError({ message: 'dup', code: 11000 })],
-  ['a fault in the code', new TypeError('undefined is not a function')],
+  ['a bug', new TypeError('undefined is not a function')],
   ['a missing file', Object.assign(new Error('no'), { code: 'ENOENT' })],
-  ['what is no error', 'ECONNREFUSED'],
+  ['a value that is not an error', 'ECONNREFUSED'],
   ['nothing', undefined],
-])('%s is none', (_, error) => {
+])('%s is not an outage', (_, error) => {
   expect(isOutage(error)).toBe(false);
 });
 
-test('an error that is its own cause ends the search', () => {
+test('an error that is its own cause does not loop forever', () => {
   const error = new Error('loop');
   error.cause = error;
   expect(isOutage(error)).toBe(false);

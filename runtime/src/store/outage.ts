@@ -1,6 +1,6 @@
-// Tells an outage of a store from a fault of our own.
+// Distinguishes the outage of a store from a fault in our code.
 
-/** Server errors of MongoDB that say it is not able to serve for the moment: unreachable, shutting down, changing its primary, too slow. */
+/** MongoDB's errors for a server that is unreachable, too slow, or changing its primary. */
 const MONGODB_CODES = new Set([
   6, 7, 50, 89, 91, 189, 202, 262, 9001, 10107, 11600, 11602, 13435, 13436,
 ]);
@@ -11,8 +11,8 @@ const SYSTEM_CODES =
 const DEEPEST_CAUSE = 4;
 
 /**
- * Whether an error says that a store cannot be reached, did not answer in time, or cannot write to its disk.
- * Goes by names and codes, so that the embedded store does not load MongoDB's driver.
+ * Whether an error means that a store is unreachable, did not respond in time, or cannot write to
+ * its disk. Looks at names and codes, so that the embedded store does not load MongoDB's driver.
  */
 export function isOutage(error: unknown, depth = 0): boolean {
   if (typeof error !== 'object' || error === null || depth > DEEPEST_CAUSE) return false;
@@ -25,7 +25,7 @@ export function isOutage(error: unknown, depth = 0): boolean {
   if (typeof name === 'string' && (MONGODB_CLASSES.test(name) || name === 'TimeoutError'))
     return true;
   if (typeof code === 'string' && SYSTEM_CODES.test(code)) return true;
-  // LMDB's own codes are negative (lmdb.h); the positive ones are MongoDB's.
+  // LMDB's codes are negative (lmdb.h), MongoDB's are positive.
   if (typeof code === 'number' && (code < -30_000 || MONGODB_CODES.has(code))) return true;
   return isOutage(cause, depth + 1) || isOutage(commitError, depth + 1);
 }
