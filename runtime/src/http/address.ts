@@ -1,9 +1,9 @@
-// The client's address, seen through proxies that are trusted to say it.
+// The client's address, behind proxies that are trusted to report it.
 import ipaddr from 'ipaddr.js';
 
 type Address = ReturnType<typeof ipaddr.process>;
 
-/** Says whether an address lies in one of the CIDR ranges. */
+/** Returns a check of whether an address lies in one of the CIDR ranges. */
 export function createTrust(ranges: readonly string[]): (address: Address) => boolean {
   const parsed = ranges.map((range) => ipaddr.parseCIDR(range));
   return (address) =>
@@ -13,8 +13,9 @@ export function createTrust(ranges: readonly string[]): (address: Address) => bo
 }
 
 /**
- * The socket's address, or where that is a trusted proxy, the right-most entry of x-forwarded-for that is not one.
- * An entry that is no address ends the search: whoever wrote it is the client. IPv4 in IPv6 is written as IPv4.
+ * The socket's address or, if that is a trusted proxy, the right-most entry of x-forwarded-for that
+ * is not one. An entry that is not an address ends the search: the proxy that wrote it counts as
+ * the client. An IPv4 address in IPv6 notation is returned as IPv4.
  */
 export function clientAddress(
   socketAddress: string | undefined,
@@ -34,7 +35,7 @@ export function clientAddress(
   return client.toString();
 }
 
-/** An address as proxies write it: bare, or with a port, IPv6 then in brackets. */
+/** An address as proxies write it: bare or with a port, and IPv6 with a port in brackets. */
 function parse(entry: string): Address | undefined {
   const text = entry
     .trim()

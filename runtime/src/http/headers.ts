@@ -1,4 +1,4 @@
-// Every HTTP header that this project reads or writes, one row each.
+// Every HTTP header that this project reads or sends, one row each.
 
 export type HeaderRow = {
   name: string;
@@ -7,8 +7,9 @@ export type HeaderRow = {
 };
 
 /**
- * A header with direction `subgraph` travels from the gateway to a subgraph in a process of its own,
- * never to or from a client. Node adds `date`, `keep-alive` and `transfer-encoding` without our doing.
+ * A header with direction `subgraph` travels from the gateway to a subgraph in another process,
+ * never to or from a client. node:http adds `date`, `keep-alive` and `transfer-encoding` on its
+ * own.
  */
 export const HEADERS = {
   partnerKey: {

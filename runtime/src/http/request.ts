@@ -1,4 +1,4 @@
-// A plain request made of node:http's: path, id, client address and a bounded body.
+// A plain view of node:http's request: path, ID, client address and a bounded body.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { ApiError } from '../errors.ts';
 import { clientAddress, type createTrust } from './address.ts';
@@ -11,39 +11,42 @@ export type HttpRequest = {
   /** The query string with its `?`, or empty. */
   readonly search: string;
   readonly headers: IncomingHttpHeaders;
-  /** The client's address: the socket's, or what a trusted proxy says it is. */
+  /** The client's address: the socket's, or the one that a trusted proxy reports. */
   readonly address: string;
   readonly requestId: string;
-  /** Aborts when the client goes away before the answer is out. */
+  /** Aborts if the client goes away before the whole response is sent. */
   readonly signal: AbortSignal;
-  /** The whole body. Call it once. Rejects with a Failure: PAYLOAD_TOO_LARGE over `limitBytes`, BAD_REQUEST where the client stops early. */
+  /**
+   * Reads the whole body; call it once. Rejects with an ApiError: PAYLOAD_TOO_LARGE above
+   * `limitBytes`, BAD_REQUEST if the client stops early.
+   */
   body(limitBytes: number): Promise<Buffer>;
 };
 
-/** What a server gives to all its requests. */
-export type RequestOrigin = { newId: () => string; trusted: ReturnType<typeof createTrust> };
+/** What all requests of a server share. */
+export type RequestContext = { newId: () => string; trusted: ReturnType<typeof createTrust> };
 
-const CALLERS_ID = /^[A-Za-z0-9._-]{1,128}$/;
+const CALLER_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** Address and signal are made when first asked for: most requests need neither. */
+/** Computes the address and the signal on first use: most requests need neither. */
 export class NodeRequest implements HttpRequest {
   readonly method: string;
   readonly path: string;
   readonly search: string;
   readonly headers: IncomingHttpHeaders;
   readonly requestId: string;
-  /** Set where the client waits for a word before it sends the body. */
+  /** Whether the client waits for `100 Continue` before it sends the body. */
   awaitsContinue: boolean;
   private readonly incoming: IncomingMessage;
   private readonly outgoing: ServerResponse | undefined;
-  private readonly origin: RequestOrigin;
+  private readonly context: RequestContext;
   private controller: AbortController | undefined = undefined;
 
-  /** `outgoing` is undefined for CONNECT, which has neither body nor answer of its own in node:http. */
+  /** `outgoing` is undefined for CONNECT: node:http gives it neither a body nor a response. */
   constructor(
     incoming: IncomingMessage,
     outgoing: ServerResponse | undefined,
-    origin: RequestOrigin,
+    context: RequestContext,
     awaitsContinue: boolean,
   ) {
     const { url = '/', method = '', headers } = incoming;
@@ -54,11 +57,11 @@ export class NodeRequest implements HttpRequest {
     this.path = mark === -1 ? target : target.slice(0, mark);
     this.search = mark === -1 ? '' : target.slice(mark);
     this.headers = headers;
-    this.requestId = typeof id === 'string' && CALLERS_ID.test(id) ? id : origin.newId();
+    this.requestId = typeof id === 'string' && CALLER_ID.test(id) ? id : context.newId();
     this.awaitsContinue = awaitsContinue;
     this.incoming = incoming;
     this.outgoing = outgoing;
-    this.origin = origin;
+    this.context = context;
   }
 
   get address(): string {
@@ -66,7 +69,7 @@ export class NodeRequest implements HttpRequest {
     return clientAddress(
       this.incoming.socket.remoteAddress,
       typeof forwardedFor === 'string' ? forwardedFor : undefined,
-      this.origin.trusted,
+      this.context.trusted,
     );
   }
 
@@ -107,7 +110,10 @@ export class NodeRequest implements HttpRequest {
   }
 }
 
-/** Path and query of a target that does not start with a slash: an absolute address (RFC 9112, 3.2.2), `*`, or what CONNECT sends. */
+/**
+ * Path and query of a target that does not start with a slash: an absolute URL (RFC 9112, section
+ * 3.2.2), `*`, or the authority of a CONNECT request.
+ */
 function originForm(target: string): string {
   if (!URL.canParse(target)) return target;
   const { pathname, search } = new URL(target);

@@ -1,4 +1,4 @@
-// The HTTP edge over real sockets: what every answer carries, and what broken or hostile HTTP gets.
+// The HTTP server over real sockets: every response's headers, and malformed or hostile HTTP.
 import { connect, type Socket } from 'node:net';
 import { fail } from '../errors.ts';
 import { type HttpReply, type HttpRequest, type HttpServer, serveHttp } from '../index.ts';
@@ -12,7 +12,7 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.close()));
 });
 
-test('a reply goes out with its status, headers, length, request id and the headers that every answer has', async () => {
+test('a response has the status and headers of its reply, and those of every response', async () => {
   const port = await serve(() => ({ status: 201, headers: { 'x-own': 'yes' }, body: '{"a":"ü"}' }));
   const response = await fetch(`http://127.0.0.1:${port}/`);
   expect(response.status).toBe(201);
@@ -27,7 +27,7 @@ test('a reply goes out with its status, headers, length, request id and the head
   });
 });
 
-test('a reply may say otherwise about type and caching, and send bytes', async () => {
+test('a reply may override type and caching, and have a body of bytes', async () => {
   const port = await serve(() => ({
     status: 200,
     headers: { 'content-type': 'text/plain', 'cache-control': 'max-age=60' },
@@ -41,7 +41,7 @@ test('a reply may say otherwise about type and caching, and send bytes', async (
   ]).toEqual(['text/plain', 'max-age=60', 'bytes']);
 });
 
-test('the handler sees method, path and query apart', async () => {
+test('the handler receives method, path and query separately', async () => {
   const port = await serve(({ method, path, search }) => json({ method, path, search }));
   expect(
     await (await fetch(`http://127.0.0.1:${port}/a/b?c=d?e`, { method: 'PUT' })).json(),
@@ -52,7 +52,7 @@ test('the handler sees method, path and query apart', async () => {
   });
   expect(
     bodyOf(
-      await talk(
+      await exchange(
         port,
         'GET http://other.example/a?b HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n',
       ),
@@ -63,7 +63,7 @@ test('the handler sees method, path and query apart', async () => {
     search: '?b',
   });
   expect(
-    bodyOf(await talk(port, 'OPTIONS * HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')),
+    bodyOf(await exchange(port, 'OPTIONS * HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')),
   ).toEqual({
     method: 'OPTIONS',
     path: '*',
@@ -71,9 +71,9 @@ test('the handler sees method, path and query apart', async () => {
   });
 });
 
-describe('the request id', () => {
+describe('the request ID', () => {
   test.each(['a', 'A-Za.z0_9', 'x'.repeat(128)])(
-    'is the caller’s where it has the right form: %s',
+    'is the one from the caller if it is well formed: %s',
     async (id) => {
       const port = await serve(({ requestId }) => json({ requestId }));
       const response = await fetch(`http://127.0.0.1:${port}/`, {
@@ -87,7 +87,7 @@ describe('the request id', () => {
   );
 
   test.each(['', 'x'.repeat(129), 'a b', 'a,b', 'ä', '"'])(
-    'is a new one otherwise: %s',
+    'is a new one if it is not: %s',
     async (id) => {
       const port = await serve(({ requestId }) => json({ requestId }));
       const response = await fetch(`http://127.0.0.1:${port}/`, {
@@ -98,7 +98,7 @@ describe('the request id', () => {
     },
   );
 
-  test('differs from request to request', async () => {
+  test('is unique', async () => {
     const port = await serve(() => json({}));
     const ids = await Promise.all(
       Array.from({ length: 50 }, async () =>
@@ -110,9 +110,9 @@ describe('the request id', () => {
 });
 
 describe('a handler that throws', () => {
-  test('gets a 500 that says nothing about it', async () => {
+  test('results in a 500 that reveals nothing about the error', async () => {
     const port = await serve(() => {
-      throw new Error('secret of the engine room');
+      throw new Error('secret of the database');
     });
     const response = await fetch(`http://127.0.0.1:${port}/`);
     const text = await response.text();
@@ -131,19 +131,19 @@ describe('a handler that throws', () => {
     expect(text).not.toContain('secret');
   });
 
-  test('gets the status of a failure with a code', async () => {
+  test('results in the status of the code if it throws an ApiError', async () => {
     const port = await serve(async () => fail('UNSUPPORTED_MEDIA_TYPE'));
     expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(415);
   });
 
-  test('or whose headers cannot be sent gets a 500', async () => {
+  test('results in a 500, and so do headers that cannot be sent', async () => {
     const port = await serve(() => ({ status: 200, headers: { 'x-own': 'a\r\nb' }, body: '' }));
     expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(500);
   });
 });
 
 describe('a body', () => {
-  test('of exactly the limit is read, in one piece or in many', async () => {
+  test('of exactly the limit is read, in one piece or in several', async () => {
     const port = await serve(length);
     const body = 'x'.repeat(LIMIT);
     expect(
@@ -152,7 +152,7 @@ describe('a body', () => {
     const chunks = `${'1\r\nx\r\n'.repeat(LIMIT)}0\r\n\r\n`;
     expect(
       bodyOf(
-        await talk(
+        await exchange(
           port,
           `POST / HTTP/1.1\r\nhost: x\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n${chunks}`,
         ),
@@ -160,9 +160,9 @@ describe('a body', () => {
     ).toEqual({ length: LIMIT });
   });
 
-  test('that is declared over the limit gets 413, and the connection serves the next request', async () => {
+  test('declared above the limit gets 413, and the connection serves the next request', async () => {
     const port = await serve(length);
-    const answer = await talk(
+    const answer = await exchange(
       port,
       `POST / HTTP/1.1\r\nhost: x\r\ncontent-length: ${LIMIT + 1}\r\n\r\n${'x'.repeat(LIMIT + 1)}POST / HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok`,
     );
@@ -170,17 +170,17 @@ describe('a body', () => {
     expect(answer).toContain('PAYLOAD_TOO_LARGE');
   });
 
-  test('that grows over the limit without a length gets 413 that the client can read', async () => {
+  test('without a length that exceeds the limit gets 413, which the client can read', async () => {
     const port = await serve(length);
     const chunk = `${(60_000).toString(16)}\r\n${'x'.repeat(60_000)}\r\n`;
-    const answer = await talk(
+    const answer = await exchange(
       port,
       `POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n${chunk.repeat(20)}0\r\n\r\nGET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`,
     );
     expect(answer.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 200']);
   });
 
-  test('without an end is given up on', async () => {
+  test('that never ends is cut off', async () => {
     const port = await serve(length);
     const socket = connect(port, '127.0.0.1');
     let answer = '';
@@ -199,16 +199,16 @@ describe('a body', () => {
     expect(answer).toContain('413');
   });
 
-  test('that nobody wanted does not stand in the way of the next request', async () => {
+  test('that the handler does not read does not delay the next request', async () => {
     const port = await serve(() => json({ read: false }));
-    const answer = await talk(
+    const answer = await exchange(
       port,
       'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\nhelloGET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n',
     );
     expect(answer.match(/HTTP\/1.1 200/g)).toHaveLength(2);
   });
 
-  test('that stops early fails for the handler and for nobody else', async () => {
+  test('that stops early fails for its handler only', async () => {
     const seen = promised<unknown>();
     const port = await serve(async (request) => {
       if (request.method === 'GET') return json({});
@@ -226,24 +226,24 @@ describe('Expect: 100-continue', () => {
   const head = (size: number) =>
     `POST / HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: ${size}\r\n\r\n`;
 
-  test('is answered with 100 when the body is wanted', async () => {
+  test('is answered with 100 if the handler reads the body', async () => {
     const port = await serve(length);
     const socket = await open(port);
     socket.write(head(2));
-    expect(await heard(socket, '\r\n\r\n')).toBe('HTTP/1.1 100 Continue\r\n\r\n');
+    expect(await receiveUntil(socket, '\r\n\r\n')).toBe('HTTP/1.1 100 Continue\r\n\r\n');
     socket.write('ok');
-    expect(await heard(socket, '}')).toContain('{"length":2}');
+    expect(await receiveUntil(socket, '}')).toContain('{"length":2}');
   });
 
-  test('is refused without 100 when the body is not wanted, and the connection ends', async () => {
+  test('is refused without 100 if the handler does not read the body, and the connection ends', async () => {
     const port = await serve(length);
-    expect(await talk(port, head(LIMIT + 1))).toMatch(/^HTTP\/1.1 413 /);
+    expect(await exchange(port, head(LIMIT + 1))).toMatch(/^HTTP\/1.1 413 /);
   });
 
-  test('of anything else is ignored', async () => {
+  test('is the only expectation: others are ignored', async () => {
     const port = await serve(length);
     expect(
-      await talk(
+      await exchange(
         port,
         'POST / HTTP/1.1\r\nhost: x\r\nconnection: close\r\nexpect: wonders\r\ncontent-length: 2\r\n\r\nok',
       ),
@@ -251,19 +251,19 @@ describe('Expect: 100-continue', () => {
   });
 });
 
-describe('broken or unusual HTTP', () => {
+describe('malformed or unusual HTTP', () => {
   const cases: [string, string, number][] = [
     ['garbage', 'hello\r\n\r\n', 400],
     ['an unknown method', 'BREW / HTTP/1.1\r\nhost: x\r\n\r\n', 400],
     ['no host', 'GET / HTTP/1.1\r\nconnection: close\r\n\r\n', 400],
     [
-      'headers without an end',
+      'headers that never end',
       `GET / HTTP/1.1\r\nhost: x\r\n${'abcd: efgh\r\n'.repeat(5000)}`,
       431,
     ],
     ['a header of 20 KB', `GET / HTTP/1.1\r\nhost: x\r\na: ${'b'.repeat(20_000)}\r\n\r\n`, 431],
     [
-      'a chunk length that is no number',
+      'a chunk length that is not a number',
       'POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n',
       400,
     ],
@@ -281,9 +281,9 @@ describe('broken or unusual HTTP', () => {
     ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],
     ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400],
   ];
-  test.each(cases)('%s gets JSON with a request id', async (_, sent, status) => {
+  test.each(cases)('%s gets JSON with a request ID', async (_, sent, status) => {
     const port = await serve(length);
-    const answer = await talk(port, sent);
+    const answer = await exchange(port, sent);
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     const id = /\r\nx-request-id: (\S+)\r\n/.exec(answer)?.[1];
     expect(bodyOf(answer)).toEqual({
@@ -291,24 +291,24 @@ describe('broken or unusual HTTP', () => {
     });
   });
 
-  test('garbage behind a request that is being answered ends that connection and no other', async () => {
+  test('garbage after a request that is being answered ends that connection only', async () => {
     const finish = promised();
     const port = await serve(async ({ path }) => {
       if (path === '/slow') await finish.promise;
       return json({ path });
     });
-    expect(await talk(port, 'GET /slow HTTP/1.1\r\nhost: x\r\n\r\ngarbage\r\n\r\n')).toMatch(
+    expect(await exchange(port, 'GET /slow HTTP/1.1\r\nhost: x\r\n\r\ngarbage\r\n\r\n')).toMatch(
       /^HTTP\/1.1 400 /,
     );
     finish.resolve();
     expect(
-      bodyOf(await talk(port, 'GET /next HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')),
+      bodyOf(await exchange(port, 'GET /next HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')),
     ).toEqual({ path: '/next' });
   });
 
-  test('CONNECT gets what the handler says', async () => {
+  test('CONNECT gets the reply of the handler', async () => {
     const port = await serve(({ method, path }) => ({ ...json({ method, path }), status: 405 }));
-    const answer = await talk(
+    const answer = await exchange(
       port,
       'CONNECT example.com:443 HTTP/1.1\r\nhost: example.com:443\r\nx-request-id: mine\r\n\r\n',
     );
@@ -318,22 +318,22 @@ describe('broken or unusual HTTP', () => {
 
   test('an upgrade is answered like any other request', async () => {
     const port = await serve(length);
-    const answer = await talk(
+    const answer = await exchange(
       port,
       'POST / HTTP/1.1\r\nhost: x\r\nconnection: upgrade, close\r\nupgrade: h2c\r\ncontent-length: 2\r\n\r\nok',
     );
     expect(bodyOf(answer)).toEqual({ length: 2 });
   });
 
-  test('HEAD gets headers alone', async () => {
+  test('HEAD gets only headers', async () => {
     const port = await serve(() => json({ long: true }));
-    const answer = await talk(port, 'HEAD / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+    const answer = await exchange(port, 'HEAD / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
     expect(answer).toContain('content-length: 13\r\n');
     expect(answer).toMatch(/\r\n\r\n$/);
   });
 });
 
-describe('an answer in pieces', () => {
+describe('a response in pieces', () => {
   test('reaches the client piece by piece', async () => {
     const next = promised();
     const port = await serve(() => ({
@@ -347,9 +347,9 @@ describe('an answer in pieces', () => {
     }));
     const socket = await open(port);
     socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
-    expect(await heard(socket, 'first')).toMatch(/transfer-encoding: chunked/i);
+    expect(await receiveUntil(socket, 'first')).toMatch(/transfer-encoding: chunked/i);
     next.resolve();
-    expect(await heard(socket, '0\r\n\r\n')).toContain('second');
+    expect(await receiveUntil(socket, '0\r\n\r\n')).toContain('second');
   });
 
   test('that fails half-way ends the connection', async () => {
@@ -367,8 +367,8 @@ describe('an answer in pieces', () => {
   });
 });
 
-test('answers that are ready in one turn all go out, whoever of the others has gone', async () => {
-  const { promise: asked, resolve } = promised();
+test('responses that are ready in the same tick are all sent, even if a client is gone', async () => {
+  const { promise: allArrived, resolve } = promised();
   const { promise: released, resolve: release } = promised();
   let requests = 0;
   const port = await serve(async ({ path }) => {
@@ -379,7 +379,7 @@ test('answers that are ready in one turn all go out, whoever of the others has g
   const gone = await open(port);
   gone.write('GET /gone HTTP/1.1\r\nhost: x\r\n\r\n');
   const others = ['/a', '/b'].map((path) => fetch(`http://127.0.0.1:${port}${path}`));
-  await asked;
+  await allArrived;
   gone.resetAndDestroy();
   release();
   expect(await Promise.all(others.map(async (response) => (await response).json()))).toEqual([
@@ -388,7 +388,7 @@ test('answers that are ready in one turn all go out, whoever of the others has g
   ]);
 });
 
-test('the signal aborts when the client goes away, and not when it has its answer', async () => {
+test('the signal aborts if the client goes away, but not after the response', async () => {
   const signals: AbortSignal[] = [];
   const began = promised();
   const port = await serve(({ path, signal }) => {
@@ -407,17 +407,17 @@ test('the signal aborts when the client goes away, and not when it has its answe
   expect(signals.map((signal) => signal.aborted)).toEqual([false, true]);
 });
 
-test('x-forwarded-for counts from a trusted proxy only', async () => {
+test('x-forwarded-for is trusted from a trusted proxy only', async () => {
   const handle = ({ address }: HttpRequest) => json({ address });
   const headers = { 'x-forwarded-for': '203.0.113.7, 198.51.100.1' };
-  const ask = async (port: number) =>
+  const call = async (port: number) =>
     (await fetch(`http://127.0.0.1:${port}/`, { headers })).json();
-  expect(await ask(await serve(handle))).toEqual({ address: '127.0.0.1' });
-  expect(await ask(await serve(handle, ['127.0.0.0/8']))).toEqual({ address: '198.51.100.1' });
+  expect(await call(await serve(handle))).toEqual({ address: '127.0.0.1' });
+  expect(await call(await serve(handle, ['127.0.0.0/8']))).toEqual({ address: '198.51.100.1' });
 });
 
-describe('draining', () => {
-  test('finishes what runs, says so on the connection, and accepts nothing new', async () => {
+describe('a drain', () => {
+  test('answers running requests with `connection: close`, and accepts no new connections', async () => {
     const [began, finish] = [promised(), promised()];
     const port = await serve(async () => {
       began.resolve();
@@ -430,26 +430,26 @@ describe('draining', () => {
     const drained = servers[0]?.drain();
     await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow();
     finish.resolve();
-    const answer = await heard(socket, '}');
+    const answer = await receiveUntil(socket, '}');
     expect(answer).toContain('{"finished":true}');
     expect(answer).toContain('connection: close');
     await drained;
   });
 
-  test('waits for no connection on which nothing is asked, but answers what is on its way', async () => {
+  test('does not wait for unused connections, but answers a request that is on its way', async () => {
     const port = await serve(() => json({ finished: true }));
     await open(port);
     const [begun, used] = [await open(port), await open(port)];
     begun.write('GET / HTTP/1.1\r\n');
     used.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
-    await heard(used, '}');
+    await receiveUntil(used, '}');
     const drained = servers[0]?.drain();
     begun.write('host: x\r\n\r\n');
-    expect(await heard(begun, '}')).toContain('{"finished":true}');
+    expect(await receiveUntil(begun, '}')).toContain('{"finished":true}');
     await drained;
   });
 
-  // Below the 10 seconds after which a draining waits no longer.
+  // Less than the 10 seconds that a drain lasts at most.
   const SOON_MS = 5_000;
   const LARGE = { finished: true, filling: 'x'.repeat(16 * 1024 * 1024) };
 
@@ -457,14 +457,14 @@ describe('draining', () => {
     ['small', { finished: true }],
     ['large', LARGE],
   ])(
-    'begun while a %s answer is ready to be written writes all of it and ends its connection',
+    'that begins when a %s response is about to be written sends all of it and ends its connection',
     async (_, body) => {
       let drained: Promise<void> | undefined;
       const drain = () => {
         drained = servers[0]?.drain();
       };
       const port = await serve(() => {
-        // After all that follows from the handler, and before the turn ends.
+        // After everything that follows from the handler, and before the tick ends.
         queueMicrotask(() => process.nextTick(drain));
         return json(body);
       });
@@ -483,7 +483,7 @@ describe('draining', () => {
   );
 
   test(
-    'ends a connection whose answer had begun',
+    'ends a connection whose response had begun',
     async () => {
       const finish = promised();
       const port = await serve(() => ({
@@ -496,7 +496,7 @@ describe('draining', () => {
       }));
       const socket = await open(port);
       socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
-      await heard(socket, 'first');
+      await receiveUntil(socket, 'first');
       const drained = servers[0]?.drain();
       finish.resolve();
       await drained;
@@ -505,7 +505,7 @@ describe('draining', () => {
   );
 });
 
-test('a port that is taken is said so', async () => {
+test('rejects if the port is taken', async () => {
   const port = await serve(() => json({}));
   await expect(
     serveHttp({ port, host: '127.0.0.1', handle: () => json({}), trustedProxies: [], log }),
@@ -536,8 +536,8 @@ async function open(port: number): Promise<Socket> {
   return socket;
 }
 
-/** Everything the server says until it closes the connection. */
-async function talk(port: number, sent: string): Promise<string> {
+/** Sends text and returns everything that the server sends until it closes the connection. */
+async function exchange(port: number, sent: string): Promise<string> {
   const socket = await open(port);
   let answer = '';
   socket.on('data', (text) => {
@@ -548,8 +548,8 @@ async function talk(port: number, sent: string): Promise<string> {
   return answer;
 }
 
-/** What the server says until it has said this. */
-async function heard(socket: Socket, until: string): Promise<string> {
+/** Everything that the server sends, up to the text `until`. */
+async function receiveUntil(socket: Socket, until: string): Promise<string> {
   let answer = '';
   while (!answer.includes(until))
     answer += await new Promise<string>((resolve) =>
@@ -562,11 +562,11 @@ function bodyOf(answer: string): unknown {
   return JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4));
 }
 
-/** A promise that is kept from outside. */
+/** A promise and the function that resolves it. */
 function promised<T = void>(): { promise: Promise<T>; resolve: (value: T) => void } {
   let resolve: (value: T) => void = () => {};
-  const promise = new Promise<T>((kept) => {
-    resolve = kept;
+  const promise = new Promise<T>((settle) => {
+    resolve = settle;
   });
   return { promise, resolve };
 }

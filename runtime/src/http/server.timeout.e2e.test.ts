@@ -1,9 +1,9 @@
-// Clients that take their time.
+// Clients that are too slow.
 import { connect } from 'node:net';
 import { createLog } from '../observe/log.ts';
 import { serveHttp } from './server.ts';
 
-test('408 as JSON with a request id when the headers take too long', async () => {
+test('408 as JSON with a request ID if the headers take too long', async () => {
   const handle = () => ({ status: 200, headers: {}, body: '' });
   const server = await serveHttp({
     port: 0,

