@@ -1,11 +1,11 @@
 // The public list of this package: what the gateway, the subgraphs and the main files share.
 
-export { type Environment, refuseForeignStore } from './environment.ts';
-export { ApiError, ERRORS, type ErrorCode, type ErrorRow, fail, isErrorCode } from './errors.ts';
+export type { Environment } from './environment.ts';
+export { ApiError, ERRORS, type ErrorCode, fail, isErrorCode } from './errors.ts';
 export { afterPoll, pollDone } from './eventloop/afterpoll.ts';
 export { batchLoad } from './eventloop/batchload.ts';
-export { HEADERS, type HeaderRow } from './http/headers.ts';
-export { errorBody, errorReply, type HttpReply } from './http/reply.ts';
+export { HEADERS } from './http/headers.ts';
+export { errorReply, type HttpReply } from './http/reply.ts';
 export type { HttpRequest } from './http/request.ts';
 export { type HttpServer, serveHttp } from './http/server.ts';
 export {
@@ -24,17 +24,13 @@ export { createLog, LOG_FIELDS, type Log, type LogFields } from './observe/log.t
 export {
   createMetrics,
   METRICS,
-  type MetricRow,
   type Metrics,
-  type MetricsData,
-  mergeMetrics,
 } from './observe/metrics.ts';
-export { type Admin, serveAdmin } from './process/admin.ts';
-export { type Lifecycle, runProcess } from './process/lifecycle.ts';
+export type { Lifecycle } from './process/lifecycle.ts';
 export { openPorts } from './process/ports.ts';
 export { runWorkers } from './process/workers.ts';
 export { readEnv, readSettings } from './settings/settings.ts';
-export { type ProcessName, SETTINGS, type SettingRow, type Settings } from './settings/table.ts';
+export { type ProcessName, SETTINGS, type Settings } from './settings/table.ts';
 export { openLmdb } from './store/lmdb.ts';
 export {
   DUPLICATE_KEY,
@@ -45,21 +41,12 @@ export {
   WRITE_CONFLICT,
 } from './store/mongo.ts';
 export { createHttpTransport } from './subgraph/client.ts';
-export {
-  createExecutor,
-  createInProcessTransport,
-  type Execute,
-  unavailable,
-} from './subgraph/executor.ts';
+export { createExecutor, type Execute } from './subgraph/executor.ts';
+export { createInProcessTransport } from './subgraph/inprocess.ts';
 export type { CompleteResolvers } from './subgraph/resolvers.ts';
 export { expandedSelections } from './subgraph/selections.ts';
 export { serveSubgraph } from './subgraph/server.ts';
-export {
-  createSigner,
-  createVerifier,
-  type SignedParts,
-  type Verifier,
-} from './subgraph/signature.ts';
+export { createSigner } from './subgraph/signature.ts';
 export type {
   Scope,
   Subgraph,
@@ -68,6 +55,6 @@ export type {
   SubgraphReply,
   SubgraphRequest,
   Transport,
-} from './subgraph/subgraph.ts';
-export { decodeReply, encodeRequests, WIRE } from './subgraph/wire.ts';
+} from './subgraph/types.ts';
+export { encodeRequests, WIRE } from './subgraph/wire.ts';
 export { withTimeout } from './timeout.ts';

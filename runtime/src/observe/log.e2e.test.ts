@@ -1,11 +1,13 @@
-// What a log line holds and what it must never hold, seen from outside the process that writes it.
-import { spawnSync } from 'node:child_process';
+// What a log line holds and what it must never hold, seen from outside the process.
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { describeError } from './log.ts';
 
 const LOG = resolve(import.meta.dirname, 'log.ts');
 
-test('lines are JSON with the level as a word, and are all there after the process ends', () => {
+test('lines are JSON with the level as a word, and all are written when the process exits', () => {
   const lines = run(
     "for (let i = 0; i < 1000; i++) log.info({ count: i, code: undefined }, 'counted');",
   );
@@ -25,7 +27,7 @@ test('lines below the level are left out', () => {
   ]);
 });
 
-test('lines are there after a crash', () => {
+test('lines are written when the process crashes', () => {
   expect(
     run("log.info({}, 'before'); setTimeout(() => { throw new Error('crash'); });").map(
       (line) => line.msg,
@@ -33,7 +35,7 @@ test('lines are there after a crash', () => {
   ).toEqual(['before']);
 });
 
-test('lines appear within about a second without being asked for', () => {
+test('lines are written within about a second without a flush', () => {
   expect(
     run(
       "log.info({}, 'buffered'); setTimeout(() => process.kill(process.pid, 'SIGKILL'), 2500);",
@@ -41,7 +43,7 @@ test('lines appear within about a second without being asked for', () => {
   ).toEqual(['buffered']);
 });
 
-test('a process ends when asked to, also where nobody reads what it writes any more', () => {
+test('a process whose reader is gone still ends when asked to', () => {
   const script = `import { createLog } from ${JSON.stringify(LOG)}; const log = createLog('info'); setInterval(() => log.info({}, 'x'.repeat(9000)), 5);
     process.on('SIGTERM', () => { log.info({}, 'stopping'); log.flush(); process.exit(7); }); setTimeout(() => process.kill(process.pid, 'SIGTERM'), 300);`;
   const command = `{ "${process.execPath}" --import tsx --input-type=module -e "$SCRIPT"; echo $? >&2; } | head -c 1 >/dev/null`;
@@ -53,6 +55,15 @@ test('a process ends when asked to, also where nobody reads what it writes any m
   expect(stderr.trim().split('\n').at(-1)).toBe('7');
 });
 
+test('a process whose reader does not read drops lines, and still ends when asked to', async () => {
+  const script = `import { createLog } from ${JSON.stringify(LOG)}; const log = createLog('info');
+    for (let i = 0; i < 20_000; i++) log.info({ count: i }, 'x'.repeat(2000)); log.flush(); process.exit(7);`;
+  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script]);
+  const [code] = await once(child, 'exit');
+  expect(code).toBe(7);
+  expect((await text(child.stdout)).length).toBeLessThan(20_000 * 1000);
+});
+
 test('a silent log writes nothing', () => {
   expect(run("log.fatal({}, 'hidden'); log.flush();", 'silent')).toEqual([]);
 });
@@ -61,13 +72,13 @@ test('an error is logged without its message, which may quote a member', () => {
   const error = new Error('dup key: { address: "ann@example.com" }\n    at ann@example.com', {
     cause: new TypeError('ann@example.com'),
   });
-  const shown = describeError(Object.assign(error, { code: 11000 }));
-  expect(JSON.stringify(shown)).not.toContain('ann@example.com');
-  expect(shown).toMatchObject({ type: 'Error', code: 11000, cause: { type: 'TypeError' } });
-  expect(JSON.stringify(shown)).toContain('log.e2e.test.ts');
+  const described = describeError(Object.assign(error, { code: 11000 }));
+  expect(JSON.stringify(described)).not.toContain('ann@example.com');
+  expect(described).toMatchObject({ type: 'Error', code: 11000, cause: { type: 'TypeError' } });
+  expect(JSON.stringify(described)).toContain('log.e2e.test.ts');
 });
 
-test('what is thrown without being an error is not shown at all', () => {
+test('a thrown value that is not an error is not logged', () => {
   expect(describeError('ann@example.com')).toEqual({ type: 'string' });
 });
 

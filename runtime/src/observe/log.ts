@@ -1,8 +1,8 @@
-// The log: JSON lines on stdout, with fields of one list, none of which may hold an address, a name, a key, a token or a variable.
+// The log: JSON lines on stdout, whose fields come from one list and hold nothing personal.
 import { types } from 'node:util';
 import pino from 'pino';
 import type { Settings } from '../settings/table.ts';
-import { createOutput } from './log.output.ts';
+import { createOutput } from './output.ts';
 
 /**
  * Every field that a line may have. A new one must never hold an address, a name, a key, a token
@@ -29,7 +29,10 @@ export const LOG_FIELDS = {
   count: 'How many.',
 } as const;
 
-/** `err` is logged as its class, code and stack frames; its message is left out because drivers quote data in theirs. */
+/**
+ * `err` is logged as its class, code and stack frames. Its message is left out, since drivers quote
+ * data in theirs.
+ */
 export type LogFields = Partial<
   Record<keyof typeof LOG_FIELDS, string | number | boolean | undefined>
 > & { err?: unknown };
@@ -42,11 +45,14 @@ export type Log = {
   warn: Write;
   error: Write;
   fatal: Write;
-  /** Writes out what is buffered, before it returns. */
+  /** Writes what is buffered before it returns. */
   flush(): void;
 };
 
-/** A log of one level. Lines are buffered for at most a second, and written out when the process ends or something fatal is logged. */
+/**
+ * Logs lines of `level` and above. Lines are buffered for at most a second, and written at once
+ * when the process exits or logs something fatal.
+ */
 export function createLog(level: Settings['logLevel']): Log {
   if (level === 'silent')
     return {
@@ -80,12 +86,12 @@ export function createLog(level: Settings['logLevel']): Log {
   };
 }
 
-// Callers choose their request ids, and some paste the wrong thing.
+// Callers choose their request IDs, and some paste a secret.
 function withoutSecret(requestId: string): string {
   return /^(pk_|ml_|ec_|eu_|eyJ)/.test(requestId) ? 'withheld' : requestId;
 }
 
-/** An error as a line shows it: no message, neither its own nor in its stack. */
+/** An error as it is logged: without its message, which is also cut out of its stack. */
 export function describeError(error: unknown): object {
   if (!types.isNativeError(error) && !(error instanceof Error)) return { type: typeof error };
   const { name, message, stack = '', code, cause } = error as Error & { code?: unknown };

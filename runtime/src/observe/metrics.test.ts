@@ -1,5 +1,6 @@
-// What /metrics says after something was observed.
-import { createMetrics, METRICS, mergeMetrics, sumOfEnded } from './metrics.ts';
+// What /metrics contains after observations.
+import { mergeMetrics, sumOfEnded } from './aggregate.ts';
+import { createMetrics, METRICS } from './metrics.ts';
 
 test('every metric of the table is exposed with its labels after one observation', async () => {
   const metrics = createMetrics();
@@ -36,7 +37,7 @@ test('every metric of the table is exposed with its labels after one observation
   expect(text).toContain('nodejs_eventloop_lag_seconds');
 });
 
-test('two registries know nothing of each other', async () => {
+test('two registries share nothing', async () => {
   const [one, other] = [createMetrics(), createMetrics()];
   one.keyCache('hit');
   expect(await other.text()).not.toContain('outcome="hit"');
@@ -55,7 +56,7 @@ test('the metrics of several processes add up', async () => {
   );
 });
 
-test('what only grows is kept of processes that ended, gauges are not', async () => {
+test('counters and histograms of processes that ended are kept, gauges are not', async () => {
   const metrics = createMetrics();
   metrics.request(200, 'OK', 1);
   metrics.keyCache('hit');

@@ -1,13 +1,7 @@
-// Every metric this project exposes, one row each, and the registry that holds them.
-import {
-  AggregatorRegistry,
-  Counter,
-  collectDefaultMetrics,
-  type MetricObjectWithValues,
-  type MetricValue,
-  Registry,
-} from 'prom-client';
-import { createHistogram } from './metrics.histogram.ts';
+// Every metric that this project exposes, one row each, and the registry that holds them.
+import { Counter, collectDefaultMetrics, Registry } from 'prom-client';
+import type { MetricsData } from './aggregate.ts';
+import { createHistogram } from './histogram.ts';
 
 export type MetricRow = {
   name: string;
@@ -16,32 +10,35 @@ export type MetricRow = {
   meaning: string;
 };
 
-/** Beside these, prom-client's own of the process: `process_*` and `nodejs_*`, the event loop's delay among them. */
+/**
+ * `/metrics` also has prom-client's metrics of the process, `process_*` and `nodejs_*`, which
+ * include the event loop's delay.
+ */
 export const METRICS = {
   request: {
     name: 'loyalty_request_duration_seconds',
     type: 'histogram',
     labels: ['status', 'code'],
-    meaning: 'Answers to clients, by HTTP status and first error code, `OK` where there is none.',
+    meaning: 'Responses to clients, by HTTP status and first error code, or `OK` without an error.',
   },
   subgraphCall: {
     name: 'loyalty_subgraph_duration_seconds',
     type: 'histogram',
     labels: ['subgraph', 'outcome'],
-    meaning: 'Operations asked of a subgraph: `ok`, `error`, `timeout` or `unreachable`.',
+    meaning: 'Operations sent to a subgraph: `ok`, `error`, `timeout` or `unreachable`.',
   },
   limit: {
     name: 'loyalty_limit_total',
     type: 'counter',
     labels: ['policy', 'outcome'],
     meaning:
-      'Verdicts about budgets: `taken`, `refused`, or `insurance` where the process decided alone because what counts for all was away.',
+      'Budget decisions: `taken`, `refused`, or `insurance` if the shared counters were unavailable and the process decided alone.',
   },
   keyCache: {
     name: 'loyalty_key_cache_total',
     type: 'counter',
     labels: ['outcome'],
-    meaning: 'Look-ups of keys: `hit`, `miss`, or `stale` where the key store was away.',
+    meaning: 'Look-ups of keys: `hit`, `miss`, or `stale` if the key store was unavailable.',
   },
   documentCache: {
     name: 'loyalty_document_cache_total',
@@ -54,15 +51,18 @@ export const METRICS = {
     type: 'counter',
     labels: ['letter', 'outcome'],
     meaning:
-      'Mail that was asked for: `sent`, `dropped` where nobody was to be written to or a limit was reached, `retried` or `failed`.',
+      'Requested mail: `sent`, `dropped` if there was no recipient or a limit was reached, `retried` or `failed`.',
   },
 } as const satisfies Record<string, MetricRow>;
 
-/** Observing costs a fraction of a microsecond. Label values come from lists in the code, never from a request. */
+/**
+ * An observation takes a fraction of a microsecond. Label values come from lists in the code, never
+ * from a request.
+ */
 export type Metrics = {
-  /** An answer to a client: its HTTP status, and its first error code or `OK`. */
+  /** A response to a client: its HTTP status, and its first error code or `OK`. */
   request(status: number, code: string, durationMs: number): void;
-  /** An operation asked of a subgraph. `timeout` is one that passed its deadline. */
+  /** An operation sent to a subgraph. `timeout` means that it missed its deadline. */
   subgraphCall(
     subgraph: string,
     outcome: 'ok' | 'error' | 'timeout' | 'unreachable',
@@ -77,18 +77,16 @@ export type Metrics = {
   ): void;
   /** The text of `/metrics`. */
   text(): Promise<string>;
-  /** As data that survives JSON, for mergeMetrics. */
+  /** The metrics as data, for mergeMetrics. */
   data(): Promise<MetricsData>;
 };
 
-export type MetricsData = MetricObjectWithValues<MetricValue<string>>[];
-
-/** A registry of its own, with the process's default metrics. */
+/** Metrics in a registry of their own, with the process's default metrics. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const request = children(createHistogram(METRICS.request, registry));
-  const subgraphCall = children(createHistogram(METRICS.subgraphCall, registry));
+  const request = cacheChildren(createHistogram(METRICS.request, registry));
+  const subgraphCall = cacheChildren(createHistogram(METRICS.subgraphCall, registry));
   const limit = counter(METRICS.limit, registry);
   const keyCache = counter(METRICS.keyCache, registry);
   const documentCache = counter(METRICS.documentCache, registry);
@@ -106,29 +104,17 @@ export function createMetrics(): Metrics {
   };
 }
 
-/** The text of `/metrics` for several processes that share a port. */
-export function mergeMetrics(processes: MetricsData[]): Promise<string> {
-  return AggregatorRegistry.aggregate(processes).metrics();
-}
-
-/** What processes that ended leave to their sum: all that only ever grows. A gauge ends with its process. */
-export async function sumOfEnded(processes: MetricsData[]): Promise<MetricsData> {
-  const sum: MetricsData = await AggregatorRegistry.aggregate(processes).getMetricsAsJSON();
-  // Prom-client's type is an enum of numbers; what it holds is the word.
-  return sum.filter(({ type }) => String(type) !== 'gauge');
-}
-
 function counter(
   { name, meaning, labels }: MetricRow,
   registry: Registry,
 ): (first: string, second?: string) => { inc(): void } {
   const metric = new Counter({ name, help: meaning, labelNames: labels, registers: [registry] });
-  return children((...values) => metric.labels(...values));
+  return cacheChildren((...values) => metric.labels(...values));
 }
 
-/** Keeps what `make` makes for one or two label values: making it costs more than using it. */
-function children<Child>(
-  make: (...values: string[]) => Child,
+/** Caches a metric's children by one or two label values: creating one costs more than using it. */
+function cacheChildren<Child>(
+  create: (...values: string[]) => Child,
 ): (first: string | number, second?: string) => Child {
   const known = new Map<string | number, Map<string | undefined, Child>>();
   return (first, second) => {
@@ -139,7 +125,7 @@ function children<Child>(
     }
     let child = row.get(second);
     if (child === undefined) {
-      child = second === undefined ? make(String(first)) : make(String(first), second);
+      child = second === undefined ? create(String(first)) : create(String(first), second);
       row.set(second, child);
     }
     return child;

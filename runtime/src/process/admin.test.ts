@@ -1,5 +1,4 @@
-// Health and metrics as a load balancer and a scraper see them.
-
+// Health and metrics, as a load balancer and a scraper see them.
 import { EventEmitter, once } from 'node:events';
 import { withFakeTimeouts } from '../../../test/support/clock.ts';
 import { createLog } from '../observe/log.ts';
@@ -10,7 +9,7 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((admin) => admin.close()));
 });
 
-test('/livez answers while the process does, ready or not', async () => {
+test('/livez answers 200 while the process runs, ready or not', async () => {
   expect(
     await status('/livez', {
       ready: () => Promise.reject(new Error('down')),
@@ -19,11 +18,11 @@ test('/livez answers while the process does, ready or not', async () => {
   ).toBe(200);
 });
 
-test('/readyz answers 200 when everything it leans on does', async () => {
+test('/readyz answers 200 if its dependencies are ready', async () => {
   expect(await status('/readyz', {})).toBe(200);
 });
 
-test('/readyz answers 503 when something does not, throws, or takes too long', async () => {
+test('/readyz answers 503 if a dependency is not ready, throws or takes too long', async () => {
   expect(await status('/readyz', { ready: () => Promise.reject(new Error('down')) })).toBe(503);
   const thrown = () => {
     throw new Error('down');
@@ -38,12 +37,12 @@ test('/readyz answers 503 when something does not, throws, or takes too long', a
   });
 });
 
-test('/readyz answers 503 during the draining', async () => {
+test('/readyz answers 503 during a drain', async () => {
   expect(await status('/readyz', { draining: () => true })).toBe(503);
 });
 
-test('/metrics answers with the text of the metrics', async () => {
-  const response = await ask('/metrics', {});
+test('/metrics answers with the metrics in text format', async () => {
+  const response = await call('/metrics', {});
   expect([response.status, await response.text(), response.headers.get('content-type')]).toEqual([
     200,
     'a 1\n',
@@ -51,14 +50,14 @@ test('/metrics answers with the text of the metrics', async () => {
   ]);
 });
 
-test('404 on other paths and 405 on other methods', async () => {
+test('404 for other paths and 405 for other methods', async () => {
   expect(await status('/graphql', {})).toBe(404);
   expect(await status('/livez', {}, 'POST')).toBe(405);
 });
 
 type Parts = { ready?: () => Promise<void>; draining?: () => boolean };
 
-async function ask(
+async function call(
   path: string,
   { ready = async () => {}, draining = () => false }: Parts,
   method = 'GET',
@@ -76,5 +75,5 @@ async function ask(
 }
 
 async function status(path: string, parts: Parts, method?: string): Promise<number> {
-  return (await ask(path, parts, method)).status;
+  return (await call(path, parts, method)).status;
 }

@@ -1,18 +1,22 @@
-// The admin server: health and metrics, on a port of their own.
+// The admin server: health and metrics on a port of their own.
 import { HEADERS } from '../http/headers.ts';
 import { errorReply, type HttpReply } from '../http/reply.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { serveHttp } from '../http/server.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
+import { withTimeout } from '../timeout.ts';
 
 export type Admin = { port: number; close(): Promise<void> };
 
 const READY_MS = 2_000;
+const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 /**
- * `/livez` answers 200 while the process does. `/readyz` answers 200 when `ready` resolves within 2 seconds and nothing is draining, 503 otherwise.
- * `/metrics` answers in Prometheus' text format. Open it first and close it last, so that it answers during the draining. Rejects where the port is taken.
+ * Serves `/livez`, which answers 200 while the process runs; `/readyz`, which answers 200 if
+ * `ready` resolves within 2 seconds and nothing drains, and 503 otherwise; and `/metrics` in
+ * Prometheus' text format. Open it first and close it last, so that it answers during a drain.
+ * Rejects if the port is taken.
  */
 export async function serveAdmin(options: {
   port: number;
@@ -24,39 +28,28 @@ export async function serveAdmin(options: {
 }): Promise<Admin> {
   const { port, host, ready, draining, metrics, log } = options;
 
-  async function handle(request: HttpRequest): Promise<HttpReply> {
-    if (!['/livez', '/readyz', '/metrics'].includes(request.path))
-      return errorReply('NOT_FOUND', request.requestId);
-    if (request.method !== 'GET' && request.method !== 'HEAD')
-      return errorReply('METHOD_NOT_ALLOWED', request.requestId, {
-        [HEADERS.allow.name]: 'GET, HEAD',
-      });
-    if (request.path === '/metrics')
-      return {
-        status: 200,
-        headers: { [HEADERS.contentType.name]: 'text/plain; version=0.0.4; charset=utf-8' },
-        body: await metrics.text(),
-      };
-    const status =
-      request.path === '/livez' || (!draining() && (await resolves(ready))) ? 200 : 503;
-    return { status, headers: {}, body: JSON.stringify({ ok: status === 200 }) };
+  async function handle({ path, method, requestId }: HttpRequest): Promise<HttpReply> {
+    if (!['/livez', '/readyz', '/metrics'].includes(path))
+      return errorReply('NOT_FOUND', requestId);
+    if (method !== 'GET' && method !== 'HEAD')
+      return errorReply('METHOD_NOT_ALLOWED', requestId, { [HEADERS.allow.name]: 'GET, HEAD' });
+    if (path === '/metrics') {
+      const headers = { [HEADERS.contentType.name]: METRICS_TYPE };
+      return { status: 200, headers, body: await metrics.text() };
+    }
+    const ok = path === '/livez' || (!draining() && (await resolvesInTime(ready)));
+    return { status: ok ? 200 : 503, headers: {}, body: JSON.stringify({ ok }) };
   }
 
   const server = await serveHttp({ port, host, handle, trustedProxies: [], log });
   return { port: server.port, close: server.close };
 }
 
-/** Whether it resolves in time; one that comes too late is let go. */
-async function resolves(ready: () => Promise<void>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, READY_MS, false);
-  });
+async function resolvesInTime(ready: () => Promise<void>): Promise<boolean> {
   try {
-    return await Promise.race([ready().then(() => true), late]);
+    await withTimeout(ready(), READY_MS, () => new Error('not ready in time'));
+    return true;
   } catch {
     return false;
-  } finally {
-    clearTimeout(timer);
   }
 }

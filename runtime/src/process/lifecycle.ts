@@ -1,99 +1,121 @@
-// A process from start to end: what was opened is closed in reverse order, on a signal or when the start fails.
+// Runs a process from start to stop, and closes what it opened in reverse order.
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 
 export type Lifecycle = {
-  /** Notes what was opened and how it is closed. The name is for the log. */
+  /** Registers how to close something that was opened. The name is for the log. */
   opened(name: string, close: () => Promise<unknown>): void;
   /** True from the first signal on. */
   draining(): boolean;
-  /** Set where this process is one of several that share a port; see workers.ts. */
-  worker?: WorkerSeat;
+  /** Set if this process is one of several that share a port; see workers.ts. */
+  worker?: WorkerLink;
 };
 
-/** What a worker owes its primary, which has the admin port and says where they listen. */
-export type WorkerSeat = {
-  /** Whether it is the one that starts before the others. */
+/** A worker's side of the connection to its primary, which owns the admin port. */
+export type WorkerLink = {
+  /** Whether this worker starts before the others. */
   first: boolean;
-  /** What the primary may ask for from now on. */
+  /** Lets the primary query readiness and metrics from now on. */
   serve(parts: { ready: () => Promise<void>; metrics: Pick<Metrics, 'data'> }): void;
-  /** Tells the primary that it accepts requests. */
+  /** Reports to the primary that this worker accepts requests. */
   listening(port: number): void;
 };
 
 const CLOSING_MS = 25_000;
-// What a terminal or a supervisor sends to the whole group, npm passes on once more.
+// npm passes on a signal that a terminal or a supervisor has already sent to the whole group.
 const REPEAT_MS = 300;
 
 /**
- * Runs `start`, then waits for SIGTERM or SIGINT: `draining` turns true, everything opened is closed in reverse order within 25 seconds, exit code 0.
- * A second signal ends the process at once, unless it is the same one within 0.3 seconds. Where the start fails, what it opened is closed, the error's
- * message goes to stderr and the exit code is 1; an error that nobody caught is logged and ends the process with 1 as well.
- * `obey` is given what begins the closing; the two signals do unless told.
+ * Runs `start`, then waits for SIGTERM or SIGINT. At the signal `draining` turns true, everything
+ * that was opened is closed in reverse order within 25 seconds, and the process exits with 0. A
+ * second signal ends it at once, unless it is the same one within 0.3 seconds.
+ *
+ * If the start fails, what it opened is closed, the error's message goes to stderr, and the exit
+ * code is 1. An uncaught error is logged and ends the process with 1, too.
+ *
+ * `onStop` receives the function that begins to stop the process; by default, signals call it.
  */
 export async function runProcess(
   log: Log,
   start: (lifecycle: Lifecycle) => Promise<void>,
-  obey: (stop: (reason: string) => void) => void = obeySignals,
+  onStop: (stop: (reason: string) => void) => void = onSignals,
 ): Promise<void> {
-  const opened: { name: string; close: () => Promise<unknown> }[] = [];
+  const resources = new Resources(log);
   let draining = false;
 
-  const end = (code: number): never => {
+  const exit = (code: number): never => {
     log.flush();
     process.exit(code);
   };
   const crash = (err: unknown) => {
     log.fatal({ err }, 'nobody caught this');
-    end(1);
+    exit(1);
   };
-  const stop = async (reason: string) => {
-    if (draining) end(1);
-    draining = true;
-    log.info({ reason }, 'stopping');
-    end((await closeAll()) ? 0 : 1);
-  };
-
-  /** False where something could not be closed in time. */
-  async function closeAll(): Promise<boolean> {
-    let clean = true;
+  const close = async () => {
     const deadline = setTimeout(() => {
       log.error({ reason: 'closing took too long' }, 'stopped');
-      end(1);
+      exit(1);
     }, CLOSING_MS);
-    for (let last = opened.pop(); last !== undefined; last = opened.pop()) {
-      await last.close().catch((err: unknown) => {
-        clean = false;
-        log.error({ err, reason: last?.name }, 'closing failed');
-      });
-    }
+    const clean = await resources.close();
     clearTimeout(deadline);
     return clean;
-  }
+  };
 
   process.on('uncaughtException', crash).on('unhandledRejection', crash);
-  obey(stop);
+  onStop(async (reason) => {
+    if (draining) exit(1);
+    draining = true;
+    log.info({ reason }, 'stopping');
+    exit((await close()) ? 0 : 1);
+  });
   try {
     await start({
-      opened: (name, close) => void opened.push({ name, close }),
+      opened: (name, closeIt) => resources.add(name, closeIt),
       draining: () => draining,
     });
   } catch (error) {
-    // A signal during the start has begun the closing already, and made the start fail perhaps.
+    // A signal during the start is already closing everything, which may have failed the start.
     if (draining) return;
     draining = true;
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    await closeAll();
-    end(1);
+    await close();
+    exit(1);
   }
 }
 
-function obeySignals(stop: (signal: string) => void): void {
+/** What a process has opened. */
+class Resources {
+  private readonly log: Log;
+  private readonly opened: { name: string; close: () => Promise<unknown> }[] = [];
+
+  constructor(log: Log) {
+    this.log = log;
+  }
+
+  add(name: string, close: () => Promise<unknown>): void {
+    this.opened.push({ name, close });
+  }
+
+  /** Closes everything in reverse order. Returns false if something could not be closed. */
+  async close(): Promise<boolean> {
+    let clean = true;
+    for (let last = this.opened.pop(); last !== undefined; last = this.opened.pop()) {
+      const { name, close } = last;
+      await close().catch((err: unknown) => {
+        clean = false;
+        this.log.error({ err, reason: name }, 'closing failed');
+      });
+    }
+    return clean;
+  }
+}
+
+function onSignals(stop: (signal: string) => void): void {
   let last = { signal: '', at: 0 };
-  const obey = (signal: string) => {
+  const receive = (signal: string) => {
     const repeated = signal === last.signal && performance.now() - last.at < REPEAT_MS;
     last = { signal, at: performance.now() };
     if (!repeated) stop(signal);
   };
-  process.on('SIGTERM', obey).on('SIGINT', obey);
+  process.on('SIGTERM', receive).on('SIGINT', receive);
 }

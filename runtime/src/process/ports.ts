@@ -1,5 +1,4 @@
-// The ports of a process: health and metrics on one of its own, clients on the other.
-
+// The ports of a process: one for clients, one for health and metrics.
 import type { HttpServer } from '../http/server.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
@@ -8,8 +7,9 @@ import { serveAdmin } from './admin.ts';
 import type { Lifecycle } from './lifecycle.ts';
 
 /**
- * Opens the admin port, then what `listen` opens, and says in the log where they are. The lifecycle closes them, the port for clients first.
- * In a worker the primary has the admin port and writes the line: `adminPort` is 0. Rejects where a port is taken.
+ * Opens the admin port, then the port for clients with `listen`, and logs both. The lifecycle
+ * closes them, the port for clients first. In a worker, the primary has the admin port and writes
+ * the line: `adminPort` is then 0. Rejects if a port is taken.
  */
 export async function openPorts(options: {
   settings: Pick<Settings, 'host' | 'adminPort' | 'environment'>;

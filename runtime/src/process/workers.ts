@@ -1,14 +1,15 @@
-// Several processes that share a port (WORKERS): each runs the same main file, and a primary keeps them running.
+// Runs a service in one process or, with WORKERS above 1, in several that share its port.
 import type { Worker } from 'node:cluster';
 import type { Log } from '../observe/log.ts';
 import type { Settings } from '../settings/table.ts';
-import { type Lifecycle, runProcess, type WorkerSeat } from './lifecycle.ts';
-import { isPrimaryQuery, type PrimaryQuery, type WorkerEvent } from './workers.messages.ts';
+import { type Lifecycle, runProcess, type WorkerLink } from './lifecycle.ts';
+import { isPrimaryQuery, type PrimaryQuery, type WorkerEvent } from './messages.ts';
 
 /**
- * Runs `start` as runProcess does: in this process, or, where the settings ask for several, in each of as many workers. The first of them has started
- * before the others begin. This process is their primary then: it has the admin port, replaces a worker that ends, and ends when it is told to,
- * after its workers. `shared` runs in the primary, before the first worker: what all workers share through it.
+ * Runs `start` as runProcess does: in this process or, if the settings ask for several workers, in
+ * each of them. The first worker has started before the others begin. This process is then their
+ * primary: it owns the admin port, replaces workers that end, and stops after them. `shared` runs
+ * in the primary before the first worker, and sets up what the workers share through it.
  */
 export async function runWorkers(options: {
   settings: Pick<Settings, 'workers' | 'host' | 'adminPort' | 'environment'>;
@@ -18,10 +19,10 @@ export async function runWorkers(options: {
 }): Promise<void> {
   const { settings, log, start } = options;
   if (settings.workers === 1) return runProcess(log, start);
-  // Loaded only here: node:cluster and the primary are nothing to a process that is alone.
+  // Imported here because a single process needs neither node:cluster nor the primary.
   const { default: cluster } = await import('node:cluster');
   if (cluster.worker) return runWorker(cluster.worker, log, start);
-  const { runPrimary } = await import('./workers.primary.ts');
+  const { runPrimary } = await import('./primary.ts');
   return runPrimary(options);
 }
 
@@ -31,42 +32,44 @@ async function runWorker(
   log: Log,
   start: (lifecycle: Lifecycle) => Promise<void>,
 ): Promise<void> {
-  let served: Parameters<WorkerSeat['serve']>[0] | undefined;
+  let served: Parameters<WorkerLink['serve']>[0] | undefined;
   let stopping = false;
-  const tell = (told: WorkerEvent) => void worker.send(told);
-  const seat: WorkerSeat = {
+  const send = (event: WorkerEvent) => void worker.send(event);
+  const link: WorkerLink = {
     first: worker.id === 1,
     serve: (parts) => {
       served = parts;
     },
-    listening: (port) => tell({ told: 'listening', port }),
+    listening: (port) => send({ event: 'listening', port }),
   };
 
-  async function answer({ ask, id }: PrimaryQuery): Promise<void> {
+  async function respond({ query, id }: PrimaryQuery): Promise<void> {
     if (served === undefined) return;
-    if (ask === 'metrics') return tell({ told: 'metrics', id, data: await served.metrics.data() });
-    if (stopping) return;
-    await served.ready();
-    tell({ told: 'ready', id });
+    if (query === 'metrics') {
+      send({ event: 'metrics', id, data: await served.metrics.data() });
+    } else if (!stopping) {
+      await served.ready();
+      send({ event: 'ready', id });
+    }
   }
 
-  function obey(stop: (reason: string) => void): void {
+  function onStop(stop: (reason: string) => void): void {
     const stopOnce = (reason: string) => {
       if (!stopping) stop(reason);
       stopping = true;
     };
     process.on('SIGTERM', stopOnce);
-    // From a terminal it reaches the whole group, and is the primary's to obey.
+    // A terminal sends SIGINT to the whole process group; only the primary acts on it.
     process.on('SIGINT', () => {});
     worker.on('disconnect', () => stopOnce('the primary is gone'));
-    // Without this Node would end the worker at that moment, with all the requests that it holds.
-    worker.exitedAfterDisconnect = true;
-    worker.on('error', () => {}); // A message that finds the primary gone.
-    worker.on('message', (message: unknown) => {
-      // No answer is one too: the primary takes the worker as not ready.
-      if (isPrimaryQuery(message)) answer(message).catch(() => {});
-    });
   }
 
-  await runProcess(log, (lifecycle) => start({ ...lifecycle, worker: seat }), obey);
+  // Otherwise Node would end the worker, with all its requests, as soon as the primary is gone.
+  worker.exitedAfterDisconnect = true;
+  worker.on('error', () => {}); // A message to a primary that is gone.
+  worker.on('message', (message: unknown) => {
+    // No response is a response too: the primary takes the worker for not ready.
+    if (isPrimaryQuery(message)) respond(message).catch(() => {});
+  });
+  await runProcess(log, (lifecycle) => start({ ...lifecycle, worker: link }), onStop);
 }
