@@ -1,4 +1,4 @@
-// A subgraph asked over HTTP: what arrives, and what becomes of each operation when something fails on the way.
+// The HTTP transport: what arrives, and what becomes of each operation if something fails.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buildSchema, type GraphQLFieldResolver } from 'graphql';
@@ -32,26 +32,26 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-describe('a subgraph by itself', () => {
-  test('answers the same as in process', async () => {
-    const { transport, subgraph } = await real();
+describe('a subgraph over HTTP', () => {
+  test('gives the same replies as in process', async () => {
+    const { transport, subgraph } = await serveThings();
     const inProcess = createInProcessTransport(subgraph, log);
-    for (const request of [
-      ask('{ scope }'),
-      ask('query($t:String!){ echo(text:$t) }', { t: 'ü🎈\n"' }),
-      ask('{ a:refused b:scope }'),
-      ask('{ broken }'),
-      ask('{ nothing }'),
-      ask('mutation { change }'),
-      ask('query A { scope } query B { echo(text:"b") }', undefined, 'B'),
+    for (const each of [
+      request('{ scope }'),
+      request('query($t:String!){ echo(text:$t) }', { t: 'ü🎈\n"' }),
+      request('{ a:refused b:scope }'),
+      request('{ broken }'),
+      request('{ nothing }'),
+      request('mutation { change }'),
+      request('query A { scope } query B { echo(text:"b") }', undefined, 'B'),
     ]) {
-      const local = JSON.parse(JSON.stringify(await inProcess.execute(request)));
-      expect(await transport.execute(request)).toEqual(local);
+      const local = JSON.parse(JSON.stringify(await inProcess.execute(each)));
+      expect(await transport.execute(each)).toEqual(local);
     }
   });
 
-  test('answers 200 operations of one turn each in its own scope, in few requests', async () => {
-    const { transport, seen } = await real();
+  test('answers 200 operations of one tick in their own scopes, in few requests', async () => {
+    const { transport, seen } = await serveThings();
     const scopes: Scope[] = Array.from({ length: 200 }, (_, n) =>
       n % 2 === 0
         ? { kind: 'partner', partnerId: `p${n}ü` }
@@ -60,7 +60,7 @@ describe('a subgraph by itself', () => {
     const replies = await Promise.all(
       scopes.map((scope, n) =>
         transport.execute({
-          ...ask(n % 3 === 0 ? '{ scope }' : '{ later scope }'),
+          ...request(n % 3 === 0 ? '{ scope }' : '{ later scope }'),
           scope,
           requestId: `r${n}`,
         }),
@@ -72,30 +72,30 @@ describe('a subgraph by itself', () => {
     expect(seen.requests).toBeLessThanOrEqual(10);
   });
 
-  test('answers a quick operation while a slow one of the same turn goes on', async () => {
-    const { transport, release } = await real();
-    const slow = transport.execute(ask('{ slow }'));
-    expect(await transport.execute(ask('{ scope }'))).toMatchObject({ data: {} });
+  test('answers a quick operation while a slow one of the same tick is running', async () => {
+    const { transport, release } = await serveThings();
+    const slow = transport.execute(request('{ slow }'));
+    expect(await transport.execute(request('{ scope }'))).toMatchObject({ data: {} });
     release();
     expect(await slow).toEqual({ data: { slow: 'released' } });
   });
 
-  test('is given up on for the one operation that passes its deadline', async () => {
-    const { transport } = await real({ deadlineMs: 150 });
+  test('is SERVICE_UNAVAILABLE only for the operation that misses its deadline', async () => {
+    const { transport } = await serveThings({ deadlineMs: 500 });
     const [never, quick] = await Promise.all([
-      transport.execute(ask('{ slow }')),
-      transport.execute(ask('{ later }')),
+      transport.execute(request('{ slow }')),
+      transport.execute(request('{ later }')),
     ]);
     expect(never).toEqual(UNAVAILABLE);
     expect(quick).toEqual({ data: { later: 'later' } });
-    expect(await transport.execute(ask('{ later }'))).toEqual({ data: { later: 'later' } });
+    expect(await transport.execute(request('{ later }'))).toEqual({ data: { later: 'later' } });
   });
 
-  test('keeps an error of one operation away from the others', async () => {
-    const { transport } = await real();
+  test('does not let the error of one operation affect the others', async () => {
+    const { transport } = await serveThings();
     const replies = await Promise.all(
       ['{ refused }', '{ scope }', '{ broken }', '{', '{ scope }'].map((query) =>
-        transport.execute(ask(query)),
+        transport.execute(request(query)),
       ),
     );
     expect(replies.map(codeOf)).toEqual([
@@ -107,40 +107,40 @@ describe('a subgraph by itself', () => {
     ]);
   });
 
-  test('is SERVICE_UNAVAILABLE to whoever has another secret', async () => {
-    const { transport } = await real({ secret: 'another secret of the tests' });
-    expect(await transport.execute(ask('{ scope }'))).toEqual(UNAVAILABLE);
+  test('is SERVICE_UNAVAILABLE if the secrets differ', async () => {
+    const { transport } = await serveThings({ secret: 'another secret of the tests' });
+    expect(await transport.execute(request('{ scope }'))).toEqual(UNAVAILABLE);
     await expect(transport.ready()).rejects.toThrow('not ready');
   });
 
-  test('is ready when its store is', async () => {
-    const { transport, subgraph } = await real();
+  test('is ready if its store is', async () => {
+    const { transport, subgraph } = await serveThings();
     await transport.ready();
     subgraph.ready = () => Promise.reject(new Error('down'));
     await expect(transport.ready()).rejects.toThrow('not ready');
   });
 
-  test('is SERVICE_UNAVAILABLE when nobody listens', async () => {
-    const { url } = await fake(() => {});
+  test('is SERVICE_UNAVAILABLE if nobody listens', async () => {
+    const { url } = await serveFake(() => {});
     await closing.pop()?.();
     const transport = connectTo(url);
-    expect(await transport.execute(ask('{ scope }'))).toEqual(UNAVAILABLE);
+    expect(await transport.execute(request('{ scope }'))).toEqual(UNAVAILABLE);
     await expect(transport.ready()).rejects.toThrow();
   });
 
-  test('is SERVICE_UNAVAILABLE after the transport was closed', async () => {
-    const { transport } = await real();
+  test('is SERVICE_UNAVAILABLE after the transport is closed', async () => {
+    const { transport } = await serveThings();
     await transport.close();
-    expect(await transport.execute(ask('{ scope }'))).toEqual(UNAVAILABLE);
+    expect(await transport.execute(request('{ scope }'))).toEqual(UNAVAILABLE);
   });
 });
 
 describe('a connection that ends', () => {
-  test('before any answer has its queries sent once more, and its mutations never', async () => {
-    const asked: string[][] = [];
-    const { transport } = await fake((operations, response) => {
-      asked.push(operations.map(({ query }) => query));
-      if (asked.length === 1) response.destroy();
+  test('before any answer has its queries sent again, but not its mutations', async () => {
+    const received: string[][] = [];
+    const { transport } = await serveFake((operations, response) => {
+      received.push(operations.map(({ query }) => query));
+      if (received.length === 1) response.destroy();
       else response.end(operations.map((_, i) => `{"i":${i},"data":{"again":true}}\n`).join(''));
     });
     const queries = [
@@ -150,8 +150,8 @@ describe('a connection that ends', () => {
       'query C { c } mutation D { d }',
       'fragment F on Query { f } mutation { change }',
     ];
-    const replies = await Promise.all(queries.map((query) => transport.execute(ask(query))));
-    expect(asked).toEqual([queries, ['{ a }', 'query B { b }']]);
+    const replies = await Promise.all(queries.map((query) => transport.execute(request(query))));
+    expect(received).toEqual([queries, ['{ a }', 'query B { b }']]);
     expect(replies.map(codeOf)).toEqual([
       'OK',
       'SERVICE_UNAVAILABLE',
@@ -163,38 +163,38 @@ describe('a connection that ends', () => {
 
   test('twice is SERVICE_UNAVAILABLE', async () => {
     let times = 0;
-    const { transport } = await fake((_, response) => {
+    const { transport } = await serveFake((_, response) => {
       times++;
       response.destroy();
     });
-    expect(await transport.execute(ask('{ a }'))).toEqual(UNAVAILABLE);
+    expect(await transport.execute(request('{ a }'))).toEqual(UNAVAILABLE);
     expect(times).toBe(2);
   });
 
-  test('half-way keeps the answers that came, and asks for none again', async () => {
+  test('half-way keeps the answers that have arrived, and sends nothing again', async () => {
     let times = 0;
-    const { transport } = await fake((_, response) => {
+    const { transport } = await serveFake((_, response) => {
       times++;
       response.write('{"i":1,"data":{"b":1}}\n{"i":0,"da', () => response.destroy());
     });
     const replies = await Promise.all([
-      transport.execute(ask('{ a }')),
-      transport.execute(ask('{ b }')),
+      transport.execute(request('{ a }')),
+      transport.execute(request('{ b }')),
     ]);
     expect(replies).toEqual([UNAVAILABLE, { data: { b: 1 } }]);
     expect(times).toBe(1);
   });
 
-  test('is not asked again once the deadline has passed', async () => {
+  test('after the deadline has nothing sent again', async () => {
     let times = 0;
-    const { transport } = await fake(
+    const { transport } = await serveFake(
       (_, response) => {
         times++;
         setTimeout(() => response.destroy(), 200);
       },
       { deadlineMs: 50 },
     );
-    expect(await transport.execute(ask('{ a }'))).toEqual(UNAVAILABLE);
+    expect(await transport.execute(request('{ a }'))).toEqual(UNAVAILABLE);
     await closing.pop()?.();
     expect(times).toBe(1);
   });
@@ -203,7 +203,7 @@ describe('a connection that ends', () => {
 describe('an answer', () => {
   test.each<[string, number, string]>([
     ['a page', 200, '<html>\n<body>\n'],
-    ['an empty one', 200, ''],
+    ['an empty body', 200, ''],
     ['a refusal', 401, '{"errors":[]}'],
     ['an error', 500, '{"i":0,"data":{"a":1}}\n'],
     ['a redirect', 302, ''],
@@ -213,69 +213,69 @@ describe('an answer', () => {
       200,
       '{"i":0,"errors":[{"message":"secret","extensions":{"code":"ODD"}}]}\n',
     ],
-    ['an answer to something else', 200, '{"i":7,"data":{"a":1}}\n'],
-  ])('that is nonsense is SERVICE_UNAVAILABLE: %s', async (_, status, body) => {
-    const { transport } = await fake((__, response) => response.writeHead(status).end(body));
-    expect(await transport.execute(ask('{ a }'))).toEqual(UNAVAILABLE);
+    ['an answer to an unknown operation', 200, '{"i":7,"data":{"a":1}}\n'],
+  ])('is SERVICE_UNAVAILABLE if it is %s', async (_, status, body) => {
+    const { transport } = await serveFake((__, response) => response.writeHead(status).end(body));
+    expect(await transport.execute(request('{ a }'))).toEqual(UNAVAILABLE);
   });
 
-  test('counts the first time only', async () => {
-    const { transport } = await fake((_, response) =>
+  test('counts only the first time', async () => {
+    const { transport } = await serveFake((_, response) =>
       response.end('{"i":0,"data":{"a":1}}\n{"i":0,"data":{"a":2}}\n{"i":1,"data":{"b":1}}\n'),
     );
     expect(
-      await Promise.all([transport.execute(ask('{ a }')), transport.execute(ask('{ b }'))]),
+      await Promise.all([transport.execute(request('{ a }')), transport.execute(request('{ b }'))]),
     ).toEqual([{ data: { a: 1 } }, { data: { b: 1 } }]);
   });
 
-  test('may come in pieces that split a character', async () => {
+  test('may arrive in pieces that split a character', async () => {
     const bytes = Buffer.from('{"i":0,"data":{"a":"ü🎈"}}\n');
-    const { transport } = await fake(async (_, response) => {
+    const { transport } = await serveFake(async (_, response) => {
       for (const byte of bytes)
         await new Promise((resolve) => response.write(Buffer.of(byte), resolve));
       response.end();
     });
-    expect(await transport.execute(ask('{ a }'))).toEqual({ data: { a: 'ü🎈' } });
+    expect(await transport.execute(request('{ a }'))).toEqual({ data: { a: 'ü🎈' } });
   });
 
-  test('that is too long fails by itself', async () => {
-    const { transport } = await fake((_, response) => {
+  test('that is too long fails only its own operation', async () => {
+    const { transport } = await serveFake((_, response) => {
       response.write(`{"i":1,"data":{"b":"${'x'.repeat(3_000_000)}"}}\n`);
       response.end('{"i":0,"data":{"a":1}}\n{"i":2,"data":{"c":1}}\n');
     });
     const replies = await Promise.all(
-      ['{ a }', '{ b }', '{ c }'].map((query) => transport.execute(ask(query))),
+      ['{ a }', '{ b }', '{ c }'].map((query) => transport.execute(request(query))),
     );
     expect(replies).toEqual([{ data: { a: 1 } }, UNAVAILABLE, { data: { c: 1 } }]);
   });
 
-  test('without an end is cut off', async () => {
-    const { transport } = await fake((_, response) => {
+  test('that never ends is cut off', async () => {
+    const { transport } = await serveFake((_, response) => {
       const timer = setInterval(() => response.write('{}\n'.repeat(1000)), 1);
       response.on('close', () => clearInterval(timer));
     });
-    expect(await transport.execute(ask('{ a }'))).toEqual(UNAVAILABLE);
+    expect(await transport.execute(request('{ a }'))).toEqual(UNAVAILABLE);
   });
 
-  test('that does not come is given up on at the deadline, also while waiting for a connection', async () => {
-    const { transport } = await fake(() => {}, { deadlineMs: 200 });
+  test('that does not come by the deadline is SERVICE_UNAVAILABLE, even if no connection was free', async () => {
+    const { transport } = await serveFake(() => {}, { deadlineMs: 200 });
     const replies: (SubgraphReply | Promise<SubgraphReply>)[] = [];
-    for (let turn = 0; turn < 40; turn++) {
-      replies.push(transport.execute(ask('{ a }')));
+    for (let tick = 0; tick < 40; tick++) {
+      replies.push(transport.execute(request('{ a }')));
       await new Promise(setImmediate);
     }
     expect(await Promise.all(replies)).toEqual(replies.map(() => UNAVAILABLE));
   });
 });
 
-test('every operation is counted once, with what became of it', async () => {
+test('every operation is counted once, by its outcome', async () => {
   const counted: string[] = [];
-  const { transport } = await real({ deadlineMs: 150, counted });
+  const { transport } = await serveThings({ deadlineMs: 500, counted });
   await Promise.all(
-    ['{ scope }', '{ refused }', '{ slow }'].map((query) => transport.execute(ask(query))),
+    ['{ scope }', '{ refused }', '{ slow }'].map((query) => transport.execute(request(query))),
   );
   await transport.close();
-  await transport.execute(ask('{ scope }'));
+  await transport.execute(request('{ scope }'));
   expect(counted.sort()).toEqual([
     'things error',
     'things ok',
@@ -299,8 +299,8 @@ function connectTo(
   return transport;
 }
 
-/** A real subgraph by itself, and a transport to it. */
-async function real(options: Options = {}) {
+/** A subgraph behind serveSubgraph, and a transport to it. */
+async function serveThings(options: Options = {}) {
   const seen = { requests: 0 };
   const held: (() => void)[] = [];
   const subgraph = things(held);
@@ -323,8 +323,8 @@ async function real(options: Options = {}) {
   };
 }
 
-/** A server that answers as the test says, and a transport to it. */
-async function fake(
+/** A server that responds as the test defines, and a transport to it. */
+async function serveFake(
   answer: (operations: { query: string }[], response: ServerResponse) => void,
   options: Options = {},
 ) {
@@ -368,7 +368,7 @@ function things(held: (() => void)[]): Subgraph {
   return { name: 'things', schema, ready: async () => {}, close: async () => {} };
 }
 
-function ask(
+function request(
   query: string,
   variables?: Record<string, unknown>,
   operationName?: string,

@@ -1,21 +1,22 @@
-// Reaches a subgraph that runs by itself: the operations of one event-loop turn travel together, each answered on its own.
-
+// Reaches a subgraph over HTTP: the operations of one event loop tick travel in one request.
 import { Pool } from 'undici';
 import { afterPoll } from '../eventloop/afterpoll.ts';
+import { HEADERS } from '../http/headers.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
-import { Batch, type Operation } from './client.batch.ts';
+import { Batch, type PendingOperation } from './batch.ts';
+import { DEADLINE_MS } from './executor.ts';
 import { createSigner } from './signature.ts';
-import type { SubgraphReply, SubgraphRequest, Transport } from './subgraph.ts';
+import type { SubgraphReply, Transport } from './types.ts';
 import { encodeRequests, WIRE } from './wire.ts';
 
-const DEADLINE_MS = 2_000;
-/** Measured: more connections bring nothing, nor does pipelining. */
+/** Measured: neither more connections nor pipelining helps. */
 const CONNECTIONS = 32;
 
 /**
- * `url` is the subgraph's origin. `execute` never rejects: an operation that is not answered within `deadlineMs` is SERVICE_UNAVAILABLE,
- * whatever becomes of those it travels with. A query whose connection ends before any answer is sent once more; a mutation never is.
+ * The transport to a subgraph at `url`, an origin. An operation without an answer within
+ * `deadlineMs` is SERVICE_UNAVAILABLE and does not affect the others in its request. A query whose
+ * connection ends before any answer is sent once more; a mutation never is.
  */
 export function createHttpTransport(options: {
   name: string;
@@ -27,35 +28,21 @@ export function createHttpTransport(options: {
 }): Transport {
   const { name, deadlineMs = DEADLINE_MS, log, metrics } = options;
   const sign = createSigner(options.secret);
-  // Batches keep their own deadline, so undici's timers are off. The server keeps idle connections longer than this.
-  const timeouts = {
-    connectTimeout: deadlineMs,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    keepAliveTimeout: 30_000,
-  };
-  const pool = new Pool(options.url, { connections: CONNECTIONS, pipelining: 1, ...timeouts });
-  let turn: Operation[] = [];
+  const pool = openPool(options.url, deadlineMs);
+  let pending: PendingOperation[] = [];
 
   function send(
-    operations: readonly Operation[],
+    operations: readonly PendingOperation[],
     deadlineAt: number,
-    again?: (queries: Operation[]) => void,
+    retry?: (queries: PendingOperation[]) => void,
   ): void {
+    const groups = encodeRequests(operations.map(({ request }) => request));
     let start = 0;
-    for (const { count, scopes, body } of encodeRequests(
-      operations.map(({ request }) => request),
-    )) {
-      const batch = new Batch({
-        name,
-        operations: operations.slice(start, start + count),
-        deadlineAt,
-        again,
-        log,
-        metrics,
-      });
+    for (const { count, scopes, body } of groups) {
+      const group = operations.slice(start, start + count);
+      const batch = new Batch({ name, operations: group, deadlineAt, retry, log, metrics });
       const headers = {
-        'content-type': 'application/json',
+        [HEADERS.contentType.name]: 'application/json',
         ...sign({ method: 'POST', path: WIRE.path, scopes, body }),
       };
       pool.dispatch({ method: 'POST', path: WIRE.path, headers, body }, batch);
@@ -63,36 +50,45 @@ export function createHttpTransport(options: {
     }
   }
 
-  /** Runs after all sockets that had something to say in this turn were heard. */
-  function sendTurn(): void {
-    const operations = turn;
+  /** Runs after the poll phase, when all sockets that became readable in this tick are read. */
+  function sendPending(): void {
+    const operations = pending;
     const deadlineAt = performance.now() + deadlineMs;
-    turn = [];
+    pending = [];
     send(operations, deadlineAt, (queries) => send(queries, deadlineAt));
   }
 
   async function ready(): Promise<void> {
     const path = WIRE.readyPath;
     const headers = sign({ method: 'GET', path, scopes: '[]', body: '' });
-    const { statusCode, body } = await pool.request({
-      method: 'GET',
-      path,
-      headers,
-      signal: AbortSignal.timeout(deadlineMs),
-    });
+    const signal = AbortSignal.timeout(deadlineMs);
+    const { statusCode, body } = await pool.request({ method: 'GET', path, headers, signal });
     await body.dump();
     if (statusCode !== 200) throw new Error(`the ${name} subgraph is not ready`);
   }
 
   return {
-    execute: (request: SubgraphRequest) =>
+    execute: (request) =>
       new Promise<SubgraphReply>((resolve) => {
-        if (turn.length === 0) afterPoll(sendTurn);
-        turn.push({ request, resolve });
+        if (pending.length === 0) afterPoll(sendPending);
+        pending.push({ request, resolve });
       }),
     ready,
     close: async () => {
       if (!pool.closed) await pool.close();
     },
   };
+}
+
+function openPool(url: string, connectTimeout: number): Pool {
+  return new Pool(url, {
+    connections: CONNECTIONS,
+    pipelining: 1,
+    connectTimeout,
+    // Each batch has its own deadline.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    // Shorter than the server's, so that no request meets a connection that is about to close.
+    keepAliveTimeout: 30_000,
+  });
 }

@@ -1,4 +1,4 @@
-// Resolves `_entities` without a promise per entity, which @apollo/subgraph's own resolver makes.
+// Resolves `_entities` without the promise per entity that @apollo/subgraph's resolver creates.
 import { type GraphQLFieldResolver, type GraphQLSchema, isObjectType } from 'graphql';
 
 type Reference = { readonly __typename: string };
@@ -12,18 +12,21 @@ type Extensions = {
   };
 };
 
+type EntitiesResolver = GraphQLFieldResolver<
+  unknown,
+  unknown,
+  { representations: readonly Reference[] }
+>;
+
 /**
- * Replaces the schema's `_entities` resolver: entities of synchronous `__resolveReference` functions come synchronously (measured: 2 µs instead of 7),
- * and one that fails is null by itself and leaves the others standing. Changes nothing in a schema without entities.
+ * Replaces the schema's `_entities` resolver. If a `__resolveReference` function is synchronous, so
+ * is its entity (measured: 2 µs instead of 7). An entity that fails is null and does not affect the
+ * others. A schema without entities stays as it is.
  */
-export function resolveEntitiesInStep(schema: GraphQLSchema): void {
+export function resolveEntitiesSynchronously(schema: GraphQLSchema): void {
   const field = schema.getQueryType()?.getFields()._entities;
   if (field === undefined) return;
-  const resolve: GraphQLFieldResolver<
-    unknown,
-    unknown,
-    { representations: readonly Reference[] }
-  > = (_, { representations }, context, info) =>
+  const resolve: EntitiesResolver = (_, { representations }, context, info) =>
     representations.map((reference) => {
       try {
         const type = schema.getType(reference.__typename);
@@ -34,22 +37,25 @@ export function resolveEntitiesInStep(schema: GraphQLSchema): void {
         const entity =
           resolveReference === undefined ? reference : resolveReference(reference, context, info);
         return isThenable(entity)
-          ? entity.then((late) => named(late, reference), asValue)
-          : named(entity, reference);
+          ? entity.then((late) => withTypename(late, reference), toError)
+          : withTypename(entity, reference);
       } catch (error) {
-        return asValue(error);
+        return toError(error);
       }
     });
   field.resolve = resolve;
 }
 
-/** An error as the entity's value, which becomes the error of its place in the list; graphql-jit misplaces rejected promises in lists. */
-function asValue(error: unknown): Error {
+/**
+ * Returns the error as the entity's value, which makes it the error of this place in the list.
+ * graphql-jit reports rejected promises in lists at the wrong place.
+ */
+function toError(error: unknown): Error {
   return error instanceof Error ? error : new Error('an entity failed', { cause: error });
 }
 
-/** The entity with the type name that the union's type resolver looks for. */
-function named(entity: unknown, { __typename }: Reference): unknown {
+/** Adds the `__typename` that the union's type resolver looks for. */
+function withTypename(entity: unknown, { __typename }: Reference): unknown {
   return typeof entity === 'object' && entity !== null && !('__typename' in entity)
     ? { ...entity, __typename }
     : entity;

@@ -1,10 +1,11 @@
-// Operations on a subgraph, as the gateway asks them: the same on the first time (interpreted) and later (compiled).
+// Operations on a subgraph: the same result the first time (interpreted) and later (compiled).
 import { buildSchema, type GraphQLFieldResolver, type GraphQLSchema, isObjectType } from 'graphql';
 import { withFakeTimeouts } from '../../../test/support/clock.ts';
 import { fail } from '../errors.ts';
 import type { Log, LogFields } from '../observe/log.ts';
-import { createExecutor, createInProcessTransport, withDeadline } from './executor.ts';
-import type { SubgraphContext, SubgraphReply, SubgraphRequest } from './subgraph.ts';
+import { createExecutor, withDeadline } from './executor.ts';
+import { createInProcessTransport } from './inprocess.ts';
+import type { SubgraphContext, SubgraphReply, SubgraphRequest } from './types.ts';
 
 const SDL = `
   type Query {
@@ -25,28 +26,28 @@ const SDL = `
 
 type Resolver = GraphQLFieldResolver<unknown, SubgraphContext, Record<string, string>>;
 
-/** Twice interpreted and compiled, once after that. */
+/** The first use is interpreted; the second compiles, and the third finds it compiled. */
 const TIMES = [1, 2, 3];
 
-test('answers synchronously when the resolvers do', () => {
-  const { ask } = subgraph({ 'Query.echo': (_, { text }) => text });
+test('replies synchronously if the resolvers are synchronous', () => {
+  const { run } = subgraph({ 'Query.echo': (_, { text }) => text });
   for (const _ of TIMES)
     expect(
-      ask('query($t:String!){ echo(text:$t) again:echo(text:"b") __typename }', { t: 'a' }),
+      run('query($t:String!){ echo(text:$t) again:echo(text:"b") __typename }', { t: 'a' }),
     ).toEqual({
       data: { echo: 'a', again: 'b', __typename: 'Query' },
     });
 });
 
-test('waits for resolvers that take their time', async () => {
-  const { ask } = subgraph({ 'Query.later': async (_, { text }) => text });
+test('waits for asynchronous resolvers', async () => {
+  const { run } = subgraph({ 'Query.later': async (_, { text }) => text });
   for (const _ of TIMES)
-    expect(await ask('{ later(text:"x") other:later(text:"y") }')).toEqual({
+    expect(await run('{ later(text:"x") other:later(text:"y") }')).toEqual({
       data: { later: 'x', other: 'y' },
     });
 });
 
-test('resolvers see the scope and the id of their own request', () => {
+test('resolvers receive the scope and the ID of their own request', () => {
   const { execute } = subgraph({
     'Query.scope': (_, __, { scope, requestId }) => `${JSON.stringify(scope)} ${requestId}`,
   });
@@ -60,37 +61,37 @@ test('resolvers see the scope and the id of their own request', () => {
   }
 });
 
-test('mutations run one after the other', async () => {
+test('mutations run one after another', async () => {
   const order: string[] = [];
-  const { ask } = subgraph({
+  const { run } = subgraph({
     'Mutation.first': async () => {
       await new Promise((resolve) => setTimeout(resolve, 5));
       order.push('first');
     },
     'Mutation.second': () => void order.push('second'),
   });
-  for (const _ of TIMES) await ask('mutation { first second }');
+  for (const _ of TIMES) await run('mutation { first second }');
   expect(order).toEqual(TIMES.flatMap(() => ['first', 'second']));
 });
 
-test('variables with defaults, @skip and @include are honoured', () => {
-  const { ask } = subgraph({ 'Query.echo': (_, { text }) => text });
+test('default values of variables, @skip and @include work', () => {
+  const { run } = subgraph({ 'Query.echo': (_, { text }) => text });
   const query =
     'query($t:String! = "default", $no:Boolean!){ echo(text:$t) skipped:echo(text:"s") @skip(if:$no) shown:echo(text:"i") @include(if:$no) }';
   for (const _ of TIMES)
-    expect(ask(query, { no: true })).toEqual({ data: { echo: 'default', shown: 'i' } });
+    expect(run(query, { no: true })).toEqual({ data: { echo: 'default', shown: 'i' } });
   for (const _ of TIMES)
-    expect(ask(query, { no: false, t: 't' })).toEqual({ data: { echo: 't', skipped: 's' } });
+    expect(run(query, { no: false, t: 't' })).toEqual({ data: { echo: 't', skipped: 's' } });
 });
 
 describe('an error', () => {
-  test('with a code passes with its code, message and path, thrown or rejected, and is not logged', async () => {
-    const { ask, lines } = subgraph({
+  test('with a code keeps its code, message and path, thrown or rejected, and is not logged', async () => {
+    const { run, lines } = subgraph({
       'Query.echo': () => fail('MEMBER_NOT_FOUND'),
       'Query.later': async () => fail('BAD_USER_INPUT', 'this text is too long'),
     });
     for (const _ of TIMES) {
-      expect(await ask('{ a:echo(text:"") later(text:"") }')).toEqual({
+      expect(await run('{ a:echo(text:"") later(text:"") }')).toEqual({
         data: { a: null, later: null },
         errors: expect.arrayContaining([
           { message: 'member not found', path: ['a'], extensions: { code: 'MEMBER_NOT_FOUND' } },
@@ -105,8 +106,8 @@ describe('an error', () => {
     expect(lines).toEqual([]);
   });
 
-  test('that is unforeseen says nothing about itself, and is logged with the request id', async () => {
-    const { ask, lines } = subgraph({
+  test('that is unexpected reveals nothing, and is logged with the request ID', async () => {
+    const { run, lines } = subgraph({
       'Query.items': () => [{ id: 'a' }],
       'Item.broken': () => {
         throw new TypeError('secret of row 7');
@@ -114,7 +115,7 @@ describe('an error', () => {
       'Query.later': () => Promise.reject(new Error('secret of row 8')),
     });
     for (const _ of TIMES) {
-      expect(await ask('{ items { id broken } later(text:"") }')).toEqual({
+      expect(await run('{ items { id broken } later(text:"") }')).toEqual({
         data: { items: [{ id: 'a', broken: null }], later: null },
         errors: expect.arrayContaining([
           {
@@ -135,14 +136,14 @@ describe('an error', () => {
     );
   });
 
-  test('of a store that is away is SERVICE_UNAVAILABLE', () => {
-    const { ask } = subgraph({
+  test('of an unavailable store is SERVICE_UNAVAILABLE', () => {
+    const { run } = subgraph({
       'Query.echo': () => {
         throw Object.assign(new Error('connect ECONNREFUSED 10.0.0.7'), { code: 'ECONNREFUSED' });
       },
     });
     for (const _ of TIMES) {
-      expect(ask('{ echo(text:"") }')).toEqual({
+      expect(run('{ echo(text:"") }')).toEqual({
         data: { echo: null },
         errors: [
           {
@@ -155,21 +156,21 @@ describe('an error', () => {
     }
   });
 
-  test('where a value is needed empties what holds it', () => {
-    const { ask } = subgraph({ 'Query.needed': () => null });
+  test('of a non-null field makes its parent null', () => {
+    const { run } = subgraph({ 'Query.needed': () => null });
     for (const _ of TIMES)
-      expect(ask('{ needed }')).toMatchObject({
+      expect(run('{ needed }')).toMatchObject({
         data: null,
         errors: [{ path: ['needed'], extensions: { code: 'INTERNAL_SERVER_ERROR' } }],
       });
   });
 
   test.each(['{ echo(', '{ nothing }', 'query($t: Int!) { echo(text: $t) }', ''])(
-    'of a text that is not for this schema is one of our own: %s',
+    'of a document that is invalid in this schema is INTERNAL_SERVER_ERROR: %s',
     (query) => {
-      const { ask, lines } = subgraph({});
+      const { run, lines } = subgraph({});
       for (const _ of TIMES)
-        expect(ask(query)).toEqual({
+        expect(run(query)).toEqual({
           errors: [
             {
               message: 'something went wrong on our side',
@@ -186,31 +187,31 @@ describe('entities', () => {
   const query = 'query($r:[_Any!]!){ _entities(representations:$r){ ... on Item { id name } } }';
   const items = (...ids: string[]) => ({ r: ids.map((id) => ({ __typename: 'Item', id })) });
 
-  test('come synchronously, in the order asked, null where there is none', () => {
-    const { ask } = subgraph({}, ({ id }) =>
+  test('resolve synchronously, in the order requested, to null if there is none', () => {
+    const { run } = subgraph({}, ({ id }) =>
       id === 'none' ? null : { id, name: `name of ${id}` },
     );
     for (const _ of TIMES) {
-      expect(ask(query, items('a', 'none', 'b'))).toEqual({
+      expect(run(query, items('a', 'none', 'b'))).toEqual({
         data: { _entities: [{ id: 'a', name: 'name of a' }, null, { id: 'b', name: 'name of b' }] },
       });
     }
   });
 
-  test('come later where they take their time', async () => {
-    const { ask } = subgraph({}, async ({ id }) => ({ id, name: 'late' }));
+  test('resolve asynchronously if their resolver does', async () => {
+    const { run } = subgraph({}, async ({ id }) => ({ id, name: 'late' }));
     for (const _ of TIMES)
-      expect(await ask(query, items('a'))).toEqual({
+      expect(await run(query, items('a'))).toEqual({
         data: { _entities: [{ id: 'a', name: 'late' }] },
       });
   });
 
-  test('that fail leave the others standing', async () => {
-    const { ask } = subgraph({}, ({ id }) =>
+  test('that fail do not affect the others', async () => {
+    const { run } = subgraph({}, ({ id }) =>
       id === 'bad' ? fail('SERVICE_UNAVAILABLE') : { id, name: id },
     );
     for (const _ of TIMES) {
-      expect(await ask(query, items('a', 'bad', 'b'))).toEqual({
+      expect(await run(query, items('a', 'bad', 'b'))).toEqual({
         data: { _entities: [{ id: 'a', name: 'a' }, null, { id: 'b', name: 'b' }] },
         errors: [
           {
@@ -223,13 +224,13 @@ describe('entities', () => {
     }
   });
 
-  test('of a type that is not here fail by themselves', async () => {
-    const { ask } = subgraph({}, ({ id }) => ({ id, name: id }));
+  test('of an unknown type do not affect the others', async () => {
+    const { run } = subgraph({}, ({ id }) => ({ id, name: id }));
     const representations = {
       r: [{ __typename: 'Other', id: 'x' }, { id: 'y' }, { __typename: 'Item', id: 'a' }],
     };
     for (const _ of TIMES)
-      expect(await ask(query, representations)).toMatchObject({
+      expect(await run(query, representations)).toMatchObject({
         data: { _entities: [null, null, { id: 'a' }] },
         errors: [{}, {}],
       });
@@ -237,14 +238,14 @@ describe('entities', () => {
 });
 
 describe('in process', () => {
-  test('an answer that is there at once is given at once', () => {
+  test('a synchronous reply stays synchronous', () => {
     const { transport, request } = subgraph({ 'Query.echo': () => 'now' });
     expect(transport.execute({ ...request, query: '{ echo(text:"") }' })).toEqual({
       data: { echo: 'now' },
     });
   });
 
-  test('an answer that is later than the deadline is SERVICE_UNAVAILABLE', async () => {
+  test('a reply after the deadline is SERVICE_UNAVAILABLE', async () => {
     expect(await withDeadline(new Promise(() => {}), 10)).toEqual({
       data: null,
       errors: [
@@ -257,7 +258,7 @@ describe('in process', () => {
     expect(await withDeadline(Promise.resolve({ data: {} }), 10)).toEqual({ data: {} });
   });
 
-  test('a subgraph that never answers is given up on after two seconds', async () => {
+  test('a subgraph that never replies is SERVICE_UNAVAILABLE after two seconds', async () => {
     const { transport, request, calls } = subgraph({ 'Query.later': () => new Promise(() => {}) });
     const reply = await withFakeTimeouts(async (passTime) => {
       const late = transport.execute({ ...request, query: '{ later(text:"") }' });
@@ -281,7 +282,7 @@ describe('in process', () => {
   });
 });
 
-/** A subgraph with these resolvers, and `__resolveReference` of its one entity. */
+/** A subgraph with these resolvers, and with `__resolveReference` for its only entity. */
 function subgraph(
   resolvers: Record<string, Resolver>,
   resolveReference?: (reference: { id: string }) => unknown,
@@ -308,7 +309,7 @@ function subgraph(
   };
   const execute = createExecutor({ name: 'things', schema }, log);
   const request: SubgraphRequest = { query: '', scope: { kind: 'service' }, requestId: 'r' };
-  const ask = (
+  const run = (
     query: string,
     variables?: Record<string, unknown>,
   ): SubgraphReply | Promise<SubgraphReply> => plain(execute({ ...request, query, variables }));
@@ -321,7 +322,7 @@ function subgraph(
     log,
     metrics,
   );
-  return { execute, ask, lines, transport, request, calls };
+  return { execute, run, lines, transport, request, calls };
 }
 
 function fieldsOf(schema: GraphQLSchema, name: string): Record<string, object> {
@@ -329,7 +330,7 @@ function fieldsOf(schema: GraphQLSchema, name: string): Record<string, object> {
   return isObjectType(type) ? type.getFields() : {};
 }
 
-/** Objects without a prototype compare as unequal otherwise. */
+/** A copy with prototypes, without which objects compare as unequal. */
 function plain(
   reply: SubgraphReply | Promise<SubgraphReply>,
 ): SubgraphReply | Promise<SubgraphReply> {

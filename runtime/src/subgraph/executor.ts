@@ -1,173 +1,96 @@
-// Executes operations on a subgraph: each text parsed, validated and compiled once, errors masked, synchronous where its resolvers are.
-import {
-  type DocumentNode,
-  type ExecutionResult,
-  execute,
-  GraphQLError,
-  type GraphQLSchema,
-  Kind,
-  parse,
-  validate,
-} from 'graphql';
-import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
-import { LRUCache } from 'lru-cache';
+// Executes operations on a subgraph, within a deadline and with masked errors.
+import { type ExecutionResult, execute, GraphQLError } from 'graphql';
 import { ApiError, ERRORS } from '../errors.ts';
 import type { Log } from '../observe/log.ts';
-import type { Metrics } from '../observe/metrics.ts';
 import { isOutage } from '../store/outage.ts';
-import { resolveEntitiesInStep } from './entities.ts';
-import { expandedSelections } from './selections.ts';
+import { withTimeout } from '../timeout.ts';
+import { createDocuments } from './documents.ts';
+import { resolveEntitiesSynchronously } from './entities.ts';
 import type {
   Subgraph,
   SubgraphContext,
   SubgraphError,
   SubgraphReply,
   SubgraphRequest,
-  Transport,
-} from './subgraph.ts';
+} from './types.ts';
 
 export type Execute = (request: SubgraphRequest) => SubgraphReply | Promise<SubgraphReply>;
 
-/** What graphql-js and graphql-jit both answer with. */
+/** How long a subgraph may take for an operation. */
+export const DEADLINE_MS = 2_000;
+
+/** The result of both graphql-js and graphql-jit. */
 type Result = Pick<ExecutionResult<Record<string, unknown>>, 'data' | 'errors'>;
 
-type Prepared = {
-  document: DocumentNode;
-  selections: number;
-  uses: number;
-  compiled?: CompiledQuery;
-};
-
-const DEADLINE_MS = 2_000;
-// What a parsed document was seen to take for each character of its text, and a compiled one for each selection.
-const BYTES_PER_CHARACTER = 64;
-const BYTES_PER_SELECTION = 2_048;
-const CACHE = {
-  max: 1_000,
-  maxSize: 64 * 1024 * 1024,
-  sizeCalculation: ({ selections }: Prepared, text: string) =>
-    1_024 +
-    text.length * BYTES_PER_CHARACTER +
-    (isCompilable(selections) ? selections * BYTES_PER_SELECTION : 0),
-};
-/** Compiling takes a multiple of executing, so texts that come once are not worth it: they hold literals, each a different one. */
-const COMPILED_FROM_USE = 2;
-/** Compiling takes about 1 ms for 20 selections. */
-const COMPILED_UP_TO_SELECTIONS = 250;
-
-/** Never throws nor rejects: what goes wrong is in the reply's errors, with a code of the table. */
+/**
+ * Returns a function that executes operations, synchronously if their resolvers are synchronous. It
+ * never throws or rejects: errors are in the reply, each with a code from the table.
+ */
 export function createExecutor(
   { name, schema }: Pick<Subgraph, 'name' | 'schema'>,
   log: Log,
 ): Execute {
-  const cache = new LRUCache<string, Prepared>(CACHE);
-  resolveEntitiesInStep(schema);
+  resolveEntitiesSynchronously(schema);
+  const read = createDocuments(schema);
 
   function run(request: SubgraphRequest): Result | Promise<Result> {
     const { query, variables, operationName, scope, requestId } = request;
     const contextValue: SubgraphContext = { scope, requestId };
-    let prepared = cache.get(query);
-    if (prepared === undefined) {
-      const document = prepare(schema, query);
-      prepared = { document, selections: expandedSelections(document), uses: 0 };
-      cache.set(query, prepared);
-    }
-    prepared.uses++;
-    if (prepared.uses === COMPILED_FROM_USE) prepared.compiled = compile(schema, prepared, query);
-    if (prepared.compiled !== undefined)
-      return prepared.compiled.query(undefined, contextValue, variables);
-    return execute({
-      schema,
-      document: prepared.document,
-      contextValue,
-      variableValues: variables,
-      operationName,
-    });
+    const { document, compiled } = read(query);
+    return compiled === undefined
+      ? execute({ schema, document, contextValue, variableValues: variables, operationName })
+      : compiled.query(undefined, contextValue, variables);
   }
 
-  function toReply({ data, errors }: Result, request: SubgraphRequest): SubgraphReply {
+  function toReply({ data, errors }: Result, requestId: string): SubgraphReply {
     return errors === undefined
       ? { data }
-      : { data, errors: errors.map((error) => mask(error, request)) };
+      : { data, errors: errors.map((error) => mask(error, requestId)) };
   }
 
-  function mask(error: unknown, { requestId }: SubgraphRequest): SubgraphError {
+  function mask(error: unknown, requestId: string): SubgraphError {
     const cause = error instanceof GraphQLError ? (error.originalError ?? error) : error;
     const path = error instanceof GraphQLError && error.path ? { path: error.path } : {};
     if (cause instanceof ApiError && ERRORS[cause.code].status < 500)
       return { message: cause.message, ...path, extensions: { code: cause.code } };
-    const code =
-      cause instanceof ApiError
-        ? cause.code
-        : isOutage(cause)
-          ? 'SERVICE_UNAVAILABLE'
-          : 'INTERNAL_SERVER_ERROR';
-    if (code === 'SERVICE_UNAVAILABLE')
-      log.warn({ requestId, subgraph: name, code, err: cause }, 'a store is away');
-    else log.error({ requestId, subgraph: name, code, err: cause }, 'an operation failed');
+    const code = codeOf(cause);
+    const fields = { requestId, subgraph: name, code, err: cause };
+    if (code === 'SERVICE_UNAVAILABLE') log.warn(fields, 'a store is away');
+    else log.error(fields, 'an operation failed');
     return { message: ERRORS[code].message, ...path, extensions: { code } };
   }
 
   return (request) => {
+    const { requestId } = request;
     try {
       const result = run(request);
-      if (!('then' in result)) return toReply(result, request);
+      if (!('then' in result)) return toReply(result, requestId);
       return result.then(
-        (late) => toReply(late, request),
-        (error) => ({ errors: [mask(error, request)] }),
+        (late) => toReply(late, requestId),
+        (error) => ({ errors: [mask(error, requestId)] }),
       );
     } catch (error) {
-      return { errors: [mask(error, request)] };
+      return { errors: [mask(error, requestId)] };
     }
   };
 }
 
-/** Reaches a subgraph of this process. An operation slower than 2 seconds is SERVICE_UNAVAILABLE. `close` closes the subgraph. */
-export function createInProcessTransport(
-  subgraph: Subgraph,
-  log: Log,
-  metrics?: Pick<Metrics, 'subgraphCall'>,
-): Transport {
-  const execute = createExecutor(subgraph, log);
-
-  function counted(reply: SubgraphReply, began: number, late = false): SubgraphReply {
-    const outcome = late ? 'timeout' : reply.errors === undefined ? 'ok' : 'error';
-    metrics?.subgraphCall(subgraph.name, outcome, performance.now() - began);
-    return reply;
-  }
-
-  return {
-    execute: (request) => {
-      const began = performance.now();
-      const reply = execute(request);
-      if (!('then' in reply)) return counted(reply, began);
-      let late = true;
-      const inTime = reply.then((done) => {
-        late = false;
-        return done;
-      });
-      return withDeadline(inTime).then((done) => counted(done, began, late));
-    },
-    ready: () => subgraph.ready(),
-    close: () => subgraph.close(),
-  };
-}
-
-/** The reply, or SERVICE_UNAVAILABLE where it takes longer than `ms`; what comes later is dropped. `reply` does not reject. */
+/**
+ * Resolves with the reply, or with SERVICE_UNAVAILABLE if it takes longer than `timeoutMs`.
+ * `reply` must not reject. `onTimeout` is called in the second case.
+ */
 export function withDeadline(
   reply: Promise<SubgraphReply>,
-  ms: number = DEADLINE_MS,
+  timeoutMs: number = DEADLINE_MS,
+  onTimeout: () => void = () => {},
 ): Promise<SubgraphReply> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(unavailable()), ms);
-    reply.then((inTime) => {
-      clearTimeout(timer);
-      resolve(inTime);
-    });
+  return withTimeout(reply, timeoutMs, () => new Error('too late')).catch(() => {
+    onTimeout();
+    return unavailable();
   });
 }
 
-/** The reply of a subgraph that could not be asked. */
+/** The reply of a subgraph that does not respond. */
 export function unavailable(): SubgraphReply {
   return {
     data: null,
@@ -177,36 +100,7 @@ export function unavailable(): SubgraphReply {
   };
 }
 
-function isCompilable(selections: number): boolean {
-  return selections <= COMPILED_UP_TO_SELECTIONS;
-}
-
-function prepare(schema: GraphQLSchema, query: string): DocumentNode {
-  const document = parse(query);
-  const [fault] = validate(schema, document);
-  if (fault !== undefined) throw fault;
-  return document;
-}
-
-/** Undefined where graphql-js goes on executing: for large operations, several of them, and what the compiler refuses or gets wrong. */
-function compile(
-  schema: GraphQLSchema,
-  { document, selections }: Prepared,
-  query: string,
-): CompiledQuery | undefined {
-  const [operation, ...others] = document.definitions.filter(
-    (definition) => definition.kind === Kind.OPERATION_DEFINITION,
-  );
-  if (operation === undefined || others.length > 0 || !isCompilable(selections)) return undefined;
-  // graphql-jit forgets the default of a variable whose type is not nullable.
-  if (
-    operation.variableDefinitions?.some(
-      ({ type, defaultValue }) => type.kind === Kind.NON_NULL_TYPE && defaultValue !== undefined,
-    )
-  )
-    return undefined;
-  // It writes names into the code of object literals, where this one means the prototype.
-  if (query.includes('__proto__')) return undefined;
-  const compiled = compileQuery(schema, document);
-  return isCompiledQuery(compiled) ? compiled : undefined;
+function codeOf(cause: unknown) {
+  if (cause instanceof ApiError) return cause.code;
+  return isOutage(cause) ? 'SERVICE_UNAVAILABLE' : 'INTERNAL_SERVER_ERROR';
 }

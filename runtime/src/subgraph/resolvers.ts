@@ -1,9 +1,10 @@
-// The resolvers that a subgraph must have, computed from its generated types, so that the compiler finds a forgotten one.
+// The type of a subgraph's complete resolvers, so that the compiler finds a forgotten one.
 
 /**
- * `Resolvers` as graphql-codegen generates them, where all are optional, with those required that GraphQL's default resolver
- * cannot replace: for root fields, for references to entities, and for each field that the objects of its type lack or hold as
- * another type. `Types` are the objects of each type (graphql-codegen's `ResolversTypes`).
+ * graphql-codegen generates `Resolvers` with every resolver optional. This type requires those that
+ * GraphQL's default resolver cannot replace: for root fields, for references to entities, and for
+ * each field that the objects of its type lack or have with another type. `Types` are the objects
+ * of each type (graphql-codegen's `ResolversTypes`).
  */
 export type CompleteResolvers<Resolvers, Types> = Resolvers & {
   [Type in IncompleteTypes<Resolvers, Types>]: RequiredFields<Resolvers, Types, Type>;
@@ -20,7 +21,7 @@ type RequiredFields<Resolvers, Types, Type extends keyof Resolvers> = Required<
   Omit<NonNullable<Resolvers[Type]>, CarriedFields<NonNullable<Resolvers[Type]>, Types, Type>>
 >;
 
-/** The fields that the objects of a type carry themselves, as the types that the schema gives them. */
+/** The fields that the objects of a type have, with the type that the schema declares. */
 type CarriedFields<Fields, Types, Type> = Type extends keyof Types
   ? {
       [Field in keyof Fields]-?: Field extends keyof Awaited<Types[Type]>

@@ -1,4 +1,4 @@
-// The size of operations whose fragments make them larger than their text.
+// The size of operations, with fragments expanded.
 import { parse } from 'graphql';
 import { expandedSelections } from './selections.ts';
 
@@ -10,9 +10,9 @@ test.each([
     12,
   ],
   ['an inline fragment', '{ a { ... on T { x } } }', 3],
-  ['a fragment nobody spreads', '{ a } fragment F on T { x y }', 1],
+  ['a fragment that is not spread', '{ a } fragment F on T { x y }', 1],
   ['two operations', 'query A { a } query B { ...F } fragment F on T { x y }', 4],
-  ['a fragment within itself', '{ ...F } fragment F on T { x ...F }', 3],
+  ['a fragment that contains itself', '{ ...F } fragment F on T { x ...F }', 3],
   [
     'fragments that double at each step',
     `{ ...F0 } ${Array.from({ length: 30 }, (_, n) => `fragment F${n} on T { ...F${n + 1} ...F${n + 1} }`).join(' ')} fragment F30 on T { x }`,

@@ -1,4 +1,4 @@
-// How large an operation is once its fragments are expanded.
+// Measures how large an operation is once its fragments are expanded.
 import {
   type DocumentNode,
   type FragmentDefinitionNode,
@@ -7,8 +7,9 @@ import {
 } from 'graphql';
 
 /**
- * The selections of a document's operations with fragments expanded. What is compiled from a document grows with them, not with its text: a fragment
- * that is spread ten times is compiled ten times. Each fragment is measured once.
+ * Counts the selections of a document's operations, with fragments expanded. Compiled code grows
+ * with them, not with the document's text: a fragment that is spread ten times is compiled ten
+ * times. Each fragment is measured once.
  */
 export function expandedSelections({ definitions }: DocumentNode): number {
   const fragments = new Map<string, FragmentDefinitionNode>();
@@ -19,7 +20,7 @@ export function expandedSelections({ definitions }: DocumentNode): number {
   const ofFragment = (name: string): number => {
     const known = measured.get(name);
     if (known !== undefined) return known;
-    measured.set(name, 0); // where a fragment leads back to itself
+    measured.set(name, 0); // Ends the recursion if the fragment contains itself.
     const size = ofSet(fragments.get(name)?.selectionSet);
     measured.set(name, size);
     return size;

@@ -1,11 +1,11 @@
-// A subgraph by itself, asked over real HTTP.
+// A subgraph over real HTTP: who gets answers, and which.
 import { buildSchema } from 'graphql';
 import { withFakeTimeouts } from '../../../test/support/clock.ts';
 import type { HttpServer } from '../http/server.ts';
 import { createLog } from '../observe/log.ts';
 import { serveSubgraph } from './server.ts';
 import { createSigner } from './signature.ts';
-import type { Scope } from './subgraph.ts';
+import type { Scope } from './types.ts';
 
 const [SECRET, OLD] = ['the secret of the tests', 'the old secret of the tests'];
 const PARTNER = '[{"kind":"partner","partnerId":"p"}]';
@@ -43,7 +43,7 @@ afterAll(() => server.close());
 
 describe('401', () => {
   test.each(['/graphql', '/ready', '/', '/anything'])(
-    'for whatever is not signed, on every path: %s',
+    'for an unsigned request, on every path: %s',
     async (path) => {
       for (const body of [
         '[{"query":"{_service}","requestId":"r","scope":0}]',
@@ -63,7 +63,7 @@ describe('401', () => {
     },
   );
 
-  test('for what is signed with another secret, for another path, another body or another scope', async () => {
+  test('for a signature with another secret, or of another path, body or scope', async () => {
     expect((await send({ secret: 'another secret of the tests' })).status).toBe(401);
     expect((await send({ signedPath: '/ready' })).status).toBe(401);
     expect((await send({ path: '/graphql?a=b', signedPath: '/graphql' })).status).toBe(401);
@@ -73,7 +73,7 @@ describe('401', () => {
     );
   });
 
-  test('for what was sent before', async () => {
+  test('for a request that is sent twice', async () => {
     const headers = createSigner(SECRET)({
       method: 'POST',
       path: '/graphql',
@@ -86,22 +86,22 @@ describe('401', () => {
   });
 });
 
-test('both secrets are accepted', async () => {
+test('accepts both secrets', async () => {
   expect((await send({ secret: SECRET })).status).toBe(200);
   expect((await send({ secret: OLD })).status).toBe(200);
 });
 
-test('404, 405 and 400 only for those who may ask', async () => {
+test('404, 405 and 400 for signed requests only', async () => {
   expect((await send({ path: '/other' })).status).toBe(404);
   expect((await send({ method: 'PUT' })).status).toBe(405);
   expect((await send({ body: '{"query":"{scope}"}' })).status).toBe(400);
 });
 
-test('413 for a body without measure', async () => {
+test('413 for a body that is too large', async () => {
   expect((await send({ body: 'x'.repeat(5_000_000) })).status).toBe(413);
 });
 
-test('/ready says whether the store answers', async () => {
+test('/ready answers 200 if the store is ready, 503 otherwise', async () => {
   expect((await send({ path: '/ready', method: 'GET' })).status).toBe(200);
   healthy = false;
   expect((await send({ path: '/ready', method: 'GET' })).status).toBe(503);
@@ -124,7 +124,7 @@ test('each operation is answered in its own scope', async () => {
   ]);
 });
 
-test('a slow operation does not hold up a quick one, nor one that never ends', async () => {
+test('an operation that is slow or never ends does not hold up a quick one', async () => {
   await withFakeTimeouts(async (passTime) => {
     const response = await send({
       body: operations(['{slow}', 0], ['{never}', 0], ['{scope}', 0]),
@@ -143,7 +143,7 @@ test('a slow operation does not hold up a quick one, nor one that never ends', a
   });
 });
 
-test('without a secret nothing is served', async () => {
+test('rejects if there is no secret', async () => {
   const subgraph = { name: 'things', schema, ready: async () => {}, close: async () => {} };
   await expect(
     serveSubgraph({

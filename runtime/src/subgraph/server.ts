@@ -1,5 +1,4 @@
-// A subgraph by itself, over HTTP: answers signed requests only, several operations in one, each on its own.
-
+// Serves a subgraph over HTTP to whoever knows the secret.
 import { pollDone } from '../eventloop/afterpoll.ts';
 import { HEADERS } from '../http/headers.ts';
 import { errorReply, type HttpReply } from '../http/reply.ts';
@@ -10,10 +9,13 @@ import type { Metrics } from '../observe/metrics.ts';
 import type { Settings } from '../settings/table.ts';
 import { createExecutor, type Execute, withDeadline } from './executor.ts';
 import { createVerifier } from './signature.ts';
-import type { Subgraph, SubgraphReply, SubgraphRequest } from './subgraph.ts';
+import type { Subgraph, SubgraphReply, SubgraphRequest } from './types.ts';
 import { decodeRequests, encodeReply, WIRE } from './wire.ts';
 
-/** Listens on the settings' host and port. Whatever is not signed with the secret, or the old one, gets 401 on every path. */
+/**
+ * Listens on the settings' host and port. A request that is not signed with the secret or the old
+ * secret gets 401 on every path.
+ */
 export async function serveSubgraph(options: {
   subgraph: Subgraph;
   settings: Pick<Settings, 'host' | 'port' | 'subgraphSecret' | 'subgraphSecretOld'>;
@@ -21,22 +23,18 @@ export async function serveSubgraph(options: {
   metrics: Pick<Metrics, 'request'>;
 }): Promise<HttpServer> {
   const { subgraph, settings, log, metrics } = options;
-  const secrets = [settings.subgraphSecret, settings.subgraphSecretOld].filter(
-    (secret) => secret !== undefined,
-  );
+  const { host, port, subgraphSecret, subgraphSecretOld } = settings;
+  const secrets = [subgraphSecret, subgraphSecretOld].filter((secret) => secret !== undefined);
   if (secrets.length === 0)
-    throw new Error('SUBGRAPH_SECRET has to be set where a subgraph runs by itself');
+    throw new Error('SUBGRAPH_SECRET must be set if a subgraph runs in a process of its own');
   const verifier = createVerifier(secrets);
   const execute = createExecutor(subgraph, log);
 
   async function handle(request: HttpRequest): Promise<HttpReply> {
-    const began = performance.now();
+    const startedAt = performance.now();
     const reply = await answer(request);
-    metrics.request(
-      reply.status,
-      reply.status === 200 ? 'OK' : 'REFUSED',
-      performance.now() - began,
-    );
+    const code = reply.status === 200 ? 'OK' : 'REFUSED';
+    metrics.request(reply.status, code, performance.now() - startedAt);
     return reply;
   }
 
@@ -44,26 +42,25 @@ export async function serveSubgraph(options: {
     const { method, path, search, headers, requestId } = request;
     if (!verifier.plausible(headers)) return errorReply('UNAUTHENTICATED', requestId);
     const body = await request.body(WIRE.maxBodyBytes);
-    // Takes 8 % off the time for a request under load.
+    // Takes 8 % off the time per request under load.
     await pollDone();
     if (!verifier.verify(headers, { method, path: path + search, body }))
       return errorReply('UNAUTHENTICATED', requestId);
-    if (path === WIRE.readyPath) return ready(subgraph);
+    if (path === WIRE.readyPath) return answerReady(subgraph);
     if (path !== WIRE.path) return errorReply('NOT_FOUND', requestId);
-    if (method !== 'POST') return errorReply('METHOD_NOT_ALLOWED', requestId, { allow: 'POST' });
-    const requests = decodeRequests(
-      String(headers[HEADERS.subgraphScopes.name]),
-      body.toString('utf8'),
-    );
+    if (method !== 'POST')
+      return errorReply('METHOD_NOT_ALLOWED', requestId, { [HEADERS.allow.name]: 'POST' });
+    const scopes = String(headers[HEADERS.subgraphScopes.name]);
+    const requests = decodeRequests(scopes, body.toString('utf8'));
     return requests === undefined
       ? errorReply('BAD_REQUEST', requestId)
       : answerEach(execute, requests);
   }
 
-  return serveHttp({ port: settings.port, host: settings.host, handle, trustedProxies: [], log });
+  return serveHttp({ port, host, handle, trustedProxies: [], log });
 }
 
-async function ready(subgraph: Subgraph): Promise<HttpReply> {
+async function answerReady(subgraph: Subgraph): Promise<HttpReply> {
   const ok = await subgraph.ready().then(
     () => true,
     () => false,
@@ -75,7 +72,7 @@ const NDJSON = { [HEADERS.contentType.name]: 'application/x-ndjson' };
 
 type Late = { place: number; reply: Promise<SubgraphReply> };
 
-/** Answers all operations, a line for each; in one piece where they are all there at once. */
+/** Answers each operation with a line, and in one piece if all replies are synchronous. */
 function answerEach(
   execute: Execute,
   requests: readonly SubgraphRequest[],
@@ -92,9 +89,12 @@ function answerEach(
     : answerInPieces(lines, late);
 }
 
-/** Writes each line as soon as there is one, so that a slow operation holds up no other. Lines of one turn go out together, also the first and only ones. */
-async function answerInPieces(begun: string, late: readonly Late[]): Promise<HttpReply> {
-  let lines = begun;
+/**
+ * Writes each line as soon as it is there, so that a slow operation does not hold up the others.
+ * Lines of the same tick go out together; if they are all there are, in one piece.
+ */
+async function answerInPieces(synchronous: string, late: readonly Late[]): Promise<HttpReply> {
+  let lines = synchronous;
   let left = late.length;
   let wake = () => {};
   for (const { place, reply } of late) {
@@ -104,7 +104,7 @@ async function answerInPieces(begun: string, late: readonly Late[]): Promise<Htt
       wake();
     });
   }
-  /** Resolves after the next operation is finished, together with those that finish in the same turn. */
+  /** Resolves after the next reply, together with those that follow in the same tick. */
   const next = () =>
     new Promise<void>((resolve) => {
       wake = () => {

@@ -1,4 +1,4 @@
-// Who may ask a subgraph: whoever knows the secret, now, once.
+// A signed request passes if the secret is right, the time is recent, and it is the first time.
 import { createSigner, createVerifier, type SignedParts } from './signature.ts';
 
 const SECRET = 'the secret of the tests';
@@ -9,7 +9,7 @@ const parts: SignedParts = {
   body: '[]',
 };
 
-/** A verifier and a signer with clocks of their own, and a request that passes. */
+/** A verifier and a signer, each with a clock of its own. */
 function setup(secrets = [SECRET], signedWith = SECRET) {
   const clock = { signer: 1_800_000_000_000, verifier: 1_800_000_000_000 };
   const sign = createSigner(signedWith, () => clock.signer);
@@ -24,7 +24,7 @@ test('a signed request passes', () => {
   expect(passes(sign(parts))).toBe(true);
 });
 
-test('the same request passes once, however its signature is written', () => {
+test('a request passes only once, whatever the case of its signature', () => {
   const { sign, passes } = setup();
   const headers = sign(parts);
   expect([passes(headers), passes(headers)]).toEqual([true, false]);
@@ -36,7 +36,7 @@ test('the same request passes once, however its signature is written', () => {
   ).toBe(false);
 });
 
-test('two equal requests are signed differently, and both pass', () => {
+test('two equal requests have different signatures, and both pass', () => {
   const { sign, passes } = setup();
   expect([passes(sign(parts)), passes(sign(parts))]).toEqual([true, true]);
 });
@@ -45,7 +45,7 @@ test.each<[string, Partial<SignedParts>]>([
   ['method', { method: 'GET' }],
   ['path', { path: '/graphql?' }],
   ['body', { body: '[ ]' }],
-])('another %s than the signed one does not pass', (_, changed) => {
+])('a request with another %s than the signed one does not pass', (_, changed) => {
   const { sign, passes } = setup();
   expect(passes(sign(parts), { ...parts, ...changed })).toBe(false);
 });
@@ -56,7 +56,7 @@ test.each([
   ['nonce', 'x-subgraph-nonce', 'another'],
   ['signature', 'x-subgraph-signature', 'a'.repeat(64)],
   ['signature that is too short', 'x-subgraph-signature', 'aaaa'],
-  ['time that is no number', 'x-subgraph-time', 'now'],
+  ['time that is not a number', 'x-subgraph-time', 'now'],
 ])('another %s does not pass', (_, name, value) => {
   const { sign, passes } = setup();
   expect(passes({ ...sign(parts), [name]: value })).toBe(false);
@@ -70,7 +70,7 @@ test('a request without one of the headers does not pass', () => {
   }
 });
 
-test('30 seconds is the limit, before and after', () => {
+test('a signature passes up to 30 seconds before and after its time', () => {
   const { clock, sign, passes } = setup();
   for (const [offset, expected] of [
     [30_000, true],
@@ -83,7 +83,7 @@ test('30 seconds is the limit, before and after', () => {
   }
 });
 
-test('what is forgotten is too old to pass', () => {
+test('a signature that is forgotten is too old to pass', () => {
   const { clock, sign, passes } = setup();
   const replayed = sign(parts);
   expect(passes(replayed)).toBe(true);
@@ -94,7 +94,7 @@ test('what is forgotten is too old to pass', () => {
   }
 });
 
-test('both secrets pass during a rotation, any other does not', () => {
+test('both secrets pass during a rotation, others do not', () => {
   for (const secret of ['the new secret', SECRET]) {
     const { sign, passes } = setup(['the new secret', SECRET], secret);
     expect(passes(sign(parts))).toBe(true);

@@ -1,6 +1,6 @@
-// What the gateway and a subgraph say to each other arrives as it was meant, or not at all.
+// The protocol between gateway and subgraph: messages arrive unchanged, or not at all.
 import fc from 'fast-check';
-import type { Scope, SubgraphRequest } from './subgraph.ts';
+import type { Scope, SubgraphRequest } from './types.ts';
 import { decodeReply, decodeRequests, encodeReply, encodeRequests, WIRE } from './wire.ts';
 
 const text = fc.string({ unit: 'binary' });
@@ -23,7 +23,7 @@ const request: fc.Arbitrary<SubgraphRequest> = fc.record(
   { requiredKeys: ['query', 'scope', 'requestId'] },
 );
 
-test('requests arrive with their own scopes, in ASCII headers, however many there are', () => {
+test('any number of operations arrive with their own scopes, in ASCII headers', () => {
   fc.assert(
     fc.property(fc.array(request, { maxLength: 250 }), (requests) => {
       const groups = encodeRequests(requests);
@@ -38,7 +38,7 @@ test('requests arrive with their own scopes, in ASCII headers, however many ther
   );
 });
 
-test('requests with many scopes or long variables are spread over several groups', () => {
+test('operations with many scopes or long variables are split into several requests', () => {
   const many = (make: (n: number) => Partial<SubgraphRequest>) =>
     encodeRequests(
       Array.from({ length: 90 }, (_, n) => ({
@@ -56,12 +56,12 @@ test('requests with many scopes or long variables are spread over several groups
 });
 
 test.each([
-  ['no JSON', '[', '[]'],
+  ['malformed JSON', '[', '[]'],
   ['no list of scopes', '{}', '[]'],
   ['no list of operations', '[]', '{}'],
   ['an unknown kind of scope', '[{"kind":"admin"}]', '[]'],
-  ['a partner without an id', '[{"kind":"partner"}]', '[]'],
-  ['a member whose id is no text', '[{"kind":"member","memberId":1}]', '[]'],
+  ['a partner without an ID', '[{"kind":"partner"}]', '[]'],
+  ['a member whose ID is not a string', '[{"kind":"member","memberId":1}]', '[]'],
   ['an operation without a scope', '[{"kind":"service"}]', '[{"query":"{a}","requestId":"r"}]'],
   [
     'a scope that is not in the list',
@@ -69,7 +69,7 @@ test.each([
     '[{"query":"{a}","requestId":"r","scope":1}]',
   ],
   [
-    'a scope by the name of a property',
+    'a scope that is the name of a property',
     '[{"kind":"service"}]',
     '[{"query":"{a}","requestId":"r","scope":"length"}]',
   ],
@@ -84,7 +84,7 @@ test.each([
   expect(decodeRequests(scopes, body)).toBeUndefined();
 });
 
-test('replies arrive at their place', () => {
+test('replies arrive with their place', () => {
   const reply = {
     data: { a: null },
     errors: [{ message: 'm', path: ['a', 0], extensions: { code: 'MEMBER_NOT_FOUND' as const } }],
@@ -110,6 +110,6 @@ test.each([
   '{"i":0,"errors":{}}',
   '{"i":0,"errors":[{"message":"m","extensions":{"code":"ODD"}}]}',
   '{"i":0,"data":{}',
-])('a line that is no reply is none: %s', (line) => {
+])('a malformed line is no reply: %s', (line) => {
   expect(decodeReply(line, 1)).toBeUndefined();
 });

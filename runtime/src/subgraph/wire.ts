@@ -1,10 +1,9 @@
-// What the gateway and a subgraph that runs by itself say to each other: several operations in one request, an answer a line.
-
+// The protocol between gateway and subgraph: operations in one request, a line for each answer.
 import { isErrorCode } from '../errors.ts';
 import { isJsonObject } from '../json.ts';
-import type { Scope, SubgraphError, SubgraphReply, SubgraphRequest } from './subgraph.ts';
+import type { Scope, SubgraphError, SubgraphReply, SubgraphRequest } from './types.ts';
 
-/** One request asks for at most this much; a single operation may be longer by itself. */
+/** The limits of one request. A single operation may be longer than `maxBodyCharacters`. */
 export const WIRE = {
   path: '/graphql',
   readyPath: '/ready',
@@ -14,12 +13,12 @@ export const WIRE = {
   maxBodyBytes: 4 * 1024 * 1024,
 } as const;
 
-/** An operation as it travels: its scope stands in a header of the request, at this place of the list. */
+/** An operation as it travels. `scope` is an index into the list in the scopes header. */
 type Operation = Pick<SubgraphRequest, 'query' | 'variables' | 'operationName' | 'requestId'> & {
   scope: number;
 };
 
-/** Cuts requests into groups that fit into one HTTP request each, with the scopes as ASCII JSON and the operations as JSON. */
+/** Splits operations into HTTP requests, each with scopes in ASCII JSON and operations in JSON. */
 export function encodeRequests(
   requests: readonly SubgraphRequest[],
 ): { count: number; scopes: string; body: string }[] {
@@ -60,10 +59,10 @@ export function encodeRequests(
   return groups;
 }
 
-/** The requests of a group; undefined where the texts are anything else. */
+/** The operations of an HTTP request, or undefined if it is malformed. */
 export function decodeRequests(scopesText: string, body: string): SubgraphRequest[] | undefined {
-  const scopes = parsed(scopesText);
-  const operations = parsed(body);
+  const scopes = parseJson(scopesText);
+  const operations = parseJson(body);
   if (
     !Array.isArray(scopes) ||
     !Array.isArray(operations) ||
@@ -80,17 +79,17 @@ export function decodeRequests(scopesText: string, body: string): SubgraphReques
   return requests;
 }
 
-/** The line that answers the operation at this place. */
+/** The line that answers the operation at `place`. */
 export function encodeReply(place: number, { data, errors }: SubgraphReply): string {
   return `${JSON.stringify({ i: place, data, errors })}\n`;
 }
 
-/** The answer of a line and its place below `count`; undefined where the line is anything else. */
+/** The answer in a line, with its place below `count`, or undefined if the line is malformed. */
 export function decodeReply(
   line: string,
   count: number,
 ): { place: number; reply: SubgraphReply } | undefined {
-  const value = parsed(line);
+  const value = parseJson(line);
   if (!isJsonObject(value)) return undefined;
   const { i, data, errors } = value;
   if (typeof i !== 'number' || !Number.isInteger(i) || i < 0 || i >= count) return undefined;
@@ -101,7 +100,7 @@ export function decodeReply(
     : undefined;
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -109,20 +108,20 @@ function parsed(text: string): unknown {
   }
 }
 
-function isText(value: unknown): value is string {
+function isString(value: unknown): value is string {
   return typeof value === 'string';
 }
 
-function isTextOrAbsent(value: unknown): value is string | undefined {
-  return value === undefined || isText(value);
+function isStringOrAbsent(value: unknown): value is string | undefined {
+  return value === undefined || isString(value);
 }
 
 function isScope(value: unknown): value is Scope {
   if (!isJsonObject(value)) return false;
-  if (value.kind === 'partner') return isText(value.partnerId);
+  if (value.kind === 'partner') return isString(value.partnerId);
   return (
     value.kind === 'service' ||
-    (value.kind === 'member' && isText(value.memberId) && isTextOrAbsent(value.partnerId))
+    (value.kind === 'member' && isString(value.memberId) && isStringOrAbsent(value.partnerId))
   );
 }
 
@@ -130,10 +129,10 @@ function isOperation(value: unknown): value is Operation {
   if (!isJsonObject(value)) return false;
   const { query, variables, operationName, requestId, scope } = value;
   return (
-    isText(query) &&
+    isString(query) &&
     (variables === undefined || isJsonObject(variables)) &&
-    isTextOrAbsent(operationName) &&
-    isText(requestId) &&
+    isStringOrAbsent(operationName) &&
+    isString(requestId) &&
     Number.isInteger(scope)
   );
 }
@@ -141,13 +140,13 @@ function isOperation(value: unknown): value is Operation {
 function isSubgraphError(value: unknown): value is SubgraphError {
   return (
     isJsonObject(value) &&
-    isText(value.message) &&
+    isString(value.message) &&
     isJsonObject(value.extensions) &&
     isErrorCode(value.extensions.code)
   );
 }
 
-/** Header values are ASCII; ids need not be. */
+/** Escapes whatever is not ASCII, since IDs may contain what a header value must not. */
 function ascii(text: string): string {
   return text.replace(
     /[\u007f-\uffff]/g,

@@ -1,0 +1,55 @@
+// Splits a stream of bytes into lines, without keeping more than one line.
+
+const LINE_FEED = 10;
+
+/** Receives the lines, without their line feeds. */
+type Listener = {
+  line(bytes: Buffer): void;
+  /** Receives the beginning of a line that is too long; the rest of the line is skipped. */
+  tooLong(beginning: Buffer): void;
+};
+
+export class LineSplitter {
+  /** How many lines have ended so far. */
+  count = 0;
+  private readonly maxBytes: number;
+  private readonly listener: Listener;
+  private pieces: Buffer[] = [];
+  private length = 0;
+
+  constructor(maxBytes: number, listener: Listener) {
+    this.maxBytes = maxBytes;
+    this.listener = listener;
+  }
+
+  push(chunk: Buffer): void {
+    let start = 0;
+    for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, start)) {
+      this.append(chunk.subarray(start, end));
+      this.endLine();
+      start = end + 1;
+    }
+    if (start < chunk.length) this.append(chunk.subarray(start));
+  }
+
+  private append(piece: Buffer): void {
+    const fitted = this.length <= this.maxBytes;
+    this.length += piece.length;
+    if (this.length <= this.maxBytes) {
+      this.pieces.push(piece);
+    } else if (fitted) {
+      this.listener.tooLong(this.pieces[0] ?? piece);
+      this.pieces = [];
+    }
+  }
+
+  private endLine(): void {
+    const { pieces, length } = this;
+    this.pieces = [];
+    this.length = 0;
+    this.count++;
+    if (length > this.maxBytes) return;
+    const [only] = pieces;
+    this.listener.line(pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces));
+  }
+}

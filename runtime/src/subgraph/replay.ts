@@ -1,0 +1,62 @@
+// Remembers which signatures were used, so that a signed request is good for one use.
+
+/** At about 40 bytes each. */
+const MAX_REMEMBERED = 500_000;
+
+export type ReplayGuard = {
+  /** Whether a request signed at `timeMs` may still be accepted. */
+  fresh(timeMs: number): boolean;
+  /** Returns true for the first use of a fresh signature, and false for any other use. */
+  firstUse(timeMs: number, signature: string): boolean;
+};
+
+/**
+ * Accepts signatures within `windowMs` of now. If there are more than it can remember, it forgets
+ * those of the oldest second, and refuses all requests signed up to then.
+ */
+export function createReplayGuard(windowMs: number, now: () => number): ReplayGuard {
+  // By the second of signing, so that it can forget a whole second at once.
+  const seen = new Map<number, Set<number>>();
+  let size = 0;
+  let floorMs = 0;
+
+  function forget(second: number): void {
+    size -= seen.get(second)?.size ?? 0;
+    seen.delete(second);
+  }
+
+  function bucketOf(second: number): Set<number> {
+    const known = seen.get(second);
+    if (known !== undefined) return known;
+    for (const old of seen.keys()) if (endMs(old) < now() - windowMs) forget(old);
+    const bucket = new Set<number>();
+    seen.set(second, bucket);
+    return bucket;
+  }
+
+  function forgetOldest(): void {
+    const oldest = Math.min(...seen.keys());
+    floorMs = endMs(oldest);
+    forget(oldest);
+  }
+
+  const fresh = (timeMs: number) => timeMs >= floorMs && Math.abs(now() - timeMs) <= windowMs;
+  return {
+    fresh,
+    firstUse(timeMs, signature) {
+      if (!fresh(timeMs)) return false;
+      const bucket = bucketOf(Math.floor(timeMs / 1000));
+      // 52 bits of the signature fit a number, which takes the least memory.
+      const fingerprint = Number.parseInt(signature.slice(0, 13), 16);
+      if (bucket.has(fingerprint)) return false;
+      bucket.add(fingerprint);
+      size++;
+      if (size > MAX_REMEMBERED) forgetOldest();
+      return true;
+    },
+  };
+}
+
+function endMs(second: number): number {
+  return second * 1000 + 1000;
+}

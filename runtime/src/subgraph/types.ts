@@ -1,0 +1,50 @@
+// The types that the gateway, the transports and the subgraphs share.
+import type { GraphQLSchema } from 'graphql';
+import type { ErrorCode } from '../errors.ts';
+
+/** Whose data an operation may see. The gateway derives it from the credential. */
+export type Scope =
+  /** A partner's backend, which sees only members actively enrolled with this partner. */
+  | { kind: 'partner'; partnerId: string }
+  /** A signed-in member. `partnerId` is the partner that the token's `azp` names, if any. */
+  | { kind: 'member'; memberId: string; partnerId?: string }
+  /** The gateway itself: readiness, signing keys, the sign-in page. */
+  | { kind: 'service' };
+
+/** A GraphQL operation for a subgraph. `query` comes from the gateway, never from a client. */
+export type SubgraphRequest = {
+  query: string;
+  variables?: Record<string, unknown>;
+  operationName?: string;
+  scope: Scope;
+  requestId: string;
+};
+
+/** A subgraph's error in transit. It is masked already: code and message are safe for callers. */
+export type SubgraphError = {
+  message: string;
+  path?: readonly (string | number)[];
+  extensions: { code: ErrorCode };
+};
+
+export type SubgraphReply = { data?: Record<string, unknown> | null; errors?: SubgraphError[] };
+
+/** Reaches one subgraph. `execute` never rejects: a failure comes back as an error with a code. */
+export type Transport = {
+  execute(request: SubgraphRequest): SubgraphReply | Promise<SubgraphReply>;
+  /** Resolves if the subgraph and its store respond, rejects otherwise. */
+  ready(): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** The context of resolvers. */
+export type SubgraphContext = { scope: Scope; requestId: string };
+
+/** A subgraph as plain data: built in a main file from its store, and run in any process. */
+export type Subgraph = {
+  name: string;
+  schema: GraphQLSchema;
+  /** Resolves if the store responds, rejects otherwise. */
+  ready(): Promise<void>;
+  close(): Promise<void>;
+};
