@@ -1,4 +1,4 @@
-// Runs the members subgraph as a service: answers signed requests over HTTP, with health and metrics on a separate port.
+// Runs the members subgraph as a service that answers signed requests over HTTP.
 import {
   createLog,
   createMetrics,

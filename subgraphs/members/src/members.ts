@@ -10,7 +10,10 @@ import { createResolvers, type MembersOptions } from './resolvers/resolvers.ts';
 import { ensureSigningKey } from './signingkeys/signingkey.ts';
 import type { MembersStore } from './store/store.ts';
 
-/** The subgraph on a store; closing it closes the store. It puts mail into the outbox and calls `wake`; a mail worker sends it. */
+/**
+ * The subgraph on a store; closing it closes the store. It puts mail into the outbox and calls
+ * `wake`; a mail worker sends it.
+ */
 export function createMembers(store: MembersStore, options: MembersOptions): Subgraph {
   const typeDefs = parse(readFileSync(join(import.meta.dirname, '../schema.graphql'), 'utf8'));
   const resolvers = createResolvers(store, options);
@@ -19,8 +22,8 @@ export function createMembers(store: MembersStore, options: MembersOptions): Sub
 }
 
 /**
- * Starts the subgraph with a mail worker, and creates the signing keys if there are none. Closing it waits for mail in progress,
- * then closes the store.
+ * Starts the subgraph with a mail worker, and creates the signing keys if there are none. Closing
+ * it waits for mail in progress, then closes the store.
  */
 export async function startMembers(
   store: MembersStore,

@@ -1,4 +1,4 @@
-// A members store for tests, on either engine, in a place of its own, and short ways to write its input.
+// A members store for tests, on either engine, and short ways to write its input.
 import { temporaryFolder } from '../../../test/support/folder.ts';
 import { freshMongodbUrl } from '../../../test/support/servers/databases.ts';
 import {
@@ -25,7 +25,7 @@ export type Place = {
 export function newPlace(engine: (typeof ENGINES)[number]): Place {
   const folder = temporaryFolder();
   const database = engine === 'mongodb' ? freshMongodbUrl() : undefined;
-  const settings = { mongodbUrl: database?.url, dataDir: folder.path };
+  const settings = { dataDir: folder.path, ...(database && { mongodbUrl: database.url }) };
   const opened: MembersStore[] = [];
   const closeAll = async () => {
     for (const store of opened.splice(0)) await store.close();

@@ -60,7 +60,9 @@ export type SignInStage = {
   release(): Promise<void>;
 };
 
-/** Starts the subgraph with two members: ada, enrolled with inn and spa, and bob, enrolled with spa. */
+/**
+ * Starts the subgraph with two members: ada, enrolled with inn and spa, and bob, enrolled with spa.
+ */
 export async function startSignIn(engine: (typeof ENGINES)[number]): Promise<SignInStage> {
   const place = newPlace(engine);
   const server = await startMailServer();

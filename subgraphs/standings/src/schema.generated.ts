@@ -207,5 +207,5 @@ export type Resolvers<ContextType = SubgraphContext> = {
 };
 
 
-/** The resolvers of this subgraph; none that the schema needs may be missing. */
+/** All resolvers that the schema needs. */
 export type SubgraphResolvers = CompleteResolvers<Resolvers, ResolversTypes>;

@@ -2,7 +2,7 @@
 import type { Job, Outbox } from '../outbox/outbox.ts';
 
 const CONCURRENCY = 8;
-/** Longer than delivering a mail can take. */
+/** Longer than it can take to deliver an email. */
 const LEASE_MS = 120_000;
 
 export type Claimer = {

@@ -1,4 +1,4 @@
-// Composes the mail of a job: finds the recipient, checks the limits, makes the token and stores it.
+// Composes the mail of a job: finds the recipient, checks the limits and stores the token.
 import type { MaybePromise } from '@partner-loyalty/runtime';
 import type { Job, MailTask, Outbox } from '../outbox/outbox.ts';
 import type { MailPartners } from '../partners/partner.ts';
@@ -13,7 +13,7 @@ import { changedEmail, changeEmail, type Email, magicLinkEmail } from './templat
 export type MailStore = {
   memberByEmail(partnerId: string, canonical: string): MaybePromise<Identity | undefined>;
   tokens: Pick<TokenStore, 'addSignIn' | 'addChange' | 'addUndo'>;
-  outbox: Pick<Outbox, 'admit' | 'noteAdmitted'>;
+  outbox: Pick<Outbox, 'admit' | 'markAdmitted'>;
   partners: Pick<MailPartners, 'find'>;
 };
 
@@ -23,7 +23,10 @@ export type Composer = {
   baseAddress: string;
 };
 
-/** `dropped`: there is no recipient, or a limit is reached. `early`: the change that the mail is about may still be made. */
+/**
+ * `dropped`: there is no recipient, or a limit is reached. `early`: the change that the mail is
+ * about may still be made.
+ */
 export type NotComposed = 'dropped' | 'early';
 
 type TaskOf<Kind extends MailTask['kind']> = Extract<MailTask, { kind: Kind }>;

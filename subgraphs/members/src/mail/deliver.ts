@@ -9,7 +9,7 @@ export type Sender = Composer & {
   mailDomain: string;
 };
 
-/** Rejects if the mail was not accepted or the store is unavailable. */
+/** Rejects if the email is not accepted or the store is unavailable. */
 export async function deliver(
   job: Job,
   sender: Sender,

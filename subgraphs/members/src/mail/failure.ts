@@ -1,4 +1,4 @@
-// What happens to a job that failed: it is tried again after a growing pause, and given up after about an hour.
+// What happens to a job that failed: retries with growing pauses, for about an hour.
 import type { Log, Metrics } from '@partner-loyalty/runtime';
 import type { Job, Outbox } from '../outbox/outbox.ts';
 import { isRefused } from './mailer.ts';
@@ -14,7 +14,10 @@ export type FailureContext = {
   now: () => number;
 };
 
-/** Whether a job was claimed more often than it may be tried. The claims before it ended without a result, perhaps in a crash. */
+/**
+ * Whether a job was claimed more often than it may be tried. The claims before it ended without a
+ * result, perhaps in a crash.
+ */
 export function isExhausted(job: Job): boolean {
   return job.attempts > MAX_ATTEMPTS;
 }
@@ -32,7 +35,7 @@ async function retry(
   { outbox, log, metrics, now }: FailureContext,
 ): Promise<void> {
   const { kind } = job.task;
-  log.warn({ err, reason: kind, count: job.attempts }, 'a mail could not be sent yet');
+  log.warn({ err, reason: kind, count: job.attempts }, 'an email could not be sent yet');
   metrics.mail(kind, 'retried');
   await outbox.postpone(job, now() + Math.min(1_000 * 2 ** job.attempts, MAX_PAUSE_MS));
 }
@@ -48,6 +51,6 @@ export async function giveUp(
   await outbox.giveUp(job, now());
   log.error(
     { err, reason: kind, count: await outbox.failed() },
-    'a mail was given up; count is how many are kept as failed',
+    'an email was given up; count is how many are kept as failed',
   );
 }

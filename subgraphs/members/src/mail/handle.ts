@@ -4,24 +4,25 @@ import type { Job, Outbox } from '../outbox/outbox.ts';
 import { deliver, type Sender } from './deliver.ts';
 import { type FailureContext, giveUp, isExhausted, retryOrGiveUp } from './failure.ts';
 
-const EARLY_MS = 2_000;
+const EARLY_PAUSE_MS = 2_000;
+const FINISH_PAUSE_MS = 2_000;
 
 export type JobContext = FailureContext & {
   sender: Sender;
   outbox: Pick<Outbox, 'finish'>;
-  /** Aborts when the worker is to stop. */
+  /** Aborts when the worker stops claiming jobs. */
   stopping: AbortSignal;
   /** Aborts when the worker no longer waits for mail in progress. */
-  cut: AbortSignal;
+  sending: AbortSignal;
 };
 
 /** Never rejects. If the outbox is unavailable, the claim expires and the job is claimed again. */
 export async function handleJob(job: Job, context: JobContext): Promise<void> {
-  const { sender, outbox, metrics, now, cut } = context;
+  const { sender, outbox, metrics, now, sending } = context;
   try {
     if (isExhausted(job)) return await giveUp(job, undefined, context);
-    const outcome = await deliver(job, sender, now(), cut);
-    if (outcome === 'early') return await outbox.postpone(job, now() + EARLY_MS);
+    const outcome = await deliver(job, sender, now(), sending);
+    if (outcome === 'early') return await outbox.postpone(job, now() + EARLY_PAUSE_MS);
     metrics.mail(job.task.kind, outcome);
     await finish(job, context);
   } catch (err) {
@@ -29,7 +30,10 @@ export async function handleJob(job: Job, context: JobContext): Promise<void> {
   }
 }
 
-/** Keeps trying until the claim expires: mail that is sent must not be sent again because the outbox was unavailable. */
+/**
+ * Tries until the claim expires: an email must not be sent twice because the outbox was unavailable
+ * for a moment.
+ */
 async function finish(job: Job, context: JobContext): Promise<void> {
   const { outbox, now, stopping } = context;
   for (;;) {
@@ -37,8 +41,8 @@ async function finish(job: Job, context: JobContext): Promise<void> {
       return await outbox.finish(job);
     } catch (err) {
       logUnavailable(err, context);
-      if (now() + EARLY_MS >= job.dueAt || stopping.aborted) return;
-      await setTimeout(EARLY_MS);
+      if (now() + FINISH_PAUSE_MS >= job.dueAt || stopping.aborted) return;
+      await setTimeout(FINISH_PAUSE_MS);
     }
   }
 }

@@ -2,7 +2,7 @@
 import type { Job, Limit, Outbox } from '../outbox/outbox.ts';
 
 const WINDOW_MS = 15 * 60_000;
-/** Mail to one member for one partner, changes that one member requests, and changes requested to one address. */
+/** Of magic links to one member for one partner, and of changes by one member or to one address. */
 const PER_MAILBOX = 5;
 const PER_PARTNER = 1_000;
 
@@ -25,11 +25,11 @@ export function changeLimits(memberId: string, canonical: string): Limit[] {
 export async function isAdmitted(
   job: Job,
   limits: readonly Limit[],
-  outbox: Pick<Outbox, 'admit' | 'noteAdmitted'>,
+  outbox: Pick<Outbox, 'admit' | 'markAdmitted'>,
   now: number,
 ): Promise<boolean> {
   if (job.admitted) return true;
   for (const limit of limits) if (!(await outbox.admit(limit, now))) return false;
-  await outbox.noteAdmitted(job);
+  await outbox.markAdmitted(job);
   return true;
 }

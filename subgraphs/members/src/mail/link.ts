@@ -1,7 +1,8 @@
-// The links in mail: made from settings and partner records only, never from the host that a request names.
+// The links in mail: never made from the host that a request names.
 
 /**
- * A page's address with the token in its query. Keeps the page's own query and fragment, except a `token` parameter of its own.
+ * A page's address with the token in its query. Keeps the page's own query and fragment, except a
+ * `token` parameter of its own.
  */
 export function linkTo(page: string, token: string): string {
   const url = new URL(page);

@@ -7,8 +7,9 @@ import type { Email } from './template.ts';
 
 export type Mailer = {
   /**
-   * Resolves when the mail is accepted for good. Send it again with the same `messageId`, so that mailboxes recognize a
-   * duplicate. Rejects if the mail is not accepted within 30 seconds or `signal` aborts; it may or may not have arrived then.
+   * Resolves when the email is accepted for good. A retry has the same `messageId`, so that
+   * mailboxes recognize a duplicate. Rejects if the email is not accepted within 30 seconds or
+   * `signal` aborts; then it may or may not have arrived.
    */
   send(email: Email, messageId: string, signal?: AbortSignal): Promise<void>;
 };
@@ -21,7 +22,10 @@ const TIMEOUTS = {
   socketTimeout: 20_000,
 };
 
-/** Uses the mail server at SMTP_URL; without one, files in `DATA_DIR/outbox`, named by the time they are written. */
+/**
+ * Uses the mail server at SMTP_URL; without one, files in `DATA_DIR/outbox`, named by the time they
+ * are written.
+ */
 export function openMailer({
   smtpUrl,
   mailFrom,
@@ -37,7 +41,10 @@ export function domainOf(mailFrom: string): string {
   return /@([^@>]+)>?$/.exec(mailFrom)?.[1] ?? 'localhost';
 }
 
-/** Whether a mail server has refused a mail for good, so that sending it again is useless (RFC 5321, section 4.2.1). */
+/**
+ * Whether a mail server has refused an email for good, so that sending it again is useless (RFC
+ * 5321, section 4.2.1).
+ */
 export function isRefused(error: unknown): boolean {
   const { code, responseCode = 0 } = error as { code?: unknown; responseCode?: number };
   return (code === 'EENVELOPE' || code === 'EMESSAGE') && responseCode >= 500;
@@ -69,7 +76,10 @@ function openFolder(folder: string, from: string): Mailer {
   };
 }
 
-/** Writes a file that appears complete or not at all. Only its owner may read it, since it contains a token. */
+/**
+ * Writes a file that appears complete or not at all. Only its owner may read it, since it contains
+ * a token.
+ */
 async function writeWhole(folder: string, name: string, bytes: Buffer): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const partial = join(folder, `.${name}.part`);
@@ -97,8 +107,8 @@ function message({ to, subject, text, html }: Email, messageId: string, from: st
   };
 }
 
-// Quoted-printable would break a link of more than 76 characters, which could then not be copied from an .eml file. Unencoded
-// lines may have 998 (RFC 5322, section 2.1.1).
+// Quoted-printable would break a link of more than 76 characters, which could then not be copied
+// from an .eml file. Unencoded lines may have 998 (RFC 5322, section 2.1.1).
 function unencoded(text: string) {
   if (!/^(?:[\x20-\x7e]{0,998}\n)*$/.test(text)) return text;
   const head =

@@ -1,6 +1,9 @@
 // The email templates: what members read, as text and as HTML that loads nothing and tracks nobody.
 
-/** One mail. `to` is a canonical address from the store. */
+const IGNORE = 'If this was not you, you can ignore this email';
+const DO_NOT_SHARE = 'Do not share the link with anyone.';
+
+/** `to` is a canonical address from the store. */
 export type Email = { to: string; subject: string; text: string; html: string };
 
 /** Sent when a partner requests a magic link. */
@@ -12,11 +15,11 @@ export function magicLinkEmail(
 ): Email {
   const partner = oneLine(partnerName);
   return email(to, `Sign in to ${partner}`, [
-    `Someone, most likely you, asked to sign in to ${partner} as the member with this email address.`,
+    `Someone, most likely you, asked to sign in to ${partner} with this email address.`,
     'To sign in, open this link:',
     { link, label: 'Sign in' },
     `The link works once and expires in ${minutes} minutes.`,
-    'If this was not you, you can ignore this email: nobody can sign in without the link. Do not share the link with anyone.',
+    `${IGNORE}: nobody can sign in without the link. ${DO_NOT_SHARE}`,
   ]);
 }
 
@@ -27,18 +30,21 @@ export function changeEmail(to: string, link: string, minutes: number): Email {
     'If this was you, confirm the address with this link:',
     { link, label: 'Confirm the address' },
     `The link works once and expires in ${minutes} minutes.`,
-    'If this was not you, you can ignore this email: nothing changes without the link. Do not share the link with anyone.',
+    `${IGNORE}: nothing changes without the link. ${DO_NOT_SHARE}`,
   ]);
 }
 
-/** Sent to the former address. Does not name the new one: the former mailbox may belong to somebody else by now. */
+/**
+ * Sent to the former address. Does not name the new one: the former mailbox may belong to somebody
+ * else by now.
+ */
 export function changedEmail(to: string, link: string, until: Date): Email {
   return email(to, 'Your email address was changed', [
-    'The email address of your membership was changed. This is the last email that we send to your former address.',
+    'The email address of your membership was changed. We will send no more email to this one.',
     'If this was not you, take your address back with this link:',
     { link, label: 'Undo the change' },
     `The link works once, until ${until.toUTCString()}.`,
-    'If this was you, you can ignore this email. Do not share the link with anyone.',
+    `If this was you, you can ignore this email. ${DO_NOT_SHARE}`,
   ]);
 }
 
@@ -62,14 +68,17 @@ function email(to: string, subject: string, paragraphs: Paragraph[]): Email {
 const BODY_STYLE =
   'font-family: sans-serif; line-height: 1.5; max-width: 36em; margin: 1em auto; padding: 0 1em';
 const BUTTON_STYLE =
-  'display: inline-block; padding: 0.6em 1.2em; background: #1a4d8f; color: #ffffff; text-decoration: none; border-radius: 4px';
+  'display: inline-block; padding: 0.6em 1.2em; background: #1a4d8f; color: #ffffff; ' +
+  'text-decoration: none; border-radius: 4px';
 
 function anchor(link: string, label: string): string {
   const href = escaped(link);
-  return `<p><a href="${href}" style="${BUTTON_STYLE}">${escaped(label)}</a></p>\n<p style="word-break: break-all">${href}</p>`;
+  const button = `<a href="${href}" style="${BUTTON_STYLE}">${escaped(label)}</a>`;
+  return `<p>${button}</p>\n<p style="word-break: break-all">${href}</p>`;
 }
 
-// A line break would start a header, and characters that change the writing direction would disguise a name.
+// A line break would start a header, and characters that change the writing direction would
+// disguise a name.
 function oneLine(name: string): string {
   return name.replace(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
 }

@@ -1,7 +1,10 @@
 // A pause that can be ended early.
 
 export type Wakeup = {
-  /** Resolves after `ms`, or as soon as `wake` is called; immediately if it was called since the last pause. */
+  /**
+   * Resolves after `ms`, or as soon as `wake` is called; immediately if it was called since the
+   * last pause.
+   */
   pause(ms: number): Promise<void>;
   wake(): void;
 };

@@ -1,4 +1,4 @@
-// The mail worker with a real mail server, on each engine: it loses no mail, sends none twice, and gives up visibly.
+// The mail worker with a real mail server: it loses no mail, sends none twice, gives up visibly.
 import { randomUUID } from 'node:crypto';
 import { createMetrics, type Log, type LogFields, type Metrics } from '@partner-loyalty/runtime';
 import { type MailServer, startMailServer } from '../../../../test/support/servers/mailserver.ts';

@@ -1,4 +1,4 @@
-// The mail worker: sends the mail in the outbox, looks into it when woken and once a second, and cleans it up.
+// The mail worker: sends the mail in the outbox, when woken or once a second, and cleans it up.
 import type { Log, Metrics } from '@partner-loyalty/runtime';
 import type { Outbox } from '../outbox/outbox.ts';
 import { createClaimer } from './claim.ts';
@@ -7,15 +7,21 @@ import { handleJob } from './handle.ts';
 import { createWakeup } from './wakeup.ts';
 
 const POLL_MS = 1_000;
-/** A random delay, so that the time of a response, this request's or another's, does not reveal whether there was a recipient. */
+/**
+ * A random delay, so that the time of a response, this request's or another's, does not reveal
+ * whether there was a recipient.
+ */
 const WAKE_DELAY_MS = { min: 50, spread: 200 };
 const CLEAN_INTERVAL_MS = 600_000;
 const STOP_TIMEOUT_MS = 10_000;
 
 export type MailWorker = {
-  /** Makes the worker look into the outbox soon; otherwise it does so about once a second. */
+  /** Makes the worker check the outbox soon; otherwise it does so about once a second. */
   wake(): void;
-  /** Claims no more jobs and waits up to 10 seconds for those in progress; what is not sent by then is tried again later. */
+  /**
+   * Claims no more jobs and waits up to 10 seconds for those in progress; what is not sent by then
+   * is tried again later.
+   */
   stop(): Promise<void>;
 };
 
@@ -26,9 +32,10 @@ export function startMailWorker(
 ): MailWorker {
   const { outbox } = sender.store;
   const stopping = new AbortController();
-  const cut = new AbortController();
+  const sending = new AbortController();
   const wakeup = createWakeup();
-  const context = { sender, outbox, log, metrics, now, stopping: stopping.signal, cut: cut.signal };
+  const signals = { stopping: stopping.signal, sending: sending.signal };
+  const context = { sender, outbox, log, metrics, now, ...signals };
   const claimer = createClaimer({
     outbox,
     now,
@@ -66,7 +73,7 @@ export function startMailWorker(
       stopping.abort();
       clearTimeout(delay);
       wakeup.wake();
-      const timeout = setTimeout(() => cut.abort(), STOP_TIMEOUT_MS);
+      const timeout = setTimeout(() => sending.abort(), STOP_TIMEOUT_MS);
       await working;
       await claimer.idle();
       clearTimeout(timeout);

@@ -73,7 +73,7 @@ describe.each(ENGINES)('the outbox on %s', (engine) => {
     await outbox.finish(lost);
     await outbox.postpone(lost, NOW);
     await outbox.giveUp(lost, NOW);
-    await outbox.noteAdmitted(lost);
+    await outbox.markAdmitted(lost);
     expect([await outbox.claim(NOW + LEASE, LEASE), await outbox.failed()]).toEqual([undefined, 0]);
     expect(await claimed(NOW + 2 * LEASE)).toMatchObject({
       jobId: lost.jobId,
@@ -91,7 +91,7 @@ describe.each(ENGINES)('the outbox on %s', (engine) => {
   test('a postponed job is due again at its time, and is still marked as admitted', async () => {
     await add();
     const job = await claimed(NOW);
-    await outbox.noteAdmitted(job);
+    await outbox.markAdmitted(job);
     await outbox.postpone(job, NOW + MINUTE);
     expect(await outbox.claim(NOW + MINUTE - 1, LEASE)).toBeUndefined();
     expect(await claimed(NOW + MINUTE)).toMatchObject({ jobId: job.jobId, admitted: true });

@@ -1,4 +1,4 @@
-// The outbox in the members store's LMDB: jobs ordered by when they are due, each step one transaction.
+// The outbox in the members store's LMDB: jobs ordered by due time, each step one transaction.
 import type { RootDatabase } from 'lmdb';
 import { FAILED_KEPT_MS, type Job, type Limit, type MailTask, type Outbox } from './outbox.ts';
 
@@ -22,7 +22,9 @@ export function createLmdbOutbox(root: RootDatabase): Outbox {
   const put = (job: StoredJob) => due.put([job.dueAt, job.jobId], job);
   const remove = (job: StoredJob) => due.remove([job.dueAt, job.jobId]);
 
-  /** Acts on the job as it is stored, which may be newer than the claim, if the claim still holds. */
+  /**
+   * Acts on the job as it is stored, which may be newer than the claim, if the claim still holds.
+   */
   const ifHeld = ({ dueAt, jobId }: Job, act: (stored: StoredJob) => void): Promise<void> =>
     root.transaction(() => {
       const stored = due.get([dueAt, jobId]);
@@ -51,7 +53,7 @@ export function createLmdbOutbox(root: RootDatabase): Outbox {
       });
     },
     admit: limits.admit,
-    noteAdmitted: (job) => ifHeld(job, (stored) => put({ ...stored, admitted: true })),
+    markAdmitted: (job) => ifHeld(job, (stored) => put({ ...stored, admitted: true })),
     finish: (job) => ifHeld(job, remove),
     postpone: (job, dueAt) =>
       ifHeld(job, (stored) => {

@@ -1,11 +1,11 @@
-// The outbox on MongoDB: a document for each job and each count, each step one guarded write, without transactions.
+// The outbox on MongoDB: a document for each job and count, each step one guarded write.
 import { isDuplicate } from '@partner-loyalty/runtime';
 import type { Collection, Db } from 'mongodb';
 import { FAILED_KEPT_MS, type Job, type Limit, type MailTask, type Outbox } from './outbox.ts';
 
 /**
- * A job that is due or has failed. The stored format calls the task `errand`. `claim` and `postpone` change `dueAt`, so a worker
- * whose claim has expired no longer finds the job.
+ * A job that is due or has failed. The stored format calls the task `errand`. `claim` and
+ * `postpone` change `dueAt`, so a worker whose claim has expired no longer finds the job.
  */
 type JobDocument = Omit<Job, 'jobId' | 'task' | 'dueAt'> & {
   _id: string;
@@ -44,7 +44,7 @@ export async function openMongoOutbox(db: Db): Promise<Outbox> {
       return { jobId: _id, task: errand, requestedAt, attempts, admitted, dueAt: now + leaseMs };
     },
     admit: (limit, now) => admit(counts, limit, now),
-    async noteAdmitted(job) {
+    async markAdmitted(job) {
       await jobs.updateOne(held(job), { $set: { admitted: true } });
     },
     async finish(job) {

@@ -1,10 +1,10 @@
-// The queue of mail to be sent and the counts that limit it, in domain words; outbox.lmdb.ts and outbox.mongo.ts store them.
+// The queue of mail to be sent and the counts that limit it, in domain words.
 import type { MaybePromise } from '@partner-loyalty/runtime';
 import type { Address } from '../rules/member.ts';
 
 /**
- * What to mail. The addresses are only looked up, except the one that a member wants to change to. The field names are the
- * stored format.
+ * What to mail. The addresses are only looked up, except the one that a member wants to change to.
+ * The field names are the stored format.
  */
 export type MailTask =
   | { kind: 'magic-link'; partnerId: string; address: string }
@@ -15,7 +15,10 @@ export type MailTask =
 /** Times are in milliseconds since 1970. */
 export type NewJob = { jobId: string; task: MailTask; requestedAt: number };
 
-/** A job as one worker has claimed it. `dueAt` is when the claim expires, and distinguishes it from other claims. */
+/**
+ * A job as one worker has claimed it. `dueAt` is when the claim expires, and distinguishes it from
+ * other claims.
+ */
 export type Job = NewJob & {
   dueAt: number;
   /** The number of claims so far, including this one. */
@@ -27,18 +30,22 @@ export type Job = NewJob & {
 /** At most `count` admissions of the key in any `windowMs`. */
 export type Limit = { key: string; count: number; windowMs: number };
 
+/** Implemented by outbox.lmdb.ts and outbox.mongo.ts. */
 export type Outbox = {
   /** Resolves when the job is on disk. Always a single insertion, whatever the task. */
   add(job: NewJob): Promise<void>;
   /**
-   * Claims the job that has been due the longest until the lease ends; undefined if none is due. No two callers hold the same
-   * job at the same time.
+   * Claims the job that has been due the longest until the lease ends; undefined if none is due. No
+   * two callers hold the same job at the same time.
    */
   claim(now: number, leaseMs: number): MaybePromise<Job | undefined>;
   /** Counts an admission unless the limit is reached. Exact across processes. */
   admit(limit: Limit, now: number): Promise<boolean>;
-  /** This and the next three methods do nothing if the claim has expired and another worker holds the job. */
-  noteAdmitted(job: Job): Promise<void>;
+  /**
+   * This and the next three methods do nothing if the claim has expired and another worker holds
+   * the job.
+   */
+  markAdmitted(job: Job): Promise<void>;
   /** Removes a job that is done. */
   finish(job: Job): Promise<void>;
   /** Makes the job claimable again from `dueAt` on. */

@@ -1,4 +1,4 @@
-// What mail needs to know about a partner; partner.lmdb.ts and partner.mongo.ts store it beside the members.
+// What mail needs to know about a partner, stored beside the members.
 import type { MaybePromise } from '@partner-loyalty/runtime';
 
 export type MailPartner = {
@@ -9,6 +9,7 @@ export type MailPartner = {
   magicLinkUrl?: string | undefined;
 };
 
+/** Implemented by partner.lmdb.ts and partner.mongo.ts. */
 export type MailPartners = {
   /** Adds or replaces a partner. */
   put(partner: MailPartner): Promise<void>;

@@ -1,4 +1,4 @@
-// Checks arguments before they reach the store (docs/contract.md, Errors). Messages name the argument, never its value.
+// Checks arguments (docs/contract.md, Errors); messages name the argument, never its value.
 import { fail } from '@partner-loyalty/runtime';
 import { ADDRESS_LENGTH, canonicalEmail, longerThan } from '../rules/email.ts';
 import type { Address } from '../rules/member.ts';
@@ -7,7 +7,8 @@ import type { Address } from '../rules/member.ts';
 export const LENGTHS = { email: ADDRESS_LENGTH, externalId: 255, name: 100, id: 128 };
 
 /**
- * Returns the argument, trimmed. Fails with BAD_USER_INPUT if it is empty, too long, or has control characters or lone surrogates.
+ * Returns the argument, trimmed. Fails with BAD_USER_INPUT if it is empty, too long, or has control
+ * characters or lone surrogates.
  */
 export function parseText(argument: string, value: string, limit: number): string {
   if (/\p{Cc}/u.test(value)) fail('BAD_USER_INPUT', `${argument} holds control characters`);
@@ -39,8 +40,8 @@ export function parseAddress(argument: string, value: string): Address {
 }
 
 /**
- * Returns an address to look up, in canonical form. Anything else is returned as it is: it equals no stored address, so the look-up
- * takes the same path as for an unknown address.
+ * Returns an address to look up, in canonical form. Anything else is returned as it is: it equals
+ * no stored address, so the look-up takes the same path as for an unknown address.
  */
 export function parseLookupAddress(argument: string, value: string): string {
   const typed = parseText(argument, value, LENGTHS.email);

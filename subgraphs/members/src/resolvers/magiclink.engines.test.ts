@@ -1,4 +1,4 @@
-// Signing in by magic link, through the subgraph and its mail, on each engine; attacks are tested by name.
+// Signing in by magic link, through the subgraph and its mail; attacks are tested by name.
 import { createInProcessTransport, createLog } from '@partner-loyalty/runtime';
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { until } from '../../../../test/support/until.ts';

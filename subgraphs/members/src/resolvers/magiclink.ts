@@ -5,7 +5,7 @@ import { openIssuer } from '../signingkeys/idtoken.ts';
 import { publicKeys } from '../signingkeys/signingkey.ts';
 import type { MembersStore } from '../store/store.ts';
 import { parseLookupAddress } from './input.ts';
-import { hashTokenArgument, type PromiseMail } from './mail.ts';
+import { type EnqueueMail, hashTokenArgument } from './mail.ts';
 import type { Resolvers } from './schema.generated.ts';
 import { partnerOf, requireService } from './scope.ts';
 
@@ -13,7 +13,7 @@ import { partnerOf, requireService } from './scope.ts';
 export function createMagicLink(
   store: Pick<MembersStore, 'tokens' | 'signingKeys'>,
   issuer: string,
-  promiseMail: PromiseMail,
+  enqueueMail: EnqueueMail,
 ) {
   const openSession = async (token: string, redeemer: Redeemer) => {
     const hash = hashTokenArgument('sign-in', token);
@@ -38,7 +38,7 @@ export function createMagicLink(
       requestMagicLink(_, { email }, { scope }) {
         const partnerId = partnerOf(scope);
         const address = parseLookupAddress('email', email);
-        return promiseMail({ kind: 'magic-link', partnerId, address });
+        return enqueueMail({ kind: 'magic-link', partnerId, address });
       },
       exchangeMagicLink: (_, { token }, { scope }) =>
         openSession(token, { partnerId: partnerOf(scope) }),

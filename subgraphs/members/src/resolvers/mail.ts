@@ -1,17 +1,17 @@
-// What the resolvers that send mail share: promising mail, and reading the tokens that it carries.
+// What resolvers that send mail share: the outbox, and the tokens that the mail carries.
 import { randomUUID } from 'node:crypto';
 import { fail } from '@partner-loyalty/runtime';
 import type { MailTask, Outbox } from '../outbox/outbox.ts';
 import { hashToken, type TokenUse } from '../rules/mailedtoken.ts';
 import { parseText } from './input.ts';
 
-export type PromiseMail = (task: MailTask) => Promise<{ accepted: true }>;
+export type EnqueueMail = (task: MailTask) => Promise<{ accepted: true }>;
 
 /**
- * Puts mail into the outbox, from where the mail worker sends it. Always the same single write, so that nothing about the response
- * reveals whether there is a recipient. `wake` is called when there is mail to send.
+ * Puts mail into the outbox, from which the mail worker sends it, and calls `wake`. Always the same
+ * single write, so that nothing about the response reveals whether there is a recipient.
  */
-export function createPromiseMail(outbox: Pick<Outbox, 'add'>, wake: () => void): PromiseMail {
+export function createEnqueueMail(outbox: Pick<Outbox, 'add'>, wake: () => void): EnqueueMail {
   return async (task) => {
     await outbox.add({ jobId: randomUUID(), task, requestedAt: Date.now() });
     wake();
@@ -19,7 +19,10 @@ export function createPromiseMail(outbox: Pick<Outbox, 'add'>, wake: () => void)
   };
 }
 
-/** Fails with INVALID_TOKEN if the text cannot be a token, and with BAD_USER_INPUT if it cannot be an argument. */
+/**
+ * Fails with INVALID_TOKEN if the text cannot be a token, and with BAD_USER_INPUT if it cannot be
+ * an argument.
+ */
 export function hashTokenArgument(use: TokenUse, token: string): string {
   return (
     hashToken(use, parseText('token', token, Number.POSITIVE_INFINITY)) ?? fail('INVALID_TOKEN')

@@ -4,7 +4,7 @@ import { createEmailChange } from './emailchange.ts';
 import { createEnrollment } from './enrollment.ts';
 import { createLookups } from './lookups.ts';
 import { createMagicLink } from './magiclink.ts';
-import { createPromiseMail } from './mail.ts';
+import { createEnqueueMail } from './mail.ts';
 import type { SubgraphResolvers } from './schema.generated.ts';
 
 export type MembersOptions = {
@@ -18,11 +18,11 @@ export function createResolvers(
   store: MembersStore,
   { baseAddress, wake }: MembersOptions,
 ): SubgraphResolvers {
-  const promiseMail = createPromiseMail(store.outbox, wake);
+  const enqueueMail = createEnqueueMail(store.outbox, wake);
   const lookups = createLookups(store);
   const enrollment = createEnrollment(store);
-  const magicLink = createMagicLink(store, baseAddress, promiseMail);
-  const emailChange = createEmailChange(store, promiseMail);
+  const magicLink = createMagicLink(store, baseAddress, enqueueMail);
+  const emailChange = createEmailChange(store, enqueueMail);
   return {
     Query: { ...lookups.Query, ...magicLink.Query },
     Mutation: { ...enrollment.Mutation, ...magicLink.Mutation, ...emailChange.Mutation },

@@ -23,13 +23,16 @@ export type Scalars = {
 };
 
 export type Query = {
-  /** The member who has this address, current or historical, if actively enrolled with the calling partner. */
+  /**
+   * The member with this address, current or historical, if actively enrolled with the calling
+   * partner.
+   */
   memberByEmail: Maybe<PartnerMemberRead>;
   /** The member whose active enrollment with the calling partner has this external ID. */
   memberByExternalId: Maybe<PartnerMemberRead>;
   /** The signed-in member's own profile. */
   memberProfile: Maybe<MemberProfile>;
-  /** The public keys of the built-in identity provider, a JWK Set as JSON. */
+  /** The public keys of the built-in identity provider, as a JWK Set in JSON. */
   signingKeys: Scalars['String']['output'];
 };
 
@@ -49,23 +52,32 @@ export type QueryMemberProfileArgs = {
 };
 
 export type Mutation = {
-  /** Enrolls a member with the calling partner; again with the same input it changes nothing. */
+  /** Enrolls a member with the calling partner. Repeated with the same input, it changes nothing. */
   enrollMember: Maybe<EnrollMemberPayload>;
   /** Ends the member's enrollment with the calling partner and frees its external ID. */
   endEnrollment: Maybe<EndEnrollmentPayload>;
-  /** Mails a sign-in link to the member who has this address, if actively enrolled with the calling partner; the answer never tells. */
+  /**
+   * Mails a sign-in link to the member with this address, if actively enrolled with the calling
+   * partner. The response does not reveal whether there is such a member.
+   */
   requestMagicLink: Maybe<RequestMagicLinkPayload>;
-  /** Exchanges the token of a link that the calling partner asked for, once, for an ID token of the member. */
+  /**
+   * Exchanges the token of a link that the calling partner requested for an ID token of the member.
+   * A token works once.
+   */
   exchangeMagicLink: Maybe<MagicLinkSession>;
-  /** Mails a link to an address that the signed-in member wants to change to. */
+  /** Mails a confirmation link to the address that the signed-in member wants to change to. */
   requestEmailChange: Maybe<RequestEmailChangePayload>;
-  /** Makes the address that the token was mailed to the signed-in member's current one. */
+  /**
+   * Confirms a change of address with the token from the mail: the new address becomes the signed-in
+   * member's current one.
+   */
   confirmEmailChange: Maybe<MemberProfile>;
-  /** Signs the member in with the token of a link to the sign-in page. */
+  /** Signs a member in with the token of a link to the sign-in page. */
   signIn: Maybe<MagicLinkSession>;
-  /** The same as confirmEmailChange, for whoever holds the token. */
+  /** Confirms a change of address for anyone who has the token. */
   confirmChange: Maybe<ConfirmedChange>;
-  /** Takes a change of address back with the token mailed to the former address. */
+  /** Undoes a change of address with the token mailed to the former address. */
   undoChange: Maybe<ConfirmedChange>;
 };
 
@@ -116,9 +128,9 @@ export type MutationUndoChangeArgs = {
 
 /** A member as the calling partner sees it. */
 export type PartnerMemberRead = {
-  /** The stable member ID, safe to keep as a foreign key. */
+  /** The member's stable ID, safe to store as a foreign key. */
   memberId: Scalars['ID']['output'];
-  /** The member's current address, as the member wrote it. */
+  /** The member's current address, as the member typed it. */
   email: Scalars['String']['output'];
   firstName: Maybe<Scalars['String']['output']>;
   lastName: Maybe<Scalars['String']['output']>;
@@ -127,17 +139,17 @@ export type PartnerMemberRead = {
 export type EnrollMemberInput = {
   /** At most 254 characters. */
   email: Scalars['String']['input'];
-  /** The partner's own identifier of the member, at most 255 characters. */
+  /** The partner's own ID for the member, at most 255 characters. */
   externalId?: InputMaybe<Scalars['String']['input']>;
-  /** At most 100 characters; a member who exists keeps the own names. */
+  /** At most 100 characters. Ignored if the member already exists. */
   firstName?: InputMaybe<Scalars['String']['input']>;
-  /** At most 100 characters; a member who exists keeps the own names. */
+  /** At most 100 characters. Ignored if the member already exists. */
   lastName?: InputMaybe<Scalars['String']['input']>;
 };
 
 export type EnrollMemberPayload = {
   member: PartnerMemberRead;
-  /** Whether the member is newly enrolled with the caller. */
+  /** Whether this call started the member's enrollment with the calling partner. */
   created: Scalars['Boolean']['output'];
 };
 
@@ -151,6 +163,7 @@ export type MemberProfile = {
   email: Scalars['String']['output'];
   firstName: Maybe<Scalars['String']['output']>;
   lastName: Maybe<Scalars['String']['output']>;
+  /** The partners with which the member is actively enrolled. */
   activePartnerIds: Array<Scalars['ID']['output']>;
 };
 
@@ -161,7 +174,10 @@ export type RequestMagicLinkPayload = {
 
 export type MagicLinkSession = {
   memberId: Scalars['ID']['output'];
-  /** An ID token, to send as a bearer token; it shows the member's standing with the calling partner. */
+  /**
+   * An ID token, to be sent as a bearer token. It shows the member's standing with the calling partner
+   * only.
+   */
   idToken: Scalars['String']['output'];
   /** When the ID token expires, as an ISO 8601 instant. */
   expiresAt: Scalars['String']['output'];
@@ -378,5 +394,5 @@ export type Resolvers<ContextType = SubgraphContext> = {
 };
 
 
-/** The resolvers of this subgraph; none that the schema needs may be missing. */
+/** All resolvers that the schema needs. */
 export type SubgraphResolvers = CompleteResolvers<Resolvers, ResolversTypes>;

@@ -1,5 +1,7 @@
-// Identifies the caller of a resolver. The surfaces let no other scope reach a field; these checks hold if a surface is cut wrong.
+// Identifies the caller of a resolver from the scope of the request.
 import { fail, type Scope } from '@partner-loyalty/runtime';
+
+// Each surface has only the fields of its scope; these checks hold even if one exposes too much.
 
 export function partnerOf(scope: Scope): string {
   return scope.kind === 'partner' ? scope.partnerId : fail('INTERNAL_SERVER_ERROR');

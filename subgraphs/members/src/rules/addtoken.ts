@@ -10,13 +10,14 @@ import { enrolledKey, type MemberRecord, type MemberRecords } from './record.ts'
 import { unexpiredTokens } from './redeem.ts';
 
 /**
- * After a change is undone, the ID tokens of whoever made it are valid for up to an hour; until then no change can start.
+ * Whoever made a change that was undone may have a valid ID token for another hour; until then, no
+ * change can start.
  */
 const REST_MS = 60 * 60_000;
 
 /**
- * Adds a sign-in token to the member who has the address and is actively enrolled with the token's partner. Returns the member;
- * undefined if there is none.
+ * Adds a sign-in token to the member who has the address and is actively enrolled with the token's
+ * partner. Returns the member; undefined if there is none.
  */
 export function addSignInToken(
   records: MemberRecords,
@@ -29,7 +30,8 @@ export function addSignInToken(
 }
 
 /**
- * Adds a token for a change of address. False if there is no such member, or a change was undone less than an hour ago.
+ * Adds a token for a change of address. False if there is no such member, or a change was undone
+ * less than an hour ago.
  */
 export function addChangeToken(
   records: MemberRecords,
@@ -44,7 +46,10 @@ export function addChangeToken(
   return true;
 }
 
-/** Adds a token that undoes a change of address, and returns the change; undefined if there is no such change. */
+/**
+ * Adds a token that undoes a change of address, and returns the change; undefined if there is no
+ * such change.
+ */
 export function addUndoToken(
   records: MemberRecords,
   hash: string,

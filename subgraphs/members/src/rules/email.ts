@@ -1,29 +1,32 @@
-// Decides whether two spellings are the same email address, for enrolling, looking up, importing and mailing alike.
+// Decides whether two spellings are the same email address.
 import { domainToASCII } from 'node:url';
 
 /**
- * The longest address, in characters, as typed and in canonical form (RFC 5321, section 4.5.3.1.3, without the
- * angle brackets).
+ * The longest address, in characters, as typed and in canonical form (RFC 5321, section 4.5.3.1.3,
+ * without the angle brackets).
  */
 export const ADDRESS_LENGTH = 254;
 
-// RFC 5322's dot-atom, with RFC 6531's characters beyond ASCII. A quoted local part is refused: it could hide a second address or
-// a header.
+// RFC 5322's dot-atom, with RFC 6531's characters beyond ASCII. A quoted local part is refused: it
+// could hide a second address or a header.
 const LOCAL =
   /^[\w!#$%&'*+/=?^`{|}~\u0080-\u{10ffff}-]+(?:\.[\w!#$%&'*+/=?^`{|}~\u0080-\u{10ffff}-]+)*$/u;
-// domainToASCII parses the host of a URL: any other ASCII character could end the host or be decoded.
+// domainToASCII parses the host of a URL: any other ASCII character could end the host or be
+// decoded.
 const TYPED_DOMAIN = /^[a-z0-9.\u0080-\u{10ffff}-]+$/u;
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
 const DOMAIN = new RegExp(`^(?=.{1,253}$)(?:${LABEL}\\.)*${LABEL}$`);
-// The URL standard reads a host that ends in a number as an IPv4 address: "1.2" would become "1.0.0.2".
+// The URL standard reads a host that ends in a number as an IPv4 address: "1.2" would become
+// "1.0.0.2".
 const NUMERIC_END = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/;
 // Control and format characters, lone surrogates, and any kind of space.
 const FORBIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Z}]/u;
 const CONTROL = /\p{Cc}/u;
 
 /**
- * The canonical form of an address (docs/contract.md, Email): trimmed, NFC, in lower case, with the domain in ASCII; nothing
- * else is folded. Undefined if the text is not an address. A canonical form is its own canonical form.
+ * The canonical form of an address (docs/contract.md, Email): trimmed, NFC, in lower case, with the
+ * domain in ASCII; nothing else is folded. Undefined if the text is not an address. A canonical
+ * form is its own canonical form.
  */
 export function canonicalEmail(typed: string): string | undefined {
   // Before trimming, which would remove a line break at the end.
@@ -40,7 +43,10 @@ export function canonicalEmail(typed: string): string | undefined {
   return longerThan(canonical, ADDRESS_LENGTH) ? undefined : canonical;
 }
 
-/** Whether a text has more than `limit` characters (code points). The work is bounded, however long the text. */
+/**
+ * Whether a text has more than `limit` characters (code points). The work is bounded, however long
+ * the text.
+ */
 export function longerThan(text: string, limit: number): boolean {
   if (text.length <= limit) return false;
   return text.length > 2 * limit || [...text].length > limit;

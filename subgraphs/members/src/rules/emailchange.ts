@@ -1,4 +1,4 @@
-// The rules of confirming a change of address and of undoing it; an engine makes each call atomic.
+// The rules of confirming a change of address and of undoing it; engines apply them atomically.
 import { type AddressChange, TOKEN_USES } from './mailedtoken.ts';
 import type { Address } from './member.ts';
 import { claim } from './ownership.ts';
@@ -11,14 +11,15 @@ export type EmailChangeResult =
   | { outcome: 'invalid-token' };
 
 /**
- * `attemptId` identifies the call: when an engine applies the rule again after a conflict, the rule recognizes what it has
- * already done.
+ * `attemptId` identifies the call: when an engine applies the rule again after a conflict, the rule
+ * recognizes what it has already done.
  */
 export type Attempt = { hash: string; memberId: string; attemptId: string };
 
 /**
- * Makes the token's address the member's current one and keeps the former one as history; `attemptId` becomes the ID of the
- * change. The member's other tokens become invalid, except those that undo earlier changes. If it is refused, nothing changes.
+ * Makes the token's address the member's current one and keeps the former one as history;
+ * `attemptId` becomes the ID of the change. The member's other tokens become invalid, except those
+ * that undo earlier changes. If it is refused, nothing changes.
  */
 export function confirmChange(
   records: MemberRecords,
@@ -50,9 +51,10 @@ export function confirmChange(
 }
 
 /**
- * Undoes the token's change and all later ones: the member gets the address from before that change back, and the addresses that
- * the undone changes brought no longer lead to the member. A current address that none of them brought stays current. All tokens
- * become invalid, except those that undo still earlier changes. If it is refused, nothing changes.
+ * Undoes the token's change and all later ones: the member gets the address from before that change
+ * back, and the addresses that the undone changes introduced no longer lead to the member. A
+ * current address that none of them introduced stays current. All tokens become invalid, except
+ * those that undo still earlier changes. If it is refused, nothing changes.
  */
 export function undoChange(
   records: MemberRecords,
@@ -67,14 +69,14 @@ export function undoChange(
   const [first, ...later] = index < 0 ? [] : changes.slice(index);
   if (record === undefined || first === undefined) return { outcome: 'invalid-token' };
   const undone = [first, ...later];
-  const brought = undone
+  const introduced = undone
     .filter(({ known, to }) => !known && to !== first.from.canonical)
     .map(({ to }) => to);
   const isCurrentUndone = undone.some(({ to }) => to === record.address);
   return moveTo(records, record, isCurrentUndone ? first.from : currentAddress(record), {
     ...record,
-    earlier: [...record.earlier, record.address].filter((one) => !brought.includes(one)),
-    released: [...record.released, ...brought],
+    earlier: [...record.earlier, record.address].filter((one) => !introduced.includes(one)),
+    released: [...record.released, ...introduced],
     tokens: unexpiredTokens(record, now).filter(
       (one) => one.use === 'undo' && !undone.some(({ id }) => id === one.changeId),
     ),

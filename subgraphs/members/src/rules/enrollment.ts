@@ -1,10 +1,13 @@
-// The rules of enrolling and ending (docs/contract.md, Enrollment); an engine makes each call atomic.
+// The rules of enrolling and ending (docs/contract.md, Enrollment); engines apply them atomically.
 import { randomUUID } from 'node:crypto';
 import type { EnrollInput, Enrollment, EnrollResult } from './member.ts';
 import { isExternalIdTaken } from './ownership.ts';
 import { addressKey, isEqual, type MemberRecord, type MemberRecords, newRecord } from './record.ts';
 
-/** Enrolls the member who has the address, current or earlier, or a new member. Never moves an address. */
+/**
+ * Enrolls the member who has the address, current or earlier, or a new member. Never moves an
+ * address.
+ */
 export function enroll(
   records: MemberRecords,
   { partnerId, address, externalId, ...names }: EnrollInput,
@@ -42,7 +45,8 @@ export function endEnrollment(
 }
 
 /**
- * The enrollments with one of them added or changed; undefined if it is active with another external ID.
+ * The enrollments with one of them added or changed; undefined if it is active with another
+ * external ID.
  */
 export function withEnrollment(
   enrollments: Enrollment[],

@@ -1,4 +1,4 @@
-// The rules of importing members; an engine makes each call atomic.
+// The rules of importing members; engines apply them atomically.
 import { randomUUID } from 'node:crypto';
 import { withEnrollment } from './enrollment.ts';
 import type { Enrollment, EnrollmentImport, ImportResult, MemberImport } from './member.ts';
@@ -13,8 +13,8 @@ import {
 } from './record.ts';
 
 /**
- * Sets a member, found by ID or else by address. Takes over addresses that are only history to other members. If it is refused,
- * nothing changes.
+ * Sets a member, found by ID or else by address. Takes over addresses that are only history to
+ * other members. If it is refused, nothing changes.
  */
 export function importMember(records: MemberRecords, line: MemberImport): ImportResult {
   const { memberId, address } = line;
@@ -36,7 +36,8 @@ export function importMember(records: MemberRecords, line: MemberImport): Import
   return claim(records, stored, next) ?? (stored === undefined ? 'added' : 'changed');
 }
 
-// An address that the member has lost to another one stays lost: a repeated import would move it back and forth.
+// An address that the member has lost to another one stays lost: a repeated import would move it
+// back and forth.
 function earlierAddresses(
   { address: current, earlier, released }: MemberRecord,
   { address, previousAddresses }: MemberImport,

@@ -1,11 +1,12 @@
-// Tokens that members receive by mail: random, stored only as a hash, with a prefix that says what they are for.
+// Tokens that members receive by mail: random, stored as hashes, with a prefix for their use.
 import { hash, randomBytes } from 'node:crypto';
 import type { Address } from './member.ts';
 
 const MINUTE_MS = 60_000;
 
 /**
- * What a token is for. The sign-in page knows by its prefix what to offer. The lifetime starts when the mail is composed.
+ * What a token is for. The sign-in page knows by its prefix what to offer. The lifetime starts when
+ * the mail is composed.
  */
 export const TOKEN_USES = {
   'sign-in': { prefix: 'ml_', lifetimeMs: 15 * MINUTE_MS },
@@ -17,16 +18,23 @@ export const TOKEN_USES = {
 export type TokenUse = keyof typeof TOKEN_USES;
 
 /**
- * A token in its member's record. `hash` is its SHA-256 in hexadecimal; `expiresAt` is in milliseconds since 1970.
+ * A token in its member's record. `hash` is its SHA-256 in hexadecimal; `expiresAt` is in
+ * milliseconds since 1970.
  */
 export type StoredToken = { hash: string; expiresAt: number } & (
   | {
       use: 'sign-in';
       /** The partner that requested it. */
       partnerId: string;
-      /** The address it was mailed to; the token is valid as long as this is the member's current address. */
+      /**
+       * The address it was mailed to; the token is valid as long as this is the member's current
+       * address.
+       */
       address: string;
-      /** Whether the link opened this service's own page; otherwise the token has passed through the partner's hands. */
+      /**
+       * Whether the link opened this service's own page; otherwise the token has passed through the
+       * partner's hands.
+       */
       ownPage: boolean;
     }
   | { use: 'change'; address: Address }
@@ -36,7 +44,10 @@ export type StoredToken = { hash: string; expiresAt: number } & (
 export type SignInToken = Extract<StoredToken, { use: 'sign-in' }>;
 export type ChangeToken = Extract<StoredToken, { use: 'change' }>;
 
-/** A confirmed change of address, kept as long as it can be undone. `at` is in milliseconds since 1970. */
+/**
+ * A confirmed change of address, kept as long as it can be undone. `at` is in milliseconds since
+ * 1970.
+ */
 export type AddressChange = {
   id: string;
   at: number;

@@ -1,4 +1,4 @@
-// The domain's types: members, their addresses and enrollments, and what enrolling and importing take and return.
+// The domain's types: members, their addresses and enrollments, and the input and results of rules.
 
 export type Enrollment = {
   partnerId: string;
@@ -43,11 +43,14 @@ export type EnrollResult =
   | { outcome: 'external-id-conflict' };
 
 /**
- * One member of an import, with checked values. The import sets names and current address, adds earlier addresses, and adds or
- * changes enrollments; it removes none.
+ * One member of an import, with checked values. The import sets names and current address, adds
+ * earlier addresses, and adds or changes enrollments; it removes none.
  */
 export type MemberImport = {
-  /** The member to change, or to create with this ID. Without an ID, the member is found by the address, current or historical. */
+  /**
+   * The member to change, or to create with this ID. Without an ID, the member is found by the
+   * address, current or historical.
+   */
   memberId?: string | undefined;
   address: Address;
   previousAddresses: Address[];

@@ -8,8 +8,9 @@ import {
 } from './record.ts';
 
 /**
- * Writes a record with all its addresses and external IDs. Other members lose an address that is only history to them. Refused,
- * without any write, if an address is another member's current one or an external ID is active for another member.
+ * Writes a record with all its addresses and external IDs. Other members lose an address that is
+ * only history to them. Refused, without any write, if an address is another member's current one
+ * or an external ID is active for another member.
  */
 export function claim(
   records: MemberRecords,
@@ -46,7 +47,10 @@ export function isExternalIdTaken(
   return holder !== undefined && holder.memberId !== memberId;
 }
 
-/** By member ID, the earlier addresses that others lose to `next`; undefined if one of them is a current address. */
+/**
+ * By member ID, the earlier addresses that others lose to `next`; undefined if one of them is a
+ * current address.
+ */
 function lossesOfOthers(
   records: MemberRecords,
   before: MemberRecord | undefined,

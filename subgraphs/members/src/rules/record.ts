@@ -1,4 +1,4 @@
-// A member's record as both engines store it, the keys that lead to it, and how rules read and write records.
+// A member's record, the keys that lead to it, and how rules read and write records.
 
 import type { AddressChange, StoredToken } from './mailedtoken.ts';
 import type { Address, Member } from './member.ts';
@@ -10,8 +10,8 @@ export type MemberRecord = Member & {
   /** Addresses that were current once and still lead to this member. */
   earlier: string[];
   /**
-   * Former addresses that another member took over or that came from a change that was undone; a repeated import does not claim
-   * them back.
+   * Former addresses that another member took over or that came from a change that was undone; a
+   * repeated import does not claim them back.
    */
   released: string[];
   /** Mailed tokens that have not been redeemed. */
@@ -22,7 +22,10 @@ export type MemberRecord = Member & {
   undone?: { id: string; at: number };
 };
 
-/** The records that a rule acts on. What a rule reads stays true until all its writes are stored, or none is. */
+/**
+ * The records that a rule acts on. What a rule reads stays true until all its writes are stored, or
+ * none is.
+ */
 export type MemberRecords = {
   byId(memberId: string): MemberRecord | undefined;
   /** The member that a key leads to. */
@@ -40,9 +43,9 @@ export const externalKey = (partnerId: string, externalId: string) =>
 export const tokenKey = (hash: string) => `t\n${hash}`;
 
 /**
- * Every key that leads to this member, and to no other: each address and each token; and for active enrollments only, each
- * address with the partner, and the external ID with the partner. Look-ups use the latter two, so a member who is unknown and
- * one who is not enrolled are the same to them.
+ * Every key that leads to this member, and to no other: each address and each token; and for active
+ * enrollments only, each address with the partner, and the external ID with the partner. Look-ups
+ * use the latter two, so a member who is unknown and one who is not enrolled are the same to them.
  */
 export function keysOf({ address, earlier, enrollments, tokens = [] }: MemberRecord): string[] {
   const addresses = [address, ...earlier];
@@ -56,7 +59,8 @@ export function keysOf({ address, earlier, enrollments, tokens = [] }: MemberRec
 }
 
 /**
- * Whether two records are equal. Compares their JSON, which is what is stored: rules keep the order of fields and lists.
+ * Whether two records are equal. Compares their JSON, which is what is stored: rules keep the order
+ * of fields and lists.
  */
 export function isEqual(one: MemberRecord | undefined, other: MemberRecord): boolean {
   return JSON.stringify(one) === JSON.stringify(other);

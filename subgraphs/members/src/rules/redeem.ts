@@ -1,13 +1,17 @@
-// The rules of redeeming mailed tokens. A token is in its member's record, so one write uses it up and does what it is for.
+// The rules of redeeming mailed tokens, which are stored in their member's record.
 import { activeEnrollment } from './enrollment.ts';
 import type { SignInToken, StoredToken } from './mailedtoken.ts';
 import { type MemberRecord, type MemberRecords, tokenKey } from './record.ts';
 
-/** Who redeems a sign-in token: the partner that requested it, or the member on this service's own page. */
+/**
+ * Who redeems a sign-in token: the partner that requested it, or the member on this service's own
+ * page.
+ */
 export type Redeemer = { partnerId: string } | 'own-page';
 
 /**
- * Redeems a sign-in token and returns its member. Undefined if the token is not valid for this redeemer; then it stays as it is.
+ * Redeems a sign-in token and returns its member. Undefined if the token is not valid for this
+ * redeemer; then it stays as it is.
  */
 export function redeemSignInToken(
   records: MemberRecords,

@@ -2,13 +2,17 @@
 import { importJWK, SignJWT } from 'jose';
 import { ID_TOKEN_LIFETIME_MS, type SigningKeyStore } from './signingkey.ts';
 
-/** `azp` is the partner that the token is handed to; the token then shows that partner's standing only. */
+/**
+ * `azp` is the partner that the token is handed to; the token then shows that partner's standing
+ * only.
+ */
 export type IdTokenClaims = { memberId: string; email: string; azp?: string | undefined };
 
 export type IdToken = { idToken: string; expiresAt: Date };
 
 /**
- * Issues a token for one hour, signed with the current key. `issuer` is the environment's base address, and is the audience too.
+ * Issues a token for one hour, signed with the current key. `issuer` is the environment's base
+ * address, and is the audience too.
  */
 export type IssueIdToken = (claims: IdTokenClaims, issuer: string, now: Date) => Promise<IdToken>;
 
@@ -23,7 +27,10 @@ export async function issueIdToken(
   return issue(claims, issuer, now);
 }
 
-/** Reads the current key first, for callers that must not fail once they have begun. Rejects if there is no key yet. */
+/**
+ * Reads the current key first, for callers that must not fail once they have begun. Rejects if
+ * there is no key yet.
+ */
 export async function openIssuer(keys: SigningKeyStore): Promise<IssueIdToken> {
   const current = (await keys.keys()).find((key) => key.state === 'current');
   if (current?.state !== 'current') throw new Error('there is no signing key');

@@ -1,4 +1,4 @@
-// The signing keys on MongoDB: one document, replaced only as long as its keys are those that were read.
+// The signing keys on MongoDB: one document, replaced only if its keys are those that were read.
 import { isDuplicate } from '@partner-loyalty/runtime';
 import type { Db } from 'mongodb';
 import { type SigningKey, type SigningKeyStore, versionOf } from './signingkey.ts';
@@ -12,7 +12,8 @@ export function createMongoSigningKeys(db: Db): SigningKeyStore {
     keys: async () => (await stored.findOne({ _id: 'keys' }))?.keys ?? [],
     async replace(before, next) {
       try {
-        // Without keys before, the filter matches no document, and one of several concurrent insertions succeeds.
+        // Without keys before, the filter matches no document, and one of several concurrent
+        // insertions succeeds.
         const { matchedCount, upsertedCount } = await stored.replaceOne(
           { _id: 'keys', version: versionOf(before) },
           { version: versionOf(next), keys: [...next] },

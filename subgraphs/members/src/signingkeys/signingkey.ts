@@ -1,4 +1,4 @@
-// The keys that the built-in identity provider signs with: one in use, the next one already published, and retired ones.
+// The keys that the built-in identity provider signs with: current, next and retired ones.
 import { randomBytes } from 'node:crypto';
 import type { MaybePromise } from '@partner-loyalty/runtime';
 import { exportJWK, generateKeyPair, type JSONWebKeySet, type JWK } from 'jose';
@@ -9,6 +9,7 @@ export type SigningKey = { kid: string; publicKey: JWK } & (
   | { state: 'retired'; retiredAt: number }
 );
 
+/** Implemented by signingkey.lmdb.ts and signingkey.mongo.ts. */
 export type SigningKeyStore = {
   /** All keys; none before the first start. */
   keys(): MaybePromise<readonly SigningKey[]>;
@@ -17,7 +18,10 @@ export type SigningKeyStore = {
 };
 
 export const ID_TOKEN_LIFETIME_MS = 60 * 60_000;
-/** How long the last token of a retired key may outlast its lifetime, by verifiers' clocks or a signature in progress. */
+/**
+ * How long the last token of a retired key may outlast its lifetime, by verifiers' clocks or a
+ * signature in progress.
+ */
 const MARGIN_MS = 60 * 60_000;
 const MAX_ATTEMPTS = 20;
 
@@ -26,15 +30,19 @@ export function versionOf(keys: readonly SigningKey[]): string {
   return keys.map(({ kid, state }) => `${kid}:${state}`).join(' ');
 }
 
-/** Creates the first keys if there are none. If several processes start at the same time, one of them creates the keys. */
+/**
+ * Creates the first keys if there are none. If several processes start at the same time, one of
+ * them creates the keys.
+ */
 export async function ensureSigningKey(store: SigningKeyStore): Promise<void> {
   if ((await store.keys()).length > 0) return;
   await store.replace([], [await newKey('current'), await newKey('next')]);
 }
 
 /**
- * Starts signing with the next key, which verifiers know already, and creates the one after it. Deletes the private half of the
- * former key; its public half stays published until an hour after its last token has expired. Returns the ID of the key in use.
+ * Starts signing with the next key, which verifiers know already, and creates the one after it.
+ * Deletes the private half of the former key; its public half stays published until an hour after
+ * its last token has expired. Returns the ID of the key in use.
  */
 export async function rotateSigningKey(store: SigningKeyStore, now: number): Promise<string> {
   const nextKey = await newKey('next');

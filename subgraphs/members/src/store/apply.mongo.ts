@@ -1,4 +1,4 @@
-// Applies rules to members on MongoDB: reads them, applies the rule, stores what it wrote, and starts over after a conflict.
+// Applies rules to members on MongoDB, and starts over after a conflict with another write.
 import { setTimeout } from 'node:timers/promises';
 import { importMember } from '../rules/import.ts';
 import type { ImportResult, MemberImport } from '../rules/member.ts';
@@ -25,7 +25,10 @@ export async function applyRule<T>(
   throw new Error(`other writes changed a member ${MAX_ATTEMPTS} times in a row`);
 }
 
-/** Imports all members in one working set and stores them together; those with a conflict are imported again, one by one. */
+/**
+ * Imports all members in one working set and stores them together; those with a conflict are
+ * imported again, one by one.
+ */
 export async function importTogether(
   members: MembersCollection,
   imports: readonly MemberImport[],

@@ -3,7 +3,10 @@ import { openCollection } from '@partner-loyalty/runtime';
 import type { Collection, Db } from 'mongodb';
 import type { MemberRecord } from '../rules/record.ts';
 
-/** `version` counts the writes, so that a write can tell whether another came first. `keys` are keysOf(record). */
+/**
+ * `version` counts the writes, so that a write can tell whether another came first. `keys` are
+ * keysOf(record).
+ */
 export type MemberDocument = Omit<MemberRecord, 'memberId'> & {
   _id: string;
   version: number;
@@ -51,8 +54,8 @@ const SCHEMA = {
 };
 
 /**
- * Opens the collection with its validator and index. The index serves every look-up and keeps members apart without
- * transactions: a key is in one document at most.
+ * Opens the collection with its validator and index. The index serves every look-up and keeps
+ * members apart without transactions: a key is in one document at most.
  */
 export function openMembers(db: Db): Promise<MembersCollection> {
   return openCollection(db, 'members', SCHEMA, [[{ keys: 1 }, { unique: true }]]);

@@ -48,8 +48,9 @@ export function versionedRecord({
 }
 
 /**
- * Replaces each record that still has its version, in no particular order. Returns the indexes of the records that were not
- * written, because another write came first or another member has one of the keys.
+ * Replaces each record that still has its version, in no particular order. Returns the indexes of
+ * the records that were not written, because another write came first or another member has one of
+ * the keys.
  */
 export async function replaceUnchanged(
   members: MembersCollection,
@@ -72,7 +73,8 @@ function isConflict({ code }: { code?: number | string }): boolean {
   return code === DUPLICATE_KEY || code === WRITE_CONFLICT;
 }
 
-// If the version has moved on, the upsert becomes an insertion of an ID that exists: a duplicate, reported with its index.
+// If the version has moved on, the upsert becomes an insertion of an ID that exists: a duplicate,
+// reported with its index.
 function replaceIfUnchanged({
   record,
   version,

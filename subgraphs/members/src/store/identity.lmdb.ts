@@ -1,9 +1,10 @@
-// The stored form of an identity in the embedded store, which keeps one for each key that leads to a member.
+// The stored form of an identity in LMDB, where each key that leads to a member has one.
 import type { Identity, WholeIdentity } from '../rules/member.ts';
 
 /**
- * Everything that a look-up returns, so that it takes one read: going from the key to an ID and on to the record would take two.
- * Field names are left out, since a store has several of these for each member. A new field goes to the end.
+ * Everything that a look-up returns, so that it takes one read: going from the key to an ID and on
+ * to the record would take two. Field names are left out, since a store has several of these for
+ * each member. A new field goes to the end.
  */
 export type StoredIdentity = [
   memberId: string,

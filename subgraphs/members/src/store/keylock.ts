@@ -4,8 +4,8 @@
 export type KeyLock = <T>(keys: readonly string[], task: () => Promise<T>) => Promise<T>;
 
 /**
- * Tasks without a common key run concurrently. The lock avoids needless conflicts and guarantees nothing: the database decides
- * between processes.
+ * Tasks without a common key run concurrently. The lock avoids needless conflicts and guarantees
+ * nothing: the database decides between processes.
  */
 export function createKeyLock(): KeyLock {
   const last = new Map<string, Promise<unknown>>();

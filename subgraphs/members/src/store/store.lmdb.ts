@@ -1,4 +1,4 @@
-// The members store on an embedded LMDB: synchronous reads, one transaction for each change, shared by the processes of a machine.
+// The members store on LMDB: synchronous reads, and one transaction for each change.
 import { type Environment, openLmdb } from '@partner-loyalty/runtime';
 import type { Database, RootDatabase } from 'lmdb';
 import { createLmdbOutbox } from '../outbox/outbox.lmdb.ts';
@@ -18,7 +18,10 @@ import { decodeIdentity, encodeIdentity, type StoredIdentity } from './identity.
 import type { MembersStore } from './store.ts';
 import { createTokenStore } from './tokenstore.ts';
 
-/** Opens the store in `dataDir/members`. Throws if the folder is not writable or the store belongs to the other environment. */
+/**
+ * Opens the store in `dataDir/members`. Throws if the folder is not writable or the store belongs
+ * to the other environment.
+ */
 export async function openLmdbMembersStore(
   dataDir: string,
   environment: Environment,
@@ -36,7 +39,10 @@ function createLmdbMembersStore(root: RootDatabase): MembersStore {
     return stored && decodeIdentity(stored);
   };
 
-  /** Runs `change` in a child transaction, so that an error leaves nothing behind. Resolves when the change is on disk. */
+  /**
+   * Runs `change` in a child transaction, so that an error leaves nothing behind. Resolves when the
+   * change is on disk.
+   */
   const transact = async <T>(change: () => T): Promise<T> => {
     const result = await root.childTransaction(change);
     await root.flushed;

@@ -1,10 +1,11 @@
-// Random histories on each engine: the store behaves like a model that is simple enough to be obviously right.
+// Random histories: the store behaves like a model that is simple enough to be obviously right.
 import fc from 'fast-check';
 import { address, ENGINES, memberImport, newPlace, type Place } from '../../test/engine.ts';
 import type { EnrollInput, ImportResult, MemberImport } from '../rules/member.ts';
 import type { MembersStore } from './store.ts';
 
-// All histories share a store; each has its own partners, addresses and members, named by its number instead of this.
+// All histories share a store; each has its own partners, addresses and members, named by its
+// number instead of this.
 const RUN = 'run0run';
 const PARTNERS = ['inn', 'spa', 'bar'].map((one) => `${one}-${RUN}`);
 const EMAILS = ['Ada@x', 'ada@X', 'eve@x', 'bob@x', 'cid@x', 'd\u00e9@m\u00fcnchen'].map(
@@ -162,14 +163,16 @@ async function agree(
   }
 }
 
-function visible(member: { memberId: string; email: string; firstName?: string } | undefined) {
+function visible(
+  member: { memberId: string; email: string; firstName?: string | undefined } | undefined,
+) {
   return member && { memberId: member.memberId, email: member.email, firstName: member.firstName };
 }
 
 type ModelMember = {
   memberId: string;
   email: string;
-  firstName?: string;
+  firstName: string | undefined;
   current: string;
   history: string[];
   givenUp: string[];

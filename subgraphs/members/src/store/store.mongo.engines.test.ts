@@ -1,4 +1,4 @@
-// What the members store relies on MongoDB for: indexed look-ups, uniqueness and valid documents.
+// What the members store relies on MongoDB for: indexes, uniqueness and valid documents.
 import { type Collection, type Db, MongoClient } from 'mongodb';
 import { address, memberImport, newPlace, type Place } from '../../test/engine.ts';
 import { addressKey, enrolledKey, externalKey } from '../rules/record.ts';
@@ -67,7 +67,8 @@ test.each([
 ])('a look-up %s reads an index and only the documents that it finds', async (_, query, index) => {
   const plan = await query().explain();
   expect(indexesUsed(plan)).toEqual(new Set([index]));
-  // DocumentDB shows a filter if it reads documents and discards them, even if it reads all of them through an index.
+  // DocumentDB shows a filter if it reads documents and discards them, even if it reads all of them
+  // through an index.
   expect(JSON.stringify(plan)).not.toMatch(/COLLSCAN|Seq Scan|"Filter"/);
 });
 
@@ -128,7 +129,10 @@ test('several can open it at the same time', async () => {
   await fresh.release();
 });
 
-/** MongoDB names the index beside its scan, except for the one by ID; DocumentDB in each node of PostgreSQL's plan. */
+/**
+ * MongoDB names the index beside its scan, except for the one by ID; DocumentDB in each node of
+ * PostgreSQL's plan.
+ */
 function indexesUsed(plan: unknown): Set<unknown> {
   const used = new Set<unknown>();
   const look = (value: unknown) => {

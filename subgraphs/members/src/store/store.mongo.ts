@@ -1,4 +1,4 @@
-// The members store on MongoDB: a document for each member, replaced only if it is still the one that was read; no transactions.
+// The members store on MongoDB: a document for each member, and no transactions.
 import { batchLoad, type Environment, type Mongo, openMongo } from '@partner-loyalty/runtime';
 import { openMongoOutbox } from '../outbox/outbox.mongo.ts';
 import type { Outbox } from '../outbox/outbox.ts';
@@ -16,7 +16,10 @@ import { type ApplyRule, createTokenStore } from './tokenstore.ts';
 
 const IMPORTED_TOGETHER = 500;
 
-/** Opens the store in the URL's database. Throws if the server cannot be reached or the store belongs to the other environment. */
+/**
+ * Opens the store in the URL's database. Throws if the server cannot be reached or the store
+ * belongs to the other environment.
+ */
 export async function openMongoMembersStore(
   url: string,
   environment: Environment,
@@ -34,13 +37,15 @@ export async function openMongoMembersStore(
   }
 }
 
+/** Replaces a document only if it is still the one that was read, so it needs no transactions. */
 function createMongoMembersStore(
   members: MembersCollection,
   outbox: Outbox,
   mongo: Mongo,
 ): MembersStore {
   const identity = batchLoad((keys) => identitiesByKey(members, keys));
-  // Of two concurrent writes of one key, one would only have to start over; DocumentDB even lets both wait until it cancels one.
+  // Of two concurrent writes of one key, one would only have to start over; DocumentDB even lets
+  // both wait until it cancels one.
   const lock = createKeyLock();
   const apply: ApplyRule = (ids, keys, rule) =>
     lock([...ids, ...keys], () => applyRule(members, ids, keys, rule));

@@ -5,8 +5,8 @@ import { openMongoMembersStore } from './store.mongo.ts';
 import type { MembersStore } from './store.ts';
 
 /**
- * Opens the store on MongoDB if the settings name one, otherwise the embedded store. Throws if it cannot be opened or belongs to
- * the other environment.
+ * Opens the store on MongoDB if the settings name one, otherwise the embedded store. Throws if it
+ * cannot be opened or belongs to the other environment.
  */
 export function openMembersStore({
   mongodbUrl,

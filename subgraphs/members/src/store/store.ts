@@ -1,4 +1,4 @@
-// What the members subgraph needs from its store, in domain words; store.lmdb.ts and store.mongo.ts implement it.
+// What the members subgraph needs from its store, in domain words.
 import type { MaybePromise } from '@partner-loyalty/runtime';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { MailPartners } from '../partners/partner.ts';
@@ -13,22 +13,28 @@ import type {
 import type { SigningKeyStore } from '../signingkeys/signingkey.ts';
 import type { TokenStore } from './tokenstore.ts';
 
+/** Implemented by store.lmdb.ts and store.mongo.ts. */
 export type MembersStore = {
   /**
-   * Finds a member actively enrolled with the partner by a current or historical address. One indexed read, the same for a
-   * member who is unknown and one who is not enrolled.
+   * Finds a member actively enrolled with the partner by a current or historical address. One
+   * indexed read, the same for a member who is unknown and one who is not enrolled.
    */
   memberByEmail(partnerId: string, canonical: string): MaybePromise<Identity | undefined>;
-  /** Finds a member by the external ID of an active enrollment with the partner. One indexed read. */
+  /**
+   * Finds a member by the external ID of an active enrollment with the partner. One indexed read.
+   */
   memberByExternalId(partnerId: string, externalId: string): MaybePromise<Identity | undefined>;
   member(memberId: string): MaybePromise<Member | undefined>;
-  /** Enrolls (docs/contract.md, Enrollment). Safe when the address, the member or the external ID is enrolled concurrently. */
+  /**
+   * Enrolls (docs/contract.md, Enrollment). Safe when the address, the member or the external ID is
+   * enrolled concurrently.
+   */
   enroll(input: EnrollInput): Promise<EnrollResult>;
   /** False if the member is not actively enrolled with the partner. */
   endEnrollment(partnerId: string, memberId: string): Promise<boolean>;
   /**
-   * Imports members as if one after the other, with the results in their order. Repeating an import, or running it twice at the
-   * same time, changes nothing more.
+   * Imports members as if one after the other, with the results in their order. Repeating an
+   * import, or running it twice at the same time, changes nothing more.
    */
   importMembers(imports: readonly MemberImport[]): Promise<ImportResult[]>;
   /** The tokens mailed to members. */

@@ -1,4 +1,4 @@
-// Stores mailed tokens and changes of address, on any engine that can find a member by key and apply a rule to members.
+// Stores mailed tokens and changes of address, on any engine.
 import type { MaybePromise } from '@partner-loyalty/runtime';
 import { addChangeToken, addSignInToken, addUndoToken } from '../rules/addtoken.ts';
 import { confirmChange, type EmailChangeResult, undoChange } from '../rules/emailchange.ts';
@@ -19,8 +19,8 @@ export type Mailbox = Identity & { address: string };
 /** Times are in milliseconds since 1970. Tokens are identified by their hashes. */
 export type TokenStore = {
   /**
-   * Adds a sign-in token to the member who has this address, current or historical, and is actively enrolled with the token's
-   * partner; undefined if there is none.
+   * Adds a sign-in token to the member who has this address, current or historical, and is actively
+   * enrolled with the token's partner; undefined if there is none.
    */
   addSignIn(
     token: Omit<SignInToken, 'address'>,
@@ -30,8 +30,8 @@ export type TokenStore = {
   /** Adds a token for a change of address; false if the member cannot change it now. */
   addChange(token: ChangeToken, memberId: string, now: number): Promise<boolean>;
   /**
-   * Adds a token that undoes a change of address, valid for 7 days from the change on, and returns the change; undefined if there
-   * is no such change.
+   * Adds a token that undoes a change of address, valid for 7 days from the change on, and returns
+   * the change; undefined if there is no such change.
    */
   addUndo(
     hash: string,
@@ -40,8 +40,8 @@ export type TokenStore = {
     now: number,
   ): Promise<AddressChange | undefined>;
   /**
-   * Redeems a sign-in token, for one of any number of concurrent calls. Undefined if it is not valid for this redeemer; then it
-   * stays as it is.
+   * Redeems a sign-in token, for one of any number of concurrent calls. Undefined if it is not
+   * valid for this redeemer; then it stays as it is.
    */
   redeemSignIn(hash: string, redeemer: Redeemer, now: number): Promise<Mailbox | undefined>;
   /** The change of address that a token proves, without redeeming it. */
@@ -49,18 +49,21 @@ export type TokenStore = {
     hash: string,
     now: number,
   ): MaybePromise<{ memberId: string; address: Address } | undefined>;
-  /** Redeems a change token and makes its address the current one. `changeId` becomes the ID of the change. */
+  /**
+   * Redeems a change token and makes its address the current one. `changeId` becomes the ID of the
+   * change.
+   */
   confirmChange(hash: string, changeId: string, now: number): Promise<EmailChangeResult>;
   /**
-   * Redeems an undo token: the address from before the change is current again, and the one it brought leads nowhere. `undoId`
-   * identifies the call.
+   * Redeems an undo token: the address from before the change is current again, and the new one no
+   * longer leads to the member. `undoId` identifies the call.
    */
   undoChange(hash: string, undoId: string, now: number): Promise<EmailChangeResult>;
 };
 
 /**
- * Applies a rule to the members with these IDs and keys as one step. It may call the rule again if another write comes between;
- * the rule must ask for no other members.
+ * Applies a rule to the members with these IDs and keys as one step. It may call the rule again if
+ * another write comes between; the rule must ask for no other members.
  */
 export type ApplyRule = <T>(
   ids: string[],

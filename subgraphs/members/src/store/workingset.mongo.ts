@@ -1,4 +1,4 @@
-// A working copy of some members that rules act on; what they write is stored together, each record only if it is still unchanged.
+// A working copy of some members that rules act on and that is then stored as one batch.
 import type { MemberRecords } from '../rules/record.ts';
 import { keysOf, type MemberRecord } from '../rules/record.ts';
 import type { MembersCollection } from './collection.mongo.ts';
@@ -7,11 +7,17 @@ import { findByIds, findByKeys, replaceUnchanged, versionedRecord } from './docu
 export type WorkingSet = MemberRecords & {
   /** The IDs of the members that rules have written, one for each write. */
   written: readonly string[];
-  /** Stores what rules have written. Returns the IDs of the members that were not stored, because another write came first. */
+  /**
+   * Stores what rules have written. Returns the IDs of the members that were not stored, because
+   * another write came first.
+   */
   store(): Promise<Set<string>>;
 };
 
-/** Reads the members with these IDs and keys. A rule that acts on the working set must ask for no others. */
+/**
+ * Reads the members with these IDs and keys. A rule that acts on the working set must ask for no
+ * others.
+ */
 export async function readWorkingSet(
   members: MembersCollection,
   ids: readonly string[],
@@ -40,7 +46,8 @@ export async function readWorkingSet(
     },
     written,
     async store() {
-      // In the order of the last writes: a member who gives up an address was written before the one who takes it.
+      // In the order of the last writes: a member who gives up an address was written before the
+      // one who takes it.
       const memberIds = [...new Set(written.toReversed())].reverse();
       const changed = memberIds.flatMap((memberId) => {
         const record = records.get(memberId);
@@ -52,7 +59,9 @@ export async function readWorkingSet(
   };
 }
 
-/** A member found by both ID and key may have changed between the two reads: the one by key counts. */
+/**
+ * A member found by both ID and key may have changed between the two reads: the one by key counts.
+ */
 async function readOnce(
   members: MembersCollection,
   ids: readonly string[],
