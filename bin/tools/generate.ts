@@ -1,4 +1,4 @@
-// Writes the generated files; with --check it writes nothing, names those that are out of date and fails.
+// Writes the generated files; with --check, names those that are out of date instead, and fails.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { GENERATED, ROOT } from './generated.ts';

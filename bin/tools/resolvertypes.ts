@@ -6,17 +6,21 @@ import * as typescript from '@graphql-codegen/typescript';
 import * as typescriptResolvers from '@graphql-codegen/typescript-resolvers';
 import { parse } from 'graphql';
 
-/** What a subgraph's codegen.json says. */
+/** The content of a subgraph's codegen.json. */
 export type ResolverTypesConfig = {
-  /** The generated file, from the subgraph's folder. */
+  /** The generated file, relative to the subgraph's folder. */
   output: string;
-  /** For types whose objects are of a type of our own: where that is, `FILE#NAME` as the generated file imports it. */
+  /**
+   * For each schema type whose objects have a TypeScript type in the code: `FILE#TYPE`, as the
+   * generated file imports it.
+   */
   mappers: Record<string, string>;
 };
 
 const FIRST_LINE = '// Resolver types, generated from schema.graphql by `npm run generate`.';
 
-// The executor passes no root value. A nullable field has to be there too, if only as undefined, so that none is forgotten.
+// The root value is what the executor passes. With `avoidOptionals`, objects must have nullable fields
+// too, if only as undefined, so that none is forgotten.
 const CONFIG = {
   federation: true,
   contextType: '@partner-loyalty/runtime#SubgraphContext',
@@ -29,7 +33,7 @@ const CONFIG = {
   enumsAsTypes: true,
 };
 
-/** The folders of the subgraphs that have a codegen.json, from `root`. */
+/** The folders of the subgraphs with a codegen.json, relative to `root`. */
 export function typedSubgraphs(root: string): string[] {
   return readdirSync(join(root, 'subgraphs'))
     .map((name) => `subgraphs/${name}`)
@@ -40,7 +44,10 @@ export function resolverTypesConfig(folder: string): ResolverTypesConfig {
   return JSON.parse(readFileSync(join(folder, 'codegen.json'), 'utf8'));
 }
 
-/** The text of the generated file; it exports `SubgraphResolvers`, which has every resolver that the subgraph needs. */
+/**
+ * The text of the generated file, which exports `SubgraphResolvers`: the type of an object with all
+ * resolvers that the schema needs.
+ */
 export async function resolverTypes(
   schema: string,
   mappers: ResolverTypesConfig['mappers'],
@@ -63,7 +70,7 @@ export async function resolverTypes(
 function completeResolvers() {
   return {
     prepend: ["import type { CompleteResolvers } from '@partner-loyalty/runtime';"],
-    content: `/** The resolvers of this subgraph; none that the schema needs may be missing. */
+    content: `/** All resolvers that the schema needs. */
 export type SubgraphResolvers = CompleteResolvers<Resolvers, ResolversTypes>;`,
   };
 }

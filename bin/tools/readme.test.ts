@@ -1,7 +1,7 @@
-// Sections of a hand-written file can be generated without touching the rest.
-import { withSections } from './generated.ts';
+// Sections of README.md are generated without changing the rest.
+import { withSections } from './readme.ts';
 
-test('a section is put between its markers, and again with the same result', () => {
+test('a section goes between its markers, with the same result when repeated', () => {
   const text = 'before\n<!-- settings -->\nold\n<!-- end settings -->\nafter\n';
   const once = withSections(text, { settings: '| new |\n' });
   expect(once).toBe('before\n<!-- settings -->\n\n| new |\n\n<!-- end settings -->\nafter\n');

@@ -1,0 +1,54 @@
+// The tables of docs/generated, each made from the code that uses the facts in it.
+import { ERRORS, HEADERS, METRICS, SETTINGS } from '@partner-loyalty/runtime';
+
+export function settingsTable(): string {
+  const rows = Object.values(SETTINGS).map(({ name, default: unset, meaning }) => [
+    code(name),
+    unset,
+    meaning,
+  ]);
+  return table(['variable', 'default', 'meaning'], rows);
+}
+
+export function errorsTable(): string {
+  const rows = Object.entries(ERRORS).map(([name, { status, when }]) => [
+    code(name),
+    `${status}`,
+    when,
+  ]);
+  return table(['`extensions.code`', 'status', 'when'], rows);
+}
+
+const DIRECTIONS = {
+  request: 'from clients',
+  response: 'to clients',
+  both: 'both ways',
+  subgraph: 'gateway to subgraph',
+};
+
+export function headersTable(): string {
+  const rows = Object.values(HEADERS).map(({ name, direction, meaning }) => [
+    code(name),
+    DIRECTIONS[direction],
+    meaning,
+  ]);
+  return table(['header', 'travels', 'meaning'], rows);
+}
+
+export function metricsTable(): string {
+  const rows = Object.values(METRICS).map(({ name, type, labels, meaning }) => [
+    code(name),
+    type,
+    labels.map(code).join(', '),
+    meaning,
+  ]);
+  return table(['metric', 'type', 'labels', 'meaning'], rows);
+}
+
+function table(heads: string[], rows: string[][]): string {
+  const line = (cells: string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;
+  return [line(heads), line(heads.map(() => '---')), ...rows.map(line)].join('');
+}
+
+const code = (text: string) => `\`${text}\``;
