@@ -119,7 +119,7 @@ test('the file contains no secret: they come from the environment, and productio
   expect(() => settingsOf('gateway', {})).toThrow('make one with openssl');
   expect(() =>
     settingsOf('gateway-production', { SUBGRAPH_SECRET: SECRETS.SUBGRAPH_SECRET }),
-  ).toThrow('SUBGRAPH_SECRET has to be set');
+  ).toThrow('SUBGRAPH_SECRET must be set');
 });
 
 test.each(built)('%s has known settings with valid values', (name, { environment = {} }) => {

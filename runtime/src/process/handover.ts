@@ -10,7 +10,7 @@ type Message = { act?: string; seq?: number; ack?: number };
  * so that Node offers the connection to another worker; nothing of it has been read yet. If
  * `othersListen` returns false, the connection is closed.
  *
- * If Node ever changes these messages, this does nothing (docs/decisions/0014).
+ * If Node ever changes these messages, this has no effect (docs/decisions/0014).
  */
 export function declineWhenDead(worker: Worker, othersListen: () => boolean): void {
   const child = worker.process;
