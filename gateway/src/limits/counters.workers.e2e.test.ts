@@ -46,7 +46,7 @@ test('a budget is exact across the workers of a cluster, late ones included', as
   const script = join(folder.path, 'cluster.mts');
   writeFileSync(script, CLUSTER);
   const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', script], {
-    timeout: 25_000,
+    timeout: 90_000,
   });
   const { one, other, late } = JSON.parse(stdout);
   expect(one + other).toBe(100);
