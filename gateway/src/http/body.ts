@@ -41,7 +41,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-// By hand for speed: this takes 0.1 µs of every request, a zod schema of the same 2 to 3 µs.
+// By hand for speed: this takes 0.1 µs, the same checks as a zod schema take 2 to 3 µs.
 function validate(body: unknown): GraphqlBody {
   if (!isJsonObject(body)) return fail('BAD_REQUEST', 'the body has to be one JSON object');
   const { query, variables, operationName, extensions } = body;

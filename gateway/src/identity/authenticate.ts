@@ -44,7 +44,7 @@ const NONE: Authenticated = { kind: 'none' };
 const BEARER = /^Bearer +(.+)$/i;
 
 /**
- * The function returns the plain value if the key or token is cached, and fails with
+ * The returned function gives a plain value if the key or token is cached, and fails with
  * SERVICE_UNAVAILABLE if the credential cannot be checked. `keyBudget` applies to the keys of a
  * partner without a budget of its own.
  */

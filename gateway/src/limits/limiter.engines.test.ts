@@ -20,8 +20,8 @@ describe.each(['memory', 'redis'])('a limiter that counts in %s', (engine) => {
   let limiter: Limiter;
 
   beforeAll(async () => {
-    const url = engine === 'redis' ? redisUrl() : undefined;
-    counters = await openCounters({ redisUrl: url, environment: 'sandbox' }, false, silent);
+    const url = engine === 'redis' ? { redisUrl: redisUrl() } : {};
+    counters = await openCounters({ ...url, environment: 'sandbox' }, false, silent);
     limiter = createLimiter(counters, 60);
   });
 

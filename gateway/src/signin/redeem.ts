@@ -14,7 +14,7 @@ export type RedeemParts = {
   limiter: Pick<Limiter, 'consumeRefusal'>;
 };
 
-/** The function rejects with an ApiError if the members subgraph is unavailable. */
+/** The returned function rejects with an ApiError if the members subgraph is unavailable. */
 export function createRedeemer({
   members,
   profile,
