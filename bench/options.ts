@@ -7,9 +7,9 @@ export type CommandLine = {
   names: string[];
   options: Options;
   /** The major versions of Node to measure; all if undefined. */
-  majors?: number[];
+  majors: number[] | undefined;
   /** The commit to compare with. */
-  against?: string;
+  against: string | undefined;
 };
 
 /** Throws if an option is unknown. */

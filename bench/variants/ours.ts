@@ -118,7 +118,7 @@ async function start(
       PORT: `${port}`,
       ADMIN_PORT: '0',
     }),
-    cores,
+    ...(cores && { cores }),
     // Node writes a profile only if the process exits in the regular way.
     signal: flags.length === 0 ? 'KILL' : 'TERM',
     ...target,

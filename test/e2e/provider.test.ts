@@ -131,7 +131,7 @@ async function sign(alg: Algorithm, claims: JWTPayload = {}, set = keys): Promis
     ...claims,
   };
   return new SignJWT(payload)
-    .setProtectedHeader({ alg, kid: jwk.kid })
+    .setProtectedHeader({ alg, ...(jwk.kid !== undefined && { kid: jwk.kid }) })
     .sign(await importJWK(jwk, alg));
 }
 

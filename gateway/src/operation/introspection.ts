@@ -57,7 +57,8 @@ function select(document: DocumentNode, wanted: (field: FieldNode) => boolean): 
     if (inner === undefined) return [];
     const selectionSet = filter(inner.selectionSet);
     if (selectionSet.selections.length === 0) return [];
-    return [{ kind: Kind.INLINE_FRAGMENT, directives: selection.directives, selectionSet }];
+    const { directives = [] } = selection;
+    return [{ kind: Kind.INLINE_FRAGMENT, directives, selectionSet }];
   };
   const definitions = [{ ...operation, selectionSet: filter(operation.selectionSet) }];
   return { kind: Kind.DOCUMENT, definitions: [...definitions, ...fragments] };

@@ -33,9 +33,10 @@ export function surfaceSdl(supergraph: string, surface: SurfaceName): string {
   const definitions = document.definitions.map((node): DefinitionNode => {
     if (node.kind === Kind.SCHEMA_DEFINITION) return linkInaccessible(node);
     if (!isTypeDefinition(node) || isFederationType(node.name.value)) return node;
-    const directives = reached.has(node.name.value) ? node.directives : hide(node.directives);
+    const { name, directives: own = [] } = node;
+    const directives = reached.has(name.value) ? own : hide(own);
     if (!isComposite(node)) return { ...node, directives };
-    const fields = node.fields?.map((field) =>
+    const fields = (node.fields ?? []).map((field) =>
       isVisible(field) ? field : { ...field, directives: hide(field.directives) },
     );
     return { ...node, directives, fields };
@@ -73,9 +74,7 @@ function hasTag(field: FieldDefinitionNode, surface: SurfaceName): boolean {
   );
 }
 
-function hide(
-  directives: readonly ConstDirectiveNode[] = [],
-): readonly ConstDirectiveNode[] | undefined {
+function hide(directives: readonly ConstDirectiveNode[] = []): readonly ConstDirectiveNode[] {
   const hidden = directives.some(({ name }) => name.value === 'inaccessible');
   return hidden ? directives : [...directives, HIDDEN];
 }

@@ -123,7 +123,7 @@ function transport(schema: GraphQLSchema): Transport {
       const masked = errors?.map(
         ({ message, path }): SubgraphError => ({
           message,
-          path,
+          ...(path && { path }),
           extensions: { code: 'INTERNAL_SERVER_ERROR' },
         }),
       );
@@ -184,7 +184,9 @@ test(`${OPERATIONS} generated operations get the responses of stock @apollo/gate
     // Compared by value: stock groups a fragment's fields, ours keep the order of the document
     // (GraphQL, section 7.2.2). Compared without list indices: stock counts only the entities it
     // fetched, so among objects of other types its indices are wrong.
-    const told = (errors: readonly { message: string; path?: readonly unknown[] }[] = []) =>
+    const told = (
+      errors: readonly { message: string; path?: readonly unknown[] | undefined }[] = [],
+    ) =>
       errors
         .map(
           ({ message, path = [] }) =>

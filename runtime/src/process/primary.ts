@@ -15,7 +15,7 @@ export type PrimaryOptions = {
   settings: Pick<Settings, 'workers' | 'host' | 'adminPort' | 'environment'>;
   log: Log;
   /** Runs before the first worker starts. */
-  shared?: () => void;
+  shared?: (() => void) | undefined;
 };
 
 /**

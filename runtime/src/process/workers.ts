@@ -15,7 +15,7 @@ export async function runWorkers(options: {
   settings: Pick<Settings, 'workers' | 'host' | 'adminPort' | 'environment'>;
   log: Log;
   start: (lifecycle: Lifecycle) => Promise<void>;
-  shared?: () => void;
+  shared?: (() => void) | undefined;
 }): Promise<void> {
   const { settings, log, start } = options;
   if (settings.workers === 1) return runProcess(log, start);

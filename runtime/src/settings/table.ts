@@ -25,23 +25,23 @@ export type Settings = {
   /** Without a final slash. */
   sandboxUrl: string;
   productionUrl: string;
-  mongodbUrl?: string;
-  redisUrl?: string;
+  mongodbUrl?: string | undefined;
+  redisUrl?: string | undefined;
   /** Absolute path. */
   dataDir: string;
   rateLimitBudget: number;
   rateLimitWindowSeconds: number;
   /** Origins, without a path. */
-  membersUrl?: string;
-  standingsUrl?: string;
-  subgraphSecret?: string;
-  subgraphSecretOld?: string;
+  membersUrl?: string | undefined;
+  standingsUrl?: string | undefined;
+  subgraphSecret?: string | undefined;
+  subgraphSecretOld?: string | undefined;
   /** The issuer and the audience are both set or both unset. */
-  idTokenIssuer?: string;
-  idTokenAudience?: string;
-  idTokenJwksUrl?: string;
+  idTokenIssuer?: string | undefined;
+  idTokenAudience?: string | undefined;
+  idTokenJwksUrl?: string | undefined;
   idTokenMemberClaim: string;
-  smtpUrl?: string;
+  smtpUrl?: string | undefined;
   mailFrom: string;
   /** CIDR ranges. */
   trustedProxies: string[];

@@ -288,13 +288,13 @@ type Options = { secret?: string; deadlineMs?: number; counted?: string[] };
 
 function connectTo(
   url: string,
-  { secret = SECRET, deadlineMs, counted = [] }: Options = {},
+  { secret = SECRET, counted = [], ...rest }: Options = {},
 ): Transport {
   const metrics = {
     subgraphCall: (subgraph: string, outcome: string) =>
       void counted.push(`${subgraph} ${outcome}`),
   };
-  const transport = createHttpTransport({ name: 'things', url, secret, deadlineMs, log, metrics });
+  const transport = createHttpTransport({ name: 'things', url, secret, log, metrics, ...rest });
   closing.push(() => transport.close());
   return transport;
 }
@@ -364,7 +364,7 @@ function things(held: (() => void)[]): Subgraph {
   };
   for (const type of [schema.getQueryType(), schema.getMutationType()])
     for (const [name, field] of Object.entries(type?.getFields() ?? {}))
-      field.resolve = resolvers[name];
+      Object.assign(field, { resolve: resolvers[name] });
   return { name: 'things', schema, ready: async () => {}, close: async () => {} };
 }
 

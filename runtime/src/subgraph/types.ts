@@ -14,8 +14,8 @@ export type Scope =
 /** A GraphQL operation for a subgraph. `query` comes from the gateway, never from a client. */
 export type SubgraphRequest = {
   query: string;
-  variables?: Record<string, unknown>;
-  operationName?: string;
+  variables?: Record<string, unknown> | undefined;
+  operationName?: string | undefined;
   scope: Scope;
   requestId: string;
 };
@@ -27,7 +27,10 @@ export type SubgraphError = {
   extensions: { code: ErrorCode };
 };
 
-export type SubgraphReply = { data?: Record<string, unknown> | null; errors?: SubgraphError[] };
+export type SubgraphReply = {
+  data?: Record<string, unknown> | null | undefined;
+  errors?: SubgraphError[];
+};
 
 /** Reaches one subgraph. `execute` never rejects: a failure comes back as an error with a code. */
 export type Transport = {

@@ -4,10 +4,10 @@ export type ModelMember = {
   memberId: string;
   current: string;
   earlier: Set<string>;
-  enrollments: Map<string, { externalId?: string }>;
+  enrollments: Map<string, { externalId: string | undefined }>;
 };
 
-export type Enrolling = { partnerId: string; address: string; externalId?: string };
+export type Enrolling = { partnerId: string; address: string; externalId?: string | undefined };
 
 /** Members, their addresses and active enrollments, and their points with each partner. */
 export class Model {
@@ -43,7 +43,7 @@ export class Model {
     partnerId,
     address,
     externalId,
-  }: Enrolling): { owner?: ModelMember; created: boolean } | undefined {
+  }: Enrolling): { owner: ModelMember | undefined; created: boolean } | undefined {
     const owner = this.ownerOf(address);
     const active = owner?.enrollments.get(partnerId);
     const holder = externalId === undefined ? undefined : this.byExternalId(partnerId, externalId);

@@ -5,9 +5,9 @@ export type ApiRequest = {
   variables?: unknown;
   operationName?: unknown;
   /** Sent as x-partner-api-key. */
-  key?: string;
+  key?: string | undefined;
   /** Sent as a bearer token. */
-  token?: string;
+  token?: string | undefined;
   requestId?: string;
   /** Added to the headers, or replacing them; undefined omits one. */
   headers?: Record<string, string | undefined>;
@@ -35,7 +35,7 @@ export type ApiResponse = {
     correctEndpoint?: string;
   };
   /** The code of the first error. */
-  code?: string;
+  code?: string | undefined;
 };
 
 export type Client = (request: ApiRequest) => Promise<ApiResponse>;

@@ -59,7 +59,7 @@ export function linkIn(email: string): string {
 export async function magicLink(
   service: InProcessService,
   email: string,
-  { key, to = email }: { key?: string; to?: string } = {},
+  { key, to = email }: { key?: string | undefined; to?: string } = {},
 ): Promise<string> {
   const received = await nextEmail(service, to, async () => {
     const { body } = await service.send({ query: REQUEST, variables: { email }, key });

@@ -36,8 +36,8 @@ export type Stack = {
   /** The gateway, or the one process that contains everything. */
   gateway: Running;
   /** The subgraphs, if they are separate processes. */
-  members?: Running;
-  standings?: Running;
+  members: Running | undefined;
+  standings: Running | undefined;
   /** The same stores that the service uses, opened in the test's process. */
   stores: { keys: KeyStore; members: MembersStore; standings: StandingsStore };
   /** Settings that lead to the same stores: loyalty(stack.env, 'keys', 'create', …). */

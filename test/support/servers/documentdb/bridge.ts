@@ -18,7 +18,10 @@ const server = createServer((socket) => {
     const { messages, rest } = split(pending.length > 0 ? Buffer.concat([pending, bytes]) : bytes);
     pending = rest;
     for (const message of messages) {
-      if (message.opcode !== OP_MSG && message.opcode !== OP_QUERY) return socket.destroy();
+      if (message.opcode !== OP_MSG && message.opcode !== OP_QUERY) {
+        socket.destroy();
+        return;
+      }
       // In the order of the messages, since drivers may not wait for replies.
       last = last.then(async () => {
         const document = await execute(command(message));
