@@ -32,7 +32,7 @@ const ADDITIONS = [
   added('members', 'EndEnrollmentPayload', 'endedAt', 'String'),
   added('standings', 'PartnerMemberRead', 'stays', 'Int!'),
   // The objects of this type have a property of this name and another type.
-  added('standings', 'PartnerMemberRead', 'current', 'Int!'),
+  added('standings', 'PartnerMemberRead', 'standing', 'Int!'),
   added('standings', 'PartnerStanding', 'stays', 'Int!'),
 ];
 
