@@ -2,7 +2,7 @@
 import DataLoader from 'dataloader';
 import { afterPoll } from './afterpoll.ts';
 
-// MongoDB returns up to 101 documents in the first batch of a cursor.
+// The first batch of MongoDB's cursors has up to 101 documents, so 100 keys take one round trip.
 const MAX_KEYS = 100;
 
 /**

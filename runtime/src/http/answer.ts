@@ -11,7 +11,7 @@ import { writeRawReply, writeReply } from './write.ts';
 
 export type Handle = (request: HttpRequest) => HttpReply | Promise<HttpReply>;
 
-/** Turns node:http's events into calls of a handler. None of the functions rejects. */
+/** Turns node:http's events into calls of a handler. */
 export type Answerer = {
   /** `awaitsContinue`: the client sends the body only after `100 Continue`. */
   request(incoming: IncomingMessage, outgoing: ServerResponse, awaitsContinue: boolean): void;
@@ -23,17 +23,7 @@ export function createAnswerer(
   parts: { context: RequestContext; drain: Drain; log: Log },
 ): Answerer {
   const { context, drain, log } = parts;
-
-  async function reply(request: HttpRequest): Promise<HttpReply> {
-    const { requestId, method } = request;
-    try {
-      return await handle(request);
-    } catch (error) {
-      if (error instanceof ApiError) return errorReply(error.code, requestId);
-      log.error({ requestId, method, err: error }, 'a request failed');
-      return errorReply('INTERNAL_SERVER_ERROR', requestId);
-    }
-  }
+  const reply = createReply(handle, log);
 
   async function answer(
     incoming: IncomingMessage,
@@ -50,7 +40,7 @@ export function createAnswerer(
         : await reply(request);
       await writeReply(incoming, outgoing, made, requestId, closing);
     } catch (error) {
-      log.error({ requestId, err: error }, 'an answer failed');
+      log.error({ requestId, err: error }, 'a response failed');
       if (outgoing.headersSent) outgoing.destroy();
       else {
         const made = errorReply('INTERNAL_SERVER_ERROR', requestId);
@@ -67,8 +57,23 @@ export function createAnswerer(
   }
 
   return {
-    request: (...args) => void answer(...args),
-    connect: (...args) => void answerConnect(...args),
+    request: (incoming, outgoing, awaitsContinue) =>
+      void answer(incoming, outgoing, awaitsContinue),
+    connect: (incoming, socket) => void answerConnect(incoming, socket),
+  };
+}
+
+/** Calls the handler, and turns what it throws into an error. Never rejects. */
+function createReply(handle: Handle, log: Log): (request: HttpRequest) => Promise<HttpReply> {
+  return async (request) => {
+    const { requestId, method } = request;
+    try {
+      return await handle(request);
+    } catch (error) {
+      if (error instanceof ApiError) return errorReply(error.code, requestId);
+      log.error({ requestId, method, err: error }, 'a request failed');
+      return errorReply('INTERNAL_SERVER_ERROR', requestId);
+    }
   };
 }
 

@@ -4,7 +4,9 @@
 const EARLY_MS = 10_000;
 const FIRST_DELAY_MS = 100;
 const MAX_DELAY_MS = 5_000;
-/** Failed starts in a row after which there is no hope. The very first start may not fail. */
+/**
+ * Failed starts in a row after which more are hopeless; before the first success, one is enough.
+ */
 const MAX_FAILED_STARTS = 5;
 
 export class Backoff {

@@ -7,7 +7,7 @@ type Message = { act?: string; seq?: number; ack?: number };
 /**
  * The primary accepts connections and offers each to one worker. If the worker dies before it takes
  * one, Node forgets the connection, and its client waits forever. Here the dead worker declines,
- * so that Node offers the connection to another worker; nothing of it has been read yet. If
+ * so that Node offers the connection to another worker; no data has been read from it yet. If
  * `othersListen` returns false, the connection is closed.
  *
  * If Node ever changes these messages, this has no effect (docs/decisions/0014).

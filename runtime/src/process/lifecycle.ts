@@ -48,7 +48,7 @@ export async function runProcess(
     process.exit(code);
   };
   const crash = (err: unknown) => {
-    log.fatal({ err }, 'nobody caught this');
+    log.fatal({ err }, 'uncaught error');
     exit(1);
   };
   const close = async () => {

@@ -4,7 +4,7 @@ import type { MetricsData } from '../observe/aggregate.ts';
 /** From the primary to a worker. The response has the same `id`. */
 export type PrimaryQuery = { query: 'ready' | 'metrics'; id: number };
 
-/** From a worker to the primary, which does not hear from a worker that is not ready. */
+/** From a worker to the primary. A worker that is not ready does not respond to `ready`. */
 export type WorkerEvent =
   | { event: 'listening'; port: number }
   | { event: 'ready'; id: number }

@@ -7,7 +7,7 @@ import { isPrimaryQuery, type PrimaryQuery, type WorkerEvent } from './messages.
 
 /**
  * Runs `start` as runProcess does: in this process or, if the settings ask for several workers, in
- * each of them. The first worker has started before the others begin. This process is then their
+ * each of them. The others start once the first worker has started. This process is then their
  * primary: it owns the admin port, replaces workers that end, and stops after them. `shared` runs
  * in the primary before the first worker, and sets up what the workers share through it.
  */
@@ -68,7 +68,7 @@ async function runWorker(
   worker.exitedAfterDisconnect = true;
   worker.on('error', () => {}); // A message to a primary that is gone.
   worker.on('message', (message: unknown) => {
-    // No response is a response too: the primary takes the worker for not ready.
+    // No response is a response too: the primary considers the worker not ready.
     if (isPrimaryQuery(message)) respond(message).catch(() => {});
   });
   await runProcess(log, (lifecycle) => start({ ...lifecycle, worker: link }), onStop);

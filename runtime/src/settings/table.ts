@@ -73,7 +73,7 @@ const IDENTITY: readonly ProcessName[] = ['all', 'gateway', 'members'];
 const ROOT = resolve(import.meta.dirname, '../../..');
 const none = () => undefined;
 
-/** In the order of the documentation; a row's `unset` may lean on the rows above it. */
+/** In the order of the documentation. A fallback can use the values of the rows above it. */
 export const SETTINGS: { readonly [K in keyof Required<Settings>]: SettingRow<Settings[K]> } = {
   environment: {
     name: 'ENVIRONMENT',

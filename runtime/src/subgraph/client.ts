@@ -26,29 +26,11 @@ export function createHttpTransport(options: {
   log: Log;
   metrics: Pick<Metrics, 'subgraphCall'>;
 }): Transport {
-  const { name, deadlineMs = DEADLINE_MS, log, metrics } = options;
+  const { name, deadlineMs = DEADLINE_MS } = options;
   const sign = createSigner(options.secret);
   const pool = openPool(options.url, deadlineMs);
+  const send = createSend(pool, sign, options);
   let pending: PendingOperation[] = [];
-
-  function send(
-    operations: readonly PendingOperation[],
-    deadlineAt: number,
-    retry?: (queries: PendingOperation[]) => void,
-  ): void {
-    const groups = encodeRequests(operations.map(({ request }) => request));
-    let start = 0;
-    for (const { count, scopes, body } of groups) {
-      const group = operations.slice(start, start + count);
-      const batch = new Batch({ name, operations: group, deadlineAt, retry, log, metrics });
-      const headers = {
-        [HEADERS.contentType.name]: 'application/json',
-        ...sign({ method: 'POST', path: WIRE.path, scopes, body }),
-      };
-      pool.dispatch({ method: 'POST', path: WIRE.path, headers, body }, batch);
-      start += count;
-    }
-  }
 
   /** Runs after the poll phase, when all sockets that became readable in this tick are read. */
   function sendPending(): void {
@@ -77,6 +59,34 @@ export function createHttpTransport(options: {
     close: async () => {
       if (!pool.closed) await pool.close();
     },
+  };
+}
+
+/** Sends operations in as few requests as they fit in. `retry` receives queries to send again. */
+type Send = (
+  operations: readonly PendingOperation[],
+  deadlineAt: number,
+  retry?: (queries: PendingOperation[]) => void,
+) => void;
+
+function createSend(
+  pool: Pool,
+  sign: ReturnType<typeof createSigner>,
+  { name, log, metrics }: { name: string; log: Log; metrics: Pick<Metrics, 'subgraphCall'> },
+): Send {
+  return (operations, deadlineAt, retry) => {
+    const groups = encodeRequests(operations.map(({ request }) => request));
+    let start = 0;
+    for (const { count, scopes, body } of groups) {
+      const group = operations.slice(start, start + count);
+      const batch = new Batch({ name, operations: group, deadlineAt, retry, log, metrics });
+      const headers = {
+        [HEADERS.contentType.name]: 'application/json',
+        ...sign({ method: 'POST', path: WIRE.path, scopes, body }),
+      };
+      pool.dispatch({ method: 'POST', path: WIRE.path, headers, body }, batch);
+      start += count;
+    }
   };
 }
 

@@ -1,4 +1,4 @@
-// Parses and validates each document of a subgraph once, and compiles the ones that come again.
+// Parses and validates each document of a subgraph once, and compiles those that recur.
 import { type DocumentNode, type GraphQLSchema, Kind, parse, validate } from 'graphql';
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
 import { LRUCache } from 'lru-cache';
@@ -31,7 +31,10 @@ const COMPILE_ON_USE = 2;
 /** Compiling 20 selections takes about 1 ms. */
 const MAX_COMPILED_SELECTIONS = 250;
 
-/** Returns the cached document for a text. Throws the GraphQLError of an invalid text. */
+/**
+ * Returns a function that finds or creates the cached document of a text. It throws a GraphQLError
+ * if the text is invalid.
+ */
 export function createDocuments(schema: GraphQLSchema): (query: string) => CachedDocument {
   const cache = new LRUCache<string, CachedDocument>(CACHE);
   return (query) => {

@@ -55,7 +55,7 @@ export function createExecutor(
       return { message: cause.message, ...path, extensions: { code: cause.code } };
     const code = codeOf(cause);
     const fields = { requestId, subgraph: name, code, err: cause };
-    if (code === 'SERVICE_UNAVAILABLE') log.warn(fields, 'a store is away');
+    if (code === 'SERVICE_UNAVAILABLE') log.warn(fields, 'a store is unavailable');
     else log.error(fields, 'an operation failed');
     return { message: ERRORS[code].message, ...path, extensions: { code } };
   }

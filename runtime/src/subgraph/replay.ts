@@ -1,6 +1,6 @@
 // Remembers which signatures were used, so that a signed request is good for one use.
 
-/** At about 40 bytes each. */
+/** Signatures, at about 40 bytes each. */
 const MAX_REMEMBERED = 500_000;
 
 export type ReplayGuard = {
