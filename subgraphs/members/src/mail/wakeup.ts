@@ -7,11 +7,21 @@ export type Wakeup = {
    */
   pause(ms: number): Promise<void>;
   wake(): void;
+  /** Wakes after `ms`. Does nothing if it is already going to wake. */
+  wakeAfter(ms: number): void;
 };
 
 export function createWakeup(): Wakeup {
   let isWoken = false;
   let endPause = () => {};
+  let delay: NodeJS.Timeout | undefined;
+
+  const wake = () => {
+    clearTimeout(delay);
+    delay = undefined;
+    isWoken = true;
+    endPause();
+  };
   return {
     async pause(ms) {
       if (!isWoken)
@@ -24,9 +34,9 @@ export function createWakeup(): Wakeup {
         });
       isWoken = false;
     },
-    wake() {
-      isWoken = true;
-      endPause();
+    wake,
+    wakeAfter(ms) {
+      delay ??= setTimeout(wake, ms);
     },
   };
 }

@@ -44,7 +44,6 @@ export function startMailWorker(
     onFree: wakeup.wake,
   });
   const cleanUp = createCleanUp(outbox, now);
-  let delay: NodeJS.Timeout | undefined;
 
   async function work(): Promise<void> {
     while (!stopping.signal.aborted) {
@@ -60,18 +59,9 @@ export function startMailWorker(
   const working = work();
 
   return {
-    wake() {
-      delay ??= setTimeout(
-        () => {
-          delay = undefined;
-          wakeup.wake();
-        },
-        WAKE_DELAY_MS.min + Math.random() * WAKE_DELAY_MS.spread,
-      );
-    },
+    wake: () => wakeup.wakeAfter(WAKE_DELAY_MS.min + Math.random() * WAKE_DELAY_MS.spread),
     async stop() {
       stopping.abort();
-      clearTimeout(delay);
       wakeup.wake();
       const timeout = setTimeout(() => sending.abort(), STOP_TIMEOUT_MS);
       await working;

@@ -7,30 +7,12 @@ type StoredJob = Omit<Job, 'task'> & { errand: MailTask };
 type Count = { admittedAt: number[]; until: number };
 
 export function createLmdbOutbox(root: RootDatabase): Outbox {
-  // A claim moves the job to another key, so a worker whose claim has expired no longer finds it.
-  const due = root.openDB<StoredJob, [dueAt: number, jobId: string]>({
-    name: 'outbox',
-    encoding: 'json',
-  });
+  const { first, put, remove, ifHeld } = createQueue(root);
   const failed = root.openDB<StoredJob & { failedAt: number }, string>({
     name: 'outbox-failed',
     encoding: 'json',
   });
   const limits = createLimits(root);
-
-  const first = (now: number) => [...due.getRange({ end: [now + 1, ''], limit: 1 })][0];
-  const put = (job: StoredJob) => due.put([job.dueAt, job.jobId], job);
-  const remove = (job: StoredJob) => due.remove([job.dueAt, job.jobId]);
-
-  /**
-   * Acts on the job as it is stored, which may be newer than the claim, if the claim still holds.
-   */
-  const ifHeld = ({ dueAt, jobId }: Job, act: (stored: StoredJob) => void): Promise<void> =>
-    root.transaction(() => {
-      const stored = due.get([dueAt, jobId]);
-      if (stored !== undefined) act(stored);
-    });
-
   return {
     async add({ jobId, task, requestedAt }) {
       const job = { jobId, errand: task, requestedAt };
@@ -43,7 +25,7 @@ export function createLmdbOutbox(root: RootDatabase): Outbox {
       // Most of the time none is due, so it looks first without a transaction.
       if (first(now) === undefined) return undefined;
       return root.transaction(() => {
-        const stored = first(now)?.value;
+        const stored = first(now);
         if (stored === undefined) return undefined;
         const claimed = { ...stored, dueAt: now + leaseMs, attempts: stored.attempts + 1 };
         remove(stored);
@@ -76,6 +58,30 @@ export function createLmdbOutbox(root: RootDatabase): Outbox {
   };
 }
 
+/** The jobs that are due now or later. All writes have to be in a transaction. */
+function createQueue(root: RootDatabase) {
+  // A claim moves the job to another key, so a worker whose claim has expired no longer finds it.
+  const due = root.openDB<StoredJob, [dueAt: number, jobId: string]>({
+    name: 'outbox',
+    encoding: 'json',
+  });
+  return {
+    first: (now: number): StoredJob | undefined =>
+      [...due.getRange({ end: [now + 1, ''], limit: 1 })][0]?.value,
+    put: (job: StoredJob) => due.put([job.dueAt, job.jobId], job),
+    remove: (job: StoredJob) => due.remove([job.dueAt, job.jobId]),
+    /**
+     * Acts, in a transaction, on the job as it is stored, which may be newer than the claim. Does
+     * nothing if the claim has expired and another worker holds the job.
+     */
+    ifHeld: ({ dueAt, jobId }: Job, act: (stored: StoredJob) => void): Promise<void> =>
+      root.transaction(() => {
+        const stored = due.get([dueAt, jobId]);
+        if (stored !== undefined) act(stored);
+      }),
+  };
+}
+
 function createLimits(root: RootDatabase) {
   const counts = root.openDB<Count, string>({ name: 'mail-counts', encoding: 'json' });
   return {
@@ -86,7 +92,7 @@ function createLimits(root: RootDatabase) {
         counts.put(key, { admittedAt: [...admittedAt, now], until: now + windowMs });
         return true;
       }),
-    /** To be called in a transaction. */
+    /** Has to be called in a transaction. */
     removeEnded(now: number): void {
       for (const { key, value } of counts.getRange()) if (value.until <= now) counts.remove(key);
     },
