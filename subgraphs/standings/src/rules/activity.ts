@@ -1,4 +1,4 @@
-// An activity: what a member earned or gave back at one time (docs/contract.md, Activities).
+// Activities: points and stays that members earn or give back (docs/contract.md, Activities).
 import { createParser, integer, type Parsed, text } from '@partner-loyalty/runtime';
 import { Temporal } from 'temporal-polyfill';
 import * as z from 'zod';
@@ -13,10 +13,10 @@ export type Activity = {
   occurredAt: Date;
 };
 
-/** What a repeated activity ID must repeat as well. */
+/** What must be the same if the ID of an activity is repeated. */
 export type ActivityContent = Omit<Activity, 'activityId'>;
 
-/** An activity and the membership year it falls into, named as `yearOf` names it. */
+/** An activity with its membership year, as `yearOf` names it. */
 export type DatedActivity = Activity & { year: string };
 
 /**
@@ -41,8 +41,8 @@ export function createActivityParser(now: () => Date): (json: unknown) => Parsed
 }
 
 /**
- * Whether two activities have the same content. The membership year is no part of it: it follows
- * from the rest and from the program at the time of recording.
+ * Whether two activities have the same content. The membership year does not count: it follows from
+ * the rest and from the program at the time of recording.
  */
 export function isSameActivity(one: ActivityContent, other: ActivityContent): boolean {
   return (

@@ -1,4 +1,4 @@
-// The range of GraphQL's Int (GraphQL, section 3.5.1), within which points and stays must stay.
+// The range of GraphQL's Int (GraphQL, section 3.5.1), which limits points, stays and their sums.
 
 export const INT_MIN = -(2 ** 31);
 export const INT_MAX = 2 ** 31 - 1;

@@ -50,11 +50,11 @@ const timeZone = z.string().transform((name, context) => {
 const tier = z.strictObject({ name: text(MAX_NAME), points: integer(0, INT_MAX) });
 type Tier = z.output<typeof tier>;
 
-const listOfTiers = `must be a list of 1 to ${MAX_TIERS} tiers`;
+const LIST_OF_TIERS = `must be a list of 1 to ${MAX_TIERS} tiers`;
 const tiers = z
-  .array(tier, listOfTiers)
-  .min(1, listOfTiers)
-  .max(MAX_TIERS, listOfTiers)
+  .array(tier, LIST_OF_TIERS)
+  .min(1, LIST_OF_TIERS)
+  .max(MAX_TIERS, LIST_OF_TIERS)
   .superRefine(refuseDuplicates, { when: ({ value }) => Array.isArray(value) })
   .transform((parsed) => parsed.toSorted((one, other) => one.points - other.points));
 

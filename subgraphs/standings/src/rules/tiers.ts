@@ -2,8 +2,8 @@
 import { DEFAULT_PROGRAM, type Program } from './program.ts';
 
 /**
- * The name of the highest tier that the points reach, or of the lowest tier if they reach none,
- * as a negative sum does not.
+ * The name of the highest tier that the points reach. If they reach none, for example because they
+ * are negative, the lowest tier applies.
  */
 export function tierOf(program: Program | undefined, points: number): string {
   const { tiers } = program ?? DEFAULT_PROGRAM;

@@ -19,7 +19,7 @@ export function yearOf(program: Program | undefined, at: Date): string {
 
 type Start = { firstDay: string; startMs: number };
 
-/** Cached: time zone rules cost microseconds, and an import asks for millions of instants. */
+/** A cache, since time zone rules cost microseconds and an import needs millions of years. */
 const cachedStarts = new WeakMap<Program['membershipYear'], Map<number, Start>>();
 
 function startOf(membershipYear: Program['membershipYear'], calendarYear: number): Start {

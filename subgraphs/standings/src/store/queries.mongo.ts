@@ -47,7 +47,7 @@ export function contentOf({ _id, activities }: RecordedActivity): ActivityConten
 }
 
 /**
- * Records activities of one standing in one step: all of them or none, and none of them twice.
+ * An operation that records activities of one standing: all or none, and none of them twice.
  * Their IDs must differ, and their sums must be within Int.
  *
  * If the standing already has one of them, or if its sums would leave Int, the filter matches no
@@ -57,14 +57,7 @@ export function contentOf({ _id, activities }: RecordedActivity): ActivityConten
 export function recordOperation(standing: string, activities: readonly Activity[]) {
   const points = activities.reduce((sum, activity) => sum + activity.points, 0);
   const stays = activities.reduce((sum, activity) => sum + activity.stays, 0);
-  const entries = activities.map(
-    ({ activityId, points, stays, occurredAt }): ActivityEntry => ({
-      id: activityId,
-      points,
-      stays,
-      occurredAt,
-    }),
-  );
+  const entries = activities.map(entryOf);
   const roomFor = (change: number) => ({ $gte: INT_MIN - change, $lte: INT_MAX - change });
   return {
     updateOne: {
@@ -78,6 +71,10 @@ export function recordOperation(standing: string, activities: readonly Activity[
       upsert: true,
     },
   } satisfies AnyBulkWriteOperation<StandingDocument>;
+}
+
+function entryOf({ activityId, points, stays, occurredAt }: Activity): ActivityEntry {
+  return { id: activityId, points, stays, occurredAt };
 }
 
 /** The batch size with which the first reply contains every document. */

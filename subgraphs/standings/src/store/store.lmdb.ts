@@ -25,8 +25,8 @@ export async function openLmdbStandingsStore(
   environment: Environment,
 ): Promise<StandingsStore> {
   const root = await openLmdb(dataDir, 'standings', environment);
-  // In one transaction: outside of one, each database begins its own, which blocks the whole
-  // process while another one writes.
+  // In one transaction: otherwise each database begins its own, which blocks this whole process
+  // while another process writes.
   const databases = await root.transaction(() => openDatabases(root));
   return createLmdbStandingsStore(root, databases);
 }
