@@ -66,7 +66,7 @@ async function oneByOne(
     return aboutRandomMembers(template, server.members);
   };
   const result = await sendRaw({ url: server.url, next, seconds, connections: 1 });
-  if (result.failed > 0) throw new Error(`${result.failed} wrong answers`);
+  if (result.failed > 0) throw new Error(`failed requests: ${result.failed}`);
   return result;
 }
 

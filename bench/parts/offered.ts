@@ -104,7 +104,7 @@ async function withWarm<T>(
 
 async function offerTo(variant: Variant, load: OfferedLoad): Promise<RawResult> {
   const result = await offer(load);
-  if (result.failed > 0) throw new Error(`${variant.title}: ${result.failed} wrong answers`);
+  if (result.failed > 0) throw new Error(`${variant.title}: failed requests: ${result.failed}`);
   return result;
 }
 

@@ -60,7 +60,7 @@ export async function startSubgraph(
       const before = usageOf(started.pid);
       const { answered, failed, ...result } = await variant.send(url, timing);
       if (failed > 0 || answered === 0)
-        throw new Error(`${failed} of ${answered} answers are wrong`);
+        throw new Error(`failed requests: ${failed} of ${answered}`);
       return sampleOf(
         { ...result, requests: answered * variant.batch },
         before,
