@@ -3,8 +3,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 
-const INDEX = resolve(import.meta.dirname, '../index.ts');
-const PRELUDE = `import { createLog, runProcess } from ${JSON.stringify(INDEX)};
+const LOG = resolve(import.meta.dirname, '../observe/log.ts');
+const LIFECYCLE = resolve(import.meta.dirname, 'lifecycle.ts');
+const PRELUDE = `import { createLog } from ${JSON.stringify(LOG)};
+import { runProcess } from ${JSON.stringify(LIFECYCLE)};
 const print = (text) => process.stderr.write(text + '\\n');
 const later = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const open = (lifecycle, name) => lifecycle.opened(name, async () => { await later(20); print('closed ' + name + (lifecycle.draining() ? ' draining' : '')); });
@@ -95,7 +97,10 @@ function run(script: string) {
   });
   const lines = () => err.split('\n').filter((line) => line !== '');
   const printed = async (line: string) => {
-    while (line !== '' && !lines().includes(line)) await once(child.stderr, 'data');
+    while (line !== '' && !lines().includes(line)) {
+      if (child.stderr.readableEnded) throw new Error(`ended without printing ${line}: ${err}`);
+      await Promise.race([once(child.stderr, 'data'), once(child.stderr, 'end')]);
+    }
     return lines();
   };
   return { child, printed, logged: () => out };
