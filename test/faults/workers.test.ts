@@ -5,6 +5,7 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, type RequestOptions, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
 import { temporaryFolder } from '../support/folder.ts';
 import { freePort } from '../support/servers/port.ts';
 import { type DeployedService, startDeployed } from '../support/service/deployed.ts';
@@ -217,6 +218,8 @@ describe('two workers that contain everything', () => {
         } catch (error) {
           failures.push({ startedAt, why: String(error) });
         }
+        // Leaves a share of the CPU to the worker that starts.
+        await setTimeout(20);
       }
       if (agent) agent.destroy();
     });
