@@ -32,7 +32,9 @@ export async function serveGateway(options: {
   const counters = await openCounters(settings, lifecycle.worker !== undefined, log);
   lifecycle.opened('counters', async () => counters.close());
   const gateway = openGateway({ settings, keyStore, counters, transports, log, metrics });
-  const { host, port, trustedProxies } = settings;
-  const listen = () => serveHttp({ port, host, handle: gateway.handle, trustedProxies, log });
+  const { host, port, trustedProxies, maxConnections, maxConnectionsPerAddress } = settings;
+  const limits = { maxConnections, maxConnectionsPerAddress };
+  const { handle } = gateway;
+  const listen = () => serveHttp({ port, host, handle, trustedProxies, limits, log });
   return openPorts({ settings, lifecycle, ready: gateway.ready, metrics, log, listen });
 }

@@ -34,7 +34,8 @@ export const ERRORS = {
   },
   UNAUTHENTICATED: {
     status: 401,
-    message: 'a valid credential is needed',
+    message:
+      'send a valid partner key as x-partner-api-key, or an ID token as authorization: Bearer',
     when: 'No credential is sent, or it is unknown, malformed, revoked or expired. The message is the same in each case.',
   },
   INTROSPECTION_DISABLED: {

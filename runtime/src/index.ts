@@ -4,6 +4,7 @@ export type { Environment } from './environment.ts';
 export { ApiError, ERRORS, type ErrorCode, fail, isErrorCode } from './errors.ts';
 export { afterPoll, pollDone } from './eventloop/afterpoll.ts';
 export { batchLoad } from './eventloop/batchload.ts';
+export { addressBlock } from './http/address.ts';
 export { HEADERS } from './http/headers.ts';
 export { errorReply, type HttpReply } from './http/reply.ts';
 export type { HttpRequest } from './http/request.ts';

@@ -1,16 +1,11 @@
 // The limiter's verdicts and headers.
 import { randomBytes } from 'node:crypto';
+import { addressBlock } from '@partner-loyalty/runtime';
 import fc from 'fast-check';
 import { redisUrl } from '../../../test/support/servers/databases.ts';
 import { openCounters } from './counters.open.ts';
 import type { Counters } from './counters.ts';
-import {
-  addressBlock,
-  createLimiter,
-  type Limiter,
-  rateLimitHeaders,
-  type Verdict,
-} from './limiter.ts';
+import { createLimiter, type Limiter, rateLimitHeaders, type Verdict } from './limiter.ts';
 
 const silent = { info: () => {}, warn: () => {} };
 const newSubject = () => `key_${randomBytes(8).toString('hex')}`;

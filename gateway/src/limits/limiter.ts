@@ -1,6 +1,5 @@
 // The rate limiter: charges a budget for each request and decides whether it may proceed.
-import { HEADERS, type Metrics } from '@partner-loyalty/runtime';
-import ipaddr from 'ipaddr.js';
+import { addressBlock, HEADERS, type Metrics } from '@partner-loyalty/runtime';
 import { batched } from './counters.batch.ts';
 import type { Counter, Counters } from './counters.ts';
 
@@ -81,16 +80,4 @@ export function rateLimitHeaders(verdict: Verdict): Record<string, string> {
   };
   if (!allowed) headers[HEADERS.retryAfter.name] = `${resetSeconds}`;
   return headers;
-}
-
-/**
- * The unit by which client addresses are counted: an IPv4 address, IPv4-mapped IPv6 included, or
- * the /64 of an IPv6 address.
- */
-export function addressBlock(address: string): string {
-  if (!ipaddr.isValid(address)) return address;
-  const parsed = ipaddr.process(address);
-  if (parsed.kind() === 'ipv4') return parsed.toString();
-  const groups = parsed.toByteArray().slice(0, 8);
-  return `${Buffer.from(groups).toString('hex')}::/64`;
 }

@@ -1,7 +1,7 @@
 // The client's address, behind proxies that are trusted to report it.
 import ipaddr from 'ipaddr.js';
 
-type Address = ReturnType<typeof ipaddr.process>;
+export type Address = ReturnType<typeof ipaddr.process>;
 
 /** Returns a check of whether an address lies in one of the CIDR ranges. */
 export function createTrust(ranges: readonly string[]): (address: Address) => boolean {
@@ -22,12 +22,12 @@ export function clientAddress(
   forwardedFor: string | undefined,
   trusted: (address: Address) => boolean,
 ): string {
-  let client = parse(socketAddress ?? '');
+  let client = parseAddress(socketAddress ?? '');
   if (client === undefined) return 'unknown';
   if (forwardedFor !== undefined) {
     const entries = forwardedFor.split(',');
     while (entries.length > 0 && trusted(client)) {
-      const entry = parse(entries.pop() ?? '');
+      const entry = parseAddress(entries.pop() ?? '');
       if (entry === undefined) break;
       client = entry;
     }
@@ -36,7 +36,7 @@ export function clientAddress(
 }
 
 /** An address as proxies write it: bare or with a port, and IPv6 with a port in brackets. */
-function parse(entry: string): Address | undefined {
+export function parseAddress(entry: string): Address | undefined {
   const text = entry
     .trim()
     .replace(/^\[([^\]]*)\](:\d+)?$/, '$1')
@@ -44,4 +44,16 @@ function parse(entry: string): Address | undefined {
   return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text)
     ? ipaddr.process(text)
     : undefined;
+}
+
+/**
+ * The unit by which client addresses are counted: an IPv4 address, IPv4-mapped IPv6 included, or
+ * the /64 of an IPv6 address.
+ */
+export function addressBlock(address: string): string {
+  if (!ipaddr.isValid(address)) return address;
+  const parsed = ipaddr.process(address);
+  if (parsed.kind() === 'ipv4') return parsed.toString();
+  const groups = parsed.toByteArray().slice(0, 8);
+  return `${Buffer.from(groups).toString('hex')}::/64`;
 }

@@ -5,6 +5,8 @@ import { ApiError } from '../errors.ts';
 import type { Log } from '../observe/log.ts';
 import type { Drain } from './drain.ts';
 import { HEADERS } from './headers.ts';
+import type { Overload } from './overload.ts';
+import type { PendingResponses } from './pending.ts';
 import { errorReply, type HttpReply } from './reply.ts';
 import { type HttpRequest, NodeRequest, type RequestContext } from './request.ts';
 import { writeRawReply, writeReply } from './write.ts';
@@ -20,9 +22,16 @@ export type Answerer = {
 
 export function createAnswerer(
   handle: Handle,
-  parts: { context: RequestContext; drain: Drain; log: Log },
+  parts: {
+    context: RequestContext;
+    drain: Drain;
+    pending: PendingResponses;
+    /** Undefined if requests are never refused for it. */
+    overload: Overload | undefined;
+    log: Log;
+  },
 ): Answerer {
-  const { context, drain, log } = parts;
+  const { context, drain, pending, overload, log } = parts;
   const reply = createReply(handle, log);
 
   async function answer(
@@ -34,10 +43,16 @@ export function createAnswerer(
     const { requestId } = request;
     const closing = () => drain.begun() || request.awaitsContinue;
     drain.used(incoming.socket);
+    if (overload?.sheds()) {
+      const made = errorReply('SERVICE_UNAVAILABLE', requestId);
+      return writeReply(incoming, outgoing, made, requestId, closing);
+    }
+    overload?.begin();
     try {
       const made = lacksHost(incoming)
         ? errorReply('BAD_REQUEST', requestId)
         : await reply(request);
+      if (typeof made.body !== 'function') pending.wrote(made.body.length);
       await writeReply(incoming, outgoing, made, requestId, closing);
     } catch (error) {
       log.error({ requestId, err: error }, 'a response failed');
@@ -46,6 +61,8 @@ export function createAnswerer(
         const made = errorReply('INTERNAL_SERVER_ERROR', requestId);
         await writeReply(incoming, outgoing, made, requestId, () => true);
       }
+    } finally {
+      overload?.end();
     }
   }
 

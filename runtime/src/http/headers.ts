@@ -128,7 +128,12 @@ export const HEADERS = {
   retryAfter: {
     name: 'retry-after',
     direction: 'response',
-    meaning: 'Seconds until the caller may try again, with 429.',
+    meaning: 'Seconds until the caller may try again, with 429 and 503.',
+  },
+  wwwAuthenticate: {
+    name: 'www-authenticate',
+    direction: 'response',
+    meaning: '`Bearer`, with 401.',
   },
   rateLimitLimit: {
     name: 'ratelimit-limit',

@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { ApiError } from '../errors.ts';
 import { clientAddress, type createTrust } from './address.ts';
+import { readBody } from './body.ts';
 import { HEADERS } from './headers.ts';
 
 export type HttpRequest = {
@@ -93,20 +94,9 @@ export class NodeRequest implements HttpRequest {
       this.awaitsContinue = false;
       outgoing?.writeContinue();
     }
-    return new Promise((resolve, reject) => {
-      const pieces: Buffer[] = [];
-      let length = 0;
-      incoming.on('data', (piece: Buffer) => {
-        length += piece.length;
-        if (length <= limitBytes) pieces.push(piece);
-        else reject(new ApiError('PAYLOAD_TOO_LARGE'));
-      });
-      incoming.on('end', () =>
-        resolve(pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces)),
-      );
-      incoming.on('error', () => reject(new ApiError('BAD_REQUEST')));
-      if (outgoing === undefined) resolve(Buffer.alloc(0));
-    });
+    return outgoing === undefined
+      ? Promise.resolve(Buffer.alloc(0))
+      : readBody(incoming, limitBytes);
   }
 }
 

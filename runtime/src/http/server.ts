@@ -5,8 +5,11 @@ import type { AddressInfo } from 'node:net';
 import type { Log } from '../observe/log.ts';
 import { createTrust } from './address.ts';
 import { createAnswerer, type Handle } from './answer.ts';
+import { boundConnections, type ConnectionLimits } from './connections.ts';
 import { createDrain } from './drain.ts';
 import { createClientErrorListener } from './malformed.ts';
+import { watchOverload } from './overload.ts';
+import { boundPendingResponses } from './pending.ts';
 
 export type HttpServer = {
   port: number;
@@ -38,13 +41,19 @@ export async function serveHttp(options: {
   handle: Handle;
   /** CIDR ranges of the proxies whose x-forwarded-for is trusted. */
   trustedProxies: readonly string[];
+  /** Set for a port that anyone may reach; requests are then refused under overload as well. */
+  limits?: ConnectionLimits;
   log: Log;
 }): Promise<HttpServer> {
-  const { handle, log } = options;
+  const { handle, limits, log } = options;
   const context = { newId: createIds(), trusted: createTrust(options.trustedProxies) };
   const server = createServer({ ...LIMITS, requireHostHeader: false });
+  if (limits !== undefined) boundConnections(server, limits, context.trusted);
   const drain = createDrain(server);
-  const answerer = createAnswerer(handle, { context, drain, log });
+  const pending = boundPendingResponses(server, log);
+  const overload = limits === undefined ? undefined : watchOverload();
+  server.once('close', () => overload?.close());
+  const answerer = createAnswerer(handle, { context, drain, pending, overload, log });
   server.on('request', (incoming, outgoing) => answerer.request(incoming, outgoing, false));
   server.on('checkContinue', (incoming, outgoing) => answerer.request(incoming, outgoing, true));
   // Any other expectation may be ignored (RFC 9110, section 10.1.1).

@@ -8,6 +8,8 @@ import type { HttpReply } from './reply.ts';
 const JSON_TYPE = 'application/json; charset=utf-8';
 /** An unwanted body is read up to this size, so that the client gets to read the response. */
 const DISCARDED_BYTES = 4 * 1024 * 1024;
+/** The same for a chunked body, chunk headers included. */
+const DISCARDED_CHUNKED_BYTES = 64 * 1024;
 const DISCARD_MS = 2_000;
 
 /**
@@ -80,16 +82,26 @@ function headerList(
     list.push(HEADERS.contentTypeOptions.name, 'nosniff');
   if (typeof body !== 'function' && status !== 204)
     list.push(HEADERS.contentLength.name, String(Buffer.byteLength(body)));
+  if (status === 503 && headers[HEADERS.retryAfter.name] === undefined)
+    list.push(HEADERS.retryAfter.name, '1');
   if (close) list.push(HEADERS.connection.name, 'close');
   return list;
 }
 
+/**
+ * Reads what is left of a body and drops it. Of a chunked one it reads less, because each chunk
+ * costs CPU, however short it is.
+ */
 function discardBody(incoming: IncomingMessage): void {
   let left = DISCARDED_BYTES;
-  const timer = setTimeout(() => incoming.socket.destroy(), DISCARD_MS).unref();
+  const { socket } = incoming;
+  const isChunked = incoming.headers[HEADERS.contentLength.name] === undefined;
+  const end = socket.bytesRead + DISCARDED_CHUNKED_BYTES;
+  const timer = setTimeout(() => socket.destroy(), DISCARD_MS).unref();
   incoming.on('data', (piece: Buffer) => {
     left -= piece.length;
-    if (left < 0) incoming.socket.destroy();
+    if (left < 0) socket.destroy();
+    else if (isChunked && socket.bytesRead > end) incoming.pause();
   });
   incoming.on('error', () => {});
   incoming.on('close', () => clearTimeout(timer));

@@ -49,6 +49,9 @@ export type Settings = {
   logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
   workers: number;
   adminPort: number;
+  maxConnections: number;
+  maxConnectionsPerAddress: number;
+  drainSeconds: number;
 };
 
 export type SettingRow<T = unknown> = {
@@ -290,5 +293,31 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: SettingRow<Se
     usedBy: EVERY,
     schema: integer(0, 65_535),
     fallback: ({ port }) => (port === 0 || port + 10_000 > 65_535 ? 0 : port + 10_000),
+  },
+  maxConnections: {
+    name: 'MAX_CONNECTIONS',
+    default: '4096',
+    meaning: 'How many connections to PORT a process accepts at a time.',
+    usedBy: GATEWAY,
+    schema: integer(1, 1_000_000),
+    fallback: () => 4_096,
+  },
+  maxConnectionsPerAddress: {
+    name: 'MAX_CONNECTIONS_PER_ADDRESS',
+    default: '512',
+    meaning:
+      'How many of them one client address may have; for IPv6, one /64. TRUSTED_PROXIES are exempt.',
+    usedBy: GATEWAY,
+    schema: integer(1, 1_000_000),
+    fallback: () => 512,
+  },
+  drainSeconds: {
+    name: 'DRAIN_SECONDS',
+    default: '0',
+    meaning:
+      'How long new connections are still served after SIGTERM, while `/readyz` already answers 503.',
+    usedBy: EVERY,
+    schema: integer(0, 3_600),
+    fallback: () => 0,
   },
 };

@@ -1,0 +1,74 @@
+// Bounds the responses that wait for their clients to read them.
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Log } from '../observe/log.ts';
+
+/** How long a response may wait without its client reading any of it. */
+const STALLED_MS = 15_000;
+/** What all responses that wait may take in this process. */
+const MAX_PENDING_BYTES = 64 * 1024 * 1024;
+const CHECK_MS = 1_000;
+/** After so many bytes of responses, the sockets are checked without waiting for the timer. */
+const CHECK_BYTES = 8 * 1024 * 1024;
+
+export type PendingResponses = {
+  /** Notes that so many bytes of a response were handed to a socket. */
+  wrote(bytes: number): void;
+};
+
+type Waiting = { bytes: number; since: number };
+
+/**
+ * Watches the connections of a server. Closes those that make no progress for 15 seconds, and,
+ * while more than 64 MiB wait in all, those that have been without progress for longest.
+ */
+export function boundPendingResponses(server: Server, log: Pick<Log, 'warn'>): PendingResponses {
+  const sockets = new Map<Socket, Waiting | undefined>();
+  let sinceCheck = 0;
+
+  function check(): void {
+    sinceCheck = 0;
+    const now = performance.now();
+    const waiting: { socket: Socket; bytes: number; since: number }[] = [];
+    for (const [socket, before] of sockets) {
+      const bytes = socket.writableLength;
+      if (bytes === 0) {
+        if (before !== undefined) sockets.set(socket, undefined);
+        continue;
+      }
+      const since = before?.bytes === bytes ? before.since : now;
+      sockets.set(socket, { bytes, since });
+      waiting.push({ socket, bytes, since });
+    }
+    closeStalled(waiting, now);
+  }
+
+  function closeStalled(
+    waiting: { socket: Socket; bytes: number; since: number }[],
+    now: number,
+  ): void {
+    let pendingBytes = waiting.reduce((sum, { bytes }) => sum + bytes, 0);
+    let count = 0;
+    for (const { socket, bytes, since } of waiting.sort((one, other) => one.since - other.since)) {
+      if (now - since < STALLED_MS && pendingBytes <= MAX_PENDING_BYTES) break;
+      socket.destroy();
+      pendingBytes -= bytes;
+      count += 1;
+    }
+    if (count > 0) log.warn({ count, reason: 'unread responses' }, 'connections closed');
+  }
+
+  server.on('connection', (socket: Socket) => {
+    sockets.set(socket, undefined);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  const timer = setInterval(check, CHECK_MS).unref();
+  server.once('close', () => clearInterval(timer));
+
+  return {
+    wrote(bytes) {
+      sinceCheck += bytes;
+      if (sinceCheck > CHECK_BYTES) check();
+    },
+  };
+}
