@@ -2,13 +2,17 @@
 import { fail, type HttpReply, type HttpRequest } from '@partner-loyalty/runtime';
 import { readGraphqlBody } from './http/body.ts';
 import { buildResponse } from './http/response.ts';
+import type { Authenticate, Principal } from './identity/authenticate.ts';
 import { selectOperation } from './operation/document.ts';
 import { createDocuments } from './operation/documents.ts';
-import { beginCall, type Call, createReplies, type ReplyParts } from './reply.ts';
+import { beginCall, type Call, type Credential, createReplies, type ReplyParts } from './reply.ts';
 import type { SurfaceName } from './surface/contract.ts';
 import type { Surface } from './surface/surface.ts';
 
-export type HandlerParts = ReplyParts & { surfaces: Record<SurfaceName, Surface> };
+export type HandlerParts = ReplyParts & {
+  authenticate: Authenticate;
+  surfaces: Record<SurfaceName, Surface>;
+};
 
 /** Builds the handler of `/graphql` and of paths that do not exist. It never throws. */
 export function createHandler(parts: HandlerParts): (request: HttpRequest) => Promise<HttpReply> {
@@ -29,15 +33,26 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
     return finish(request, call, body);
   };
 
+  /** Reads the credential, on every path. One that is refused is counted before any other work. */
+  async function identify({ headers, address }: HttpRequest, call: Call): Promise<void> {
+    try {
+      call.credential = await authenticate(headers);
+    } catch (error) {
+      call.credential = { kind: 'unavailable', error };
+    }
+    if ('principal' in call.credential) call.principal = call.credential.principal;
+    if (!isRefused(call.credential)) return;
+    const verdict = await limiter.consumeRefusal(address);
+    if (verdict.allowed) return;
+    call.refusal = verdict;
+    fail('RATE_LIMITED');
+  }
+
   async function execute(request: HttpRequest, call: Call): Promise<object> {
+    await identify(request, call);
     if (request.path !== '/graphql') fail('NOT_FOUND');
     if (request.method !== 'POST') fail('METHOD_NOT_ALLOWED');
-
-    call.credential = await authenticate(request.headers);
-    if (call.credential.kind === 'mismatch') fail('KEY_ENVIRONMENT_MISMATCH');
-    if (call.credential.kind === 'ambiguous') fail('AMBIGUOUS_CREDENTIALS');
-    if (call.credential.kind === 'principal') call.principal = call.credential.principal;
-    const { principal } = call;
+    const principal = requireUsable(call.credential);
 
     const { query, operationName, variables } = await readGraphqlBody(request);
     const document = documents.read(query);
@@ -51,7 +66,7 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
       fail('BAD_REQUEST', '"operationName" has to name one operation of the document');
     if (operation?.excess !== undefined) fail('OPERATION_TOO_COMPLEX', operation.excess);
 
-    call.cost = operation?.rootFields ?? 1;
+    call.cost = operation?.cost ?? 1;
     const { policy, id, budget, scope } = principal;
     call.verdict = await limiter.consume(policy, id, call.cost, budget);
     if (!call.verdict.allowed) fail('RATE_LIMITED');
@@ -69,4 +84,17 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
     call.code = response.code;
     return response.body;
   }
+}
+
+/** The principal, if there is one so far. Throws if the credential alone decides the reply. */
+function requireUsable(credential: Credential): Principal | undefined {
+  if (credential.kind === 'mismatch') fail('KEY_ENVIRONMENT_MISMATCH');
+  if (credential.kind === 'ambiguous') fail('AMBIGUOUS_CREDENTIALS');
+  if (credential.kind === 'unavailable') throw credential.error;
+  return credential.kind === 'principal' ? credential.principal : undefined;
+}
+
+function isRefused(credential: Credential): boolean {
+  if (credential.kind === 'ambiguous') return credential.principal === undefined;
+  return credential.kind === 'refused';
 }

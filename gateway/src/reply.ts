@@ -10,18 +10,26 @@ import {
   type Metrics,
 } from '@partner-loyalty/runtime';
 import type { Cors } from './http/cors.ts';
+import { shortMessage } from './http/errors.ts';
 import { mediaTypeFor } from './http/mediatype.ts';
-import type { Authenticate, Authenticated, Principal } from './identity/authenticate.ts';
+import type { Authenticated, Principal } from './identity/authenticate.ts';
 import { type Limiter, rateLimitHeaders, type Verdict } from './limits/limiter.ts';
 import { GraphqlRequestError } from './operation/requesterror.ts';
+import { serialize } from './operation/responsesize.ts';
+
+/** What the headers say about the caller, unless the stores that know are unavailable. */
+export type Credential = Authenticated | { kind: 'unavailable'; error: unknown };
 
 /** What is known of a request so far; the reply is made from it. */
 export type Call = {
   /** On performance.now()'s clock. */
   startedAt: number;
-  credential: Authenticated;
-  principal?: Principal;
+  credential: Credential;
+  principal?: Principal | undefined;
+  /** What the budget said; undefined until the cost is known. */
   verdict?: Verdict;
+  /** What the limit on refused credentials said, if it said no. */
+  refusal?: Verdict;
   /** In root fields. */
   cost: number;
   status: number;
@@ -29,7 +37,6 @@ export type Call = {
 };
 
 export type ReplyParts = {
-  authenticate: Authenticate;
   limiter: Limiter;
   cors: Cors;
   /** The other environment's /graphql, where its keys belong. */
@@ -50,7 +57,7 @@ export function beginCall(): Call {
 }
 
 export function createReplies(parts: ReplyParts): Replies {
-  const { authenticate, limiter, cors, correctEndpoint, log, metrics } = parts;
+  const { limiter, cors, correctEndpoint, log, metrics } = parts;
 
   function refuse(error: unknown, { requestId }: HttpRequest, call: Call): object {
     const refusal = error instanceof ApiError ? error : new ApiError('INTERNAL_SERVER_ERROR');
@@ -64,24 +71,37 @@ export function createReplies(parts: ReplyParts): Replies {
       refusal instanceof GraphqlRequestError
         ? refusal.errors
         : [{ message: refusal.message, locations: undefined }];
-    const errors = faults.map(({ message, locations }) => ({ message, locations, extensions }));
+    const errors = faults.map(({ message, locations }) => ({
+      message: shortMessage(message),
+      locations,
+      extensions,
+    }));
     return { errors, ...extra };
   }
 
   async function finish(request: HttpRequest, call: Call, body: object): Promise<HttpReply> {
-    const refused = call.credential.kind === 'refused' || call.code === 'UNAUTHENTICATED';
-    const final = refused ? ((await countRefusal(request, call)) ?? body) : body;
+    const isMissing = call.code === 'UNAUTHENTICATED' && call.credential.kind === 'none';
+    const counted = isMissing ? ((await countMissing(request, call)) ?? body) : body;
     const headers = await headersOf(request, call);
+    const text = serializeWithin(counted, request, call);
     record(request, call);
-    return { status: call.status, headers, body: JSON.stringify(final) };
+    return { status: call.status, headers, body: text };
   }
 
-  // Limits guesses at credentials by client address. Requests with a valid key never get here.
-  async function countRefusal(request: HttpRequest, call: Call): Promise<object | undefined> {
+  // Escapes and characters beyond ASCII can take a response over the limit at the very end.
+  function serializeWithin(body: object, request: HttpRequest, call: Call): string {
+    try {
+      return serialize(body);
+    } catch (error) {
+      return JSON.stringify(refuse(error, request, call));
+    }
+  }
+
+  // A missing credential is counted when nothing else is wrong with the request.
+  async function countMissing(request: HttpRequest, call: Call): Promise<object | undefined> {
     const verdict = await limiter.consumeRefusal(request.address);
-    const replaceable = call.code === 'UNAUTHENTICATED' || call.code === 'INTROSPECTION_DISABLED';
-    if (verdict.allowed || !replaceable) return undefined;
-    call.verdict = verdict;
+    if (verdict.allowed) return undefined;
+    call.refusal = verdict;
     return refuse(new ApiError('RATE_LIMITED'), request, call);
   }
 
@@ -91,31 +111,17 @@ export function createReplies(parts: ReplyParts): Replies {
     };
     if (call.code === 'METHOD_NOT_ALLOWED') headers[HEADERS.allow.name] = 'POST';
     cors.expose(request, headers);
-    const principal = call.principal ?? (await unreadKeyHolder(request, call));
-    if (principal !== undefined) {
-      const { policy, id, budget } = principal;
+    if (call.code === 'UNAUTHENTICATED') headers[HEADERS.wwwAuthenticate.name] = 'Bearer';
+    if (call.principal !== undefined) {
+      const { policy, id, budget } = call.principal;
       // A request that is refused before its cost is known costs 1.
       call.verdict ??= await limiter.consume(policy, id, 1, budget);
       Object.assign(headers, rateLimitHeaders(call.verdict));
     }
-    if (call.code === 'RATE_LIMITED' && call.verdict)
-      headers[HEADERS.retryAfter.name] = String(call.verdict.resetSeconds);
+    const limit = call.refusal ?? call.verdict;
+    if (call.code === 'RATE_LIMITED' && limit)
+      headers[HEADERS.retryAfter.name] = String(limit.resetSeconds);
     return headers;
-  }
-
-  // A valid key gets its RateLimit headers on replies that were made before the key was read, too.
-  async function unreadKeyHolder(
-    request: HttpRequest,
-    { code }: Call,
-  ): Promise<Principal | undefined> {
-    const key = request.headers[HEADERS.partnerKey.name];
-    if (key === undefined || code === undefined || !BEFORE_KEY.has(code)) return undefined;
-    try {
-      const credential = await authenticate({ [HEADERS.partnerKey.name]: key });
-      return credential.kind === 'principal' ? credential.principal : undefined;
-    } catch {
-      return undefined; // The key store is unavailable; the refusal goes out without the headers.
-    }
   }
 
   function record({ requestId }: HttpRequest, call: Call): void {
@@ -129,9 +135,3 @@ export function createReplies(parts: ReplyParts): Replies {
 
   return { refuse, finish };
 }
-
-const BEFORE_KEY: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  'NOT_FOUND',
-  'METHOD_NOT_ALLOWED',
-  'AMBIGUOUS_CREDENTIALS',
-]);

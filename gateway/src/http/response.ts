@@ -2,12 +2,7 @@
 import { ERRORS, type ErrorCode, isErrorCode } from '@partner-loyalty/runtime';
 import type { ExecutionResult } from '../surface/executor.ts';
 import type { Path } from '../surface/shape.ts';
-
-export type ResponseError = {
-  message: string;
-  path?: (string | number)[];
-  extensions: { code: ErrorCode; requestId: string };
-};
+import { boundedErrors, type ResponseError, shortMessage } from './errors.ts';
 
 export type GraphqlResponse = {
   status: number;
@@ -43,7 +38,8 @@ export function buildResponse(
     if (roots.length === 0) return [{ message, extensions }];
     return roots.map((root) => ({ message, path: [root], extensions }));
   });
-  const sorted = errors.length === 1 ? errors : inDocumentOrder(errors, data, responseKeys);
+  const sorted =
+    errors.length === 1 ? errors : boundedErrors(inDocumentOrder(errors, data, responseKeys));
   return {
     status: statusOf(data, sorted),
     body: { errors: sorted, data },
@@ -56,7 +52,7 @@ function mask(
   onMasked: (error: unknown) => void,
 ): { code: ErrorCode; message: string } {
   const code = error.extensions?.code;
-  if (isErrorCode(code)) return { code, message: error.message };
+  if (isErrorCode(code)) return { code, message: shortMessage(error.message) };
   onMasked(error);
   return { code: 'INTERNAL_SERVER_ERROR', message: ERRORS.INTERNAL_SERVER_ERROR.message };
 }

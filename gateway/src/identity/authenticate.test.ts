@@ -134,6 +134,7 @@ test('a key and a token together are ambiguous, valid or not', () => {
     for (const authorization of ['Bearer good', 'Bearer bad']) {
       expect(authenticate({ 'x-partner-api-key': key, authorization })).toEqual({
         kind: 'ambiguous',
+        principal: key === inn.key ? expect.objectContaining({ id: inn.record.keyId }) : undefined,
       });
     }
   }

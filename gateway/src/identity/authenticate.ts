@@ -28,8 +28,8 @@ export type Authenticated =
   | { kind: 'principal'; principal: Principal }
   /** A well-formed key of the other environment; checked before anything else. */
   | { kind: 'mismatch' }
-  /** Both a key and a token, valid or not. */
-  | { kind: 'ambiguous' }
+  /** Both a key and a token; the principal is the key's, if the key is valid. */
+  | { kind: 'ambiguous'; principal: Principal | undefined }
   /** A key or a token that is malformed, unknown, revoked or expired. */
   | { kind: 'refused' }
   /** No credential, an empty one, or an authorization scheme other than Bearer. */
@@ -38,10 +38,8 @@ export type Authenticated =
 export type Authenticate = (headers: IncomingHttpHeaders) => MaybePromise<Authenticated>;
 
 const MISMATCH: Authenticated = { kind: 'mismatch' };
-const AMBIGUOUS: Authenticated = { kind: 'ambiguous' };
 const REFUSED: Authenticated = { kind: 'refused' };
 const NONE: Authenticated = { kind: 'none' };
-const BEARER = /^Bearer +(.+)$/i;
 
 /**
  * The returned function gives a plain value if the key or token is cached, and fails with
@@ -59,14 +57,30 @@ export function createAuthenticator(parts: {
 
   return (headers) => {
     const text = partnerKey(headers);
-    const token = BEARER.exec(headers[HEADERS.authorization.name] ?? '')?.[1];
+    const token = bearerToken(headers[HEADERS.authorization.name]);
     const parsed = text === '' ? undefined : parseKey(text);
     if (parsed && parsed.environment !== environment) return MISMATCH;
-    if (text !== '' && token !== undefined) return AMBIGUOUS;
-    if (parsed) return mapMaybe(keyring.find(text), toPartner);
-    if (text !== '') return REFUSED;
+    if (text !== '') {
+      const ofKey = parsed ? mapMaybe(keyring.find(text), toPartner) : REFUSED;
+      return token === undefined ? ofKey : mapMaybe(ofKey, besideToken);
+    }
     return token === undefined ? NONE : mapMaybe(tokens.verify(token), memberOf);
   };
+}
+
+function besideToken(ofKey: Authenticated): Authenticated {
+  return { kind: 'ambiguous', principal: 'principal' in ofKey ? ofKey.principal : undefined };
+}
+
+/**
+ * The token of a Bearer authorization (RFC 6750, section 2.1); undefined for other schemes and an
+ * empty token. Linear in the header's length.
+ */
+export function bearerToken(authorization: string | undefined): string | undefined {
+  if (authorization === undefined) return undefined;
+  if (authorization.slice(0, 7).toLowerCase() !== 'bearer ') return undefined;
+  const token = authorization.slice(7).trimStart();
+  return token === '' ? undefined : token;
 }
 
 /** Node joins repeated headers into one value, which is never a valid key. */

@@ -15,14 +15,14 @@ const many = (count: number, piece: (index: number) => string) =>
 test('root fields count each alias, each __typename and each duplicate', () => {
   expect(
     operationOf('{ a: memberByEmail(email: "x") { email } __typename __typename b: __typename }')
-      .rootFields,
+      .cost,
   ).toBe(4);
 });
 
 test('root fields in fragments and under @skip count', () => {
   const query =
     'query { ...A ...A ... @skip(if: true) { c: __typename } } fragment A on Query { a: __typename ...B } fragment B on Query { b: __typename }';
-  expect(operationOf(query).rootFields).toBe(5);
+  expect(operationOf(query).cost).toBe(5);
 });
 
 test('ten root fields are accepted, eleven are not', () => {
@@ -83,7 +83,7 @@ describe('introspection', () => {
     expect(operationOf(query)).toMatchObject({
       introspects: true,
       excess: undefined,
-      rootFields: 1,
+      cost: 1,
     });
   });
 

@@ -6,6 +6,7 @@ import {
   Kind,
   type OperationDefinitionNode,
   parse,
+  visit,
 } from 'graphql';
 import { containsLiterals } from './literals.ts';
 import { createMeasure, excessOf, LIMITS } from './measure.ts';
@@ -16,9 +17,9 @@ export type Operation = {
   node: OperationDefinitionNode;
   /**
    * What the operation costs: its root fields with fragments expanded, each alias counted, `@skip`
-   * and `@include` ignored.
+   * and `@include` ignored; at least 1.
    */
-  rootFields: number;
+  cost: number;
   /** Whether `__schema` or `__type` occurs anywhere in it. */
   introspects: boolean;
   /** The limit it exceeds, as a message for the caller. */
@@ -34,10 +35,12 @@ export type ClientDocument = {
 
 /**
  * Parses and measures a document, reading at most LIMITS.tokens tokens of it. Throws
- * OPERATION_TOO_COMPLEX if it has more, and GRAPHQL_PARSE_FAILED if it is not GraphQL.
+ * OPERATION_TOO_COMPLEX if it has more or a name is too long, and GRAPHQL_PARSE_FAILED if it is not
+ * GraphQL.
  */
 export function parseDocument(text: string): ClientDocument {
   const node = parseText(text);
+  refuseLongNames(node);
   const measure = createMeasure(node);
   const operations = node.definitions
     .filter((definition) => definition.kind === Kind.OPERATION_DEFINITION)
@@ -45,7 +48,7 @@ export function parseDocument(text: string): ClientDocument {
       const size = measure(definition.selectionSet);
       return {
         node: definition,
-        rootFields: size.fields,
+        cost: Math.max(1, size.fields),
         introspects: size.introspections > 0,
         excess: excessOf(size),
       };
@@ -62,6 +65,16 @@ function parseText(text: string): DocumentNode {
       fail('OPERATION_TOO_COMPLEX', `the document has more than ${LIMITS.tokens} tokens`);
     throw new GraphqlRequestError('GRAPHQL_PARSE_FAILED', [error]);
   }
+}
+
+// Callers choose names, and responses and errors repeat them.
+function refuseLongNames(document: DocumentNode): void {
+  visit(document, {
+    Name: ({ value }) => {
+      if (value.length > LIMITS.name)
+        fail('OPERATION_TOO_COMPLEX', `a name has more than ${LIMITS.name} characters`);
+    },
+  });
 }
 
 /**

@@ -1,10 +1,8 @@
-// Answers introspection from a surface's own schema with graphql-js; no subgraph ever sees it.
+// Separates the introspection of an operation from what the subgraphs answer.
 import {
   type DocumentNode,
-  execute,
   type FieldNode,
   type FragmentDefinitionNode,
-  type GraphQLSchema,
   Kind,
   type SelectionNode,
   type SelectionSetNode,
@@ -24,18 +22,6 @@ export function splitIntrospection(document: DocumentNode): {
   const introspection = select(document, ({ name }) => INTROSPECTION_FIELDS.has(name.value));
   const rest = select(document, ({ name }) => !INTROSPECTION_FIELDS.has(name.value));
   return { introspection, rest: hasFields(rest) ? rest : undefined };
-}
-
-/** Executes introspection. It reads the schema alone, so it neither waits nor fails. */
-export function introspect(
-  schema: GraphQLSchema,
-  document: DocumentNode,
-  variables: Record<string, unknown>,
-): Record<string, unknown> {
-  const result = execute({ schema, document, variableValues: variables });
-  if (result instanceof Promise || result.data === undefined || result.data === null)
-    throw new Error('introspection gave no data');
-  return result.data;
 }
 
 // The document with only the wanted root fields; fragments spread at its root become inline.

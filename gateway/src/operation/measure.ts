@@ -7,13 +7,15 @@ import {
 } from 'graphql';
 import { INTROSPECTION_FIELDS } from './introspection.ts';
 
-/** The limits of an operation (docs/contract.md, Errors, OPERATION_TOO_COMPLEX). */
+/** The limits of a document and its operations (docs/contract.md, Errors, Bounds). */
 export const LIMITS = {
   tokens: 1_000,
   rootFields: 10,
   selections: 1_000,
   depth: 8,
   introspectionDepth: 15,
+  /** In characters: of a field, alias, argument, variable, fragment, operation or other name. */
+  name: 128,
 } as const;
 
 /** The size of a selection set once its fragments are expanded. */

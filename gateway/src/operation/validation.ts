@@ -5,18 +5,19 @@ import {
   GraphQLError,
   type GraphQLSchema,
   Kind,
+  specifiedRules,
   validate,
   visit,
 } from 'graphql';
-import { GraphqlRequestError } from './requesterror.ts';
+import { GraphqlRequestError, MAX_REQUEST_ERRORS } from './requesterror.ts';
 
-/** Every way in which a document does not fit a schema. */
+/** The first ways in which a document does not fit a schema. */
 export function validationErrorsOf(
   document: DocumentNode,
   schema: GraphQLSchema,
 ): readonly GraphQLError[] {
   return [
-    ...validate(schema, withoutRepeatedFields(document)),
+    ...validate(schema, withoutRepeatedFields(document), specifiedRules, MAX),
     ...missingRootTypes(document, schema),
   ];
 }
@@ -32,6 +33,8 @@ export function requireValid(errors: readonly GraphQLError[]): void {
     fail('OPERATION_TOO_COMPLEX', 'the operation repeats too many fields');
   throw new GraphqlRequestError('GRAPHQL_VALIDATION_FAILED', errors);
 }
+
+const MAX = { maxErrors: MAX_REQUEST_ERRORS };
 
 // A repeated plain field selects nothing more, but graphql-js compares every pair of fields and
 // gives up after some hundred.

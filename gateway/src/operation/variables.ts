@@ -11,9 +11,7 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
-import { GraphqlRequestError } from './requesterror.ts';
-
-const MAX_ERRORS = 10;
+import { GraphqlRequestError, MAX_REQUEST_ERRORS } from './requesterror.ts';
 
 export type VariableRules = {
   definitions: readonly VariableDefinitionNode[];
@@ -40,7 +38,9 @@ export function coerceVariables(
   variables: Record<string, unknown>,
 ): Record<string, unknown> {
   if (definitions.length === 0) return {};
-  const result = getVariableValues(schema, definitions, variables, { maxErrors: MAX_ERRORS });
+  const result = getVariableValues(schema, definitions, variables, {
+    maxErrors: MAX_REQUEST_ERRORS,
+  });
   if (result.errors !== undefined) throw new GraphqlRequestError('BAD_USER_INPUT', result.errors);
   const nullName = nonNullVariables.find((name) => variables[name] === null);
   if (nullName !== undefined)

@@ -1,7 +1,7 @@
 // Executes the operations of one surface: plans them, runs the plans, shapes the responses.
 import type { Scope, SubgraphError, Transport } from '@partner-loyalty/runtime';
 import type { DocumentNode, GraphQLSchema } from 'graphql';
-import { responseName } from './alias.ts';
+import type { ResponseSize } from '../operation/responsesize.ts';
 import { type SurfaceName, surfaceSdl } from './contract.ts';
 import { type PlanRun, runPlan } from './plan.ts';
 import { createPlanner } from './planner.ts';
@@ -18,6 +18,8 @@ export type Execution = {
   coerced: Record<string, unknown>;
   scope: Scope;
   requestId: string;
+  /** Counts the response. */
+  size: ResponseSize;
 };
 
 export type ExecutionResult = {
@@ -47,7 +49,7 @@ export function openExecutor(
       throw new Error(`the supergraph names a subgraph "${name}" that is not configured`);
   return {
     schema,
-    execute({ document, key, variables, coerced, scope, requestId }) {
+    execute({ document, key, variables, coerced, scope, requestId, size }) {
       const planned = plan(document, key);
       const shape = planned.shapeFor(coerced);
       const run: PlanRun = {
@@ -61,23 +63,23 @@ export function openExecutor(
         errors: [],
       };
       const running = planned.node && runPlan(planned.node, run);
-      return running ? running.then(() => resultOf(run, shape)) : resultOf(run, shape);
+      return running ? running.then(() => resultOf(run, shape, size)) : resultOf(run, shape, size);
     },
   };
 }
 
-function resultOf({ data, errors }: PlanRun, shape: Shape): ExecutionResult {
+function resultOf({ data, errors }: PlanRun, shape: Shape, size: ResponseSize): ExecutionResult {
   const nullViolations: Path[] = [];
+  const violation = (path: Path) => void nullViolations.push(path);
   return {
-    data: shape(data, (path) => void nullViolations.push(path)),
-    errors: errors.map(withResponseNames),
+    data: shape.complete(data, { size, violation }),
+    errors: errors.flatMap((error) => placedIn(shape, error)),
     nullViolations,
   };
 }
 
-// Paths by the names that the caller gave.
-function withResponseNames(error: SubgraphError): SubgraphError {
-  if (error.path === undefined) return error;
-  const path = error.path.map((step) => (typeof step === 'string' ? responseName(step) : step));
-  return { ...error, path };
+// An error about a field that the caller selects under several aliases is about each of them.
+function placedIn(shape: Shape, error: SubgraphError): SubgraphError[] {
+  if (error.path === undefined) return [error];
+  return shape.responsePaths(error.path).map((path) => ({ ...error, path }));
 }

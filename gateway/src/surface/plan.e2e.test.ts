@@ -19,6 +19,7 @@ import {
   validate,
 } from 'graphql';
 import { generateOperation } from '../../../test/support/cases/operations.ts';
+import { ResponseSize } from '../operation/responsesize.ts';
 import { surfaceSdl } from './contract.ts';
 import { openExecutor } from './executor.ts';
 
@@ -180,7 +181,15 @@ test(`${OPERATIONS} generated operations get the responses of stock @apollo/gate
       metrics: {},
       logger: silence,
     } as never);
-    const answer = await ours({ document, key: query, variables, coerced, scope, requestId: 'r' });
+    const answer = await ours({
+      document,
+      key: query,
+      variables,
+      coerced,
+      scope,
+      requestId: 'r',
+      size: new ResponseSize(),
+    });
     // Compared by value: stock groups a fragment's fields, ours keep the order of the document
     // (GraphQL, section 7.2.2). Compared without list indices: stock counts only the entities it
     // fetched, so among objects of other types its indices are wrong.
@@ -218,6 +227,7 @@ test('an error of an entity has its path, even among objects of other types', as
     coerced: {},
     scope,
     requestId: 'r',
+    size: new ResponseSize(),
   });
   expect(answer.errors.map(({ path }) => path)).toEqual([['nodes', 2, 'postage']]);
   expect(answer.data).toEqual({ nodes: null });
@@ -234,6 +244,7 @@ test('response names from the prototype of objects are ordinary names', async ()
     coerced: {},
     scope,
     requestId: 'r',
+    size: new ResponseSize(),
   });
   expect(JSON.stringify(answer)).toBe(
     '{"data":{"__proto__":{"toString":"b1","constructor":"Book 1"},"hasOwnProperty":null},"errors":[],"nullViolations":[]}',
@@ -284,7 +295,15 @@ test('an alias means the same even if a visible or hidden field has its name', a
         operation?.variableDefinitions ?? [],
         variables,
       );
-      return ours({ document, key: each, variables, coerced, scope, requestId: 'r' });
+      return ours({
+        document,
+        key: each,
+        variables,
+        coerced,
+        scope,
+        requestId: 'r',
+        size: new ResponseSize(),
+      });
     });
     const [plain, other] = (await Promise.all(answers)).map(({ data }) =>
       JSON.parse(JSON.stringify(data)),

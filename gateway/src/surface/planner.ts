@@ -2,9 +2,16 @@
 import { operationFromDocument, Supergraph } from '@apollo/federation-internals';
 import { type PlanNode, QueryPlanner } from '@apollo/query-planner';
 import { expandedSelections } from '@partner-loyalty/runtime';
-import { type DocumentNode, type GraphQLSchema, Kind, visit } from 'graphql';
+import {
+  type DocumentNode,
+  type GraphQLSchema,
+  Kind,
+  print,
+  stripIgnoredCharacters,
+  visit,
+} from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { fieldNames, guardAliases } from './alias.ts';
+import { fieldNames, type RenamedOperation, renameFields } from './alias.ts';
 import { compileShape, type Shape } from './shape.ts';
 
 /** A planned operation. */
@@ -36,6 +43,11 @@ const BYTES_PER_SHAPED_SELECTION = 384;
 // An operation with many conditions has more shapes than are worth keeping; each request then
 // compiles its own.
 const MAX_SHAPES = 16;
+const CACHE = {
+  max: MAX_PLANS,
+  maxSize: MAX_BYTES,
+  sizeCalculation: ({ bytes }: { bytes: number }) => bytes,
+};
 
 /** Builds the planner of a surface from its SDL (contract.ts). */
 export function createPlanner(surfaceSdl: string): Planner {
@@ -45,19 +57,28 @@ export function createPlanner(surfaceSdl: string): Planner {
   const schema = apiSchema.toGraphQLJSSchema();
   const supergraph = federated.schema.toGraphQLJSSchema();
   const fields = fieldNames(supergraph);
-  const plans = new LRUCache<string, Planned & { bytes: number }>({
-    max: MAX_PLANS,
-    maxSize: MAX_BYTES,
-    sizeCalculation: ({ bytes }) => bytes,
-  });
+  const operations = new LRUCache<string, Planned & { bytes: number }>(CACHE);
+  const plans = new LRUCache<string, Plan>(CACHE);
+
+  /** Operations that differ only in the aliases of leaves share a plan. */
+  function planRenamed(document: DocumentNode): PlanNode | undefined {
+    const key = stripIgnoredCharacters(print(document));
+    let plan = plans.get(key);
+    if (plan === undefined) {
+      const { node } = planner.buildQueryPlan(operationFromDocument(apiSchema, document));
+      if (node?.kind === 'Subscription') throw new Error('no surface has subscriptions');
+      plan = { node, bytes: bytesOfPlan(document, key) };
+      plans.set(key, plan);
+    }
+    return plan.node;
+  }
 
   function build(document: DocumentNode, key: string): Planned & { bytes: number } {
-    const guarded = guardAliases(document, fields);
-    const { node } = planner.buildQueryPlan(operationFromDocument(apiSchema, guarded));
-    if (node?.kind === 'Subscription') throw new Error('no surface has subscriptions');
+    const renamed = renameFields(document, schema, fields);
+    const node = planRenamed(renamed.document);
     const conditions = conditionsOf(document);
-    const bytes = bytesOf(guarded, key, conditions);
-    return { node, bytes, shapeFor: createShapes(schema, guarded, conditions) };
+    const bytes = bytesOfShapes(document, key, conditions);
+    return { node, bytes, shapeFor: createShapes(schema, document, renamed, conditions) };
   }
 
   return {
@@ -65,20 +86,29 @@ export function createPlanner(surfaceSdl: string): Planner {
     supergraph,
     subgraphs: Array.from(federated.subgraphsMetadata(), ({ name }) => name),
     plan(document, key) {
-      let planned = plans.get(key);
+      let planned = operations.get(key);
       if (planned === undefined) {
         planned = build(document, key);
-        plans.set(key, planned);
+        operations.set(key, planned);
       }
       return planned;
     },
   };
 }
 
-function bytesOf(document: DocumentNode, key: string, conditions: readonly string[]): number {
+type Plan = { node: PlanNode | undefined; bytes: number };
+
+function bytesOfPlan(document: DocumentNode, key: string): number {
+  const selections = expandedSelections(document);
+  return 1_024 + key.length * BYTES_PER_CHARACTER + selections * BYTES_PER_PLANNED_SELECTION;
+}
+
+function bytesOfShapes(document: DocumentNode, key: string, conditions: readonly string[]): number {
   const shapes = Math.min(MAX_SHAPES, 2 ** conditions.length);
-  const perSelection = BYTES_PER_PLANNED_SELECTION + shapes * BYTES_PER_SHAPED_SELECTION;
-  return 1_024 + key.length * BYTES_PER_CHARACTER + expandedSelections(document) * perSelection;
+  const selections = expandedSelections(document);
+  return (
+    1_024 + key.length * BYTES_PER_CHARACTER + selections * shapes * BYTES_PER_SHAPED_SELECTION
+  );
 }
 
 // The names of the variables that decide @skip and @include.
@@ -95,6 +125,7 @@ function conditionsOf(document: DocumentNode): string[] {
 function createShapes(
   schema: GraphQLSchema,
   document: DocumentNode,
+  { nameOf }: RenamedOperation,
   conditions: readonly string[],
 ): Planned['shapeFor'] {
   const shapes = new Map<string, Shape>();
@@ -105,7 +136,7 @@ function createShapes(
         : conditions.map((name) => (variables[name] === true ? '1' : '0')).join('');
     let shape = shapes.get(values);
     if (shape === undefined) {
-      shape = compileShape(schema, document, variables);
+      shape = compileShape(schema, document, variables, nameOf);
       if (shapes.size < MAX_SHAPES) shapes.set(values, shape);
     }
     return shape;

@@ -1,8 +1,8 @@
-// Shapes subgraph data into the response that the document selects.
+// Shapes subgraph data into the response that the document selects, and stops it when it is too large.
 import {
   type DocumentNode,
   type FieldNode,
-  type GraphQLCompositeType,
+  type GraphQLAbstractType,
   type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLSchema,
@@ -14,139 +14,215 @@ import {
   Kind,
   type SelectionSetNode,
 } from 'graphql';
-import { responseName } from './alias.ts';
+import type { ResponseSize } from '../operation/responsesize.ts';
 import { type Collect, createCollect } from './collect.ts';
 
 export type Path = readonly (string | number)[];
 type Data = Record<string, unknown>;
 
-/**
- * Shapes data. Calls `violation` with the path of each null that the schema forbids and of each
- * value that it does not have.
- */
-export type Shape = (data: Data, violation: (path: Path) => void) => Data | null;
+/** The state of shaping one response. */
+export type Shaping = {
+  /** Counts what the response grows by. */
+  size: ResponseSize;
+  /** Takes the path of each null that the schema forbids and of each value that it does not have. */
+  violation(path: Path): void;
+};
+
+export type Shape = {
+  /** Throws OPERATION_TOO_COMPLEX if the response gets too large. */
+  complete(data: Data, shaping: Shaping): Data | null;
+  /** The paths in the response to a place in the data: one for each alias of its fields. */
+  responsePaths(path: Path): Path[];
+};
 
 /** A path as a list linked from its end, so that going down copies nothing. */
 type Steps = { before: Steps; step: string | number } | undefined;
-type Completer = (value: unknown, path: Steps, violation: (path: Path) => void) => unknown;
-type Compilation = { schema: GraphQLSchema; collect: Collect };
+type Complete = (value: unknown, path: Steps, shaping: Shaping) => unknown;
+type Completer = {
+  complete: Complete;
+  /** What is below, by the step of the data's path: the steps of the response's path. */
+  below(step: string | number): readonly { step: string | number; completer: Completer }[];
+};
+type Compilation = {
+  schema: GraphQLSchema;
+  collect: Collect;
+  /** A field's name in the data. */
+  nameOf(field: FieldNode): string;
+};
 type Sets = readonly SelectionSetNode[];
 
 /**
- * Compiles the only operation of a validated document with guarded aliases (alias.ts). A shape is
- * for one set of values of the variables that decide `@skip` and `@include`. Neither the document
- * nor the data can reach an object's prototype.
+ * Compiles the only operation of a validated document; `nameOf` is a field's name in the data. A
+ * shape is for one set of values of the variables that decide `@skip` and `@include`. Neither the
+ * document nor the data can reach an object's prototype.
  */
 export function compileShape(
   schema: GraphQLSchema,
   document: DocumentNode,
   variables: Data,
+  nameOf: (field: FieldNode) => string,
 ): Shape {
   const operation = document.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
   const root = operation && schema.getRootType(operation.operation);
   if (operation === undefined || !root)
     throw new Error('a validated document has an operation with a root type');
-  const compilation = { schema, collect: createCollect(schema, document, variables) };
-  const complete = compileObject(compilation, root, [operation.selectionSet]);
-  // An object type completes to an object or null.
-  return (data, violation) => complete(data, undefined, violation) as Data | null;
+  const compilation = { schema, collect: createCollect(schema, document, variables), nameOf };
+  const completer = compileObject(compilation, root, [operation.selectionSet]);
+  return {
+    // An object type completes to an object or null.
+    complete: (data, shaping) => completer.complete(data, undefined, shaping) as Data | null,
+    responsePaths: (path) => responsePathsFrom(completer, path, 0, []),
+  };
+}
+
+function responsePathsFrom(completer: Completer, path: Path, depth: number, before: Path): Path[] {
+  const step = path[depth];
+  const below = step === undefined ? [] : completer.below(step);
+  // Beyond the caller's fields, the path is the gateway's own.
+  if (below.length === 0) return [before];
+  return below.flatMap(({ step: responseStep, completer: next }) =>
+    responsePathsFrom(next, path, depth + 1, [...before, responseStep]),
+  );
 }
 
 function compileObject(compilation: Compilation, type: GraphQLObjectType, sets: Sets): Completer {
-  const fields = Array.from(compilation.collect(type, sets), ([name, nodes]) =>
-    compileField(compilation, type, name, nodes),
+  const fields = Array.from(compilation.collect(type, sets), ([responseKey, nodes]) =>
+    compileField(compilation, type, responseKey, nodes),
   );
-  return (value, path, violation) => {
-    if (typeof value !== 'object' || value === null) return nullFor(path, violation);
-    const data = value as Data;
-    const result: Data = Object.create(null);
-    for (const { name, responseKey, nonNull, complete } of fields) {
-      const own = Object.hasOwn(data, name) ? data[name] : undefined;
-      const completed = complete(own ?? null, path, violation);
-      if (completed === null && nonNull) return null;
-      result[responseKey] = completed;
-    }
-    return result;
+  return {
+    complete(value, path, shaping) {
+      if (typeof value !== 'object' || value === null) return nullFor(path, shaping);
+      const data = value as Data;
+      const result: Data = Object.create(null);
+      for (const { name, responseKey, bytes, nonNull, complete } of fields) {
+        shaping.size.add(bytes);
+        const own = Object.hasOwn(data, name) ? data[name] : undefined;
+        const completed = complete(own ?? null, path, shaping);
+        if (completed === null && nonNull) return null;
+        result[responseKey] = completed;
+      }
+      return result;
+    },
+    below: (step) =>
+      fields
+        .filter(({ name }) => name === step)
+        .map(({ responseKey, completer }) => ({ step: responseKey, completer })),
   };
 }
 
 function compileField(
   compilation: Compilation,
   type: GraphQLObjectType,
-  name: string,
+  responseKey: string,
   nodes: readonly FieldNode[],
 ) {
-  const field = nodes[0]?.name.value ?? '';
-  const responseKey = responseName(name);
-  if (field === '__typename')
-    return { name, responseKey, nonNull: true, complete: () => type.name };
-  const definition = type.getFields()[field];
+  const [node] = nodes;
+  if (node === undefined) throw new Error('a response key has a field');
+  // With quotes, colon and comma.
+  const bytes = responseKey.length + 4;
+  const field = { name: compilation.nameOf(node), responseKey, bytes };
+  if (node.name.value === '__typename') {
+    const complete = (_value: unknown, _path: Steps, { size }: Shaping) => {
+      size.addString(type.name);
+      return type.name;
+    };
+    return { ...field, nonNull: true, complete, completer: { complete, below: nothing } };
+  }
+  const definition = type.getFields()[node.name.value];
   if (definition === undefined)
-    throw new Error(`a validated document selects ${type.name}.${field}`);
-  const sets = nodes.flatMap((node) => node.selectionSet ?? []);
-  const complete = compileType(compilation, definition.type, sets);
-  const nonNull = isNonNullType(definition.type);
-  return { name, responseKey, nonNull, complete: under(responseKey, complete) };
+    throw new Error(`a validated document selects ${type.name}.${node.name.value}`);
+  const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
+  const completer = compileType(compilation, definition.type, sets);
+  const complete: Complete = (value, before, shaping) =>
+    completer.complete(value, { before, step: responseKey }, shaping);
+  return { ...field, nonNull: isNonNullType(definition.type), complete, completer };
 }
 
 function compileType(compilation: Compilation, type: GraphQLOutputType, sets: Sets): Completer {
   if (isNonNullType(type)) {
-    const complete = compileType(compilation, type.ofType, sets);
+    const { complete, below } = compileType(compilation, type.ofType, sets);
     // A null that comes from a nested field has been reported there.
-    return (value, path, violation) =>
-      value === null ? nullFor(path, violation) : complete(value, path, violation);
+    const completeNonNull: Complete = (value, path, shaping) =>
+      value === null ? nullFor(path, shaping) : complete(value, path, shaping);
+    return { complete: completeNonNull, below };
   }
+  return nullable(compileNullable(compilation, type, sets));
+}
+
+function compileNullable(compilation: Compilation, type: GraphQLOutputType, sets: Sets): Completer {
   if (isListType(type))
     return compileList(type.ofType, compileType(compilation, type.ofType, sets));
-  if (isObjectType(type)) return nullable(compileObject(compilation, type, sets));
-  if (isAbstractType(type)) return nullable(compileAbstract(compilation, type, sets));
-  if (isEnumType(type))
-    return nullable((value, path, violation) =>
-      type.getValue(String(value)) ? value : nullFor(path, violation),
-    );
-  return (value) => value;
+  if (isObjectType(type)) return compileObject(compilation, type, sets);
+  if (isAbstractType(type)) return compileAbstract(compilation, type, sets);
+  if (!isEnumType(type)) return { complete: completeLeaf, below: nothing };
+  const complete: Complete = (value, path, shaping) =>
+    type.getValue(String(value)) ? completeLeaf(value, path, shaping) : nullFor(path, shaping);
+  return { complete, below: nothing };
 }
 
 function compileAbstract(
   compilation: Compilation,
-  type: GraphQLCompositeType,
+  type: GraphQLAbstractType,
   sets: Sets,
 ): Completer {
   const { schema } = compilation;
-  const byTypeName = new Map<unknown, Completer>();
-  return (value, path, violation) => {
-    const name = (value as Data).__typename;
-    const found = typeof name === 'string' ? schema.getType(name) : undefined;
-    if (!isObjectType(found) || !isAbstractType(type) || !schema.isSubType(type, found))
-      return nullFor(path, violation);
-    const complete = byTypeName.get(name) ?? compileObject(compilation, found, sets);
-    byTypeName.set(name, complete);
-    return complete(value, path, violation);
+  const byType = new Map<GraphQLObjectType, Completer>();
+  const completerOf = (found: GraphQLObjectType): Completer => {
+    const completer = byType.get(found) ?? compileObject(compilation, found, sets);
+    byType.set(found, completer);
+    return completer;
+  };
+  return {
+    complete(value, path, shaping) {
+      const name = (value as Data).__typename;
+      const found = typeof name === 'string' ? schema.getType(name) : undefined;
+      if (!isObjectType(found) || !schema.isSubType(type, found)) return nullFor(path, shaping);
+      return completerOf(found).complete(value, path, shaping);
+    },
+    // The data may be null, so the first type that has the field decides.
+    below: (step) =>
+      schema
+        .getPossibleTypes(type)
+        .map((found) => completerOf(found).below(step))
+        .find((below) => below.length > 0) ?? [],
   };
 }
 
-function compileList(item: GraphQLOutputType, complete: Completer): Completer {
+function compileList(item: GraphQLOutputType, completer: Completer): Completer {
+  const { complete } = completer;
   const nonNull = isNonNullType(item);
-  return nullable((value, before, violation) => {
-    if (!Array.isArray(value)) return nullFor(before, violation);
-    const completed = value.map((each: unknown, step) =>
-      complete(each ?? null, { before, step }, violation),
-    );
-    return nonNull && completed.includes(null) ? null : completed;
-  });
+  return {
+    complete(value, before, shaping) {
+      if (!Array.isArray(value)) return nullFor(before, shaping);
+      shaping.size.add(value.length + 2);
+      const completed = value.map((each: unknown, step) =>
+        complete(each ?? null, { before, step }, shaping),
+      );
+      return nonNull && completed.includes(null) ? null : completed;
+    },
+    below: (step) => (typeof step === 'number' ? [{ step, completer }] : []),
+  };
 }
 
-function under(step: string, complete: Completer): Completer {
-  return (value, before, violation) => complete(value, { before, step }, violation);
+function nullable({ complete, below }: Completer): Completer {
+  const completeNullable: Complete = (value, path, shaping) =>
+    value === null ? null : complete(value, path, shaping);
+  return { complete: completeNullable, below };
 }
 
-function nullable(complete: Completer): Completer {
-  return (value, path, violation) => (value === null ? null : complete(value, path, violation));
+function completeLeaf(value: unknown, _path: Steps, { size }: Shaping): unknown {
+  if (typeof value === 'string') size.addString(value);
+  else size.addValue(value);
+  return value;
 }
 
-function nullFor(path: Steps, violation: (path: Path) => void): null {
+function nullFor(path: Steps, { violation }: Shaping): null {
   const steps: (string | number)[] = [];
   for (let at = path; at !== undefined; at = at.before) steps.unshift(at.step);
   violation(steps);
   return null;
+}
+
+function nothing(): readonly [] {
+  return [];
 }

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SubgraphRequest, Transport } from '@partner-loyalty/runtime';
 import { buildSchema, parse, printSchema } from 'graphql';
+import { ResponseSize } from '../operation/responsesize.ts';
 import { compose } from '../supergraph/compose.ts';
 import { SURFACES, type SurfaceName, surfaceSdl } from './contract.ts';
 import { openExecutor } from './executor.ts';
@@ -66,6 +67,7 @@ test('a field without a tag is on no surface, but others may be computed from it
     coerced: {},
     scope,
     requestId: 'r',
+    size: new ResponseSize(),
   });
   expect(result).toMatchObject({
     data: { memberProfile: { partnerStandings: [{ partnerId: 'p', tier: 'GOLD', points: 7 }] } },
@@ -92,6 +94,7 @@ test('a read asks each subgraph once, and a look-up without a result does not as
       coerced: {},
       scope: { kind: 'partner', partnerId: 'p' },
       requestId: 'r',
+      size: new ResponseSize(),
     });
   await run(
     '{ a: memberByEmail(email: "a") { email tier points } b: memberByEmail(email: "b") { email tier points } }',

@@ -3,11 +3,12 @@ import { fail, type Scope, type Transport } from '@partner-loyalty/runtime';
 import type { GraphQLError, GraphQLSchema } from 'graphql';
 import type { ClientDocument, Operation } from '../operation/document.ts';
 import { type ExecutableOperation, executableOperation } from '../operation/executable.ts';
-import { introspect } from '../operation/introspection.ts';
+import { ResponseSize } from '../operation/responsesize.ts';
 import { requireValid, validationErrorsOf } from '../operation/validation.ts';
 import { coerceVariables } from '../operation/variables.ts';
 import type { SurfaceName } from './contract.ts';
 import { type ExecutionResult, openExecutor } from './executor.ts';
+import { introspect } from './introspect.ts';
 
 /** The part of a request that an operation is executed with. */
 export type Call = { variables: Record<string, unknown>; scope: Scope; requestId: string };
@@ -20,7 +21,10 @@ export type Surface = {
    * OPERATION_TOO_COMPLEX if it cannot be validated in bounded time.
    */
   prepare(document: ClientDocument, operation: Operation | undefined): ExecutableOperation;
-  /** Executes a prepared operation. Throws BAD_USER_INPUT if the variables do not fit it. */
+  /**
+   * Executes a prepared operation. Throws BAD_USER_INPUT if the variables do not fit it, and
+   * OPERATION_TOO_COMPLEX if the response gets too large.
+   */
   execute(operation: ExecutableOperation, call: Call): ExecutionResult | Promise<ExecutionResult>;
 };
 
@@ -50,15 +54,16 @@ export function openSurface(
     execute(operation, { variables, scope, requestId }) {
       const { federated, introspection, rootResponseKeys } = operation;
       const coerced = coerceVariables(schema, operation.variables, variables);
+      const size = new ResponseSize();
       const addIntrospection = (result: ExecutionResult): ExecutionResult => {
         if (introspection === undefined || result.data === null) return result;
-        const data = { ...result.data, ...introspect(schema, introspection, variables) };
+        const data = { ...result.data, ...introspect(schema, introspection, coerced, size) };
         return { ...result, data: inOrder(data, rootResponseKeys) };
       };
       if (federated === undefined) return addIntrospection(EMPTY);
       const { document, key, literals } = federated;
       const all = { ...variables, ...literals };
-      const result = execute({ document, key, variables: all, coerced, scope, requestId });
+      const result = execute({ document, key, variables: all, coerced, scope, requestId, size });
       if (introspection === undefined) return result;
       return result instanceof Promise ? result.then(addIntrospection) : addIntrospection(result);
     },

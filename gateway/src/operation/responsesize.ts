@@ -1,0 +1,39 @@
+// The one place where a response grows: it is stopped at its limit while it is built, not after.
+import { fail } from '@partner-loyalty/runtime';
+
+/** In bytes of JSON (docs/contract.md, Bounds). */
+export const MAX_RESPONSE_BYTES = 1024 * 1024;
+
+/** Counts a response as it grows. Throws OPERATION_TOO_COMPLEX once it is over the limit. */
+export class ResponseSize {
+  private bytes = 0;
+
+  /** `bytes` of names and punctuation. */
+  add(bytes: number): void {
+    this.bytes += bytes;
+    if (this.bytes > MAX_RESPONSE_BYTES) tooLarge();
+  }
+
+  /** A string. Most are ASCII without escapes; the exact size is checked when all is serialized. */
+  addString(value: string): void {
+    this.add(value.length + 2);
+  }
+
+  /** A number, a boolean, or whatever a custom scalar is made of. */
+  addValue(value: unknown): void {
+    this.add(typeof value === 'object' ? (JSON.stringify(value) ?? '').length : 8);
+  }
+}
+
+/** The JSON of a response. Throws OPERATION_TOO_COMPLEX if it is over the limit. */
+export function serialize(body: object): string {
+  const text = JSON.stringify(body);
+  // A UTF-16 unit takes up to 3 bytes.
+  if (text.length * 3 > MAX_RESPONSE_BYTES && Buffer.byteLength(text) > MAX_RESPONSE_BYTES)
+    tooLarge();
+  return text;
+}
+
+function tooLarge(): never {
+  fail('OPERATION_TOO_COMPLEX', `the response is larger than ${MAX_RESPONSE_BYTES} bytes`);
+}
