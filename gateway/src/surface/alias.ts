@@ -6,8 +6,10 @@ import {
   getNamedType,
   isAbstractType,
   isInterfaceType,
+  isLeafType,
   isObjectType,
   Kind,
+  OperationTypeNode,
   print,
   type SelectionNode,
   TypeInfo,
@@ -48,7 +50,8 @@ export function renameFields(
   schema: GraphQLSchema,
   fields: ReadonlySet<string>,
 ): RenamedOperation {
-  const leafNames = hasAbstractTypes(document, schema) ? undefined : createLeafNames(fields);
+  const isPlain = !hasAbstractTypes(document, schema) && !mutatesLeaves(document, schema);
+  const leafNames = isPlain ? createLeafNames(fields) : undefined;
   const nameOf = (field: FieldNode): string =>
     field.selectionSet === undefined && leafNames !== undefined
       ? leafNames(field)
@@ -85,6 +88,14 @@ function hasAbstractTypes(document: DocumentNode, schema: GraphQLSchema): boolea
     }),
   );
   return found;
+}
+
+// Each root field of a mutation is executed, however often it is repeated.
+function mutatesLeaves(document: DocumentNode, schema: GraphQLSchema): boolean {
+  const operation = document.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
+  if (operation?.operation !== OperationTypeNode.MUTATION) return false;
+  const fields = Object.values(schema.getMutationType()?.getFields() ?? {});
+  return fields.some(({ type }) => isLeafType(getNamedType(type)));
 }
 
 /** Leaves with arguments get a name for each combination of these. */

@@ -1,4 +1,4 @@
-// Shapes subgraph data into the response that the document selects, and stops it when it is too large.
+// Shapes subgraph data into the response, and stops a response that gets too large.
 import {
   type DocumentNode,
   type FieldNode,

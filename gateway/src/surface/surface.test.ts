@@ -2,9 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SubgraphRequest, Transport } from '@partner-loyalty/runtime';
-import { buildSchema, parse, printSchema } from 'graphql';
+import { buildSchema, parse, print, printSchema } from 'graphql';
 import { ResponseSize } from '../operation/responsesize.ts';
 import { compose } from '../supergraph/compose.ts';
+import { fieldNames, renameFields } from './alias.ts';
 import { SURFACES, type SurfaceName, surfaceSdl } from './contract.ts';
 import { openExecutor } from './executor.ts';
 
@@ -131,5 +132,36 @@ describe('surfaceSdl', () => {
   test('cuts every surface', () => {
     for (const surface of Object.keys(SURFACES) as SurfaceName[])
       expect(surfaceSdl(supergraph, surface)).toContain('@inaccessible');
+  });
+});
+
+describe('renameFields', () => {
+  const schema = buildSchema(`
+    type Query { a: A b(n: Int): Int }
+    type Mutation { add(n: Int): Int }
+    type A { x: Int y(n: Int): Int a: A }`);
+  const renamed = (query: string) =>
+    print(renameFields(parse(query), schema, fieldNames(schema)).document).replace(/\s+/g, ' ');
+
+  test('selects a leaf once, whatever its aliases, for each combination of arguments', () => {
+    expect(renamed('{ a { p: x q: x x } }')).toBe('{ a { x } }');
+    expect(renamed('{ a { p: y(n: 1) q: y(n: 1) r: y(n: 2) } }')).toBe(
+      '{ a { y__0: y(n: 1) y__1: y(n: 2) } }',
+    );
+  });
+
+  test('keeps leaves with different conditions', () => {
+    expect(renamed('query ($c: Boolean!) { a { p: x @include(if: $c) x } }')).toBe(
+      'query ($c: Boolean!) { a { x @include(if: $c) x } }',
+    );
+  });
+
+  test('keeps the root fields of a mutation apart, because each of them is executed', () => {
+    const twice = 'mutation { p: add(n: 1) q: add(n: 1) }';
+    expect(renamed(twice)).toBe(twice);
+  });
+
+  test('changes aliases of objects that could be mistaken for fields', () => {
+    expect(renamed('{ x: a { x } b: a { x } }')).toBe('{ as__x: a { x } as__b: a { x } }');
   });
 });

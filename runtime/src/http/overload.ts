@@ -3,6 +3,8 @@
 /** How late the event loop may be before requests are refused. */
 const MAX_DELAY_MS = 250;
 const SAMPLE_MS = 50;
+/** One late sample may be a pause of the machine; so many in a row are load. */
+const LATE_SAMPLES = 2;
 /** So few requests at a time are served even if the event loop is late: they did not make it so. */
 const FEW = 64;
 /** How many requests may be in progress in this process. */
@@ -23,14 +25,14 @@ export type Overload = {
 export function watchOverload(): Overload {
   let inFlight = 0;
   let sampledAt = performance.now();
-  let isLate = false;
+  let lateSamples = 0;
   const timer = setInterval(() => {
     const now = performance.now();
-    isLate = now - sampledAt - SAMPLE_MS > MAX_DELAY_MS;
+    lateSamples = now - sampledAt - SAMPLE_MS > MAX_DELAY_MS ? lateSamples + 1 : 0;
     sampledAt = now;
   }, SAMPLE_MS).unref();
   return {
-    sheds: () => inFlight >= (isLate ? FEW : MAX_IN_FLIGHT),
+    sheds: () => inFlight >= (lateSamples < LATE_SAMPLES ? MAX_IN_FLIGHT : FEW),
     begin: () => {
       inFlight += 1;
     },

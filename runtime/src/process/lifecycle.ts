@@ -1,4 +1,5 @@
 // Runs a process from start to stop, and closes what it opened in reverse order.
+import { setTimeout } from 'node:timers/promises';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 
@@ -33,12 +34,14 @@ const REPEAT_MS = 300;
  * If the start fails, what it opened is closed, the error's message goes to stderr, and the exit
  * code is 1. An uncaught error is logged and ends the process with 1, too.
  *
- * `onStop` receives the function that begins to stop the process; by default, signals call it.
+ * `onStop` receives the function that begins to stop the process; by default, signals call it. For
+ * `drainMs` after that, everything stays open: time for a load balancer to notice.
  */
 export async function runProcess(
   log: Log,
   start: (lifecycle: Lifecycle) => Promise<void>,
   onStop: (stop: (reason: string) => void) => void = onSignals,
+  drainMs = 0,
 ): Promise<void> {
   const resources = new Resources(log);
   let draining = false;
@@ -52,7 +55,7 @@ export async function runProcess(
     exit(1);
   };
   const close = async () => {
-    const deadline = setTimeout(() => {
+    const deadline = globalThis.setTimeout(() => {
       log.error({ reason: 'closing took too long' }, 'stopped');
       exit(1);
     }, CLOSING_MS);
@@ -66,6 +69,7 @@ export async function runProcess(
     if (draining) exit(1);
     draining = true;
     log.info({ reason }, 'stopping');
+    if (drainMs > 0) await setTimeout(drainMs);
     exit((await close()) ? 0 : 1);
   });
   try {
@@ -118,4 +122,6 @@ function onSignals(stop: (signal: string) => void): void {
     if (!repeated) stop(signal);
   };
   process.on('SIGTERM', receive).on('SIGINT', receive);
+  // A terminal that closes is no reason to stop.
+  process.on('SIGHUP', () => {});
 }

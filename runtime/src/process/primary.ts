@@ -5,14 +5,14 @@ import type { Log } from '../observe/log.ts';
 import type { Settings } from '../settings/table.ts';
 import { withTimeout } from '../timeout.ts';
 import { serveAdmin } from './admin.ts';
-import { runProcess } from './lifecycle.ts';
+import { type Lifecycle, runProcess } from './lifecycle.ts';
 import type { PrimaryQuery, WorkerResponse } from './messages.ts';
 import { WorkerPool } from './workerpool.ts';
 
 const RESPONSE_MS = 2_000;
 
 export type PrimaryOptions = {
-  settings: Pick<Settings, 'workers' | 'host' | 'adminPort' | 'environment'>;
+  settings: Pick<Settings, 'workers' | 'host' | 'adminPort' | 'environment' | 'drainSeconds'>;
   log: Log;
   /** Runs before the first worker starts. */
   shared?: (() => void) | undefined;
@@ -22,8 +22,8 @@ export type PrimaryOptions = {
  * Never resolves: the process ends with 0 after a signal, and with 1 if no worker can be started.
  */
 export async function runPrimary({ settings, log, shared }: PrimaryOptions): Promise<void> {
-  const { workers: count, host, adminPort, environment } = settings;
-  await runProcess(log, async (lifecycle) => {
+  const { workers: count, host, adminPort, environment, drainSeconds } = settings;
+  const start = async (lifecycle: Lifecycle) => {
     shared?.();
     const primary = new Primary(count, log);
     const admin = await serveAdmin({
@@ -40,7 +40,8 @@ export async function runPrimary({ settings, log, shared }: PrimaryOptions): Pro
     log.info({ host, port, adminPort: admin.port, environment, count }, 'listening');
     log.flush(); // Whoever waits for this line does not wait for the buffer.
     await primary.pool.failed;
-  });
+  };
+  await runProcess(log, start, undefined, drainSeconds * 1_000);
 }
 
 /** The workers, and their readiness and metrics taken together. */

@@ -12,13 +12,14 @@ import { isPrimaryQuery, type PrimaryQuery, type WorkerEvent } from './messages.
  * in the primary before the first worker, and sets up what the workers share through it.
  */
 export async function runWorkers(options: {
-  settings: Pick<Settings, 'workers' | 'host' | 'adminPort' | 'environment'>;
+  settings: Pick<Settings, 'workers' | 'host' | 'adminPort' | 'environment' | 'drainSeconds'>;
   log: Log;
   start: (lifecycle: Lifecycle) => Promise<void>;
   shared?: (() => void) | undefined;
 }): Promise<void> {
   const { settings, log, start } = options;
-  if (settings.workers === 1) return runProcess(log, start);
+  if (settings.workers === 1)
+    return runProcess(log, start, undefined, settings.drainSeconds * 1_000);
   // Imported here because a single process needs neither node:cluster nor the primary.
   const { default: cluster } = await import('node:cluster');
   if (cluster.worker) return runWorker(cluster.worker, log, start);
