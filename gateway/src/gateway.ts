@@ -89,7 +89,7 @@ function createGraphql(parts: GatewayParts, members: MembersClient, limiter: Lim
     authenticate: createAuthenticator({
       environment: settings.environment,
       keyring: createKeyring({ store: keyStore, metrics }),
-      tokens: openTokenVerifier(settings, keyStore, own, members.signingKeys),
+      tokens: openTokenVerifier(settings, keyStore, own, members),
       keyBudget: settings.rateLimitBudget,
     }),
     limiter,

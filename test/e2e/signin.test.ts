@@ -285,7 +285,7 @@ test('the email names the partner and the lifetime, loads nothing, and its link 
 test('the API changes an address too: an ID token requests it, and the emailed token confirms it', async () => {
   const { memberId, email } = await newMember(service, { firstName: 'Umber' });
   const { idToken } = await issueIdToken(
-    service.stores.members.signingKeys,
+    service.stores.members,
     { memberId, email },
     origin,
     new Date(),
@@ -320,7 +320,7 @@ test("another member's current address is refused only after its owner has confi
   const { memberId, email } = await newMember(service);
   const taken = (await newMember(service)).email;
   const { idToken } = await issueIdToken(
-    service.stores.members.signingKeys,
+    service.stores.members,
     { memberId, email },
     origin,
     new Date(),

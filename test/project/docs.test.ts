@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { LENGTHS } from '@partner-loyalty/members';
 import { LIMITS } from '../../gateway/src/operation/measure.ts';
+import { MAX_RESPONSE_BYTES } from '../../gateway/src/operation/responsesize.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SOURCE_FOLDERS = ['runtime', 'gateway', 'subgraphs', 'bin', 'test', 'bench'];
@@ -53,6 +54,8 @@ test("the contract's limits are those of the code", () => {
     LIMITS.depth,
     1,
     LIMITS.introspectionDepth,
+    LIMITS.name,
+    MAX_RESPONSE_BYTES,
   ]);
   expect(table('Limits of an argument')).toEqual([
     LENGTHS.email,

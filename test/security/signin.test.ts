@@ -3,7 +3,14 @@ import { createHmac, createPublicKey, type JsonWebKey } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, request } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
-import { generateKeyPair, importJWK, type JWTHeaderParameters, SignJWT, UnsecuredJWT } from 'jose';
+import {
+  generateKeyPair,
+  importJWK,
+  type JWK,
+  type JWTHeaderParameters,
+  SignJWT,
+  UnsecuredJWT,
+} from 'jose';
 import { startBrowser } from '../support/servers/browser.ts';
 import { tokenIn } from '../support/servers/mailserver.ts';
 import type { ApiResponse } from '../support/service/client.ts';
@@ -50,7 +57,7 @@ async function serviceKey() {
     ({ state }) => state === 'current',
   );
   if (current?.state !== 'current') throw new Error('there is no signing key');
-  return { ...current, key: await importJWK(current.privateKey, 'ES256') };
+  return { ...current, key: await importJWK(current.privateKey as JWK, 'ES256') };
 }
 
 async function sign(

@@ -1,5 +1,10 @@
 // `loyalty tokens`: ID tokens of the built-in provider, and the keys that sign them.
-import { ensureSigningKey, issueIdToken, rotateSigningKey } from '@partner-loyalty/members';
+import {
+  ensureSigningKey,
+  issueIdToken,
+  revokeSigningKey,
+  rotateSigningKey,
+} from '@partner-loyalty/members';
 import { Command } from 'commander';
 import { CommandError, type Shell } from '../shell/shell.ts';
 import { claimForOperator, withStore } from '../shell/stores.ts';
@@ -15,6 +20,16 @@ export function tokensCommand(shell: Shell): Command {
     .command('rotate-key')
     .description('sign with the next key from now on; tokens signed before stay valid')
     .action(() => rotateKey(shell));
+  group
+    .command('revoke-key')
+    .description('refuse all tokens that a key has signed, within 5 seconds')
+    .argument('<kid>', "the key's ID")
+    .action((kid: string) => revokeKey(shell, kid));
+  group
+    .command('revoke')
+    .description('end all sessions of a member, within 5 seconds')
+    .argument('<memberid>', "the member's ID")
+    .action((memberId: string) => revoke(shell, memberId));
   return group;
 }
 
@@ -27,7 +42,7 @@ async function issue(shell: Shell, memberId: string): Promise<void> {
     if (member === undefined)
       throw new CommandError(`there is no member ${JSON.stringify(memberId)}`);
     await ensureSigningKey(members.signingKeys);
-    return issueIdToken(members.signingKeys, { memberId, email: member.email }, issuer, new Date());
+    return issueIdToken(members, { memberId, email: member.email }, issuer, new Date());
   });
   if (idTokenIssuer !== undefined)
     shell.note('the gateway will refuse this token: ID_TOKEN_ISSUER names another provider');
@@ -42,4 +57,27 @@ async function rotateKey(shell: Shell): Promise<void> {
     rotateSigningKey(signingKeys, Date.now()),
   );
   shell.print({ kid });
+}
+
+async function revokeKey(shell: Shell, revoked: string): Promise<void> {
+  const settings = shell.settings();
+  await withStore('keys', settings, claimForOperator);
+  const kid = await withStore('members', settings, ({ signingKeys }) =>
+    revokeSigningKey(signingKeys, revoked, Date.now()),
+  );
+  if (kid === undefined)
+    throw new CommandError(`there is no signing key ${JSON.stringify(revoked)}`);
+  shell.print({ revoked, kid });
+}
+
+async function revoke(shell: Shell, memberId: string): Promise<void> {
+  const settings = shell.settings();
+  await withStore('keys', settings, claimForOperator);
+  const endedAt = Date.now();
+  await withStore('members', settings, async (members) => {
+    if ((await members.member(memberId)) === undefined)
+      throw new CommandError(`there is no member ${JSON.stringify(memberId)}`);
+    await members.endedSessions.end({ memberId, endedAt });
+  });
+  shell.print({ memberId, endedAt: new Date(endedAt).toISOString() });
 }

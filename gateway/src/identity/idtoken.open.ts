@@ -1,9 +1,9 @@
 // Opens the ID token verifier that the settings select.
 import type { Settings } from '@partner-loyalty/runtime';
-import type { JSONWebKeySet } from 'jose';
 import { createTokenVerifier, type TokenVerifier } from './idtoken.ts';
 import { createJwks } from './jwks.ts';
 import type { KeyStore } from './keystore.ts';
+import { createOwnTokens, type OwnProvider } from './ownprovider.ts';
 import { fetchProviderKeys } from './providerkeys.ts';
 
 export type ProviderSettings = Pick<
@@ -13,22 +13,24 @@ export type ProviderSettings = Pick<
 
 /**
  * A verifier of the external identity provider's tokens if one is set; otherwise of the service's
- * own, which are issued for `ownUrl` and signed with `ownKeys`.
+ * own, which `ownProvider` issues for `ownUrl`.
  */
 export function openTokenVerifier(
   settings: ProviderSettings,
   keyStore: Pick<KeyStore, 'partner'>,
   ownUrl: string,
-  ownKeys: () => Promise<JSONWebKeySet>,
+  ownProvider: OwnProvider,
 ): TokenVerifier {
   const { idTokenIssuer: issuer, idTokenAudience: audience, idTokenJwksUrl: jwksUrl } = settings;
   if (issuer === undefined || audience === undefined) {
+    const { jwks, isCurrent } = createOwnTokens(ownProvider);
     return createTokenVerifier({
       issuer: ownUrl,
       audience: ownUrl,
-      keys: createJwks({ fetchKeys: ownKeys }),
+      keys: jwks,
       memberClaim: 'sub',
       isPartner: () => true,
+      isCurrent,
     });
   }
   return createTokenVerifier({

@@ -1,12 +1,14 @@
 // Verifies members' ID tokens (docs/contract.md, Member tokens) and caches those that are valid.
 import { hash } from 'node:crypto';
-import { ApiError, fail, type MaybePromise } from '@partner-loyalty/runtime';
+import { ApiError, fail, type MaybePromise, mapMaybe } from '@partner-loyalty/runtime';
 import { type JWTPayload, jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { Jwks } from './jwks.ts';
+import type { IssuedToken } from './ownprovider.ts';
 
 const ALGORITHMS = ['RS256', 'ES256', 'EdDSA'];
 const TOLERANCE_SECONDS = 30;
+const MAX_LIFETIME_SECONDS = 24 * 3_600;
 const MAX_TOKEN_LENGTH = 8_192;
 const MAX_ID_LENGTH = 128;
 const MAX_TOKENS = 10_000;
@@ -30,7 +32,7 @@ export type TokenVerifier = {
 export type TokenRules = {
   issuer: string;
   audience: string;
-  keys: Jwks;
+  keys: Pick<Jwks, 'find'>;
   /** The claim that contains the member's id. */
   memberClaim: string;
   /**
@@ -40,6 +42,11 @@ export type TokenRules = {
    * restrict tokens already in use.
    */
   isPartner(azp: string): MaybePromise<boolean>;
+  /**
+   * Whether a token that was verified once is still valid, asked each time it is used. The built-in
+   * provider can revoke keys and end sessions; its tokens live 24 hours at most.
+   */
+  isCurrent?: ((token: IssuedToken) => MaybePromise<boolean>) | undefined;
   /** The time in milliseconds since 1970. */
   now?: () => number;
 };
@@ -50,13 +57,21 @@ export type TokenRules = {
  */
 export function createTokenVerifier(rules: TokenRules): TokenVerifier {
   const { now = Date.now } = rules;
-  const cache = new LRUCache<string, MemberToken>({ max: MAX_TOKENS });
+  const { isCurrent } = rules;
+  const cache = new LRUCache<string, Verified>({ max: MAX_TOKENS });
 
-  async function verifyUncached(token: string, digest: string): Promise<MemberToken | undefined> {
-    const payload = await verifiedPayload(token, rules, now());
-    const claims = payload && (await memberToken(payload, rules));
-    if (claims) cache.set(digest, claims);
-    return claims;
+  async function verifyUncached(token: string, digest: string): Promise<Verified | undefined> {
+    const verified = await verifiedToken(token, rules, now());
+    if (verified) cache.set(digest, verified);
+    return verified;
+  }
+
+  /** The claims of a token whose signature and claims are right, if it has not been revoked. */
+  function currentClaims(verified: Verified | undefined): MaybePromise<MemberToken | undefined> {
+    if (verified === undefined || isCurrent === undefined) return verified?.claims;
+    return mapMaybe(isCurrent(verified.issued), (current) =>
+      current ? verified.claims : undefined,
+    );
   }
 
   return {
@@ -64,18 +79,23 @@ export function createTokenVerifier(rules: TokenRules): TokenVerifier {
       if (token.length > MAX_TOKEN_LENGTH) return undefined;
       const digest = hash('sha256', token, 'base64');
       const cached = cache.get(digest);
-      return cached && cached.expiresAt.getTime() > now() ? cached : verifyUncached(token, digest);
+      return cached && cached.claims.expiresAt.getTime() > now()
+        ? currentClaims(cached)
+        : verifyUncached(token, digest).then(currentClaims);
     },
   };
 }
 
-async function verifiedPayload(
+type Verified = { claims: MemberToken; issued: IssuedToken };
+
+async function verifiedToken(
   token: string,
-  { issuer, audience, keys }: TokenRules,
+  rules: TokenRules,
   now: number,
-): Promise<JWTPayload | undefined> {
+): Promise<Verified | undefined> {
+  const { issuer, audience, keys } = rules;
   try {
-    const { payload, protectedHeader } = await jwtVerify(token, keys, {
+    const { payload, protectedHeader } = await jwtVerify(token, keys.find, {
       algorithms: ALGORITHMS,
       issuer,
       audience,
@@ -83,9 +103,16 @@ async function verifiedPayload(
       clockTolerance: TOLERANCE_SECONDS,
       currentDate: new Date(now),
     });
-    return isIdToken(protectedHeader.typ) && isIssuedFor(audience, payload, now)
-      ? payload
-      : undefined;
+    if (!isIdToken(protectedHeader.typ) || !isIssuedFor(audience, payload, now)) return undefined;
+    if (rules.isCurrent !== undefined && livesTooLong(payload)) return undefined;
+    const claims = await memberToken(payload, rules);
+    const { kid } = protectedHeader;
+    return (
+      claims && {
+        claims,
+        issued: { kid, memberId: claims.memberId, issuedAt: issuedAtOf(payload) },
+      }
+    );
   } catch (error) {
     // An ApiError is about the provider's keys; any other error is about the token and refuses it.
     if (error instanceof ApiError) throw error;
@@ -111,6 +138,14 @@ function isIssuedFor(audience: string, { aud, iat, sub }: JWTPayload, now: numbe
     typeof sub === 'string' &&
     sub !== ''
   );
+}
+
+function livesTooLong(payload: JWTPayload): boolean {
+  return (payload.exp ?? 0) - issuedAtOf(payload) > MAX_LIFETIME_SECONDS;
+}
+
+function issuedAtOf({ iat }: JWTPayload): number {
+  return iat ?? 0;
 }
 
 async function memberToken(

@@ -24,7 +24,7 @@ function setUp() {
     return { keys: provider.keys };
   };
   const jwks = createJwks({ fetchKeys, uptime: () => time });
-  const find = (kid: string) => Promise.resolve(jwks({ alg: 'ES256', kid }, TOKEN));
+  const find = (kid: string) => Promise.resolve(jwks.find({ alg: 'ES256', kid }, TOKEN));
   const pass = (ms: number) => {
     time += ms;
   };

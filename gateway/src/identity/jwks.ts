@@ -1,74 +1,126 @@
 // A provider's public keys for verifying ID tokens: a cache that limits how often it fetches them.
-import { fail } from '@partner-loyalty/runtime';
+import { setTimeout } from 'node:timers/promises';
+import { fail, type MaybePromise } from '@partner-loyalty/runtime';
 import { type CompactVerifyGetKey, createLocalJWKSet, errors, type JSONWebKeySet } from 'jose';
 
-const FRESH_MS = 10 * 60_000;
-const USABLE_MS = FRESH_MS + 24 * 3_600_000;
-const REFRESH_COOLDOWN_MS = 30_000;
+const RETAINED_MS = 24 * 3_600_000;
 const NO_KEYS_COOLDOWN_MS = 1_000;
 
-/**
- * Finds a token's key by the token's header. Rejects if there is none; with SERVICE_UNAVAILABLE if
- * the keys could not be fetched at all.
- */
-export type Jwks = CompactVerifyGetKey;
+export type Jwks = {
+  /**
+   * Finds a token's key by the token's header. Rejects if there is none; with SERVICE_UNAVAILABLE
+   * if the keys could not be fetched at all.
+   */
+  find: CompactVerifyGetKey;
+  /** Whether the key is one of the latest. A promise if those have to be fetched again first. */
+  has(kid: string): MaybePromise<boolean>;
+};
+
+/** How old keys may be and how often they are fetched, in milliseconds. */
+export type JwksTimes = {
+  /** Older keys are fetched again in the background. */
+  refreshAfter: number;
+  /** Calls wait for a fetch of older keys, unless it fails. */
+  waitAfter: number;
+  /** The least time between two fetches, while there are keys. */
+  cooldown: number;
+  /** Whether a call for an unknown key waits until the next fetch is allowed. */
+  waitsForUnknown: boolean;
+};
+
+/** An external provider: it announces new keys well before it signs with them. */
+const EXTERNAL: JwksTimes = {
+  refreshAfter: 10 * 60_000,
+  waitAfter: Number.POSITIVE_INFINITY,
+  cooldown: 30_000,
+  waitsForUnknown: false,
+};
+
+/** The built-in provider: keys and sessions that were revoked are refused within 5 seconds. */
+export const BUILT_IN: JwksTimes = {
+  refreshAfter: 2_000,
+  waitAfter: 4_000,
+  cooldown: 250,
+  waitsForUnknown: true,
+};
 
 /**
- * A cache over `fetchKeys`. Keys older than 10 minutes are fetched again in the background, and
- * stay usable for another 24 hours while that fails. An unknown key triggers a fetch at most once
- * in 30 seconds; between fetches it is refused from memory. `uptime` counts milliseconds.
+ * A cache over `fetchKeys`. While fetching fails, keys stay usable for another 24 hours. Between
+ * fetches, an unknown key is refused from memory. `uptime` counts milliseconds.
  */
 export function createJwks({
   fetchKeys,
+  times = EXTERNAL,
   uptime = () => performance.now(),
 }: {
   fetchKeys: () => Promise<JSONWebKeySet>;
+  times?: JwksTimes;
   uptime?: () => number;
 }): Jwks {
   const keySet = createKeySet(fetchKeys, uptime);
+  const usableMs = times.refreshAfter + RETAINED_MS;
 
-  async function usableKeys(): Promise<Jwks> {
-    const { find, ageMs } = keySet.current();
-    if (find && ageMs < USABLE_MS) {
-      if (ageMs >= FRESH_MS) keySet.refresh(REFRESH_COOLDOWN_MS)?.catch(() => {});
-      return find;
-    }
+  function usableKeys(): MaybePromise<Keys> {
+    const { keys, ageMs } = keySet.current();
+    if (keys === undefined || ageMs >= usableMs) return fetchKeysFirst();
+    if (ageMs < times.refreshAfter) return keys;
+    const refreshed = keySet.refresh(times.cooldown)?.catch(() => {});
+    if (refreshed === undefined || ageMs < times.waitAfter) return keys;
+    return refreshed.then(() => keySet.current().keys ?? keys);
+  }
+
+  async function fetchKeysFirst(): Promise<Keys> {
     await keySet
       .refresh(NO_KEYS_COOLDOWN_MS)
       ?.catch((error) => fail('SERVICE_UNAVAILABLE', undefined, error));
-    const fetched = keySet.current();
-    return fetched.find && fetched.ageMs < USABLE_MS ? fetched.find : fail('SERVICE_UNAVAILABLE');
+    const { keys, ageMs } = keySet.current();
+    return keys && ageMs < usableMs ? keys : fail('SERVICE_UNAVAILABLE');
   }
 
-  return async (header, token) => {
-    const find = await usableKeys();
-    try {
-      return await find(header, token);
-    } catch (error) {
-      const refresh =
-        error instanceof errors.JWKSNoMatchingKey && keySet.refresh(REFRESH_COOLDOWN_MS);
-      if (!refresh) throw error;
-      await refresh.catch(() => {});
-      return (keySet.current().find ?? find)(header, token);
-    }
+  /** Fetches the keys for one that is unknown; false if the last fetch was too recent. */
+  async function fetchUnknown(): Promise<boolean> {
+    if (times.waitsForUnknown) await setTimeout(keySet.cooldownLeft(times.cooldown));
+    const refreshed = keySet.refresh(times.cooldown);
+    await refreshed?.catch(() => {});
+    return refreshed !== undefined;
+  }
+
+  return {
+    async find(header, token) {
+      const { find } = await usableKeys();
+      try {
+        return await find(header, token);
+      } catch (error) {
+        if (!(error instanceof errors.JWKSNoMatchingKey) || !(await fetchUnknown())) throw error;
+        return (keySet.current().keys?.find ?? find)(header, token);
+      }
+    },
+    has(kid) {
+      const keys = usableKeys();
+      return keys instanceof Promise ? keys.then(({ kids }) => kids.has(kid)) : keys.kids.has(kid);
+    },
   };
 }
 
+type Keys = { find: CompactVerifyGetKey; kids: ReadonlySet<string | undefined> };
+
 /** The latest keys, and the one fetch of them that may be in flight. */
 function createKeySet(fetchKeys: () => Promise<JSONWebKeySet>, uptime: () => number) {
-  let find: Jwks | undefined;
+  let keys: Keys | undefined;
   let fetchedAt = Number.NEGATIVE_INFINITY;
   let triedAt = Number.NEGATIVE_INFINITY;
   let inFlight: Promise<void> | undefined;
 
   async function fetchNow(): Promise<void> {
     triedAt = uptime();
-    find = createLocalJWKSet(await fetchKeys());
-    fetchedAt = uptime();
+    const fetched = await fetchKeys();
+    keys = { find: createLocalJWKSet(fetched), kids: new Set(fetched.keys.map(({ kid }) => kid)) };
+    fetchedAt = triedAt;
   }
 
   return {
-    current: () => ({ find, ageMs: uptime() - fetchedAt }),
+    current: () => ({ keys, ageMs: uptime() - fetchedAt }),
+    cooldownLeft: (cooldownMs: number) => Math.max(0, triedAt + cooldownMs - uptime()),
     /** Joins the fetch in flight or starts one; undefined if the last one was too recent. */
     refresh(cooldownMs: number): Promise<void> | undefined {
       if (inFlight === undefined && uptime() - triedAt >= cooldownMs)

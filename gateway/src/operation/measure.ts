@@ -7,7 +7,7 @@ import {
 } from 'graphql';
 import { INTROSPECTION_FIELDS } from './introspection.ts';
 
-/** The limits of a document and its operations (docs/contract.md, Errors, Bounds). */
+/** The limits of a document and its operations (docs/contract.md, Errors). */
 export const LIMITS = {
   tokens: 1_000,
   rootFields: 10,

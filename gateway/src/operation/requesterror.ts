@@ -2,7 +2,7 @@
 import { ApiError, type ErrorCode } from '@partner-loyalty/runtime';
 import type { GraphQLError } from 'graphql';
 
-/** How many errors a caller gets for a request that is not executed (docs/contract.md, Bounds). */
+/** How many errors a caller gets for a request that is not executed (docs/contract.md, Errors). */
 export const MAX_REQUEST_ERRORS = 5;
 
 /** Its messages come from graphql-js and name only what the caller sent or may see. */

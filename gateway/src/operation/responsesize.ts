@@ -1,7 +1,7 @@
 // The one place where a response grows: it is stopped at its limit while it is built, not after.
 import { fail } from '@partner-loyalty/runtime';
 
-/** In bytes of JSON (docs/contract.md, Bounds). */
+/** In bytes of JSON (docs/contract.md, Errors). */
 export const MAX_RESPONSE_BYTES = 1024 * 1024;
 
 /** Counts a response as it grows. Throws OPERATION_TOO_COMPLEX once it is over the limit. */

@@ -1,6 +1,7 @@
 // The gateway's own client of the members subgraph: signing keys, and redeeming mailed links.
 import { type ErrorCode, fail, type Transport } from '@partner-loyalty/runtime';
 import type { JSONWebKeySet } from 'jose';
+import type { EndedSessions } from '../identity/ownprovider.ts';
 
 export type Session = { memberId: string; idToken: string; expiresAt: string };
 export type ConfirmedChange = { memberId: string; email: string };
@@ -11,6 +12,8 @@ export type Outcome<T> = { value: T } | { refused: ErrorCode };
 export type MembersClient = {
   /** The public keys of the built-in identity provider. */
   signingKeys(): Promise<JSONWebKeySet>;
+  /** Sessions that ended at `since` or later, in milliseconds since 1970, the earliest first. */
+  endedSessions(since: number): Promise<readonly EndedSessions[]>;
   signIn(token: string, requestId: string): Promise<Outcome<Session>>;
   confirmChange(token: string, requestId: string): Promise<Outcome<ConfirmedChange>>;
   undoChange(token: string, requestId: string): Promise<Outcome<ConfirmedChange>>;
@@ -18,6 +21,8 @@ export type MembersClient = {
 
 // These fields are on no surface: they need the service scope, which no caller has.
 const SIGNING_KEYS = '{ signingKeys }';
+const ENDED_SESSIONS =
+  'query ($since: Float!) { endedSessions(since: $since) { memberId endedAt } }';
 const SIGN_IN =
   'mutation ($token: String!) { result: signIn(token: $token) { memberId idToken expiresAt } }';
 const CONFIRM_CHANGE =
@@ -49,6 +54,18 @@ export function createMembersClient(transport: Transport): MembersClient {
       });
       return typeof data?.signingKeys === 'string'
         ? JSON.parse(data.signingKeys)
+        : fail('SERVICE_UNAVAILABLE');
+    },
+    async endedSessions(since) {
+      const { data } = await transport.execute({
+        query: ENDED_SESSIONS,
+        variables: { since },
+        scope: { kind: 'service' },
+        requestId: 'ended-sessions',
+      });
+      // Cast: the subgraph's schema promises this list.
+      return Array.isArray(data?.endedSessions)
+        ? (data.endedSessions as EndedSessions[])
         : fail('SERVICE_UNAVAILABLE');
     },
     signIn: (token, requestId) => redeem(SIGN_IN, token, requestId),

@@ -41,6 +41,8 @@ export type Settings = {
   idTokenAudience?: string | undefined;
   idTokenJwksUrl?: string | undefined;
   idTokenMemberClaim: string;
+  /** 32 bytes in Base64. */
+  keyEncryptionKey?: string | undefined;
   smtpUrl?: string | undefined;
   mailFrom: string;
   /** CIDR ranges. */
@@ -230,6 +232,16 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: SettingRow<Se
     usedBy: IDENTITY,
     schema: matching(/^\S+$/, 'not contain spaces'),
     fallback: () => 'sub',
+  },
+  keyEncryptionKey: {
+    name: 'KEY_ENCRYPTION_KEY',
+    default: 'none: signing keys are stored as they are',
+    meaning:
+      'Encrypts the private signing keys of the built-in identity provider; 32 bytes in Base64.',
+    usedBy: MEMBERS,
+    secret: true,
+    schema: matching(/^[A-Za-z0-9+/]{43}=$/, 'be 32 bytes in Base64'),
+    fallback: none,
   },
   smtpUrl: {
     name: 'SMTP_URL',

@@ -15,6 +15,6 @@ export type {
   MemberImport,
 } from './rules/member.ts';
 export { type IdToken, type IdTokenClaims, issueIdToken } from './signingkeys/idtoken.ts';
-export { ensureSigningKey, rotateSigningKey } from './signingkeys/signingkey.ts';
+export { ensureSigningKey, revokeSigningKey, rotateSigningKey } from './signingkeys/signingkey.ts';
 export { openMembersStore } from './store/store.open.ts';
 export type { MembersStore } from './store/store.ts';

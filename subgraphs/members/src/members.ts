@@ -29,11 +29,19 @@ export async function startMembers(
   store: MembersStore,
   settings: Pick<
     Settings,
-    'environment' | 'sandboxUrl' | 'productionUrl' | 'smtpUrl' | 'mailFrom' | 'dataDir'
+    | 'environment'
+    | 'sandboxUrl'
+    | 'productionUrl'
+    | 'idTokenIssuer'
+    | 'keyEncryptionKey'
+    | 'smtpUrl'
+    | 'mailFrom'
+    | 'dataDir'
   >,
   { log, metrics }: { log: Log; metrics: Metrics },
 ): Promise<Subgraph> {
   const { environment, sandboxUrl, productionUrl, mailFrom } = settings;
+  warnOfPlainKeys(settings, log);
   const baseAddress = environment === 'sandbox' ? sandboxUrl : productionUrl;
   await ensureSigningKey(store.signingKeys);
   const mailer = openMailer(settings);
@@ -44,4 +52,15 @@ export async function startMembers(
     await store.close();
   };
   return { ...createMembers(store, { baseAddress, wake: worker.wake }), close };
+}
+
+type ProviderSettings = Pick<Settings, 'environment' | 'idTokenIssuer' | 'keyEncryptionKey'>;
+
+function warnOfPlainKeys(settings: ProviderSettings, log: Log): void {
+  const { environment, idTokenIssuer, keyEncryptionKey } = settings;
+  if (environment === 'production' && idTokenIssuer === undefined && keyEncryptionKey === undefined)
+    log.warn(
+      { reason: 'KEY_ENCRYPTION_KEY is not set' },
+      'private signing keys are stored without encryption',
+    );
 }

@@ -1,6 +1,7 @@
 // Resolvers of signing in by magic link, and of the keys that verify the ID tokens it gives.
 import { fail } from '@partner-loyalty/runtime';
 import type { Redeemer } from '../rules/redeem.ts';
+import { PAGE_SIZE } from '../sessions/endedsessions.ts';
 import { openIssuer } from '../signingkeys/idtoken.ts';
 import { publicKeys } from '../signingkeys/signingkey.ts';
 import type { MembersStore } from '../store/store.ts';
@@ -11,14 +12,14 @@ import { partnerOf, requireService } from './scope.ts';
 
 /** `issuer` is the issuer and the audience of ID tokens. */
 export function createMagicLink(
-  store: Pick<MembersStore, 'tokens' | 'signingKeys'>,
+  store: Pick<MembersStore, 'tokens' | 'signingKeys' | 'endedSessions'>,
   issuer: string,
   enqueueMail: EnqueueMail,
 ) {
   const openSession = async (token: string, redeemer: Redeemer) => {
     const hash = hashTokenArgument('sign-in', token);
     // Before redeeming, so that the token is not used up if there is no key to sign with.
-    const issue = await openIssuer(store.signingKeys);
+    const issue = await openIssuer(store);
     const member =
       (await store.tokens.redeemSignIn(hash, redeemer, Date.now())) ?? fail('INVALID_TOKEN');
     const { memberId, email } = member;
@@ -32,6 +33,10 @@ export function createMagicLink(
       async signingKeys(_, _args, { scope }) {
         requireService(scope);
         return JSON.stringify(await publicKeys(store.signingKeys, Date.now()));
+      },
+      endedSessions(_, { since }, { scope }) {
+        requireService(scope);
+        return store.endedSessions.list(since, PAGE_SIZE);
       },
     },
     Mutation: {

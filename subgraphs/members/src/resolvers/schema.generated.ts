@@ -34,6 +34,11 @@ export type Query = {
   memberProfile: Maybe<MemberProfile>;
   /** The public keys of the built-in identity provider, as a JWK Set in JSON. */
   signingKeys: Scalars['String']['output'];
+  /**
+   * Members whose sessions ended at `since` or later, the earliest first, at most 1,000: their ID tokens
+   * issued until then are not valid. Times are in milliseconds since 1970.
+   */
+  endedSessions: Array<EndedSessions>;
 };
 
 
@@ -49,6 +54,11 @@ export type QueryMemberByExternalIdArgs = {
 
 export type QueryMemberProfileArgs = {
   id: Scalars['ID']['input'];
+};
+
+
+export type QueryEndedSessionsArgs = {
+  since: Scalars['Float']['input'];
 };
 
 export type Mutation = {
@@ -188,6 +198,11 @@ export type RequestEmailChangePayload = {
   accepted: Scalars['Boolean']['output'];
 };
 
+export type EndedSessions = {
+  memberId: Scalars['ID']['output'];
+  endedAt: Scalars['Float']['output'];
+};
+
 export type ConfirmedChange = {
   memberId: Scalars['ID']['output'];
   email: Scalars['String']['output'];
@@ -286,6 +301,7 @@ export type ResolversTypes = {
   Query: ResolverTypeWrapper<undefined>;
   String: ResolverTypeWrapper<Scalars['String']['output']>;
   ID: ResolverTypeWrapper<Scalars['ID']['output']>;
+  Float: ResolverTypeWrapper<Scalars['Float']['output']>;
   Mutation: ResolverTypeWrapper<undefined>;
   PartnerMemberRead: ResolverTypeWrapper<Identity>;
   EnrollMemberInput: EnrollMemberInput;
@@ -296,6 +312,7 @@ export type ResolversTypes = {
   RequestMagicLinkPayload: ResolverTypeWrapper<RequestMagicLinkPayload>;
   MagicLinkSession: ResolverTypeWrapper<MagicLinkSession>;
   RequestEmailChangePayload: ResolverTypeWrapper<RequestEmailChangePayload>;
+  EndedSessions: ResolverTypeWrapper<EndedSessions>;
   ConfirmedChange: ResolverTypeWrapper<ConfirmedChange>;
 };
 
@@ -304,6 +321,7 @@ export type ResolversParentTypes = {
   Query: undefined;
   String: Scalars['String']['output'];
   ID: Scalars['ID']['output'];
+  Float: Scalars['Float']['output'];
   Mutation: undefined;
   PartnerMemberRead: Identity;
   EnrollMemberInput: EnrollMemberInput;
@@ -314,6 +332,7 @@ export type ResolversParentTypes = {
   RequestMagicLinkPayload: RequestMagicLinkPayload;
   MagicLinkSession: MagicLinkSession;
   RequestEmailChangePayload: RequestEmailChangePayload;
+  EndedSessions: EndedSessions;
   ConfirmedChange: ConfirmedChange;
 };
 
@@ -322,6 +341,7 @@ export type QueryResolvers<ContextType = SubgraphContext, ParentType extends Res
   memberByExternalId?: Resolver<Maybe<ResolversTypes['PartnerMemberRead']>, ParentType, ContextType, RequireFields<QueryMemberByExternalIdArgs, 'externalId'>>;
   memberProfile?: Resolver<Maybe<ResolversTypes['MemberProfile']>, ParentType, ContextType, RequireFields<QueryMemberProfileArgs, 'id'>>;
   signingKeys?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  endedSessions?: Resolver<Array<ResolversTypes['EndedSessions']>, ParentType, ContextType, RequireFields<QueryEndedSessionsArgs, 'since'>>;
 };
 
 export type MutationResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Mutation'] = ResolversParentTypes['Mutation']> = {
@@ -375,6 +395,11 @@ export type RequestEmailChangePayloadResolvers<ContextType = SubgraphContext, Pa
   accepted?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
 };
 
+export type EndedSessionsResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['EndedSessions'] = ResolversParentTypes['EndedSessions']> = {
+  memberId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  endedAt?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
+};
+
 export type ConfirmedChangeResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ConfirmedChange'] = ResolversParentTypes['ConfirmedChange']> = {
   memberId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   email?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
@@ -390,6 +415,7 @@ export type Resolvers<ContextType = SubgraphContext> = {
   RequestMagicLinkPayload?: RequestMagicLinkPayloadResolvers<ContextType>;
   MagicLinkSession?: MagicLinkSessionResolvers<ContextType>;
   RequestEmailChangePayload?: RequestEmailChangePayloadResolvers<ContextType>;
+  EndedSessions?: EndedSessionsResolvers<ContextType>;
   ConfirmedChange?: ConfirmedChangeResolvers<ContextType>;
 };
 

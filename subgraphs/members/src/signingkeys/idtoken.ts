@@ -1,6 +1,13 @@
 // Issues the ID tokens of the built-in identity provider (OpenID Connect Core, section 2).
 import { importJWK, SignJWT } from 'jose';
+import { type EndedSessionsStore, issuedAtAfter } from '../sessions/endedsessions.ts';
 import { ID_TOKEN_LIFETIME_MS, type SigningKeyStore } from './signingkey.ts';
+
+/** The part of the members store that issuing needs. */
+export type IdTokenStore = {
+  signingKeys: Pick<SigningKeyStore, 'keys' | 'unseal'>;
+  endedSessions: Pick<EndedSessionsStore, 'find'>;
+};
 
 /**
  * `azp` is the partner that the token is handed to; the token then shows that partner's standing
@@ -18,12 +25,12 @@ export type IssueIdToken = (claims: IdTokenClaims, issuer: string, now: Date) =>
 
 /** Issues one token. Rejects if there is no key yet (ensureSigningKey). */
 export async function issueIdToken(
-  keys: SigningKeyStore,
+  store: IdTokenStore,
   claims: IdTokenClaims,
   issuer: string,
   now: Date,
 ): Promise<IdToken> {
-  const issue = await openIssuer(keys);
+  const issue = await openIssuer(store);
   return issue(claims, issuer, now);
 }
 
@@ -31,13 +38,16 @@ export async function issueIdToken(
  * Reads the current key first, for callers that must not fail once they have begun. Rejects if
  * there is no key yet.
  */
-export async function openIssuer(keys: SigningKeyStore): Promise<IssueIdToken> {
-  const current = (await keys.keys()).find((key) => key.state === 'current');
+export async function openIssuer({
+  signingKeys,
+  endedSessions,
+}: IdTokenStore): Promise<IssueIdToken> {
+  const current = (await signingKeys.keys()).find((key) => key.state === 'current');
   if (current?.state !== 'current') throw new Error('there is no signing key');
   const { kid, privateKey } = current;
-  const key = await importJWK(privateKey, 'ES256');
+  const key = await importJWK(await signingKeys.unseal(privateKey), 'ES256');
   return async ({ memberId, email, azp }, issuer, now) => {
-    const issuedAt = Math.floor(now.getTime() / 1_000);
+    const issuedAt = issuedAtAfter(await endedSessions.find(memberId), now.getTime());
     const expiresAt = issuedAt + ID_TOKEN_LIFETIME_MS / 1_000;
     const idToken = await new SignJWT({ email, ...(azp !== undefined && { azp }) })
       .setProtectedHeader({ alg: 'ES256', kid, typ: 'JWT' })

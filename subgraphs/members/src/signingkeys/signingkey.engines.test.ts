@@ -30,7 +30,7 @@ describe.each(ENGINES)('the signing keys on %s', (engine) => {
       audience: ISSUER,
     });
   };
-  const issue = (at = NOW) => issueIdToken(store.signingKeys, ADA, ISSUER, at);
+  const issue = (at = NOW) => issueIdToken(store, ADA, ISSUER, at);
 
   test('a token has subject, issuer, audience and one hour to live, and the public keys verify it', async () => {
     await ensureSigningKey(store.signingKeys);
@@ -55,7 +55,7 @@ describe.each(ENGINES)('the signing keys on %s', (engine) => {
 
   test('a token that a partner exchanged names the partner', async () => {
     await ensureSigningKey(store.signingKeys);
-    const { idToken } = await issueIdToken(store.signingKeys, { ...ADA, azp: 'inn' }, ISSUER, NOW);
+    const { idToken } = await issueIdToken(store, { ...ADA, azp: 'inn' }, ISSUER, NOW);
     expect((await verify(idToken, NOW)).payload.azp).toBe('inn');
   });
 

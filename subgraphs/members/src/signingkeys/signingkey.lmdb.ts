@@ -1,11 +1,13 @@
 // The signing keys in the members store's LMDB: one value, replaced in one transaction.
 import type { RootDatabase } from 'lmdb';
+import type { KeyVault } from './keyvault.ts';
 import { type SigningKey, type SigningKeyStore, versionOf } from './signingkey.ts';
 
-export function createLmdbSigningKeys(root: RootDatabase): SigningKeyStore {
+export function createLmdbSigningKeys(root: RootDatabase, vault: KeyVault): SigningKeyStore {
   const stored = root.openDB<SigningKey[], string>({ name: 'signing-keys', encoding: 'json' });
   const keys = () => stored.get('keys') ?? [];
   return {
+    ...vault,
     keys,
     async replace(before, next) {
       const replaced = await root.transaction(() => {

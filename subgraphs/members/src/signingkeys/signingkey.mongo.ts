@@ -1,14 +1,16 @@
 // The signing keys on MongoDB: one document, replaced only if its keys are those that were read.
 import { isDuplicate } from '@partner-loyalty/runtime';
 import type { Db } from 'mongodb';
+import type { KeyVault } from './keyvault.ts';
 import { type SigningKey, type SigningKeyStore, versionOf } from './signingkey.ts';
 
 /** `version` is versionOf(keys). */
 type KeysDocument = { _id: string; version: string; keys: SigningKey[] };
 
-export function createMongoSigningKeys(db: Db): SigningKeyStore {
+export function createMongoSigningKeys(db: Db, vault: KeyVault): SigningKeyStore {
   const stored = db.collection<KeysDocument>('signingkeys');
   return {
+    ...vault,
     keys: async () => (await stored.findOne({ _id: 'keys' }))?.keys ?? [],
     async replace(before, next) {
       try {

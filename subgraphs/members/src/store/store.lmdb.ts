@@ -13,6 +13,8 @@ import {
   type MemberRecord,
   type MemberRecords,
 } from '../rules/record.ts';
+import { createLmdbEndedSessions } from '../sessions/endedsessions.lmdb.ts';
+import type { KeyVault } from '../signingkeys/keyvault.ts';
 import { createLmdbSigningKeys } from '../signingkeys/signingkey.lmdb.ts';
 import { decodeIdentity, encodeIdentity, type StoredIdentity } from './identity.lmdb.ts';
 import type { MembersStore } from './store.ts';
@@ -25,11 +27,12 @@ import { createTokenStore } from './tokenstore.ts';
 export async function openLmdbMembersStore(
   dataDir: string,
   environment: Environment,
+  vault: KeyVault,
 ): Promise<MembersStore> {
-  return createLmdbMembersStore(await openLmdb(dataDir, 'members', environment));
+  return createLmdbMembersStore(await openLmdb(dataDir, 'members', environment), vault);
 }
 
-function createLmdbMembersStore(root: RootDatabase): MembersStore {
+function createLmdbMembersStore(root: RootDatabase, vault: KeyVault): MembersStore {
   const members = root.openDB<MemberRecord, string>({ name: 'members', encoding: 'json' });
   const identities = root.openDB<StoredIdentity, string>({ name: 'keys', encoding: 'json' });
   const records = createRecords(members, identities);
@@ -63,7 +66,8 @@ function createLmdbMembersStore(root: RootDatabase): MembersStore {
     }),
     outbox: createLmdbOutbox(root),
     partners: createLmdbMailPartners(root),
-    signingKeys: createLmdbSigningKeys(root),
+    signingKeys: createLmdbSigningKeys(root, vault),
+    endedSessions: createLmdbEndedSessions(root),
     isEmpty: async () => members.getKeysCount({ limit: 1 }) === 0,
     async ready() {
       root.get('environment');

@@ -1,11 +1,12 @@
 // The members store on MongoDB: a document for each member, and no transactions.
 import { batchLoad, type Environment, type Mongo, openMongo } from '@partner-loyalty/runtime';
 import { openMongoOutbox } from '../outbox/outbox.mongo.ts';
-import type { Outbox } from '../outbox/outbox.ts';
 import { createMongoMailPartners } from '../partners/partner.mongo.ts';
 import { endEnrollment, enroll } from '../rules/enrollment.ts';
 import type { EnrollInput, ImportResult, MemberImport } from '../rules/member.ts';
 import { addressKey, enrolledKey, externalKey } from '../rules/record.ts';
+import { openMongoEndedSessions } from '../sessions/endedsessions.mongo.ts';
+import type { KeyVault } from '../signingkeys/keyvault.ts';
 import { createMongoSigningKeys } from '../signingkeys/signingkey.mongo.ts';
 import { applyRule, claimedKeys, idsOf, importTogether } from './apply.mongo.ts';
 import { type MembersCollection, openMembers } from './collection.mongo.ts';
@@ -23,14 +24,16 @@ const IMPORTED_TOGETHER = 500;
 export async function openMongoMembersStore(
   url: string,
   environment: Environment,
+  vault: KeyVault,
 ): Promise<MembersStore> {
   const mongo = await openMongo(url, 'members', environment);
   try {
-    return createMongoMembersStore(
-      await openMembers(mongo.db),
-      await openMongoOutbox(mongo.db),
-      mongo,
-    );
+    return createMongoMembersStore(mongo, {
+      members: await openMembers(mongo.db),
+      outbox: await openMongoOutbox(mongo.db),
+      endedSessions: await openMongoEndedSessions(mongo.db),
+      signingKeys: createMongoSigningKeys(mongo.db, vault),
+    });
   } catch (error) {
     await mongo.close();
     throw error;
@@ -39,10 +42,13 @@ export async function openMongoMembersStore(
 
 /** Replaces a document only if it is still the one that was read, so it needs no transactions. */
 function createMongoMembersStore(
-  members: MembersCollection,
-  outbox: Outbox,
   mongo: Mongo,
+  parts: { members: MembersCollection } & Pick<
+    MembersStore,
+    'outbox' | 'endedSessions' | 'signingKeys'
+  >,
 ): MembersStore {
+  const { members, ...others } = parts;
   const identity = batchLoad((keys) => identitiesByKey(members, keys));
   // Of two concurrent writes of one key, one would only have to start over; DocumentDB even lets
   // both wait until it cancels one.
@@ -59,9 +65,8 @@ function createMongoMembersStore(
       apply([memberId], [], (records) => endEnrollment(records, partnerId, memberId)),
     importMembers: (imports) => importInParts(members, lock, imports),
     tokens: createTokenStore({ find: (key) => recordByKey(members, key), apply }),
-    outbox,
+    ...others,
     partners: createMongoMailPartners(mongo.db),
-    signingKeys: createMongoSigningKeys(mongo.db),
     isEmpty: async () => (await members.findOne({}, { projection: { _id: 1 } })) === null,
     ready: mongo.ready,
     close: mongo.close,

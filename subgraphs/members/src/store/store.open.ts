@@ -1,5 +1,6 @@
 // Opens the members store on the engine that the settings choose.
 import type { Settings } from '@partner-loyalty/runtime';
+import { createKeyVault } from '../signingkeys/keyvault.ts';
 import { openLmdbMembersStore } from './store.lmdb.ts';
 import { openMongoMembersStore } from './store.mongo.ts';
 import type { MembersStore } from './store.ts';
@@ -12,8 +13,13 @@ export function openMembersStore({
   mongodbUrl,
   dataDir,
   environment,
-}: Pick<Settings, 'mongodbUrl' | 'dataDir' | 'environment'>): Promise<MembersStore> {
+  keyEncryptionKey,
+}: Pick<
+  Settings,
+  'mongodbUrl' | 'dataDir' | 'environment' | 'keyEncryptionKey'
+>): Promise<MembersStore> {
+  const vault = createKeyVault(keyEncryptionKey);
   return mongodbUrl === undefined
-    ? openLmdbMembersStore(dataDir, environment)
-    : openMongoMembersStore(mongodbUrl, environment);
+    ? openLmdbMembersStore(dataDir, environment, vault)
+    : openMongoMembersStore(mongodbUrl, environment, vault);
 }

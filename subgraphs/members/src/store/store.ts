@@ -10,6 +10,7 @@ import type {
   Member,
   MemberImport,
 } from '../rules/member.ts';
+import type { EndedSessionsStore } from '../sessions/endedsessions.ts';
 import type { SigningKeyStore } from '../signingkeys/signingkey.ts';
 import type { TokenStore } from './tokenstore.ts';
 
@@ -45,6 +46,8 @@ export type MembersStore = {
   partners: MailPartners;
   /** The keys of the built-in identity provider. */
   signingKeys: SigningKeyStore;
+  /** Whose ID tokens are no longer valid. */
+  endedSessions: EndedSessionsStore;
   /** Whether the store has no members. */
   isEmpty(): Promise<boolean>;
   /** Resolves if the engine answers; rejects otherwise. */

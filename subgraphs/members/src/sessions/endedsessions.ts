@@ -1,0 +1,30 @@
+// Which members' sessions were ended, so that ID tokens issued before are refused.
+import type { MaybePromise } from '@partner-loyalty/runtime';
+
+/** All of a member's ID tokens issued until `endedAt`, in milliseconds since 1970, are invalid. */
+export type EndedSessions = { memberId: string; endedAt: number };
+
+/** Implemented by endedsessions.lmdb.ts and endedsessions.mongo.ts. */
+export type EndedSessionsStore = {
+  /** Ends a member's sessions; forgets those that ended over KEPT_MS ago. Resolves once stored. */
+  end(ended: EndedSessions): Promise<void>;
+  /** When the member's sessions were ended last; undefined if that was never or too long ago. */
+  find(memberId: string): MaybePromise<number | undefined>;
+  /** Those that ended at `since` or later, the earliest first, at most `limit`. */
+  list(since: number, limit: number): MaybePromise<EndedSessions[]>;
+};
+
+/** How long they are kept: longer than any ID token lives (docs/contract.md, Member tokens). */
+export const KEPT_MS = 25 * 3_600_000;
+
+/** How many one answer to the gateway has; it asks again for the rest. */
+export const PAGE_SIZE = 1_000;
+
+/**
+ * The `iat` of a member's new ID token, in seconds: a token of the second in which the sessions were
+ * ended counts as ended, so that a new one is dated to the next.
+ */
+export function issuedAtAfter(endedAt: number | undefined, now: number): number {
+  const seconds = Math.floor(now / 1_000);
+  return endedAt === undefined ? seconds : Math.max(seconds, Math.floor(endedAt / 1_000) + 1);
+}
