@@ -41,6 +41,7 @@ export {
   openMongo,
   WRITE_CONFLICT,
 } from './store/mongo.ts';
+export { makePrivateFolder } from './store/private.ts';
 export { createHttpTransport } from './subgraph/client.ts';
 export { createExecutor, type Execute } from './subgraph/executor.ts';
 export { createInProcessTransport } from './subgraph/inprocess.ts';

@@ -1,7 +1,8 @@
 // Sends mail: through a mail server, or, without one, as .eml files in a folder.
+import { existsSync } from 'node:fs';
 import { mkdir, open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Settings } from '@partner-loyalty/runtime';
+import { makePrivateFolder, type Settings } from '@partner-loyalty/runtime';
 import { createTransport } from 'nodemailer';
 import type { Email } from './template.ts';
 
@@ -31,9 +32,7 @@ export function openMailer({
   mailFrom,
   dataDir,
 }: Pick<Settings, 'smtpUrl' | 'mailFrom' | 'dataDir'>): Mailer {
-  return smtpUrl === undefined
-    ? openFolder(join(dataDir, 'outbox'), mailFrom)
-    : openServer(smtpUrl, mailFrom);
+  return smtpUrl === undefined ? openFolder(dataDir, mailFrom) : openServer(smtpUrl, mailFrom);
 }
 
 /** The domain of a sender, with or without a display name. */
@@ -63,7 +62,10 @@ function openServer(url: string, from: string): Mailer {
   };
 }
 
-function openFolder(folder: string, from: string): Mailer {
+function openFolder(dataDir: string, from: string): Mailer {
+  const folder = join(dataDir, 'outbox');
+  // The first mail creates it. Older versions may have created it for everyone to read.
+  if (existsSync(folder)) makePrivateFolder(dataDir, 'outbox');
   const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
   return {
     async send(email, messageId) {

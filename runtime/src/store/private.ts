@@ -1,0 +1,36 @@
+// Keeps the embedded store's files from other users of the machine.
+import { chmodSync, lstatSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+export const PRIVATE_FILE = 0o600;
+const PRIVATE_FOLDER = 0o700;
+/** What a data folder of this project contains. */
+const OWN_NAMES = new Set(['keys', 'members', 'standings', 'outbox']);
+
+/**
+ * Creates `dataDir/name` for its owner alone, whatever the umask, and takes other users' access from
+ * it and the files in it. The data folder too, unless it contains something else: it may then be a
+ * folder like /tmp, whose mode is not ours to change. What belongs to another user stays as it is.
+ */
+export function makePrivateFolder(dataDir: string, name: string): string {
+  const path = join(dataDir, name);
+  mkdirSync(path, { recursive: true, mode: PRIVATE_FOLDER });
+  if (readdirSync(dataDir).every((entry) => OWN_NAMES.has(entry)))
+    restrict(dataDir, PRIVATE_FOLDER);
+  restrict(path, PRIVATE_FOLDER);
+  restrictFiles(path);
+  return path;
+}
+
+/** Takes other users' access from the files in a folder. */
+export function restrictFiles(folder: string): void {
+  for (const entry of readdirSync(folder)) restrict(join(folder, entry), PRIVATE_FILE);
+}
+
+/** Leaves links alone: what they lead to may be anything. */
+function restrict(path: string, mode: number): void {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  const kind = mode === PRIVATE_FOLDER ? stats?.isDirectory() : stats?.isFile();
+  if (!stats || !kind || stats.uid !== process.geteuid?.() || (stats.mode & 0o777) === mode) return;
+  chmodSync(path, mode);
+}
