@@ -79,8 +79,12 @@ export function createJwks({
 
   /** Fetches the keys for one that is unknown; false if the last fetch was too recent. */
   async function fetchUnknown(): Promise<boolean> {
-    if (times.waitsForUnknown) await setTimeout(keySet.cooldownLeft(times.cooldown));
-    const refreshed = keySet.refresh(times.cooldown);
+    let refreshed = keySet.refresh(times.cooldown);
+    while (refreshed === undefined && times.waitsForUnknown) {
+      // A timer may fire a little early.
+      await setTimeout(keySet.cooldownLeft(times.cooldown) + 1);
+      refreshed = keySet.refresh(times.cooldown);
+    }
     await refreshed?.catch(() => {});
     return refreshed !== undefined;
   }

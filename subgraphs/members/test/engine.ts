@@ -14,7 +14,7 @@ export const ENGINES = ['lmdb', 'mongodb'] as const;
 export type Place = {
   settings: { mongodbUrl?: string; dataDir: string };
   /** Opens the store; opened again, it shares its data. */
-  open(environment?: 'sandbox' | 'production'): Promise<MembersStore>;
+  open(environment?: 'sandbox' | 'production', keyEncryptionKey?: string): Promise<MembersStore>;
   /** Closes all opened stores. */
   closeAll(): Promise<void>;
   /** Closes all opened stores and removes their data. */
@@ -32,8 +32,8 @@ export function newPlace(engine: (typeof ENGINES)[number]): Place {
   };
   return {
     settings,
-    async open(environment = 'sandbox') {
-      const store = await openMembersStore({ ...settings, environment });
+    async open(environment = 'sandbox', keyEncryptionKey) {
+      const store = await openMembersStore({ ...settings, environment, keyEncryptionKey });
       opened.push(store);
       return store;
     },

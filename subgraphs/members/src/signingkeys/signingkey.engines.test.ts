@@ -1,9 +1,10 @@
 // The keys of the built-in identity provider and the ID tokens that they sign, on each engine.
-import { createLocalJWKSet, decodeProtectedHeader, errors, jwtVerify } from 'jose';
+import { randomBytes } from 'node:crypto';
+import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, errors, jwtVerify } from 'jose';
 import { ENGINES, newPlace, type Place } from '../../test/engine.ts';
 import type { MembersStore } from '../store/store.ts';
 import { issueIdToken } from './idtoken.ts';
-import { ensureSigningKey, publicKeys, rotateSigningKey } from './signingkey.ts';
+import { ensureSigningKey, publicKeys, revokeSigningKey, rotateSigningKey } from './signingkey.ts';
 
 const NOW = new Date('2026-03-04T05:06:07.089Z');
 const HOUR = 3_600_000;
@@ -136,5 +137,98 @@ describe.each(ENGINES)('the signing keys on %s', (engine) => {
     store = await place.open();
     await ensureSigningKey(store.signingKeys);
     await verify(idToken, NOW);
+  });
+
+  describe('a revoked key', () => {
+    const states = async () => (await store.signingKeys.keys()).map(({ state }) => state);
+    const kidOf = async (wanted: string) =>
+      (await store.signingKeys.keys()).find(({ state }) => state === wanted)?.kid ?? '';
+
+    test.each([
+      ['current', ['current', 'next']],
+      ['next', ['retired', 'current', 'next']],
+      ['retired', ['current', 'next']],
+    ])('that is %s is published no more, and another one signs', async (state, left) => {
+      await ensureSigningKey(store.signingKeys);
+      if (state !== 'current') await rotateSigningKey(store.signingKeys, NOW.getTime());
+      const revoked = await kidOf(state);
+      const inUse = await revokeSigningKey(store.signingKeys, revoked, NOW.getTime());
+      const { keys } = await publicKeys(store.signingKeys, NOW.getTime());
+      expect(keys.map(({ kid }) => kid)).not.toContain(revoked);
+      expect([await states(), await kidOf('current')]).toEqual([left, inUse]);
+      const { idToken } = await issue();
+      expect(decodeProtectedHeader(idToken).kid).toBe(inUse);
+      await verify(idToken, NOW);
+    });
+
+    test('that is unknown changes nothing', async () => {
+      await ensureSigningKey(store.signingKeys);
+      const before = await store.signingKeys.keys();
+      expect(await revokeSigningKey(store.signingKeys, 'other', NOW.getTime())).toBeUndefined();
+      expect(await store.signingKeys.keys()).toEqual(before);
+    });
+  });
+
+  describe('with KEY_ENCRYPTION_KEY', () => {
+    const KEY = randomBytes(32).toString('base64');
+    const privateParts = async () =>
+      (await store.signingKeys.keys()).flatMap((key) =>
+        key.state === 'retired' ? [] : [Object.keys(key.privateKey)],
+      );
+
+    test('keys that were stored in plain text are encrypted at the next start, and sign as before', async () => {
+      await ensureSigningKey(store.signingKeys);
+      const { idToken } = await issue();
+      expect(await privateParts()).toEqual([
+        expect.arrayContaining(['d']),
+        expect.arrayContaining(['d']),
+      ]);
+      store = await place.open('sandbox', KEY);
+      await ensureSigningKey(store.signingKeys);
+      expect(await privateParts()).toEqual([['jwe'], ['jwe']]);
+      expect(decodeProtectedHeader((await issue()).idToken)).toEqual(
+        decodeProtectedHeader(idToken),
+      );
+      await rotateSigningKey(store.signingKeys, NOW.getTime());
+      expect(await privateParts()).toEqual([['jwe'], ['jwe']]);
+      await verify((await issue()).idToken, NOW);
+    });
+
+    test('without it, or with another one, the start names the setting', async () => {
+      store = await place.open('sandbox', KEY);
+      await ensureSigningKey(store.signingKeys);
+      for (const key of [undefined, randomBytes(32).toString('base64')]) {
+        const { signingKeys } = await place.open('sandbox', key);
+        await expect(ensureSigningKey(signingKeys)).rejects.toThrow('KEY_ENCRYPTION_KEY');
+      }
+    });
+  });
+
+  describe('ended sessions', () => {
+    test('are listed from the earliest on, once a member, for as long as a token lives', async () => {
+      const { endedSessions } = store;
+      const end = (memberId: string, ms: number) =>
+        endedSessions.end({ memberId, endedAt: NOW.getTime() + ms });
+      await end('ada', 0);
+      await end('ben', 2_000);
+      await end('ada', 5_000);
+      await end('ada', 1_000);
+      expect(await endedSessions.list(NOW.getTime() + 2_000, 10)).toEqual([
+        { memberId: 'ben', endedAt: NOW.getTime() + 2_000 },
+        { memberId: 'ada', endedAt: NOW.getTime() + 5_000 },
+      ]);
+      expect(await endedSessions.list(0, 1)).toHaveLength(1);
+      await end('cleo', 26 * HOUR);
+      expect(await endedSessions.list(0, 10)).toEqual([
+        { memberId: 'cleo', endedAt: NOW.getTime() + 26 * HOUR },
+      ]);
+      expect(await endedSessions.find('ada')).toBeUndefined();
+    });
+
+    test('a token that is issued in the same second is dated to the next', async () => {
+      await ensureSigningKey(store.signingKeys);
+      await store.endedSessions.end({ memberId: 'ada', endedAt: NOW.getTime() });
+      expect(decodeJwt((await issue()).idToken).iat).toBe(Math.floor(NOW.getTime() / 1_000) + 1);
+    });
   });
 });
