@@ -96,7 +96,7 @@ export const ERRORS = {
   EMAIL_IN_USE: {
     status: 200,
     message: 'the address belongs to another member',
-    when: "The new address is another member's current address. Reported only after the caller has proved to own the new address.",
+    when: "The new address is another member's current address, which is reported only after the caller has proved to own it; or the address to change to or to enroll is locked.",
   },
   SERVICE_UNAVAILABLE: {
     status: 503,

@@ -1,10 +1,11 @@
-// `loyalty members`: imports members.
-import type { ImportResult } from '@partner-loyalty/members';
+// `loyalty members`: imports members, and locks addresses that are in dispute.
+import { type Address, endingSessions, type ImportResult } from '@partner-loyalty/members';
 import { Command } from 'commander';
 import type { ImportOutcome } from '../import/importer.ts';
-import { createMemberLineParser } from '../import/member.ts';
+import { createMemberLineParser, emailAddress } from '../import/member.ts';
 import { openSource, runImport } from '../import/run.ts';
-import type { Shell } from '../shell/shell.ts';
+import { typed } from '../shell/argument.ts';
+import { CommandError, type Shell } from '../shell/shell.ts';
 import { claimForOperator, withStore } from '../shell/stores.ts';
 
 const OUTCOMES: Record<ImportResult, ImportOutcome> = {
@@ -12,6 +13,7 @@ const OUTCOMES: Record<ImportResult, ImportOutcome> = {
   changed: 'changed',
   unchanged: 'unchanged',
   'email-in-use': { refused: 'an address belongs to another member' },
+  'address-locked': { refused: 'an address is locked: loyalty members unlock EMAIL' },
   'external-id-conflict': {
     refused: 'an external ID belongs to another member of the partner',
   },
@@ -24,6 +26,17 @@ export function membersCommand(shell: Shell): Command {
     .description('import members; repeating an import changes nothing')
     .argument('<file>', 'NDJSON with one member per line; - for stdin')
     .action((file: string) => importMembers(shell, file));
+  group
+    .command('lock')
+    .description('lock an address: it gets no links, and is neither changed nor taken over')
+    .argument('<email>', 'the address, current or earlier', typed('the address', emailAddress))
+    .action((email: Address) => lock(shell, email));
+  group
+    .command('unlock')
+    .description('unlock an address')
+    .argument('<email>', 'the address', typed('the address', emailAddress))
+    .option('--to <memberid>', 'the member whose current address it becomes')
+    .action((email: Address, { to }: { to?: string }) => unlock(shell, email, to));
   return group;
 }
 
@@ -42,4 +55,35 @@ async function importMembers(shell: Shell, file: string): Promise<void> {
       }),
     );
   });
+}
+
+async function lock(shell: Shell, { typed, canonical }: Address): Promise<void> {
+  const settings = shell.settings();
+  await withStore('keys', settings, claimForOperator);
+  const memberId = await withStore('members', settings, async ({ locks, endedSessions }) => {
+    const holder = await locks.holder(canonical);
+    return holder && endingSessions(endedSessions, holder, () => locks.lock(canonical, Date.now()));
+  });
+  if (memberId === undefined) throw new CommandError(`${typed} leads to no member`);
+  shell.print({ email: typed, memberId, state: 'locked' });
+}
+
+async function unlock(shell: Shell, address: Address, to: string | undefined): Promise<void> {
+  const settings = shell.settings();
+  await withStore('keys', settings, claimForOperator);
+  const result = await withStore('members', settings, ({ locks }) => locks.unlock(address, to));
+  const { typed } = address;
+  switch (result.outcome) {
+    case 'unlocked':
+      return shell.print({ email: typed, memberId: result.memberId, state: 'unlocked' });
+    case 'not-locked':
+      throw new CommandError(`${typed} is not locked`);
+    case 'no-member':
+      throw new CommandError(`there is no member ${JSON.stringify(to)}`);
+    case 'current-elsewhere':
+      throw new CommandError(
+        `${typed} is the only current address of member ${JSON.stringify(result.memberId)}; ` +
+          'unlock another one --to that member first',
+      );
+  }
 }

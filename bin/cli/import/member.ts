@@ -17,7 +17,8 @@ export function createMemberLineParser(
 type Address = MemberImport['address'];
 type MemberLine = z.output<ReturnType<typeof memberLine>>;
 
-const address = text(LENGTHS.email).transform((typed, context): Address => {
+/** An email address as an operator writes it. */
+export const emailAddress = text(LENGTHS.email).transform((typed, context): Address => {
   const canonical = canonicalEmail(typed);
   if (canonical !== undefined) return { typed, canonical };
   context.addIssue('must be an email address');
@@ -37,8 +38,8 @@ function memberLine(partners: ReadonlySet<string>) {
     .transform(omitUndefined);
   return z.strictObject({
     memberId: optional(text(LENGTHS.id)),
-    email: address,
-    previousEmails: optional(z.array(address)),
+    email: emailAddress,
+    previousEmails: optional(z.array(emailAddress)),
     firstName: optional(text(LENGTHS.name)),
     lastName: optional(text(LENGTHS.name)),
     enrollments: optional(z.array(enrollment).superRefine(refuseRepeatedPartners)),

@@ -1,6 +1,6 @@
 // The links that members receive by mail: what each kind is for, and how its token looks.
 
-export type LinkKind = 'signIn' | 'confirmChange' | 'undoChange';
+export type LinkKind = 'signIn' | 'confirmChange' | 'undoChange' | 'contestUndo';
 
 /** The text of the page that a link opens. */
 export type Link = { title: string; text: string; button: string };
@@ -21,12 +21,20 @@ export const LINKS: Record<LinkKind, Link> = {
     text: 'Press the button to get your former email address back.',
     button: 'Undo the change',
   },
+  contestUndo: {
+    title: 'Contest the loss of your email address',
+    text:
+      'Press the button if somebody else has taken this email address off your membership. ' +
+      'Until we have looked into it, nobody can sign in by email or change the address.',
+    button: 'Contest this',
+  },
 };
 
 const KINDS = new Map<string, LinkKind>([
   ['ml_', 'signIn'],
   ['ec_', 'confirmChange'],
   ['eu_', 'undoChange'],
+  ['co_', 'contestUndo'],
 ]);
 
 /** The kind of link that a token belongs to, by its prefix. */

@@ -17,6 +17,8 @@ export type MembersClient = {
   signIn(token: string, requestId: string): Promise<Outcome<Session>>;
   confirmChange(token: string, requestId: string): Promise<Outcome<ConfirmedChange>>;
   undoChange(token: string, requestId: string): Promise<Outcome<ConfirmedChange>>;
+  /** Returns the member's ID. */
+  contestUndo(token: string, requestId: string): Promise<Outcome<string>>;
 };
 
 // These fields are on no surface: they need the service scope, which no caller has.
@@ -29,6 +31,7 @@ const CONFIRM_CHANGE =
   'mutation ($token: String!) { result: confirmChange(token: $token) { memberId email } }';
 const UNDO_CHANGE =
   'mutation ($token: String!) { result: undoChange(token: $token) { memberId email } }';
+const CONTEST_UNDO = 'mutation ($token: String!) { result: contestUndo(token: $token) }';
 
 export function createMembersClient(transport: Transport): MembersClient {
   async function redeem<T>(query: string, token: string, requestId: string): Promise<Outcome<T>> {
@@ -71,5 +74,6 @@ export function createMembersClient(transport: Transport): MembersClient {
     signIn: (token, requestId) => redeem(SIGN_IN, token, requestId),
     confirmChange: (token, requestId) => redeem(CONFIRM_CHANGE, token, requestId),
     undoChange: (token, requestId) => redeem(UNDO_CHANGE, token, requestId),
+    contestUndo: (token, requestId) => redeem(CONTEST_UNDO, token, requestId),
   };
 }

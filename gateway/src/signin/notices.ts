@@ -9,6 +9,11 @@ export const ADDRESS_IN_USE = textPage(
   'This address cannot be used',
   'It belongs to another member. Your address has not changed.',
 );
+export const ADDRESS_LOCKED = textPage(
+  'Your membership is protected',
+  'Until we have looked into it, nobody can sign in by email or change the address. ' +
+    'Please contact us.',
+);
 export const TOO_MANY_ATTEMPTS = textPage(
   'Too many attempts',
   'Please wait a minute and try again.',

@@ -1,15 +1,15 @@
-// Redeems a mailed link: signs the member in, or confirms or undoes a change of address.
+// Redeems a mailed link: signs the member in, or confirms, undoes or contests a change of address.
 import type { ErrorCode, HttpReply, HttpRequest } from '@partner-loyalty/runtime';
 import type { Limiter } from '../limits/limiter.ts';
 import { pageReply } from './layout.ts';
 import { linkKind } from './links.ts';
 import type { ConfirmedChange, MembersClient, Outcome } from './membersclient.ts';
-import { ADDRESS_IN_USE, INVALID_LINK, TOO_MANY_ATTEMPTS } from './notices.ts';
+import { ADDRESS_IN_USE, ADDRESS_LOCKED, INVALID_LINK, TOO_MANY_ATTEMPTS } from './notices.ts';
 import { textPage } from './pages.ts';
 import type { ProfilePage } from './profile.ts';
 
 export type RedeemParts = {
-  members: Pick<MembersClient, 'signIn' | 'confirmChange' | 'undoChange'>;
+  members: Pick<MembersClient, 'signIn' | 'confirmChange' | 'undoChange' | 'contestUndo'>;
   profile: ProfilePage;
   limiter: Pick<Limiter, 'consumeRefusal'>;
 };
@@ -55,6 +55,11 @@ export function createRedeemer({
       case 'undoChange': {
         const outcome = await members.undoChange(token, requestId);
         return showChange(request, 'Your former email address is back', outcome);
+      }
+      case 'contestUndo': {
+        const outcome = await members.contestUndo(token, requestId);
+        if ('refused' in outcome) return refuse(request, outcome.refused);
+        return pageReply(200, ADDRESS_LOCKED);
       }
       case undefined:
         return refuse(request, 'INVALID_TOKEN');

@@ -14,6 +14,7 @@ export type {
   Member,
   MemberImport,
 } from './rules/member.ts';
+export { endingSessions } from './sessions/endedsessions.ts';
 export { type IdToken, type IdTokenClaims, issueIdToken } from './signingkeys/idtoken.ts';
 export { ensureSigningKey, revokeSigningKey, rotateSigningKey } from './signingkeys/signingkey.ts';
 export { openMembersStore } from './store/store.open.ts';

@@ -38,6 +38,7 @@ export const CONFIRM =
   'mutation ($token: String!) { answer: confirmChange(token: $token) { memberId email } }';
 export const UNDO =
   'mutation ($token: String!) { answer: undoChange(token: $token) { memberId email } }';
+export const CONTEST = 'mutation ($token: String!) { answer: contestUndo(token: $token) }';
 const ACCEPTED = { accepted: true };
 
 export type SignInStage = {

@@ -4,15 +4,17 @@ import type { Job, MailTask, Outbox } from '../outbox/outbox.ts';
 import type { MailPartners } from '../partners/partner.ts';
 import { makeToken, TOKEN_USES } from '../rules/mailedtoken.ts';
 import type { Identity } from '../rules/member.ts';
+import type { LockStore } from '../store/lockstore.ts';
 import type { TokenStore } from '../store/tokenstore.ts';
 import { changeLimits, isAdmitted, magicLinkLimits } from './limits.ts';
 import { linkTo, signInPage } from './link.ts';
-import { changedEmail, changeEmail, type Email, magicLinkEmail } from './template.ts';
+import { changedEmail, changeEmail, type Email, magicLinkEmail, undoneEmail } from './template.ts';
 
 /** The part of the members store that mail needs. */
 export type MailStore = {
   memberByEmail(partnerId: string, canonical: string): MaybePromise<Identity | undefined>;
   tokens: Pick<TokenStore, 'addSignIn' | 'addChange' | 'addUndo'>;
+  locks: Pick<LockStore, 'addContest'>;
   outbox: Pick<Outbox, 'admit' | 'markAdmitted'>;
   partners: Pick<MailPartners, 'find'>;
 };
@@ -31,14 +33,15 @@ export type NotComposed = 'dropped' | 'early';
 
 type TaskOf<Kind extends MailTask['kind']> = Extract<MailTask, { kind: Kind }>;
 
-/** How long a notice waits for its change of address. */
+/** How long a notice waits for its change of address, or for the undoing of one. */
 const CHANGE_MS = 60_000;
 
 export function compose(job: Job, composer: Composer, now: number): Promise<Email | NotComposed> {
   const { task } = job;
   if (task.kind === 'magic-link') return composeMagicLink(job, task, composer, now);
   if (task.kind === 'change') return composeChange(job, task, composer, now);
-  return composeChangeNotice(job, task, composer, now);
+  if (task.kind === 'changed') return composeChangeNotice(job, task, composer, now);
+  return composeUndoNotice(job, task, composer, now);
 }
 
 async function composeMagicLink(
@@ -99,4 +102,17 @@ async function composeChangeNotice(
   const link = linkTo(signInPage(baseAddress), token);
   const until = new Date(change.at + TOKEN_USES.undo.lifetimeMs);
   return changedEmail(change.from.canonical, link, until);
+}
+
+async function composeUndoNotice(
+  job: Job,
+  { address, ...undo }: TaskOf<'undone'>,
+  { store, baseAddress }: Composer,
+  now: number,
+): Promise<Email | NotComposed> {
+  const { token, hash } = makeToken('contest');
+  const loss = await store.locks.addContest(hash, { ...undo, address }, now);
+  if (loss === undefined) return now - job.requestedAt < CHANGE_MS ? 'early' : 'dropped';
+  const link = linkTo(signInPage(baseAddress), token);
+  return undoneEmail(address, link, new Date(loss.at + TOKEN_USES.contest.lifetimeMs));
 }

@@ -199,14 +199,20 @@ describe.each(ENGINES)('mail from a store on %s', (engine) => {
       });
       expect(emails[1]?.text).toContain('until Wed, 11 Mar 2026 05:06:07 GMT');
       const hash = hashToken('undo', tokenIn(emails[1]?.text)) ?? '';
-      expect((await store.tokens.undoChange(hash, 'u1', NOW + 2 * MINUTE)).outcome).toBe('changed');
+      const undo = { undoId: 'u1', taken: ['next@example.com'] };
+      expect((await store.tokens.undoChange(hash, undo, NOW + 2 * MINUTE)).outcome).toBe('changed');
     });
 
-    test('a notice waits a minute for its change, and is dropped if the change is not made', async () => {
-      const task: MailTask = { kind: 'changed', memberId: 'ada', changeId: 'c1' };
-      expect(await run(task, NOW + MINUTE - 1, NOW)).toBe('early');
-      expect(await run(task, NOW + 3 * MINUTE, NOW)).toBe('dropped');
-    });
+    test.each<MailTask>([
+      { kind: 'changed', memberId: 'ada', changeId: 'c1' },
+      { kind: 'undone', memberId: 'ada', undoId: 'u1', address: 'next@example.com' },
+    ])(
+      'a notice waits a minute for what it is about, and is dropped if that does not happen: $kind',
+      async (task) => {
+        expect(await run(task, NOW + MINUTE - 1, NOW)).toBe('early');
+        expect(await run(task, NOW + 3 * MINUTE, NOW)).toBe('dropped');
+      },
+    );
   });
 });
 

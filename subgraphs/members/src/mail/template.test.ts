@@ -7,7 +7,7 @@ import { temporaryFolder } from '../../../../test/support/folder.ts';
 import { makeToken } from '../rules/mailedtoken.ts';
 import { linkTo } from './link.ts';
 import { openMailer } from './mailer.ts';
-import { changedEmail, changeEmail, type Email, magicLinkEmail } from './template.ts';
+import { changedEmail, changeEmail, type Email, magicLinkEmail, undoneEmail } from './template.ts';
 
 const LINK = 'https://api.example/sign-in?token=ml_x';
 
@@ -56,14 +56,18 @@ test('mail loads nothing and tracks nobody: the link is its only URL', async () 
     magicLinkEmail('ada@example.com', 'The Inn', LINK, 15),
     changeEmail('ada@example.com', LINK, 15),
     changedEmail('ada@example.com', LINK, new Date('2026-03-11T05:06:07Z')),
+    undoneEmail('ada@example.com', LINK, new Date('2026-03-11T05:06:07Z')),
   ]) {
     expect([...email.html.matchAll(/https?:[^"<\s]+/g)].map(String)).toEqual([LINK, LINK]);
     expect(email.html).not.toMatch(/<(img|link|script|iframe|style|object)|url\(|src=/i);
   }
 });
 
-test('the notice to a former address says when undoing ends, and does not name the new address', () => {
-  const email = changedEmail('ada@example.com', LINK, new Date('2026-03-11T05:06:07Z'));
+test.each([
+  ['a former address says when undoing', changedEmail],
+  ['an address taken away says when contesting', undoneEmail],
+])('the notice to %s ends, and names no address', (_, compose) => {
+  const email = compose('ada@example.com', LINK, new Date('2026-03-11T05:06:07Z'));
   expect(email.text).toContain('Wed, 11 Mar 2026 05:06:07 GMT');
   expect(email.text.match(/[\w.]+@[\w.]+/g)).toBeNull();
 });

@@ -48,6 +48,22 @@ export function changedEmail(to: string, link: string, until: Date): Email {
   ]);
 }
 
+/**
+ * Sent to an address that undoing took away. Does not name the one that is current instead: either
+ * mailbox may be somebody else's.
+ */
+export function undoneEmail(to: string, link: string, until: Date): Email {
+  return email(to, 'Your email address was changed back', [
+    'Someone with access to the former mailbox of your membership has undone the change to this ' +
+      'email address. We will send no more email to this one, and every session has ended.',
+    'If this was not you, contest it with this link. Until we have looked into it, nobody can ' +
+      'sign in by email or change the address:',
+    { link, label: 'Contest this' },
+    `The link works once, until ${until.toUTCString()}.`,
+    `If this was you, you can ignore this email. ${DO_NOT_SHARE}`,
+  ]);
+}
+
 type Paragraph = string | { link: string; label: string };
 
 function email(to: string, subject: string, paragraphs: Paragraph[]): Email {

@@ -10,7 +10,9 @@ export type MailTask =
   | { kind: 'magic-link'; partnerId: string; address: string }
   | { kind: 'change'; memberId: string; address: Address }
   /** The notice of a change of address; dropped if the change was never made. */
-  | { kind: 'changed'; memberId: string; changeId: string };
+  | { kind: 'changed'; memberId: string; changeId: string }
+  /** The notice that undoing took this address away; dropped if nothing was undone. */
+  | { kind: 'undone'; memberId: string; undoId: string; address: string };
 
 /** Times are in milliseconds since 1970. */
 export type NewJob = { jobId: string; task: MailTask; requestedAt: number };

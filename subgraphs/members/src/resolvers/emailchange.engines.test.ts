@@ -3,6 +3,7 @@ import { ENGINES } from '../../test/engine.ts';
 import {
   CONFIRM,
   CONFIRM_OWN,
+  CONTEST,
   member,
   REQUEST_CHANGE,
   SERVICE,
@@ -40,6 +41,29 @@ describe.each(ENGINES)('changing an address on %s', (engine) => {
     });
     expect(await stage.ask(SERVICE, UNDO, { token: undo })).toBe('INVALID_TOKEN');
     expect(await stage.store.memberByEmail('inn', 'next@example.com')).toBeUndefined();
+  });
+
+  test('undoing ends the sessions and mails a notice to the address taken away, which contests it', async () => {
+    const { endedSessions } = stage.store;
+    const change = await stage.change('next@example.com');
+    const undo = await stage.mailed('ada@example.com', () =>
+      stage.ask(SERVICE, CONFIRM, { token: change }),
+    );
+    expect(await endedSessions.find('ada')).toBeUndefined();
+    const token = await stage.mailed('next@example.com', () =>
+      stage.ask(SERVICE, UNDO, { token: undo }),
+    );
+    const ended = (await endedSessions.find('ada')) ?? 0;
+    expect(ended).toBeGreaterThan(0);
+    expect(token).toMatch(/^co_/);
+    expect(await stage.ask(member('ada'), CONTEST, { token })).toBe('INTERNAL_SERVER_ERROR');
+    expect(await stage.ask(SERVICE, CONTEST, { token: `co_${'x'.repeat(43)}` })).toBe(
+      'INVALID_TOKEN',
+    );
+    expect(await stage.ask(SERVICE, CONTEST, { token })).toBe('ada');
+    expect(await endedSessions.find('ada')).toBeGreaterThan(ended);
+    expect(await stage.ask(SERVICE, CONTEST, { token })).toBe('INVALID_TOKEN');
+    expect(await stage.ask(SERVICE, UNDO, { token: undo })).toBe('INVALID_TOKEN');
   });
 
   test('on our own page, the token is enough to confirm a change', async () => {

@@ -1,8 +1,9 @@
-// Resolvers of changing a member's address and of undoing that.
+// Resolvers of changing a member's address, of undoing that, and of contesting the undoing.
 import { randomUUID } from 'node:crypto';
 import { fail, type Scope } from '@partner-loyalty/runtime';
-import type { EmailChangeResult } from '../rules/emailchange.ts';
+import type { UndoResult } from '../rules/emailchange.ts';
 import type { Member } from '../rules/member.ts';
+import { endingSessions } from '../sessions/endedsessions.ts';
 import type { MembersStore } from '../store/store.ts';
 import { parseAddress } from './input.ts';
 import { profileOf } from './lookups.ts';
@@ -11,7 +12,7 @@ import type { Resolvers } from './schema.generated.ts';
 import { memberOf, requireService } from './scope.ts';
 
 export function createEmailChange(
-  { tokens }: Pick<MembersStore, 'tokens'>,
+  { tokens, locks, endedSessions }: Pick<MembersStore, 'tokens' | 'locks' | 'endedSessions'>,
   enqueueMail: EnqueueMail,
 ) {
   /** Confirms a change of address; with `memberId`, only that member's. */
@@ -25,6 +26,18 @@ export function createEmailChange(
     const changeId = randomUUID();
     await enqueueMail({ kind: 'changed', memberId: change.memberId, changeId });
     return changedMember(await tokens.confirmChange(hash, changeId, Date.now()));
+  };
+
+  /** Undoes a change of address; `undefined` if the address has changed again meanwhile. */
+  const undo = async (hash: string): Promise<Member | undefined> => {
+    const { memberId, taken } = (await tokens.findUndo(hash, Date.now())) ?? fail('INVALID_TOKEN');
+    const undoId = randomUUID();
+    // Before the undoing, as for the notice of a change.
+    for (const address of taken) await enqueueMail({ kind: 'undone', memberId, undoId, address });
+    const result = await endingSessions(endedSessions, memberId, () =>
+      tokens.undoChange(hash, { undoId, taken }, Date.now()),
+    );
+    return result.outcome === 'changed-since' ? undefined : changedMember(result);
   };
 
   return {
@@ -43,13 +56,25 @@ export function createEmailChange(
       async undoChange(_, { token }, { scope }) {
         requireService(scope);
         const hash = hashTokenArgument('undo', token);
-        return changedMember(await tokens.undoChange(hash, randomUUID(), Date.now()));
+        for (;;) {
+          const member = await undo(hash);
+          if (member !== undefined) return member;
+        }
+      },
+      async contestUndo(_, { token }, { scope }) {
+        requireService(scope);
+        const hash = hashTokenArgument('contest', token);
+        const memberId = (await locks.findContest(hash, Date.now())) ?? fail('INVALID_TOKEN');
+        const isLocked = await endingSessions(endedSessions, memberId, () =>
+          locks.contest(hash, Date.now()),
+        );
+        return isLocked ? memberId : fail('INVALID_TOKEN');
       },
     },
   } satisfies Resolvers;
 }
 
-function changedMember(result: EmailChangeResult): Member {
+function changedMember(result: Exclude<UndoResult, { outcome: 'changed-since' }>): Member {
   if (result.outcome === 'changed') return result.member;
   return fail(result.outcome === 'email-in-use' ? 'EMAIL_IN_USE' : 'INVALID_TOKEN');
 }

@@ -16,8 +16,9 @@ export function createEnrollment(store: Pick<MembersStore, 'enroll' | 'endEnroll
           firstName: parseOptionalText('firstName', input.firstName, LENGTHS.name),
           lastName: parseOptionalText('lastName', input.lastName, LENGTHS.name),
         });
-        if (enrolled.outcome === 'external-id-conflict') return fail('EXTERNAL_ID_CONFLICT');
-        return { member: enrolled.member, created: enrolled.created };
+        if (enrolled.outcome === 'enrolled')
+          return { member: enrolled.member, created: enrolled.created };
+        return fail(enrolled.outcome === 'email-in-use' ? 'EMAIL_IN_USE' : 'EXTERNAL_ID_CONFLICT');
       },
       async endEnrollment(_, args, { scope }) {
         const partnerId = partnerOf(scope);

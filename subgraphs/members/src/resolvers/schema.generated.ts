@@ -89,6 +89,11 @@ export type Mutation = {
   confirmChange: Maybe<ConfirmedChange>;
   /** Undoes a change of address with the token mailed to the former address. */
   undoChange: Maybe<ConfirmedChange>;
+  /**
+   * Contests that undoing took an address away, with the token mailed to that address: locks it and
+   * the member's current address. Returns the member's ID.
+   */
+  contestUndo: Maybe<Scalars['ID']['output']>;
 };
 
 
@@ -133,6 +138,11 @@ export type MutationConfirmChangeArgs = {
 
 
 export type MutationUndoChangeArgs = {
+  token: Scalars['String']['input'];
+};
+
+
+export type MutationContestUndoArgs = {
   token: Scalars['String']['input'];
 };
 
@@ -354,6 +364,7 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
   signIn?: Resolver<Maybe<ResolversTypes['MagicLinkSession']>, ParentType, ContextType, RequireFields<MutationSignInArgs, 'token'>>;
   confirmChange?: Resolver<Maybe<ResolversTypes['ConfirmedChange']>, ParentType, ContextType, RequireFields<MutationConfirmChangeArgs, 'token'>>;
   undoChange?: Resolver<Maybe<ResolversTypes['ConfirmedChange']>, ParentType, ContextType, RequireFields<MutationUndoChangeArgs, 'token'>>;
+  contestUndo?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType, RequireFields<MutationContestUndoArgs, 'token'>>;
 };
 
 export type PartnerMemberReadResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PartnerMemberRead'] = ResolversParentTypes['PartnerMemberRead']> = {

@@ -4,9 +4,16 @@ import {
   type ChangeToken,
   type SignInToken,
   type StoredToken,
+  type TakenAddress,
   TOKEN_USES,
 } from './mailedtoken.ts';
-import { enrolledKey, type MemberRecord, type MemberRecords } from './record.ts';
+import {
+  addressKey,
+  enrolledKey,
+  isLocked,
+  type MemberRecord,
+  type MemberRecords,
+} from './record.ts';
 import { unexpiredTokens } from './redeem.ts';
 
 /**
@@ -17,7 +24,7 @@ const REST_MS = 60 * 60_000;
 
 /**
  * Adds a sign-in token to the member who has the address and is actively enrolled with the token's
- * partner. Returns the member; undefined if there is none.
+ * partner. Returns the member; undefined if there is none or the current address is locked.
  */
 export function addSignInToken(
   records: MemberRecords,
@@ -26,12 +33,13 @@ export function addSignInToken(
   now: number,
 ): MemberRecord | undefined {
   const record = records.byKey(enrolledKey(token.partnerId, canonical));
-  return record && addToken(records, record, { ...token, address: record.address }, now);
+  if (record === undefined || isLocked(record, record.address)) return undefined;
+  return addToken(records, record, { ...token, address: record.address }, now);
 }
 
 /**
- * Adds a token for a change of address. False if there is no such member, or a change was undone
- * less than an hour ago.
+ * Adds a token for a change of address. False if there is no such member, a change was undone less
+ * than an hour ago, or one of the two addresses is locked.
  */
 export function addChangeToken(
   records: MemberRecords,
@@ -40,15 +48,18 @@ export function addChangeToken(
   now: number,
 ): boolean {
   const record = records.byId(memberId);
+  const { canonical } = token.address;
+  const holder = records.byKey(addressKey(canonical));
   if (record === undefined || (record.undone !== undefined && record.undone.at + REST_MS > now))
     return false;
+  if (isLocked(record, record.address) || (holder && isLocked(holder, canonical))) return false;
   addToken(records, record, token, now);
   return true;
 }
 
 /**
  * Adds a token that undoes a change of address, and returns the change; undefined if there is no
- * such change.
+ * such change or one of its addresses is locked.
  */
 export function addUndoToken(
   records: MemberRecords,
@@ -60,9 +71,28 @@ export function addUndoToken(
   const record = records.byId(memberId);
   const change = record?.changes?.find(({ id }) => id === changeId);
   if (record === undefined || change === undefined) return undefined;
+  if (isLocked(record, change.to) || isLocked(record, change.from.canonical)) return undefined;
   const expiresAt = change.at + TOKEN_USES.undo.lifetimeMs;
   addToken(records, record, { use: 'undo', hash, changeId, expiresAt }, now);
   return change;
+}
+
+/**
+ * Adds a token that contests the loss of an address, and returns the loss; undefined if the address
+ * was not taken away, or is locked already.
+ */
+export function addContestToken(
+  records: MemberRecords,
+  hash: string,
+  { memberId, undoId, address }: { memberId: string; undoId: string; address: string },
+  now: number,
+): TakenAddress | undefined {
+  const record = records.byId(memberId);
+  const taken = record?.takenAway?.find((one) => one.undoId === undoId && one.address === address);
+  if (record === undefined || taken === undefined || isLocked(record, address)) return undefined;
+  const expiresAt = taken.at + TOKEN_USES.contest.lifetimeMs;
+  addToken(records, record, { use: 'contest', hash, address, expiresAt }, now);
+  return taken;
 }
 
 function addToken(

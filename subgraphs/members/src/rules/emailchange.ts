@@ -2,13 +2,19 @@
 import { type AddressChange, TOKEN_USES } from './mailedtoken.ts';
 import type { Address } from './member.ts';
 import { claim } from './ownership.ts';
-import type { MemberRecord, MemberRecords } from './record.ts';
+import { isLocked, type MemberRecord, type MemberRecords } from './record.ts';
 import { findToken, unexpiredTokens } from './redeem.ts';
 
 export type EmailChangeResult =
   | { outcome: 'changed'; member: MemberRecord }
   | { outcome: 'email-in-use' }
   | { outcome: 'invalid-token' };
+
+/** `changed-since`: the undoing would take away more than the caller knows of. */
+export type UndoResult = EmailChangeResult | { outcome: 'changed-since' };
+
+/** How many of the lost addresses get a notice, so that many changes cannot make undoing slow. */
+const MAX_TAKEN = 5;
 
 /**
  * `attemptId` identifies the call: when an engine applies the rule again after a conflict, the rule
@@ -18,8 +24,8 @@ export type Attempt = { hash: string; memberId: string; attemptId: string };
 
 /**
  * Makes the token's address the member's current one and keeps the former one as history;
- * `attemptId` becomes the ID of the change. The member's other tokens become invalid, except those
- * that undo earlier changes. If it is refused, nothing changes.
+ * `attemptId` becomes the ID of the change. The member's sign-in and change tokens become invalid.
+ * If it is refused, because one of the addresses is another member's or locked, nothing changes.
  */
 export function confirmChange(
   records: MemberRecords,
@@ -32,6 +38,8 @@ export function confirmChange(
   const token = record && findToken(record, hash, 'change', now);
   if (record === undefined || token === undefined) return { outcome: 'invalid-token' };
   const { canonical } = token.address;
+  if (isLocked(record, record.address)) return { outcome: 'invalid-token' };
+  if (isLocked(record, canonical)) return { outcome: 'email-in-use' };
   const change: AddressChange = {
     id: attemptId,
     at: now,
@@ -42,7 +50,7 @@ export function confirmChange(
   return moveTo(records, record, token.address, {
     ...record,
     earlier: [...record.earlier, record.address],
-    tokens: unexpiredTokens(record, now).filter(({ use }) => use === 'undo'),
+    tokens: unexpiredTokens(record, now).filter(({ use }) => use !== 'sign-in' && use !== 'change'),
     changes: [
       ...(record.changes ?? []).filter(({ at }) => at + TOKEN_USES.undo.lifetimeMs > now),
       ...(record.address === canonical ? [] : [change]),
@@ -51,38 +59,78 @@ export function confirmChange(
 }
 
 /**
+ * The changes that a token would undo, and the addresses that this would take away from the member:
+ * the latest first, and not more than get a notice.
+ */
+export type Undoing = { changes: AddressChange[]; taken: string[] };
+
+/** Finds what a token would undo now; undefined if the token is not valid. */
+export function findUndoing(record: MemberRecord, hash: string, now: number): Undoing | undefined {
+  const token = findToken(record, hash, 'undo', now);
+  const index = (record.changes ?? []).findIndex(({ id }) => id === token?.changeId);
+  const changes = index < 0 ? [] : (record.changes ?? []).slice(index);
+  const [first] = changes;
+  if (first === undefined) return undefined;
+  const taken = changes
+    .filter(({ known, to }) => to !== first.from.canonical && (!known || to === record.address))
+    .map(({ to }) => to);
+  return { changes, taken: [...new Set(taken.reverse())].slice(0, MAX_TAKEN) };
+}
+
+/**
  * Undoes the token's change and all later ones: the member gets the address from before that change
  * back, and the addresses that the undone changes introduced no longer lead to the member. A
  * current address that none of them introduced stays current. All tokens become invalid, except
- * those that undo still earlier changes. If it is refused, nothing changes.
+ * those that undo still earlier changes or contest other losses. `taken` are the addresses that
+ * findUndoing has returned. If it is refused, nothing changes.
  */
 export function undoChange(
   records: MemberRecords,
   { hash, memberId, attemptId }: Attempt,
+  taken: readonly string[],
   now: number,
-): EmailChangeResult {
+): UndoResult {
   const record = records.byId(memberId);
   if (record?.undone?.id === attemptId) return { outcome: 'changed', member: record };
-  const token = record && findToken(record, hash, 'undo', now);
-  const changes = record?.changes ?? [];
-  const index = changes.findIndex(({ id }) => id === token?.changeId);
-  const [first, ...later] = index < 0 ? [] : changes.slice(index);
-  if (record === undefined || first === undefined) return { outcome: 'invalid-token' };
-  const undone = [first, ...later];
-  const introduced = undone
-    .filter(({ known, to }) => !known && to !== first.from.canonical)
-    .map(({ to }) => to);
+  const undoing = record && findUndoing(record, hash, now);
+  const [first] = undoing?.changes ?? [];
+  if (record === undefined || undoing === undefined || first === undefined)
+    return { outcome: 'invalid-token' };
+  const { changes: undone } = undoing;
+  if (undone.some((one) => isLocked(record, one.to) || isLocked(record, one.from.canonical)))
+    return { outcome: 'invalid-token' };
+  if (undoing.taken.some((one) => !taken.includes(one))) return { outcome: 'changed-since' };
   const isCurrentUndone = undone.some(({ to }) => to === record.address);
-  return moveTo(records, record, isCurrentUndone ? first.from : currentAddress(record), {
+  const next = withoutChanges(record, undoing, { id: attemptId, at: now });
+  return moveTo(records, record, isCurrentUndone ? first.from : currentAddress(record), next);
+}
+
+/** The record after undoing, except for the current address. */
+function withoutChanges(
+  record: MemberRecord,
+  { changes, taken }: Undoing,
+  undone: { id: string; at: number },
+): MemberRecord {
+  const isUndone = (changeId: string) => changes.some(({ id }) => id === changeId);
+  const [first] = changes;
+  const introduced = changes
+    .filter(({ known, to }) => !known && to !== first?.from.canonical)
+    .map(({ to }) => to);
+  const losses = taken.map((address) => ({ undoId: undone.id, at: undone.at, address }));
+  const contestable = (record.takenAway ?? []).filter(
+    ({ at }) => at + TOKEN_USES.contest.lifetimeMs > undone.at,
+  );
+  return {
     ...record,
     earlier: [...record.earlier, record.address].filter((one) => !introduced.includes(one)),
     released: [...record.released, ...introduced],
-    tokens: unexpiredTokens(record, now).filter(
-      (one) => one.use === 'undo' && !undone.some(({ id }) => id === one.changeId),
+    tokens: unexpiredTokens(record, undone.at).filter(
+      (one) => one.use === 'contest' || (one.use === 'undo' && !isUndone(one.changeId)),
     ),
-    changes: changes.slice(0, index),
-    undone: { id: attemptId, at: now },
-  });
+    changes: (record.changes ?? []).filter(({ id }) => !isUndone(id)),
+    undone,
+    takenAway: [...contestable, ...losses.reverse()],
+  };
 }
 
 /** Writes `next` with another current address, which is then in none of its other lists. */

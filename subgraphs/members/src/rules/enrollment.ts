@@ -2,17 +2,26 @@
 import { randomUUID } from 'node:crypto';
 import type { EnrollInput, Enrollment, EnrollResult } from './member.ts';
 import { isExternalIdTaken } from './ownership.ts';
-import { addressKey, isEqual, type MemberRecord, type MemberRecords, newRecord } from './record.ts';
+import {
+  addressKey,
+  hasAddress,
+  isEqual,
+  type MemberRecord,
+  type MemberRecords,
+  newRecord,
+} from './record.ts';
 
 /**
  * Enrolls the member who has the address, current or earlier, or a new member. Never moves an
- * address.
+ * address, and refuses one that leads to nobody because it is locked.
  */
 export function enroll(
   records: MemberRecords,
   { partnerId, address, externalId, ...names }: EnrollInput,
 ): EnrollResult {
   const stored = records.byKey(addressKey(address.canonical));
+  if (stored !== undefined && !hasAddress(stored, address.canonical))
+    return { outcome: 'email-in-use' };
   const member = stored ?? newRecord(randomUUID(), address, names);
   const enrollments = withEnrollment(member.enrollments, partnerId, 'ACTIVE', externalId);
   if (

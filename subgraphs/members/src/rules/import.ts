@@ -6,6 +6,7 @@ import { claim } from './ownership.ts';
 import {
   addressKey,
   isEqual,
+  isLocked,
   type MemberRecord,
   type MemberRecords,
   namesOf,
@@ -14,13 +15,18 @@ import {
 
 /**
  * Sets a member, found by ID or else by address. Takes over addresses that are only history to
- * other members. If it is refused, nothing changes.
+ * other members. A locked address stays where it is. If it is refused, nothing changes.
  */
 export function importMember(records: MemberRecords, line: MemberImport): ImportResult {
   const { memberId, address } = line;
   const stored =
     memberId === undefined ? records.byKey(addressKey(address.canonical)) : records.byId(memberId);
   const member = stored ?? newRecord(memberId ?? randomUUID(), address);
+  if (
+    member.address !== address.canonical &&
+    (isLocked(member, member.address) || isLocked(member, address.canonical))
+  )
+    return 'address-locked';
   const enrollments = withEnrollments(member.enrollments, line.enrollments);
   if (enrollments === undefined) return 'external-id-conflict';
   const next: MemberRecord = {
@@ -39,12 +45,12 @@ export function importMember(records: MemberRecords, line: MemberImport): Import
 // An address that the member has lost to another one stays lost: a repeated import would move it
 // back and forth.
 function earlierAddresses(
-  { address: current, earlier, released }: MemberRecord,
+  { address: current, earlier, released, locked = [] }: MemberRecord,
   { address, previousAddresses }: MemberImport,
 ): string[] {
   const previous = previousAddresses
     .map(({ canonical }) => canonical)
-    .filter((one) => !released.includes(one));
+    .filter((one) => !released.includes(one) && !locked.includes(one));
   return [...new Set([...earlier, current, ...previous])].filter(
     (one) => one !== address.canonical,
   );

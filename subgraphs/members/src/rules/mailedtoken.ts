@@ -13,6 +13,8 @@ export const TOKEN_USES = {
   change: { prefix: 'ec_', lifetimeMs: 15 * MINUTE_MS },
   /** The lifetime starts with the change of address. */
   undo: { prefix: 'eu_', lifetimeMs: 7 * 24 * 60 * MINUTE_MS },
+  /** The lifetime starts with the undoing. */
+  contest: { prefix: 'co_', lifetimeMs: 7 * 24 * 60 * MINUTE_MS },
 } as const;
 
 export type TokenUse = keyof typeof TOKEN_USES;
@@ -39,6 +41,11 @@ export type StoredToken = { hash: string; expiresAt: number } & (
     }
   | { use: 'change'; address: Address }
   | { use: 'undo'; changeId: string }
+  | {
+      use: 'contest';
+      /** The address that was taken away, to which it was mailed. */
+      address: string;
+    }
 );
 
 export type SignInToken = Extract<StoredToken, { use: 'sign-in' }>;
@@ -57,6 +64,12 @@ export type AddressChange = {
   /** Whether the new address was one of the member's earlier ones. */
   known: boolean;
 };
+
+/**
+ * A canonical address that undoing took away from its member, kept as long as that can be contested.
+ * `undoId` identifies the undoing, and `at` is its time, in milliseconds since 1970.
+ */
+export type TakenAddress = { undoId: string; at: number; address: string };
 
 /** A new token of 32 random bytes, and the hash to store. */
 export function makeToken(use: TokenUse): { token: string; hash: string } {

@@ -40,7 +40,7 @@ export type EnrollInput = {
 
 export type EnrollResult =
   | { outcome: 'enrolled'; member: Member; created: boolean }
-  | { outcome: 'external-id-conflict' };
+  | { outcome: 'external-id-conflict' | 'email-in-use' };
 
 /**
  * One member of an import, with checked values. The import sets names and current address, adds
@@ -72,4 +72,5 @@ export type ImportResult =
   | 'changed'
   | 'unchanged'
   | 'email-in-use'
+  | 'address-locked'
   | 'external-id-conflict';

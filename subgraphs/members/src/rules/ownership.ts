@@ -2,6 +2,7 @@
 import {
   addressKey,
   externalKey,
+  isLocked,
   keysOf,
   type MemberRecord,
   type MemberRecords,
@@ -10,15 +11,15 @@ import {
 /**
  * Writes a record with all its addresses and external IDs. Other members lose an address that is
  * only history to them. Refused, without any write, if an address is another member's current one
- * or an external ID is active for another member.
+ * or locked there, or an external ID is active for another member.
  */
 export function claim(
   records: MemberRecords,
   before: MemberRecord | undefined,
   next: MemberRecord,
-): 'email-in-use' | 'external-id-conflict' | undefined {
+): 'email-in-use' | 'address-locked' | 'external-id-conflict' | undefined {
   const losses = lossesOfOthers(records, before, next);
-  if (losses === undefined) return 'email-in-use';
+  if (typeof losses === 'string') return losses;
   if (
     next.enrollments.some(({ partnerId, externalId }) =>
       isExternalIdTaken(records, next.memberId, partnerId, externalId),
@@ -48,21 +49,22 @@ export function isExternalIdTaken(
 }
 
 /**
- * By member ID, the earlier addresses that others lose to `next`; undefined if one of them is a
- * current address.
+ * By member ID, the earlier addresses that others lose to `next`, or why they cannot lose one of
+ * them.
  */
 function lossesOfOthers(
   records: MemberRecords,
   before: MemberRecord | undefined,
   next: MemberRecord,
-): Map<string, string[]> | undefined {
+): Map<string, string[]> | 'email-in-use' | 'address-locked' {
   const owned = new Set(before && keysOf(before));
   const losses = new Map<string, string[]>();
   for (const address of [next.address, ...next.earlier]) {
     const key = addressKey(address);
     const holder = owned.has(key) ? undefined : records.byKey(key);
     if (holder === undefined || holder.memberId === next.memberId) continue;
-    if (holder.address === address) return undefined;
+    if (isLocked(holder, address)) return 'address-locked';
+    if (holder.address === address) return 'email-in-use';
     losses.set(holder.memberId, [...(losses.get(holder.memberId) ?? []), address]);
   }
   return losses;

@@ -1,6 +1,6 @@
 // A member's record, the keys that lead to it, and how rules read and write records.
 
-import type { AddressChange, StoredToken } from './mailedtoken.ts';
+import type { AddressChange, StoredToken, TakenAddress } from './mailedtoken.ts';
 import type { Address, Member } from './member.ts';
 
 /** The field names are the stored format. Addresses are canonical. */
@@ -20,6 +20,13 @@ export type MemberRecord = Member & {
   changes?: AddressChange[];
   /** The last time changes were undone; `at` is in milliseconds since 1970. */
   undone?: { id: string; at: number };
+  /** Addresses that undoing took away and whose loss can still be contested, oldest first. */
+  takenAway?: TakenAddress[];
+  /**
+   * Addresses in dispute (lock.ts): the current one, earlier ones, or ones that lead to nobody and
+   * are kept from other members.
+   */
+  locked?: string[];
 };
 
 /**
@@ -43,19 +50,35 @@ export const externalKey = (partnerId: string, externalId: string) =>
 export const tokenKey = (hash: string) => `t\n${hash}`;
 
 /**
- * Every key that leads to this member, and to no other: each address and each token; and for active
- * enrollments only, each address with the partner, and the external ID with the partner. Look-ups
- * use the latter two, so a member who is unknown and one who is not enrolled are the same to them.
+ * Every key that leads to this member, and to no other: each address, each locked address and each
+ * token; and for active enrollments only, each address with the partner, and the external ID with
+ * the partner. Look-ups use the latter two, so a member who is unknown and one who is not enrolled
+ * are the same to them.
  */
-export function keysOf({ address, earlier, enrollments, tokens = [] }: MemberRecord): string[] {
+export function keysOf(record: MemberRecord): string[] {
+  const { address, earlier, enrollments, tokens = [], locked = [] } = record;
   const addresses = [address, ...earlier];
   const keys = [...addresses.map(addressKey), ...tokens.map(({ hash }) => tokenKey(hash))];
+  for (const one of locked) if (!addresses.includes(one)) keys.push(addressKey(one));
   for (const { partnerId, status, externalId } of enrollments) {
     if (status !== 'ACTIVE') continue;
     for (const one of addresses) keys.push(enrolledKey(partnerId, one));
     if (externalId !== undefined) keys.push(externalKey(partnerId, externalId));
   }
   return keys;
+}
+
+/** Whether an address, in canonical form, is locked at this member. */
+export function isLocked({ locked = [] }: Pick<MemberRecord, 'locked'>, address: string): boolean {
+  return locked.includes(address);
+}
+
+/**
+ * Whether an address leads to this member. A locked one may be reserved by the member's record
+ * without leading anywhere.
+ */
+export function hasAddress({ address, earlier }: MemberRecord, canonical: string): boolean {
+  return address === canonical || earlier.includes(canonical);
 }
 
 /**

@@ -1,7 +1,7 @@
 // The rules of redeeming mailed tokens, which are stored in their member's record.
 import { activeEnrollment } from './enrollment.ts';
 import type { SignInToken, StoredToken } from './mailedtoken.ts';
-import { type MemberRecord, type MemberRecords, tokenKey } from './record.ts';
+import { isLocked, type MemberRecord, type MemberRecords, tokenKey } from './record.ts';
 
 /**
  * Who redeems a sign-in token: the partner that requested it, or the member on this service's own
@@ -46,7 +46,7 @@ export function unexpiredTokens({ tokens = [] }: MemberRecord, now: number): Sto
 }
 
 function isValidFor(record: MemberRecord, token: SignInToken, redeemer: Redeemer): boolean {
-  if (token.address !== record.address) return false;
+  if (token.address !== record.address || isLocked(record, record.address)) return false;
   if (redeemer === 'own-page') return token.ownPage;
   const { partnerId } = redeemer;
   return token.partnerId === partnerId && activeEnrollment(record, partnerId) !== undefined;

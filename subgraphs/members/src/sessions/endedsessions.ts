@@ -28,3 +28,18 @@ export function issuedAtAfter(endedAt: number | undefined, now: number): number 
   const seconds = Math.floor(now / 1_000);
   return endedAt === undefined ? seconds : Math.max(seconds, Math.floor(endedAt / 1_000) + 1);
 }
+
+/**
+ * Acts with the member's sessions ended: before, so that no crash leaves them alive after the act,
+ * and again after it, because somebody may have signed in meanwhile.
+ */
+export async function endingSessions<T>(
+  sessions: Pick<EndedSessionsStore, 'end'>,
+  memberId: string,
+  act: () => Promise<T>,
+): Promise<T> {
+  await sessions.end({ memberId, endedAt: Date.now() });
+  const result = await act();
+  await sessions.end({ memberId, endedAt: Date.now() });
+  return result;
+}

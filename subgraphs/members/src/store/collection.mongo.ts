@@ -27,10 +27,11 @@ const token = {
   required: ['hash', 'use', 'expiresAt'],
   properties: {
     hash: { bsonType: 'string', pattern: '^[0-9a-f]{64}$' },
-    use: { enum: ['sign-in', 'change', 'undo'] },
+    use: { enum: ['sign-in', 'change', 'undo', 'contest'] },
     expiresAt: { minimum: 0 },
   },
 };
+const taken = { bsonType: 'object', required: ['undoId', 'at', 'address'] };
 const change = { bsonType: 'object', required: ['id', 'at', 'from', 'to', 'known'] };
 
 const SCHEMA = {
@@ -50,6 +51,8 @@ const SCHEMA = {
     tokens: { bsonType: 'array', items: token },
     changes: { bsonType: 'array', items: change },
     undone: { bsonType: 'object', required: ['id', 'at'] },
+    takenAway: { bsonType: 'array', items: taken },
+    locked: strings,
   },
 };
 

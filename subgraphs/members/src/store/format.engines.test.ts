@@ -77,13 +77,15 @@ test.each(Object.entries(WRITERS))('%s reads what is in its stored format', asyn
     admitted: true,
   });
   expect(await store.partners.find('inn')).toEqual({ partnerId: 'inn', ...PARTNER });
-  expect(await store.tokens.undoChange(HASH, 'u1', 10)).toMatchObject({
+  const undo = { undoId: 'u1', taken: ['ada@example.com'] };
+  expect(await store.tokens.undoChange(HASH, undo, 10)).toMatchObject({
     outcome: 'changed',
     member: {
       email: 'Old@example.com',
       address: 'old@example.com',
       released: ['lost@example.com', 'ada@example.com'],
       undone: { id: 'u1', at: 10 },
+      takenAway: [{ undoId: 'u1', at: 10, address: 'ada@example.com' }],
     },
   });
   await place.release();

@@ -17,8 +17,9 @@ import { createLmdbEndedSessions } from '../sessions/endedsessions.lmdb.ts';
 import type { KeyVault } from '../signingkeys/keyvault.ts';
 import { createLmdbSigningKeys } from '../signingkeys/signingkey.lmdb.ts';
 import { decodeIdentity, encodeIdentity, type StoredIdentity } from './identity.lmdb.ts';
+import { createLockStore } from './lockstore.ts';
 import type { MembersStore } from './store.ts';
-import { createTokenStore } from './tokenstore.ts';
+import { createTokenStore, type Engine } from './tokenstore.ts';
 
 /**
  * Opens the store in `dataDir/members`. Throws if the folder is not writable or the store belongs
@@ -52,6 +53,11 @@ function createLmdbMembersStore(root: RootDatabase, vault: KeyVault): MembersSto
     return result;
   };
 
+  const engine: Engine = {
+    find: records.byKey,
+    apply: (_ids, _keys, rule) => transact(() => rule(records)),
+  };
+
   return {
     memberByEmail: (partnerId, canonical) => find(enrolledKey(partnerId, canonical)),
     memberByExternalId: (partnerId, externalId) => find(externalKey(partnerId, externalId)),
@@ -60,10 +66,8 @@ function createLmdbMembersStore(root: RootDatabase, vault: KeyVault): MembersSto
     endEnrollment: (partnerId, memberId) =>
       transact(() => endEnrollment(records, partnerId, memberId)),
     importMembers: (imports) => transact(() => imports.map((one) => importMember(records, one))),
-    tokens: createTokenStore({
-      find: records.byKey,
-      apply: (_ids, _keys, rule) => transact(() => rule(records)),
-    }),
+    tokens: createTokenStore(engine),
+    locks: createLockStore(engine),
     outbox: createLmdbOutbox(root),
     partners: createLmdbMailPartners(root),
     signingKeys: createLmdbSigningKeys(root, vault),

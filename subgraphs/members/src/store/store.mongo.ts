@@ -12,8 +12,9 @@ import { applyRule, claimedKeys, idsOf, importTogether } from './apply.mongo.ts'
 import { type MembersCollection, openMembers } from './collection.mongo.ts';
 import { findByIds, findByKeys, identitiesByKey, versionedRecord } from './documents.mongo.ts';
 import { createKeyLock, type KeyLock } from './keylock.ts';
+import { createLockStore } from './lockstore.ts';
 import type { MembersStore } from './store.ts';
-import { type ApplyRule, createTokenStore } from './tokenstore.ts';
+import { type ApplyRule, createTokenStore, type Engine } from './tokenstore.ts';
 
 const IMPORTED_TOGETHER = 500;
 
@@ -55,6 +56,7 @@ function createMongoMembersStore(
   const lock = createKeyLock();
   const apply: ApplyRule = (ids, keys, rule) =>
     lock([...ids, ...keys], () => applyRule(members, ids, keys, rule));
+  const engine: Engine = { find: (key) => recordByKey(members, key), apply };
 
   return {
     memberByEmail: (partnerId, canonical) => identity(enrolledKey(partnerId, canonical)),
@@ -64,7 +66,8 @@ function createMongoMembersStore(
     endEnrollment: (partnerId, memberId) =>
       apply([memberId], [], (records) => endEnrollment(records, partnerId, memberId)),
     importMembers: (imports) => importInParts(members, lock, imports),
-    tokens: createTokenStore({ find: (key) => recordByKey(members, key), apply }),
+    tokens: createTokenStore(engine),
+    locks: createLockStore(engine),
     ...others,
     partners: createMongoMailPartners(mongo.db),
     isEmpty: async () => (await members.findOne({}, { projection: { _id: 1 } })) === null,

@@ -12,6 +12,7 @@ import type {
 } from '../rules/member.ts';
 import type { EndedSessionsStore } from '../sessions/endedsessions.ts';
 import type { SigningKeyStore } from '../signingkeys/signingkey.ts';
+import type { LockStore } from './lockstore.ts';
 import type { TokenStore } from './tokenstore.ts';
 
 /** Implemented by store.lmdb.ts and store.mongo.ts. */
@@ -40,6 +41,8 @@ export type MembersStore = {
   importMembers(imports: readonly MemberImport[]): Promise<ImportResult[]>;
   /** The tokens mailed to members. */
   tokens: TokenStore;
+  /** Which addresses are in dispute. */
+  locks: LockStore;
   /** The mail to be sent. */
   outbox: Outbox;
   /** What mail needs to know about partners. */

@@ -1,7 +1,13 @@
 // Stores mailed tokens and changes of address, on any engine.
 import type { MaybePromise } from '@partner-loyalty/runtime';
 import { addChangeToken, addSignInToken, addUndoToken } from '../rules/addtoken.ts';
-import { confirmChange, type EmailChangeResult, undoChange } from '../rules/emailchange.ts';
+import {
+  confirmChange,
+  type EmailChangeResult,
+  findUndoing,
+  type UndoResult,
+  undoChange,
+} from '../rules/emailchange.ts';
 import type { AddressChange, ChangeToken, SignInToken } from '../rules/mailedtoken.ts';
 import type { Address, Identity } from '../rules/member.ts';
 import {
@@ -55,10 +61,23 @@ export type TokenStore = {
    */
   confirmChange(hash: string, changeId: string, now: number): Promise<EmailChangeResult>;
   /**
-   * Redeems an undo token: the address from before the change is current again, and the new one no
-   * longer leads to the member. `undoId` identifies the call.
+   * The member whose change a token would undo, and the addresses that this would take away, without
+   * redeeming it.
    */
-  undoChange(hash: string, undoId: string, now: number): Promise<EmailChangeResult>;
+  findUndo(
+    hash: string,
+    now: number,
+  ): MaybePromise<{ memberId: string; taken: string[] } | undefined>;
+  /**
+   * Redeems an undo token: the address from before the change is current again, and the new one no
+   * longer leads to the member. `undoId` identifies the call. Nothing changes if it would take away
+   * more than `taken`, because the member's address has changed since findUndo.
+   */
+  undoChange(
+    hash: string,
+    undo: { undoId: string; taken: readonly string[] },
+    now: number,
+  ): Promise<UndoResult>;
 };
 
 /**
@@ -71,8 +90,8 @@ export type ApplyRule = <T>(
   rule: (records: MemberRecords) => T,
 ) => Promise<T>;
 
-/** What an engine provides for the tokens. */
-type Engine = {
+/** What an engine provides for tokens and locks. */
+export type Engine = {
   find(key: string): MaybePromise<MemberRecord | undefined>;
   apply: ApplyRule;
 };
@@ -84,7 +103,9 @@ export function createTokenStore({ find, apply }: Engine): TokenStore {
         addSignInToken(records, token, canonical, now),
       ),
     addChange: (token, memberId, now) =>
-      apply([memberId], [], (records) => addChangeToken(records, token, memberId, now)),
+      apply([memberId], [addressKey(token.address.canonical)], (records) =>
+        addChangeToken(records, token, memberId, now),
+      ),
     addUndo: (hash, memberId, changeId, now) =>
       apply([memberId], [], (records) => addUndoToken(records, hash, memberId, changeId, now)),
     async redeemSignIn(hash, redeemer, now) {
@@ -108,14 +129,18 @@ export function createTokenStore({ find, apply }: Engine): TokenStore {
         confirmChange(records, { hash, memberId, attemptId: changeId }, now),
       );
     },
-    async undoChange(hash, undoId, now) {
+    async findUndo(hash, now) {
       const record = await find(tokenKey(hash));
-      const token = record && findToken(record, hash, 'undo', now);
-      const change = record?.changes?.find(({ id }) => id === token?.changeId);
+      const undoing = record && findUndoing(record, hash, now);
+      return record && undoing && { memberId: record.memberId, taken: undoing.taken };
+    },
+    async undoChange(hash, { undoId, taken }, now) {
+      const record = await find(tokenKey(hash));
+      const [change] = (record && findUndoing(record, hash, now)?.changes) ?? [];
       if (record === undefined || change === undefined) return { outcome: 'invalid-token' };
       const { memberId } = record;
       return apply([memberId], [addressKey(change.from.canonical)], (records) =>
-        undoChange(records, { hash, memberId, attemptId: undoId }, now),
+        undoChange(records, { hash, memberId, attemptId: undoId }, taken, now),
       );
     },
   };

@@ -1,0 +1,132 @@
+// The rules of locking addresses in dispute (docs/contract.md, Addresses).
+import type { Address } from './member.ts';
+import {
+  addressKey,
+  hasAddress,
+  isLocked,
+  type MemberRecord,
+  type MemberRecords,
+} from './record.ts';
+import { findToken, unexpiredTokens } from './redeem.ts';
+
+export type UnlockResult =
+  | { outcome: 'unlocked'; memberId: string }
+  | { outcome: 'not-locked' | 'no-member' }
+  /** The address is the current one of this member, who would be left without any. */
+  | { outcome: 'current-elsewhere'; memberId: string };
+
+/**
+ * `isFreed` says that the address has left its former member: when an engine applies the rule again
+ * after a conflict, that part may be stored already.
+ */
+export type UnlockAttempt = { isFreed: boolean };
+
+/**
+ * Redeems a token that contests the loss of an address: locks that address and the member's current
+ * one. False if the token is not valid.
+ */
+export function contest(
+  records: MemberRecords,
+  hash: string,
+  memberId: string,
+  now: number,
+): boolean {
+  const record = records.byId(memberId);
+  const token = record && findToken(record, hash, 'contest', now);
+  if (record === undefined || token === undefined) return false;
+  const holder = records.byKey(addressKey(token.address));
+  const isOthers = holder !== undefined && holder.memberId !== memberId;
+  const tokens = unexpiredTokens(record, now).filter((one) => one !== token);
+  const disputed = isOthers ? [record.address] : [record.address, token.address];
+  writeLocked(records, record, { ...record, tokens }, disputed, now);
+  return true;
+}
+
+/**
+ * Locks an address: it resolves as before, gets no links, and is neither changed nor taken over.
+ * Returns the member whom it leads to; undefined if it leads to nobody.
+ */
+export function lockAddress(
+  records: MemberRecords,
+  canonical: string,
+  now: number,
+): string | undefined {
+  const record = records.byKey(addressKey(canonical));
+  if (record === undefined) return undefined;
+  if (!isLocked(record, canonical)) writeLocked(records, record, record, [canonical], now);
+  return record.memberId;
+}
+
+/**
+ * Unlocks an address. With `to`, it becomes that member's current address, and the member's mailed
+ * tokens become invalid, those that undo earlier changes included. If it is refused, nothing
+ * changes.
+ */
+export function unlockAddress(
+  records: MemberRecords,
+  address: Address,
+  to: string | undefined,
+  attempt: UnlockAttempt,
+): UnlockResult {
+  const { canonical } = address;
+  const holder = records.byKey(addressKey(canonical));
+  if (!attempt.isFreed && (holder === undefined || !isLocked(holder, canonical)))
+    return { outcome: 'not-locked' };
+  if (to === undefined || to === holder?.memberId) {
+    if (holder === undefined) return { outcome: 'not-locked' };
+    const unlocked = withoutLock(holder, canonical);
+    records.write(holder, to === undefined ? unlocked : withCurrent(unlocked, address));
+    return { outcome: 'unlocked', memberId: holder.memberId };
+  }
+  const member = records.byId(to);
+  if (member === undefined) return { outcome: 'no-member' };
+  if (holder?.address === canonical)
+    return { outcome: 'current-elsewhere', memberId: holder.memberId };
+  if (holder !== undefined) records.write(holder, withoutAddress(holder, canonical));
+  attempt.isFreed = true;
+  records.write(member, withCurrent(member, address));
+  return { outcome: 'unlocked', memberId: to };
+}
+
+/** Writes `next` with these addresses locked; links to the current address become invalid. */
+function writeLocked(
+  records: MemberRecords,
+  before: MemberRecord,
+  next: MemberRecord,
+  addresses: string[],
+  now: number,
+): void {
+  const locked = [...new Set([...(before.locked ?? []), ...addresses])];
+  const tokens = unexpiredTokens(next, now).filter(
+    ({ use }) => use === 'undo' || use === 'contest' || !locked.includes(next.address),
+  );
+  records.write(before, { ...next, tokens, locked });
+}
+
+function withoutLock({ locked = [], ...record }: MemberRecord, canonical: string): MemberRecord {
+  const others = locked.filter((one) => one !== canonical);
+  return others.length === 0 ? record : { ...record, locked: others };
+}
+
+/** The record of a member who loses an earlier or reserved address to another member. */
+function withoutAddress(record: MemberRecord, canonical: string): MemberRecord {
+  const unlocked = withoutLock(record, canonical);
+  if (!hasAddress(unlocked, canonical)) return unlocked;
+  const earlier = record.earlier.filter((one) => one !== canonical);
+  return { ...unlocked, earlier, released: [...record.released, canonical] };
+}
+
+/** The record with another current address, and without tokens that could change it back. */
+function withCurrent(record: MemberRecord, { typed, canonical }: Address): MemberRecord {
+  const without = (addresses: string[]) => addresses.filter((one) => one !== canonical);
+  return {
+    ...record,
+    email: typed,
+    address: canonical,
+    earlier: without([...new Set([...record.earlier, record.address])]),
+    released: without(record.released),
+    tokens: [],
+    changes: [],
+    takenAway: [],
+  };
+}

@@ -1,0 +1,71 @@
+// Locks addresses in dispute, on any engine.
+
+import { addContestToken } from '../rules/addtoken.ts';
+import {
+  contest,
+  lockAddress,
+  type UnlockAttempt,
+  type UnlockResult,
+  unlockAddress,
+} from '../rules/lock.ts';
+import type { TakenAddress } from '../rules/mailedtoken.ts';
+import type { Address } from '../rules/member.ts';
+import { addressKey, tokenKey } from '../rules/record.ts';
+import { findToken } from '../rules/redeem.ts';
+import type { Engine } from './tokenstore.ts';
+
+/** Addresses are canonical; times are in milliseconds since 1970. */
+export type LockStore = {
+  /**
+   * Adds a token that contests that undoing took an address away, valid for 7 days from the undoing
+   * on, and returns what it contests; undefined if nothing was taken away.
+   */
+  addContest(
+    hash: string,
+    loss: { memberId: string; undoId: string; address: string },
+    now: number,
+  ): Promise<TakenAddress | undefined>;
+  /** The member whose token this is, without redeeming it. */
+  findContest(hash: string, now: number): Promise<string | undefined>;
+  /**
+   * Redeems a token, for one of any number of concurrent calls, and locks the address that was
+   * taken away and the member's current one. False if the token is not valid.
+   */
+  contest(hash: string, now: number): Promise<boolean>;
+  /** The member whom an address leads to, current or earlier. */
+  holder(canonical: string): Promise<string | undefined>;
+  /** Locks an address; undefined if it leads to nobody, otherwise its member. */
+  lock(canonical: string, now: number): Promise<string | undefined>;
+  /** Unlocks an address. With `to`, it becomes the current one of the member with this ID. */
+  unlock(address: Address, to: string | undefined): Promise<UnlockResult>;
+};
+
+export function createLockStore({ find, apply }: Engine): LockStore {
+  const tokenOf = async (hash: string, now: number) => {
+    const record = await find(tokenKey(hash));
+    const token = record && findToken(record, hash, 'contest', now);
+    return record && token && { memberId: record.memberId, address: token.address };
+  };
+  return {
+    addContest: (hash, loss, now) =>
+      apply([loss.memberId], [], (records) => addContestToken(records, hash, loss, now)),
+    findContest: async (hash, now) => (await tokenOf(hash, now))?.memberId,
+    async contest(hash, now) {
+      const token = await tokenOf(hash, now);
+      if (token === undefined) return false;
+      const { memberId, address } = token;
+      return apply([memberId], [addressKey(address)], (records) =>
+        contest(records, hash, memberId, now),
+      );
+    },
+    holder: async (canonical) => (await find(addressKey(canonical)))?.memberId,
+    lock: (canonical, now) =>
+      apply([], [addressKey(canonical)], (records) => lockAddress(records, canonical, now)),
+    unlock(address, to) {
+      const attempt: UnlockAttempt = { isFreed: false };
+      return apply(to === undefined ? [] : [to], [addressKey(address.canonical)], (records) =>
+        unlockAddress(records, address, to, attempt),
+      );
+    },
+  };
+}
