@@ -32,7 +32,7 @@ export { openPorts } from './process/ports.ts';
 export { runWorkers } from './process/workers.ts';
 export { readEnv, readSettings } from './settings/settings.ts';
 export { type ProcessName, SETTINGS, type Settings } from './settings/table.ts';
-export { openLmdb } from './store/lmdb.ts';
+export { type EmbeddedStore, openLmdb } from './store/lmdb.ts';
 export {
   DUPLICATE_KEY,
   isDuplicate,

@@ -3,8 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** An empty folder; `remove` removes it with its content. */
-export function temporaryFolder(): { path: string; remove(): void } {
+/** `remove` removes it with its content. */
+export type Folder = { path: string; remove(): void };
+
+/** An empty folder. */
+export function temporaryFolder(): Folder {
   const path = mkdtempSync(join(tmpdir(), 'loyalty-'));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }

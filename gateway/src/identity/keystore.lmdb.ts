@@ -16,7 +16,7 @@ export async function openLmdbKeyStore(
   dataDir: string,
   environment: Environment,
 ): Promise<KeyStore> {
-  const root = await openLmdb(dataDir, 'keys', environment);
+  const { root, ready } = await openLmdb(dataDir, 'keys', environment);
   const tables = openTables(root);
   return {
     ...partnerMethods(tables),
@@ -25,11 +25,9 @@ export async function openLmdbKeyStore(
       return root.get('origin') as Origin | undefined;
     },
     async setOrigin(origin) {
-      await root.put('origin', origin);
+      await root.transaction(() => root.put('origin', origin));
     },
-    async ready() {
-      root.get('environment');
-    },
+    ready,
     close: () => root.close(),
   };
 }

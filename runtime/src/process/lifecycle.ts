@@ -64,6 +64,8 @@ export async function runProcess(
     return clean;
   };
 
+  // Otherwise a limit on the size of files would end the process instead of failing the write.
+  process.on('SIGXFSZ', () => {});
   process.on('uncaughtException', crash).on('unhandledRejection', crash);
   onStop(async (reason) => {
     if (draining) exit(1);

@@ -1,24 +1,51 @@
 // Opens an embedded store: an LMDB database in a folder, owned by one environment.
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { open, type RootDatabase } from 'lmdb';
 import { type Environment, refuseForeignStore } from '../environment.ts';
+import { guardStore } from './guard.lmdb.ts';
+import { refuseDamage, StoreHealth } from './health.ts';
 import { makePrivateFolder, PRIVATE_FILE, restrictFiles } from './private.ts';
+
+export type EmbeddedStore = {
+  /**
+   * Its reads throw, and its transactions reject, if the store is damaged or cannot be written.
+   * Write only in transactions.
+   */
+  root: RootDatabase;
+  /** Resolves unless the store is damaged. */
+  ready(): Promise<void>;
+};
+
+/** Another process that creates the store at the same moment needs less. */
+const CREATION_MS = 200;
 
 /**
  * Opens `dataDir/name`, and creates it if it does not exist. Several processes of a machine may
- * have it open. Only its owner may read it. Throws if the store belongs to the other environment or
- * the folder is not writable.
+ * have it open. Only its owner may read it. Throws if the store belongs to the other environment,
+ * its file is damaged or the folder is not writable.
  */
 export async function openLmdb(
   dataDir: string,
   name: string,
   environment: Environment,
-): Promise<RootDatabase> {
+): Promise<EmbeddedStore> {
   const path = makePrivateFolder(dataDir, name);
-  // With overlapping syncs, killing a process during one makes the next commit of another panic.
-  // lmdb reads `permissionsMode`, but its types do not have it.
-  const options = { path, maxDbs: 16, overlappingSync: false, permissionsMode: PRIVATE_FILE };
-  const root = open(options);
+  const file = join(path, 'data.mdb');
+  if (existsSync(file)) {
+    if (statSync(file).size === 0) await pause(CREATION_MS);
+    refuseDamage(file);
+  }
+  const root = openFile(path, file);
   restrictFiles(path); // A umask may have taken more from the new files.
+  const health = new StoreHealth(file);
+  guardStore(root, health);
+  const close = root.close.bind(root);
+  root.close = async () => {
+    await close();
+    health.close();
+  };
   try {
     const owner = await root.transaction(() => {
       const known: string | undefined = root.get('environment');
@@ -26,9 +53,29 @@ export async function openLmdb(
       return known ?? environment;
     });
     refuseForeignStore(name, owner, environment);
-    return root;
+    return { root, ready: async () => health.checkReady() };
   } catch (error) {
     await root.close();
     throw error;
+  }
+}
+
+/** Its error names the file, which LMDB's own does not. */
+function openFile(path: string, file: string): RootDatabase {
+  const options = {
+    path,
+    maxDbs: 16,
+    // With overlapping syncs, killing a process during one makes the next commit of another panic.
+    overlappingSync: false,
+    // Otherwise a failed commit rejects a promise that lmdb keeps to itself, which ends the process.
+    eventTurnBatching: false,
+    // lmdb reads this, but its types do not have it.
+    permissionsMode: PRIVATE_FILE,
+  };
+  try {
+    return open(options);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(`${file} cannot be opened: ${why}`, { cause: error });
   }
 }

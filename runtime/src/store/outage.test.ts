@@ -9,12 +9,7 @@ test.each([
   ['a refused connection', Object.assign(new Error('no'), { code: 'ECONNREFUSED' })],
   ['a full disk', Object.assign(new Error('no'), { code: 'ENOSPC' })],
   ['an LMDB map that is full', Object.assign(new Error('no'), { code: -30792 })],
-  [
-    'a failed LMDB commit',
-    Object.assign(new Error('no'), {
-      commitError: Object.assign(new Error('no'), { code: 'EIO' }),
-    }),
-  ],
+  ['a failed write to a disk', Object.assign(new Error('no'), { code: 'EIO' })],
   ['a timeout', new DOMException('late', 'TimeoutError')],
   ['an error caused by one of these', new Error('outer', { cause: new MongoNetworkError('lost') })],
 ])('%s is an outage', (_, error) => {

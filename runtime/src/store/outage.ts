@@ -7,25 +7,33 @@ const MONGODB_CODES = new Set([
 const MONGODB_CLASSES =
   /^Mongo(Network|ServerSelection|OperationTimeout|Topology|NotConnected|Pool|WaitQueue|ClientClosed|Expired)/;
 const SYSTEM_CODES =
-  /^(E(CONN\w+|PIPE|TIMEDOUT|NOTFOUND|AI_AGAIN|HOSTUNREACH|NETUNREACH|NOSPC|IO|ROFS|DQUOT|MFILE|NFILE)|UND_ERR_\w+)$/;
+  /^(E(CONN\w+|PIPE|TIMEDOUT|NOTFOUND|AI_AGAIN|HOSTUNREACH|NETUNREACH|NOSPC|FBIG|IO|ROFS|DQUOT|MFILE|NFILE)|UND_ERR_\w+)$/;
+/** A disk, quota or file that cannot grow, and LMDB's own code for it. */
+const FULL_CODES = new Set<unknown>(['ENOSPC', 'EDQUOT', 'EFBIG', -30_792]);
 const DEEPEST_CAUSE = 4;
 
 /**
- * Whether an error means that a store is unreachable, did not respond in time, or cannot write to
- * its disk. Looks at names and codes, so that the embedded store does not load MongoDB's driver.
+ * Whether an error means that a store is unreachable, did not respond in time, is damaged, or
+ * cannot write to its disk. Looks at names and codes, so that the embedded store does not load
+ * MongoDB's driver.
  */
-export function isOutage(error: unknown, depth = 0): boolean {
-  if (typeof error !== 'object' || error === null || depth > DEEPEST_CAUSE) return false;
-  const { name, code, cause, commitError } = error as {
-    name?: unknown;
-    code?: unknown;
-    cause?: unknown;
-    commitError?: unknown;
-  };
+export function isOutage(error: unknown): boolean {
+  return outageOf(error) !== undefined;
+}
+
+/** What is wrong with the store, if the error is an outage. */
+export function outageOf(
+  error: unknown,
+  depth = 0,
+): 'unavailable' | 'full' | 'damaged' | undefined {
+  if (typeof error !== 'object' || error === null || depth > DEEPEST_CAUSE) return undefined;
+  const { name, code, cause } = error as { name?: unknown; code?: unknown; cause?: unknown };
+  if (name === 'StoreDamaged') return 'damaged';
+  if (FULL_CODES.has(code)) return 'full';
   if (typeof name === 'string' && (MONGODB_CLASSES.test(name) || name === 'TimeoutError'))
-    return true;
-  if (typeof code === 'string' && SYSTEM_CODES.test(code)) return true;
+    return 'unavailable';
+  if (typeof code === 'string' && SYSTEM_CODES.test(code)) return 'unavailable';
   // LMDB's codes are negative (lmdb.h), MongoDB's are positive.
-  if (typeof code === 'number' && (code < -30_000 || MONGODB_CODES.has(code))) return true;
-  return isOutage(cause, depth + 1) || isOutage(commitError, depth + 1);
+  if (typeof code === 'number' && (code < -30_000 || MONGODB_CODES.has(code))) return 'unavailable';
+  return outageOf(cause, depth + 1);
 }

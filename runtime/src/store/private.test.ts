@@ -22,7 +22,7 @@ function modesUnder(path: string): Record<string, string> {
 }
 
 async function openAndClose(): Promise<void> {
-  const root = await openLmdb(dataDir, 'keys', 'sandbox');
+  const { root } = await openLmdb(dataDir, 'keys', 'sandbox');
   await root.close();
 }
 

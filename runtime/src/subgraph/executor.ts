@@ -2,7 +2,7 @@
 import { type ExecutionResult, execute, GraphQLError } from 'graphql';
 import { ApiError, ERRORS } from '../errors.ts';
 import type { Log } from '../observe/log.ts';
-import { isOutage } from '../store/outage.ts';
+import { isOutage, outageOf } from '../store/outage.ts';
 import { withTimeout } from '../timeout.ts';
 import { createDocuments } from './documents.ts';
 import { resolveEntitiesSynchronously } from './entities.ts';
@@ -55,7 +55,8 @@ export function createExecutor(
       return { message: cause.message, ...path, extensions: { code: cause.code } };
     const code = codeOf(cause);
     const fields = { requestId, subgraph: name, code, err: cause };
-    if (code === 'SERVICE_UNAVAILABLE') log.warn(fields, 'a store is unavailable');
+    if (code === 'SERVICE_UNAVAILABLE')
+      log.warn(fields, `a store is ${outageOf(cause) ?? 'unavailable'}`);
     else log.error(fields, 'an operation failed');
     return { message: ERRORS[code].message, ...path, extensions: { code } };
   }

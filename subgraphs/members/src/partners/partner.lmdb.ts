@@ -6,7 +6,7 @@ export function createLmdbMailPartners(root: RootDatabase): MailPartners {
   const partners = root.openDB<MailPartner, string>({ name: 'partners', encoding: 'json' });
   return {
     async put(partner) {
-      await partners.put(partner.partnerId, partner);
+      await root.transaction(() => partners.put(partner.partnerId, partner));
       await root.flushed;
     },
     find: (partnerId) => partners.get(partnerId),

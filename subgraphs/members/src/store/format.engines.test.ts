@@ -40,7 +40,7 @@ const PARTNER = { name: 'The Inn', magicLinkUrl: 'https://inn.example/in' };
 
 const WRITERS = {
   async lmdb({ settings }: Place) {
-    const root = await openLmdb(settings.dataDir, 'members', 'sandbox');
+    const { root } = await openLmdb(settings.dataDir, 'members', 'sandbox');
     const table = (name: string) => root.openDB<unknown>({ name, encoding: 'json' });
     await table('members').put('ada', { memberId: 'ada', ...RECORD });
     for (const key of KEYS) await table('keys').put(key, ['ada', 'Ada@Example.com', 'Ada', null]);

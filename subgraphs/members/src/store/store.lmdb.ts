@@ -1,6 +1,6 @@
 // The members store on LMDB: synchronous reads, and one transaction for each change.
-import { type Environment, openLmdb } from '@partner-loyalty/runtime';
-import type { Database, RootDatabase } from 'lmdb';
+import { type EmbeddedStore, type Environment, openLmdb } from '@partner-loyalty/runtime';
+import type { Database } from 'lmdb';
 import { createLmdbOutbox } from '../outbox/outbox.lmdb.ts';
 import { createLmdbMailPartners } from '../partners/partner.lmdb.ts';
 import { endEnrollment, enroll } from '../rules/enrollment.ts';
@@ -33,7 +33,7 @@ export async function openLmdbMembersStore(
   return createLmdbMembersStore(await openLmdb(dataDir, 'members', environment), vault);
 }
 
-function createLmdbMembersStore(root: RootDatabase, vault: KeyVault): MembersStore {
+function createLmdbMembersStore({ root, ready }: EmbeddedStore, vault: KeyVault): MembersStore {
   const members = root.openDB<MemberRecord, string>({ name: 'members', encoding: 'json' });
   const identities = root.openDB<StoredIdentity, string>({ name: 'keys', encoding: 'json' });
   const records = createRecords(members, identities);
@@ -73,9 +73,7 @@ function createLmdbMembersStore(root: RootDatabase, vault: KeyVault): MembersSto
     signingKeys: createLmdbSigningKeys(root, vault),
     endedSessions: createLmdbEndedSessions(root),
     isEmpty: async () => members.getKeysCount({ limit: 1 }) === 0,
-    async ready() {
-      root.get('environment');
-    },
+    ready,
     close: () => root.close(),
   };
 }

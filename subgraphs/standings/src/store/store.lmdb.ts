@@ -1,5 +1,5 @@
 // The standings store in embedded LMDB, which several processes on one machine may share.
-import { type Environment, openLmdb } from '@partner-loyalty/runtime';
+import { type EmbeddedStore, type Environment, openLmdb } from '@partner-loyalty/runtime';
 import type { RootDatabase } from 'lmdb';
 import { type ActivityContent, type DatedActivity, isSameActivity } from '../rules/activity.ts';
 import type { Program } from '../rules/program.ts';
@@ -24,11 +24,11 @@ export async function openLmdbStandingsStore(
   dataDir: string,
   environment: Environment,
 ): Promise<StandingsStore> {
-  const root = await openLmdb(dataDir, 'standings', environment);
+  const store = await openLmdb(dataDir, 'standings', environment);
   // In one transaction: otherwise each database begins its own, which blocks this whole process
   // while another process writes.
-  const databases = await root.transaction(() => openDatabases(root));
-  return createLmdbStandingsStore(root, databases);
+  const databases = await store.root.transaction(() => openDatabases(store.root));
+  return createLmdbStandingsStore(store, databases);
 }
 
 type Databases = ReturnType<typeof openDatabases>;
@@ -41,13 +41,16 @@ function openDatabases(root: RootDatabase) {
   };
 }
 
-function createLmdbStandingsStore(root: RootDatabase, databases: Databases): StandingsStore {
+function createLmdbStandingsStore(
+  { root, ready }: EmbeddedStore,
+  databases: Databases,
+): StandingsStore {
   const { programs, standings, activities } = databases;
   const programCache = cachePrograms((partnerId) => programs.get(partnerId));
   return {
     program: programCache.get,
     async putProgram(partnerId, program) {
-      await programs.put(partnerId, program);
+      await root.transaction(() => programs.put(partnerId, program));
       await root.flushed;
       programCache.forget(partnerId);
     },
@@ -62,9 +65,7 @@ function createLmdbStandingsStore(root: RootDatabase, databases: Databases): Sta
     },
     isEmpty: async () =>
       programs.getKeysCount({ limit: 1 }) + activities.getKeysCount({ limit: 1 }) === 0,
-    async ready() {
-      root.get('environment');
-    },
+    ready,
     close: () => root.close(),
   };
 }

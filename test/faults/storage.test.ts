@@ -1,0 +1,127 @@
+// The embedded store on a full disk, and with a damaged file.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { closeSync, openSync, statSync, truncateSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Folder, temporaryFolder } from '../support/folder.ts';
+import { type DeployedService, startDeployed } from '../support/service/deployed.ts';
+import { bareEnv } from '../support/service/loyalty.ts';
+import { until } from '../support/until.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const READ = '{ memberByEmail(email: "both@example.com") { memberId tier } }';
+const ENROLL =
+  'mutation ($email: String!, $name: String!) { enrollMember(input: { email: $email, firstName: $name }) { created } }';
+
+let folder: Folder;
+let service: DeployedService | undefined;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(async () => {
+  await service?.close();
+  service = undefined;
+  folder.remove();
+});
+
+let count = 0;
+
+/** Enrolls members until one is refused, and reads one after each refusal. */
+async function expectReadsOnly({ send, stack }: DeployedService): Promise<void> {
+  for (let refusals = 0; refusals < 5; ) {
+    count += 1;
+    const variables = { email: `${'e'.repeat(50)}${count}@example.com`, name: 'n'.repeat(100) };
+    const { status, code } = await send({ query: ENROLL, variables });
+    if (status === 200) continue;
+    expect([status, code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    expect((await send({ query: READ })).status).toBe(200);
+    refusals += 1;
+  }
+  expect((await fetch(`${stack.gateway.adminUrl}/readyz`)).status).toBe(200);
+  await until(() => stack.gateway.output().includes('"msg":"a store is full"'));
+}
+
+async function expectWrites({ send }: DeployedService): Promise<void> {
+  const variables = { email: 'later@example.com', name: 'Later' };
+  expect((await send({ query: ENROLL, variables })).status).toBe(200);
+}
+
+test('a full disk: writes are SERVICE_UNAVAILABLE, reads go on, and writes too once there is room', async () => {
+  if (process.getuid?.() !== 0) return; // Only root can mount a small disk.
+  const disk = join(folder.path, 'disk');
+  const mount = (...args: string[]) => execFileSync('mount', [...args, disk]);
+  execFileSync('mkdir', [disk]);
+  mount('-t', 'tmpfs', '-o', 'size=1m', 'tmpfs');
+  try {
+    service = await startDeployed('one process', {
+      DATA_DIR: join(disk, 'data'),
+      RATE_LIMIT_BUDGET: '1000000',
+    });
+    await expectReadsOnly(service);
+    mount('-o', 'remount,size=8m');
+    await expectWrites(service);
+    await service.close();
+  } finally {
+    execFileSync('umount', ['--lazy', disk]);
+  }
+});
+
+test('a limit on the size of files: the same, and the limit does not end the process', async () => {
+  service = await startDeployed('one process', { RATE_LIMIT_BUDGET: '1000000' });
+  const { stack } = service;
+  const limit = (size: string) =>
+    execFileSync('prlimit', ['--pid', `${stack.gateway.pid}`, `--fsize=${size}`]);
+  limit(`${statSync(join(stack.env.DATA_DIR ?? '', 'members', 'data.mdb')).size}:`);
+  await expectReadsOnly(service);
+  limit('unlimited:');
+  await expectWrites(service);
+});
+
+/** Starts everything in one process and waits for its end. */
+function startOnce() {
+  return spawnSync(process.execPath, ['--import', 'tsx', 'bin/start.ts'], {
+    cwd: ROOT,
+    env: { ...bareEnv(), DATA_DIR: folder.path, PORT: '0', ADMIN_PORT: '0' },
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
+}
+
+function overwrite(file: string, from: number): void {
+  const fd = openSync(file, 'r+');
+  writeSync(fd, randomBytes(statSync(file).size - from), 0, undefined, from);
+  closeSync(fd);
+}
+
+test.each<[string, string, (file: string) => void]>([
+  ['was cut off', 'keys', (file) => truncateSync(file, 8_192)],
+  ['was emptied', 'members', (file) => truncateSync(file, 0)],
+  ['was overwritten', 'standings', (file) => overwrite(file, 0)],
+  ['was overwritten behind its first pages', 'members', (file) => overwrite(file, 8_192)],
+])(
+  'a store whose file %s: the start ends with 1 and one line that names the file',
+  async (_, store, damage) => {
+    service = await startDeployed('one process', { DATA_DIR: folder.path });
+    await service.close();
+    service = undefined;
+    const file = join(folder.path, store, 'data.mdb');
+    damage(file);
+    const { status, signal, stdout, stderr } = startOnce();
+    expect([status, signal, stdout]).toEqual([1, null, '']);
+    expect(stderr.trimEnd().split('\n')).toEqual([expect.stringContaining(`${file} is damaged: `)]);
+  },
+);
+
+test('damage met while it runs: SERVICE_UNAVAILABLE, readiness is 503, and the process lives', async () => {
+  service = await startDeployed('one process', { DATA_DIR: folder.path });
+  const { send, stack } = service;
+  expect((await send({ query: READ })).status).toBe(200);
+  overwrite(join(folder.path, 'members', 'data.mdb'), 8_192);
+  const admin = (path: string) => fetch(`${stack.gateway.adminUrl}${path}`);
+  expect((await admin('/readyz')).status).toBe(503);
+  const refused = await send({ query: READ });
+  expect([refused.status, refused.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+  expect((await send({ query: '{ __typename }' })).status).toBe(200);
+  expect((await admin('/livez')).status).toBe(200);
+  await until(() => stack.gateway.output().includes('"msg":"a store is damaged"'));
+});
