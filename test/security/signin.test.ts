@@ -408,7 +408,8 @@ test('enumeration of members fails: requests for any address get the same respon
   expect(service.mail()).toHaveLength(before + 7);
 });
 
-test('enumeration by time fails: no response waits for a look-up or for an email to be sent', async () => {
+// That no response waits for a look-up is in subgraphs/members/src/resolvers/magiclink.engines.test.ts.
+test('enumeration by time fails: no response waits for an email to be sent', async () => {
   const connected = new Set<Socket>();
   // A mail server that accepts connections and never responds.
   const silent = createTcpServer((socket) => void connected.add(socket)).listen(0, '127.0.0.1');
@@ -416,14 +417,11 @@ test('enumeration by time fails: no response waits for a look-up or for an email
   // Cast: a server that listens on a port has such an address.
   const { port } = silent.address() as AddressInfo;
   const mailing = await startInProcess({ env: { SMTP_URL: `smtp://127.0.0.1:${port}` } });
-  const calls = [];
-  for (const email of ['both@example.com', 'unknown@example.com']) {
-    mailing.calls.length = 0;
-    expect((await mailing.send({ query: REQUEST, variables: { email } })).status).toBe(200);
-    calls.push([...mailing.calls]);
+  for (let round = 0; round < 2; round += 1) {
+    for (const email of ['both@example.com', 'unknown@example.com'])
+      expect((await mailing.send({ query: REQUEST, variables: { email } })).status).toBe(200);
+    await until(() => connected.size > 0);
   }
-  expect(calls).toEqual([[], []]);
-  await until(() => connected.size > 0);
   silent.close();
   for (const socket of connected) socket.destroy();
   await mailing.close();
