@@ -69,7 +69,10 @@ export function quoted(name: string): string {
   return JSON.stringify(short).replace(/\p{C}/gu, '?');
 }
 
-/** Whether a text has more than `limit` characters, each of which is up to two UTF-16 units. */
+/**
+ * Whether a text has more than `limit` characters, each of which is up to two UTF-16 units. The work
+ * is bounded, however long the text.
+ */
 export function isLongerThan(text: string, limit: number): boolean {
   if (text.length <= limit) return false;
   return text.length > 2 * limit || [...text].length > limit;

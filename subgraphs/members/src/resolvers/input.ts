@@ -1,6 +1,6 @@
 // Checks arguments (docs/contract.md, Errors); messages name the argument, never its value.
-import { fail } from '@partner-loyalty/runtime';
-import { ADDRESS_LENGTH, canonicalEmail, longerThan } from '../rules/email.ts';
+import { fail, isLongerThan } from '@partner-loyalty/runtime';
+import { ADDRESS_LENGTH, canonicalEmail } from '../rules/email.ts';
 import type { Address } from '../rules/member.ts';
 
 /** The longest values, in characters after trimming. */
@@ -15,7 +15,7 @@ export function parseText(argument: string, value: string, limit: number): strin
   if (/\p{Cs}/u.test(value)) fail('BAD_USER_INPUT', `${argument} holds lone surrogates`);
   const trimmed = value.trim();
   if (trimmed === '') fail('BAD_USER_INPUT', `${argument} is empty`);
-  if (longerThan(trimmed, limit))
+  if (isLongerThan(trimmed, limit))
     fail('BAD_USER_INPUT', `${argument} is longer than ${limit} characters`);
   return trimmed;
 }

@@ -1,5 +1,6 @@
 // Decides whether two spellings are the same email address.
 import { domainToASCII } from 'node:url';
+import { isLongerThan } from '@partner-loyalty/runtime';
 
 /**
  * The longest address, in characters, as typed and in canonical form (RFC 5321, section 4.5.3.1.3,
@@ -32,7 +33,7 @@ export function canonicalEmail(typed: string): string | undefined {
   // Before trimming, which would remove a line break at the end.
   if (CONTROL.test(typed)) return undefined;
   const trimmed = typed.trim();
-  if (FORBIDDEN.test(trimmed) || longerThan(trimmed, ADDRESS_LENGTH)) return undefined;
+  if (FORBIDDEN.test(trimmed) || isLongerThan(trimmed, ADDRESS_LENGTH)) return undefined;
   // Normalized twice: lower-casing can leave a sequence that NFC orders differently.
   const folded = trimmed.normalize('NFC').toLowerCase().normalize('NFC');
   const at = folded.indexOf('@');
@@ -40,16 +41,7 @@ export function canonicalEmail(typed: string): string | undefined {
   const domain = asciiDomain(folded.slice(at + 1));
   if (at < 1 || domain === undefined || !LOCAL.test(local)) return undefined;
   const canonical = `${local}@${domain}`;
-  return longerThan(canonical, ADDRESS_LENGTH) ? undefined : canonical;
-}
-
-/**
- * Whether a text has more than `limit` characters (code points). The work is bounded, however long
- * the text.
- */
-export function longerThan(text: string, limit: number): boolean {
-  if (text.length <= limit) return false;
-  return text.length > 2 * limit || [...text].length > limit;
+  return isLongerThan(canonical, ADDRESS_LENGTH) ? undefined : canonical;
 }
 
 function asciiDomain(typed: string): string | undefined {
