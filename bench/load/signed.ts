@@ -33,7 +33,7 @@ export function signedRequests({
   members,
   batch,
 }: Pick<SignedLoad, 'url' | 'secret' | 'members' | 'batch'>): () => string {
-  const sign = createSigner(secret);
+  const sign = createSigner('members', secret);
   const scope = { kind: 'partner', partnerId: PARTNER } as const;
   const { host } = new URL(url);
   const operation = (): SubgraphRequest => {

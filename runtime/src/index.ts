@@ -45,6 +45,7 @@ export { makePrivateFolder } from './store/private.ts';
 export { createHttpTransport } from './subgraph/client.ts';
 export { createExecutor, type Execute } from './subgraph/executor.ts';
 export { createInProcessTransport } from './subgraph/inprocess.ts';
+export { createWorkerReplayGuard, serveReplayGuard } from './subgraph/replay.workers.ts';
 export type { CompleteResolvers } from './subgraph/resolvers.ts';
 export { expandedSelections } from './subgraph/selections.ts';
 export { serveSubgraph } from './subgraph/server.ts';

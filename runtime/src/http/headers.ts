@@ -203,6 +203,7 @@ export const HEADERS = {
   subgraphSignature: {
     name: 'x-subgraph-signature',
     direction: 'subgraph',
-    meaning: 'HMAC-SHA256 over method, path, time, nonce, scopes and body, in hexadecimal.',
+    meaning:
+      'HMAC-SHA256 over subgraph, method, path, time, nonce, scopes and body, in hexadecimal.',
   },
 } as const satisfies Record<string, HeaderRow>;

@@ -15,7 +15,7 @@ export type PrimaryOptions = {
   settings: Pick<Settings, 'workers' | 'host' | 'adminPort' | 'environment' | 'drainSeconds'>;
   log: Log;
   /** Runs before the first worker starts. */
-  shared?: (() => void) | undefined;
+  shared?: (() => void | Promise<void>) | undefined;
 };
 
 /**
@@ -24,7 +24,7 @@ export type PrimaryOptions = {
 export async function runPrimary({ settings, log, shared }: PrimaryOptions): Promise<void> {
   const { workers: count, host, adminPort, environment, drainSeconds } = settings;
   const start = async (lifecycle: Lifecycle) => {
-    shared?.();
+    await shared?.();
     const primary = new Primary(count, log);
     const admin = await serveAdmin({
       host,

@@ -15,7 +15,7 @@ export async function runWorkers(options: {
   settings: Pick<Settings, 'workers' | 'host' | 'adminPort' | 'environment' | 'drainSeconds'>;
   log: Log;
   start: (lifecycle: Lifecycle) => Promise<void>;
-  shared?: (() => void) | undefined;
+  shared?: (() => void | Promise<void>) | undefined;
 }): Promise<void> {
   const { settings, log, start } = options;
   if (settings.workers === 1)

@@ -27,7 +27,7 @@ export function createHttpTransport(options: {
   metrics: Pick<Metrics, 'subgraphCall'>;
 }): Transport {
   const { name, deadlineMs = DEADLINE_MS } = options;
-  const sign = createSigner(options.secret);
+  const sign = createSigner(name, options.secret);
   const pool = openPool(options.url, deadlineMs);
   const send = createSend(pool, sign, options);
   let pending: PendingOperation[] = [];

@@ -1,20 +1,28 @@
 // Remembers which signatures were used, so that a signed request is good for one use.
 
+import type { MaybePromise } from '../maybe.ts';
+
 /** Signatures, at about 40 bytes each. */
 const MAX_REMEMBERED = 500_000;
+const WINDOW_MS = 30_000;
 
 export type ReplayGuard = {
   /** Whether a request signed at `timeMs` may still be accepted. */
   fresh(timeMs: number): boolean;
   /** Returns true for the first use of a fresh signature, and false for any other use. */
-  firstUse(timeMs: number, signature: string): boolean;
+  firstUse(timeMs: number, signature: string): MaybePromise<boolean>;
 };
 
+/** Whether a time is within 30 seconds of now. */
+export function isFresh(timeMs: number, now: number): boolean {
+  return Math.abs(now - timeMs) <= WINDOW_MS;
+}
+
 /**
- * Accepts signatures within `windowMs` of now. If there are more than it can remember, it forgets
+ * Accepts signatures within 30 seconds of now. If there are more than it can remember, it forgets
  * those of the oldest second, and refuses all requests signed up to then.
  */
-export function createReplayGuard(windowMs: number, now: () => number): ReplayGuard {
+export function createReplayGuard(now: () => number = Date.now) {
   // By the second of signing, so that it can forget a whole second at once.
   const seen = new Map<number, Set<number>>();
   let size = 0;
@@ -28,7 +36,7 @@ export function createReplayGuard(windowMs: number, now: () => number): ReplayGu
   function bucketOf(second: number): Set<number> {
     const known = seen.get(second);
     if (known !== undefined) return known;
-    for (const old of seen.keys()) if (endMs(old) < now() - windowMs) forget(old);
+    for (const old of seen.keys()) if (endMs(old) < now() - WINDOW_MS) forget(old);
     const bucket = new Set<number>();
     seen.set(second, bucket);
     return bucket;
@@ -40,10 +48,10 @@ export function createReplayGuard(windowMs: number, now: () => number): ReplayGu
     forget(oldest);
   }
 
-  const fresh = (timeMs: number) => timeMs >= floorMs && Math.abs(now() - timeMs) <= windowMs;
+  const fresh = (timeMs: number) => timeMs >= floorMs && isFresh(timeMs, now());
   return {
     fresh,
-    firstUse(timeMs, signature) {
+    firstUse(timeMs: number, signature: string): boolean {
       if (!fresh(timeMs)) return false;
       const bucket = bucketOf(Math.floor(timeMs / 1000));
       // 52 bits of the signature fit a number, which takes the least memory.
@@ -54,7 +62,7 @@ export function createReplayGuard(windowMs: number, now: () => number): ReplayGu
       if (size > MAX_REMEMBERED) forgetOldest();
       return true;
     },
-  };
+  } satisfies ReplayGuard;
 }
 
 function endMs(second: number): number {

@@ -74,7 +74,10 @@ describe('401', () => {
   });
 
   test('for a request that is sent twice', async () => {
-    const headers = createSigner(SECRET)({
+    const headers = createSigner(
+      'things',
+      SECRET,
+    )({
       method: 'POST',
       path: '/graphql',
       scopes: PARTNER,
@@ -176,7 +179,10 @@ function send({
   scopes = PARTNER,
   headers,
 }: Sent) {
-  const signed = createSigner(secret)({ method, path: signedPath, scopes, body: signedBody });
+  const signed = createSigner(
+    'things',
+    secret,
+  )({ method, path: signedPath, scopes, body: signedBody });
   return fetch(`http://127.0.0.1:${server.port}${path}`, {
     method,
     headers: { ...signed, ...headers },

@@ -1,4 +1,5 @@
 // A signed request passes if the secret is right, the time is recent, and it is the first time.
+import { createReplayGuard } from './replay.ts';
 import { createSigner, createVerifier, type SignedParts } from './signature.ts';
 
 const SECRET = 'the secret of the tests';
@@ -10,10 +11,11 @@ const parts: SignedParts = {
 };
 
 /** A verifier and a signer, each with a clock of its own. */
-function setup(secrets = [SECRET], signedWith = SECRET) {
+function setup(secrets = [SECRET], signedWith = SECRET, signedFor = 'members') {
   const clock = { signer: 1_800_000_000_000, verifier: 1_800_000_000_000 };
-  const sign = createSigner(signedWith, () => clock.signer);
-  const verifier = createVerifier(secrets, () => clock.verifier);
+  const sign = createSigner(signedFor, signedWith, () => clock.signer);
+  const guard = createReplayGuard(() => clock.verifier);
+  const verifier = createVerifier('members', secrets, guard);
   const passes = (headers: Record<string, string>, { scopes: _, ...rest } = parts) =>
     verifier.plausible(headers) && verifier.verify(headers, rest);
   return { clock, sign, passes };
@@ -100,5 +102,10 @@ test('both secrets pass during a rotation, others do not', () => {
     expect(passes(sign(parts))).toBe(true);
   }
   const { sign, passes } = setup(['the new secret'], SECRET);
+  expect(passes(sign(parts))).toBe(false);
+});
+
+test('a request signed for another subgraph with the same secret does not pass', () => {
+  const { sign, passes } = setup([SECRET], SECRET, 'standings');
   expect(passes(sign(parts))).toBe(false);
 });

@@ -8,19 +8,23 @@ import {
 } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { HEADERS } from '../http/headers.ts';
-import { createReplayGuard } from './replay.ts';
+import type { MaybePromise } from '../maybe.ts';
+import type { ReplayGuard } from './replay.ts';
 
 /** `path` includes the query string. `scopes` is the text of the scopes header. */
 export type SignedParts = { method: string; path: string; scopes: string; body: string | Buffer };
 
-const WINDOW_MS = 30_000;
 const TIME = HEADERS.subgraphTime.name;
 const NONCE = HEADERS.subgraphNonce.name;
 const SCOPES = HEADERS.subgraphScopes.name;
 const SIGNATURE = HEADERS.subgraphSignature.name;
 
-/** Returns a function that computes the headers of a signed request, different ones each time. */
+/**
+ * Returns a function that computes the headers of a signed request to a subgraph, different ones
+ * each time.
+ */
 export function createSigner(
+  subgraph: string,
   secret: string,
   now: () => number = Date.now,
 ): (parts: SignedParts) => Record<string, string> {
@@ -34,7 +38,7 @@ export function createSigner(
       [TIME]: time,
       [NONCE]: nonce,
       [SCOPES]: parts.scopes,
-      [SIGNATURE]: digest(key, parts, time, nonce),
+      [SIGNATURE]: digest(key, subgraph, parts, time, nonce),
     };
   };
 }
@@ -42,14 +46,20 @@ export function createSigner(
 export type Verifier = {
   /** Whether the headers can belong to a signed request. Call it before reading the body. */
   plausible(headers: IncomingHttpHeaders): boolean;
-  /** True once for each request that one of the secrets signed at most 30 seconds ago. */
-  verify(headers: IncomingHttpHeaders, parts: Omit<SignedParts, 'scopes'>): boolean;
+  /**
+   * True once for each request to this subgraph that one of the secrets signed at most 30 seconds
+   * ago.
+   */
+  verify(headers: IncomingHttpHeaders, parts: Omit<SignedParts, 'scopes'>): MaybePromise<boolean>;
 };
 
 /** Verifies requests against several secrets, so that a secret can be changed without a gap. */
-export function createVerifier(secrets: readonly string[], now: () => number = Date.now): Verifier {
+export function createVerifier(
+  subgraph: string,
+  secrets: readonly string[],
+  guard: ReplayGuard,
+): Verifier {
   const keys = secrets.map(keyOf);
-  const guard = createReplayGuard(WINDOW_MS, now);
 
   return {
     plausible: (headers) => {
@@ -67,7 +77,7 @@ export function createVerifier(secrets: readonly string[], now: () => number = D
       const signed = { ...parts, scopes: String(headers[SCOPES]) };
       const given = Buffer.from(String(headers[SIGNATURE]), 'latin1');
       for (const key of keys) {
-        const right = digest(key, signed, time, String(headers[NONCE]));
+        const right = digest(key, subgraph, signed, time, String(headers[NONCE]));
         if (given.length === right.length && timingSafeEqual(given, Buffer.from(right, 'latin1')))
           return guard.firstUse(Number(time), right);
       }
@@ -86,12 +96,13 @@ function matches(pattern: RegExp, value: string | string[] | undefined): boolean
  */
 function digest(
   key: KeyObject,
+  subgraph: string,
   { method, path, scopes, body }: SignedParts,
   time: string,
   nonce: string,
 ): string {
   return createHmac('sha256', key)
-    .update(`${method}\n${path}\n${time}\n${nonce}\n${scopes}\n`)
+    .update(`${subgraph}\n${method}\n${path}\n${time}\n${nonce}\n${scopes}\n`)
     .update(body)
     .digest('hex');
 }

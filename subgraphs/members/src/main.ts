@@ -2,10 +2,12 @@
 import {
   createLog,
   createMetrics,
+  createWorkerReplayGuard,
   openPorts,
   readEnv,
   readSettings,
   runWorkers,
+  serveReplayGuard,
   serveSubgraph,
 } from '@partner-loyalty/runtime';
 import { openMembersStore, startMembers } from './index.ts';
@@ -16,12 +18,14 @@ const log = createLog(settings.logLevel);
 await runWorkers({
   settings,
   log,
+  shared: serveReplayGuard,
   start: async (lifecycle) => {
     const metrics = createMetrics();
     const store = await openMembersStore(settings);
     const subgraph = await startMembers(store, settings, { log, metrics });
     lifecycle.opened('members', subgraph.close);
-    const listen = () => serveSubgraph({ subgraph, settings, log, metrics });
+    const guard = lifecycle.worker && createWorkerReplayGuard();
+    const listen = () => serveSubgraph({ subgraph, settings, log, metrics, guard });
     await openPorts({ settings, lifecycle, ready: subgraph.ready, metrics, log, listen });
   },
 });

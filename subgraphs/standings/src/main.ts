@@ -2,10 +2,12 @@
 import {
   createLog,
   createMetrics,
+  createWorkerReplayGuard,
   openPorts,
   readEnv,
   readSettings,
   runWorkers,
+  serveReplayGuard,
   serveSubgraph,
 } from '@partner-loyalty/runtime';
 import { createStandings, openStandingsStore } from './index.ts';
@@ -16,11 +18,13 @@ const log = createLog(settings.logLevel);
 await runWorkers({
   settings,
   log,
+  shared: serveReplayGuard,
   start: async (lifecycle) => {
     const subgraph = createStandings(await openStandingsStore(settings));
     lifecycle.opened('store', subgraph.close);
     const metrics = createMetrics();
-    const listen = () => serveSubgraph({ subgraph, settings, log, metrics });
+    const guard = lifecycle.worker && createWorkerReplayGuard();
+    const listen = () => serveSubgraph({ subgraph, settings, log, metrics, guard });
     await openPorts({ settings, lifecycle, ready: subgraph.ready, metrics, log, listen });
   },
 });
