@@ -100,6 +100,42 @@ describe.each(ENGINES)('on %s', (_name, open) => {
     folder.remove();
   });
 
+  test('a partner is made to invite its members, and allowed to enroll them again', async () => {
+    const stored = async () => {
+      const members = await openMembersStore(settings());
+      const partner = await members.partners.find('blue');
+      await members.close();
+      return partner;
+    };
+    const page = 'https://blue.example/links';
+    const blue = { partnerId: 'blue', name: 'Blue', magicLinkUrl: page };
+    const careful = ['--consent', 'required', '--invitations', '50'];
+    const create = [
+      'blue',
+      '--name',
+      'Blue',
+      '--magic-link-url',
+      page,
+      '--budget',
+      '7',
+      ...careful,
+    ];
+    const [created] = await loyaltyJson(env, 'partners', 'create', ...create);
+    expect(created).toMatchObject({ ...blue, consent: 'required', invitations: 50 });
+    expect(await stored()).toEqual({ ...blue, consent: 'required', invitations: 50 });
+    const [key] = await loyaltyJson(env, 'keys', 'create', 'blue');
+
+    const update = (...options: string[]) =>
+      loyaltyJson(env, 'partners', 'update', 'blue', ...options);
+    const { consent: _, ...allowed } = { ...created, invitations: 60 } as Record<string, unknown>;
+    expect(await update('--consent', 'none', '--invitations', '60')).toEqual([allowed]);
+    expect(await loyaltyJson(env, 'partners', 'list')).toEqual([allowed]);
+    expect(await stored()).toEqual({ ...blue, invitations: 60 });
+    expect(await update('--consent', 'required')).toEqual([{ ...allowed, consent: 'required' }]);
+    expect(await stored()).toEqual({ ...blue, consent: 'required', invitations: 60 });
+    expect(await loyaltyJson(env, 'keys', 'list', 'blue')).toMatchObject([{ keyId: key?.keyId }]);
+  });
+
   test('an existing partner is refused and stays as it was', async () => {
     await loyaltyJson(env, 'partners', 'create', 'blue', '--name', 'Blue');
     expect(await loyalty(env, 'partners', 'create', 'blue', '--name', 'Other')).toEqual({
@@ -190,6 +226,22 @@ describe('on an empty store', () => {
   test.each<[string, string[], RegExp]>([
     ['no command', [], /a command is missing/],
     ['a group alone', ['partners'], /a command is missing/],
+    ['an update of nothing', ['partners', 'update', 'blue'], /there is nothing to change/],
+    [
+      'an update of an unknown partner',
+      ['partners', 'update', 'blue', '--consent', 'required'],
+      /there is no partner "blue"/,
+    ],
+    [
+      'consent of another kind',
+      create('--consent', 'yes'),
+      /--consent must be "required" or "none"/,
+    ],
+    [
+      'no invitations',
+      create('--invitations', '0'),
+      /--invitations must be an integer from 1 to 10,000/,
+    ],
     ['an unknown command', ['partner'], /unknown command 'partner'/],
     ['an unknown command of a group', ['partners', 'drop', 'blue'], /unknown command 'drop'/],
     ['a misspelt option', create('--budgt', '3'), /unknown option '--budgt'/],

@@ -17,6 +17,7 @@ import { createKeyring } from './identity/keyring.ts';
 import type { KeyStore } from './identity/keystore.ts';
 import type { Counters } from './limits/counters.ts';
 import { createLimiter, type Limiter } from './limits/limiter.ts';
+import { createInvitation, INVITATION_PATH } from './signin/invitation.ts';
 import { createMembersClient, type MembersClient } from './signin/membersclient.ts';
 import { createSignIn, SIGN_IN_PATH } from './signin/signin.ts';
 import { createWellKnown, DISCOVERY_PATH, JWKS_PATH } from './signin/wellknown.ts';
@@ -59,6 +60,7 @@ export function openGateway(parts: GatewayParts): Gateway {
     limiter,
     log: parts.log,
   });
+  const invitation = createInvitation({ members, limiter, log: parts.log });
 
   return {
     async handle(request) {
@@ -68,6 +70,8 @@ export function openGateway(parts: GatewayParts): Gateway {
           return wellKnown(request);
         case SIGN_IN_PATH:
           return signIn(request);
+        case INVITATION_PATH:
+          return invitation(request);
         default:
           return graphql(request);
       }

@@ -88,6 +88,11 @@ export const ERRORS = {
     message: 'the external ID conflicts with another enrollment',
     when: 'The external ID is active for another member of this partner, or this member is active with another external ID.',
   },
+  CONSENT_REQUIRED: {
+    status: 200,
+    message: 'this partner enrolls by invitation only: use inviteMember',
+    when: 'The partner can only invite members, and calls `enrollMember`. The answer is the same for every address.',
+  },
   INVALID_TOKEN: {
     status: 200,
     message: 'the token is not valid',

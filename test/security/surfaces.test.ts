@@ -21,11 +21,13 @@ import { type InProcessService, startInProcess } from '../support/service/inproc
 const PARTNER = buildSchema(`
   type Query { memberByEmail(email: String!): PartnerMemberRead  memberByExternalId(externalId: String!): PartnerMemberRead }
   type Mutation { enrollMember(input: EnrollMemberInput!): EnrollMemberPayload  endEnrollment(memberId: ID!): EndEnrollmentPayload
-    requestMagicLink(email: String!): RequestMagicLinkPayload  exchangeMagicLink(token: String!): MagicLinkSession }
+    requestMagicLink(email: String!): RequestMagicLinkPayload  exchangeMagicLink(token: String!): MagicLinkSession
+    inviteMember(input: EnrollMemberInput!): InviteMemberPayload }
   type PartnerMemberRead { memberId: ID!  email: String!  firstName: String  lastName: String  tier: String!  points: Int! }
   input EnrollMemberInput { email: String!  externalId: String  firstName: String  lastName: String }
   type EnrollMemberPayload { member: PartnerMemberRead!  created: Boolean! }
   type EndEnrollmentPayload { memberId: ID! }
+  type InviteMemberPayload { accepted: Boolean! }
   type RequestMagicLinkPayload { accepted: Boolean! }
   type MagicLinkSession { memberId: ID!  idToken: String!  expiresAt: String! }
 `);
@@ -46,6 +48,8 @@ const SELECTIONS: Record<string, (field: string) => string> = {
   PartnerMemberRead: (field) => `{ memberByEmail(email: "both@example.com") { ${field} } }`,
   EnrollMemberPayload: (field) =>
     `mutation { enrollMember(input: { email: "both@example.com" }) { ${withArguments(field)} } }`,
+  InviteMemberPayload: (field) =>
+    `mutation { inviteMember(input: { email: "both@example.com" }) { ${field} } }`,
   EndEnrollmentPayload: (field) => `mutation { endEnrollment(memberId: "m-beta") { ${field} } }`,
   MemberProfile: (field) => `{ memberProfile(id: "m-both") { ${withArguments(field)} } }`,
   MembershipYearStats: (field) =>
@@ -55,6 +59,8 @@ const SELECTIONS: Record<string, (field: string) => string> = {
   MagicLinkSession: (field) => `mutation { exchangeMagicLink(token: "ml_none") { ${field} } }`,
   RequestEmailChangePayload: (field) =>
     `mutation { requestEmailChange(email: "next@example.com") { ${field} } }`,
+  EndedSessions: (field) => `{ endedSessions(since: 0) { ${field} } }`,
+  Invitation: (field) => `{ invitation(token: "in_none") { ${field} } }`,
   ConfirmedChange: (field) => `mutation { confirmChange(token: "ec_none") { ${field} } }`,
   PartnerStanding: (field) => `{ memberProfile(id: "m-both") { partnerStandings { ${field} } } }`,
 };
@@ -63,7 +69,10 @@ const ARGUMENTS: Record<string, string> = {
   memberByEmail: '(email: "both@example.com") { memberId }',
   memberByExternalId: '(externalId: "shared-1") { memberId }',
   memberProfile: '(id: "m-both") { memberId }',
+  endedSessions: '(since: 0) { memberId }',
+  invitation: '(token: "in_none") { email }',
   enrollMember: '(input: { email: "both@example.com" }) { created }',
+  inviteMember: '(input: { email: "both@example.com" }) { accepted }',
   endEnrollment: '(memberId: "m-beta") { memberId }',
   requestMagicLink: '(email: "both@example.com") { accepted }',
   exchangeMagicLink: '(token: "ml_none") { memberId }',
@@ -72,6 +81,8 @@ const ARGUMENTS: Record<string, string> = {
   signIn: '(token: "ml_none") { memberId }',
   confirmChange: '(token: "ec_none") { memberId }',
   undoChange: '(token: "eu_none") { memberId }',
+  contestUndo: '(token: "co_none")',
+  acceptInvitation: '(token: "in_none") { email }',
   member: ' { memberId }',
   membershipYearStats: ' { totalStays }',
   partnerStandings: ' { tier }',

@@ -1,11 +1,11 @@
 // `loyalty keys`: creates, lists and revokes the keys of partners.
-import { issueKey, type KeyRecord, type KeyStore } from '@partner-loyalty/gateway';
+import { issueKey, type KeyRecord } from '@partner-loyalty/gateway';
 import { Command } from 'commander';
 import * as z from 'zod';
 import { typed } from '../shell/argument.ts';
 import { parseInstant } from '../shell/instant.ts';
 import { CommandError, type Shell } from '../shell/shell.ts';
-import { claimForOperator, withStore } from '../shell/stores.ts';
+import { claimForOperator, requirePartner, withStore } from '../shell/stores.ts';
 
 export function keysCommand(shell: Shell): Command {
   const group = new Command('keys').description('manage the keys that partners authenticate with');
@@ -79,11 +79,6 @@ async function revoke(shell: Shell, keyId: string): Promise<void> {
       throw new CommandError(`there is no key ${JSON.stringify(keyId)}`);
   });
   shell.print({ keyId, state: 'revoked' });
-}
-
-async function requirePartner(keys: KeyStore, partnerId: string): Promise<void> {
-  if ((await keys.partner(partnerId)) === undefined)
-    throw new CommandError(`there is no partner ${JSON.stringify(partnerId)}`);
 }
 
 function stateOf({ expiresAt, revokedAt }: Pick<KeyRecord, 'expiresAt' | 'revokedAt'>): string {

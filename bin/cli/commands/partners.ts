@@ -1,24 +1,32 @@
-// `loyalty partners`: creates and lists partners.
+// `loyalty partners`: creates, changes and lists partners.
 import { readFileSync } from 'node:fs';
 import type { Partner } from '@partner-loyalty/gateway';
-import { integer, omitUndefined, text } from '@partner-loyalty/runtime';
+import { integer, omitUndefined, type Settings, text } from '@partner-loyalty/runtime';
 import { type Program, parseProgram } from '@partner-loyalty/standings';
 import { Command } from 'commander';
 import * as z from 'zod';
 import { parseStrictJson } from '../import/strictjson.ts';
 import { typed } from '../shell/argument.ts';
 import { CommandError, oneLine, type Shell } from '../shell/shell.ts';
-import { claimForOperator, withStore } from '../shell/stores.ts';
+import { claimForOperator, requirePartner, withStore } from '../shell/stores.ts';
 
 const MAX_NAME = 100;
 const MAX_BUDGET = 1_000_000_000;
 
-type CreateOptions = { name: string; program?: string; budget?: number; magicLinkUrl?: string };
+const MAX_INVITATIONS = 10_000;
+
+type Consent = 'required' | 'none';
+type UpdateOptions = { consent?: Consent; invitations?: number };
+type CreateOptions = UpdateOptions & {
+  name: string;
+  program?: string;
+  budget?: number;
+  magicLinkUrl?: string;
+};
 
 export function partnersCommand(shell: Shell): Command {
   const group = new Command('partners').description('manage the partners of the platform');
-  group
-    .command('create')
+  withInvitationOptions(group.command('create'))
     .description('create a partner')
     .argument(
       '<id>',
@@ -38,11 +46,30 @@ export function partnersCommand(shell: Shell): Command {
       typed('--magic-link-url', webUrl),
     )
     .action((id: string, options: CreateOptions) => create(shell, id, options));
+  withInvitationOptions(group.command('update'))
+    .description('change a partner; what is not named stays as it is')
+    .argument('<id>', 'its ID')
+    .action((id: string, options: UpdateOptions) => update(shell, id, options));
   group
     .command('list')
     .description('list the partners')
     .action(() => list(shell));
   return group;
+}
+
+/** The options on how members enroll, which a partner is created with and can be given later. */
+function withInvitationOptions(command: Command): Command {
+  return command
+    .option(
+      '--consent <required|none>',
+      'whether members have to agree before they are enrolled',
+      typed('--consent', consent),
+    )
+    .option(
+      '--invitations <count>',
+      'how many invitations are mailed for it a day',
+      typed('--invitations', invitations),
+    );
 }
 
 const partnerId = z
@@ -52,27 +79,32 @@ const partnerId = z
     'must have 1 to 64 letters, digits, ".", "_" or "-", and begin with a letter or a digit',
   );
 const name = text(MAX_NAME);
-const budget = z
-  .string()
-  .transform((given) => (/^\d+$/.test(given) ? Number(given) : given))
-  .pipe(integer(1, MAX_BUDGET));
+const digits = z.string().transform((given) => (/^\d+$/.test(given) ? Number(given) : given));
+const budget = digits.pipe(integer(1, MAX_BUDGET));
+const invitations = digits.pipe(integer(1, MAX_INVITATIONS));
+const consent = z.enum(['required', 'none'], 'must be "required" or "none"');
 const webUrl = z
   .url({ protocol: /^https?$/, error: 'must be an absolute http or https URL' })
   .transform((url) => new URL(url).href);
 
 async function create(shell: Shell, partnerId: string, options: CreateOptions): Promise<void> {
-  const { name, budget, magicLinkUrl } = options;
+  const { name, budget, magicLinkUrl, invitations } = options;
   const program = options.program === undefined ? undefined : readProgram(options.program);
-  const createdAt = new Date();
-  const partner: Partner = omitUndefined({ partnerId, name, budget, magicLinkUrl, createdAt });
+  const partner: Partner = omitUndefined({
+    partnerId,
+    name,
+    budget,
+    magicLinkUrl,
+    consent: storedConsent(options.consent),
+    invitations,
+    createdAt: new Date(),
+  });
   const settings = shell.settings();
   await withStore('keys', settings, async (keys) => {
     if ((await keys.partner(partnerId)) !== undefined)
       throw new CommandError(`partner ${partnerId} already exists`);
     await claimForOperator(keys);
-    await withStore('members', settings, (members) =>
-      members.partners.put(omitUndefined({ partnerId, name, magicLinkUrl })),
-    );
+    await putIntoMembers(settings, partner);
     if (program !== undefined)
       await withStore('standings', settings, (standings) =>
         standings.putProgram(partnerId, program),
@@ -82,6 +114,34 @@ async function create(shell: Shell, partnerId: string, options: CreateOptions): 
       throw new CommandError(`partner ${partnerId} already exists`);
   });
   shell.print(partner);
+}
+
+async function update(shell: Shell, partnerId: string, options: UpdateOptions): Promise<void> {
+  if (Object.keys(options).length === 0)
+    throw new CommandError('there is nothing to change; --help lists the options');
+  const settings = shell.settings();
+  const partner = await withStore('keys', settings, async (keys) => {
+    const before = await requirePartner(keys, partnerId);
+    await claimForOperator(keys);
+    const { consent = before.consent, invitations = before.invitations } = options;
+    const next = omitUndefined({ ...before, consent: storedConsent(consent), invitations });
+    await putIntoMembers(settings, next);
+    await keys.replacePartner(next);
+    return next;
+  });
+  shell.print(partner);
+}
+
+/** Writes what the members subgraph needs to know about a partner. */
+async function putIntoMembers(settings: Settings, partner: Partner): Promise<void> {
+  const { partnerId, name, magicLinkUrl, consent, invitations } = partner;
+  await withStore('members', settings, ({ partners }) =>
+    partners.put(omitUndefined({ partnerId, name, magicLinkUrl, consent, invitations })),
+  );
+}
+
+function storedConsent(consent: Consent | undefined): 'required' | undefined {
+  return consent === 'required' ? consent : undefined;
 }
 
 async function list(shell: Shell): Promise<void> {

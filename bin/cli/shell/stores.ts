@@ -1,7 +1,8 @@
 // How commands use the stores: opened for one piece of work, and claimed before the first write.
-import { type KeyStore, openKeyStore } from '@partner-loyalty/gateway';
+import { type KeyStore, openKeyStore, type Partner } from '@partner-loyalty/gateway';
 import type { Settings } from '@partner-loyalty/runtime';
 import { SUBGRAPHS, type SubgraphStores } from '../../subgraphs.ts';
+import { CommandError } from './shell.ts';
 
 type Stores = SubgraphStores & { keys: KeyStore };
 
@@ -29,4 +30,12 @@ export async function withStore<Name extends keyof Stores, T>(
 export async function claimForOperator(keys: KeyStore): Promise<void> {
   const origin = await keys.origin();
   if (origin === undefined || origin === 'demo-begun') await keys.setOrigin('operator');
+}
+
+/** The partner with this ID. Throws a CommandError if there is none. */
+export async function requirePartner(keys: KeyStore, partnerId: string): Promise<Partner> {
+  const partner = await keys.partner(partnerId);
+  if (partner === undefined)
+    throw new CommandError(`there is no partner ${JSON.stringify(partnerId)}`);
+  return partner;
 }

@@ -64,6 +64,27 @@ describe.each(['lmdb', 'mongodb'])('the key store on %s', (engine) => {
     expect(await store.keyByHash('')).toBeUndefined();
   });
 
+  test('a partner is replaced and keeps its keys; what the new one lacks is gone', async () => {
+    await store.createPartner(partner('inn', { budget: 5, consent: 'required', invitations: 9 }));
+    const key = newRecord('inn');
+    await store.createKey(key);
+    expect(await store.partner('inn')).toMatchObject({ consent: 'required', invitations: 9 });
+    const next = partner('inn', { name: 'Inn', invitations: 10 });
+    expect(await store.replacePartner(next)).toBe(true);
+    expect(await store.partner('inn')).toEqual(next);
+    expect((await store.keyByHash(key.hash))?.key).toEqual(key);
+    const whole = partner('inn', {
+      budget: 1,
+      magicLinkUrl: 'https://inn.example/in',
+      consent: 'required',
+      invitations: 1,
+    });
+    expect(await store.replacePartner(whole)).toBe(true);
+    expect(await store.partners()).toEqual([whole]);
+    expect(await store.replacePartner(partner('spa'))).toBe(false);
+    expect(await store.partner('spa')).toBeUndefined();
+  });
+
   test('a partner is created once, even by concurrent calls', async () => {
     const tries = await Promise.all(
       Array.from({ length: 20 }, (_, i) => store.createPartner(partner('inn', { budget: i }))),

@@ -53,6 +53,13 @@ function partnerMethods({ root, partners }: Tables) {
         return true;
       });
     },
+    replacePartner(partner) {
+      return root.transaction(() => {
+        if (!partners.doesExist(partner.partnerId)) return false;
+        partners.put(partner.partnerId, { ...partner, createdAt: partner.createdAt.getTime() });
+        return true;
+      });
+    },
     async partner(partnerId) {
       const partner = partners.get(partnerId);
       return partner && toPartner(partner);

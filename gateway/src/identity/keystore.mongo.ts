@@ -16,6 +16,8 @@ const SCHEMA = {
     name: { bsonType: 'string', minLength: 1 },
     budget: { bsonType: 'int', minimum: 0 },
     magicLinkUrl: { bsonType: 'string' },
+    consent: { enum: ['required'] },
+    invitations: { bsonType: 'int', minimum: 1 },
     createdAt: { bsonType: 'date' },
     keys: {
       bsonType: 'array',
@@ -79,14 +81,28 @@ function openPartners(db: Db): Promise<Collection<PartnerDocument>> {
 
 function partnerMethods(partners: Collection<PartnerDocument>) {
   return {
-    async createPartner({ partnerId, name, budget, magicLinkUrl, createdAt }) {
+    async createPartner(partner) {
       try {
-        await partners.insertOne({ _id: partnerId, name, budget, magicLinkUrl, createdAt });
+        await partners.insertOne({ _id: partner.partnerId, ...toDocument(partner) });
         return true;
       } catch (error) {
         if (isDuplicate(error)) return false;
         throw error;
       }
+    },
+    async replacePartner(partner) {
+      const document = toDocument(partner);
+      const absent = Object.entries(document).filter(([, value]) => value === undefined);
+      const { matchedCount } = await partners.updateOne(
+        { _id: partner.partnerId },
+        {
+          $set: document,
+          ...(absent.length > 0 && {
+            $unset: Object.fromEntries(absent.map(([name]) => [name, ''])),
+          }),
+        },
+      );
+      return matchedCount === 1;
     },
     async partner(partnerId) {
       const found = await partners.findOne({ _id: partnerId }, { projection: { keys: 0 } });
@@ -137,8 +153,14 @@ function keyMethods(partners: Collection<PartnerDocument>) {
   } satisfies Partial<KeyStore>;
 }
 
-function toPartner({ _id, name, budget, magicLinkUrl, createdAt }: PartnerDocument): Partner {
-  return { partnerId: _id, name, budget, magicLinkUrl, createdAt };
+/** The stored fields of a partner, except its ID and keys; an absent one is undefined. */
+function toDocument(partner: Omit<Partner, 'partnerId'>) {
+  const { name, budget, magicLinkUrl, consent, invitations, createdAt } = partner;
+  return { name, budget, magicLinkUrl, consent, invitations, createdAt };
+}
+
+function toPartner({ _id, ...document }: PartnerDocument): Partner {
+  return { partnerId: _id, ...toDocument(document) };
 }
 
 function toKey(

@@ -8,6 +8,10 @@ export type Partner = {
   budget?: number | undefined;
   /** The partner's page that a magic link opens; this service's `/sign-in` if absent. */
   magicLinkUrl?: string | undefined;
+  /** If required, the partner can only invite members, not enroll them. */
+  consent?: 'required' | undefined;
+  /** How many invitations are mailed for the partner in 24 hours; the default if absent. */
+  invitations?: number | undefined;
   createdAt: Date;
 };
 
@@ -34,6 +38,8 @@ export type KeyStore = {
   keyByHash(hash: string): MaybePromise<FoundKey | undefined>;
   /** False if the partner exists already. */
   createPartner(partner: Partner): Promise<boolean>;
+  /** Replaces a partner and keeps its keys; false if there is no such partner. */
+  replacePartner(partner: Partner): Promise<boolean>;
   partner(partnerId: string): Promise<Partner | undefined>;
   /** Ascending by partnerId. */
   partners(): Promise<Partner[]>;

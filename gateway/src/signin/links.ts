@@ -42,7 +42,15 @@ export function linkKind(token: string): LinkKind | undefined {
   return KINDS.get(token.slice(0, 3));
 }
 
-/** Whether a text can be a token at all. */
+/** Whether a text can be a token of `/sign-in` at all. */
 export function isWellFormed(token: string): boolean {
-  return linkKind(token) !== undefined && /^.{3}[A-Za-z0-9_-]{10,200}$/.test(token);
+  return linkKind(token) !== undefined && REST.test(token.slice(3));
 }
+
+/** Whether a text can be the token of an invitation. */
+export function isInvitation(token: string): boolean {
+  return token.startsWith('in_') && REST.test(token.slice(3));
+}
+
+/** What follows the prefix. */
+const REST = /^[A-Za-z0-9_-]{10,200}$/;

@@ -4,6 +4,8 @@ import type { JSONWebKeySet } from 'jose';
 import type { EndedSessions } from '../identity/ownprovider.ts';
 
 export type Session = { memberId: string; idToken: string; expiresAt: string };
+/** An invitation as the invited person sees it. */
+export type Invitation = { partnerName: string; email: string };
 export type ConfirmedChange = { memberId: string; email: string };
 /** What redeeming a token gives: a value, or the code with which the subgraph refused the token. */
 export type Outcome<T> = { value: T } | { refused: ErrorCode };
@@ -19,6 +21,9 @@ export type MembersClient = {
   undoChange(token: string, requestId: string): Promise<Outcome<ConfirmedChange>>;
   /** Returns the member's ID. */
   contestUndo(token: string, requestId: string): Promise<Outcome<string>>;
+  /** What an invitation offers, without accepting it. */
+  invitation(token: string, requestId: string): Promise<Outcome<Invitation>>;
+  acceptInvitation(token: string, requestId: string): Promise<Outcome<Invitation>>;
 };
 
 // These fields are on no surface: they need the service scope, which no caller has.
@@ -32,6 +37,10 @@ const CONFIRM_CHANGE =
 const UNDO_CHANGE =
   'mutation ($token: String!) { result: undoChange(token: $token) { memberId email } }';
 const CONTEST_UNDO = 'mutation ($token: String!) { result: contestUndo(token: $token) }';
+const INVITATION =
+  'query ($token: String!) { result: invitation(token: $token) { partnerName email } }';
+const ACCEPT_INVITATION =
+  'mutation ($token: String!) { result: acceptInvitation(token: $token) { partnerName email } }';
 
 export function createMembersClient(transport: Transport): MembersClient {
   async function redeem<T>(query: string, token: string, requestId: string): Promise<Outcome<T>> {
@@ -75,5 +84,7 @@ export function createMembersClient(transport: Transport): MembersClient {
     confirmChange: (token, requestId) => redeem(CONFIRM_CHANGE, token, requestId),
     undoChange: (token, requestId) => redeem(UNDO_CHANGE, token, requestId),
     contestUndo: (token, requestId) => redeem(CONTEST_UNDO, token, requestId),
+    invitation: (token, requestId) => redeem(INVITATION, token, requestId),
+    acceptInvitation: (token, requestId) => redeem(ACCEPT_INVITATION, token, requestId),
   };
 }

@@ -1,14 +1,14 @@
 // The pages of /sign-in as HTML.
-import { type Html, html } from './html.ts';
-import { page } from './layout.ts';
+import { type Html, html } from '../html/html.ts';
+import { page } from '../html/layout.ts';
 import type { Link } from './links.ts';
 
-/** What a link offers before it is redeemed: a button. */
-export function linkPage({ title, text, button }: Link, token: string): string {
+/** What a link offers before it is redeemed: a button, which posts the token to `path`. */
+export function linkPage({ title, text, button }: Link, token: string, path: string): string {
   return page(
     title,
     html`<p>${text}</p>
-<form method="post" action="/sign-in">
+<form method="post" action="${path}">
 <input type="hidden" name="token" value="${token}">
 <button type="submit">${button}</button>
 </form>`,

@@ -6,8 +6,8 @@ import {
   type HttpReply,
   type HttpRequest,
 } from '@partner-loyalty/runtime';
+import { pageReply } from '../html/layout.ts';
 import type { CallApi } from './apiclient.ts';
-import { pageReply } from './layout.ts';
 import { SIGNED_OUT, TOO_MANY_ATTEMPTS } from './notices.ts';
 import { type Notice, type Profile, profilePage, retryPage } from './pages.ts';
 

@@ -1,7 +1,7 @@
 // Redeems a mailed link: signs the member in, or confirms, undoes or contests a change of address.
 import type { ErrorCode, HttpReply, HttpRequest } from '@partner-loyalty/runtime';
+import { pageReply } from '../html/layout.ts';
 import type { Limiter } from '../limits/limiter.ts';
-import { pageReply } from './layout.ts';
 import { linkKind } from './links.ts';
 import type { ConfirmedChange, MembersClient, Outcome } from './membersclient.ts';
 import { ADDRESS_IN_USE, ADDRESS_LOCKED, INVALID_LINK, TOO_MANY_ATTEMPTS } from './notices.ts';
@@ -36,11 +36,9 @@ export function createRedeemer({
     return pageReply(200, textPage(title, text));
   }
 
-  // Guessing tokens is limited in the same way as guessing keys.
   async function refuse(request: HttpRequest, code: ErrorCode): Promise<HttpReply> {
     if (code === 'EMAIL_IN_USE') return pageReply(409, ADDRESS_IN_USE);
-    const verdict = await limiter.consumeRefusal(request.address);
-    return verdict.allowed ? pageReply(410, INVALID_LINK) : pageReply(429, TOO_MANY_ATTEMPTS);
+    return refuseLink(limiter, request);
   }
 
   return async (request, token) => {
@@ -65,4 +63,13 @@ export function createRedeemer({
         return refuse(request, 'INVALID_TOKEN');
     }
   };
+}
+
+/** The page for a token that is not valid. Guessing tokens is limited as guessing keys is. */
+export async function refuseLink(
+  limiter: Pick<Limiter, 'consumeRefusal'>,
+  { address }: HttpRequest,
+): Promise<HttpReply> {
+  const verdict = await limiter.consumeRefusal(address);
+  return verdict.allowed ? pageReply(410, INVALID_LINK) : pageReply(429, TOO_MANY_ATTEMPTS);
 }

@@ -72,7 +72,7 @@ export type Metrics = {
   keyCache(outcome: 'hit' | 'miss' | 'stale'): void;
   documentCache(outcome: 'hit' | 'miss'): void;
   mail(
-    letter: 'magic-link' | 'change' | 'changed' | 'undone',
+    letter: 'magic-link' | 'change' | 'changed' | 'undone' | 'invitation',
     outcome: 'sent' | 'dropped' | 'retried' | 'failed',
   ): void;
   /** The text of `/metrics`. */

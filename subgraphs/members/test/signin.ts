@@ -38,6 +38,14 @@ export const CONFIRM =
   'mutation ($token: String!) { answer: confirmChange(token: $token) { memberId email } }';
 export const UNDO =
   'mutation ($token: String!) { answer: undoChange(token: $token) { memberId email } }';
+export const INVITE =
+  'mutation ($input: EnrollMemberInput!) { answer: inviteMember(input: $input) { accepted } }';
+export const INVITATION =
+  'query ($token: String!) { answer: invitation(token: $token) { partnerName email } }';
+export const ACCEPT =
+  'mutation ($token: String!) { answer: acceptInvitation(token: $token) { partnerName email } }';
+export const ENROLL =
+  'mutation ($input: EnrollMemberInput!) { answer: enrollMember(input: $input) { created } }';
 export const CONTEST = 'mutation ($token: String!) { answer: contestUndo(token: $token) }';
 const ACCEPTED = { accepted: true };
 

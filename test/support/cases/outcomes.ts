@@ -471,6 +471,15 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
       ...enroll({ email: 'both@example.com', externalId: 'new' }),
     },
   ],
+  CONSENT_REQUIRED: ['both@example.com', 'unknown@example.com'].map((email) => ({
+    name: `enrolling ${email} for a partner whose members have to agree`,
+    request: async ({ stores }) => {
+      const partnerId = `careful-${randomInt(1e12)}`;
+      await stores.members.partners.put({ partnerId, name: 'Careful', consent: 'required' });
+      const key = await addPartner(stores.keys, { partnerId });
+      return { ...enroll({ email }).request(), key };
+    },
+  })),
   INVALID_TOKEN: [
     {
       name: 'a magic-link token that was never issued',

@@ -1,20 +1,29 @@
 // Composes the mail of a job: finds the recipient, checks the limits and stores the token.
 import type { MaybePromise } from '@partner-loyalty/runtime';
+import type { InvitationStore } from '../invitations/invitation.ts';
 import type { Job, MailTask, Outbox } from '../outbox/outbox.ts';
-import type { MailPartners } from '../partners/partner.ts';
+import { DAILY_INVITATIONS, type MailPartners } from '../partners/partner.ts';
 import { makeToken, TOKEN_USES } from '../rules/mailedtoken.ts';
 import type { Identity } from '../rules/member.ts';
 import type { LockStore } from '../store/lockstore.ts';
 import type { TokenStore } from '../store/tokenstore.ts';
-import { changeLimits, isAdmitted, magicLinkLimits } from './limits.ts';
-import { linkTo, signInPage } from './link.ts';
-import { changedEmail, changeEmail, type Email, magicLinkEmail, undoneEmail } from './template.ts';
+import { changeLimits, invitationLimits, isAdmitted, magicLinkLimits } from './limits.ts';
+import { invitationPage, linkTo, signInPage } from './link.ts';
+import {
+  changedEmail,
+  changeEmail,
+  type Email,
+  invitationEmail,
+  magicLinkEmail,
+  undoneEmail,
+} from './template.ts';
 
 /** The part of the members store that mail needs. */
 export type MailStore = {
   memberByEmail(partnerId: string, canonical: string): MaybePromise<Identity | undefined>;
   tokens: Pick<TokenStore, 'addSignIn' | 'addChange' | 'addUndo'>;
-  locks: Pick<LockStore, 'addContest'>;
+  locks: Pick<LockStore, 'addContest' | 'mailbox'>;
+  invitations: Pick<InvitationStore, 'add'>;
   outbox: Pick<Outbox, 'admit' | 'markAdmitted'>;
   partners: Pick<MailPartners, 'find'>;
 };
@@ -41,7 +50,8 @@ export function compose(job: Job, composer: Composer, now: number): Promise<Emai
   if (task.kind === 'magic-link') return composeMagicLink(job, task, composer, now);
   if (task.kind === 'change') return composeChange(job, task, composer, now);
   if (task.kind === 'changed') return composeChangeNotice(job, task, composer, now);
-  return composeUndoNotice(job, task, composer, now);
+  if (task.kind === 'undone') return composeUndoNotice(job, task, composer, now);
+  return composeInvitation(job, task, composer, now);
 }
 
 async function composeMagicLink(
@@ -115,4 +125,27 @@ async function composeUndoNotice(
   if (loss === undefined) return now - job.requestedAt < CHANGE_MS ? 'early' : 'dropped';
   const link = linkTo(signInPage(baseAddress), token);
   return undoneEmail(address, link, new Date(loss.at + TOKEN_USES.contest.lifetimeMs));
+}
+
+async function composeInvitation(
+  job: Job,
+  { kind: _, ...input }: TaskOf<'invitation'>,
+  { store, baseAddress }: Composer,
+  now: number,
+): Promise<Email | NotComposed> {
+  const { partnerId } = input;
+  const mailbox = await store.locks.mailbox(input.address);
+  if (mailbox === undefined) return 'dropped';
+  const { address, memberId = address.canonical } = mailbox;
+  const partner = (await store.partners.find(partnerId)) ?? { partnerId, name: partnerId };
+  const perDay = partner.invitations ?? DAILY_INVITATIONS;
+  const limits = invitationLimits(partnerId, memberId, perDay);
+  if (!(await isAdmitted(job, limits, store.outbox, now))) return 'dropped';
+
+  const { token, hash } = makeToken('invitation');
+  const { lifetimeMs } = TOKEN_USES.invitation;
+  // The one who agrees is whoever reads this mailbox, so what is enrolled is its address.
+  await store.invitations.add(hash, { ...input, address }, now + lifetimeMs);
+  const link = linkTo(invitationPage(baseAddress), token);
+  return invitationEmail(address.canonical, partner.name, link, lifetimeMs / 86_400_000);
 }

@@ -51,6 +51,72 @@ describe.each(ENGINES)('mail from a store on %s', (engine) => {
   const askChange = (email: string, memberId = 'ada', now = NOW) =>
     run({ kind: 'change', memberId, address: address(email) }, now);
 
+  describe('invitations', () => {
+    const invite = (email: string, partnerId = 'inn', now = NOW) =>
+      run({ kind: 'invitation', partnerId, address: address(email) }, now);
+    const invited = async (email: Email | undefined, now = NOW) => {
+      const found = hashToken('invitation', tokenIn(email?.text)) ?? '';
+      return (await store.invitations.find(found, now))?.address.canonical;
+    };
+
+    test('go to anybody, name the partner, and are valid for 7 days', async () => {
+      await store.partners.put({ partnerId: 'inn', name: 'The Inn' });
+      expect(await invite('Eve@Example.com')).toBe('sent');
+      const [email] = emails;
+      expect(email).toMatchObject({ to: 'eve@example.com', subject: 'The Inn invites you' });
+      expect(email?.text).toMatch(/^https:\/\/api\.example\/invitation\?token=in_[\w-]{43}$/m);
+      expect(email?.text).toContain('expires in 7 days');
+      expect(await invited(email, NOW + 7 * 24 * 60 * MINUTE - 1)).toBe('eve@example.com');
+      expect(await invited(email, NOW + 7 * 24 * 60 * MINUTE)).toBeUndefined();
+    });
+
+    test("for a member's earlier address go to the current one, which is what they invite", async () => {
+      expect(await invite('old@example.com', 'pub')).toBe('sent');
+      expect(emails[0]?.to).toBe('ada@example.com');
+      expect(await invited(emails[0])).toBe('ada@example.com');
+    });
+
+    test('are not sent to a locked address', async () => {
+      await store.locks.lock('old@example.com', NOW);
+      expect([await invite('old@example.com'), await invite('ada@example.com')]).toEqual([
+        'dropped',
+        'sent',
+      ]);
+      await store.locks.lock('ada@example.com', NOW);
+      expect(await invite('ada@example.com')).toBe('dropped');
+    });
+
+    test('mail bombing: the 6th to a mailbox in 15 minutes sends nothing', async () => {
+      const outcomes = [];
+      for (let i = 0; i < 6; i += 1)
+        outcomes.push(await invite(i % 2 ? 'old@example.com' : 'ada@example.com'));
+      for (let i = 0; i < 6; i += 1) outcomes.push(await invite('eve@example.com'));
+      const six = ['sent', 'sent', 'sent', 'sent', 'sent', 'dropped'];
+      expect(outcomes).toEqual([...six, ...six]);
+      expect(await invite('eve@example.com', 'spa')).toBe('sent');
+      expect(await invite('eve@example.com', 'inn', NOW + 15 * MINUTE)).toBe('sent');
+    });
+
+    test("beyond a partner's own number in 24 hours send nothing, and take no magic links", async () => {
+      await store.partners.put({ partnerId: 'inn', name: 'The Inn', invitations: 2 });
+      const outcomes = [];
+      for (const name of ['eve', 'fay', 'gil']) outcomes.push(await invite(`${name}@example.com`));
+      expect(outcomes).toEqual(['sent', 'sent', 'dropped']);
+      expect(await ask('inn', 'ada@example.com')).toBe('sent');
+      expect(await invite('gil@example.com', 'spa')).toBe('sent');
+      const day = 24 * 60 * MINUTE;
+      expect(await invite('gil@example.com', 'inn', NOW + day - 1)).toBe('dropped');
+      expect(await invite('gil@example.com', 'inn', NOW + day)).toBe('sent');
+    });
+
+    test('200 are sent for a partner in a day, and no more', async () => {
+      const outcomes = [];
+      for (let i = 0; i < 201; i += 1) outcomes.push(await invite(`guest${i}@example.com`));
+      expect(outcomes.filter((outcome) => outcome === 'sent')).toHaveLength(200);
+      expect(outcomes.at(-1)).toBe('dropped');
+    });
+  });
+
   describe('magic links', () => {
     test('go to the current address, even if requested by an earlier one', async () => {
       expect(await ask('inn', 'old@example.com')).toBe('sent');

@@ -11,7 +11,11 @@ export function linkTo(page: string, token: string): string {
   return url.href;
 }
 
-/** This service's own page for tokens. `baseAddress` has no slash at the end. */
+/** This service's own pages for tokens. `baseAddress` has no slash at the end. */
 export function signInPage(baseAddress: string): string {
   return `${baseAddress}/sign-in`;
+}
+
+export function invitationPage(baseAddress: string): string {
+  return `${baseAddress}/invitation`;
 }

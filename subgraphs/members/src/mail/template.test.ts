@@ -7,7 +7,14 @@ import { temporaryFolder } from '../../../../test/support/folder.ts';
 import { makeToken } from '../rules/mailedtoken.ts';
 import { linkTo } from './link.ts';
 import { openMailer } from './mailer.ts';
-import { changedEmail, changeEmail, type Email, magicLinkEmail, undoneEmail } from './template.ts';
+import {
+  changedEmail,
+  changeEmail,
+  type Email,
+  invitationEmail,
+  magicLinkEmail,
+  undoneEmail,
+} from './template.ts';
 
 const LINK = 'https://api.example/sign-in?token=ml_x';
 
@@ -57,6 +64,7 @@ test('mail loads nothing and tracks nobody: the link is its only URL', async () 
     changeEmail('ada@example.com', LINK, 15),
     changedEmail('ada@example.com', LINK, new Date('2026-03-11T05:06:07Z')),
     undoneEmail('ada@example.com', LINK, new Date('2026-03-11T05:06:07Z')),
+    invitationEmail('ada@example.com', 'The Inn', LINK, 7),
   ]) {
     expect([...email.html.matchAll(/https?:[^"<\s]+/g)].map(String)).toEqual([LINK, LINK]);
     expect(email.html).not.toMatch(/<(img|link|script|iframe|style|object)|url\(|src=/i);
@@ -73,14 +81,10 @@ test.each([
 });
 
 test("header injection: a partner's name with line breaks stays in the subject", async () => {
-  const { mail } = await sent(
-    magicLinkEmail(
-      'ada@example.com',
-      'Inn\r\nBcc: eve@example.com\r\n\r\nBody\u2028x\u202eevil',
-      LINK,
-      15,
-    ),
-  );
+  const name = 'Inn\r\nBcc: eve@example.com\r\n\r\nBody\u2028x\u202eevil';
+  const { subject } = invitationEmail('ada@example.com', name, LINK, 7);
+  expect(subject).toBe('Inn Bcc: eve@example.com Body x evil invites you');
+  const { mail } = await sent(magicLinkEmail('ada@example.com', name, LINK, 15));
   expect(mail.subject).toBe('Sign in to Inn Bcc: eve@example.com Body x evil');
   expect([mail.bcc ?? [], mail.to]).toEqual([[], [{ address: 'ada@example.com', name: '' }]]);
 });

@@ -23,6 +23,26 @@ export function magicLinkEmail(
   ]);
 }
 
+/**
+ * Sent when a partner invites somebody. Has no text of the partner's but the name, so that nobody
+ * can send messages of their own through this service.
+ */
+export function invitationEmail(
+  to: string,
+  partnerName: string,
+  link: string,
+  days: number,
+): Email {
+  const partner = oneLine(partnerName);
+  return email(to, `${partner} invites you`, [
+    `${partner} would like to enroll you with this email address.`,
+    'To see what this means and to agree to it, open this link:',
+    { link, label: 'See the invitation' },
+    `The link works once and expires in ${days} days.`,
+    `If you do not want this, you can ignore this email: nothing happens without the link. ${DO_NOT_SHARE}`,
+  ]);
+}
+
 /** Sent to the new address; whoever opens the link proves to have access to it. */
 export function changeEmail(to: string, link: string, minutes: number): Email {
   return email(to, 'Confirm your new email address', [

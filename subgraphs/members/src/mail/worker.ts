@@ -1,5 +1,6 @@
 // The mail worker: sends the mail in the outbox, when woken or once a second, and cleans it up.
 import type { Log, Metrics } from '@partner-loyalty/runtime';
+import type { InvitationStore } from '../invitations/invitation.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { createClaimer } from './claim.ts';
 import type { Sender } from './deliver.ts';
@@ -27,10 +28,10 @@ export type MailWorker = {
 
 /** Several workers may share an outbox, in one process or in many. */
 export function startMailWorker(
-  sender: Sender & { store: { outbox: Outbox } },
+  sender: Sender & { store: { outbox: Outbox; invitations: InvitationStore } },
   { log, metrics, now = Date.now }: { log: Log; metrics: Metrics; now?: () => number },
 ): MailWorker {
-  const { outbox } = sender.store;
+  const { outbox, invitations } = sender.store;
   const stopping = new AbortController();
   const sending = new AbortController();
   const wakeup = createWakeup();
@@ -43,7 +44,7 @@ export function startMailWorker(
     stopping: stopping.signal,
     onFree: wakeup.wake,
   });
-  const cleanUp = createCleanUp(outbox, now);
+  const cleanUp = createCleanUp([outbox, invitations], now);
 
   async function work(): Promise<void> {
     while (!stopping.signal.aborted) {
@@ -71,12 +72,15 @@ export function startMailWorker(
   };
 }
 
-/** Cleans the outbox on the first call, and then at most once in ten minutes. */
-function createCleanUp(outbox: Pick<Outbox, 'clean'>, now: () => number): () => Promise<void> {
+/** Cleans the stores on the first call, and then at most once in ten minutes. */
+function createCleanUp(
+  stores: readonly Pick<Outbox, 'clean'>[],
+  now: () => number,
+): () => Promise<void> {
   let cleanedAt = Number.NEGATIVE_INFINITY;
   return async () => {
     if (now() - cleanedAt < CLEAN_INTERVAL_MS) return;
     cleanedAt = now();
-    await outbox.clean(cleanedAt);
+    for (const store of stores) await store.clean(cleanedAt);
   };
 }

@@ -1,10 +1,10 @@
 // The queue of mail to be sent and the counts that limit it, in domain words.
 import type { MaybePromise } from '@partner-loyalty/runtime';
-import type { Address } from '../rules/member.ts';
+import type { Address, EnrollInput } from '../rules/member.ts';
 
 /**
- * What to mail. The addresses are only looked up, except the one that a member wants to change to.
- * The field names are the stored format.
+ * What to mail. The addresses are only looked up, except the one that a member wants to change to
+ * and that of a person who is invited. The field names are the stored format.
  */
 export type MailTask =
   | { kind: 'magic-link'; partnerId: string; address: string }
@@ -12,7 +12,8 @@ export type MailTask =
   /** The notice of a change of address; dropped if the change was never made. */
   | { kind: 'changed'; memberId: string; changeId: string }
   /** The notice that undoing took this address away; dropped if nothing was undone. */
-  | { kind: 'undone'; memberId: string; undoId: string; address: string };
+  | { kind: 'undone'; memberId: string; undoId: string; address: string }
+  | ({ kind: 'invitation' } & EnrollInput);
 
 /** Times are in milliseconds since 1970. */
 export type NewJob = { jobId: string; task: MailTask; requestedAt: number };

@@ -1,4 +1,4 @@
-// What mail needs to know about partners, in the members store's LMDB.
+// What the subgraph needs to know about partners, in the members store's LMDB.
 import type { RootDatabase } from 'lmdb';
 import type { MailPartner, MailPartners } from './partner.ts';
 

@@ -1,4 +1,4 @@
-// What mail needs to know about a partner, stored beside the members.
+// What the members subgraph needs to know about a partner, stored beside the members.
 import type { MaybePromise } from '@partner-loyalty/runtime';
 
 export type MailPartner = {
@@ -7,7 +7,13 @@ export type MailPartner = {
   name: string;
   /** The partner's own page for magic links; without one, they open this service's `/sign-in`. */
   magicLinkUrl?: string | undefined;
+  /** If required, the partner can only invite members, not enroll them. */
+  consent?: 'required' | undefined;
+  /** How many invitations are mailed for the partner in 24 hours; DAILY_INVITATIONS if absent. */
+  invitations?: number | undefined;
 };
+
+export const DAILY_INVITATIONS = 200;
 
 /** Implemented by partner.lmdb.ts and partner.mongo.ts. */
 export type MailPartners = {

@@ -2,6 +2,7 @@
 import type { MembersStore } from '../store/store.ts';
 import { createEmailChange } from './emailchange.ts';
 import { createEnrollment } from './enrollment.ts';
+import { createInvitations } from './invitation.ts';
 import { createLookups } from './lookups.ts';
 import { createMagicLink } from './magiclink.ts';
 import { createEnqueueMail } from './mail.ts';
@@ -23,9 +24,15 @@ export function createResolvers(
   const enrollment = createEnrollment(store);
   const magicLink = createMagicLink(store, baseAddress, enqueueMail);
   const emailChange = createEmailChange(store, enqueueMail);
+  const invitations = createInvitations(store, enqueueMail);
   return {
-    Query: { ...lookups.Query, ...magicLink.Query },
-    Mutation: { ...enrollment.Mutation, ...magicLink.Mutation, ...emailChange.Mutation },
+    Query: { ...lookups.Query, ...magicLink.Query, ...invitations.Query },
+    Mutation: {
+      ...enrollment.Mutation,
+      ...invitations.Mutation,
+      ...magicLink.Mutation,
+      ...emailChange.Mutation,
+    },
     MemberProfile: lookups.MemberProfile,
   };
 }

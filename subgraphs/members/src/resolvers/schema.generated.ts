@@ -39,6 +39,8 @@ export type Query = {
    * issued until then are not valid. Times are in milliseconds since 1970.
    */
   endedSessions: Array<EndedSessions>;
+  /** What an invitation offers, by the token of its link. */
+  invitation: Maybe<Invitation>;
 };
 
 
@@ -61,9 +63,20 @@ export type QueryEndedSessionsArgs = {
   since: Scalars['Float']['input'];
 };
 
+
+export type QueryInvitationArgs = {
+  token: Scalars['String']['input'];
+};
+
 export type Mutation = {
   /** Enrolls a member with the calling partner. Repeated with the same input, it changes nothing. */
   enrollMember: Maybe<EnrollMemberPayload>;
+  /**
+   * Invites the person with this address to enroll with the calling partner: mails a link to a page
+   * that names the partner. The enrollment exists once the person agrees there. The response does not
+   * reveal whether the address is a member's.
+   */
+  inviteMember: Maybe<InviteMemberPayload>;
   /** Ends the member's enrollment with the calling partner and frees its external ID. */
   endEnrollment: Maybe<EndEnrollmentPayload>;
   /**
@@ -94,10 +107,17 @@ export type Mutation = {
    * the member's current address. Returns the member's ID.
    */
   contestUndo: Maybe<Scalars['ID']['output']>;
+  /** Accepts an invitation with the token of its link: enrolls its address with the partner. */
+  acceptInvitation: Maybe<Invitation>;
 };
 
 
 export type MutationEnrollMemberArgs = {
+  input: EnrollMemberInput;
+};
+
+
+export type MutationInviteMemberArgs = {
   input: EnrollMemberInput;
 };
 
@@ -146,6 +166,11 @@ export type MutationContestUndoArgs = {
   token: Scalars['String']['input'];
 };
 
+
+export type MutationAcceptInvitationArgs = {
+  token: Scalars['String']['input'];
+};
+
 /** A member as the calling partner sees it. */
 export type PartnerMemberRead = {
   /** The member's stable ID, safe to store as a foreign key. */
@@ -171,6 +196,17 @@ export type EnrollMemberPayload = {
   member: PartnerMemberRead;
   /** Whether this call started the member's enrollment with the calling partner. */
   created: Scalars['Boolean']['output'];
+};
+
+export type InviteMemberPayload = {
+  /** Always true. */
+  accepted: Scalars['Boolean']['output'];
+};
+
+/** An invitation, as the invited person sees it. */
+export type Invitation = {
+  partnerName: Scalars['String']['output'];
+  email: Scalars['String']['output'];
 };
 
 export type EndEnrollmentPayload = {
@@ -317,6 +353,8 @@ export type ResolversTypes = {
   EnrollMemberInput: EnrollMemberInput;
   EnrollMemberPayload: ResolverTypeWrapper<Omit<EnrollMemberPayload, 'member'> & { member: ResolversTypes['PartnerMemberRead'] }>;
   Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
+  InviteMemberPayload: ResolverTypeWrapper<InviteMemberPayload>;
+  Invitation: ResolverTypeWrapper<Invitation>;
   EndEnrollmentPayload: ResolverTypeWrapper<EndEnrollmentPayload>;
   MemberProfile: ResolverTypeWrapper<Profile>;
   RequestMagicLinkPayload: ResolverTypeWrapper<RequestMagicLinkPayload>;
@@ -337,6 +375,8 @@ export type ResolversParentTypes = {
   EnrollMemberInput: EnrollMemberInput;
   EnrollMemberPayload: Omit<EnrollMemberPayload, 'member'> & { member: ResolversParentTypes['PartnerMemberRead'] };
   Boolean: Scalars['Boolean']['output'];
+  InviteMemberPayload: InviteMemberPayload;
+  Invitation: Invitation;
   EndEnrollmentPayload: EndEnrollmentPayload;
   MemberProfile: Profile;
   RequestMagicLinkPayload: RequestMagicLinkPayload;
@@ -352,10 +392,12 @@ export type QueryResolvers<ContextType = SubgraphContext, ParentType extends Res
   memberProfile?: Resolver<Maybe<ResolversTypes['MemberProfile']>, ParentType, ContextType, RequireFields<QueryMemberProfileArgs, 'id'>>;
   signingKeys?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   endedSessions?: Resolver<Array<ResolversTypes['EndedSessions']>, ParentType, ContextType, RequireFields<QueryEndedSessionsArgs, 'since'>>;
+  invitation?: Resolver<Maybe<ResolversTypes['Invitation']>, ParentType, ContextType, RequireFields<QueryInvitationArgs, 'token'>>;
 };
 
 export type MutationResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Mutation'] = ResolversParentTypes['Mutation']> = {
   enrollMember?: Resolver<Maybe<ResolversTypes['EnrollMemberPayload']>, ParentType, ContextType, RequireFields<MutationEnrollMemberArgs, 'input'>>;
+  inviteMember?: Resolver<Maybe<ResolversTypes['InviteMemberPayload']>, ParentType, ContextType, RequireFields<MutationInviteMemberArgs, 'input'>>;
   endEnrollment?: Resolver<Maybe<ResolversTypes['EndEnrollmentPayload']>, ParentType, ContextType, RequireFields<MutationEndEnrollmentArgs, 'memberId'>>;
   requestMagicLink?: Resolver<Maybe<ResolversTypes['RequestMagicLinkPayload']>, ParentType, ContextType, RequireFields<MutationRequestMagicLinkArgs, 'email'>>;
   exchangeMagicLink?: Resolver<Maybe<ResolversTypes['MagicLinkSession']>, ParentType, ContextType, RequireFields<MutationExchangeMagicLinkArgs, 'token'>>;
@@ -365,6 +407,7 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
   confirmChange?: Resolver<Maybe<ResolversTypes['ConfirmedChange']>, ParentType, ContextType, RequireFields<MutationConfirmChangeArgs, 'token'>>;
   undoChange?: Resolver<Maybe<ResolversTypes['ConfirmedChange']>, ParentType, ContextType, RequireFields<MutationUndoChangeArgs, 'token'>>;
   contestUndo?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType, RequireFields<MutationContestUndoArgs, 'token'>>;
+  acceptInvitation?: Resolver<Maybe<ResolversTypes['Invitation']>, ParentType, ContextType, RequireFields<MutationAcceptInvitationArgs, 'token'>>;
 };
 
 export type PartnerMemberReadResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PartnerMemberRead'] = ResolversParentTypes['PartnerMemberRead']> = {
@@ -377,6 +420,15 @@ export type PartnerMemberReadResolvers<ContextType = SubgraphContext, ParentType
 export type EnrollMemberPayloadResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['EnrollMemberPayload'] = ResolversParentTypes['EnrollMemberPayload']> = {
   member?: Resolver<ResolversTypes['PartnerMemberRead'], ParentType, ContextType>;
   created?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+};
+
+export type InviteMemberPayloadResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['InviteMemberPayload'] = ResolversParentTypes['InviteMemberPayload']> = {
+  accepted?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+};
+
+export type InvitationResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Invitation'] = ResolversParentTypes['Invitation']> = {
+  partnerName?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  email?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
 };
 
 export type EndEnrollmentPayloadResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['EndEnrollmentPayload'] = ResolversParentTypes['EndEnrollmentPayload']> = {
@@ -421,6 +473,8 @@ export type Resolvers<ContextType = SubgraphContext> = {
   Mutation?: MutationResolvers<ContextType>;
   PartnerMemberRead?: PartnerMemberReadResolvers<ContextType>;
   EnrollMemberPayload?: EnrollMemberPayloadResolvers<ContextType>;
+  InviteMemberPayload?: InviteMemberPayloadResolvers<ContextType>;
+  Invitation?: InvitationResolvers<ContextType>;
   EndEnrollmentPayload?: EndEnrollmentPayloadResolvers<ContextType>;
   MemberProfile?: MemberProfileResolvers<ContextType>;
   RequestMagicLinkPayload?: RequestMagicLinkPayloadResolvers<ContextType>;

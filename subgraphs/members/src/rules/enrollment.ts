@@ -1,11 +1,12 @@
 // The rules of enrolling and ending (docs/contract.md, Enrollment); engines apply them atomically.
 import { randomUUID } from 'node:crypto';
-import type { EnrollInput, Enrollment, EnrollResult } from './member.ts';
+import type { EnrollInput, Enrollment, EnrollResult, Member } from './member.ts';
 import { isExternalIdTaken } from './ownership.ts';
 import {
   addressKey,
   hasAddress,
   isEqual,
+  isLocked,
   type MemberRecord,
   type MemberRecords,
   newRecord,
@@ -33,6 +34,24 @@ export function enroll(
   if (!isEqual(stored, next)) records.write(stored, next);
   const created = activeEnrollment(member, partnerId) === undefined;
   return { outcome: 'enrolled', member: next, created };
+}
+
+/**
+ * Enrolls the person who has agreed to it by a link to this address: a new member, or the one whose
+ * current address it is. Undefined if it is no longer current, or locked: then somebody else may
+ * have agreed. An external ID that conflicts is left out.
+ */
+export function enrollInvited(records: MemberRecords, input: EnrollInput): Member | undefined {
+  const { canonical } = input.address;
+  const record = records.byKey(addressKey(canonical));
+  if (record !== undefined && (record.address !== canonical || isLocked(record, canonical)))
+    return undefined;
+  const enrolled = enroll(records, input);
+  const result =
+    enrolled.outcome === 'external-id-conflict'
+      ? enroll(records, { ...input, externalId: undefined })
+      : enrolled;
+  return result.outcome === 'enrolled' ? result.member : undefined;
 }
 
 /** Ends an enrollment and frees its external ID. False if the enrollment is not active. */

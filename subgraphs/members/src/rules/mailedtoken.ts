@@ -15,6 +15,8 @@ export const TOKEN_USES = {
   undo: { prefix: 'eu_', lifetimeMs: 7 * 24 * 60 * MINUTE_MS },
   /** The lifetime starts with the undoing. */
   contest: { prefix: 'co_', lifetimeMs: 7 * 24 * 60 * MINUTE_MS },
+  /** Not stored with a member, because there may be none yet. */
+  invitation: { prefix: 'in_', lifetimeMs: 7 * 24 * 60 * MINUTE_MS },
 } as const;
 
 export type TokenUse = keyof typeof TOKEN_USES;

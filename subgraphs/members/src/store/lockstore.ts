@@ -10,7 +10,7 @@ import {
 } from '../rules/lock.ts';
 import type { TakenAddress } from '../rules/mailedtoken.ts';
 import type { Address } from '../rules/member.ts';
-import { addressKey, tokenKey } from '../rules/record.ts';
+import { addressKey, isLocked, tokenKey } from '../rules/record.ts';
 import { findToken } from '../rules/redeem.ts';
 import type { Engine } from './tokenstore.ts';
 
@@ -34,6 +34,11 @@ export type LockStore = {
   contest(hash: string, now: number): Promise<boolean>;
   /** The member whom an address leads to, current or earlier. */
   holder(canonical: string): Promise<string | undefined>;
+  /**
+   * Where mail for an address goes: to the current address of the member whom it leads to, or else
+   * to itself. Undefined if one of the two is locked.
+   */
+  mailbox(address: Address): Promise<{ address: Address; memberId?: string } | undefined>;
   /** Locks an address; undefined if it leads to nobody, otherwise its member. */
   lock(canonical: string, now: number): Promise<string | undefined>;
   /** Unlocks an address. With `to`, it becomes the current one of the member with this ID. */
@@ -59,6 +64,14 @@ export function createLockStore({ find, apply }: Engine): LockStore {
       );
     },
     holder: async (canonical) => (await find(addressKey(canonical)))?.memberId,
+    async mailbox(address) {
+      const { canonical } = address;
+      const record = await find(addressKey(canonical));
+      if (record === undefined) return { address };
+      if (isLocked(record, canonical) || isLocked(record, record.address)) return undefined;
+      const { memberId, email, address: current } = record;
+      return { address: { typed: email, canonical: current }, memberId };
+    },
     lock: (canonical, now) =>
       apply([], [addressKey(canonical)], (records) => lockAddress(records, canonical, now)),
     unlock(address, to) {

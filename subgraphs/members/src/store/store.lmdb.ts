@@ -1,9 +1,10 @@
 // The members store on LMDB: synchronous reads, and one transaction for each change.
 import { type EmbeddedStore, type Environment, openLmdb } from '@partner-loyalty/runtime';
 import type { Database } from 'lmdb';
+import { createLmdbInvitations } from '../invitations/invitation.lmdb.ts';
 import { createLmdbOutbox } from '../outbox/outbox.lmdb.ts';
 import { createLmdbMailPartners } from '../partners/partner.lmdb.ts';
-import { endEnrollment, enroll } from '../rules/enrollment.ts';
+import { endEnrollment, enroll, enrollInvited } from '../rules/enrollment.ts';
 import { importMember } from '../rules/import.ts';
 import type { Identity } from '../rules/member.ts';
 import {
@@ -63,12 +64,14 @@ function createLmdbMembersStore({ root, ready }: EmbeddedStore, vault: KeyVault)
     memberByExternalId: (partnerId, externalId) => find(externalKey(partnerId, externalId)),
     member: (memberId) => members.get(memberId),
     enroll: (input) => transact(() => enroll(records, input)),
+    enrollInvited: (input) => transact(() => enrollInvited(records, input)),
     endEnrollment: (partnerId, memberId) =>
       transact(() => endEnrollment(records, partnerId, memberId)),
     importMembers: (imports) => transact(() => imports.map((one) => importMember(records, one))),
     tokens: createTokenStore(engine),
     locks: createLockStore(engine),
     outbox: createLmdbOutbox(root),
+    invitations: createLmdbInvitations(root),
     partners: createLmdbMailPartners(root),
     signingKeys: createLmdbSigningKeys(root, vault),
     endedSessions: createLmdbEndedSessions(root),

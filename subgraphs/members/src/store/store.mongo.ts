@@ -1,8 +1,9 @@
 // The members store on MongoDB: a document for each member, and no transactions.
 import { batchLoad, type Environment, type Mongo, openMongo } from '@partner-loyalty/runtime';
+import { openMongoInvitations } from '../invitations/invitation.mongo.ts';
 import { openMongoOutbox } from '../outbox/outbox.mongo.ts';
 import { createMongoMailPartners } from '../partners/partner.mongo.ts';
-import { endEnrollment, enroll } from '../rules/enrollment.ts';
+import { endEnrollment, enroll, enrollInvited } from '../rules/enrollment.ts';
 import type { EnrollInput, ImportResult, MemberImport } from '../rules/member.ts';
 import { addressKey, enrolledKey, externalKey } from '../rules/record.ts';
 import { openMongoEndedSessions } from '../sessions/endedsessions.mongo.ts';
@@ -32,6 +33,7 @@ export async function openMongoMembersStore(
     return createMongoMembersStore(mongo, {
       members: await openMembers(mongo.db),
       outbox: await openMongoOutbox(mongo.db),
+      invitations: await openMongoInvitations(mongo.db),
       endedSessions: await openMongoEndedSessions(mongo.db),
       signingKeys: createMongoSigningKeys(mongo.db, vault),
     });
@@ -46,7 +48,7 @@ function createMongoMembersStore(
   mongo: Mongo,
   parts: { members: MembersCollection } & Pick<
     MembersStore,
-    'outbox' | 'endedSessions' | 'signingKeys'
+    'outbox' | 'invitations' | 'endedSessions' | 'signingKeys'
   >,
 ): MembersStore {
   const { members, ...others } = parts;
@@ -63,6 +65,8 @@ function createMongoMembersStore(
     memberByExternalId: (partnerId, externalId) => identity(externalKey(partnerId, externalId)),
     member: batchLoad((ids) => recordsById(members, ids)),
     enroll: (input) => apply([], keysToEnroll(input), (records) => enroll(records, input)),
+    enrollInvited: (input) =>
+      apply([], keysToEnroll(input), (records) => enrollInvited(records, input)),
     endEnrollment: (partnerId, memberId) =>
       apply([memberId], [], (records) => endEnrollment(records, partnerId, memberId)),
     importMembers: (imports) => importInParts(members, lock, imports),

@@ -1,5 +1,6 @@
 // What the members subgraph needs from its store, in domain words.
 import type { MaybePromise } from '@partner-loyalty/runtime';
+import type { InvitationStore } from '../invitations/invitation.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { MailPartners } from '../partners/partner.ts';
 import type {
@@ -32,6 +33,12 @@ export type MembersStore = {
    * enrolled concurrently.
    */
   enroll(input: EnrollInput): Promise<EnrollResult>;
+  /**
+   * Enrolls a person who has agreed to it by a link to this address (docs/contract.md, Invitations).
+   * An external ID that conflicts is left out. Undefined if the address is locked or no longer its
+   * member's current one.
+   */
+  enrollInvited(input: EnrollInput): Promise<Member | undefined>;
   /** False if the member is not actively enrolled with the partner. */
   endEnrollment(partnerId: string, memberId: string): Promise<boolean>;
   /**
@@ -45,7 +52,9 @@ export type MembersStore = {
   locks: LockStore;
   /** The mail to be sent. */
   outbox: Outbox;
-  /** What mail needs to know about partners. */
+  /** The invitations that have not been accepted. */
+  invitations: InvitationStore;
+  /** What the subgraph needs to know about partners. */
   partners: MailPartners;
   /** The keys of the built-in identity provider. */
   signingKeys: SigningKeyStore;

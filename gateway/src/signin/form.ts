@@ -1,0 +1,60 @@
+// A page of this service whose form posts back to it.
+import {
+  ApiError,
+  HEADERS,
+  type HttpReply,
+  type HttpRequest,
+  type Log,
+} from '@partner-loyalty/runtime';
+import { pageReply } from '../html/layout.ts';
+import { FOREIGN_FORM, INVALID_LINK, UNAVAILABLE, WRONG_METHOD } from './notices.ts';
+
+const FORM_LIMIT = 16 * 1024;
+
+export type FormPage = {
+  /** Answers GET and HEAD with the token in the query, or an empty string. Must change nothing. */
+  show(request: HttpRequest, token: string): HttpReply | Promise<HttpReply>;
+  /** Answers POST from a page of this origin. */
+  submit(request: HttpRequest, form: URLSearchParams): Promise<HttpReply>;
+  log: Log;
+};
+
+/** Handles requests for the page. Never rejects: an error becomes a page too. */
+export function createFormPage({
+  show,
+  submit,
+  log,
+}: FormPage): (request: HttpRequest) => Promise<HttpReply> {
+  async function read(request: HttpRequest): Promise<HttpReply> {
+    if (!isSameOrigin(request)) return pageReply(403, FOREIGN_FORM);
+    return submit(request, new URLSearchParams((await request.body(FORM_LIMIT)).toString()));
+  }
+
+  return async (request) => {
+    try {
+      if (request.method === 'GET' || request.method === 'HEAD')
+        return await show(request, new URLSearchParams(request.search).get('token') ?? '');
+      if (request.method === 'POST') return await read(request);
+      return pageReply(405, WRONG_METHOD, { [HEADERS.allow.name]: 'GET, HEAD, POST' });
+    } catch (error) {
+      return errorPage(error, request, log);
+    }
+  };
+}
+
+function errorPage(error: unknown, { requestId }: HttpRequest, log: Log): HttpReply {
+  const code = error instanceof ApiError ? error.code : 'INTERNAL_SERVER_ERROR';
+  if (code === 'PAYLOAD_TOO_LARGE' || code === 'BAD_REQUEST') return pageReply(400, INVALID_LINK);
+  if (code === 'INTERNAL_SERVER_ERROR') log.error({ requestId, err: error }, 'masked an error');
+  return pageReply(code === 'SERVICE_UNAVAILABLE' ? 503 : 500, UNAVAILABLE);
+}
+
+// Because of `no-referrer`, browsers send `Origin: null` with the form. Sec-Fetch-Site still says
+// whether the form comes from this site.
+function isSameOrigin({ headers }: HttpRequest): boolean {
+  const site = headers[HEADERS.secFetchSite.name];
+  if (site !== undefined) return site === 'same-origin';
+  const origin = headers[HEADERS.origin.name];
+  const host = headers[HEADERS.host.name];
+  return host !== undefined && (origin === `https://${host}` || origin === `http://${host}`);
+}

@@ -1,0 +1,55 @@
+// The route /invitation: a mailed link shows who invites the reader, and a button accepts.
+import type { HttpReply, HttpRequest, Log } from '@partner-loyalty/runtime';
+import { pageReply } from '../html/layout.ts';
+import type { Limiter } from '../limits/limiter.ts';
+import { createFormPage } from './form.ts';
+import { isInvitation } from './links.ts';
+import type { MembersClient } from './membersclient.ts';
+import { INVALID_LINK } from './notices.ts';
+import { linkPage, textPage } from './pages.ts';
+import { refuseLink } from './redeem.ts';
+
+export const INVITATION_PATH = '/invitation';
+
+export type InvitationParts = {
+  members: Pick<MembersClient, 'invitation' | 'acceptInvitation'>;
+  limiter: Pick<Limiter, 'consumeRefusal'>;
+  log: Log;
+};
+
+/**
+ * Handles `/invitation`; never rejects. Opening a link does not accept, because mail scanners open
+ * links too.
+ */
+export function createInvitation({
+  members,
+  limiter,
+  log,
+}: InvitationParts): (request: HttpRequest) => Promise<HttpReply> {
+  return createFormPage({
+    log,
+    async show(request, token) {
+      if (!isInvitation(token)) return pageReply(404, INVALID_LINK);
+      const outcome = await members.invitation(token, request.requestId);
+      if ('refused' in outcome) return refuseLink(limiter, request);
+      const { partnerName, email } = outcome.value;
+      const page = {
+        title: `${partnerName} invites you`,
+        text:
+          `${partnerName} would like to enroll ${email}. If you agree, ${partnerName} can see ` +
+          'your name, your address, and your standing there.',
+        button: 'Agree',
+      };
+      return pageReply(200, linkPage(page, token, INVITATION_PATH));
+    },
+    async submit(request, form) {
+      const token = form.get('token') ?? '';
+      if (!isInvitation(token)) return refuseLink(limiter, request);
+      const outcome = await members.acceptInvitation(token, request.requestId);
+      if ('refused' in outcome) return refuseLink(limiter, request);
+      const { partnerName, email } = outcome.value;
+      const text = `${email} is now enrolled with ${partnerName}.`;
+      return pageReply(200, textPage('You are enrolled', text));
+    },
+  });
+}

@@ -1,0 +1,63 @@
+// The store of invitations, on each engine.
+import { address, ENGINES, newPlace, type Place } from '../../test/engine.ts';
+import { makeToken } from '../rules/mailedtoken.ts';
+import type { InvitationStore } from './invitation.ts';
+
+const NOW = Date.parse('2026-03-04T05:06:07.089Z');
+const LEASE = 1_000;
+
+describe.each(ENGINES)('invitations on %s', (engine) => {
+  let place: Place;
+  let invitations: InvitationStore;
+  let other: InvitationStore;
+
+  beforeEach(async () => {
+    place = newPlace(engine);
+    invitations = (await place.open()).invitations;
+    other = (await place.open()).invitations;
+  });
+  afterEach(() => place.release());
+
+  const INVITATION = { partnerId: 'inn', address: address('Eve@Example.com'), externalId: 'E-1' };
+  const add = async (expiresAt = NOW + LEASE) => {
+    const { hash } = makeToken('invitation');
+    await invitations.add(hash, INVITATION, expiresAt);
+    return hash;
+  };
+
+  test('an invitation is found by the hash of its token until it expires', async () => {
+    const hash = await add();
+    expect(await other.find(hash, NOW + LEASE - 1)).toEqual(INVITATION);
+    expect(await other.find(hash, NOW + LEASE)).toBeUndefined();
+    expect(await other.claim(hash, NOW + LEASE, LEASE)).toBeUndefined();
+    expect(await other.find('0'.repeat(64), NOW)).toBeUndefined();
+  });
+
+  test('of 20 concurrent claims through two opened stores, one succeeds', async () => {
+    const hash = await add();
+    const claims = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => (i % 2 ? invitations : other).claim(hash, NOW, LEASE)),
+    );
+    expect(claims.filter(Boolean)).toEqual([INVITATION]);
+  });
+
+  test('a claim that led to nothing ends with its lease, and one that did removes the invitation', async () => {
+    const hash = await add(NOW + 10 * LEASE);
+    await invitations.claim(hash, NOW, LEASE);
+    expect(await other.claim(hash, NOW + LEASE - 1, LEASE)).toBeUndefined();
+    expect(await other.claim(hash, NOW + LEASE, LEASE)).toEqual(INVITATION);
+    await other.remove(hash);
+    await other.remove(hash);
+    expect(await invitations.claim(hash, NOW + 5 * LEASE, LEASE)).toBeUndefined();
+    expect(await invitations.find(hash, NOW)).toBeUndefined();
+  });
+
+  test('cleaning removes what has expired, and nothing else', async () => {
+    const [expired, valid] = [await add(NOW), await add(NOW + 1)];
+    await other.clean(NOW);
+    expect([await invitations.find(expired, 0), await invitations.find(valid, 0)]).toEqual([
+      undefined,
+      INVITATION,
+    ]);
+  });
+});

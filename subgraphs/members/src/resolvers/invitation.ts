@@ -1,0 +1,51 @@
+// Resolvers of inviting a person to enroll, and of accepting.
+import { fail } from '@partner-loyalty/runtime';
+import type { Invitation } from '../invitations/invitation.ts';
+import type { MembersStore } from '../store/store.ts';
+import { parseEnrollment } from './enrollment.ts';
+import { type EnqueueMail, hashTokenArgument } from './mail.ts';
+import type { Resolvers } from './schema.generated.ts';
+import { partnerOf, requireService } from './scope.ts';
+
+/** Longer than enrolling can take. */
+const LEASE_MS = 30_000;
+
+export function createInvitations(
+  {
+    invitations,
+    partners,
+    enrollInvited,
+  }: Pick<MembersStore, 'invitations' | 'partners' | 'enrollInvited'>,
+  enqueueMail: EnqueueMail,
+) {
+  const shown = async ({ partnerId, address }: Invitation) => {
+    const partner = await partners.find(partnerId);
+    return { partnerName: partner?.name ?? partnerId, email: address.typed };
+  };
+
+  return {
+    Query: {
+      async invitation(_, { token }, { scope }) {
+        requireService(scope);
+        const hash = hashTokenArgument('invitation', token);
+        return shown((await invitations.find(hash, Date.now())) ?? fail('INVALID_TOKEN'));
+      },
+    },
+    Mutation: {
+      inviteMember: (_, { input }, { scope }) =>
+        enqueueMail({ kind: 'invitation', ...parseEnrollment(partnerOf(scope), input) }),
+      async acceptInvitation(_, { token }, { scope }) {
+        requireService(scope);
+        const hash = hashTokenArgument('invitation', token);
+        // A read first, so that guessing tokens costs no write.
+        if ((await invitations.find(hash, Date.now())) === undefined) fail('INVALID_TOKEN');
+        const invitation =
+          (await invitations.claim(hash, Date.now(), LEASE_MS)) ?? fail('INVALID_TOKEN');
+        const member = await enrollInvited(invitation);
+        // After enrolling, so that no crash loses the consent.
+        await invitations.remove(hash);
+        return member === undefined ? fail('INVALID_TOKEN') : shown(invitation);
+      },
+    },
+  } satisfies Resolvers;
+}

@@ -1,0 +1,166 @@
+// Inviting members with their consent: the API, the mail and the page (docs/contract.md, Invitations).
+import { startBrowser } from '../support/servers/browser.ts';
+import { tokenIn } from '../support/servers/mailserver.ts';
+import { freePort } from '../support/servers/port.ts';
+import { ENGINES, type InProcessService, startInProcess } from '../support/service/inprocess.ts';
+import { linkIn, newMember, nextEmail } from '../support/service/mailbox.ts';
+
+const INVITE = 'mutation ($input: EnrollMemberInput!) { inviteMember(input: $input) { accepted } }';
+const ENROLL = 'mutation ($input: EnrollMemberInput!) { enrollMember(input: $input) { created } }';
+const BY_EMAIL =
+  'query ($email: String!) { memberByEmail(email: $email) { memberId email firstName } }';
+const ACCEPTED = '{"data":{"inviteMember":{"accepted":true}}}';
+
+describe.each(ENGINES)('on %s', (engine) => {
+  let service: InProcessService;
+  let origin: string;
+  let key: string;
+  beforeAll(async () => {
+    const port = await freePort();
+    origin = `http://localhost:${port}`;
+    const env = { PORT: `${port}`, SANDBOX_URL: origin, TRUSTED_PROXIES: '127.0.0.1' };
+    service = await startInProcess({ engine, env });
+    key = service.keys.gamma;
+    await service.stores.members.partners.put({ partnerId: 'gamma', name: 'Gamma & <b>Sons' });
+  });
+  afterAll(() => service.close());
+
+  const invite = (email: string, more: object = {}) =>
+    service.send({ query: INVITE, variables: { input: { email, ...more } }, key, requestId: 'r' });
+  const invited = async (email: string, more: object = {}) =>
+    nextEmail(service, email, async () => expect((await invite(email, more)).text).toBe(ACCEPTED));
+  const found = async (email: string) =>
+    (await service.send({ query: BY_EMAIL, variables: { email }, key })).body.data?.memberByEmail;
+  const post = async (
+    token: string,
+    headers: Record<string, string> = { 'sec-fetch-site': 'same-origin' },
+  ) => {
+    const body = new URLSearchParams({ token });
+    const reply = await fetch(`${origin}/invitation`, { method: 'POST', headers, body });
+    return { status: reply.status, text: await reply.text() };
+  };
+
+  test('the page names the partner and the address, and only its button enrolls', async () => {
+    const link = linkIn(await invited('guest@example.com', { firstName: 'Guest' }));
+    expect(link).toMatch(new RegExp(`^${origin}/invitation\\?token=in_[\\w-]{43}$`));
+    for (const method of ['GET', 'HEAD', 'GET'])
+      expect((await fetch(link, { method })).status).toBe(200);
+    expect(await found('guest@example.com')).toBeNull();
+
+    const browser = await startBrowser();
+    try {
+      const page = await browser.newPage();
+      const faults: string[] = [];
+      page.on('console', (message) => faults.push(message.text()));
+      await page.goto(link);
+      expect(await page.title()).toBe('Gamma & <b>Sons invites you');
+      expect(await page.getByRole('main').innerText()).toContain('guest@example.com');
+      await Promise.all([
+        page.waitForEvent('domcontentloaded'),
+        page.getByRole('button', { name: 'Agree' }).click(),
+      ]);
+      expect([await page.title(), await page.getByRole('main').innerText()]).toEqual([
+        'You are enrolled',
+        expect.stringContaining('guest@example.com is now enrolled with Gamma & <b>Sons'),
+      ]);
+      await page.goto(link);
+      expect(await page.title()).toBe('This link does not work');
+      // Chromium reports the status of the used link.
+      expect(faults.filter((fault) => !fault.includes('410'))).toEqual([]);
+    } finally {
+      await browser.close();
+    }
+    expect(await found('guest@example.com')).toMatchObject({ firstName: 'Guest' });
+  });
+
+  test('a member of other partners is enrolled under the same ID', async () => {
+    const { email, memberId } = await newMember(service);
+    expect((await post(tokenIn(await invited(email)))).status).toBe(200);
+    expect(await found(email)).toMatchObject({ memberId });
+  });
+
+  test('the response is the same for every address, and no store is searched for it', async () => {
+    const { email } = await newMember(service);
+    const seen = new Set<string>();
+    for (const each of [
+      email,
+      'both.earlier@example.net',
+      'ended@example.com',
+      'new@example.org',
+    ]) {
+      service.calls.length = 0;
+      const { status, text, headers } = await invite(each);
+      seen.add(JSON.stringify([status, text, [...headers.keys()]]));
+      expect(service.calls).toEqual([]);
+    }
+    expect(seen.size).toBe(1);
+  });
+
+  test.each<[string, Record<string, string>]>([
+    ['from another site', { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }],
+    ['from a sibling domain', { 'sec-fetch-site': 'same-site' }],
+    ['without a stated origin', {}],
+  ])('403 for a POST to /invitation %s, and the link stays valid', async (from, headers) => {
+    const email = `${from.replaceAll(' ', '-')}@example.com`;
+    const token = tokenIn(await invited(email));
+    expect(await post(token, headers)).toEqual({
+      status: 403,
+      text: expect.stringContaining('not sent from our page'),
+    });
+    expect(await found(email)).toBeNull();
+    expect((await post(token)).status).toBe(200);
+  });
+
+  test('410 for a token that is not valid, and 429 for guessing, by opening as by posting', async () => {
+    const guess = () => `in_${'x'.repeat(43)}`;
+    const headers = { 'sec-fetch-site': 'same-origin', 'x-forwarded-for': '192.0.2.77' };
+    const statuses: number[] = [];
+    for (let n = 0; n < 66; n += 1)
+      statuses.push(
+        n % 2
+          ? (await post(guess(), headers)).status
+          : (await fetch(`${origin}/invitation?token=${guess()}`, { headers })).status,
+      );
+    expect([statuses.slice(0, 60), statuses.slice(60)]).toEqual([
+      Array(60).fill(410),
+      Array(6).fill(429),
+    ]);
+    for (const query of ['', '?token=', '?token=ml_xxxxxxxxxxxx', '?token=in_<b>'])
+      expect((await fetch(`${origin}/invitation${query}`)).status).toBe(404);
+    expect((await fetch(`${origin}/invitation`, { method: 'PUT' })).status).toBe(405);
+  });
+
+  test('headers keep the page out of caches, frames and referrers, and scripts out of the page', async () => {
+    const link = linkIn(await invited('careful@example.com'));
+    for (const url of [link, `${origin}/invitation?token=none`]) {
+      const { headers } = await fetch(url);
+      expect(headers.get('referrer-policy')).toBe('no-referrer');
+      expect(headers.get('cache-control')).toBe('no-store');
+      expect(headers.get('content-security-policy')).toMatch(
+        /^default-src 'none'; .*form-action 'self'; .*frame-ancestors 'none'$/,
+      );
+    }
+  });
+
+  test('CONSENT_REQUIRED for every address alike while the partner may only invite', async () => {
+    const { email } = await newMember(service);
+    const { partners } = service.stores.members;
+    await partners.put({ partnerId: 'gamma', name: 'Gamma', consent: 'required' });
+    const answers = new Set<string>();
+    for (const each of [email, 'ended@example.com', 'stranger@example.com']) {
+      const variables = { input: { email: each } };
+      const { status, text } = await service.send({
+        query: ENROLL,
+        variables,
+        key,
+        requestId: 'r',
+      });
+      answers.add(`${status} ${text}`);
+    }
+    expect([...answers]).toEqual([
+      expect.stringMatching(/^200 .*"code":"CONSENT_REQUIRED".*"data":\{"enrollMember":null\}/),
+    ]);
+    expect((await post(tokenIn(await invited('stranger@example.com')))).status).toBe(200);
+    await partners.put({ partnerId: 'gamma', name: 'Gamma' });
+  });
+});
