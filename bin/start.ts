@@ -1,6 +1,7 @@
 // Runs the gateway and its subgraphs in one process: `npm start`.
 import { openKeyStore, serveGateway, sharedCounters } from '@partner-loyalty/gateway';
 import {
+  createCaches,
   createHttpTransport,
   createInProcessTransport,
   createLog,
@@ -19,6 +20,7 @@ import { SUBGRAPHS, type SubgraphStores } from './subgraphs.ts';
 const settings = settingsOrExit();
 const log = createLog(settings.logLevel);
 const metrics = createMetrics();
+const caches = createCaches();
 
 const shared = sharedCounters(settings);
 
@@ -40,6 +42,7 @@ async function start(lifecycle: Lifecycle): Promise<void> {
     keyStore: keys,
     transports,
     lifecycle,
+    caches,
     metrics,
     log,
   });
@@ -69,7 +72,7 @@ async function connect<Name extends keyof SubgraphStores>(
     const store = await openStore(settings);
     stores[name] = store;
     const subgraph = await start(store, settings, { log, metrics });
-    transport = createInProcessTransport(subgraph, log, metrics);
+    transport = createInProcessTransport(subgraph, log, caches, metrics);
   } else {
     const secret = settings.subgraphSecret ?? ''; // The settings require it along with the address.
     transport = createHttpTransport({ name, url, secret, log, metrics });

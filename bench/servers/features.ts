@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { SUPERGRAPH_FILE } from '@partner-loyalty/gateway';
 import { createMembers } from '@partner-loyalty/members';
 import {
+  createCaches,
   createInProcessTransport,
   createLog,
   createMetrics,
@@ -34,27 +35,30 @@ const isOn = (feature: Feature) => options.on.includes(feature);
 
 const log = createLog(isOn('logs') ? 'info' : 'silent');
 const metrics = isOn('metrics') ? createMetrics() : noMetrics();
+const caches = createCaches();
 const noMail = { baseAddress: 'http://localhost:4000', wake: () => {} };
 const transports = {
   members: createInProcessTransport(
     createMembers(memoryMembers(MEMORY_MEMBERS), noMail),
     log,
+    caches,
     metrics,
   ),
-  standings: createInProcessTransport(createStandings(memoryStandings()), log, metrics),
+  standings: createInProcessTransport(createStandings(memoryStandings()), log, caches, metrics),
 };
 const supergraph = readFileSync(SUPERGRAPH_FILE, 'utf8');
 const graphql = createHandler({
   authenticate: isOn('auth') ? await keyAuth() : noAuth(),
   limiter: isOn('limit') ? await shippedLimiter() : noLimiter(),
   surfaces: {
-    partner: openSurface('partner', supergraph, transports),
-    member: openSurface('member', supergraph, transports),
+    partner: openSurface('partner', supergraph, transports, caches),
+    member: openSurface('member', supergraph, transports, caches),
   },
   cors: createCors([]),
   correctEndpoint: 'http://localhost:4001/graphql',
   log,
   metrics,
+  caches,
 });
 const handle = isOn('limit')
   ? graphql
@@ -65,7 +69,7 @@ async function keyAuth(): Promise<Authenticate> {
   const store = await openKeyStore({ dataDir: options.dataDir, environment: 'sandbox' });
   return createAuthenticator({
     environment: 'sandbox',
-    keyring: createKeyring({ store, metrics }),
+    keyring: createKeyring({ store, caches, metrics }),
     tokens: { verify: () => undefined },
     keyBudget: 600,
   });

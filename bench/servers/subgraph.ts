@@ -2,6 +2,7 @@
 import { createServer } from 'node:http';
 import { createMembers } from '@partner-loyalty/members';
 import {
+  createCaches,
   createExecutor,
   createLog,
   createMetrics,
@@ -30,12 +31,14 @@ const subgraph =
     ? createMembers(memoryMembers(members), noMail)
     : createStandings(memoryStandings());
 const log = createLog('warn');
-servePlain(createExecutor(subgraph, log));
+const caches = createCaches();
+servePlain(createExecutor(subgraph, log, caches));
 await serveSubgraph({
   subgraph,
   settings: { host: HOST, port, subgraphSecret: secret },
   log,
   metrics: createMetrics(),
+  caches,
 });
 console.log('listening');
 

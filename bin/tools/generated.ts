@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { compose, openSurface, SURFACES, type SurfaceName } from '@partner-loyalty/gateway';
-import type { Transport } from '@partner-loyalty/runtime';
+import { createCaches, type Transport } from '@partner-loyalty/runtime';
 import { printSchema } from 'graphql';
 import { renderReadme } from './readme.ts';
 import { resolverTypes, resolverTypesConfig, typedSubgraphs } from './resolvertypes.ts';
@@ -61,7 +61,12 @@ function surfaceSchema(surface: SurfaceName): string {
     ready: async () => {},
     close: async () => {},
   };
-  const { schema } = openSurface(surface, supergraph(), { members: unused, standings: unused });
+  const { schema } = openSurface(
+    surface,
+    supergraph(),
+    { members: unused, standings: unused },
+    createCaches(),
+  );
   const head =
     `# The schema behind ${SURFACES[surface]}. ` +
     "Generated from the subgraphs' schemas by `npm run generate`.";

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type {
+  Caches,
   HttpReply,
   HttpRequest,
   Log,
@@ -34,6 +35,7 @@ export type GatewayParts = {
   transports: { members: Transport; standings: Transport };
   log: Log;
   metrics: Metrics;
+  caches: Caches;
 };
 
 export type Gateway = {
@@ -86,25 +88,26 @@ export function openGateway(parts: GatewayParts): Gateway {
 }
 
 function createGraphql(parts: GatewayParts, members: MembersClient, limiter: Limiter): Handle {
-  const { settings, keyStore, transports, log, metrics } = parts;
+  const { settings, keyStore, transports, log, metrics, caches } = parts;
   const { own, other } = baseUrls(settings);
   const supergraph = readFileSync(SUPERGRAPH_FILE, 'utf8');
   return createHandler({
     authenticate: createAuthenticator({
       environment: settings.environment,
-      keyring: createKeyring({ store: keyStore, metrics }),
-      tokens: openTokenVerifier(settings, keyStore, own, members),
+      keyring: createKeyring({ store: keyStore, caches, metrics }),
+      tokens: openTokenVerifier(settings, { keyStore, ownUrl: own, ownProvider: members, caches }),
       keyBudget: settings.rateLimitBudget,
     }),
     limiter,
     surfaces: {
-      partner: openSurface('partner', supergraph, transports),
-      member: openSurface('member', supergraph, transports),
+      partner: openSurface('partner', supergraph, transports, caches),
+      member: openSurface('member', supergraph, transports, caches),
     },
     cors: createCors(settings.corsOrigins),
     correctEndpoint: `${other}/graphql`,
     log,
     metrics,
+    caches,
   });
 }
 

@@ -1,5 +1,5 @@
 // The life of a request at /graphql, top to bottom, in the order of checks of docs/contract.md.
-import { fail, type HttpReply, type HttpRequest } from '@partner-loyalty/runtime';
+import { type Caches, fail, type HttpReply, type HttpRequest } from '@partner-loyalty/runtime';
 import { readGraphqlBody } from './http/body.ts';
 import { buildResponse } from './http/response.ts';
 import type { Authenticate, Principal } from './identity/authenticate.ts';
@@ -12,12 +12,13 @@ import type { Surface } from './surface/surface.ts';
 export type HandlerParts = ReplyParts & {
   authenticate: Authenticate;
   surfaces: Record<SurfaceName, Surface>;
+  caches: Caches;
 };
 
 /** Builds the handler of `/graphql` and of paths that do not exist. It never throws. */
 export function createHandler(parts: HandlerParts): (request: HttpRequest) => Promise<HttpReply> {
   const { authenticate, limiter, surfaces, cors, log, metrics } = parts;
-  const documents = createDocuments(metrics);
+  const documents = createDocuments(parts.caches, metrics);
   const { refuse, finish } = createReplies(parts);
 
   return async function handle(request) {

@@ -1,5 +1,6 @@
 // The gateway as a process of its own, with the subgraphs behind signed HTTP.
 import {
+  createCaches,
   createHttpTransport,
   createLog,
   createMetrics,
@@ -37,5 +38,6 @@ async function start(lifecycle: Lifecycle): Promise<void> {
     members: openTransport('members', membersUrl),
     standings: openTransport('standings', standingsUrl),
   };
-  await serveGateway({ settings, keyStore, transports, lifecycle, metrics, log });
+  const caches = createCaches();
+  await serveGateway({ settings, keyStore, transports, lifecycle, caches, metrics, log });
 }

@@ -1,5 +1,6 @@
 // Serves the gateway on its ports: clients on PORT, health and metrics on ADMIN_PORT.
 import {
+  type Caches,
   createMetrics,
   type Lifecycle,
   type Log,
@@ -25,13 +26,14 @@ export async function serveGateway(options: {
   transports: { members: Transport; standings: Transport };
   lifecycle: Lifecycle;
   metrics?: Metrics;
+  caches: Caches;
   log: Log;
 }): Promise<Serving> {
-  const { settings, keyStore, transports, lifecycle, log } = options;
+  const { settings, keyStore, transports, lifecycle, caches, log } = options;
   const metrics = options.metrics ?? createMetrics();
   const counters = await openCounters(settings, lifecycle.worker !== undefined, log);
   lifecycle.opened('counters', async () => counters.close());
-  const gateway = openGateway({ settings, keyStore, counters, transports, log, metrics });
+  const gateway = openGateway({ settings, keyStore, counters, transports, caches, log, metrics });
   const { host, port, trustedProxies, maxConnections, maxConnectionsPerAddress } = settings;
   const limits = { maxConnections, maxConnectionsPerAddress };
   const { handle } = gateway;

@@ -1,5 +1,7 @@
 // The public list of this package: what the gateway, the subgraphs and the main files share.
 
+export { type Cache, type Caches, createCaches } from './cache/caches.ts';
+export { bytesOfDocument, forgetLocations } from './cache/document.ts';
 export type { Environment } from './environment.ts';
 export { ApiError, ERRORS, type ErrorCode, fail, isErrorCode } from './errors.ts';
 export { afterPoll, pollDone } from './eventloop/afterpoll.ts';

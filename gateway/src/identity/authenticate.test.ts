@@ -1,4 +1,5 @@
 // Identifying the caller from the request headers.
+import { createCaches } from '@partner-loyalty/runtime';
 import { temporaryFolder } from '../../../test/support/folder.ts';
 import { issueKey, newKey } from './apikey.ts';
 import { type Authenticate, createAuthenticator } from './authenticate.ts';
@@ -35,7 +36,7 @@ beforeAll(async () => {
   await store.revokeKey(revoked.record.keyId, AT);
   authenticate = createAuthenticator({
     environment: 'sandbox',
-    keyring: createKeyring({ store }),
+    keyring: createKeyring({ store, caches: createCaches() }),
     tokens,
     keyBudget: 600,
   });

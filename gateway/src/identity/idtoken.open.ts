@@ -1,5 +1,5 @@
 // Opens the ID token verifier that the settings select.
-import type { Settings } from '@partner-loyalty/runtime';
+import type { Caches, Settings } from '@partner-loyalty/runtime';
 import { createTokenVerifier, type TokenVerifier } from './idtoken.ts';
 import { createJwks } from './jwks.ts';
 import type { KeyStore } from './keystore.ts';
@@ -11,16 +11,25 @@ export type ProviderSettings = Pick<
   'idTokenIssuer' | 'idTokenAudience' | 'idTokenJwksUrl' | 'idTokenMemberClaim'
 >;
 
+type Parts = {
+  keyStore: Pick<KeyStore, 'partner'>;
+  ownUrl: string;
+  ownProvider: OwnProvider;
+  caches: Caches;
+};
+
+/** Of a key set of 256 KiB, the largest that is fetched, as text and as keys; while it is replaced. */
+const BYTES_OF_PROVIDER_KEYS = 4 * 1_024 * 1_024;
+
 /**
  * A verifier of the external identity provider's tokens if one is set; otherwise of the service's
  * own, which `ownProvider` issues for `ownUrl`.
  */
 export function openTokenVerifier(
   settings: ProviderSettings,
-  keyStore: Pick<KeyStore, 'partner'>,
-  ownUrl: string,
-  ownProvider: OwnProvider,
+  { keyStore, ownUrl, ownProvider, caches }: Parts,
 ): TokenVerifier {
+  caches.reserve(BYTES_OF_PROVIDER_KEYS);
   const { idTokenIssuer: issuer, idTokenAudience: audience, idTokenJwksUrl: jwksUrl } = settings;
   if (issuer === undefined || audience === undefined) {
     const { jwks, isCurrent } = createOwnTokens(ownProvider);
@@ -31,6 +40,7 @@ export function openTokenVerifier(
       memberClaim: 'sub',
       isPartner: () => true,
       isCurrent,
+      caches,
     });
   }
   return createTokenVerifier({
@@ -39,5 +49,6 @@ export function openTokenVerifier(
     keys: createJwks({ fetchKeys: () => fetchProviderKeys(issuer, jwksUrl) }),
     memberClaim: settings.idTokenMemberClaim,
     isPartner: async (azp) => (await keyStore.partner(azp)) !== undefined,
+    caches,
   });
 }

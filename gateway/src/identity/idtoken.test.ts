@@ -1,5 +1,7 @@
 // Verification of ID tokens.
+
 import { createHmac, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createCaches } from '@partner-loyalty/runtime';
 import { type JWK, type JWTHeaderParameters, SignJWT, type SignOptions, UnsecuredJWT } from 'jose';
 import { createTokenVerifier, type TokenRules } from './idtoken.ts';
 import { createJwks } from './jwks.ts';
@@ -50,6 +52,7 @@ function createVerifier(rules: Partial<TokenRules> = {}) {
     keys,
     memberClaim: 'sub',
     isPartner,
+    caches: createCaches(),
     now: () => NOW,
     ...rules,
   });

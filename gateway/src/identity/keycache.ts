@@ -1,10 +1,10 @@
 // A cache of keys and the reads that fill it: look-ups share a read, and each has a deadline.
-import { ApiError, type MaybePromise, withTimeout } from '@partner-loyalty/runtime';
-import { LRUCache } from 'lru-cache';
+import { ApiError, type Caches, type MaybePromise, withTimeout } from '@partner-loyalty/runtime';
 import type { FoundKey, KeyStore } from './keystore.ts';
 
 const DEADLINE_MS = 2_000;
-const MAX_KEYS = 10_000;
+/** Measured (test/memory), with ids of 128 characters. */
+const BYTES_PER_KEY = 1_024;
 
 /** A key that is not revoked, with its partner's budget. */
 export type Key = {
@@ -36,8 +36,12 @@ export type KeyCache = {
  * lru-cache's own `fetch` does not fit: it returns a promise even for a hit, has one TTL for both
  * refresh and expiry, and joins a read that began before a key was created.
  */
-export function createKeyCache(store: Pick<KeyStore, 'keyByHash'>, uptime: () => number): KeyCache {
-  const entries = new LRUCache<string, Entry>({ max: MAX_KEYS });
+export function createKeyCache(
+  store: Pick<KeyStore, 'keyByHash'>,
+  caches: Caches,
+  uptime: () => number,
+): KeyCache {
+  const entries = caches.open<Entry>(() => BYTES_PER_KEY);
   const reads = new Map<string, Promise<KeyRead>>();
 
   function start(hash: string): MaybePromise<KeyRead> {

@@ -1,4 +1,5 @@
 // The keyring: its times, and its behaviour during an outage.
+import { createCaches } from '@partner-loyalty/runtime';
 import { withFakeTimeouts } from '../../../test/support/clock.ts';
 import { temporaryFolder } from '../../../test/support/folder.ts';
 import { issueKey, newKey } from './apikey.ts';
@@ -60,6 +61,7 @@ function setUp(): {
   const metrics = { keyCache: (outcome: string) => void outcomes.push(outcome) };
   const keyring = createKeyring({
     store: slowStore,
+    caches: createCaches(),
     metrics,
     now: () => START.getTime() + time,
     uptime: () => time,
@@ -236,12 +238,13 @@ test('a read that hangs fails after 2 seconds', async () => {
 test('on the embedded store no look-up waits, and a failing one is unavailable', async () => {
   const { key, keyId } = await createKey();
   let time = 0;
-  const keyring = createKeyring({ store, uptime: () => time });
+  const keyring = createKeyring({ store, caches: createCaches(), uptime: () => time });
   expect(keyring.find(key)).toMatchObject({ keyId });
   await store.revokeKey(keyId, START);
   time = 2_500;
   expect(keyring.find(key)).toBeUndefined();
   const broken = createKeyring({
+    caches: createCaches(),
     store: {
       keyByHash() {
         throw new Error('MDB_CORRUPTED');

@@ -1,5 +1,5 @@
 // Finds partner keys in a cache, which it trusts for a limited time (docs/contract.md, Keys).
-import { type MaybePromise, type Metrics, mapMaybe } from '@partner-loyalty/runtime';
+import { type Caches, type MaybePromise, type Metrics, mapMaybe } from '@partner-loyalty/runtime';
 import { hashKey } from './apikey.ts';
 import { createKeyCache, type Entry, type Key, type KeyRead } from './keycache.ts';
 import type { KeyStore } from './keystore.ts';
@@ -28,16 +28,18 @@ export type Keyring = {
 /** `now` is the time in milliseconds since 1970; `uptime` counts milliseconds and never jumps. */
 export function createKeyring({
   store,
+  caches,
   metrics = { keyCache() {} },
   now = Date.now,
   uptime = () => performance.now(),
 }: {
   store: Pick<KeyStore, 'keyByHash'>;
+  caches: Caches;
   metrics?: Pick<Metrics, 'keyCache'>;
   now?: () => number;
   uptime?: () => number;
 }): Keyring {
-  const cache = createKeyCache(store, uptime);
+  const cache = createKeyCache(store, caches, uptime);
 
   function findCached(hash: string, entry: Entry, state: State): MaybePromise<Key | undefined> {
     if (state === 'failing') return counted(entry.key, 'stale');

@@ -56,6 +56,11 @@ export function parseDocument(text: string): ClientDocument {
   return { text, node, operations, containsLiterals: containsLiterals(node) };
 }
 
+/** The document with locations for errors, parsed again if the cache has taken them away. */
+export function locatedNode({ node, text }: ClientDocument): DocumentNode {
+  return node.loc === undefined ? parseText(text) : node;
+}
+
 function parseText(text: string): DocumentNode {
   try {
     return parse(text, { maxTokens: LIMITS.tokens });

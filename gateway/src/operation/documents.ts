@@ -1,6 +1,10 @@
 // The cache of client documents, by their text.
-import type { Metrics } from '@partner-loyalty/runtime';
-import { LRUCache } from 'lru-cache';
+import {
+  bytesOfDocument,
+  type Caches,
+  forgetLocations,
+  type Metrics,
+} from '@partner-loyalty/runtime';
 import { type ClientDocument, parseDocument } from './document.ts';
 
 export type Documents = {
@@ -10,22 +14,15 @@ export type Documents = {
   keep(document: ClientDocument): void;
 };
 
-// Callers choose what is cached, so both the number of entries and their bytes are bounded.
-const MAX_ENTRIES = 2_000;
-const MAX_BYTES = 64 * 1024 * 1024;
-// What a parsed document was measured to take for each character of its text.
-const BYTES_PER_CHARACTER = 64;
-
 /**
  * The documents of this process. A document with literals is never cached, because its literals
  * are the caller's data: addresses, names, identifiers.
  */
-export function createDocuments(metrics: Pick<Metrics, 'documentCache'>): Documents {
-  const cache = new LRUCache<string, ClientDocument>({
-    max: MAX_ENTRIES,
-    maxSize: MAX_BYTES,
-    sizeCalculation: bytesOf,
-  });
+export function createDocuments(
+  caches: Caches,
+  metrics: Pick<Metrics, 'documentCache'>,
+): Documents {
+  const cache = caches.open(weigh);
   return {
     read(text) {
       const cached = cache.get(text);
@@ -33,13 +30,19 @@ export function createDocuments(metrics: Pick<Metrics, 'documentCache'>): Docume
       return cached ?? parseDocument(text);
     },
     keep(document) {
-      const { text, containsLiterals } = document;
-      if (!containsLiterals && cache.peek(text) !== document) cache.set(text, document);
+      const { text, node, containsLiterals } = document;
+      if (containsLiterals || cache.peek(text) === document) return;
+      forgetLocations(node);
+      cache.set(text, document);
     },
   };
 }
 
-// Each operation has an executable form as well, which is at most as long as the document.
-function bytesOf({ text, operations }: ClientDocument): number {
-  return 1_024 + text.length * BYTES_PER_CHARACTER * (1 + operations.length);
+/** Measured (test/memory). */
+const BYTES_PER_OPERATION = 4_096;
+
+// Each operation has an executable form as well: its text, its names, and its introspection.
+function weigh({ text, node, operations }: ClientDocument): number {
+  const bytes = bytesOfDocument(node);
+  return bytes + operations.length * (BYTES_PER_OPERATION + bytes + text.length);
 }

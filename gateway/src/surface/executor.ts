@@ -1,16 +1,14 @@
 // Executes the operations of one surface: plans them, runs the plans, shapes the responses.
-import type { Scope, SubgraphError, Transport } from '@partner-loyalty/runtime';
-import type { DocumentNode, GraphQLSchema } from 'graphql';
+import type { Caches, Scope, SubgraphError, Transport } from '@partner-loyalty/runtime';
+import type { GraphQLSchema } from 'graphql';
 import type { ResponseSize } from '../operation/responsesize.ts';
 import { type SurfaceName, surfaceSdl } from './contract.ts';
 import { type PlanRun, runPlan } from './plan.ts';
 import { createPlanner } from './planner.ts';
 import type { Path, Shape } from './shape.ts';
 
-/** What an executor runs. The document is validated and has one operation. */
 export type Execution = {
-  document: DocumentNode;
-  /** Equal for equal documents: the key of the plan. */
+  /** A validated document with one operation, printed: the key of the plan. */
   key: string;
   /** As the caller sent them. */
   variables: Record<string, unknown>;
@@ -42,15 +40,19 @@ export function openExecutor(
   surface: SurfaceName,
   supergraphSdl: string,
   transports: Readonly<Record<string, Transport>>,
+  caches: Caches,
 ): Executor {
-  const { schema, supergraph, subgraphs, plan } = createPlanner(surfaceSdl(supergraphSdl, surface));
+  const { schema, supergraph, subgraphs, plan } = createPlanner(
+    surfaceSdl(supergraphSdl, surface),
+    caches,
+  );
   for (const name of subgraphs)
     if (!Object.hasOwn(transports, name))
       throw new Error(`the supergraph names a subgraph "${name}" that is not configured`);
   return {
     schema,
-    execute({ document, key, variables, coerced, scope, requestId, size }) {
-      const planned = plan(document, key);
+    execute({ key, variables, coerced, scope, requestId, size }) {
+      const planned = plan(key);
       const shape = planned.shapeFor(coerced);
       const run: PlanRun = {
         transports,

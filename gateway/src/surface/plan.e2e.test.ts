@@ -3,11 +3,12 @@
 import { composeServices } from '@apollo/composition';
 import { ApolloGateway } from '@apollo/gateway';
 import { buildSubgraphSchema } from '@apollo/subgraph';
-import type {
-  SubgraphError,
-  SubgraphReply,
-  SubgraphRequest,
-  Transport,
+import {
+  createCaches,
+  type SubgraphError,
+  type SubgraphReply,
+  type SubgraphRequest,
+  type Transport,
 } from '@partner-loyalty/runtime';
 import {
   type ExecutionResult,
@@ -141,7 +142,12 @@ const scope = { kind: 'partner', partnerId: 'p' } as const;
 test(`${OPERATIONS} generated operations get the responses of stock @apollo/gateway`, async () => {
   process.env.APOLLO_TELEMETRY_DISABLED = 'true';
   const silence = { debug() {}, info() {}, warn() {}, error() {} };
-  const { schema, execute: ours } = openExecutor('partner', supergraphSdl, transports);
+  const { schema, execute: ours } = openExecutor(
+    'partner',
+    supergraphSdl,
+    transports,
+    createCaches(),
+  );
   const gateway = new ApolloGateway({
     supergraphSdl: surfaceSdl(supergraphSdl, 'partner'),
     logger: silence,
@@ -182,7 +188,6 @@ test(`${OPERATIONS} generated operations get the responses of stock @apollo/gate
       logger: silence,
     } as never);
     const answer = await ours({
-      document,
       key: query,
       variables,
       coerced,
@@ -218,10 +223,9 @@ test(`${OPERATIONS} generated operations get the responses of stock @apollo/gate
 });
 
 test('an error of an entity has its path, even among objects of other types', async () => {
-  const { execute: ours } = openExecutor('partner', supergraphSdl, transports);
+  const { execute: ours } = openExecutor('partner', supergraphSdl, transports, createCaches());
   const query = '{ nodes { id ... on Book { postage } } }';
   const answer = await ours({
-    document: parse(query),
     key: query,
     variables: {},
     coerced: {},
@@ -234,11 +238,10 @@ test('an error of an entity has its path, even among objects of other types', as
 });
 
 test('response names from the prototype of objects are ordinary names', async () => {
-  const { execute: ours } = openExecutor('partner', supergraphSdl, transports);
+  const { execute: ours } = openExecutor('partner', supergraphSdl, transports, createCaches());
   const query =
     '{ __proto__: node(id: "b1") { toString: id constructor: title } hasOwnProperty: node(id: "x") { id } }';
   const answer = await ours({
-    document: parse(query),
     key: query,
     variables: {},
     coerced: {},
@@ -252,7 +255,12 @@ test('response names from the prototype of objects are ordinary names', async ()
 });
 
 test('an alias means the same even if a visible or hidden field has its name', async () => {
-  const { schema, execute: ours } = openExecutor('partner', supergraphSdl, transports);
+  const { schema, execute: ours } = openExecutor(
+    'partner',
+    supergraphSdl,
+    transports,
+    createCaches(),
+  );
   const taken = [
     'id',
     'weight',
@@ -296,7 +304,6 @@ test('an alias means the same even if a visible or hidden field has its name', a
         variables,
       );
       return ours({
-        document,
         key: each,
         variables,
         coerced,

@@ -1,16 +1,16 @@
 // Plans the operations of one surface with Apollo's planner and keeps what later requests reuse.
 import { operationFromDocument, Supergraph } from '@apollo/federation-internals';
 import { type PlanNode, QueryPlanner } from '@apollo/query-planner';
-import { expandedSelections } from '@partner-loyalty/runtime';
+import { bytesOfDocument, type Caches, expandedSelections } from '@partner-loyalty/runtime';
 import {
   type DocumentNode,
   type GraphQLSchema,
   Kind,
+  parse,
   print,
   stripIgnoredCharacters,
   visit,
 } from 'graphql';
-import { LRUCache } from 'lru-cache';
 import { fieldNames, type RenamedOperation, renameFields } from './alias.ts';
 import { compileShape, type Shape } from './shape.ts';
 
@@ -28,37 +28,30 @@ export type Planner = {
   /** The whole graph, hidden fields included. */
   supergraph: GraphQLSchema;
   subgraphs: readonly string[];
-  /** Plans a validated document with one operation; equal keys mean equal documents. */
-  plan(document: DocumentNode, key: string): Planned;
+  /** Plans a validated document with one operation, printed. */
+  plan(key: string): Planned;
 };
 
-// Callers choose the documents, so both the number of plans and their bytes are bounded.
-const MAX_PLANS = 2_000;
-const MAX_BYTES = 64 * 1024 * 1024;
-// What a plan was measured to take for each character of its document and for each selection, and
-// what each of its shapes takes for each selection.
-const BYTES_PER_CHARACTER = 128;
-const BYTES_PER_PLANNED_SELECTION = 640;
-const BYTES_PER_SHAPED_SELECTION = 384;
+// Measured (test/memory): of any plan, for each character of it in JSON, and for each selection of a
+// shape.
+const BYTES_PER_PLAN = 16_384;
+const BYTES_PER_PLAN_CHARACTER = 8;
+const BYTES_PER_OPERATION = 8_192;
+const BYTES_PER_SHAPED_SELECTION = 512;
 // An operation with many conditions has more shapes than are worth keeping; each request then
 // compiles its own.
 const MAX_SHAPES = 16;
-const CACHE = {
-  max: MAX_PLANS,
-  maxSize: MAX_BYTES,
-  sizeCalculation: ({ bytes }: { bytes: number }) => bytes,
-};
 
 /** Builds the planner of a surface from its SDL (contract.ts). */
-export function createPlanner(surfaceSdl: string): Planner {
+export function createPlanner(surfaceSdl: string, caches: Caches): Planner {
   const federated = Supergraph.build(surfaceSdl);
   const planner = new QueryPlanner(federated);
   const apiSchema = federated.apiSchema();
   const schema = apiSchema.toGraphQLJSSchema();
   const supergraph = federated.schema.toGraphQLJSSchema();
   const fields = fieldNames(supergraph);
-  const operations = new LRUCache<string, Planned & { bytes: number }>(CACHE);
-  const plans = new LRUCache<string, Plan>(CACHE);
+  const operations = caches.open(weighOperation);
+  const plans = caches.open(weighPlan);
 
   /** Operations that differ only in the aliases of leaves share a plan. */
   function planRenamed(document: DocumentNode): PlanNode | undefined {
@@ -67,28 +60,30 @@ export function createPlanner(surfaceSdl: string): Planner {
     if (plan === undefined) {
       const { node } = planner.buildQueryPlan(operationFromDocument(apiSchema, document));
       if (node?.kind === 'Subscription') throw new Error('no surface has subscriptions');
-      plan = { node, bytes: bytesOfPlan(document, key) };
+      plan = { node };
       plans.set(key, plan);
     }
     return plan.node;
   }
 
-  function build(document: DocumentNode, key: string): Planned & { bytes: number } {
+  // What is kept of the document is parsed from the key, so that it holds no part of the caller's
+  // text: its names would keep all of that in memory, comments included.
+  function build(key: string): PlannedOperation {
+    const document = parse(key, { noLocation: true });
     const renamed = renameFields(document, schema, fields);
     const node = planRenamed(renamed.document);
-    const conditions = conditionsOf(document);
-    const bytes = bytesOfShapes(document, key, conditions);
-    return { node, bytes, shapeFor: createShapes(schema, document, renamed, conditions) };
+    const shapes = createShapes(schema, document, renamed, () => operations.weighAgain(key));
+    return { node, document, shapes, shapeFor: shapes.find };
   }
 
   return {
     schema,
     supergraph,
     subgraphs: Array.from(federated.subgraphsMetadata(), ({ name }) => name),
-    plan(document, key) {
+    plan(key) {
       let planned = operations.get(key);
       if (planned === undefined) {
-        planned = build(document, key);
+        planned = build(key);
         operations.set(key, planned);
       }
       return planned;
@@ -96,18 +91,25 @@ export function createPlanner(surfaceSdl: string): Planner {
   };
 }
 
-type Plan = { node: PlanNode | undefined; bytes: number };
+type Plan = { node: PlanNode | undefined };
 
-function bytesOfPlan(document: DocumentNode, key: string): number {
-  const selections = expandedSelections(document);
-  return 1_024 + key.length * BYTES_PER_CHARACTER + selections * BYTES_PER_PLANNED_SELECTION;
+type PlannedOperation = Planned & { document: DocumentNode; shapes: Shapes };
+
+type Shapes = {
+  find: Planned['shapeFor'];
+  /** How many it keeps. */
+  count(): number;
+};
+
+function weighPlan({ node }: Plan): number {
+  return BYTES_PER_PLAN + JSON.stringify(node ?? null).length * BYTES_PER_PLAN_CHARACTER;
 }
 
-function bytesOfShapes(document: DocumentNode, key: string, conditions: readonly string[]): number {
-  const shapes = Math.min(MAX_SHAPES, 2 ** conditions.length);
-  const selections = expandedSelections(document);
+function weighOperation({ document, shapes }: PlannedOperation): number {
+  const selections = expandedSelections(document) * shapes.count();
+  // Beside the document, each field has its name in the plan.
   return (
-    1_024 + key.length * BYTES_PER_CHARACTER + selections * shapes * BYTES_PER_SHAPED_SELECTION
+    BYTES_PER_OPERATION + 2 * bytesOfDocument(document) + selections * BYTES_PER_SHAPED_SELECTION
   );
 }
 
@@ -122,14 +124,17 @@ function conditionsOf(document: DocumentNode): string[] {
   return [...names];
 }
 
+/** The shapes of an operation; `onKept` is called for each that it keeps. */
 function createShapes(
   schema: GraphQLSchema,
   document: DocumentNode,
   { nameOf }: RenamedOperation,
-  conditions: readonly string[],
-): Planned['shapeFor'] {
+  onKept: () => void,
+): Shapes {
+  const conditions = conditionsOf(document);
+  // By the values of the variables that decide @skip and @include.
   const shapes = new Map<string, Shape>();
-  return (variables) => {
+  const find = (variables: Record<string, unknown>): Shape => {
     const values =
       conditions.length === 0
         ? ''
@@ -137,8 +142,12 @@ function createShapes(
     let shape = shapes.get(values);
     if (shape === undefined) {
       shape = compileShape(schema, document, variables, nameOf);
-      if (shapes.size < MAX_SHAPES) shapes.set(values, shape);
+      if (shapes.size < MAX_SHAPES) {
+        shapes.set(values, shape);
+        onKept();
+      }
     }
     return shape;
   };
+  return { find, count: () => shapes.size };
 }

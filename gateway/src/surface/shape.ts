@@ -11,6 +11,7 @@ import {
   isListType,
   isNonNullType,
   isObjectType,
+  isScalarType,
   Kind,
   type SelectionSetNode,
 } from 'graphql';
@@ -37,11 +38,15 @@ export type Shape = {
 
 /** A path as a list linked from its end, so that going down copies nothing. */
 type Steps = { before: Steps; step: string | number } | undefined;
-type Complete = (value: unknown, path: Steps, shaping: Shaping) => unknown;
+/** Completes the value at `step` below the path `before`. */
+type Complete = (value: unknown, before: Steps, step: string | number, shaping: Shaping) => unknown;
 type Completer = {
   complete: Complete;
   /** What is below, by the step of the data's path: the steps of the response's path. */
   below(step: string | number): readonly { step: string | number; completer: Completer }[];
+};
+type ObjectCompleter = Completer & {
+  completeAt(value: unknown, path: Steps, shaping: Shaping): Data | null;
 };
 type Compilation = {
   schema: GraphQLSchema;
@@ -69,8 +74,7 @@ export function compileShape(
   const compilation = { schema, collect: createCollect(schema, document, variables), nameOf };
   const completer = compileObject(compilation, root, [operation.selectionSet]);
   return {
-    // An object type completes to an object or null.
-    complete: (data, shaping) => completer.complete(data, undefined, shaping) as Data | null,
+    complete: (data, shaping) => completer.completeAt(data, undefined, shaping),
     responsePaths: (path) => responsePathsFrom(completer, path, 0, []),
   };
 }
@@ -85,24 +89,33 @@ function responsePathsFrom(completer: Completer, path: Path, depth: number, befo
   );
 }
 
-function compileObject(compilation: Compilation, type: GraphQLObjectType, sets: Sets): Completer {
+function compileObject(
+  compilation: Compilation,
+  type: GraphQLObjectType,
+  sets: Sets,
+): ObjectCompleter {
+  const typename = typenameOf(type);
   const fields = Array.from(compilation.collect(type, sets), ([responseKey, nodes]) =>
-    compileField(compilation, type, responseKey, nodes),
+    compileField(compilation, type, typename, responseKey, nodes),
   );
+
+  function completeAt(value: unknown, path: Steps, shaping: Shaping): Data | null {
+    if (typeof value !== 'object' || value === null) return nullAt(path, shaping);
+    const data = value as Data;
+    const result: Data = Object.create(null);
+    for (const { name, responseKey, bytes, nonNull, completer } of fields) {
+      shaping.size.add(bytes);
+      const own = Object.hasOwn(data, name) ? data[name] : undefined;
+      const completed = completer.complete(own ?? null, path, responseKey, shaping);
+      if (completed === null && nonNull) return null;
+      result[responseKey] = completed;
+    }
+    return result;
+  }
+
   return {
-    complete(value, path, shaping) {
-      if (typeof value !== 'object' || value === null) return nullFor(path, shaping);
-      const data = value as Data;
-      const result: Data = Object.create(null);
-      for (const { name, responseKey, bytes, nonNull, complete } of fields) {
-        shaping.size.add(bytes);
-        const own = Object.hasOwn(data, name) ? data[name] : undefined;
-        const completed = complete(own ?? null, path, shaping);
-        if (completed === null && nonNull) return null;
-        result[responseKey] = completed;
-      }
-      return result;
-    },
+    completeAt,
+    complete: (value, before, step, shaping) => completeAt(value, { before, step }, shaping),
     below: (step) =>
       fields
         .filter(({ name }) => name === step)
@@ -110,9 +123,18 @@ function compileObject(compilation: Compilation, type: GraphQLObjectType, sets: 
   };
 }
 
+function typenameOf({ name }: GraphQLObjectType): Completer {
+  const complete: Complete = (_value, _before, _step, { size }) => {
+    size.addString(name);
+    return name;
+  };
+  return { complete, below: nothing };
+}
+
 function compileField(
   compilation: Compilation,
   type: GraphQLObjectType,
+  typename: Completer,
   responseKey: string,
   nodes: readonly FieldNode[],
 ) {
@@ -121,42 +143,35 @@ function compileField(
   // With quotes, colon and comma.
   const bytes = responseKey.length + 4;
   const field = { name: compilation.nameOf(node), responseKey, bytes };
-  if (node.name.value === '__typename') {
-    const complete = (_value: unknown, _path: Steps, { size }: Shaping) => {
-      size.addString(type.name);
-      return type.name;
-    };
-    return { ...field, nonNull: true, complete, completer: { complete, below: nothing } };
-  }
+  if (node.name.value === '__typename') return { ...field, nonNull: true, completer: typename };
   const definition = type.getFields()[node.name.value];
   if (definition === undefined)
     throw new Error(`a validated document selects ${type.name}.${node.name.value}`);
   const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
   const completer = compileType(compilation, definition.type, sets);
-  const complete: Complete = (value, before, shaping) =>
-    completer.complete(value, { before, step: responseKey }, shaping);
-  return { ...field, nonNull: isNonNullType(definition.type), complete, completer };
+  return { ...field, nonNull: isNonNullType(definition.type), completer };
 }
 
+// Most fields are leaves. They share their completers, which would take most of a shape's memory.
 function compileType(compilation: Compilation, type: GraphQLOutputType, sets: Sets): Completer {
-  if (isNonNullType(type)) {
-    const { complete, below } = compileType(compilation, type.ofType, sets);
-    // A null that comes from a nested field has been reported there.
-    const completeNonNull: Complete = (value, path, shaping) =>
-      value === null ? nullFor(path, shaping) : complete(value, path, shaping);
-    return { complete: completeNonNull, below };
-  }
-  return nullable(compileNullable(compilation, type, sets));
+  const isRequired = isNonNullType(type);
+  const inner = isRequired ? type.ofType : type;
+  if (isScalarType(inner)) return isRequired ? REQUIRED_LEAF : OPTIONAL_LEAF;
+  const completer = compileInner(compilation, inner, sets);
+  return isRequired ? required(completer) : optional(completer);
 }
 
-function compileNullable(compilation: Compilation, type: GraphQLOutputType, sets: Sets): Completer {
+/** `type` is not a non-null type. */
+function compileInner(compilation: Compilation, type: GraphQLOutputType, sets: Sets): Completer {
   if (isListType(type))
     return compileList(type.ofType, compileType(compilation, type.ofType, sets));
   if (isObjectType(type)) return compileObject(compilation, type, sets);
   if (isAbstractType(type)) return compileAbstract(compilation, type, sets);
-  if (!isEnumType(type)) return { complete: completeLeaf, below: nothing };
-  const complete: Complete = (value, path, shaping) =>
-    type.getValue(String(value)) ? completeLeaf(value, path, shaping) : nullFor(path, shaping);
+  if (!isEnumType(type)) return LEAF;
+  const complete: Complete = (value, before, step, shaping) =>
+    type.getValue(String(value))
+      ? completeLeaf(value, before, step, shaping)
+      : nullFor(before, step, shaping);
   return { complete, below: nothing };
 }
 
@@ -173,11 +188,12 @@ function compileAbstract(
     return completer;
   };
   return {
-    complete(value, path, shaping) {
+    complete(value, before, step, shaping) {
       const name = (value as Data).__typename;
       const found = typeof name === 'string' ? schema.getType(name) : undefined;
-      if (!isObjectType(found) || !schema.isSubType(type, found)) return nullFor(path, shaping);
-      return completerOf(found).complete(value, path, shaping);
+      if (!isObjectType(found) || !schema.isSubType(type, found))
+        return nullFor(before, step, shaping);
+      return completerOf(found).complete(value, before, step, shaping);
     },
     // The data may be null, so the first type that has the field decides.
     below: (step) =>
@@ -192,11 +208,12 @@ function compileList(item: GraphQLOutputType, completer: Completer): Completer {
   const { complete } = completer;
   const nonNull = isNonNullType(item);
   return {
-    complete(value, before, shaping) {
-      if (!Array.isArray(value)) return nullFor(before, shaping);
+    complete(value, before, step, shaping) {
+      if (!Array.isArray(value)) return nullFor(before, step, shaping);
       shaping.size.add(value.length + 2);
-      const completed = value.map((each: unknown, step) =>
-        complete(each ?? null, { before, step }, shaping),
+      const path = { before, step };
+      const completed = value.map((each: unknown, index) =>
+        complete(each ?? null, path, index, shaping),
       );
       return nonNull && completed.includes(null) ? null : completed;
     },
@@ -204,19 +221,39 @@ function compileList(item: GraphQLOutputType, completer: Completer): Completer {
   };
 }
 
-function nullable({ complete, below }: Completer): Completer {
-  const completeNullable: Complete = (value, path, shaping) =>
-    value === null ? null : complete(value, path, shaping);
-  return { complete: completeNullable, below };
+function optional({ complete, below }: Completer): Completer {
+  const completeOptional: Complete = (value, before, step, shaping) =>
+    value === null ? null : complete(value, before, step, shaping);
+  return { complete: completeOptional, below };
 }
 
-function completeLeaf(value: unknown, _path: Steps, { size }: Shaping): unknown {
+// A null that comes from a nested field has been reported there.
+function required({ complete, below }: Completer): Completer {
+  const completeRequired: Complete = (value, before, step, shaping) =>
+    value === null ? nullFor(before, step, shaping) : complete(value, before, step, shaping);
+  return { complete: completeRequired, below };
+}
+
+function completeLeaf(
+  value: unknown,
+  _before: Steps,
+  _step: string | number,
+  { size }: Shaping,
+): unknown {
   if (typeof value === 'string') size.addString(value);
   else size.addValue(value);
   return value;
 }
 
-function nullFor(path: Steps, { violation }: Shaping): null {
+const LEAF: Completer = { complete: completeLeaf, below: nothing };
+const OPTIONAL_LEAF = optional(LEAF);
+const REQUIRED_LEAF = required(LEAF);
+
+function nullFor(before: Steps, step: string | number, shaping: Shaping): null {
+  return nullAt({ before, step }, shaping);
+}
+
+function nullAt(path: Steps, { violation }: Shaping): null {
   const steps: (string | number)[] = [];
   for (let at = path; at !== undefined; at = at.before) steps.unshift(at.step);
   violation(steps);

@@ -1,7 +1,7 @@
 // What each surface shows, and how its reads are planned.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SubgraphRequest, Transport } from '@partner-loyalty/runtime';
+import { createCaches, type SubgraphRequest, type Transport } from '@partner-loyalty/runtime';
 import { buildSchema, parse, print, printSchema } from 'graphql';
 import { ResponseSize } from '../operation/responsesize.ts';
 import { compose } from '../supergraph/compose.ts';
@@ -29,7 +29,12 @@ function recording(
 
 async function schemaOf(surface: SurfaceName): Promise<string> {
   const nothing = recording(() => ({}));
-  const opened = openExecutor(surface, supergraph, { members: nothing, standings: nothing });
+  const opened = openExecutor(
+    surface,
+    supergraph,
+    { members: nothing, standings: nothing },
+    createCaches(),
+  );
   return printSchema(opened.schema);
 }
 
@@ -58,11 +63,10 @@ test('a field without a tag is on no surface, but others may be computed from it
   const standings = recording(() => ({
     _entities: [{ partnerStandings: [{ partnerId: 'p', tier: 'GOLD', points: 7 }] }],
   }));
-  const surface = openExecutor('member', supergraph, { members, standings });
+  const surface = openExecutor('member', supergraph, { members, standings }, createCaches());
   const query = '{ memberProfile(id: "m") { partnerStandings { partnerId tier points } } }';
   const scope = { kind: 'member', memberId: 'm' } as const;
   const result = await surface.execute({
-    document: parse(query),
     key: query,
     variables: {},
     coerced: {},
@@ -86,10 +90,9 @@ test('a read asks each subgraph once, and a look-up without a result does not as
     query.includes('b:') ? { a: found, b: null } : { a: null },
   );
   const standings = recording(() => ({ _entities: [{ tier: 'GOLD', points: 7 }] }));
-  const surface = openExecutor('partner', supergraph, { members, standings });
+  const surface = openExecutor('partner', supergraph, { members, standings }, createCaches());
   const run = (query: string) =>
     surface.execute({
-      document: parse(query),
       key: query,
       variables: {},
       coerced: {},

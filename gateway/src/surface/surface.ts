@@ -1,7 +1,7 @@
 // A surface as the gateway uses it: validates, prepares and executes clients' operations.
-import { fail, type Scope, type Transport } from '@partner-loyalty/runtime';
-import type { GraphQLError, GraphQLSchema } from 'graphql';
-import type { ClientDocument, Operation } from '../operation/document.ts';
+import { type Caches, fail, type Scope, type Transport } from '@partner-loyalty/runtime';
+import type { GraphQLSchema } from 'graphql';
+import { type ClientDocument, locatedNode, type Operation } from '../operation/document.ts';
 import { type ExecutableOperation, executableOperation } from '../operation/executable.ts';
 import { ResponseSize } from '../operation/responsesize.ts';
 import { requireValid, validationErrorsOf } from '../operation/validation.ts';
@@ -33,23 +33,25 @@ export function openSurface(
   name: SurfaceName,
   supergraphSdl: string,
   transports: Readonly<Record<string, Transport>>,
+  caches: Caches,
 ): Surface {
-  const { schema, execute } = openExecutor(name, supergraphSdl, transports);
-  const validationErrors = new WeakMap<ClientDocument, readonly GraphQLError[]>();
+  const { schema, execute } = openExecutor(name, supergraphSdl, transports, caches);
+  const valid = new WeakSet<ClientDocument>();
   const executables = new WeakMap<Operation, ExecutableOperation>();
 
   return {
     schema,
     prepare(document, operation) {
-      const errors = memoize(validationErrors, document, () =>
-        validationErrorsOf(document.node, schema),
-      );
-      requireValid(errors);
+      if (!valid.has(document)) requireValid(validationErrorsOf(locatedNode(document), schema));
+      valid.add(document);
       if (operation === undefined)
         return fail('GRAPHQL_VALIDATION_FAILED', 'the document has no operation');
-      return memoize(executables, operation, () =>
-        executableOperation(document.node, operation, schema),
-      );
+      let executable = executables.get(operation);
+      if (executable === undefined) {
+        executable = executableOperation(document.node, operation, schema);
+        executables.set(operation, executable);
+      }
+      return executable;
     },
     execute(operation, { variables, scope, requestId }) {
       const { federated, introspection, rootResponseKeys } = operation;
@@ -61,9 +63,9 @@ export function openSurface(
         return { ...result, data: inOrder(data, rootResponseKeys) };
       };
       if (federated === undefined) return addIntrospection(EMPTY);
-      const { document, key, literals } = federated;
+      const { key, literals } = federated;
       const all = { ...variables, ...literals };
-      const result = execute({ document, key, variables: all, coerced, scope, requestId, size });
+      const result = execute({ key, variables: all, coerced, scope, requestId, size });
       if (introspection === undefined) return result;
       return result instanceof Promise ? result.then(addIntrospection) : addIntrospection(result);
     },
@@ -71,15 +73,6 @@ export function openSurface(
 }
 
 const EMPTY: ExecutionResult = { data: {}, errors: [], nullViolations: [] };
-
-function memoize<K extends object, V>(cache: WeakMap<K, V>, key: K, make: () => V): V {
-  let value = cache.get(key);
-  if (value === undefined) {
-    value = make();
-    cache.set(key, value);
-  }
-  return value;
-}
 
 // Root fields in the order of the document (GraphQL, section 7.2.2).
 function inOrder(data: Record<string, unknown>, keys: readonly string[]): Record<string, unknown> {

@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buildSchema, type GraphQLFieldResolver } from 'graphql';
+import { createCaches } from '../cache/caches.ts';
 import {
   createHttpTransport,
   createInProcessTransport,
@@ -35,7 +36,7 @@ afterEach(async () => {
 describe('a subgraph over HTTP', () => {
   test('gives the same replies as in process', async () => {
     const { transport, subgraph } = await serveThings();
-    const inProcess = createInProcessTransport(subgraph, log);
+    const inProcess = createInProcessTransport(subgraph, log, createCaches());
     for (const each of [
       request('{ scope }'),
       request('query($t:String!){ echo(text:$t) }', { t: 'ü🎈\n"' }),
@@ -309,6 +310,7 @@ async function serveThings(options: Options = {}) {
     settings: { host: '127.0.0.1', port: 0, subgraphSecret: SECRET },
     log,
     metrics: { request: () => void seen.requests++ },
+    caches: createCaches(),
   });
   const release = () => {
     for (const go of held.splice(0)) go();

@@ -1,7 +1,8 @@
 // Parses and validates each document of a subgraph once, and compiles those that recur.
 import { type DocumentNode, type GraphQLSchema, Kind, parse, validate } from 'graphql';
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
-import { LRUCache } from 'lru-cache';
+import type { Caches } from '../cache/caches.ts';
+import { bytesOfDocument } from '../cache/document.ts';
 import { expandedSelections } from './selections.ts';
 
 /** `compiled` is undefined if graphql-js has to execute the document. */
@@ -12,17 +13,10 @@ export type CachedDocument = {
   compiled: CompiledQuery | undefined;
 };
 
-// Measured: the memory of a parsed document by its text, and of a compiled one by its selections.
-const BYTES_PER_CHARACTER = 64;
-const BYTES_PER_SELECTION = 2_048;
-const CACHE = {
-  max: 1_000,
-  maxSize: 64 * 1024 * 1024,
-  sizeCalculation: ({ selections }: CachedDocument, query: string) =>
-    1_024 +
-    query.length * BYTES_PER_CHARACTER +
-    (isCompilable(selections) ? selections * BYTES_PER_SELECTION : 0),
-};
+/** Measured (test/memory): of compiled code, and what graphql-jit keeps beside it. */
+const BYTES_PER_COMPILED = 12_288;
+const BYTES_PER_COMPILED_SELECTION = 6_144;
+
 /**
  * Compiling takes several times as long as executing, so it does not pay for a text that comes only
  * once, as one with literals usually does.
@@ -35,8 +29,17 @@ const MAX_COMPILED_SELECTIONS = 250;
  * Returns a function that finds or creates the cached document of a text. It throws a GraphQLError
  * if the text is invalid.
  */
-export function createDocuments(schema: GraphQLSchema): (query: string) => CachedDocument {
-  const cache = new LRUCache<string, CachedDocument>(CACHE);
+export function createDocuments(
+  schema: GraphQLSchema,
+  caches: Caches,
+): (query: string) => CachedDocument {
+  const cache = caches.open(weigh);
+
+  function compileRecurring(cached: CachedDocument, query: string): void {
+    cached.compiled = compile(schema, cached, query);
+    cache.weighAgain(query);
+  }
+
   return (query) => {
     let cached = cache.get(query);
     if (cached === undefined) {
@@ -45,13 +48,21 @@ export function createDocuments(schema: GraphQLSchema): (query: string) => Cache
       cache.set(query, cached);
     }
     cached.uses++;
-    if (cached.uses === COMPILE_ON_USE) cached.compiled = compile(schema, cached, query);
+    if (cached.uses === COMPILE_ON_USE) compileRecurring(cached, query);
     return cached;
   };
 }
 
+function weigh({ document, selections, compiled }: CachedDocument): number {
+  const bytes = bytesOfDocument(document);
+  return compiled === undefined
+    ? bytes
+    : bytes + BYTES_PER_COMPILED + selections * BYTES_PER_COMPILED_SELECTION;
+}
+
+// Nobody reads the locations in errors of a subgraph.
 function parseValid(schema: GraphQLSchema, query: string): DocumentNode {
-  const document = parse(query);
+  const document = parse(query, { noLocation: true });
   const [error] = validate(schema, document);
   if (error !== undefined) throw error;
   return document;

@@ -1,6 +1,7 @@
 // Operations on a subgraph: the same result the first time (interpreted) and later (compiled).
 import { buildSchema, type GraphQLFieldResolver, type GraphQLSchema, isObjectType } from 'graphql';
 import { withFakeTimeouts } from '../../../test/support/clock.ts';
+import { createCaches } from '../cache/caches.ts';
 import { fail } from '../errors.ts';
 import type { Log, LogFields } from '../observe/log.ts';
 import { createExecutor, withDeadline } from './executor.ts';
@@ -307,7 +308,7 @@ function subgraph(
     fatal: write('fatal'),
     flush: () => {},
   };
-  const execute = createExecutor({ name: 'things', schema }, log);
+  const execute = createExecutor({ name: 'things', schema }, log, createCaches());
   const request: SubgraphRequest = { query: '', scope: { kind: 'service' }, requestId: 'r' };
   const run = (
     query: string,
@@ -320,6 +321,7 @@ function subgraph(
   const transport = createInProcessTransport(
     { name: 'things', schema, ready: async () => {}, close: async () => {} },
     log,
+    createCaches(),
     metrics,
   );
   return { execute, run, lines, transport, request, calls };

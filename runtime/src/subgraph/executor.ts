@@ -1,5 +1,6 @@
 // Executes operations on a subgraph, within a deadline and with masked errors.
 import { type ExecutionResult, execute, GraphQLError } from 'graphql';
+import type { Caches } from '../cache/caches.ts';
 import { ApiError, ERRORS } from '../errors.ts';
 import type { Log } from '../observe/log.ts';
 import { isOutage, outageOf } from '../store/outage.ts';
@@ -29,9 +30,10 @@ type Result = Pick<ExecutionResult<Record<string, unknown>>, 'data' | 'errors'>;
 export function createExecutor(
   { name, schema }: Pick<Subgraph, 'name' | 'schema'>,
   log: Log,
+  caches: Caches,
 ): Execute {
   resolveEntitiesSynchronously(schema);
-  const read = createDocuments(schema);
+  const read = createDocuments(schema, caches);
 
   function run(request: SubgraphRequest): Result | Promise<Result> {
     const { query, variables, operationName, scope, requestId } = request;

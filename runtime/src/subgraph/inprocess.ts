@@ -1,4 +1,5 @@
 // Reaches a subgraph in the same process.
+import type { Caches } from '../cache/caches.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { createExecutor, withDeadline } from './executor.ts';
@@ -11,9 +12,10 @@ import type { Subgraph, SubgraphReply, Transport } from './types.ts';
 export function createInProcessTransport(
   subgraph: Subgraph,
   log: Log,
+  caches: Caches,
   metrics?: Pick<Metrics, 'subgraphCall'>,
 ): Transport {
-  const execute = createExecutor(subgraph, log);
+  const execute = createExecutor(subgraph, log, caches);
 
   function count(reply: SubgraphReply, startedAt: number, timedOut = false): SubgraphReply {
     const outcome = timedOut ? 'timeout' : reply.errors === undefined ? 'ok' : 'error';

@@ -1,6 +1,7 @@
 // A subgraph over real HTTP: who gets answers, and which.
 import { buildSchema } from 'graphql';
 import { withFakeTimeouts } from '../../../test/support/clock.ts';
+import { createCaches } from '../cache/caches.ts';
 import type { HttpServer } from '../http/server.ts';
 import { createLog } from '../observe/log.ts';
 import { serveSubgraph } from './server.ts';
@@ -37,6 +38,7 @@ beforeAll(async () => {
     settings,
     log: createLog('silent'),
     metrics: { request: () => {} },
+    caches: createCaches(),
   });
 });
 afterAll(() => server.close());
@@ -154,6 +156,7 @@ test('rejects if there is no secret', async () => {
       settings: { host: '127.0.0.1', port: 0 },
       log: createLog('silent'),
       metrics: { request: () => {} },
+      caches: createCaches(),
     }),
   ).rejects.toThrow('SUBGRAPH_SECRET');
 });

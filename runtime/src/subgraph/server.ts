@@ -1,4 +1,5 @@
 // Serves a subgraph over HTTP to whoever knows the secret.
+import type { Caches } from '../cache/caches.ts';
 import { pollDone } from '../eventloop/afterpoll.ts';
 import { HEADERS } from '../http/headers.ts';
 import { errorReply, type HttpReply } from '../http/reply.ts';
@@ -24,14 +25,15 @@ export async function serveSubgraph(options: {
   metrics: Pick<Metrics, 'request'>;
   /** What workers share; by default, the memory of this process. */
   guard?: ReplayGuard | undefined;
+  caches: Caches;
 }): Promise<HttpServer> {
-  const { subgraph, settings, log, metrics, guard = createReplayGuard() } = options;
+  const { subgraph, settings, log, metrics, caches, guard = createReplayGuard() } = options;
   const { host, port, subgraphSecret, subgraphSecretOld } = settings;
   const secrets = [subgraphSecret, subgraphSecretOld].filter((secret) => secret !== undefined);
   if (secrets.length === 0)
     throw new Error('SUBGRAPH_SECRET must be set if a subgraph runs in a process of its own');
   const verifier = createVerifier(subgraph.name, secrets, guard);
-  const execute = createExecutor(subgraph, log);
+  const execute = createExecutor(subgraph, log, caches);
 
   async function handle(request: HttpRequest): Promise<HttpReply> {
     const startedAt = performance.now();

@@ -1,5 +1,6 @@
 // Runs the members subgraph as a service that answers signed requests over HTTP.
 import {
+  createCaches,
   createLog,
   createMetrics,
   createWorkerReplayGuard,
@@ -25,7 +26,8 @@ await runWorkers({
     const subgraph = await startMembers(store, settings, { log, metrics });
     lifecycle.opened('members', subgraph.close);
     const guard = lifecycle.worker && createWorkerReplayGuard();
-    const listen = () => serveSubgraph({ subgraph, settings, log, metrics, guard });
+    const caches = createCaches();
+    const listen = () => serveSubgraph({ subgraph, settings, log, metrics, caches, guard });
     await openPorts({ settings, lifecycle, ready: subgraph.ready, metrics, log, listen });
   },
 });

@@ -1,5 +1,6 @@
 // The members subgraph as the gateway uses it: scopes, arguments and responses.
 import {
+  createCaches,
   createExecutor,
   createLog,
   type Scope,
@@ -27,6 +28,7 @@ describe.each(ENGINES)('the members subgraph on %s', (engine) => {
     const execute = createExecutor(
       createMembers(store, { baseAddress: 'http://localhost:4000', wake: () => {} }),
       createLog('silent'),
+      createCaches(),
     );
     ask = (scope, query, variables) =>
       execute({ query, ...(variables && { variables }), scope, requestId: 'r' });

@@ -1,5 +1,6 @@
 // The members subgraph with a real mail server, for tests of signing in and of changing an address.
 import {
+  createCaches,
   createInProcessTransport,
   createLog,
   createMetrics,
@@ -137,5 +138,5 @@ async function startTransport(place: Place, server: MailServer): Promise<Transpo
     log,
     metrics: createMetrics(),
   });
-  return createInProcessTransport(subgraph, log);
+  return createInProcessTransport(subgraph, log, createCaches());
 }

@@ -1,5 +1,6 @@
 // Runs the standings subgraph in a process of its own.
 import {
+  createCaches,
   createLog,
   createMetrics,
   createWorkerReplayGuard,
@@ -24,7 +25,8 @@ await runWorkers({
     lifecycle.opened('store', subgraph.close);
     const metrics = createMetrics();
     const guard = lifecycle.worker && createWorkerReplayGuard();
-    const listen = () => serveSubgraph({ subgraph, settings, log, metrics, guard });
+    const caches = createCaches();
+    const listen = () => serveSubgraph({ subgraph, settings, log, metrics, caches, guard });
     await openPorts({ settings, lifecycle, ready: subgraph.ready, metrics, log, listen });
   },
 });

@@ -1,5 +1,6 @@
 // What the standings subgraph answers, on each engine.
 import {
+  createCaches,
   createExecutor,
   createLog,
   type Execute,
@@ -85,6 +86,7 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
     execute = createExecutor(
       createStandings(watched, () => now),
       createLog('silent'),
+      createCaches(),
     );
   });
   afterAll(() => place.release());

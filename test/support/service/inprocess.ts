@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { openKeyStore, serveGateway } from '@partner-loyalty/gateway';
 import { openMembersStore, startMembers } from '@partner-loyalty/members';
 import {
+  createCaches,
   createInProcessTransport,
   createLog,
   createMetrics,
@@ -78,11 +79,13 @@ export async function startInProcess({
     log,
     metrics: createMetrics(),
   });
+  const caches = createCaches();
   const transports = {
-    members: createInProcessTransport(members, log),
+    members: createInProcessTransport(members, log, caches),
     standings: createInProcessTransport(
       createStandings(recorded('standings', stores.standings, calls), now),
       log,
+      caches,
     ),
   };
   opened.push(stores.keys.close, transports.members.close, transports.standings.close);
@@ -92,6 +95,7 @@ export async function startInProcess({
     keyStore: stores.keys,
     transports,
     lifecycle,
+    caches,
     log,
   });
   const url = `http://127.0.0.1:${port}`;

@@ -1,5 +1,5 @@
 // Signing in by magic link, through the subgraph and its mail; attacks are tested by name.
-import { createInProcessTransport, createLog } from '@partner-loyalty/runtime';
+import { createCaches, createInProcessTransport, createLog } from '@partner-loyalty/runtime';
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { until } from '../../../../test/support/until.ts';
 import { ENGINES } from '../../test/engine.ts';
@@ -149,6 +149,7 @@ describe.each(ENGINES)('signing in on %s', (engine) => {
     const idle = createInProcessTransport(
       createMembers(idleStore, { baseAddress: BASE, wake }),
       createLog('silent'),
+      createCaches(),
     );
     await stage.transport.close();
     const jobs = [];

@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { Program } from '../rules/program.ts';
 
 const MAX_AGE_MS = 5_000;
+// Only operators add programs, so this cache cannot be filled by callers and is not among `Caches`.
 const MAX_PROGRAMS = 10_000;
 
 export type ProgramCache = {

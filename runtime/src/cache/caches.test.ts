@@ -1,0 +1,57 @@
+// The caches of a process share one bound on their bytes.
+import { getHeapStatistics } from 'node:v8';
+import { createCaches } from './caches.ts';
+
+const weigh = (text: string) => text.length;
+const text = (length: number) => 'x'.repeat(length);
+
+test('by default, all caches together keep at most a quarter of the heap', () => {
+  const caches = createCaches();
+  const opened = [caches.open(() => 1024 * 1024), caches.open(() => 2 * 1024 * 1024)];
+  for (let index = 0; index < 3_000; index += 1)
+    for (const cache of opened) cache.set(`key ${index}`, 'value');
+  expect(caches.bytes()).toBeLessThanOrEqual(getHeapStatistics().heap_size_limit / 4);
+  expect(opened.map((cache) => cache.get('key 2999'))).toEqual(['value', 'value']);
+});
+
+test('the heaviest cache gives way, and in it what was not used for the longest time', () => {
+  const caches = createCaches(100_000);
+  const [light, heavy] = [caches.open(weigh), caches.open(weigh)];
+  light.set('small', 'value');
+  for (let index = 0; index < 8; index += 1) heavy.set(`large ${index}`, text(10_000));
+  expect(heavy.get('large 0')).toBeDefined();
+  for (let index = 8; index < 12; index += 1) heavy.set(`large ${index}`, text(10_000));
+  expect(light.peek('small')).toBe('value');
+  expect(heavy.peek('large 0')).toBeDefined();
+  expect(heavy.peek('large 1')).toBeUndefined();
+  expect(caches.bytes()).toBeLessThanOrEqual(100_000);
+});
+
+test('a value that alone is too large is not kept', () => {
+  const caches = createCaches(100_000);
+  const cache = caches.open(weigh);
+  cache.set('small', text(10));
+  cache.set('large', text(50_000));
+  expect([cache.get('small'), cache.get('large')]).toEqual([text(10), undefined]);
+});
+
+test('a value that has grown is weighed again', () => {
+  const caches = createCaches(100_000);
+  const cache = caches.open<{ bytes: number }>(({ bytes }) => bytes);
+  const value = { bytes: 10 };
+  cache.set('key', value);
+  const before = caches.bytes();
+  value.bytes = 5_010;
+  cache.weighAgain('key');
+  expect(caches.bytes() - before).toBe(5_000);
+  expect(cache.get('key')).toBe(value);
+});
+
+test('what is reserved is not available to caches', () => {
+  const caches = createCaches(100_000);
+  const cache = caches.open(weigh);
+  cache.set('first', text(10_000));
+  cache.set('second', text(10_000));
+  caches.reserve(85_000);
+  expect([cache.get('first'), cache.get('second')]).toEqual([undefined, text(10_000)]);
+});

@@ -1,0 +1,84 @@
+// The caches of one process: together they keep at most a quarter of its heap, whoever fills them.
+import { getHeapStatistics } from 'node:v8';
+import { LRUCache } from 'lru-cache';
+
+/** A cache that forgets what was not used for the longest time. */
+export type Cache<V> = {
+  /** Counts as a use. */
+  get(key: string): V | undefined;
+  peek(key: string): V | undefined;
+  /** Keeps the value, unless it alone is too large. */
+  set(key: string, value: V): void;
+  /** Weighs a value again that has grown in place. */
+  weighAgain(key: string): void;
+  delete(key: string): void;
+};
+
+export type Caches = {
+  /**
+   * Opens a cache. `weigh` returns the bytes that a value takes, in addition to its key: never less
+   * than what hostile callers can make it take, which test/memory measures.
+   */
+  open<V>(weigh: (value: V, key: string) => number): Cache<V>;
+  /** Sets bytes aside for something that is never forgotten. */
+  reserve(bytes: number): void;
+  /** What all entries take, and what is reserved. */
+  bytes(): number;
+};
+
+const HEAP_PARTS = 4;
+// Of a Map entry, the lists of an LRU cache, and the objects that hold a string.
+const BYTES_PER_ENTRY = 320;
+const BYTES_PER_KEY_CHARACTER = 2;
+// A single entry beyond this part of the limit would push out too much that others use.
+const LARGEST_ENTRY_PARTS = 8;
+
+/** Callers choose the keys and the values, so only their bytes count, not their number. */
+export function createCaches(maxBytes = getHeapStatistics().heap_size_limit / HEAP_PARTS): Caches {
+  const opened: Pick<LRUCache<string, object>, 'calculatedSize' | 'pop'>[] = [];
+  let reserved = 0;
+
+  const bytes = () => opened.reduce((sum, { calculatedSize }) => sum + calculatedSize, reserved);
+
+  // The heaviest cache gives way, so that a flood of one thing does not push out everything else.
+  function shrink(): void {
+    while (bytes() > maxBytes) {
+      const heaviest = opened.reduce((one, other) =>
+        other.calculatedSize > one.calculatedSize ? other : one,
+      );
+      if (heaviest.calculatedSize === 0) return;
+      heaviest.pop();
+    }
+  }
+
+  return {
+    open<V>(weigh: (value: V, key: string) => number): Cache<V> {
+      const entries = new LRUCache<string, { value: V }>({
+        maxSize: Math.ceil(maxBytes),
+        maxEntrySize: Math.ceil(maxBytes / LARGEST_ENTRY_PARTS),
+        sizeCalculation: ({ value }, key) =>
+          Math.ceil(BYTES_PER_ENTRY + key.length * BYTES_PER_KEY_CHARACTER + weigh(value, key)),
+      });
+      opened.push(entries);
+      const set = (key: string, value: V) => {
+        entries.set(key, { value });
+        shrink();
+      };
+      return {
+        get: (key) => entries.get(key)?.value,
+        peek: (key) => entries.peek(key)?.value,
+        set,
+        weighAgain(key) {
+          const entry = entries.peek(key);
+          if (entry !== undefined) set(key, entry.value);
+        },
+        delete: (key) => void entries.delete(key),
+      };
+    },
+    reserve(more) {
+      reserved += more;
+      shrink();
+    },
+    bytes,
+  };
+}

@@ -1,0 +1,153 @@
+// Measures what caches keep for hostile documents, beside what they say: prints a JSON line for each kind.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createMembers, openMembersStore } from '@partner-loyalty/members';
+import {
+  type Caches,
+  createCaches,
+  createExecutor,
+  createLog,
+  type Execute,
+  type SubgraphRequest,
+  type Transport,
+} from '@partner-loyalty/runtime';
+import { createStandings, openStandingsStore } from '@partner-loyalty/standings';
+import { selectOperation } from '../../gateway/src/operation/document.ts';
+import { createDocuments } from '../../gateway/src/operation/documents.ts';
+import { openSurface } from '../../gateway/src/surface/surface.ts';
+import { HOSTILE, type Hostile } from '../support/cases/hostile.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { MEMBERS } from '../support/service/testdata.ts';
+
+/** How many different documents of each kind are kept. */
+const ROUNDS = 10;
+/** More than all of them take, so that nothing is pushed out. */
+const UNBOUNDED = 8 * 1024 ** 3;
+const SCOPE = { kind: 'partner', partnerId: 'alpha' } as const;
+const REQUEST = { scope: SCOPE, requestId: 'r' };
+
+const supergraph = readFileSync(
+  join(import.meta.dirname, '../../gateway/supergraph.graphql'),
+  'utf8',
+);
+const folder = temporaryFolder();
+const settings = { dataDir: folder.path, environment: 'sandbox' } as const;
+const members = await openMembersStore({ ...settings } as Parameters<typeof openMembersStore>[0]);
+const standings = await openStandingsStore({ ...settings } as Parameters<
+  typeof openStandingsStore
+>[0]);
+await members.importMembers(MEMBERS);
+
+// The first kind comes twice, since the code itself takes memory when it first runs.
+for (const [kind, make] of [...Object.entries(HOSTILE).slice(0, 1), ...Object.entries(HOSTILE)]) {
+  const made = Array.from({ length: ROUNDS + 2 }, (_, round) => make(round));
+  const hostile: Hostile[] = JSON.parse(JSON.stringify(made)); // V8 built them piece by piece.
+  console.log(JSON.stringify({ kind, ...(await measure(hostile)) }));
+}
+await members.close();
+await standings.close();
+folder.remove();
+
+type Weight = { kept: number; said: number };
+
+async function measure(hostile: readonly Hostile[]): Promise<Record<string, Weight>> {
+  const warmUp = hostile.slice(0, 2);
+  const documents = await weigh((caches) => documentsCache(caches), warmUp, hostile.slice(2));
+  const plans = await weigh((caches) => planCache(caches), warmUp, hostile.slice(2));
+  const sent = await requestsFor(hostile);
+  const first = sent.slice(0, 4);
+  const once = await weigh((caches) => executors(caches, 1), first, sent);
+  const compiled = await weigh((caches) => executors(caches, 4), first, sent);
+  return { documents, plans, once, compiled };
+}
+
+/** What the heap grows by while `use` runs for each input, beside what the caches say. */
+async function weigh<T>(
+  open: (caches: Caches) => (input: T) => unknown,
+  warmUp: readonly T[],
+  inputs: readonly T[],
+): Promise<Weight> {
+  const caches = createCaches(UNBOUNDED);
+  const use = open(caches);
+  for (const input of warmUp) await use(JSON.parse(JSON.stringify(input)));
+  const before = { heap: await heapUsed(), said: caches.bytes() };
+  for (const input of inputs) await use(JSON.parse(JSON.stringify(input)));
+  const kept = (await heapUsed()) - before.heap;
+  return { kept, said: caches.bytes() - before.said };
+}
+
+function documentsCache(caches: Caches) {
+  const documents = createDocuments(caches, { documentCache: () => {} });
+  const nowhere: Transport = {
+    execute: () => ({ data: null }),
+    ready: async () => {},
+    close: async () => {},
+  };
+  const unused = createCaches(UNBOUNDED);
+  const surface = openSurface(
+    'partner',
+    supergraph,
+    { members: nowhere, standings: nowhere },
+    unused,
+  );
+  return ({ query }: Hostile) => {
+    const document = documents.read(query);
+    for (const operation of document.operations) surface.prepare(document, operation);
+    documents.keep(document);
+  };
+}
+
+type Sent = { name: 'members' | 'standings'; request: SubgraphRequest };
+
+function planCache(caches: Caches, record: (sent: Sent) => void = () => {}) {
+  const documents = createDocuments(createCaches(1), { documentCache: () => {} });
+  const executor = createExecutors(createCaches(1));
+  const recording = (name: Sent['name']): Transport => ({
+    execute: (request) => {
+      record({ name, request });
+      return executor[name](request);
+    },
+    ready: async () => {},
+    close: async () => {},
+  });
+  const transports = { members: recording('members'), standings: recording('standings') };
+  const surface = openSurface('partner', supergraph, transports, caches);
+  return async ({ query, operationName, variables }: Hostile) => {
+    const document = documents.read(query);
+    const operation = surface.prepare(document, selectOperation(document, operationName));
+    await surface.execute(operation, { variables, ...REQUEST });
+  };
+}
+
+/** The requests that subgraphs get. */
+async function requestsFor(hostile: readonly Hostile[]): Promise<Sent[]> {
+  const sent: Sent[] = [];
+  const execute = planCache(createCaches(1), (each) => void sent.push(structuredClone(each)));
+  for (const each of hostile) await execute(each);
+  return sent;
+}
+
+function createExecutors(caches: Caches): Record<'members' | 'standings', Execute> {
+  const log = createLog('silent');
+  const options = { baseAddress: 'http://localhost:4000', wake: () => {} };
+  return {
+    members: createExecutor(createMembers(members, options), log, caches),
+    standings: createExecutor(createStandings(standings), log, caches),
+  };
+}
+
+function executors(caches: Caches, times: number) {
+  const executor = createExecutors(caches);
+  return async ({ name, request }: Sent) => {
+    const execute = executor[name];
+    for (let time = 0; time < times; time += 1) await execute(request);
+  };
+}
+
+async function heapUsed(): Promise<number> {
+  for (let round = 0; round < 2; round += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    globalThis.gc?.();
+  }
+  return process.memoryUsage().heapUsed;
+}

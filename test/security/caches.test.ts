@@ -1,0 +1,94 @@
+// Thousands of different hostile documents leave a process with a small heap as it was.
+import { createHttpTransport, createLog } from '@partner-loyalty/runtime';
+import { HOSTILE } from '../support/cases/hostile.ts';
+import { INSPECT, inspect } from '../support/servers/inspector.ts';
+import { startDeployed } from '../support/service/deployed.ts';
+import type { Deployment, Running } from '../support/service/stack.ts';
+
+const MEBIBYTE = 1024 * 1024;
+const DOCUMENTS = 2_000;
+const AT_ONCE = 8;
+const ENV = {
+  NODE_OPTIONS: `--max-old-space-size=256 ${INSPECT}`,
+  RATE_LIMIT_BUDGET: '1000000',
+};
+/** A quarter of the heap limit, which is 256 MiB and three semi-spaces of 16; and what code takes. */
+const GROWTH = ((256 + 3 * 16) / 4 + 40) * MEBIBYTE;
+
+const kinds = Object.values(HOSTILE);
+
+/** The document of a round, in which the kinds take turns. */
+function hostile(round: number) {
+  const make = kinds[round % kinds.length];
+  if (make === undefined) throw new Error('there is a kind for each remainder');
+  return make(round);
+}
+
+async function inRounds(count: number, send: (round: number) => Promise<unknown>): Promise<void> {
+  for (let round = 0; round < count; round += AT_ONCE)
+    await Promise.all(Array.from({ length: AT_ONCE }, (_, each) => send(round + each)));
+}
+
+/** Runs `flood` and expects the heap of the process to stay within its bound. */
+async function expectBounded(running: Running, flood: () => Promise<void>): Promise<void> {
+  const inspector = await inspect(running);
+  const before = await inspector.heapUsed();
+  await flood();
+  const grown = (await inspector.heapUsed()) - before;
+  inspector.close();
+  expect(grown / MEBIBYTE).toBeLessThan(GROWTH / MEBIBYTE);
+}
+
+const start = (deployment: Deployment) => startDeployed(deployment, ENV);
+
+test('all in one survives 2,000 hostile documents of one partner with a heap of 256 MB', async () => {
+  const service = await start('one process');
+  try {
+    await expectBounded(service.stack.gateway, () =>
+      inRounds(DOCUMENTS, async (round) => {
+        const { status, code } = await service.send(hostile(round));
+        expect([status, code]).toEqual([200, undefined]);
+      }),
+    );
+    expect((await service.send({ query: '{ __typename }' })).status).toBe(200);
+  } finally {
+    await service.close();
+  }
+}, 900_000);
+
+test('a subgraph alone survives 2,000 hostile documents that recur', async () => {
+  const service = await start('three processes');
+  const { members, env } = service.stack;
+  if (members === undefined) throw new Error('the members run in a process of their own');
+  const transport = createHttpTransport({
+    name: 'members',
+    url: members.url,
+    secret: env.SUBGRAPH_SECRET ?? '',
+    log: createLog('silent'),
+    metrics: { subgraphCall: () => {} },
+  });
+  const scope = { kind: 'partner', partnerId: 'alpha' } as const;
+  const send = (round: number) => {
+    const fields = ['memberId', 'email', 'firstName', 'lastName'];
+    const selections = Array.from(
+      { length: 200 },
+      (_, n) => `a${n}r${round}: ${fields[n % fields.length]}`,
+    ).join(' ');
+    return transport.execute({
+      query: `query ($email: String!) { memberByEmail(email: $email) { ${selections} } }`,
+      variables: { email: 'both@example.com' },
+      scope,
+      requestId: 'r',
+    });
+  };
+  try {
+    await expectBounded(members, () =>
+      inRounds(DOCUMENTS, async (round) => {
+        for (let use = 0; use < 3; use += 1) expect((await send(round)).errors).toBeUndefined();
+      }),
+    );
+  } finally {
+    await transport.close();
+    await service.close();
+  }
+}, 900_000);

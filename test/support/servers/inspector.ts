@@ -1,0 +1,45 @@
+// Collects a process's garbage and reads its heap, over node's inspector.
+import { once } from 'node:events';
+import { WebSocket } from 'undici';
+import type { ServerProcess } from './process.ts';
+
+/** The option that opens the inspector of a process on a free port. */
+export const INSPECT = '--inspect=127.0.0.1:0';
+
+export type Inspector = {
+  /** The bytes that are in use after a full garbage collection. */
+  heapUsed(): Promise<number>;
+  close(): void;
+};
+
+/** Connects to a process that runs with INSPECT. */
+export async function inspect(running: Pick<ServerProcess, 'wrote'>): Promise<Inspector> {
+  const [, url = ''] = await running.wrote(/Debugger listening on (ws:\S+)/);
+  const socket = new WebSocket(url);
+  await once(socket as never, 'open');
+  let id = 0;
+
+  function call(method: string): Promise<Record<string, number>> {
+    id += 1;
+    const own = id;
+    socket.send(JSON.stringify({ id: own, method }));
+    return new Promise((resolve) => {
+      const listen = ({ data }: { data: string }) => {
+        const reply = JSON.parse(data);
+        if (reply.id !== own) return;
+        socket.removeEventListener('message', listen as never);
+        resolve(reply.result);
+      };
+      socket.addEventListener('message', listen as never);
+    });
+  }
+
+  return {
+    async heapUsed() {
+      await call('HeapProfiler.collectGarbage');
+      const { usedSize = Number.NaN } = await call('Runtime.getHeapUsage');
+      return usedSize;
+    },
+    close: () => socket.close(),
+  };
+}
