@@ -1,5 +1,6 @@
-// Builds each target of the Dockerfile in a plain folder and runs docker-compose.yml's sandbox there.
-// This finds a file or package that an image lacks, without a container engine. Uses the real ports.
+// Builds each target of the Dockerfile in a plain folder and runs docker-compose.yml's sandbox from
+// there. This finds files and packages that an image lacks, without a container engine. It uses the
+// ports that docker-compose.yml publishes.
 import assert from 'node:assert/strict';
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

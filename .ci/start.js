@@ -1,5 +1,5 @@
-// Starts the service as a new user does, runs the curl command that it prints, compares the response
-// with the README's, and stops the service with SIGTERM.
+// Starts the service as a new user does, runs the curl command that it prints, compares the
+// response with the README's, and stops the service with SIGTERM.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// Stores that compute members from their number, so that a subgraph adds next to no cost of its own.
+// Stores that compute members from their numbers, so that a subgraph adds hardly any cost.
 import type { Identity, MembersStore } from '@partner-loyalty/members';
 import type { Program, Standing, StandingsStore } from '@partner-loyalty/standings';
 import {

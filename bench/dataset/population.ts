@@ -1,4 +1,4 @@
-// The members of the benchmark, computed from their number: stores, files and expected answers agree.
+// The benchmark's members, computed from their numbers for stores, files and expected answers.
 
 export const PARTNER = 'bench';
 
@@ -31,7 +31,7 @@ export type ExpectedMember = {
   points: number;
 };
 
-/** A member's number in ids and addresses: always 7 digits, so that all requests are equally long. */
+/** A member's number in IDs and addresses, always of 7 digits: all requests are equally long. */
 export const memberNumber = (index: number): string =>
   String(index).padStart(PLACEHOLDER.length, '0');
 export const memberIdOf = (index: number): string => `m-${memberNumber(index)}`;

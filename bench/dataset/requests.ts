@@ -1,4 +1,4 @@
-// Request templates: raw HTTP text with a placeholder for a member's number, as load generators send it.
+// Request templates: raw HTTP text with a placeholder for a member's number.
 import { LOOKUP_QUERY, memberNumber, PLACEHOLDER } from './population.ts';
 
 /** A server under load. */

@@ -1,4 +1,4 @@
-// Fills stores with the members of the benchmark through the stores' own functions, and creates API keys.
+// Fills stores with the benchmark's members and creates API keys, by the stores' own functions.
 import { join } from 'node:path';
 import { hashKey, newKey, openKeyStore } from '@partner-loyalty/gateway';
 import { canonicalEmail, type MemberImport, openMembersStore } from '@partner-loyalty/members';
@@ -12,7 +12,10 @@ const BATCH_SIZE = 5_000;
 const BUDGET = 1_000_000_000;
 const DATA = join(import.meta.dirname, '../data');
 
-/** Stores of `count` members: in the MongoDB at `mongodbUrl`, or else in bench/data, kept between runs. */
+/**
+ * Stores of `count` members: in the MongoDB at `mongodbUrl` or, without one, in bench/data, where
+ * later runs find them.
+ */
 export function storesOf(count: number, mongodbUrl?: string): StoreSettings {
   const dataDir = join(DATA, `${count}`);
   if (mongodbUrl === undefined) return { dataDir, environment: 'sandbox' };
@@ -45,7 +48,7 @@ export async function fill(settings: StoreSettings, count: number): Promise<void
   }
 }
 
-/** Creates keys of the partner, with a budget that no run uses up, and returns the header of each. */
+/** Creates keys with a budget that no run uses up, and returns the header of each. */
 export async function createKeys(
   settings: StoreSettings,
   count: number,

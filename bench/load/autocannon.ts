@@ -5,7 +5,7 @@ import type { Load, LoadResult } from './load.ts';
 
 const SCRIPT = join(import.meta.dirname, 'autocannon.mjs');
 
-/** Runs autocannon in a process of its own. Rejects if a request fails or its status is an error. */
+/** Runs autocannon in a separate process. Rejects if a request fails or its status is an error. */
 export async function autocannon(load: Load): Promise<LoadResult> {
   const { failed, ...result } = await runGenerator<LoadResult & { failed: number }>(
     load.cores,

@@ -1,9 +1,10 @@
-// Runs load generators written in JavaScript: options as JSON in the first argument, result as JSON on stdout.
+// Runs load generators as processes.
+// A generator gets its options as JSON in the first argument and prints its result as JSON.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { type CoreSet, pinned } from '../machine/cores.ts';
 
-/** Runs a script to its end in a process of its own and returns its result. */
+/** Runs a script to its end in a separate process and returns its result. */
 export async function runGenerator<Result>(
   cores: CoreSet,
   script: string,

@@ -40,8 +40,8 @@ const LAST_ANSWERS_MS = 2_000;
 
 /**
  * Sends requests for a time, one at a time on each connection, and then waits up to 2 s for pending
- * answers. With a rate, requests arrive at random times (Poisson), and latencies include the wait for
- * a free connection.
+ * answers. With a rate, requests arrive at random times (Poisson), and latencies include the wait
+ * for a free connection.
  */
 export async function sendRaw(load: RawLoad): Promise<RawResult> {
   const session: Session = {

@@ -6,7 +6,10 @@ import { wrk } from './wrk.ts';
 
 export const GENERATOR = findCommand('wrk') === undefined ? 'autocannon' : 'wrk';
 
-/** Sends each request as soon as a connection is free. Rejects if one fails or its status is an error. */
+/**
+ * Sends each request as soon as a connection is free. Rejects if a request fails or its status is
+ * an error.
+ */
 export function saturate(load: Load): Promise<LoadResult> {
   return GENERATOR === 'wrk' ? wrk(load) : autocannon(load);
 }

@@ -29,7 +29,8 @@ export function usageOf(pid: number): Usage {
 function readUsage(pid: string): ProcessUsage[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The name in brackets may hold spaces; the fields after it do not (proc_pid_stat(5), field 3 on).
+    // The name in brackets may contain spaces; the fields after it, from the third on, contain none
+    // (proc_pid_stat(5)).
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const field = (index: number) => Number(fields[index] ?? 0);
     return [{ pid: Number(pid), parent: field(1), ticks: field(11) + field(12), pages: field(21) }];

@@ -1,4 +1,4 @@
-// The first request with a new document, beside one with a known document: parsing, validation and planning.
+// The first request with a document, which is parsed, validated and planned, beside later ones.
 import { LOOKUP_QUERY } from '../dataset/population.ts';
 import { aboutRandomMembers, requestTemplates } from '../dataset/requests.ts';
 import { type RawResult, sendRaw } from '../load/raw.ts';

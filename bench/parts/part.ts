@@ -15,7 +15,9 @@ export type Part = {
   title: string;
   /** What a reader of the results has to know. */
   notes?: readonly string[];
-  /** Which generator makes the load, for how long and how often; by default, as run/rounds.ts does it. */
+  /**
+   * Which generator makes the load, for how long and how often; by default, that of run/rounds.ts.
+   */
   method?(options: Options): string;
   run(testbed: Testbed, options: Options): Promise<Outcome>;
   /** What `--against` compares. */

@@ -25,7 +25,7 @@ export const PARTS: Record<string, Part> = {
   profile,
 };
 
-/** The parts with these names: `gateways` if there are none. Ends the process on an unknown name. */
+/** The parts with these names; without names, `gateways`. Ends the process on an unknown name. */
 export function selectParts(
   names: readonly string[],
   isEligible: (part: Part) => boolean = () => true,

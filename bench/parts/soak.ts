@@ -1,4 +1,4 @@
-// Soak: the service in one process under full load for minutes, with memory and latency of each window.
+// The soak: the service in one process under full load for minutes, in windows.
 import { GENERATOR } from '../load/saturate.ts';
 import { shown, spread } from '../report/statistics.ts';
 import { measure, type Sample } from '../run/measure.ts';
@@ -17,7 +17,7 @@ export const soak: Part = {
     const timing = { seconds: WINDOW_SECONDS, warmUpSeconds: 0, connections: options.connections };
     const server = await startInOne(testbed, members);
     try {
-      // The warm-up reads every member, so that the store's file is mapped before memory is first read.
+      // The warm-up reads every member: the store's file is mapped before memory is measured.
       await measure(server, { ...timing, warmUpSeconds: options.quick ? 5 : 30, seconds: 1 });
       const warmMb = server.usage().rssMb;
       const samples: Sample[] = [];

@@ -1,4 +1,4 @@
-// Two workers beside one: the service in one process with WORKERS=1 and WORKERS=2, on the cores of the load.
+// Two workers beside one: the whole service with WORKERS=1 and WORKERS=2, on the load's cores.
 import { ratios, shownSpread, spread } from '../report/statistics.ts';
 import { underLoad } from '../run/measure.ts';
 import { type Contender, failuresOf, values } from '../run/measurements.ts';

@@ -1,5 +1,6 @@
 // The floor in process: plain node:http and two look-ups in maps, without GraphQL or calls.
-// Run as: node floor.inprocess.mjs '{"port":…,"answers":"FILE"}'; FILE holds a JSON array of expected members.
+// Run as: node floor.inprocess.mjs '{"port":…,"answers":"FILE"}'
+// FILE contains a JSON array of the expected members.
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 

@@ -43,7 +43,7 @@ function install(folder: string): void {
   });
 }
 
-// npm writes this file last. If it is older than the lock file, it belongs to an earlier installation.
+// npm writes this file last. If it is older than the lock file, it is from an earlier installation.
 function isInstalled(path: string): boolean {
   const last = join(path, 'node_modules/.package-lock.json');
   const lock = join(path, 'package-lock.json');

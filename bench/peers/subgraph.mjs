@@ -1,4 +1,4 @@
-// A stock subgraph: @apollo/subgraph behind @apollo/server's standalone server, answering from memory.
+// A stock subgraph in memory: @apollo/subgraph behind @apollo/server's standalone server.
 // Run as: node subgraph.mjs '{"port":…,"schema":"FILE"}'
 import { readFileSync } from 'node:fs';
 import { ApolloServer } from '@apollo/server';

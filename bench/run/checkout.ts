@@ -15,7 +15,10 @@ export type Checkout = {
   close(): void;
 };
 
-/** Checks out a commit. Throws if its dependencies do not install. Ends the process if there is no such commit. */
+/**
+ * Checks out a commit. Ends the process if there is no such commit, and throws if its dependencies
+ * do not install.
+ */
 export function checkOut(commit: string): Checkout {
   const name = shortHash(commit);
   const parent = mkdtempSync(join(tmpdir(), 'bench-commit-'));
@@ -57,7 +60,7 @@ function installDependencies(root: string): void {
   execFileSync('npm', args, { cwd: root, stdio: ['ignore', 2, 2] });
 }
 
-// A copy, as the links in node_modules/@partner-loyalty have to lead to the checkout's own packages.
+// A copy, because the links in node_modules/@partner-loyalty must lead to the checkout's packages.
 function copyModules(folder: string, root: string): void {
   const from = join(ROOT, folder, 'node_modules');
   if (!existsSync(from)) return;

@@ -1,4 +1,4 @@
-// Compares the working tree with another checkout: both run at once, and the load alternates between them.
+// Compares the working tree with another checkout: both run, and the load alternates between them.
 import type { Table } from '../report/outcome.ts';
 import { ratios, type Spread, shown, shownSpread, spread } from '../report/statistics.ts';
 import type { Checkout } from './checkout.ts';
@@ -57,7 +57,7 @@ export async function compare(
   return measured.flatMap(comparisonsOf);
 }
 
-/** Whether the working tree's figure is over 5 % lower than the commit's, or could not be measured. */
+/** Whether the working tree's figure is over 5 % lower than the commit's or is missing. */
 export function isLower({ ratio }: Comparison): boolean {
   return !(ratio.median >= LOWEST_RATIO);
 }

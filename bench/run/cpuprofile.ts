@@ -14,7 +14,10 @@ export type CpuProfile = {
 /** The self time of one function, and the package it belongs to. */
 export type SelfTime = { owner: string; name: string; micros: number };
 
-/** The profile in a folder: each thread writes one, tsx's too, and the main thread's is the largest. */
+/**
+ * The main thread's profile in a folder. Every thread writes one, tsx's included; the main thread's
+ * is the largest.
+ */
 export function readProfile(folder: string): CpuProfile {
   const [largest = ''] = readdirSync(folder)
     .map((name) => readFileSync(join(folder, name), 'utf8'))
@@ -22,7 +25,7 @@ export function readProfile(folder: string): CpuProfile {
   return JSON.parse(largest);
 }
 
-/** Self times of the last seconds, without idle time and without the start and warm-up before them. */
+/** Self times in the last `seconds`, without idle time: the start and the warm-up do not count. */
 export function selfTimesOf(
   { nodes, samples, timeDeltas }: CpuProfile,
   seconds: number,

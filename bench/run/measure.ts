@@ -12,7 +12,10 @@ export type Sample = {
   p99Ms: number;
   /** CPU time of the process and its children for each request, in microseconds. */
   cpuMicros: number;
-  /** CPU time over elapsed time. Well below 1, something other than the process was the bottleneck. */
+  /**
+   * CPU time over elapsed time. If it is well below 1, something other than the process was the
+   * bottleneck.
+   */
   busy: number;
   rssMb: number;
 };

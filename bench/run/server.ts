@@ -48,7 +48,10 @@ export function launch(
   return startProcess({ ...run, env: { NODE_ENV: 'production', ...env }, signal });
 }
 
-/** Starts a server and waits for its first correct answer. Rejects with its output if it ends before. */
+/**
+ * Starts a server and waits for its first correct answer. Rejects with its output if it ends before
+ * that.
+ */
 export async function startServer(
   node: NodeVersion,
   { args, env, keys = [{}], members = MEMORY_MEMBERS, ...rest }: ServerLaunch,
@@ -71,7 +74,10 @@ export async function startServer(
   };
 }
 
-/** Waits for a check of a process. Stops the process and rejects if the check fails or the process ends. */
+/**
+ * Waits for a check of a process. If the check fails or the process ends, stops the process and
+ * rejects.
+ */
 export async function untilReady(
   started: ServerProcess,
   check: (signal: AbortSignal) => Promise<unknown>,

@@ -13,17 +13,17 @@ export function startArgs(root: string, folder: string): string[] {
   return [...flags, join(root, folder, main)];
 }
 
-/** The flags of the shipped gateway, for node to run another TypeScript file of the checkout with. */
+/** The shipped gateway's flags of node, to run another TypeScript file of the checkout with. */
 export function nodeFlags(root: string): string[] {
   return startScript(root, 'gateway').flags;
 }
 
-/** Those flags without the loader of TypeScript, for node to run plain JavaScript with. */
+/** Those flags without the loader of TypeScript, to run plain JavaScript with. */
 export function plainNodeFlags(): string[] {
   return nodeFlags(ROOT).filter((flag) => !['--import', 'tsx'].includes(flag));
 }
 
-/** The path of a server in bench/servers, or in bench for commits from before that folder existed. */
+/** The path of a server: in bench/servers or, in older commits without that folder, in bench. */
 export function benchServer(root: string, file: string): string {
   const path = join(root, 'bench/servers', file);
   return existsSync(path) ? path : join(root, 'bench', file);

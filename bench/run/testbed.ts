@@ -1,4 +1,4 @@
-// The testbed of one Node version: subgraphs in memory, Redis, MongoDB and files, each started on first use.
+// The testbed of one Node version: subgraphs, databases and files, each started on first use.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,10 @@ export type Testbed = {
   node: NodeVersion;
   /** A temporary folder, removed on close. */
   folder: string;
-  /** Starts a server and waits for its first correct answer. Rejects with its output if it ends before. */
+  /**
+   * Starts a server and waits for its first correct answer. Rejects with its output if it ends
+   * before that.
+   */
   start(launch: ServerLaunch): Promise<Server>;
   subgraphs(): Promise<Subgraphs>;
   /** The path of a supergraph file with the addresses of the plain subgraphs. */

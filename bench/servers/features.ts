@@ -1,4 +1,4 @@
-// A gateway over memory, in one process with the subgraphs, whose features are switched on one by one.
+// A gateway over memory, in one process with its subgraphs, with the features that options name.
 import { readFileSync } from 'node:fs';
 import { SUPERGRAPH_FILE } from '@partner-loyalty/gateway';
 import { createMembers } from '@partner-loyalty/members';
@@ -105,8 +105,8 @@ function noLimiter(): Limiter {
     resetSeconds: 1,
     windowSeconds: 1,
   } as const;
-  // Requests wait for the end of the poll phase, as they do with a limiter. Waiting saves more than a
-  // limiter costs, so a row without it would not be comparable.
+  // Requests wait for the end of the poll phase, as they do with a limiter. Waiting saves more than
+  // a limiter costs, so a row without it would not be comparable.
   const consume = () => pollDone().then(() => verdict);
   return { consume, consumeRefusal: consume };
 }

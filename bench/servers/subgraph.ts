@@ -1,4 +1,4 @@
-// A subgraph that answers from memory: signed on one port for our gateway, plain GraphQL on another for the peers.
+// A subgraph that answers from memory: signed requests on one port, plain GraphQL on another.
 import { createServer } from 'node:http';
 import { createMembers } from '@partner-loyalty/members';
 import {

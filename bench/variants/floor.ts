@@ -1,4 +1,4 @@
-// The floors: plain node:http with our options of node, which makes two calls over undici, or none.
+// The floors: plain node:http with our node options, with two calls over undici or none.
 import { join } from 'node:path';
 import { plainNodeFlags, ROOT } from '../run/shipped.ts';
 import type { Variant } from './variant.ts';

@@ -1,4 +1,4 @@
-// Hive Gateway, started by its own command: with its default query planner, and with the one in Rust.
+// Hive Gateway, started by its own command, with its default query planner and the one in Rust.
 import { join } from 'node:path';
 import { ROOT } from '../run/shipped.ts';
 import type { Variant } from './variant.ts';

@@ -1,4 +1,5 @@
-// Mercurius' gateway with its JIT. It sends two requests to standings for each look-up: tier and points.
+// Mercurius' gateway with its JIT.
+// It sends two requests to standings for each look-up: one for the tier, one for the points.
 import { join } from 'node:path';
 import { ROOT } from '../run/shipped.ts';
 import type { Variant } from './variant.ts';

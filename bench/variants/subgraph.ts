@@ -1,4 +1,4 @@
-// The members subgraph alone: this project's, with signed requests, and Apollo Server with @apollo/subgraph.
+// The members subgraph alone: ours with signed requests, and Apollo Server with @apollo/subgraph.
 import { join } from 'node:path';
 import { freePort } from '../../test/support/servers/port.ts';
 import { expectedMember, MEMORY_MEMBERS } from '../dataset/population.ts';
@@ -81,7 +81,7 @@ function signed(batch: number, title: string): SubgraphVariant {
   };
 }
 
-// The answer has to hold the member that the request is about, with its fields in the requested order.
+// The answer must contain the member that the request is about, with its fields in order.
 async function checkOnce(
   variant: SubgraphVariant,
   url: string,

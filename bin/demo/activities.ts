@@ -54,7 +54,7 @@ function activitiesOf(
   ];
 }
 
-/** The points of up to six activities, sometimes with a reversal of the first; none in one of five. */
+/** The points of up to 6 activities, in one case of five of none; some end with a reversal. */
 function randomPoints(topTier: number, random: () => number): number[] {
   if (random() < 0.2) return [];
   const points = Array.from(

@@ -1,4 +1,4 @@
-// Checks what no linter does: how source files begin and how many a folder has; part of `npm run check`.
+// Checks how source files begin and how many a folder has, for `npm run check`.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

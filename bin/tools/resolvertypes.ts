@@ -19,8 +19,8 @@ export type ResolverTypesConfig = {
 
 const FIRST_LINE = '// Resolver types, generated from schema.graphql by `npm run generate`.';
 
-// The root value is what the executor passes. With `avoidOptionals`, objects must have nullable fields
-// too, if only as undefined, so that none is forgotten.
+// The root value is what the executor passes. With `avoidOptionals`, objects must have nullable
+// fields too, if only as undefined, so that none is forgotten.
 const CONFIG = {
   federation: true,
   contextType: '@partner-loyalty/runtime#SubgraphContext',

@@ -70,8 +70,8 @@ export function quoted(name: string): string {
 }
 
 /**
- * Whether a text has more than `limit` characters, each of which is up to two UTF-16 units. The work
- * is bounded, however long the text.
+ * Whether a text has more than `limit` characters, each of which is one or two UTF-16 units. The
+ * work is bounded, however long the text is.
  */
 export function isLongerThan(text: string, limit: number): boolean {
   if (text.length <= limit) return false;

@@ -24,7 +24,7 @@ export async function withFakeDate<T>(
   }
 }
 
-/** Stops `setTimeout` during `act`, which may let time pass. `Date` and everything else stay real. */
+/** Stops `setTimeout` during `act`, which may advance it. `Date` and everything else stay real. */
 export async function withFakeTimeouts<T>(
   act: (pass: (ms: number) => Promise<void>) => Promise<T>,
 ): Promise<T> {

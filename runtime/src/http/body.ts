@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../errors.ts';
 
 const FIRST_BYTES = 4 * 1024;
-/** What an announced length is trusted with before any of it has arrived. */
+/** The most that is allocated for an announced length before any of the body has arrived. */
 const ANNOUNCED_BYTES = 64 * 1024;
 
 /**
@@ -15,9 +15,9 @@ export function rawLimit(limitBytes: number): number {
 }
 
 /**
- * The body, copied into at most `limitBytes` of memory of its own: small chunks would otherwise
- * each keep the larger buffer they were read into. Rejects with PAYLOAD_TOO_LARGE if the body or its
- * chunks are too long, and with BAD_REQUEST if the client stops early.
+ * The body, copied into at most `limitBytes` of memory: otherwise, each small chunk would keep the
+ * larger buffer that it was read into. Rejects with PAYLOAD_TOO_LARGE if the body or its chunks are
+ * too long, and with BAD_REQUEST if the client stops early.
  */
 export function readBody(incoming: IncomingMessage, limitBytes: number): Promise<Buffer> {
   const announced = Number(incoming.headers['content-length']);
