@@ -17,7 +17,7 @@ export function rawLimit(limitBytes: number): number {
 /**
  * The body, copied into at most `limitBytes` of memory: otherwise, each small chunk would keep the
  * larger buffer that it was read into. Rejects with PAYLOAD_TOO_LARGE if the body or its chunks are
- * too long, and with BAD_REQUEST if the client stops early.
+ * too long, and with BAD_REQUEST if the client stops early. Pauses a chunked body that is too long.
  */
 export function readBody(incoming: IncomingMessage, limitBytes: number): Promise<Buffer> {
   const announced = Number(incoming.headers['content-length']);
@@ -29,10 +29,13 @@ export function readBody(incoming: IncomingMessage, limitBytes: number): Promise
   let length = 0;
 
   return new Promise((resolve, reject) => {
-    incoming.on('data', (chunk: Buffer) => {
+    const take = (chunk: Buffer) => {
       const needed = length + chunk.length;
       const raw = incoming.socket.bytesRead - startedAt;
       if (needed > limitBytes || (isChunked && raw > rawLimit(limitBytes))) {
+        // Many more chunks may follow, and each costs CPU, however short it is.
+        incoming.off('data', take);
+        if (isChunked) incoming.pause();
         bytes = Buffer.alloc(0);
         reject(new ApiError('PAYLOAD_TOO_LARGE'));
         return;
@@ -40,7 +43,8 @@ export function readBody(incoming: IncomingMessage, limitBytes: number): Promise
       if (needed > bytes.length) bytes = grown(bytes, length, needed, limitBytes);
       chunk.copy(bytes, length);
       length = needed;
-    });
+    };
+    incoming.on('data', take);
     incoming.on('end', () => resolve(bytes.subarray(0, length)));
     incoming.on('error', () => reject(new ApiError('BAD_REQUEST')));
   });

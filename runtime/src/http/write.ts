@@ -26,7 +26,7 @@ export async function writeReply(
   if (outgoing.destroyed) return;
   const { body } = reply;
   outgoing.writeHead(reply.status, headerList(reply, requestId, closing()));
-  if (!incoming.complete) discardBody(incoming);
+  if (!incoming.complete) discardBody(incoming, outgoing);
   if (typeof body !== 'function') {
     // A write to a sleeping reader also pays for waking it, which costs several times the write.
     // Writes in a row mostly meet a reader that is awake. With a reader on the same machine, this
@@ -90,18 +90,22 @@ function headerList(
 
 /**
  * Reads what is left of a body and drops it. Of a chunked one it reads less, because each chunk
- * costs CPU, however short it is.
+ * costs CPU, however short it is; one that was too long already ends the connection.
  */
-function discardBody(incoming: IncomingMessage): void {
-  let left = DISCARDED_BYTES;
+function discardBody(incoming: IncomingMessage, outgoing: ServerResponse): void {
   const { socket } = incoming;
+  if (incoming.isPaused()) {
+    outgoing.once('finish', () => socket.destroySoon());
+    return;
+  }
+  let left = DISCARDED_BYTES;
   const isChunked = incoming.headers[HEADERS.contentLength.name] === undefined;
   const end = socket.bytesRead + DISCARDED_CHUNKED_BYTES;
   const timer = setTimeout(() => socket.destroy(), DISCARD_MS).unref();
   incoming.on('data', (piece: Buffer) => {
     left -= piece.length;
     if (left < 0) socket.destroy();
-    else if (isChunked && socket.bytesRead > end) incoming.pause();
+    else if (isChunked && socket.bytesRead > end) socket.destroySoon();
   });
   incoming.on('error', () => {});
   incoming.on('close', () => clearTimeout(timer));
