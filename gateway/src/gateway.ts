@@ -27,12 +27,14 @@ import { openSurface } from './surface/surface.ts';
 /** The composed graph with its tags, as `loyalty supergraph compose` writes it. */
 export const SUPERGRAPH_FILE = join(import.meta.dirname, '../supergraph.graphql');
 
+/** One for each subgraph of the supergraph, by name. The gateway itself only calls members. */
+export type Transports = Readonly<Record<string, Transport>> & { members: Transport };
+
 export type GatewayParts = {
   settings: Settings;
   keyStore: KeyStore;
   counters: Counters;
-  /** One for each subgraph of the supergraph. */
-  transports: { members: Transport; standings: Transport };
+  transports: Transports;
   log: Log;
   metrics: Metrics;
   caches: Caches;
@@ -47,7 +49,7 @@ export type Gateway = {
 
 type Handle = Gateway['handle'];
 
-/** The caller closes the parts. Throws if the committed supergraph does not fit the transports. */
+/** The caller closes the parts. Throws if the supergraph names a subgraph without a transport. */
 export function openGateway(parts: GatewayParts): Gateway {
   const { settings, keyStore, counters, transports, metrics } = parts;
   const members = createMembersClient(transports.members);
@@ -118,7 +120,7 @@ function baseUrls({ environment, sandboxUrl, productionUrl }: Settings) {
     : { own: productionUrl, other: sandboxUrl };
 }
 
-/** The partner's id if its name cannot be read. */
+/** The partner's name, or its ID if the name cannot be read. */
 async function partnerName(keyStore: KeyStore, partnerId: string): Promise<string> {
   const partner = await keyStore.partner(partnerId).catch(() => undefined);
   return partner?.name ?? partnerId;

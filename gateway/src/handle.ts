@@ -34,7 +34,7 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
     return finish(request, call, body);
   };
 
-  /** Reads the credential, on every path. One that is refused is counted before any other work. */
+  /** Checks the credential, on every path. A refused one is counted before any other work. */
   async function identify({ headers, address }: HttpRequest, call: Call): Promise<void> {
     try {
       call.credential = await authenticate(headers);
@@ -64,7 +64,7 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
     if (introspects && principal?.surface !== 'partner') fail('INTROSPECTION_DISABLED');
     if (principal === undefined) fail('UNAUTHENTICATED');
     if (operation === undefined && operations.length > 0)
-      fail('BAD_REQUEST', '"operationName" has to name one operation of the document');
+      fail('BAD_REQUEST', '"operationName" must name one operation of the document');
     if (operation?.excess !== undefined) fail('OPERATION_TOO_COMPLEX', operation.excess);
 
     call.cost = operation?.cost ?? 1;
@@ -87,7 +87,7 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
   }
 }
 
-/** The principal, if there is one so far. Throws if the credential alone decides the reply. */
+/** The principal, if the credential names one. Throws if the credential alone decides the reply. */
 function requireUsable(credential: Credential): Principal | undefined {
   if (credential.kind === 'mismatch') fail('KEY_ENVIRONMENT_MISMATCH');
   if (credential.kind === 'ambiguous') fail('AMBIGUOUS_CREDENTIALS');

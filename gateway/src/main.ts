@@ -1,4 +1,4 @@
-// The gateway as a process of its own, with the subgraphs behind signed HTTP.
+// Runs the gateway as a separate process, which reaches the subgraphs over signed HTTP.
 import {
   createCaches,
   createHttpTransport,
@@ -22,7 +22,7 @@ async function start(lifecycle: Lifecycle): Promise<void> {
   const { membersUrl, standingsUrl, subgraphSecret: secret } = settings;
   if (membersUrl === undefined || standingsUrl === undefined || secret === undefined) {
     throw new Error(
-      'a gateway in a process of its own needs MEMBERS_URL, STANDINGS_URL and SUBGRAPH_SECRET; ' +
+      'a separate gateway needs MEMBERS_URL, STANDINGS_URL and SUBGRAPH_SECRET; ' +
         '`npm start` in the root folder runs everything in one process',
     );
   }

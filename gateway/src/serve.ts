@@ -8,9 +8,8 @@ import {
   openPorts,
   type Settings,
   serveHttp,
-  type Transport,
 } from '@partner-loyalty/runtime';
-import { openGateway } from './gateway.ts';
+import { openGateway, type Transports } from './gateway.ts';
 import type { KeyStore } from './identity/keystore.ts';
 import { openCounters } from './limits/counters.open.ts';
 
@@ -23,7 +22,7 @@ export type Serving = { port: number; adminPort: number };
 export async function serveGateway(options: {
   settings: Settings;
   keyStore: KeyStore;
-  transports: { members: Transport; standings: Transport };
+  transports: Transports;
   lifecycle: Lifecycle;
   metrics?: Metrics;
   caches: Caches;

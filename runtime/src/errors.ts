@@ -19,7 +19,7 @@ export const ERRORS = {
   },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
-    message: 'the content-type has to be application/json',
+    message: 'the content-type must be application/json',
     when: 'The `content-type` is not `application/json`, its charset is not UTF-8, or the body is compressed.',
   },
   PAYLOAD_TOO_LARGE: {
@@ -65,13 +65,13 @@ export const ERRORS = {
   },
   BAD_USER_INPUT: {
     status: 400,
-    message: 'an argument is not usable',
+    message: 'an argument has an unusable value',
     when: 'A variable has the wrong type (400), or an argument is empty, too long, or contains control characters or lone surrogates (200).',
   },
   OPERATION_TOO_COMPLEX: {
     status: 400,
     message: 'the operation asks for too much',
-    when: 'The operation exceeds a limit on tokens, root fields, depth, selections or introspection.',
+    when: 'The operation exceeds a limit on tokens, names, root fields, depth, selections or introspection, or its response is too large.',
   },
   RATE_LIMITED: {
     status: 429,
@@ -91,7 +91,7 @@ export const ERRORS = {
   CONSENT_REQUIRED: {
     status: 200,
     message: 'this partner enrolls by invitation only: use inviteMember',
-    when: 'The partner can only invite members, and calls `enrollMember`. The answer is the same for every address.',
+    when: 'The partner calls `enrollMember` but can only invite members. The response is the same for every address.',
   },
   INVALID_TOKEN: {
     status: 200,
@@ -101,7 +101,7 @@ export const ERRORS = {
   EMAIL_IN_USE: {
     status: 200,
     message: 'the address belongs to another member',
-    when: "The new address is another member's current address, which is reported only after the caller has proved to own it; or the address to change to or to enroll is locked.",
+    when: "The new address is another member's current address, which is reported only after the caller has proved that they receive its mail; or the address to change to or to enroll is locked.",
   },
   SERVICE_UNAVAILABLE: {
     status: 503,

@@ -1,4 +1,4 @@
-// Parses files and commands with zod, so that all faults read alike: a path, then what must change.
+// Parses files and commands with zod. Every fault has the same form: a path, then what must change.
 import * as z from 'zod';
 
 /** The parsed value, or every fault in one line. */

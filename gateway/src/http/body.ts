@@ -41,17 +41,17 @@ function parseJson(text: string): unknown {
   }
 }
 
-// By hand for speed: this takes 0.1 µs, the same checks as a zod schema take 2 to 3 µs.
+// By hand for speed (docs/decisions/0017).
 function validate(body: unknown): GraphqlBody {
-  if (!isJsonObject(body)) return fail('BAD_REQUEST', 'the body has to be one JSON object');
+  if (!isJsonObject(body)) return fail('BAD_REQUEST', 'the body must be one JSON object');
   const { query, variables, operationName, extensions } = body;
   if (typeof query !== 'string') fail('BAD_REQUEST', 'the body needs a string "query"');
   if (!isAbsent(variables) && !isJsonObject(variables))
-    fail('BAD_REQUEST', '"variables" has to be an object');
+    fail('BAD_REQUEST', '"variables" must be an object');
   if (!isAbsent(operationName) && typeof operationName !== 'string')
-    fail('BAD_REQUEST', '"operationName" has to be a string');
+    fail('BAD_REQUEST', '"operationName" must be a string');
   if (!isAbsent(extensions) && !isJsonObject(extensions))
-    fail('BAD_REQUEST', '"extensions" has to be an object');
+    fail('BAD_REQUEST', '"extensions" must be an object');
   return { query, variables: variables ?? {}, ...(!isAbsent(operationName) && { operationName }) };
 }
 

@@ -1,7 +1,7 @@
-// The errors of a response, as their caller gets them: short and few.
+// The errors of a response as the caller gets them: short and few.
 import type { ErrorCode } from '@partner-loyalty/runtime';
 
-/** How many errors of an execution a caller gets beside the first one of each root field. */
+/** How many errors a caller gets in addition to the first one of each root field. */
 export const MAX_FURTHER_ERRORS = 5;
 
 /** In characters; graphql-js quotes documents and variables in its messages. */

@@ -1,4 +1,4 @@
-// What the gateway knows of the built-in identity provider: its keys, and whose sessions were ended.
+// What the gateway knows of the built-in identity provider: its keys, and which sessions ended.
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime';
 import type { JSONWebKeySet } from 'jose';
 import { BUILT_IN, createJwks, type Jwks } from './jwks.ts';
@@ -8,7 +8,7 @@ export type EndedSessions = { memberId: string; endedAt: number };
 
 export type OwnProvider = {
   signingKeys(): Promise<JSONWebKeySet>;
-  /** Sessions that ended at `since` or later, the earliest first; an empty list ends a reading. */
+  /** Sessions that ended at `since` or later, the earliest first; empty if there are no more. */
   endedSessions(since: number): Promise<readonly EndedSessions[]>;
 };
 
@@ -17,7 +17,7 @@ export type IssuedToken = { kid: string | undefined; memberId: string; issuedAt:
 
 export type OwnTokens = {
   jwks: Jwks;
-  /** Whether the token's key and the member's session are still good, as of 5 seconds ago at most. */
+  /** Whether the token's key and the member's session are valid, as of at most 5 seconds ago. */
   isCurrent(token: IssuedToken): MaybePromise<boolean>;
 };
 

@@ -9,8 +9,8 @@ type Consumption = {
 };
 
 /**
- * The same counter, called once for each subject and tick; each caller gets the count that it
- * would have got alone. With Redis, a consumption then costs 5 µs of this process's time instead of
+ * The same counter, called once for each subject and tick; each caller gets the count that a call
+ * of its own would have returned. With Redis, a consumption then costs 5 µs of this process's time instead of
  * 16 to 20. Without Redis, requests still wait for each other here and continue together, which
  * takes a third off the time of a request under load.
  */

@@ -3,7 +3,7 @@ import { addressBlock, HEADERS, type Metrics } from '@partner-loyalty/runtime';
 import { batched } from './counters.batch.ts';
 import type { Counter, Counters } from './counters.ts';
 
-/** In seconds: a member's requests, an address's refused credentials. A key's is a setting. */
+/** Of a member's budget and an address's refused credentials; that of a key is a setting. */
 const WINDOW_SECONDS = { member: 60, refusal: 60 };
 
 export type Policy = 'key' | keyof typeof WINDOW_SECONDS;

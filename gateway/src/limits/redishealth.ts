@@ -7,7 +7,7 @@ const PROBES_PER_CONNECTION = 3;
 
 /** The health of one connection. `close` ends the connection too. */
 export class RedisHealth {
-  /** Resolves with the first state that is known, at most about a second after the start. */
+  /** Resolves when the first state is known, about a second after the start at the latest. */
   readonly known: Promise<void>;
   private readonly redis: Redis;
   private readonly probe: () => Promise<unknown>;

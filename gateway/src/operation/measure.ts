@@ -1,4 +1,4 @@
-// Measures operations before anything is spent on them, in time linear in the document.
+// Measures operations before any expensive work, in time linear in the document.
 import {
   type DocumentNode,
   type FragmentDefinitionNode,
@@ -119,7 +119,7 @@ export function excessOf(size: Readonly<Size>): string | undefined {
   if (size.depth > LIMITS.depth) return `fields are nested more than ${LIMITS.depth} deep`;
   if (size.selections > LIMITS.selections)
     return `the operation has more than ${LIMITS.selections} selections`;
-  if (size.introspections > 1) return '__schema and __type may stand once in an operation';
+  if (size.introspections > 1) return 'an operation can have __schema or __type only once';
   if (size.introspectionDepth > LIMITS.introspectionDepth)
     return `introspection is nested more than ${LIMITS.introspectionDepth} deep`;
   if (size.nestedIntrospection)

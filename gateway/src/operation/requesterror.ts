@@ -1,4 +1,4 @@
-// The error of a request that graphql-js refuses, with a message for each of the first faults.
+// The error of a request that graphql-js refuses, with a message for each of its first faults.
 import { ApiError, type ErrorCode } from '@partner-loyalty/runtime';
 import type { GraphQLError } from 'graphql';
 

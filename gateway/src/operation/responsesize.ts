@@ -1,4 +1,4 @@
-// The one place where a response grows: it is stopped at its limit while it is built, not after.
+// The limit of a response, which stops it while it is being built.
 import { fail } from '@partner-loyalty/runtime';
 
 /** In bytes of JSON (docs/contract.md, Errors). */
@@ -14,12 +14,12 @@ export class ResponseSize {
     if (this.bytes > MAX_RESPONSE_BYTES) tooLarge();
   }
 
-  /** A string. Most are ASCII without escapes; the exact size is checked when all is serialized. */
+  /** A string. Most are ASCII without escapes; `serialize` checks the exact size. */
   addString(value: string): void {
     this.add(value.length + 2);
   }
 
-  /** A number, a boolean, or whatever a custom scalar is made of. */
+  /** A number, a boolean or the value of a custom scalar. */
   addValue(value: unknown): void {
     this.add(typeof value === 'object' ? (JSON.stringify(value) ?? '').length : 8);
   }

@@ -28,7 +28,7 @@ export function validationErrorsOf(
  */
 export function requireValid(errors: readonly GraphQLError[]): void {
   if (errors.length === 0) return;
-  // graphql-js stops comparing fields for overlaps before that takes long.
+  // graphql-js stops comparing fields before that takes long.
   if (errors.some(({ message }) => message === 'Validation aborted.'))
     fail('OPERATION_TOO_COMPLEX', 'the operation repeats too many fields');
   throw new GraphqlRequestError('GRAPHQL_VALIDATION_FAILED', errors);
@@ -36,8 +36,8 @@ export function requireValid(errors: readonly GraphQLError[]): void {
 
 const MAX = { maxErrors: MAX_REQUEST_ERRORS };
 
-// A repeated plain field selects nothing more, but graphql-js compares every pair of fields and
-// gives up after some hundred.
+// Repeating a plain field selects nothing more, but graphql-js compares every pair of fields and
+// gives up after several hundred.
 function withoutRepeatedFields(document: DocumentNode): DocumentNode {
   return visit(document, {
     SelectionSet(set) {

@@ -44,7 +44,7 @@ export function coerceVariables(
   if (result.errors !== undefined) throw new GraphqlRequestError('BAD_USER_INPUT', result.errors);
   const nullName = nonNullVariables.find((name) => variables[name] === null);
   if (nullName !== undefined)
-    fail('BAD_USER_INPUT', `Variable "$${nullName}" stands where null is not allowed.`);
+    fail('BAD_USER_INPUT', `Variable "$${nullName}" is used where null is not allowed.`);
   return result.coerced;
 }
 

@@ -40,8 +40,8 @@ export function fieldNames(supergraph: GraphQLSchema): ReadonlySet<string> {
 
 /**
  * Renames the fields of a validated document:
- * - A leaf loses its alias, and a repeated leaf is selected once. So what an operation costs to plan
- *   and to fetch depends on the fields of the graph, not on how often a caller repeats them.
+ * - A leaf loses its alias, and a repeated leaf is selected once. So the cost of planning and
+ *   fetching an operation depends on the fields of the graph, not on how often they are repeated.
  * - An alias that could be mistaken for a field is changed: a caller may alias any field as
  *   `memberId`, but the planner reads the key there.
  */

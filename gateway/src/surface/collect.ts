@@ -11,7 +11,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 
-/** The fields that selection sets select of an object type, by response name. */
+/** The fields of an object type that selection sets select, by response name. */
 export type Collect = (
   type: GraphQLObjectType,
   sets: readonly SelectionSetNode[],

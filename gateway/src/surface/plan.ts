@@ -13,8 +13,8 @@ import { isOfType, rewrite } from './rewrite.ts';
 export type Data = Record<string, unknown>;
 
 /**
- * One run of a plan. `coerced` has the variables with their default values, which decide conditions;
- * subgraphs get `variables` as the caller sent them.
+ * One run of a plan. `coerced` has the variables with their default values, which decide
+ * conditions; subgraphs get `variables` as the caller sent them.
  */
 export type PlanRun = {
   transports: Readonly<Record<string, Transport>>;
@@ -128,7 +128,7 @@ function take(
   }
   const entities = data._entities;
   if (!Array.isArray(entities) || entities.length !== places.length)
-    throw new Error('a subgraph answered with other entities than asked for');
+    throw new Error('a subgraph returned other entities than requested');
   places.forEach(({ object }, index) => {
     const entity: unknown = entities[index];
     if (!isJsonObject(entity)) return;

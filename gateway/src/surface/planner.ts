@@ -16,7 +16,7 @@ import { compileShape, type Shape } from './shape.ts';
 
 /** A planned operation. */
 export type Planned = {
-  /** What the subgraphs are asked; undefined if no field needs one. */
+  /** The plan's fetches; undefined if no field needs a subgraph. */
   node: PlanNode | undefined;
   /** The response's shape for these variables, which decide `@skip` and `@include`. */
   shapeFor(variables: Record<string, unknown>): Shape;

@@ -25,7 +25,7 @@ type Data = Record<string, unknown>;
 export type Shaping = {
   /** Counts what the response grows by. */
   size: ResponseSize;
-  /** Takes the path of each null that the schema forbids and of each value that it does not have. */
+  /** Receives the path of each null that the schema forbids and of each value that is not in it. */
   violation(path: Path): void;
 };
 

@@ -1,4 +1,4 @@
-// Runs a step of many requests together, once per tick of the event loop.
+// Runs the same step of many requests together, once per event loop tick.
 
 let waiting: (() => void)[] = [];
 

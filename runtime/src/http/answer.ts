@@ -1,4 +1,4 @@
-// Answers each request with what the handler returns, and every failure with an error.
+// Answers requests with what the handler returns, and failures with an error.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ApiError } from '../errors.ts';
@@ -26,7 +26,7 @@ export function createAnswerer(
     context: RequestContext;
     drain: Drain;
     pending: PendingResponses;
-    /** Undefined if requests are never refused for it. */
+    /** Undefined if this server serves every request, even under overload. */
     overload: Overload | undefined;
     log: Log;
   },

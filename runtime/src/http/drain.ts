@@ -2,7 +2,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** How long a connection without a request so far may still send one. */
+/** How long a connection that has sent no request yet may still send one. */
 const UNUSED_MS = 500;
 /**
  * How long a drain waits for responses. Our own work has far shorter deadlines: whatever is left
@@ -22,7 +22,7 @@ export type Drain = {
 /** Prepares a server for draining; create it before the server listens. */
 export function createDrain(server: Server): Drain {
   let begun = false;
-  // node:http takes connections without a request for busy and would wait for them forever.
+  // node:http considers connections without a request busy and would wait for them forever.
   const unused = new Set<Socket>();
   server.on('connection', (socket) => {
     unused.add(socket);

@@ -25,7 +25,7 @@ export const HEADERS = {
   host: {
     name: 'host',
     direction: 'request',
-    meaning: 'Required in HTTP/1.1. A form sent to `/sign-in` must come from this host.',
+    meaning: 'Required in HTTP/1.1. A form sent to a page must come from this host.',
   },
   connection: {
     name: 'connection',
@@ -73,12 +73,12 @@ export const HEADERS = {
     name: 'origin',
     direction: 'request',
     meaning:
-      'The origin of the page that calls, compared with CORS_ORIGINS; on `/sign-in`, with `host`.',
+      'The origin of the calling page, compared with CORS_ORIGINS; if a form is sent, with `host`.',
   },
   secFetchSite: {
     name: 'sec-fetch-site',
     direction: 'request',
-    meaning: "`same-origin` if a form sent to `/sign-in` comes from the service's own page.",
+    meaning: "`same-origin` if a form comes from the service's own page.",
   },
   corsRequestMethod: {
     name: 'access-control-request-method',

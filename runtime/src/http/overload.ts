@@ -1,17 +1,17 @@
-// Notices overload, so that new requests are refused before any work is spent on them.
+// Detects overload, so that new requests are refused before they cost any work.
 
 /** How late the event loop may be before requests are refused. */
 const MAX_DELAY_MS = 250;
 const SAMPLE_MS = 50;
-/** One late sample may be a pause of the machine; so many in a row are load. */
+/** This many late samples in a row are load; a single one may be a pause of the machine. */
 const LATE_SAMPLES = 2;
-/** So few requests at a time are served even if the event loop is late: they did not make it so. */
+/** Up to so many requests at a time are served even if the event loop is late: they are not why. */
 const FEW = 64;
 /** How many requests may be in progress in this process. */
 const MAX_IN_FLIGHT = 2_000;
 
 export type Overload = {
-  /** Whether a new request has to be refused. */
+  /** Whether to refuse a new request. */
   sheds(): boolean;
   begin(): void;
   end(): void;
@@ -19,8 +19,8 @@ export type Overload = {
 };
 
 /**
- * Samples the delay of the event loop by a timer: timers run before the sockets are read, so
- * requests that arrived while the loop was blocked find the sample that says so.
+ * Samples the delay of the event loop with a timer. Timers run before sockets are read, so requests
+ * that arrived while the loop was blocked already find the late sample.
  */
 export function watchOverload(): Overload {
   let inFlight = 0;

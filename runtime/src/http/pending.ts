@@ -5,14 +5,14 @@ import type { Log } from '../observe/log.ts';
 
 /** How long a response may wait without its client reading any of it. */
 const STALLED_MS = 15_000;
-/** What all responses that wait may take in this process. */
+/** How many bytes of responses may wait in this process. */
 const MAX_PENDING_BYTES = 64 * 1024 * 1024;
 const CHECK_MS = 1_000;
-/** After so many bytes of responses, the sockets are checked without waiting for the timer. */
+/** After this many bytes of responses, the sockets are checked without waiting for the timer. */
 const CHECK_BYTES = 8 * 1024 * 1024;
 
 export type PendingResponses = {
-  /** Notes that so many bytes of a response were handed to a socket. */
+  /** Notes that this many bytes of a response were written to a socket. */
   wrote(bytes: number): void;
 };
 

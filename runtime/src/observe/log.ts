@@ -86,7 +86,7 @@ export function createLog(level: Settings['logLevel']): Log {
   };
 }
 
-// Callers choose their request IDs, and some paste a secret.
+// Callers choose their request IDs, and some of them paste a secret there.
 function withoutSecret(requestId: string): string {
   return /^(pk_|ml_|ec_|eu_|eyJ)/.test(requestId) ? 'withheld' : requestId;
 }

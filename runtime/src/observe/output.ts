@@ -1,4 +1,4 @@
-// Writes log lines to a file descriptor in batches, without ever holding up the process.
+// Writes log lines to a file descriptor in batches, without ever delaying the process.
 import { writeSync } from 'node:fs';
 
 const BATCH_BYTES = 8_192;

@@ -1,4 +1,4 @@
-// Runs the standings subgraph in a process of its own.
+// Runs the standings subgraph as a service that answers signed requests over HTTP.
 import {
   createCaches,
   createLog,

@@ -17,8 +17,8 @@ import {
 import { unexpiredTokens } from './redeem.ts';
 
 /**
- * Whoever made a change that was undone may have a valid ID token for another hour; until then, no
- * change can start.
+ * How long after an undo no change can start: whoever made the undone change may still have an
+ * external provider's ID token, which undoing does not end.
  */
 const REST_MS = 60 * 60_000;
 
