@@ -126,6 +126,7 @@ function noMetrics(): Metrics {
   return {
     request: ignore,
     subgraphCall: ignore,
+    circuit: ignore,
     limit: ignore,
     keyCache: ignore,
     documentCache: ignore,

@@ -7,6 +7,7 @@ import type {
   HttpRequest,
   Log,
   Metrics,
+  Readiness,
   Settings,
   Transport,
 } from '@partner-loyalty/runtime';
@@ -14,10 +15,11 @@ import { createHandler } from './handle.ts';
 import { createCors } from './http/cors.ts';
 import { createAuthenticator } from './identity/authenticate.ts';
 import { openTokenVerifier } from './identity/idtoken.open.ts';
-import { createKeyring } from './identity/keyring.ts';
+import { createKeyring, type Keyring } from './identity/keyring.ts';
 import type { KeyStore } from './identity/keystore.ts';
 import type { Counters } from './limits/counters.ts';
 import { createLimiter, type Limiter } from './limits/limiter.ts';
+import { createReadiness } from './readiness.ts';
 import { createInvitation, INVITATION_PATH } from './signin/invitation.ts';
 import { createMembersClient, type MembersClient } from './signin/membersclient.ts';
 import { createSignIn, SIGN_IN_PATH } from './signin/signin.ts';
@@ -43,18 +45,19 @@ export type GatewayParts = {
 export type Gateway = {
   /** Handles a request to any path; never rejects. */
   handle(request: HttpRequest): Promise<HttpReply>;
-  /** Resolves if the key store and every subgraph respond; rejects otherwise. */
-  ready(): Promise<void>;
+  /** Whether it can answer anything, and the state of its dependencies. */
+  ready(): Promise<Readiness>;
 };
 
 type Handle = Gateway['handle'];
 
 /** The caller closes the parts. Throws if the supergraph names a subgraph without a transport. */
 export function openGateway(parts: GatewayParts): Gateway {
-  const { settings, keyStore, counters, transports, metrics } = parts;
+  const { settings, keyStore, counters, transports, metrics, caches } = parts;
   const members = createMembersClient(transports.members);
   const limiter = createLimiter(counters, settings.rateLimitWindowSeconds, metrics);
-  const graphql = createGraphql(parts, members, limiter);
+  const keyring = createKeyring({ store: keyStore, caches, metrics });
+  const graphql = createGraphql(parts, { members, limiter, keyring });
   const wellKnown = createWellKnown(members, baseUrls(settings).own);
   const signIn = createSignIn({
     members,
@@ -80,23 +83,21 @@ export function openGateway(parts: GatewayParts): Gateway {
           return graphql(request);
       }
     },
-    async ready() {
-      await Promise.all([
-        keyStore.ready(),
-        ...Object.values(transports).map((transport) => transport.ready()),
-      ]);
-    },
+    ready: createReadiness({ keyStore, keyring, transports, counters }),
   };
 }
 
-function createGraphql(parts: GatewayParts, members: MembersClient, limiter: Limiter): Handle {
+function createGraphql(
+  parts: GatewayParts,
+  { members, limiter, keyring }: { members: MembersClient; limiter: Limiter; keyring: Keyring },
+): Handle {
   const { settings, keyStore, transports, log, metrics, caches } = parts;
   const { own, other } = baseUrls(settings);
   const supergraph = readFileSync(SUPERGRAPH_FILE, 'utf8');
   return createHandler({
     authenticate: createAuthenticator({
       environment: settings.environment,
-      keyring: createKeyring({ store: keyStore, caches, metrics }),
+      keyring,
       tokens: openTokenVerifier(settings, { keyStore, ownUrl: own, ownProvider: members, caches }),
       keyBudget: settings.rateLimitBudget,
     }),

@@ -31,6 +31,12 @@ export {
 } from './observe/metrics.ts';
 export type { Lifecycle } from './process/lifecycle.ts';
 export { openPorts } from './process/ports.ts';
+export {
+  type DependencyState,
+  failureOf,
+  type Readiness,
+  storeReadiness,
+} from './process/readiness.ts';
 export { runWorkers } from './process/workers.ts';
 export { readEnv, readSettings } from './settings/settings.ts';
 export { type ProcessName, SETTINGS, type Settings } from './settings/table.ts';
@@ -43,6 +49,7 @@ export {
   openMongo,
   WRITE_CONFLICT,
 } from './store/mongo.ts';
+export { outageOf } from './store/outage.ts';
 export { makePrivateFolder } from './store/private.ts';
 export { createHttpTransport } from './subgraph/client.ts';
 export { createExecutor, type Execute } from './subgraph/executor.ts';

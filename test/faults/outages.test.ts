@@ -37,9 +37,15 @@ async function recovered(send: Client, query: string): Promise<void> {
   await until(async () => (await send({ query })).status === 200);
 }
 
-async function readiness({ adminUrl }: Running): Promise<number> {
-  return (await fetch(`${adminUrl}/readyz`)).status;
+/** The status of `/readyz`, and the state of each dependency in its body. */
+async function readiness({ adminUrl }: Running): Promise<[number, Record<string, string>]> {
+  const response = await fetch(`${adminUrl}/readyz`);
+  // Cast: the form that the contract promises.
+  const body = (await response.json()) as { dependencies: Record<string, string> };
+  return [response.status, body.dependencies];
 }
+
+const ALL_UP = { keys: 'up', members: 'up', standings: 'up' };
 
 describe('503 SERVICE_UNAVAILABLE', () => {
   let service: DeployedService;
@@ -80,9 +86,13 @@ describe('503 SERVICE_UNAVAILABLE', () => {
         data: { a: { email: 'Both@Example.com' }, b: null, c: 'Query' },
         errors: unavailableError('b'),
       });
-      expect(await readiness(service.stack.gateway)).toBe(503);
+      // One hung subgraph takes no gateway away.
+      expect(await readiness(service.stack.gateway)).toEqual([
+        200,
+        { ...ALL_UP, standings: 'down' },
+      ]);
     });
-    expect(await readiness(service.stack.gateway)).toBe(200);
+    expect(await readiness(service.stack.gateway)).toEqual([200, ALL_UP]);
   });
 
   test('for every look-up and every mutation while members hangs', async () => {
@@ -118,13 +128,40 @@ describe('503 SERVICE_UNAVAILABLE', () => {
     });
   });
 
-  test('at once when a subgraph has stopped, and the gateway is not ready', async () => {
+  test('at once after 5 missed deadlines in a row, which the log and the metrics say', async () => {
+    const { gateway } = service.stack;
+    const refused = async () =>
+      Number(
+        /^loyalty_circuit_total\{subgraph="standings",outcome="refused"\} (\d+)$/m.exec(
+          await (await fetch(`${gateway.adminUrl}/metrics`)).text(),
+        )?.[1] ?? 0,
+      );
+    await whileSuspended('standings', async () => {
+      await Promise.all(Array.from({ length: 5 }, () => service.send({ query: STANDING })));
+      const before = await refused();
+      for (let call = 0; call < 50; call++)
+        expectUnavailable(await service.send({ query: STANDING }));
+      expect(await refused()).toBe(before + 50);
+      expect((await service.send({ query: IDENTITY })).status).toBe(200);
+    });
+    for (const state of ['open', 'closed'])
+      await until(() =>
+        new RegExp(`"subgraph":"standings".*circuit is ${state}"`).test(gateway.output()),
+      );
+  });
+
+  test('at once when a subgraph has stopped, and the gateway stays ready', async () => {
     await service.stack.standings?.stop();
     expectUnavailable(await service.send({ query: ALL_FIELDS }));
     expect((await service.send({ query: IDENTITY })).status).toBe(200);
-    expect(await readiness(service.stack.gateway)).toBe(503);
+    expect(await readiness(service.stack.gateway)).toEqual([200, { ...ALL_UP, standings: 'down' }]);
     await service.stack.members?.stop();
     expectUnavailable(await service.send({ query: IDENTITY }));
+    expect((await service.send({ query: '{ __typename }' })).status).toBe(200);
+    expect(await readiness(service.stack.gateway)).toEqual([
+      200,
+      { ...ALL_UP, members: 'down', standings: 'down' },
+    ]);
     expect((await fetch(`${service.stack.gateway.adminUrl}/livez`)).status).toBe(200);
   });
 });
@@ -175,7 +212,14 @@ describe('with MongoDB', () => {
             expect(leaksIn(unknown.text)).toEqual([]);
           }),
         );
-        expect(await readiness(service.stack.gateway)).toBe(503);
+        const { gateway, members, standings } = service.stack;
+        // Known keys go on for 60 seconds.
+        expect(await readiness(gateway)).toEqual([
+          200,
+          { keys: 'degraded', members: 'down', standings: 'down', redis: 'up' },
+        ]);
+        for (const subgraph of [members, standings])
+          if (subgraph) expect(await readiness(subgraph)).toEqual([503, { store: 'down' }]);
       } finally {
         await proxy.restore();
       }

@@ -65,7 +65,7 @@ test('a subgraph alone survives 2,000 hostile documents that recur', async () =>
     url: members.url,
     secret: env.SUBGRAPH_SECRET ?? '',
     log: createLog('silent'),
-    metrics: { subgraphCall: () => {} },
+    metrics: { subgraphCall: () => {}, circuit: () => {} },
   });
   const scope = { kind: 'partner', partnerId: 'alpha' } as const;
   const send = (round: number) => {

@@ -28,6 +28,8 @@ export type KeyCache = {
    */
   read(hash: string): MaybePromise<KeyRead>;
   inFlight(hash: string): Promise<KeyRead> | undefined;
+  /** When the last read that found a key began. */
+  lastReadAt(): number;
 };
 
 /**
@@ -43,6 +45,7 @@ export function createKeyCache(
 ): KeyCache {
   const entries = caches.open<Entry>(() => BYTES_PER_KEY);
   const reads = new Map<string, Promise<KeyRead>>();
+  let lastReadAt = Number.NEGATIVE_INFINITY;
 
   function start(hash: string): MaybePromise<KeyRead> {
     const readAt = uptime();
@@ -62,8 +65,12 @@ export function createKeyCache(
   }
 
   function keep(hash: string, key: Key | undefined, readAt: number): KeyRead {
-    if (key === undefined) entries.delete(hash);
-    else entries.set(hash, { key, readAt, failedAt: Number.NEGATIVE_INFINITY });
+    if (key === undefined) {
+      entries.delete(hash);
+    } else {
+      entries.set(hash, { key, readAt, failedAt: Number.NEGATIVE_INFINITY });
+      lastReadAt = readAt;
+    }
     return { key };
   }
 
@@ -77,6 +84,7 @@ export function createKeyCache(
     get: (hash) => entries.get(hash),
     read: (hash) => reads.get(hash) ?? start(hash),
     inFlight: (hash) => reads.get(hash),
+    lastReadAt: () => lastReadAt,
   };
 }
 

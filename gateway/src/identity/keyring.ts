@@ -11,7 +11,7 @@ const STALE_MS = 5_000;
 // While the store fails, a key stays valid for OUTAGE_MS after its last successful read. A failed
 // read is retried after RETRY_MS, and look-ups within NO_WAIT_MS of it do not wait for the retry;
 // that is below STALE_MS, so that a revocation takes effect in time after an outage.
-const OUTAGE_MS = 60_000;
+export const OUTAGE_MS = 60_000;
 const RETRY_MS = 500;
 const NO_WAIT_MS = 4_000;
 
@@ -23,6 +23,8 @@ export type Keyring = {
    * 2 seconds, if the store does not respond and has not confirmed the key for 60 seconds.
    */
   find(text: string): MaybePromise<Key | undefined>;
+  /** When the last read that found a key began, on `uptime`'s clock. */
+  lastReadAt(): number;
 };
 
 /** `now` is the time in milliseconds since 1970; `uptime` counts milliseconds and never jumps. */
@@ -79,6 +81,7 @@ export function createKeyring({
       if (state === 'fresh') return unlessExpired(counted(entry.key, 'hit'));
       return mapMaybe(findCached(hash, entry, state), unlessExpired);
     },
+    lastReadAt: cache.lastReadAt,
   };
 }
 

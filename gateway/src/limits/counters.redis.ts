@@ -41,6 +41,7 @@ export async function openRedisCounters(
       const fallback = degraded(memory.counter(name, windowSeconds));
       return withFallback(sharedCounter(name, windowSeconds), fallback, health);
     },
+    state: () => (health.isUp() ? 'up' : 'degraded'),
     close: () => health.close(),
   };
 }

@@ -19,6 +19,8 @@ export type Counters = {
    * the counter of a name. A window lasts at most 24 days.
    */
   counter(name: string, windowSeconds: number): Counter;
+  /** For counters in Redis: `degraded` while this process counts alone. */
+  state?(): 'up' | 'degraded';
   close(): void;
 };
 

@@ -27,6 +27,13 @@ export const METRICS = {
     labels: ['subgraph', 'outcome'],
     meaning: 'Operations sent to a subgraph: `ok`, `error`, `timeout` or `unreachable`.',
   },
+  circuit: {
+    name: 'loyalty_circuit_total',
+    type: 'counter',
+    labels: ['subgraph', 'outcome'],
+    meaning:
+      'Circuits of subgraphs: `opened` after 5 missed deadlines in a row, `closed` by the next answer, and calls that were `refused` in between.',
+  },
   limit: {
     name: 'loyalty_limit_total',
     type: 'counter',
@@ -68,6 +75,7 @@ export type Metrics = {
     outcome: 'ok' | 'error' | 'timeout' | 'unreachable',
     durationMs: number,
   ): void;
+  circuit(subgraph: string, outcome: 'opened' | 'closed' | 'refused'): void;
   limit(policy: string, outcome: 'taken' | 'refused' | 'insurance'): void;
   keyCache(outcome: 'hit' | 'miss' | 'stale'): void;
   documentCache(outcome: 'hit' | 'miss'): void;
@@ -87,6 +95,7 @@ export function createMetrics(): Metrics {
   collectDefaultMetrics({ register: registry });
   const request = cacheChildren(createHistogram(METRICS.request, registry));
   const subgraphCall = cacheChildren(createHistogram(METRICS.subgraphCall, registry));
+  const circuit = counter(METRICS.circuit, registry);
   const limit = counter(METRICS.limit, registry);
   const keyCache = counter(METRICS.keyCache, registry);
   const documentCache = counter(METRICS.documentCache, registry);
@@ -95,6 +104,7 @@ export function createMetrics(): Metrics {
     request: (status, code, durationMs) => request(status, code).observe(durationMs / 1000),
     subgraphCall: (subgraph, outcome, durationMs) =>
       subgraphCall(subgraph, outcome).observe(durationMs / 1000),
+    circuit: (subgraph, outcome) => circuit(subgraph, outcome).inc(),
     limit: (policy, outcome) => limit(policy, outcome).inc(),
     keyCache: (outcome) => keyCache(outcome).inc(),
     documentCache: (outcome) => documentCache(outcome).inc(),

@@ -3,6 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { withFakeTimeouts } from '../../../test/support/clock.ts';
 import { createLog } from '../observe/log.ts';
 import { type Admin, serveAdmin } from './admin.ts';
+import type { Readiness } from './readiness.ts';
 
 const opened: Admin[] = [];
 afterEach(async () => {
@@ -18,11 +19,16 @@ test('/livez answers 200 while the process runs, ready or not', async () => {
   ).toBe(200);
 });
 
-test('/readyz answers 200 if its dependencies are ready', async () => {
-  expect(await status('/readyz', {})).toBe(200);
+test('/readyz answers 200 if the process is ready, and names its dependencies', async () => {
+  const readiness: Readiness = { ok: true, dependencies: { keys: 'up', members: 'down' } };
+  const response = await call('/readyz', { ready: async () => readiness });
+  expect([response.status, await response.json()]).toEqual([200, readiness]);
 });
 
-test('/readyz answers 503 if a dependency is not ready, throws or takes too long', async () => {
+test('/readyz answers 503 if the process is not ready, or if that fails or takes too long', async () => {
+  const readiness: Readiness = { ok: false, dependencies: { store: 'down' } };
+  const response = await call('/readyz', { ready: async () => readiness });
+  expect([response.status, await response.json()]).toEqual([503, readiness]);
   expect(await status('/readyz', { ready: () => Promise.reject(new Error('down')) })).toBe(503);
   const thrown = () => {
     throw new Error('down');
@@ -30,7 +36,7 @@ test('/readyz answers 503 if a dependency is not ready, throws or takes too long
   expect(await status('/readyz', { ready: thrown })).toBe(503);
   await withFakeTimeouts(async (passTime) => {
     const checks = new EventEmitter();
-    const hang = () => new Promise<void>(() => checks.emit('ready'));
+    const hang = () => new Promise<Readiness>(() => checks.emit('ready'));
     const [response] = [status('/readyz', { ready: hang }), await once(checks, 'ready')];
     await passTime(2_000);
     expect(await response).toBe(503);
@@ -55,11 +61,11 @@ test('404 for other paths and 405 for other methods', async () => {
   expect(await status('/livez', {}, 'POST')).toBe(405);
 });
 
-type Parts = { ready?: () => Promise<void>; draining?: () => boolean };
+type Parts = { ready?: () => Promise<Readiness>; draining?: () => boolean };
 
 async function call(
   path: string,
-  { ready = async () => {}, draining = () => false }: Parts,
+  { ready = async () => ({ ok: true, dependencies: {} }), draining = () => false }: Parts,
   method = 'GET',
 ): Promise<Response> {
   const admin = await serveAdmin({

@@ -6,22 +6,24 @@ import { serveHttp } from '../http/server.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { withTimeout } from '../timeout.ts';
+import { READY_MS, type Readiness } from './readiness.ts';
 
 export type Admin = { port: number; close(): Promise<void> };
 
-const READY_MS = 2_000;
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
+const NOT_READY: Readiness = { ok: false, dependencies: {} };
+
 /**
- * Serves `/livez`, which answers 200 while the process runs; `/readyz`, which answers 200 if
- * `ready` resolves within 2 seconds and nothing drains, and 503 otherwise; and `/metrics` in
- * Prometheus' text format. Open it first and close it last, so that it answers during a drain.
+ * Serves `/livez`, which answers 200 while the process runs; `/readyz`, which answers with what
+ * `ready` says within 2 seconds, 503 if that is not ok or nothing, or if the process drains; and
+ * `/metrics` in Prometheus' text format. Open it first and close it last, so that it answers during a drain.
  * Rejects if the port is taken.
  */
 export async function serveAdmin(options: {
   port: number;
   host: string;
-  ready: () => Promise<void>;
+  ready: () => Promise<Readiness>;
   draining: () => boolean;
   metrics: Pick<Metrics, 'text'>;
   log: Log;
@@ -37,19 +39,19 @@ export async function serveAdmin(options: {
       const headers = { [HEADERS.contentType.name]: METRICS_TYPE };
       return { status: 200, headers, body: await metrics.text() };
     }
-    const ok = path === '/livez' || (!draining() && (await resolvesInTime(ready)));
-    return { status: ok ? 200 : 503, headers: {}, body: JSON.stringify({ ok }) };
+    if (path === '/livez') return { status: 200, headers: {}, body: JSON.stringify({ ok: true }) };
+    const readiness = draining() ? NOT_READY : await inTime(ready);
+    return { status: readiness.ok ? 200 : 503, headers: {}, body: JSON.stringify(readiness) };
   }
 
   const server = await serveHttp({ port, host, handle, trustedProxies: [], log });
   return { port: server.port, close: server.close };
 }
 
-async function resolvesInTime(ready: () => Promise<void>): Promise<boolean> {
+async function inTime(ready: () => Promise<Readiness>): Promise<Readiness> {
   try {
-    await withTimeout(ready(), READY_MS, () => new Error('not ready in time'));
-    return true;
+    return await withTimeout(ready(), READY_MS, () => new Error('not ready in time'));
   } catch {
-    return false;
+    return NOT_READY;
   }
 }

@@ -2,6 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
+import type { Readiness } from './readiness.ts';
 
 export type Lifecycle = {
   /** Registers how to close something that was opened. The name is for the log. */
@@ -17,7 +18,7 @@ export type WorkerLink = {
   /** Whether this worker starts before the others. */
   first: boolean;
   /** Lets the primary query readiness and metrics from now on. */
-  serve(parts: { ready: () => Promise<void>; metrics: Pick<Metrics, 'data'> }): void;
+  serve(parts: { ready: () => Promise<Readiness>; metrics: Pick<Metrics, 'data'> }): void;
   /** Reports to the primary that this worker accepts requests. */
   listening(port: number): void;
 };

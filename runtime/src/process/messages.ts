@@ -1,13 +1,14 @@
 // The messages between a primary and its workers.
 import type { MetricsData } from '../observe/aggregate.ts';
+import type { Readiness } from './readiness.ts';
 
 /** From the primary to a worker. The response has the same `id`. */
 export type PrimaryQuery = { query: 'ready' | 'metrics'; id: number };
 
-/** From a worker to the primary. A worker that is not ready does not respond to `ready`. */
+/** From a worker to the primary. A worker that is stopping does not respond to `ready`. */
 export type WorkerEvent =
   | { event: 'listening'; port: number }
-  | { event: 'ready'; id: number }
+  | { event: 'ready'; id: number; readiness: Readiness }
   | { event: 'metrics'; id: number; data: MetricsData };
 
 export type WorkerResponse = Exclude<WorkerEvent, { event: 'listening' }>;

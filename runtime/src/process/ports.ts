@@ -5,6 +5,7 @@ import type { Metrics } from '../observe/metrics.ts';
 import type { Settings } from '../settings/table.ts';
 import { serveAdmin } from './admin.ts';
 import type { Lifecycle } from './lifecycle.ts';
+import type { Readiness } from './readiness.ts';
 
 /**
  * Opens the admin port, then the port for clients with `listen`, and logs both. The lifecycle
@@ -14,7 +15,7 @@ import type { Lifecycle } from './lifecycle.ts';
 export async function openPorts(options: {
   settings: Pick<Settings, 'host' | 'adminPort' | 'environment'>;
   lifecycle: Lifecycle;
-  ready: () => Promise<void>;
+  ready: () => Promise<Readiness>;
   metrics: Metrics;
   log: Log;
   listen: () => Promise<HttpServer>;

@@ -7,9 +7,10 @@ import { withTimeout } from '../timeout.ts';
 import { serveAdmin } from './admin.ts';
 import { type Lifecycle, runProcess } from './lifecycle.ts';
 import type { PrimaryQuery, WorkerResponse } from './messages.ts';
+import { mergeReadiness, READY_MS, type Readiness } from './readiness.ts';
 import { WorkerPool } from './workerpool.ts';
 
-const RESPONSE_MS = 2_000;
+const RESPONSE_MS = READY_MS;
 
 export type PrimaryOptions = {
   settings: Pick<Settings, 'workers' | 'host' | 'adminPort' | 'environment' | 'drainSeconds'>;
@@ -64,11 +65,14 @@ class Primary {
     });
   }
 
-  /** Resolves if all workers are ready, rejects otherwise. */
-  async ready(): Promise<void> {
+  /** Ready if all workers are. */
+  async ready(): Promise<Readiness> {
     const listening = this.pool.listening();
     if (listening.length < this.count) throw new Error('a worker does not listen');
-    await Promise.all(listening.map((worker) => this.query(worker, 'ready')));
+    const responses = await Promise.all(listening.map((worker) => this.query(worker, 'ready')));
+    return mergeReadiness(
+      responses.flatMap((response) => (response.event === 'ready' ? [response.readiness] : [])),
+    );
   }
 
   /** The text of `/metrics`, with the last known metrics of workers that do not respond. */

@@ -49,8 +49,7 @@ async function runWorker(
     if (query === 'metrics') {
       send({ event: 'metrics', id, data: await served.metrics.data() });
     } else if (!stopping) {
-      await served.ready();
-      send({ event: 'ready', id });
+      send({ event: 'ready', id, readiness: await served.ready() });
     }
   }
 

@@ -2,6 +2,7 @@
 import type { Dispatcher } from 'undici';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
+import type { Circuit } from './circuit.ts';
 import { unavailable } from './executor.ts';
 import { LineSplitter } from './lines.ts';
 import type { SubgraphReply, SubgraphRequest } from './types.ts';
@@ -24,6 +25,7 @@ type Options = {
   retry: ((queries: PendingOperation[]) => void) | undefined;
   log: Log;
   metrics: Pick<Metrics, 'subgraphCall'>;
+  circuit: Pick<Circuit, 'answered' | 'missedDeadline'>;
 };
 
 /** Longer answers to an operation are not read. */
@@ -65,6 +67,7 @@ export class Batch implements Dispatcher.DispatchHandler {
 
   onResponseStart(_: Dispatcher.DispatchController, status: number): void {
     this.status = status;
+    this.options.circuit.answered();
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -112,7 +115,9 @@ export class Batch implements Dispatcher.DispatchHandler {
     const operation = this.waiting[place];
     if (operation === undefined) return;
     this.waiting[place] = undefined;
-    const { name, metrics } = this.options;
+    const { name, metrics, circuit } = this.options;
+    // A subgraph that answers other operations does not hang.
+    if (outcome === 'timeout' && this.status === 0) circuit.missedDeadline();
     metrics.subgraphCall(name, outcome, performance.now() - this.startedAt);
     operation.resolve(reply);
   }

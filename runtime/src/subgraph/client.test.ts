@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buildSchema, type GraphQLFieldResolver } from 'graphql';
+import { until } from '../../../test/support/until.ts';
 import { createCaches } from '../cache/caches.ts';
 import {
   createHttpTransport,
@@ -15,6 +16,7 @@ import {
   serveSubgraph,
   type Transport,
 } from '../index.ts';
+import { encodeReply } from './wire.ts';
 
 const SECRET = 'the secret of the tests';
 const UNAVAILABLE = {
@@ -285,6 +287,79 @@ test('every operation is counted once, by its outcome', async () => {
   ]);
 });
 
+describe('a subgraph that hangs', () => {
+  test('is given up after 5 missed deadlines in a row, so that no further call waits, until it answers', async () => {
+    const counted: string[] = [];
+    const seen: string[] = [];
+    let hangs = true;
+    const { transport } = await serveFake(
+      (operations, response) => {
+        seen.push(operations.length === 0 ? 'probe' : 'call');
+        if (!hangs) response.end(encodeReply(0, { data: { scope: 'answer' } }));
+      },
+      { deadlineMs: 50, counted },
+    );
+    for (let call = 0; call < 5; call++)
+      expect(codeOf(await transport.execute(request('{ scope }')))).toBe('SERVICE_UNAVAILABLE');
+    // Not even a promise: the caller does not wait at all.
+    for (let call = 0; call < 100; call++)
+      expect(transport.execute(request('{ scope }'))).toEqual(UNAVAILABLE);
+    await expect(transport.ready()).rejects.toThrow('circuit');
+    expect(seen).toEqual(Array(5).fill('call'));
+    expect(counted.filter((outcome) => outcome === 'circuit refused')).toHaveLength(100);
+    expect(counted.filter((outcome) => outcome === 'circuit opened')).toHaveLength(1);
+
+    await until(() => seen.length >= 7);
+    expect(seen.slice(5)).toEqual(seen.slice(5).fill('probe'));
+    expect(counted).not.toContain('circuit closed');
+    hangs = false;
+    await until(() => counted.includes('circuit closed'));
+    const reply = await transport.execute(request('{ scope }'));
+    expect(reply.data).toEqual({ scope: 'answer' });
+  });
+
+  test('only now and then is not given up', async () => {
+    const counted: string[] = [];
+    let calls = 0;
+    const { transport } = await serveFake(
+      (_, response) => {
+        calls += 1;
+        if (calls % 5 === 0) response.end(encodeReply(0, { data: { scope: 'answer' } }));
+      },
+      { deadlineMs: 50, counted },
+    );
+    for (let call = 0; call < 12; call++) await transport.execute(request('{ scope }'));
+    expect(calls).toBe(12);
+    expect(counted).not.toContain('circuit opened');
+  });
+
+  test('for some operations and answers others is not given up', async () => {
+    const counted: string[] = [];
+    const { transport } = await serveThings({ deadlineMs: 100, counted });
+    const slow = Array.from({ length: 10 }, () => transport.execute(request('{ slow }')));
+    expect(codeOf(await transport.execute(request('{ scope }')))).toBe('OK');
+    await Promise.all(slow);
+    expect(counted).not.toContain('circuit opened');
+  });
+
+  test('in this process is given up as well, and taken back when it is ready', async () => {
+    const held: (() => void)[] = [];
+    const subgraph = things(held);
+    const counted: string[] = [];
+    const metrics = {
+      subgraphCall: () => {},
+      circuit: (_: string, outcome: string) => void counted.push(outcome),
+    };
+    const transport = createInProcessTransport(subgraph, log, createCaches(), metrics);
+    closing.push(() => transport.close());
+    await Promise.all(Array.from({ length: 5 }, () => transport.execute(request('{ slow }'))));
+    expect(transport.execute(request('{ scope }'))).toEqual(UNAVAILABLE);
+    expect(counted).toEqual(['opened', 'refused']);
+    await until(() => counted.includes('closed'));
+    expect(codeOf(await transport.execute(request('{ scope }')))).toBe('OK');
+  });
+});
+
 type Options = { secret?: string; deadlineMs?: number; counted?: string[] };
 
 function connectTo(
@@ -294,6 +369,7 @@ function connectTo(
   const metrics = {
     subgraphCall: (subgraph: string, outcome: string) =>
       void counted.push(`${subgraph} ${outcome}`),
+    circuit: (_: string, outcome: string) => void counted.push(`circuit ${outcome}`),
   };
   const transport = createHttpTransport({ name: 'things', url, secret, log, metrics, ...rest });
   closing.push(() => transport.close());

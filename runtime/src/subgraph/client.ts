@@ -5,6 +5,7 @@ import { HEADERS } from '../http/headers.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { Batch, type PendingOperation } from './batch.ts';
+import { Circuit } from './circuit.ts';
 import { DEADLINE_MS } from './executor.ts';
 import { createSigner } from './signature.ts';
 import type { SubgraphReply, Transport } from './types.ts';
@@ -16,7 +17,8 @@ const CONNECTIONS = 32;
 /**
  * The transport to a subgraph at `url`, an origin. An operation without an answer within
  * `deadlineMs` is SERVICE_UNAVAILABLE and does not affect the others in its request. A query whose
- * connection ends before any answer is sent once more; a mutation never is.
+ * connection ends before any answer is sent once more; a mutation never is. While the circuit is
+ * open, operations are SERVICE_UNAVAILABLE at once.
  */
 export function createHttpTransport(options: {
   name: string;
@@ -24,12 +26,13 @@ export function createHttpTransport(options: {
   secret: string;
   deadlineMs?: number;
   log: Log;
-  metrics: Pick<Metrics, 'subgraphCall'>;
+  metrics: Pick<Metrics, 'subgraphCall' | 'circuit'>;
 }): Transport {
-  const { name, deadlineMs = DEADLINE_MS } = options;
+  const { name, deadlineMs = DEADLINE_MS, log, metrics } = options;
   const sign = createSigner(name, options.secret);
   const pool = openPool(options.url, deadlineMs);
-  const send = createSend(pool, sign, options);
+  const circuit = new Circuit({ name, log, metrics, probe: askReady });
+  const send = createSend(pool, sign, { name, log, metrics, circuit });
   let pending: PendingOperation[] = [];
 
   /** Runs after the poll phase, when all sockets that became readable in this tick are read. */
@@ -40,7 +43,7 @@ export function createHttpTransport(options: {
     send(operations, deadlineAt, (queries) => send(queries, deadlineAt));
   }
 
-  async function ready(): Promise<void> {
+  async function askReady(): Promise<void> {
     const path = WIRE.readyPath;
     const headers = sign({ method: 'GET', path, scopes: '[]', body: '' });
     const signal = AbortSignal.timeout(deadlineMs);
@@ -50,13 +53,19 @@ export function createHttpTransport(options: {
   }
 
   return {
-    execute: (request) =>
-      new Promise<SubgraphReply>((resolve) => {
+    execute: (request) => {
+      if (circuit.isOpen()) return circuit.refuse();
+      return new Promise<SubgraphReply>((resolve) => {
         if (pending.length === 0) afterPoll(sendPending);
         pending.push({ request, resolve });
-      }),
-    ready,
+      });
+    },
+    async ready() {
+      if (circuit.isOpen()) throw new Error(`the circuit of the ${name} subgraph is open`);
+      await askReady();
+    },
     close: async () => {
+      circuit.close();
       if (!pool.closed) await pool.close();
     },
   };
@@ -72,14 +81,14 @@ type Send = (
 function createSend(
   pool: Pool,
   sign: ReturnType<typeof createSigner>,
-  { name, log, metrics }: { name: string; log: Log; metrics: Pick<Metrics, 'subgraphCall'> },
+  context: Pick<ConstructorParameters<typeof Batch>[0], 'name' | 'log' | 'metrics' | 'circuit'>,
 ): Send {
   return (operations, deadlineAt, retry) => {
     const groups = encodeRequests(operations.map(({ request }) => request));
     let start = 0;
     for (const { count, scopes, body } of groups) {
       const group = operations.slice(start, start + count);
-      const batch = new Batch({ name, operations: group, deadlineAt, retry, log, metrics });
+      const batch = new Batch({ ...context, operations: group, deadlineAt, retry });
       const headers = {
         [HEADERS.contentType.name]: 'application/json',
         ...sign({ method: 'POST', path: WIRE.path, scopes, body }),

@@ -317,6 +317,7 @@ function subgraph(
   const calls: string[] = [];
   const metrics = {
     subgraphCall: (name: string, outcome: string) => void calls.push(`${name} ${outcome}`),
+    circuit: () => {},
   };
   const transport = createInProcessTransport(
     { name: 'things', schema, ready: async () => {}, close: async () => {} },

@@ -2,29 +2,39 @@
 import type { Caches } from '../cache/caches.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
-import { createExecutor, withDeadline } from './executor.ts';
+import { withTimeout } from '../timeout.ts';
+import { Circuit } from './circuit.ts';
+import { createExecutor, DEADLINE_MS, withDeadline } from './executor.ts';
 import type { Subgraph, SubgraphReply, Transport } from './types.ts';
 
 /**
  * The transport to a subgraph in this process. An operation that takes longer than 2 seconds is
- * SERVICE_UNAVAILABLE. `close` closes the subgraph.
+ * SERVICE_UNAVAILABLE; while the circuit is open, each is at once. `close` closes the subgraph.
  */
 export function createInProcessTransport(
   subgraph: Subgraph,
   log: Log,
   caches: Caches,
-  metrics?: Pick<Metrics, 'subgraphCall'>,
+  metrics?: Pick<Metrics, 'subgraphCall' | 'circuit'>,
 ): Transport {
+  const { name } = subgraph;
   const execute = createExecutor(subgraph, log, caches);
+  const probe = () =>
+    withTimeout(subgraph.ready(), DEADLINE_MS, () => new Error('no answer in time'));
+  const circuit = new Circuit({ name, log, metrics, probe });
 
   function count(reply: SubgraphReply, startedAt: number, timedOut = false): SubgraphReply {
     const outcome = timedOut ? 'timeout' : reply.errors === undefined ? 'ok' : 'error';
-    metrics?.subgraphCall(subgraph.name, outcome, performance.now() - startedAt);
+    if (timedOut) circuit.missedDeadline();
+    else circuit.answered();
+    metrics?.subgraphCall(name, outcome, performance.now() - startedAt);
     return reply;
   }
 
   return {
+    isLocal: true,
     execute: (request) => {
+      if (circuit.isOpen()) return circuit.refuse();
       const startedAt = performance.now();
       const reply = execute(request);
       if (!('then' in reply)) return count(reply, startedAt);
@@ -34,6 +44,9 @@ export function createInProcessTransport(
       }).then((done) => count(done, startedAt, timedOut));
     },
     ready: () => subgraph.ready(),
-    close: () => subgraph.close(),
+    close: () => {
+      circuit.close();
+      return subgraph.close();
+    },
   };
 }

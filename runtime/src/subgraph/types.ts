@@ -34,6 +34,8 @@ export type SubgraphReply = {
 
 /** Reaches one subgraph. `execute` never rejects: a failure comes back as an error with a code. */
 export type Transport = {
+  /** Set if the subgraph is in this process, which is then ready only if the subgraph is. */
+  isLocal?: true;
   execute(request: SubgraphRequest): SubgraphReply | Promise<SubgraphReply>;
   /** Resolves if the subgraph and its store respond, rejects otherwise. */
   ready(): Promise<void>;

@@ -10,6 +10,7 @@ import {
   runWorkers,
   serveReplayGuard,
   serveSubgraph,
+  storeReadiness,
 } from '@partner-loyalty/runtime';
 import { openMembersStore, startMembers } from './index.ts';
 
@@ -28,6 +29,7 @@ await runWorkers({
     const guard = lifecycle.worker && createWorkerReplayGuard();
     const caches = createCaches();
     const listen = () => serveSubgraph({ subgraph, settings, log, metrics, caches, guard });
-    await openPorts({ settings, lifecycle, ready: subgraph.ready, metrics, log, listen });
+    const ready = () => storeReadiness(subgraph.ready);
+    await openPorts({ settings, lifecycle, ready, metrics, log, listen });
   },
 });

@@ -1,0 +1,65 @@
+// Whether the gateway can answer anything, and what it thinks of each of its dependencies.
+import {
+  type DependencyState,
+  failureOf,
+  outageOf,
+  type Readiness,
+  type Transport,
+} from '@partner-loyalty/runtime';
+import { type Keyring, OUTAGE_MS } from './identity/keyring.ts';
+import type { KeyStore } from './identity/keystore.ts';
+import type { Counters } from './limits/counters.ts';
+
+/**
+ * Returns a function that asks all dependencies at once. The gateway is ready as long as keys can be
+ * read, or could be read in the last 60 seconds: without a subgraph it still answers the rest. A
+ * subgraph in this process counts, since no other process makes up for it. `uptime` counts
+ * milliseconds and never jumps.
+ */
+export function createReadiness(
+  parts: {
+    keyStore: Pick<KeyStore, 'ready'>;
+    keyring: Pick<Keyring, 'lastReadAt'>;
+    transports: Readonly<Record<string, Transport>>;
+    counters: Pick<Counters, 'state'>;
+  },
+  uptime: () => number = () => performance.now(),
+): () => Promise<Readiness> {
+  const { keyStore, keyring, transports, counters } = parts;
+  let lastReadyAt = uptime();
+
+  async function keysState(): Promise<DependencyState> {
+    const failure = await failureOf(keyStore.ready);
+    if (failure === undefined) {
+      lastReadyAt = uptime();
+      return 'up';
+    }
+    const age = uptime() - Math.max(lastReadyAt, keyring.lastReadAt());
+    return age < OUTAGE_MS && outageOf(failure) !== 'damaged' ? 'degraded' : 'down';
+  }
+
+  async function subgraphState([name, { ready }]: [string, Transport]): Promise<
+    [string, DependencyState]
+  > {
+    return [name, (await failureOf(ready)) === undefined ? 'up' : 'down'];
+  }
+
+  return async () => {
+    const [keys, subgraphs] = await Promise.all([
+      keysState(),
+      Promise.all(Object.entries(transports).map(subgraphState)),
+    ]);
+    const ownUp = subgraphs.every(
+      ([name, state]) => transports[name]?.isLocal !== true || state === 'up',
+    );
+    const budgets = counters.state?.();
+    return {
+      ok: keys !== 'down' && ownUp,
+      dependencies: {
+        keys,
+        ...Object.fromEntries(subgraphs),
+        ...(budgets !== undefined && { redis: budgets }),
+      },
+    };
+  };
+}

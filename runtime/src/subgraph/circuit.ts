@@ -1,0 +1,84 @@
+// Gives a hung subgraph up, so that calls for it fail at once instead of waiting for their deadlines.
+import type { Log } from '../observe/log.ts';
+import type { Metrics } from '../observe/metrics.ts';
+import { unavailable } from './executor.ts';
+import type { SubgraphReply } from './types.ts';
+
+/** So many deadlines missed in a row open the circuit. */
+const MAX_MISSED = 5;
+const PROBE_MS = 1_000;
+
+/**
+ * One for each subgraph. Counts operations, since each has its own deadline. While the circuit is
+ * open, it probes the subgraph every second, so that no caller pays for it; the first answer, to a
+ * probe or to a call that was under way, closes it.
+ *
+ * Libraries (cockatiel, opossum) wrap each call in promises, also those that a subgraph in this
+ * process answers synchronously. Here, a call costs one comparison.
+ */
+export class Circuit {
+  private readonly name: string;
+  private readonly log: Pick<Log, 'info' | 'warn'>;
+  private readonly metrics: Pick<Metrics, 'circuit'> | undefined;
+  private readonly probe: () => Promise<unknown>;
+  private missed = 0;
+  private timer: NodeJS.Timeout | undefined = undefined;
+
+  /** `probe` resolves if the subgraph and its store answer. */
+  constructor(options: {
+    name: string;
+    log: Pick<Log, 'info' | 'warn'>;
+    metrics: Pick<Metrics, 'circuit'> | undefined;
+    probe: () => Promise<unknown>;
+  }) {
+    this.name = options.name;
+    this.log = options.log;
+    this.metrics = options.metrics;
+    this.probe = options.probe;
+  }
+
+  /** Whether calls fail at once. */
+  isOpen(): boolean {
+    return this.timer !== undefined;
+  }
+
+  /** The reply to a call while the circuit is open. */
+  refuse(): SubgraphReply {
+    this.metrics?.circuit(this.name, 'refused');
+    return unavailable();
+  }
+
+  /** The subgraph answered something. */
+  answered(): void {
+    this.missed = 0;
+    if (!this.isOpen()) return;
+    this.close();
+    this.metrics?.circuit(this.name, 'closed');
+    this.log.info({ subgraph: this.name }, 'a subgraph answers again: its circuit is closed');
+  }
+
+  /** An operation got no answer before its deadline. */
+  missedDeadline(): void {
+    this.missed += 1;
+    if (this.missed < MAX_MISSED || this.isOpen()) return;
+    this.timer = setInterval(() => this.probeNow(), PROBE_MS).unref();
+    this.metrics?.circuit(this.name, 'opened');
+    this.log.warn(
+      { subgraph: this.name, count: this.missed },
+      'a subgraph missed its deadlines: its circuit is open',
+    );
+  }
+
+  /** Ends the probes. */
+  close(): void {
+    clearInterval(this.timer);
+    this.timer = undefined;
+  }
+
+  private probeNow(): void {
+    this.probe().then(
+      () => this.answered(),
+      () => {}, // The next probe is in a second.
+    );
+  }
+}
