@@ -3,7 +3,7 @@ import { type Caches, fail, type HttpReply, type HttpRequest } from '@partner-lo
 import { readGraphqlBody } from './http/body.ts';
 import { buildResponse } from './http/response.ts';
 import type { Authenticate, Principal } from './identity/authenticate.ts';
-import { selectOperation } from './operation/document.ts';
+import { type ClientDocument, type Operation, selectOperation } from './operation/document.ts';
 import { createDocuments } from './operation/documents.ts';
 import { beginCall, type Call, type Credential, createReplies, type ReplyParts } from './reply.ts';
 import type { SurfaceName } from './surface/contract.ts';
@@ -17,7 +17,8 @@ export type HandlerParts = ReplyParts & {
 
 /** Builds the handler of `/graphql` and of paths that do not exist. It never throws. */
 export function createHandler(parts: HandlerParts): (request: HttpRequest) => Promise<HttpReply> {
-  const { authenticate, limiter, surfaces, cors, log, metrics } = parts;
+  const { limiter, surfaces, cors, log, metrics } = parts;
+  const identify = createIdentify(parts);
   const documents = createDocuments(parts.caches, metrics);
   const { refuse, finish } = createReplies(parts);
 
@@ -34,38 +35,16 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
     return finish(request, call, body);
   };
 
-  /** Checks the credential, on every path. A refused one is counted before any other work. */
-  async function identify({ headers, address }: HttpRequest, call: Call): Promise<void> {
-    try {
-      call.credential = await authenticate(headers);
-    } catch (error) {
-      call.credential = { kind: 'unavailable', error };
-    }
-    if ('principal' in call.credential) call.principal = call.credential.principal;
-    if (!isRefused(call.credential)) return;
-    const verdict = await limiter.consumeRefusal(address);
-    if (verdict.allowed) return;
-    call.refusal = verdict;
-    fail('RATE_LIMITED');
-  }
-
   async function execute(request: HttpRequest, call: Call): Promise<object> {
     await identify(request, call);
     if (request.path !== '/graphql') fail('NOT_FOUND');
     if (request.method !== 'POST') fail('METHOD_NOT_ALLOWED');
-    const principal = requireUsable(call.credential);
+    const caller = requireUsable(call.credential);
 
     const { query, operationName, variables } = await readGraphqlBody(request);
     const document = documents.read(query);
-    const { operations } = document;
     const operation = selectOperation(document, operationName);
-
-    const introspects = operation?.introspects ?? operations.some((each) => each.introspects);
-    if (introspects && principal?.surface !== 'partner') fail('INTROSPECTION_DISABLED');
-    if (principal === undefined) fail('UNAUTHENTICATED');
-    if (operation === undefined && operations.length > 0)
-      fail('BAD_REQUEST', '"operationName" must name one operation of the document');
-    if (operation?.excess !== undefined) fail('OPERATION_TOO_COMPLEX', operation.excess);
+    const principal = requireAllowed(caller, document, operation);
 
     call.cost = operation?.cost ?? 1;
     const { policy, id, budget, scope } = principal;
@@ -87,12 +66,44 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
   }
 }
 
+/** Checks the credential, on every path. A refused one is counted before any other work. */
+function createIdentify({ authenticate, limiter }: HandlerParts) {
+  return async ({ headers, address }: HttpRequest, call: Call): Promise<void> => {
+    try {
+      call.credential = await authenticate(headers);
+    } catch (error) {
+      call.credential = { kind: 'unavailable', error };
+    }
+    if ('principal' in call.credential) call.principal = call.credential.principal;
+    if (!isRefused(call.credential)) return;
+    const verdict = await limiter.consumeRefusal(address);
+    if (verdict.allowed) return;
+    call.refusal = verdict;
+    fail('RATE_LIMITED');
+  };
+}
+
 /** The principal, if the credential names one. Throws if the credential alone decides the reply. */
 function requireUsable(credential: Credential): Principal | undefined {
   if (credential.kind === 'mismatch') fail('KEY_ENVIRONMENT_MISMATCH');
   if (credential.kind === 'ambiguous') fail('AMBIGUOUS_CREDENTIALS');
   if (credential.kind === 'unavailable') throw credential.error;
   return credential.kind === 'principal' ? credential.principal : undefined;
+}
+
+/** The caller, who may run the operation as far as its document alone decides. Throws otherwise. */
+function requireAllowed(
+  caller: Principal | undefined,
+  { operations }: ClientDocument,
+  operation: Operation | undefined,
+): Principal {
+  const introspects = operation?.introspects ?? operations.some((each) => each.introspects);
+  if (introspects && caller?.surface !== 'partner') fail('INTROSPECTION_DISABLED');
+  if (caller === undefined) return fail('UNAUTHENTICATED');
+  if (operation === undefined && operations.length > 0)
+    fail('BAD_REQUEST', '"operationName" must name one operation of the document');
+  if (operation?.excess !== undefined) fail('OPERATION_TOO_COMPLEX', operation.excess);
+  return caller;
 }
 
 function isRefused(credential: Credential): boolean {

@@ -18,10 +18,19 @@ import {
   TypeNameMetaFieldDef,
 } from 'graphql';
 import type { ResponseSize } from '../operation/responsesize.ts';
-import { createCollect } from './collect.ts';
+import { type Collect, createCollect } from './collect.ts';
 
 type Data = Record<string, unknown>;
 type Resolve = (source: unknown) => unknown;
+
+/** What the steps of one execution share. */
+type Execution = {
+  collect: Collect;
+  /** What resolvers get. */
+  info: GraphQLResolveInfo;
+  variables: Data;
+  size: ResponseSize;
+};
 
 /** Every field of introspection that is not a field of an introspection type. */
 const META_FIELDS: Readonly<Record<string, GraphQLField<unknown, unknown>>> = {
@@ -44,70 +53,82 @@ export function introspect(
   const collect = createCollect(schema, document, variables);
   // Cast: resolvers of introspection read nothing else.
   const info = { schema } as GraphQLResolveInfo;
-
-  function compileObject(
-    type: GraphQLObjectType,
-    sets: readonly SelectionSetNode[],
-  ): (source: unknown) => Data {
-    const fields = Array.from(collect(type, sets), ([responseKey, nodes]) =>
-      compileField(type, responseKey, nodes),
-    );
-    return (source) => {
-      const result: Data = Object.create(null);
-      for (const { responseKey, resolve } of fields) {
-        size.add(responseKey.length + 4);
-        result[responseKey] = resolve(source);
-      }
-      return result;
-    };
-  }
-
-  function compileField(
-    type: GraphQLObjectType,
-    responseKey: string,
-    nodes: readonly FieldNode[],
-  ): { responseKey: string; resolve: Resolve } {
-    const [node] = nodes;
-    const name = node?.name.value ?? '';
-    if (name === '__typename') return { responseKey, resolve: () => counted(type.name) };
-    const field = META_FIELDS[name] ?? type.getFields()[name];
-    if (node === undefined || field?.resolve === undefined)
-      throw new Error(`introspection has no field ${type.name}.${name}`);
-    const { resolve } = field;
-    const args = getArgumentValues(field, node, variables);
-    const complete = compileType(
-      field.type,
-      nodes.flatMap(({ selectionSet }) => selectionSet ?? []),
-    );
-    return { responseKey, resolve: (source) => complete(resolve(source, args, undefined, info)) };
-  }
-
-  function compileType(type: GraphQLOutputType, sets: readonly SelectionSetNode[]): Resolve {
-    if (isNonNullType(type)) return compileType(type.ofType, sets);
-    const complete = compileNullable(type, sets);
-    return (value) => (value === null || value === undefined ? null : complete(value));
-  }
-
-  function compileNullable(type: GraphQLOutputType, sets: readonly SelectionSetNode[]): Resolve {
-    if (isLeafType(type)) return (value) => counted(type.serialize(value));
-    if (isObjectType(type)) return compileObject(type, sets);
-    if (!isListType(type)) throw new Error('introspection has no abstract types');
-    const complete = compileType(type.ofType, sets);
-    return (value) => {
-      if (!Array.isArray(value)) throw new Error('introspection resolves lists to arrays');
-      size.add(value.length + 2);
-      return value.map(complete);
-    };
-  }
-
-  function counted(value: unknown): unknown {
-    if (typeof value === 'string') size.addString(value);
-    else size.addValue(value);
-    return value;
-  }
-
   const query = schema.getQueryType();
   const operation = document.definitions.find((node) => node.kind === 'OperationDefinition');
   if (!query || operation === undefined) throw new Error('introspection is a query');
-  return compileObject(query, [operation.selectionSet])(undefined);
+  const execution = { collect, info, variables, size };
+  return compileObject(execution, query, [operation.selectionSet])(undefined);
+}
+
+function compileObject(
+  execution: Execution,
+  type: GraphQLObjectType,
+  sets: readonly SelectionSetNode[],
+): (source: unknown) => Data {
+  const { collect, size } = execution;
+  const fields = Array.from(collect(type, sets), ([responseKey, nodes]) => ({
+    responseKey,
+    resolve: compileField(execution, type, nodes),
+  }));
+  return (source) => {
+    const result: Data = Object.create(null);
+    for (const { responseKey, resolve } of fields) {
+      size.add(responseKey.length + 4);
+      result[responseKey] = resolve(source);
+    }
+    return result;
+  };
+}
+
+function compileField(
+  execution: Execution,
+  type: GraphQLObjectType,
+  nodes: readonly FieldNode[],
+): Resolve {
+  const { info, variables, size } = execution;
+  const [node] = nodes;
+  const name = node?.name.value ?? '';
+  if (name === '__typename') return () => counted(size, type.name);
+  const field = META_FIELDS[name] ?? type.getFields()[name];
+  if (node === undefined || field?.resolve === undefined)
+    throw new Error(`introspection has no field ${type.name}.${name}`);
+  const { resolve } = field;
+  const args = getArgumentValues(field, node, variables);
+  const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
+  const complete = compileType(execution, field.type, sets);
+  return (source) => complete(resolve(source, args, undefined, info));
+}
+
+function compileType(
+  execution: Execution,
+  type: GraphQLOutputType,
+  sets: readonly SelectionSetNode[],
+): Resolve {
+  if (isNonNullType(type)) return compileType(execution, type.ofType, sets);
+  const complete = compileNullable(execution, type, sets);
+  return (value) => (value === null || value === undefined ? null : complete(value));
+}
+
+function compileNullable(
+  execution: Execution,
+  type: GraphQLOutputType,
+  sets: readonly SelectionSetNode[],
+): Resolve {
+  const { size } = execution;
+  if (isLeafType(type)) return (value) => counted(size, type.serialize(value));
+  if (isObjectType(type)) return compileObject(execution, type, sets);
+  if (!isListType(type)) throw new Error('introspection has no abstract types');
+  const complete = compileType(execution, type.ofType, sets);
+  return (value) => {
+    if (!Array.isArray(value)) throw new Error('introspection resolves lists to arrays');
+    size.add(value.length + 2);
+    return value.map(complete);
+  };
+}
+
+/** The value, once its size is counted. */
+function counted(size: ResponseSize, value: unknown): unknown {
+  if (typeof value === 'string') size.addString(value);
+  else size.addValue(value);
+  return value;
 }
