@@ -15,6 +15,7 @@ import { createStandings, openStandingsStore } from '@partner-loyalty/standings'
 import { selectOperation } from '../../gateway/src/operation/document.ts';
 import { createDocuments } from '../../gateway/src/operation/documents.ts';
 import { openSurface } from '../../gateway/src/surface/surface.ts';
+import { COMPILE_ON_USE } from '../../runtime/src/subgraph/documents.ts';
 import { HOSTILE, type Hostile } from '../support/cases/hostile.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { MEMBERS } from '../support/service/testdata.ts';
@@ -57,7 +58,7 @@ async function measure(hostile: readonly Hostile[]): Promise<Record<string, Weig
   const sent = await requestsFor(hostile);
   const first = sent.slice(0, 4);
   const once = await weigh((caches) => executors(caches, 1), first, sent);
-  const compiled = await weigh((caches) => executors(caches, 4), first, sent);
+  const compiled = await weigh((caches) => executors(caches, COMPILE_ON_USE + 1), first, sent);
   return { documents, plans, once, compiled };
 }
 

@@ -42,12 +42,26 @@ test('depth counts fields, not inline fragments: eight are accepted, nine are no
 
 test('fragments that double at every level are measured in linear time', () => {
   const chain = many(
-    90,
+    40,
     (index) => `fragment F${index} on T { ...F${index + 1} ...F${index + 1} }`,
   );
-  expect(operationOf(`{ a { ...F0 } } ${chain} fragment F90 on T { b }`).excess).toMatch(
+  expect(operationOf(`{ a { ...F0 } } ${chain} fragment F40 on T { b }`).excess).toMatch(
     /selections/,
   );
+});
+
+test('directives and fragments beyond their limits are refused, which planning takes long for', () => {
+  const conditions = (count: number) => `{ ${many(count, () => 'a @include(if: true)')} }`;
+  const spread = (count: number) =>
+    `{ b { ...F } c { ...F } } fragment F on T ${conditions(count)}`;
+  expect(operationOf(`{ b ${conditions(100)} }`).excess).toBeUndefined();
+  expect(operationOf(`{ b ${conditions(101)} }`).excess).toMatch(/100 directives/);
+  expect(operationOf(spread(50)).excess).toBeUndefined();
+  expect(operationOf(spread(51)).excess).toMatch(/100 directives/);
+  const fragments = (count: number) =>
+    `{ a } ${many(count, (index) => `fragment F${index} on T { b }`)}`;
+  expect(operationOf(fragments(50)).excess).toBeUndefined();
+  expect(() => operationOf(fragments(51))).toThrow(/50 fragments/);
 });
 
 test('cyclic fragments are left to validation', () => {

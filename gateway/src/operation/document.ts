@@ -35,12 +35,13 @@ export type ClientDocument = {
 
 /**
  * Parses and measures a document, reading at most LIMITS.tokens tokens of it. Throws
- * OPERATION_TOO_COMPLEX if it has more or a name is too long, and GRAPHQL_PARSE_FAILED if it is not
+ * OPERATION_TOO_COMPLEX if it has more, too many fragments or too long a name, and GRAPHQL_PARSE_FAILED if it is not
  * GraphQL.
  */
 export function parseDocument(text: string): ClientDocument {
   const node = parseText(text);
   refuseLongNames(node);
+  refuseManyFragments(node);
   const measure = createMeasure(node);
   const operations = node.definitions
     .filter((definition) => definition.kind === Kind.OPERATION_DEFINITION)
@@ -80,6 +81,13 @@ function refuseLongNames(document: DocumentNode): void {
         fail('OPERATION_TOO_COMPLEX', `a name has more than ${LIMITS.name} characters`);
     },
   });
+}
+
+// Validation and planning take each fragment's time for each of the others.
+function refuseManyFragments({ definitions }: DocumentNode): void {
+  const count = definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION).length;
+  if (count > LIMITS.fragments)
+    fail('OPERATION_TOO_COMPLEX', `the document has more than ${LIMITS.fragments} fragments`);
 }
 
 /**

@@ -12,6 +12,10 @@ export const LIMITS = {
   tokens: 1_000,
   rootFields: 10,
   selections: 1_000,
+  /** `@skip`, `@include` and other directives, after expanding fragments. */
+  directives: 100,
+  /** Definitions of fragments in a document. */
+  fragments: 50,
   depth: 8,
   introspectionDepth: 15,
   /** In characters: of a field, alias, argument, variable, fragment, operation or other name. */
@@ -22,6 +26,7 @@ export const LIMITS = {
 export type Size = {
   fields: number;
   selections: number;
+  directives: number;
   /** How deep fields nest, not counting what is inside introspection. */
   depth: number;
   /** How deep all fields nest: what counts if this set is inside introspection. */
@@ -41,6 +46,7 @@ const MULTIPLYING_LISTS = new Set(['fields', 'inputFields', 'interfaces', 'possi
 const EMPTY: Size = {
   fields: 0,
   selections: 0,
+  directives: 0,
   depth: 0,
   fullDepth: 0,
   introspections: 0,
@@ -72,6 +78,7 @@ export function createMeasure(
     const total = { ...EMPTY };
     for (const selection of set?.selections ?? []) {
       total.selections += 1;
+      total.directives += selection.directives?.length ?? 0;
       if (selection.kind === Kind.FIELD)
         add(total, sizeOfField(selection.name.value, measure(selection.selectionSet)));
       else if (selection.kind === Kind.FRAGMENT_SPREAD)
@@ -103,6 +110,7 @@ function sizeOfField(name: string, child: Readonly<Size>): Size {
 function add(total: Size, part: Readonly<Size>): void {
   total.fields += part.fields;
   total.selections += part.selections;
+  total.directives += part.directives;
   total.depth = Math.max(total.depth, part.depth);
   total.fullDepth = Math.max(total.fullDepth, part.fullDepth);
   total.introspections += part.introspections;
@@ -119,6 +127,8 @@ export function excessOf(size: Readonly<Size>): string | undefined {
   if (size.depth > LIMITS.depth) return `fields are nested more than ${LIMITS.depth} deep`;
   if (size.selections > LIMITS.selections)
     return `the operation has more than ${LIMITS.selections} selections`;
+  if (size.directives > LIMITS.directives)
+    return `the operation has more than ${LIMITS.directives} directives`;
   if (size.introspections > 1) return 'an operation can have __schema or __type only once';
   if (size.introspectionDepth > LIMITS.introspectionDepth)
     return `introspection is nested more than ${LIMITS.introspectionDepth} deep`;

@@ -4,6 +4,7 @@ import { withFakeTimeouts } from '../../../test/support/clock.ts';
 import { createCaches } from '../cache/caches.ts';
 import { fail } from '../errors.ts';
 import type { Log, LogFields } from '../observe/log.ts';
+import { COMPILE_ON_USE } from './documents.ts';
 import { createExecutor, withDeadline } from './executor.ts';
 import { createInProcessTransport } from './inprocess.ts';
 import type { SubgraphContext, SubgraphReply, SubgraphRequest } from './types.ts';
@@ -27,8 +28,8 @@ const SDL = `
 
 type Resolver = GraphQLFieldResolver<unknown, SubgraphContext, Record<string, string>>;
 
-/** The first use is interpreted; the second compiles, and the third finds it compiled. */
-const TIMES = [1, 2, 3];
+/** The first uses are interpreted; then one compiles, and the last finds it compiled. */
+const TIMES = Array.from({ length: COMPILE_ON_USE + 1 }, (_, index) => index + 1);
 
 test('replies synchronously if the resolvers are synchronous', () => {
   const { run } = subgraph({ 'Query.echo': (_, { text }) => text });
@@ -133,7 +134,7 @@ describe('an error', () => {
       });
     }
     expect(lines.map(({ level, fields }) => [level, fields.requestId, fields.code])).toEqual(
-      Array(6).fill(['error', 'r', 'INTERNAL_SERVER_ERROR']),
+      Array(2 * TIMES.length).fill(['error', 'r', 'INTERNAL_SERVER_ERROR']),
     );
   });
 
@@ -179,7 +180,7 @@ describe('an error', () => {
             },
           ],
         });
-      expect(lines).toHaveLength(3);
+      expect(lines).toHaveLength(TIMES.length);
     },
   );
 });

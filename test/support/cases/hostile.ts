@@ -9,8 +9,8 @@ export type Hostile = {
 export const repeat = (count: number, piece: (index: number) => string): string =>
   Array.from({ length: count }, (_, index) => piece(index)).join(' ');
 
-const FIELDS = ['memberId', 'email', 'firstName', 'lastName', 'tier', 'points'];
-const field = (index: number) => FIELDS[index % FIELDS.length];
+export const FIELDS = ['memberId', 'email', 'firstName', 'lastName', 'tier', 'points'];
+export const field = (index: number) => FIELDS[index % FIELDS.length];
 const EMAIL = { email: 'both@example.com' };
 const long = (name: string) => name.padEnd(120, '_');
 
@@ -51,8 +51,8 @@ export const HOSTILE: Record<string, (round: number) => Hostile> = {
     query: `query ($email: String!, $a: Boolean = true, $b: Boolean = true, $c: Boolean = true, $d: Boolean = true) { ${lookups(
       () => '...F @include(if: $a) ...G @skip(if: $b)',
       (n) => `r${round}n${n}`,
-    )} } fragment F on PartnerMemberRead { ${repeat(28, (m) => `a${m}: ${field(m)} @include(if: $c)`)} }
-    fragment G on PartnerMemberRead { ${repeat(28, (m) => `a${m}: ${field(m)} @skip(if: $d)`)} }`,
+    )} } fragment F on PartnerMemberRead { ${repeat(4, (m) => `a${m}: ${field(m)} @include(if: $c)`)} }
+    fragment G on PartnerMemberRead { ${repeat(4, (m) => `a${m}: ${field(m)} @skip(if: $d)`)} }`,
     variables: { ...EMAIL, b: false, d: false },
   }),
   'long names': (round) => ({
@@ -73,8 +73,8 @@ export const HOSTILE: Record<string, (round: number) => Hostile> = {
     variables: EMAIL,
   }),
   'many fragments': (round) => ({
-    query: `query ($email: String!) { x${round}: memberByEmail(email: $email) { ${repeat(100, (n) => `...F${n}`)} } }
-      ${repeat(100, (n) => `fragment F${n} on PartnerMemberRead { ${field(n)} }`)}`,
+    query: `query ($email: String!) { x${round}: memberByEmail(email: $email) { ${repeat(50, (n) => `...F${n}`)} } }
+      ${repeat(50, (n) => `fragment F${n} on PartnerMemberRead { a${n}: ${field(n)} ${field(n)} }`)}`,
     variables: EMAIL,
   }),
   'many operations': (round) => ({

@@ -1,0 +1,40 @@
+// No request keeps the process busy for over 50 ms, however it is made, the first time included.
+
+import { HOSTILE, type Hostile } from '../support/cases/hostile.ts';
+import { SLOW } from '../support/cases/slow.ts';
+import { calibrate, cpuOf, median } from '../support/cpu.ts';
+import { type DeployedService, startDeployed } from '../support/service/deployed.ts';
+
+/** In milliseconds, where calibrate() gives 10. */
+const BOUND = 50;
+const ROUNDS = 5;
+
+let service: DeployedService;
+
+beforeAll(async () => {
+  service = await startDeployed('one process', { RATE_LIMIT_BUDGET: '1000000' });
+});
+afterAll(() => service.close());
+
+/** What a request costs the process, in milliseconds of CPU. */
+async function cost(hostile: Hostile): Promise<number> {
+  const { pid } = service.stack.gateway;
+  const before = cpuOf(pid);
+  await service.send(hostile);
+  return cpuOf(pid) - before;
+}
+
+test('a request takes at most 50 ms of CPU, the first of its kind or not', async () => {
+  const kinds = Object.entries({ ...HOSTILE, ...SLOW });
+  // The code itself is compiled once, by whichever request comes first.
+  for (const [, make] of kinds) await cost(make(0));
+  const units: Record<string, number> = {};
+  for (const [kind, make] of kinds) {
+    const unit = calibrate() / 10;
+    const costs: number[] = [];
+    for (let round = 1; round <= ROUNDS; round += 1) costs.push(await cost(make(round)));
+    units[kind] = Math.round(median(costs) / unit);
+  }
+  if (process.env.SHOW_COSTS) console.log(units);
+  expect(Object.entries(units).filter(([, cost]) => cost > BOUND)).toEqual([]);
+}, 600_000);
