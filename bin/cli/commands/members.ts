@@ -80,10 +80,9 @@ async function unlock(shell: Shell, address: Address, to: string | undefined): P
       throw new CommandError(`${typed} is not locked`);
     case 'no-member':
       throw new CommandError(`there is no member ${JSON.stringify(to)}`);
-    case 'current-elsewhere':
+    case 'only-address':
       throw new CommandError(
-        `${typed} is the only current address of member ${JSON.stringify(result.memberId)}; ` +
-          'unlock another one --to that member first',
+        `${typed} is the only address of member ${JSON.stringify(result.memberId)}`,
       );
   }
 }

@@ -12,8 +12,8 @@ import { findToken, unexpiredTokens } from './redeem.ts';
 export type UnlockResult =
   | { outcome: 'unlocked'; memberId: string }
   | { outcome: 'not-locked' | 'no-member' }
-  /** The address is the current one of this member, who would be left without any. */
-  | { outcome: 'current-elsewhere'; memberId: string };
+  /** This other member would be left without an address. */
+  | { outcome: 'only-address'; memberId: string };
 
 /**
  * `isFreed` says that the address has left its former member: when an engine applies the rule again
@@ -80,9 +80,11 @@ export function unlockAddress(
   }
   const member = records.byId(to);
   if (member === undefined) return { outcome: 'no-member' };
-  if (holder?.address === canonical)
-    return { outcome: 'current-elsewhere', memberId: holder.memberId };
-  if (holder !== undefined) records.write(holder, withoutAddress(holder, canonical));
+  if (holder !== undefined) {
+    const loser = withoutAddress(holder, canonical);
+    if (loser === undefined) return { outcome: 'only-address', memberId: holder.memberId };
+    records.write(holder, loser);
+  }
   attempt.isFreed = true;
   records.write(member, withCurrent(member, address));
   return { outcome: 'unlocked', memberId: to };
@@ -108,12 +110,23 @@ function withoutLock({ locked = [], ...record }: MemberRecord, canonical: string
   return others.length === 0 ? record : { ...record, locked: others };
 }
 
-/** The record of a member who loses an earlier or reserved address to another member. */
-function withoutAddress(record: MemberRecord, canonical: string): MemberRecord {
+/**
+ * The record of a member who loses an address to another one; undefined if it is the only one. If
+ * it was current, the latest earlier one is now, but locked: somebody else may read that mailbox.
+ */
+function withoutAddress(record: MemberRecord, canonical: string): MemberRecord | undefined {
   const unlocked = withoutLock(record, canonical);
   if (!hasAddress(unlocked, canonical)) return unlocked;
-  const earlier = record.earlier.filter((one) => one !== canonical);
-  return { ...unlocked, earlier, released: [...record.released, canonical] };
+  const next = record.address === canonical ? record.earlier.at(-1) : record.address;
+  if (next === undefined) return undefined;
+  const { email, address, locked = [] } = unlocked;
+  const moved = withCurrent(unlocked, { typed: next === address ? email : next, canonical: next });
+  return {
+    ...moved,
+    earlier: moved.earlier.filter((one) => one !== canonical),
+    released: [...moved.released, canonical],
+    ...(next !== address && { locked: [...new Set([...locked, next])] }),
+  };
 }
 
 /** The record with another current address, and without tokens that could change it back. */
