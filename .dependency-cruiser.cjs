@@ -11,7 +11,7 @@ const PACKAGES = {
 const FOLDERS = Object.values(PACKAGES).map(({ folder }) => folder);
 const SOURCES = `^(${FOLDERS.join('|')})/`;
 
-/** Packages of npm that one place alone may import. */
+/** npm packages that only one place may import. */
 const HOMES = {
   '@apollo/federation-internals': '^gateway/src/surface/planner\\.ts$',
   '@apollo/composition': '^gateway/src/supergraph/',
@@ -66,7 +66,7 @@ module.exports = {
       to: { path: `node_modules/${name}/` },
     })),
     {
-      // The build's tools are run in a checkout alone, with the root's development dependencies.
+      // The build tools run only in a checkout, which has the root's development dependencies.
       name: 'a package declares what it imports',
       severity: 'error',
       from: { path: SOURCES, pathNot: '^bin/tools/' },

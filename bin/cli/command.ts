@@ -19,6 +19,20 @@ const GROUPS = [
 
 /** Runs a command. Resolves to 0, or to 1 after a line on stderr with the reason; never rejects. */
 export async function runCommand(args: readonly string[], shell: Shell): Promise<0 | 1> {
+  const program = createProgram(shell);
+  redirectOutput(program, shell);
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return 0;
+    shell.note(`loyalty: ${reasonOf(error)}`);
+    return 1;
+  }
+}
+
+/** All commands, in groups. */
+export function createProgram(shell: Shell): Command {
   const program = new Command('loyalty')
     .description(
       'Manage the partners, keys, members and activities of the loyalty platform.\n' +
@@ -29,15 +43,7 @@ export async function runCommand(args: readonly string[], shell: Shell): Promise
       shell.json = program.opts().json === true;
     });
   for (const group of GROUPS) program.addCommand(group(shell));
-  redirectOutput(program, shell);
-  try {
-    await program.parseAsync(args, { from: 'user' });
-    return 0;
-  } catch (error) {
-    if (error instanceof CommanderError && error.exitCode === 0) return 0;
-    shell.note(`loyalty: ${reasonOf(error)}`);
-    return 1;
-  }
+  return program;
 }
 
 function reasonOf(error: unknown): string {

@@ -11,7 +11,7 @@ export type DemoKey = { partnerId: string; key: string };
 
 /**
  * The stores if the demo belongs in them: in a sandbox, embedded, all three in this process, and
- * either empty or part-filled by a demo that was interrupted. Undefined otherwise, and always after
+ * either empty or partly filled by a demo that was interrupted. Undefined otherwise, and always after
  * an operator's command has written to them.
  */
 export async function storesForDemo(

@@ -25,7 +25,7 @@ export function withSections(text: string, sections: Record<string, string>): st
   return result;
 }
 
-/** The last figures of the benchmark, in words. */
+/** The latest figures of the benchmark, in words. */
 function speed(root: string): string {
   const { figures } = JSON.parse(
     readFileSync(join(root, 'bench/results/gateways.node20.json'), 'utf8'),

@@ -1,7 +1,9 @@
-// The documentation agrees with the code: its links, paths and limits, and what comments cite of it.
+// The documentation agrees with the code: links, paths, limits, commands, and comments that cite it.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { LENGTHS } from '@partner-loyalty/members';
+import { createProgram } from '../../bin/cli/command.ts';
+import { createShell } from '../../bin/cli/shell/shell.ts';
 import { LIMITS } from '../../gateway/src/operation/measure.ts';
 import { MAX_RESPONSE_BYTES } from '../../gateway/src/operation/responsesize.ts';
 
@@ -12,7 +14,7 @@ const PATH = /(?<![\w/-])(?:runtime|gateway|subgraphs|bin|test|docs|\.ci)\/[\w./
 
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const CONTRACT = read('docs/contract.md');
-const pages = ['README.md', 'bench/README.md', ...filesIn('docs', /\.md$/)];
+const pages = ['README.md', 'bench/README.md', 'bench/ATTEMPTS.md', ...filesIn('docs', /\.md$/)];
 const sources = SOURCE_FOLDERS.flatMap((folder) => filesIn(folder, /\.[cm]?[jt]s$/));
 
 test.each(pages)('every link of %s leads to a file, and to a heading of it', (page) => {
@@ -63,6 +65,18 @@ test("the contract's limits are those of the code", () => {
     LENGTHS.name,
     LENGTHS.id,
   ]);
+});
+
+test('the contract lists every command', () => {
+  const shell = createShell(process.stdout, process.stderr, () => {
+    throw new Error('no command runs here');
+  });
+  const commands = createProgram(shell).commands.flatMap((group) =>
+    group.commands.map((command) => `${group.name()} ${command.name()}`),
+  );
+  const [, section = ''] = CONTRACT.split('\n## Command\n');
+  const listed = [...section.matchAll(/^\| `([a-z]+ [a-z-]+)/gm)].map(([, name]) => name);
+  expect(listed.sort()).toEqual(commands.sort());
 });
 
 /** The numbers in the last column of the table below a heading of the contract. */

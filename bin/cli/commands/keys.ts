@@ -11,7 +11,7 @@ export function keysCommand(shell: Shell): Command {
   const group = new Command('keys').description('manage the keys that partners authenticate with');
   group
     .command('create')
-    .description('create a key and print it, this one time')
+    .description('create a key and print it; it is not shown again')
     .argument('<partner>', "the partner's ID")
     .option(
       '--expires <time>',
@@ -28,7 +28,7 @@ export function keysCommand(shell: Shell): Command {
     .action((partnerId: string) => list(shell, partnerId));
   group
     .command('revoke')
-    .description('revoke a key; within 5 seconds it works nowhere')
+    .description('revoke a key: it stops working within 5 seconds')
     .argument('<keyid>', "the key's ID, as listed")
     .action((keyId: string) => revoke(shell, keyId));
   return group;

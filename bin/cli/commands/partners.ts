@@ -33,7 +33,7 @@ export function partnersCommand(shell: Shell): Command {
       'its ID: at most 64 letters, digits, ".", "_" and "-"',
       typed('the partner ID', partnerId),
     )
-    .requiredOption('--name <name>', 'its name, as members read it', typed('--name', name))
+    .requiredOption('--name <name>', 'its name, as members see it', typed('--name', name))
     .option('--program <file>', 'its tiers and membership year, as JSON')
     .option(
       '--budget <fields>',
@@ -47,7 +47,7 @@ export function partnersCommand(shell: Shell): Command {
     )
     .action((id: string, options: CreateOptions) => create(shell, id, options));
   withInvitationOptions(group.command('update'))
-    .description('change a partner; what is not named stays as it is')
+    .description('change a partner; what is left out stays as it is')
     .argument('<id>', 'its ID')
     .action((id: string, options: UpdateOptions) => update(shell, id, options));
   group
@@ -67,7 +67,7 @@ function withInvitationOptions(command: Command): Command {
     )
     .option(
       '--invitations <count>',
-      'how many invitations are mailed for it a day',
+      'how many of its invitations go out in 24 hours',
       typed('--invitations', invitations),
     );
 }

@@ -7,7 +7,7 @@ import { type Counter, type Counters, degraded } from './counters.ts';
 import { RedisHealth } from './redishealth.ts';
 
 // A request waits for Redis for at most 50 ms (docs/contract.md, Budget). The event loop ticks
-// before and after the command need some of that.
+// before and after the command need part of that.
 const DEADLINE_MS = 45;
 
 /**
