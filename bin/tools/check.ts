@@ -1,10 +1,13 @@
-// Checks how source files begin and how many a folder has, for `npm run check`.
+// Checks how source files begin, how many a folder has and their regular expressions, for `npm run check`.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { superlinear } from './regex.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SOURCE = /^(runtime|gateway|subgraphs|bin|client|test|bench)\/.*\.[cm]?[jt]s$/;
+/** What runs where callers or operators choose the input. */
+const RUNS = /^(runtime|gateway|subgraphs|bin)\//;
 const TEST_OR_GENERATED = /\.test\.ts$|\.generated\.ts$/;
 const MAX_FILES_IN_FOLDER = 18;
 
@@ -21,7 +24,10 @@ export function breaches(files: readonly { path: string; text: string }[]): stri
   const crowded = Array.from(counts)
     .filter(([, count]) => count > MAX_FILES_IN_FOLDER)
     .map(([folder, count]) => `${folder}: has ${count} source files, over ${MAX_FILES_IN_FOLDER}`);
-  return [...badHeads, ...crowded];
+  const slow = files
+    .filter(({ path }) => RUNS.test(path) && !TEST_OR_GENERATED.test(path))
+    .flatMap(superlinear);
+  return [...badHeads, ...crowded, ...slow];
 }
 
 function sourceFiles(): { path: string; text: string }[] {

@@ -47,10 +47,14 @@ export function createShell(
 /** The message of an error in one line. */
 export function oneLine(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  return text
-    .trim()
-    .replace(/:\s*\n\s*/g, ': ')
-    .replace(/\s*\n\s*/g, '; ');
+  const lines = text.split('\n').map((line) => line.trim());
+  return lines
+    .filter((line) => line !== '')
+    .reduce(
+      (before, line) =>
+        before === '' ? line : `${before}${before.endsWith(':') ? '' : ';'} ${line}`,
+      '',
+    );
 }
 
 function jsonLine(row: Row): string {

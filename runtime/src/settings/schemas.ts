@@ -31,9 +31,16 @@ export function list(item: z.ZodType<string, string>) {
 
 /** A connection URL, which may hold a password; only its beginning is checked. */
 export function connection(...schemes: string[]) {
-  const beginning = new RegExp(`^(${schemes.map(escapePlus).join('|')})://[^/?\\s]+`);
-  const names = schemes.map((scheme) => `${scheme}://`).join(' or ');
-  return matching(beginning, `be a URL that starts with ${names}`);
+  const beginnings = schemes.map((scheme) => `${scheme}://`);
+  return z
+    .string()
+    .refine(
+      (text) =>
+        beginnings.some(
+          (each) => text.startsWith(each) && /^[^/?\s]/.test(text.slice(each.length)),
+        ),
+      { error: `must be a URL that starts with ${beginnings.join(' or ')}` },
+    );
 }
 
 /** An http or https URL without credentials. */
@@ -52,7 +59,7 @@ export const webUrl = z
 export const baseUrl = webUrl
   .transform((text) => new URL(text))
   .refine(({ search, hash }) => search === '' && hash === '', 'must not have a query or a fragment')
-  .transform(({ href }) => href.replace(/\/+$/, ''));
+  .transform(({ href }) => withoutSlashes(href));
 
 /** The origin of a subgraph, whose path is always /graphql. */
 export const subgraphUrl = webUrl
@@ -81,6 +88,8 @@ export const cidrRange = z.union(
   'must be a list of addresses or ranges, such as 10.0.0.0/8, fd00::/8',
 );
 
-function escapePlus(scheme: string): string {
-  return scheme.replace('+', '\\+');
+function withoutSlashes(url: string): string {
+  let end = url.length;
+  while (url[end - 1] === '/') end -= 1;
+  return url.slice(0, end);
 }

@@ -15,8 +15,8 @@ const LOCAL =
 // domainToASCII parses the host of a URL: any other ASCII character could end the host or be
 // decoded.
 const TYPED_DOMAIN = /^[a-z0-9.\u0080-\u{10ffff}-]+$/u;
-const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
-const DOMAIN = new RegExp(`^(?=.{1,253}$)(?:${LABEL}\\.)*${LABEL}$`);
+const DOMAIN =
+  /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 // The URL standard reads a host that ends in a number as an IPv4 address: "1.2" would become
 // "1.0.0.2".
 const NUMERIC_END = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/;
