@@ -1,4 +1,4 @@
-// Whether the gateway can answer anything, and what it thinks of each of its dependencies.
+// The readiness of the gateway: whether it can answer anything, and the state of its dependencies.
 import {
   type DependencyState,
   failureOf,
@@ -11,10 +11,10 @@ import type { KeyStore } from './identity/keystore.ts';
 import type { Counters } from './limits/counters.ts';
 
 /**
- * Returns a function that asks all dependencies at once. The gateway is ready as long as keys can be
- * read, or could be read in the last 60 seconds: without a subgraph it still answers the rest. A
- * subgraph in this process counts, since no other process makes up for it. `uptime` counts
- * milliseconds and never jumps.
+ * Returns a function that checks all dependencies at once. The gateway is ready as long as it can
+ * read keys, or could in the last 60 seconds: without a remote subgraph, it still answers the rest.
+ * A subgraph in this process must be ready too, since no other process can replace it. `uptime`
+ * counts milliseconds and never jumps.
  */
 export function createReadiness(
   parts: {

@@ -18,7 +18,7 @@ type Parts = {
   caches: Caches;
 };
 
-/** Of a key set of 256 KiB, the largest that is fetched, as text and as keys; while it is replaced. */
+/** What the largest key set, 256 KiB, takes as text and as keys while another one replaces it. */
 const BYTES_OF_PROVIDER_KEYS = 4 * 1_024 * 1_024;
 
 /**

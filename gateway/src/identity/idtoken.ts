@@ -10,7 +10,7 @@ const TOLERANCE_SECONDS = 30;
 const MAX_LIFETIME_SECONDS = 24 * 3_600;
 const MAX_TOKEN_LENGTH = 8_192;
 const MAX_ID_LENGTH = 128;
-/** Measured (test/memory), with a member's and a partner's id of 128 characters. */
+/** Measured (test/memory), with IDs of 128 characters of a member and a partner. */
 const BYTES_PER_TOKEN = 1_024;
 
 /** The claims of a valid token. `partnerId` is the partner that its `azp` names as its holder. */

@@ -21,8 +21,9 @@ export type OwnTokens = {
   isCurrent(token: IssuedToken): MaybePromise<boolean>;
 };
 
-/** Tokens live 24 hours at most; how far the clocks of the processes that end sessions may differ. */
+/** The longest that a token lives. */
 const TOKEN_LIFETIME_MS = 24 * 3_600_000;
+/** How far the clocks of the processes that end sessions may differ. */
 const CLOCK_SKEW_MS = 60_000;
 
 export function createOwnTokens(provider: OwnProvider, now: () => number = Date.now): OwnTokens {

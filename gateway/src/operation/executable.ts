@@ -66,8 +66,8 @@ function federatedOperation(document: DocumentNode, schema: GraphQLSchema): Fede
   return { key, literals: lifted.literals };
 }
 
-// V8 keeps a string that was built piece by piece as a tree of the pieces, ten times as large, until
-// something reads it.
+// V8 keeps a string that was built piece by piece as a tree of its pieces, ten times as large,
+// until something reads it.
 function flatten(text: string): void {
   Number(text);
 }

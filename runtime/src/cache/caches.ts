@@ -7,7 +7,7 @@ export type Cache<V> = {
   /** Counts as a use. */
   get(key: string): V | undefined;
   peek(key: string): V | undefined;
-  /** Keeps the value, unless it alone is too large. */
+  /** Keeps the value, unless it is too large. */
   set(key: string, value: V): void;
   /** Weighs a value again that has grown in place. */
   weighAgain(key: string): void;
@@ -30,7 +30,7 @@ const HEAP_PARTS = 4;
 // Of a Map entry, the lists of an LRU cache, and the objects that hold a string.
 const BYTES_PER_ENTRY = 320;
 const BYTES_PER_KEY_CHARACTER = 2;
-// A single entry beyond this part of the limit would push out too much that others use.
+// A single entry beyond this part of the limit would evict too much that others use.
 const LARGEST_ENTRY_PARTS = 8;
 
 /** Callers choose the keys and the values, so only their bytes count, not their number. */
@@ -40,7 +40,7 @@ export function createCaches(maxBytes = getHeapStatistics().heap_size_limit / HE
 
   const bytes = () => opened.reduce((sum, { calculatedSize }) => sum + calculatedSize, reserved);
 
-  // The heaviest cache gives way, so that a flood of one thing does not push out everything else.
+  // Evicts from the heaviest cache, so that a flood of one thing does not evict everything else.
   function shrink(): void {
     while (bytes() > maxBytes) {
       const heaviest = opened.reduce((one, other) =>

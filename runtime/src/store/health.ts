@@ -12,7 +12,7 @@ const FULL_BYTES = 65_536;
 
 /** LMDB's code for a page that is not what it should be (lmdb.h), which isOutage knows. */
 const CORRUPTED = -30_796;
-/** LMDB's codes for a damaged file: a missing page, a corrupted one, a fatal error, no such file. */
+/** LMDB's codes for a damaged file: missing page, corrupted page, fatal error, not an LMDB file. */
 const DAMAGE_CODES = new Set<unknown>([-30_797, CORRUPTED, -30_795, -30_793]);
 
 /** A store whose file is damaged. The message names the file. */

@@ -67,7 +67,7 @@ function openFile(path: string, file: string): RootDatabase {
     maxDbs: 16,
     // With overlapping syncs, killing a process during one makes the next commit of another panic.
     overlappingSync: false,
-    // Otherwise a failed commit rejects a promise that lmdb keeps to itself, which ends the process.
+    // Otherwise a failed commit rejects a promise inside lmdb, which ends the process.
     eventTurnBatching: false,
     // lmdb reads this, but its types do not have it.
     permissionsMode: PRIVATE_FILE,

@@ -8,9 +8,10 @@ const PRIVATE_FOLDER = 0o700;
 const OWN_NAMES = new Set(['keys', 'members', 'standings', 'outbox']);
 
 /**
- * Creates `dataDir/name` for its owner alone, whatever the umask, and takes other users' access from
- * it and the files in it. The data folder too, unless it contains something else: it may then be a
- * folder like /tmp, whose mode is not ours to change. What belongs to another user stays as it is.
+ * Creates `dataDir/name` for its owner alone, whatever the umask, and takes other users' access
+ * from it and the files in it. From the data folder too, unless it contains something else: it may
+ * then be a folder like /tmp, whose mode is not ours to change. What belongs to another user stays
+ * as it is.
  */
 export function makePrivateFolder(dataDir: string, name: string): string {
   const path = join(dataDir, name);

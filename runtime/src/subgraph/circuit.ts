@@ -1,10 +1,10 @@
-// Gives a hung subgraph up, so that calls for it fail at once instead of waiting for their deadlines.
+// A circuit breaker: calls to a hung subgraph fail at once instead of waiting for their deadlines.
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { unavailable } from './executor.ts';
 import type { SubgraphReply } from './types.ts';
 
-/** So many deadlines missed in a row open the circuit. */
+/** This many deadlines missed in a row open the circuit. */
 const MAX_MISSED = 5;
 const PROBE_MS = 1_000;
 
@@ -13,7 +13,7 @@ const PROBE_MS = 1_000;
  * open, it probes the subgraph every second, so that no caller pays for it; the first answer, to a
  * probe or to a call that was under way, closes it.
  *
- * Libraries (cockatiel, opossum) wrap each call in promises, also those that a subgraph in this
+ * Libraries (cockatiel, opossum) wrap each call in promises, even one that a subgraph in this
  * process answers synchronously. Here, a call costs one comparison.
  */
 export class Circuit {

@@ -5,7 +5,7 @@ import type { EnrollInput } from '../rules/member.ts';
 /** What accepting will enroll; the address is the one to which the invitation was mailed. */
 export type Invitation = EnrollInput;
 
-/** Implemented by invitation.lmdb.ts and invitation.mongo.ts. Times are in milliseconds since 1970. */
+/** Implemented by invitation.{lmdb,mongo}.ts. Times are in milliseconds since 1970. */
 export type InvitationStore = {
   /** Resolves when the invitation is stored. */
   add(hash: string, invitation: Invitation, expiresAt: number): Promise<void>;

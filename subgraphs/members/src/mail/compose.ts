@@ -144,7 +144,7 @@ async function composeInvitation(
 
   const { token, hash } = makeToken('invitation');
   const { lifetimeMs } = TOKEN_USES.invitation;
-  // The one who agrees is whoever reads this mailbox, so what is enrolled is its address.
+  // Whoever reads this mailbox is the person who agrees, so the enrollment gets its address.
   await store.invitations.add(hash, { ...input, address }, now + lifetimeMs);
   const link = linkTo(invitationPage(baseAddress), token);
   return invitationEmail(address.canonical, partner.name, link, lifetimeMs / 86_400_000);

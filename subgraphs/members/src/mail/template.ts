@@ -24,8 +24,8 @@ export function magicLinkEmail(
 }
 
 /**
- * Sent when a partner invites somebody. Has no text of the partner's but the name, so that nobody
- * can send messages of their own through this service.
+ * Sent when a partner invites somebody. Contains nothing from the partner except its name, so that
+ * nobody can send messages of their own through this service.
  */
 export function invitationEmail(
   to: string,
@@ -43,7 +43,7 @@ export function invitationEmail(
   ]);
 }
 
-/** Sent to the new address; whoever opens the link proves to have access to it. */
+/** Sent to the new address; whoever opens the link proves that they have access to it. */
 export function changeEmail(to: string, link: string, minutes: number): Email {
   return email(to, 'Confirm your new email address', [
     'A member asked us to use this email address from now on.',

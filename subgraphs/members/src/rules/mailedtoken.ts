@@ -68,8 +68,8 @@ export type AddressChange = {
 };
 
 /**
- * A canonical address that undoing took away from its member, kept as long as that can be contested.
- * `undoId` identifies the undoing, and `at` is its time, in milliseconds since 1970.
+ * A canonical address that undoing took away from its member, kept as long as that can be
+ * contested. `undoId` identifies the undoing, and `at` is its time, in milliseconds since 1970.
  */
 export type TakenAddress = { undoId: string; at: number; address: string };
 

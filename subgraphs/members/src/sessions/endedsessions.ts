@@ -21,8 +21,8 @@ export const KEPT_MS = 25 * 3_600_000;
 export const PAGE_SIZE = 1_000;
 
 /**
- * The `iat` of a member's new ID token, in seconds: a token of the second in which the sessions were
- * ended counts as ended, so that a new one is dated to the next.
+ * The `iat` of a member's new ID token, in seconds. A token of the second in which the sessions
+ * were ended counts as ended, so a new token gets the next second.
  */
 export function issuedAtAfter(endedAt: number | undefined, now: number): number {
   const seconds = Math.floor(now / 1_000);

@@ -32,8 +32,9 @@ export function versionOf(keys: readonly SigningKey[]): string {
 }
 
 /**
- * Creates the first keys if there are none, and encrypts those that are not encrypted yet. If several
- * processes start at the same time, one of them does it. Rejects if the keys cannot be decrypted.
+ * Creates the first keys if there are none, and encrypts those that are not encrypted yet. If
+ * several processes start at the same time, one of them does it. Rejects if the keys cannot be
+ * decrypted.
  */
 export async function ensureSigningKey(store: SigningKeyStore): Promise<void> {
   const before = await store.keys();

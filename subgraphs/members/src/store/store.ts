@@ -34,9 +34,9 @@ export type MembersStore = {
    */
   enroll(input: EnrollInput): Promise<EnrollResult>;
   /**
-   * Enrolls a person who has agreed to it by a link to this address (docs/contract.md, Invitations).
-   * An external ID that conflicts is left out. Undefined if the address is locked or no longer its
-   * member's current one.
+   * Enrolls a person who has agreed to it by a link to this address (docs/contract.md,
+   * Invitations). An external ID that conflicts is left out. Undefined if the address is locked or
+   * no longer its member's current one.
    */
   enrollInvited(input: EnrollInput): Promise<Member | undefined>;
   /** False if the member is not actively enrolled with the partner. */

@@ -61,8 +61,8 @@ export type TokenStore = {
    */
   confirmChange(hash: string, changeId: string, now: number): Promise<EmailChangeResult>;
   /**
-   * The member whose change a token would undo, and the addresses that this would take away, without
-   * redeeming it.
+   * The member whose change a token would undo, and the addresses that this would take away,
+   * without redeeming it.
    */
   findUndo(
     hash: string,
