@@ -4,30 +4,39 @@ import { until } from '../support/until.ts';
 
 let stack: Stack;
 
-beforeEach(async () => {
-  stack = await startStack('one process', { DRAIN_SECONDS: '5' });
-});
+async function start(workers: string): Promise<void> {
+  stack = await startStack('one process', { DRAIN_SECONDS: '5', WORKERS: workers });
+}
 afterEach(() => stack.close());
 
 const statusOf = async (url: string) =>
   (await fetch(url, { headers: { connection: 'close' } })).status;
 
-test('after SIGTERM, readiness is 503 at once and new connections are served for DRAIN_SECONDS', async () => {
-  const { url, adminUrl, pid, stop } = stack.gateway;
-  expect(await statusOf(`${adminUrl}/readyz`)).toBe(200);
-  process.kill(pid, 'SIGTERM');
-  await until(async () => (await statusOf(`${adminUrl}/readyz`)) === 503);
-  expect(await statusOf(`${url}/nowhere`)).toBe(404);
-  await until(() =>
-    fetch(url).then(
-      () => false,
-      () => true,
-    ),
-  );
-  expect(await stop()).toBe(0);
-});
+test.each([
+  ['one process', '1'],
+  ['two workers', '2'],
+])(
+  'after SIGTERM to %s, readiness is 503 at once and new connections are served for DRAIN_SECONDS',
+  async (_, workers) => {
+    await start(workers);
+    const { url, adminUrl, pid, ended, stop } = stack.gateway;
+    expect(await statusOf(`${adminUrl}/readyz`)).toBe(200);
+    process.kill(pid, 'SIGTERM');
+    await until(async () => (await statusOf(`${adminUrl}/readyz`)) === 503);
+    expect(await statusOf(`${url}/nowhere`)).toBe(404);
+    await until(() =>
+      fetch(url).then(
+        () => false,
+        () => true,
+      ),
+    );
+    await ended; // stop() would be a second signal.
+    expect(await stop()).toBe(0);
+  },
+);
 
 test('SIGHUP does not stop it', async () => {
+  await start('1');
   const { url, adminUrl, pid } = stack.gateway;
   process.kill(pid, 'SIGHUP');
   expect(await statusOf(`${url}/nowhere`)).toBe(404);

@@ -54,6 +54,13 @@ async function send({
 }
 
 const isReady = async ({ adminUrl }: Running) => (await fetch(`${adminUrl}/readyz`)).status === 200;
+/** `up` if all workers accept requests, `degraded` if some do not. */
+const workersStateOf = async ({ adminUrl }: Running) => {
+  const body = await (await fetch(`${adminUrl}/readyz`)).json();
+  // Cast: the form that the contract promises.
+  return (body as { dependencies: Record<string, string> }).dependencies.workers;
+};
+const isComplete = async (running: Running) => (await workersStateOf(running)) === 'up';
 const metricsOf = async ({ adminUrl }: Running) => (await fetch(`${adminUrl}/metrics`)).text();
 
 function isRunning(pid: number): boolean {
@@ -196,7 +203,7 @@ describe('two workers that contain everything', () => {
 
     const [pid = 0] = agents.keys();
     process.kill(pid, 'SIGKILL');
-    await until(async () => !isRunning(pid) && (await isReady(gateway)));
+    await until(async () => !isRunning(pid) && (await isComplete(gateway)));
     expect(await count()).toBeGreaterThanOrEqual(before + 20);
   });
 
@@ -234,10 +241,12 @@ describe('two workers that contain everything', () => {
         const [victim = 0] = workersOf(gateway);
         process.kill(victim, 'SIGKILL');
         await until(() => !isRunning(victim));
-        expect(await isReady(gateway)).toBe(false);
+        // The other worker is ready, and gets all requests.
+        expect(await isReady(gateway)).toBe(true);
+        expect(await workersStateOf(gateway)).toBe('degraded');
         // By now, the clients know which connections ended with the worker.
         const endedAt = performance.now();
-        await until(() => isReady(gateway));
+        await until(() => isComplete(gateway));
         await untilAnswered(200);
         expect(failures.length).toBeLessThanOrEqual(CLIENTS);
         expect(
@@ -256,9 +265,10 @@ describe('two workers that contain everything', () => {
     const held = [await beginRequest(service), await beginRequest(service)];
     const [first = 0, second = 0] = workersOf(gateway);
     process.kill(first, 'SIGTERM');
-    await until(async () => !(await isReady(gateway)));
+    await until(async () => (await workersStateOf(gateway)) === 'degraded');
+    expect(await isReady(gateway)).toBe(true);
     for (const { end } of held) expect(await end()).toContain(ANSWER);
-    await until(async () => !isRunning(first) && (await isReady(gateway)));
+    await until(async () => !isRunning(first) && (await isComplete(gateway)));
     expect(workersOf(gateway)[0]).toBe(second);
   });
 });
@@ -329,7 +339,8 @@ test('if workers cannot be replaced, the others go on; after the last one, the p
   try {
     process.kill(first, 'SIGKILL');
     await until(() => /ENOTDIR|EEXIST/.test(gateway.output()));
-    expect(await isReady(gateway)).toBe(false);
+    expect(await isReady(gateway)).toBe(true);
+    expect(await workersStateOf(gateway)).toBe('degraded');
     expect(await send({ url: gateway.url, key: service.keys.alpha })).toBe(`200 ${ANSWER}`);
     process.kill(second, 'SIGKILL');
     await gateway.ended;
@@ -355,7 +366,7 @@ test('gateway and subgraphs with two workers each survive the loss of one of eac
   const victims = all.map((running) => workersOf(running)[0] ?? 0);
   for (const victim of victims) process.kill(victim, 'SIGKILL');
   await until(
-    async () => !victims.some(isRunning) && (await Promise.all(all.map(isReady))).every(Boolean),
+    async () => !victims.some(isRunning) && (await Promise.all(all.map(isComplete))).every(Boolean),
   );
   for (let round = 0; round < 10; round++)
     expect(await send({ url: gateway.url, key: service.keys.alpha })).toBe(`200 ${ANSWER}`);

@@ -8,10 +8,11 @@ export type PrimaryQuery = { query: 'ready' | 'metrics'; id: number };
 /** From a worker to the primary. A worker that is stopping does not respond to `ready`. */
 export type WorkerEvent =
   | { event: 'listening'; port: number }
+  | { event: 'stopping' }
   | { event: 'ready'; id: number; readiness: Readiness }
   | { event: 'metrics'; id: number; data: MetricsData };
 
-export type WorkerResponse = Exclude<WorkerEvent, { event: 'listening' }>;
+export type WorkerResponse = Extract<WorkerEvent, { id: number }>;
 
 /**
  * Whether a message is a PrimaryQuery. The budgets' counters use the same channel. The key is

@@ -7,7 +7,7 @@ import { withTimeout } from '../timeout.ts';
 import { serveAdmin } from './admin.ts';
 import { type Lifecycle, runProcess } from './lifecycle.ts';
 import type { PrimaryQuery, WorkerResponse } from './messages.ts';
-import { mergeReadiness, READY_MS, type Readiness } from './readiness.ts';
+import { READY_MS, type Readiness } from './readiness.ts';
 import { WorkerPool } from './workerpool.ts';
 
 const RESPONSE_MS = READY_MS;
@@ -65,14 +65,15 @@ class Primary {
     });
   }
 
-  /** Ready if all workers are. */
+  /**
+   * Ready as soon as one worker says that it is, with what that one knows. Rejects if none responds.
+   */
   async ready(): Promise<Readiness> {
     const listening = this.pool.listening();
-    if (listening.length < this.count) throw new Error('a worker does not listen');
-    const responses = await Promise.all(listening.map((worker) => this.query(worker, 'ready')));
-    return mergeReadiness(
-      responses.flatMap((response) => (response.event === 'ready' ? [response.readiness] : [])),
-    );
+    const workers = listening.length === this.count ? 'up' : 'degraded';
+    const responses = listening.map((worker) => this.query(worker, 'ready'));
+    const { ok, dependencies } = await firstReady(responses);
+    return { ok, dependencies: { ...dependencies, workers } };
   }
 
   /** The text of `/metrics`, with the last known metrics of workers that do not respond. */
@@ -104,4 +105,19 @@ class Primary {
     this.metricsOf.delete(worker);
     this.metricsOfEnded = this.metricsOfEnded.then((known) => sumOfEnded([known, last]));
   }
+}
+
+/** The first response that is ok or, if there is none, any. Rejects if there is none at all. */
+async function firstReady(responses: Promise<WorkerResponse>[]): Promise<Readiness> {
+  const all = responses.map(async (response) => {
+    const message = await response;
+    if (message.event !== 'ready') throw new Error('a worker responds to something else');
+    return message.readiness;
+  });
+  const ok = all.map(async (each) => {
+    const readiness = await each;
+    if (!readiness.ok) throw new Error('a worker is not ready');
+    return readiness;
+  });
+  return Promise.any(ok).catch(() => Promise.any(all));
 }

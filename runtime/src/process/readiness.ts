@@ -26,13 +26,3 @@ export async function storeReadiness(ready: () => Promise<void>): Promise<Readin
   const ok = (await failureOf(ready)) === undefined;
   return { ok, dependencies: { store: ok ? 'up' : 'down' } };
 }
-
-/** The readiness of several processes that share a port: each dependency as the worst one sees it. */
-export function mergeReadiness(all: readonly Readiness[]): Readiness {
-  const dependencies: Readiness['dependencies'] = {};
-  for (const state of ['up', 'degraded', 'down'] as const)
-    for (const each of all)
-      for (const [name, seen] of Object.entries(each.dependencies))
-        if (seen === state) dependencies[name] = state;
-  return { ok: all.every(({ ok }) => ok), dependencies };
-}

@@ -14,7 +14,8 @@ type PoolOptions = {
   onExit: (worker: Worker) => void;
 };
 
-type Member = { worker: Worker; startedAt: number; listens: boolean };
+/** A worker that is stopping accepts no connections any more, but did start. */
+type Member = { worker: Worker; startedAt: number; listens: boolean; stopping: boolean };
 
 /** Workers of this process. Any that still run when the process exits are killed. */
 export class WorkerPool {
@@ -52,7 +53,9 @@ export class WorkerPool {
 
   /** The workers that listen at the moment. */
   listening(): Worker[] {
-    return [...this.members].filter(({ listens }) => listens).map(({ worker }) => worker);
+    return [...this.members]
+      .filter(({ listens, stopping }) => listens && !stopping)
+      .map(({ worker }) => worker);
   }
 
   /** Resolves when the workers have finished their requests and ended. Rejects if one failed to. */
@@ -67,7 +70,12 @@ export class WorkerPool {
   private fork(): void {
     if (this.closing) return;
     const worker = cluster.fork();
-    const member: Member = { worker, startedAt: performance.now(), listens: false };
+    const member: Member = {
+      worker,
+      startedAt: performance.now(),
+      listens: false,
+      stopping: false,
+    };
     this.members.add(member);
     declineWhenDead(worker, () => this.listening().some((other) => other !== worker));
     worker.on('error', () => {}); // A message to a worker that has just ended.
@@ -78,14 +86,16 @@ export class WorkerPool {
 
   private receive(member: Member, message: unknown): void {
     if (!isWorkerEvent(message)) return;
-    if (message.event !== 'listening') {
+    if (message.event === 'listening') {
+      member.listens = true;
+      this.port = message.port;
+      this.backoff.started();
+      this.changed();
+    } else if (message.event === 'stopping') {
+      member.stopping = true;
+    } else {
       this.options.onResponse(message);
-      return;
     }
-    member.listens = true;
-    this.port = message.port;
-    this.backoff.started();
-    this.changed();
   }
 
   private ended(member: Member, code: number | null, signal: string | null): void {

@@ -55,8 +55,10 @@ async function runWorker(
 
   function onStop(stop: (reason: string) => void): void {
     const stopOnce = (reason: string) => {
-      if (!stopping) stop(reason);
+      if (stopping) return;
       stopping = true;
+      if (process.connected) send({ event: 'stopping' });
+      stop(reason);
     };
     process.on('SIGTERM', stopOnce);
     // A terminal sends SIGINT to the whole process group; only the primary acts on it.
