@@ -1,4 +1,4 @@
-// Checks how source files begin, how many a folder has and their regular expressions, for `npm run check`.
+// Checks how files begin, their number in a folder and regular expressions, for `npm run check`.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

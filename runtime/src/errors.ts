@@ -71,7 +71,7 @@ export const ERRORS = {
   OPERATION_TOO_COMPLEX: {
     status: 400,
     message: 'the operation asks for too much',
-    when: 'The operation exceeds a limit on tokens, names, root fields, depth, selections or introspection, or its response is too large.',
+    when: 'The operation exceeds one of the [limits](../contract.md#limits-of-an-operation), or its response is too large.',
   },
   RATE_LIMITED: {
     status: 429,

@@ -1,4 +1,4 @@
-// Measures what caches keep for hostile documents, beside what they say: prints a JSON line for each kind.
+// Measures what caches keep for heavy documents beside what they say, as a JSON line for each kind.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createMembers, openMembersStore } from '@partner-loyalty/members';
@@ -16,7 +16,7 @@ import { selectOperation } from '../../gateway/src/operation/document.ts';
 import { createDocuments } from '../../gateway/src/operation/documents.ts';
 import { openSurface } from '../../gateway/src/surface/surface.ts';
 import { COMPILE_ON_USE } from '../../runtime/src/subgraph/documents.ts';
-import { HOSTILE, type Hostile } from '../support/cases/hostile.ts';
+import { HEAVY, type HeavyRequest } from '../support/cases/heavy.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { MEMBERS } from '../support/service/testdata.ts';
 
@@ -40,10 +40,10 @@ const standings = await openStandingsStore({ ...settings } as Parameters<
 await members.importMembers(MEMBERS);
 
 // The first kind comes twice, since the code itself takes memory when it first runs.
-for (const [kind, make] of [...Object.entries(HOSTILE).slice(0, 1), ...Object.entries(HOSTILE)]) {
+for (const [kind, make] of [...Object.entries(HEAVY).slice(0, 1), ...Object.entries(HEAVY)]) {
   const made = Array.from({ length: ROUNDS + 2 }, (_, round) => make(round));
-  const hostile: Hostile[] = JSON.parse(JSON.stringify(made)); // V8 built them piece by piece.
-  console.log(JSON.stringify({ kind, ...(await measure(hostile)) }));
+  const requests: HeavyRequest[] = JSON.parse(JSON.stringify(made)); // V8 built them piece by piece.
+  console.log(JSON.stringify({ kind, ...(await measure(requests)) }));
 }
 await members.close();
 await standings.close();
@@ -51,11 +51,11 @@ folder.remove();
 
 type Weight = { kept: number; said: number };
 
-async function measure(hostile: readonly Hostile[]): Promise<Record<string, Weight>> {
-  const warmUp = hostile.slice(0, 2);
-  const documents = await weigh((caches) => documentsCache(caches), warmUp, hostile.slice(2));
-  const plans = await weigh((caches) => planCache(caches), warmUp, hostile.slice(2));
-  const sent = await requestsFor(hostile);
+async function measure(requests: readonly HeavyRequest[]): Promise<Record<string, Weight>> {
+  const warmUp = requests.slice(0, 2);
+  const documents = await weigh((caches) => documentsCache(caches), warmUp, requests.slice(2));
+  const plans = await weigh((caches) => planCache(caches), warmUp, requests.slice(2));
+  const sent = await requestsFor(requests);
   const first = sent.slice(0, 4);
   const once = await weigh((caches) => executors(caches, 1), first, sent);
   const compiled = await weigh((caches) => executors(caches, COMPILE_ON_USE + 1), first, sent);
@@ -91,7 +91,7 @@ function documentsCache(caches: Caches) {
     { members: nowhere, standings: nowhere },
     unused,
   );
-  return ({ query }: Hostile) => {
+  return ({ query }: HeavyRequest) => {
     const document = documents.read(query);
     for (const operation of document.operations) surface.prepare(document, operation);
     documents.keep(document);
@@ -113,7 +113,7 @@ function planCache(caches: Caches, record: (sent: Sent) => void = () => {}) {
   });
   const transports = { members: recording('members'), standings: recording('standings') };
   const surface = openSurface('partner', supergraph, transports, caches);
-  return async ({ query, operationName, variables }: Hostile) => {
+  return async ({ query, operationName, variables }: HeavyRequest) => {
     const document = documents.read(query);
     const operation = surface.prepare(document, selectOperation(document, operationName));
     await surface.execute(operation, { variables, ...REQUEST });
@@ -121,10 +121,10 @@ function planCache(caches: Caches, record: (sent: Sent) => void = () => {}) {
 }
 
 /** The requests that subgraphs get. */
-async function requestsFor(hostile: readonly Hostile[]): Promise<Sent[]> {
+async function requestsFor(requests: readonly HeavyRequest[]): Promise<Sent[]> {
   const sent: Sent[] = [];
   const execute = planCache(createCaches(1), (each) => void sent.push(structuredClone(each)));
-  for (const each of hostile) await execute(each);
+  for (const each of requests) await execute(each);
   return sent;
 }
 

@@ -53,6 +53,8 @@ test("the contract's limits are those of the code", () => {
     LIMITS.tokens,
     LIMITS.rootFields,
     LIMITS.selections,
+    LIMITS.directives,
+    LIMITS.fragments,
     LIMITS.depth,
     1,
     LIMITS.introspectionDepth,

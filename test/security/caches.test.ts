@@ -1,6 +1,6 @@
 // Thousands of different hostile documents leave a process with a small heap as it was.
 import { createHttpTransport, createLog } from '@partner-loyalty/runtime';
-import { HOSTILE, repeat } from '../support/cases/hostile.ts';
+import { HEAVY, repeat } from '../support/cases/heavy.ts';
 import { INSPECT, inspect } from '../support/servers/inspector.ts';
 import { startDeployed } from '../support/service/deployed.ts';
 import type { Deployment, Running } from '../support/service/stack.ts';
@@ -15,11 +15,11 @@ const ENV = {
 /** A quarter of the heap limit, which is 256 MiB and three semi-spaces of 16; and what code takes. */
 const GROWTH = ((256 + 3 * 16) / 4 + 40) * MEBIBYTE;
 
-const kinds = Object.entries(HOSTILE);
+const kinds = Object.entries(HEAVY);
 
 /** The document of a round: every other one is of the heaviest kind, between them all take turns. */
-function hostile(round: number) {
-  const heaviest = HOSTILE['directives on fields'];
+function documentOf(round: number) {
+  const heaviest = HEAVY['directives on fields'];
   const [, make] = round % 2 === 0 ? ['', heaviest] : (kinds[(round >> 1) % kinds.length] ?? []);
   if (make === undefined) throw new Error('there is a kind for each remainder');
   return make(round);
@@ -47,7 +47,7 @@ test('all in one survives 2,000 hostile documents of one partner with a heap of 
   try {
     await expectBounded(service.stack.gateway, () =>
       inRounds(DOCUMENTS, async (round) => {
-        const document = hostile(round);
+        const document = documentOf(round);
         for (const request of [document, document]) {
           const { status, code } = await service.send(request);
           expect([status, code]).toEqual([200, undefined]);

@@ -35,8 +35,8 @@ export type ClientDocument = {
 
 /**
  * Parses and measures a document, reading at most LIMITS.tokens tokens of it. Throws
- * OPERATION_TOO_COMPLEX if it has more, too many fragments or too long a name, and GRAPHQL_PARSE_FAILED if it is not
- * GraphQL.
+ * OPERATION_TOO_COMPLEX if it has more, too many fragments or too long a name, and
+ * GRAPHQL_PARSE_FAILED if it is not GraphQL.
  */
 export function parseDocument(text: string): ClientDocument {
   const node = parseText(text);

@@ -15,10 +15,10 @@ const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 const NOT_READY: Readiness = { ok: false, dependencies: {} };
 
 /**
- * Serves `/livez`, which answers 200 while the process runs; `/readyz`, which answers with what
- * `ready` says within 2 seconds, 503 if that is not ok or nothing, or if the process drains; and
- * `/metrics` in Prometheus' text format. Open it first and close it last, so that it answers during a drain.
- * Rejects if the port is taken.
+ * Serves `/livez`, which answers 200 while the process runs; `/readyz`, which answers 200 with what
+ * `ready` returns, or 503 if that is not ok, takes over 2 seconds or the process drains; and
+ * `/metrics` in Prometheus' text format. Open it first and close it last, so that it answers during
+ * a drain. Rejects if the port is taken.
  */
 export async function serveAdmin(options: {
   port: number;

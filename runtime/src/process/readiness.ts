@@ -1,13 +1,13 @@
-// What a process says of itself and of what it depends on, at /readyz.
+// What a process reports at /readyz about itself and its dependencies.
 import { withTimeout } from '../timeout.ts';
 
-/** `degraded` means that it is away, and that its callers manage without it for the moment. */
+/** `degraded` means that it is unavailable, but its callers manage without it for now. */
 export type DependencyState = 'up' | 'degraded' | 'down';
 
 /** `ok` is whether the process should get requests. */
 export type Readiness = { ok: boolean; dependencies: Record<string, DependencyState> };
 
-/** How long the answer for a process takes at most, and that for one dependency. */
+/** The longest that checking a process takes, and checking one dependency. */
 export const READY_MS = 2_000;
 const DEPENDENCY_MS = 1_800;
 

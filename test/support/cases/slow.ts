@@ -1,10 +1,10 @@
-// Requests that are made to take as much time as they can, many of which are refused in the end.
-import { field, type Hostile, repeat } from './hostile.ts';
+// Requests that take as much time as they can, many of which are refused in the end.
+import { field, type HeavyRequest, repeat } from './heavy.ts';
 
 const EMAIL = { email: 'both@example.com' };
 const MEMBER = 'memberByEmail(email: $email)';
 
-const query = (text: string, variables: Record<string, unknown> = EMAIL): Hostile => ({
+const query = (text: string, variables: Record<string, unknown> = EMAIL): HeavyRequest => ({
   query: text,
   variables,
 });
@@ -19,7 +19,7 @@ const fragments = (count: number, body: (index: number) => string, type = 'Partn
 const conditions = (count: number) => repeat(count, (n) => `$v${n}: Boolean = true`);
 
 /** By what takes the time. A different round is a different document. */
-export const SLOW: Record<string, (round: number) => Hostile> = {
+export const SLOW: Record<string, (round: number) => HeavyRequest> = {
   'a chain of fragments': (round) =>
     read(
       round,

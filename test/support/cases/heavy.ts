@@ -1,6 +1,6 @@
 // Documents within all limits that take as much memory and time as their callers can make them.
 
-export type Hostile = {
+export type HeavyRequest = {
   query: string;
   operationName?: string;
   variables: Record<string, unknown>;
@@ -18,7 +18,7 @@ const lookups = (selection: (index: number) => string, name = (index: number) =>
   repeat(10, (index) => `${name(index)}: memberByEmail(email: $email) { ${selection(index)} }`);
 
 /** By what they are full of. A different round is a different document. */
-export const HOSTILE: Record<string, (round: number) => Hostile> = {
+export const HEAVY: Record<string, (round: number) => HeavyRequest> = {
   'plain look-ups': (round) => ({
     query: `query ($email: String!) { x${round}: memberByEmail(email: $email) { ${FIELDS.join(' ')} } }`,
     variables: EMAIL,
