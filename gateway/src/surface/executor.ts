@@ -32,20 +32,26 @@ export type Executor = {
   execute(execution: Execution): ExecutionResult | Promise<ExecutionResult>;
 };
 
-/**
- * Builds the executor of a surface over the transports, found by subgraph name. Throws if the
- * supergraph is invalid or names a subgraph without a transport.
- */
+/** Builds the executor of a surface of a supergraph. Throws as createExecutor does. */
 export function openExecutor(
   surface: SurfaceName,
   supergraphSdl: string,
   transports: Readonly<Record<string, Transport>>,
   caches: Caches,
 ): Executor {
-  const { schema, supergraph, subgraphs, plan } = createPlanner(
-    surfaceSdl(supergraphSdl, surface),
-    caches,
-  );
+  return createExecutor(surfaceSdl(supergraphSdl, surface), transports, caches);
+}
+
+/**
+ * Builds an executor over the transports, found by subgraph name. Throws if the supergraph is
+ * invalid or names a subgraph without a transport.
+ */
+export function createExecutor(
+  supergraphSdl: string,
+  transports: Readonly<Record<string, Transport>>,
+  caches: Caches,
+): Executor {
+  const { schema, supergraph, subgraphs, plan } = createPlanner(supergraphSdl, caches);
   for (const name of subgraphs)
     if (!Object.hasOwn(transports, name))
       throw new Error(`the supergraph names a subgraph "${name}" that is not configured`);
