@@ -1,6 +1,7 @@
 // Gives the fields of an operation names that the planner and the subgraphs can rely on.
 import {
   type DocumentNode,
+  type FieldDefinitionNode,
   type FieldNode,
   type GraphQLSchema,
   getNamedType,
@@ -10,6 +11,7 @@ import {
   isObjectType,
   Kind,
   OperationTypeNode,
+  parse,
   print,
   type SelectionNode,
   TypeInfo,
@@ -22,20 +24,48 @@ export type RenamedOperation = {
   document: DocumentNode;
   /** The response name in `document` of a field in the caller's document. */
   nameOf(field: FieldNode): string;
+  /** Whether a field is of an interface or a union. */
+  isAbstract: boolean;
 };
 
 // The prefix of changed aliases. A caller's alias with this prefix is changed too, so that no two
 // aliases become one.
 const GUARD = 'as__';
 
-/** The names of all fields in the graph, hidden ones included: the planner may add any of them. */
-export function fieldNames(supergraph: GraphQLSchema): ReadonlySet<string> {
+/** The fields of the graph, hidden ones included, which the planner may select beside the caller's. */
+export type GraphFields = {
+  names: ReadonlySet<string>;
+  /** Those that a subgraph requires with arguments, which may differ from the caller's. */
+  requiredWithArguments: ReadonlySet<string>;
+};
+
+export function fieldsOf(supergraph: GraphQLSchema): GraphFields {
   const names = new Set<string>();
+  const requiredWithArguments = new Set<string>();
   for (const type of Object.values(supergraph.getTypeMap())) {
-    if (isObjectType(type) || isInterfaceType(type))
-      for (const name of Object.keys(type.getFields())) names.add(name);
+    if (!isObjectType(type) && !isInterfaceType(type)) continue;
+    for (const [name, { astNode }] of Object.entries(type.getFields())) {
+      names.add(name);
+      for (const required of astNode ? requirementsOf(astNode) : [])
+        requiredWithArguments.add(required);
+    }
   }
-  return names;
+  return { names, requiredWithArguments };
+}
+
+/** The names of the fields that a field requires with arguments (join specification 0.5). */
+function requirementsOf({ directives = [] }: FieldDefinitionNode): string[] {
+  const found: string[] = [];
+  for (const directive of directives) {
+    const requires = directive.arguments?.find(({ name }) => name.value === 'requires')?.value;
+    if (directive.name.value !== 'join__field' || requires?.kind !== Kind.STRING) continue;
+    visit(parse(`{${requires.value}}`), {
+      Field: ({ name, arguments: args = [] }) => {
+        if (args.length > 0) found.push(name.value);
+      },
+    });
+  }
+  return found;
 }
 
 /**
@@ -44,14 +74,17 @@ export function fieldNames(supergraph: GraphQLSchema): ReadonlySet<string> {
  *   fetching an operation depends on the fields of the graph, not on how often they are repeated.
  * - An alias that could be mistaken for a field is changed: a caller may alias any field as
  *   `memberId`, but the planner reads the key there.
+ * - A field that a subgraph requires with arguments gets an alias: the planner selects it under its
+ *   name, with other arguments than the caller.
  */
 export function renameFields(
   document: DocumentNode,
   schema: GraphQLSchema,
-  fields: ReadonlySet<string>,
+  fields: GraphFields,
 ): RenamedOperation {
-  const isPlain = !hasAbstractTypes(document, schema) && !mutatesLeaves(document, schema);
-  const leafNames = isPlain ? createLeafNames(fields) : undefined;
+  const isAbstract = hasAbstractTypes(document, schema);
+  const isPlain = !isAbstract && !mutatesLeaves(document, schema);
+  const leafNames = isPlain ? createLeafNames(fields.names) : undefined;
   const nameOf = (field: FieldNode): string =>
     field.selectionSet === undefined && leafNames !== undefined
       ? leafNames(field)
@@ -64,13 +97,23 @@ export function renameFields(
       leave: (set) => ({ ...set, selections: withoutRepeatedLeaves(set.selections) }),
     },
   });
-  return { document: renamed, nameOf: (field) => names.get(field) ?? field.name.value };
+  return {
+    document: isAbstract ? withTypeNames(renamed, schema) : renamed,
+    nameOf: (field) => names.get(field) ?? field.name.value,
+    isAbstract,
+  };
 }
 
-function safeName({ alias, name }: FieldNode, fields: ReadonlySet<string>): string {
-  if (alias === undefined || alias.value === name.value) return name.value;
+function safeName(
+  { alias, name, arguments: args = [] }: FieldNode,
+  { names, requiredWithArguments }: GraphFields,
+): string {
+  if (alias === undefined || alias.value === name.value) {
+    const isAmbiguous = args.length > 0 && requiredWithArguments.has(name.value);
+    return isAmbiguous ? `${GUARD}${name.value}` : name.value;
+  }
   const { value } = alias;
-  const isUnsafe = fields.has(value) || /^__|__\d+$/.test(value) || value.startsWith(GUARD);
+  const isUnsafe = names.has(value) || /^__|__\d+$/.test(value) || value.startsWith(GUARD);
   return isUnsafe ? `${GUARD}${value}` : value;
 }
 
@@ -89,6 +132,28 @@ function hasAbstractTypes(document: DocumentNode, schema: GraphQLSchema): boolea
   );
   return found;
 }
+
+/** Selects the type name wherever the type is abstract: the shape of the response needs it. */
+function withTypeNames(document: DocumentNode, schema: GraphQLSchema): DocumentNode {
+  const types = new TypeInfo(schema);
+  return visit(
+    document,
+    visitWithTypeInfo(types, {
+      SelectionSet: (set) => {
+        const type = types.getParentType();
+        // Without object types, the planner knows no type name either.
+        if (!type || !isAbstractType(type) || schema.getPossibleTypes(type).length === 0)
+          return undefined;
+        return { ...set, selections: withoutRepeatedLeaves([TYPE_NAME, ...set.selections]) };
+      },
+    }),
+  );
+}
+
+const TYPE_NAME: FieldNode = {
+  kind: Kind.FIELD,
+  name: { kind: Kind.NAME, value: '__typename' },
+};
 
 // Each root field of a mutation is executed, however often it is repeated.
 function mutatesLeaves(document: DocumentNode, schema: GraphQLSchema): boolean {

@@ -3,6 +3,7 @@ import {
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
+  type GraphQLInterfaceType,
   type GraphQLObjectType,
   type GraphQLSchema,
   isAbstractType,
@@ -13,7 +14,7 @@ import {
 
 /** The fields of an object type that selection sets select, by response name. */
 export type Collect = (
-  type: GraphQLObjectType,
+  type: GraphQLObjectType | GraphQLInterfaceType,
   sets: readonly SelectionSetNode[],
 ) => ReadonlyMap<string, FieldNode[]>;
 
@@ -28,7 +29,7 @@ export function createCollect(
     if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
 
   function collect(
-    type: GraphQLObjectType,
+    type: GraphQLObjectType | GraphQLInterfaceType,
     sets: readonly SelectionSetNode[],
     found: Map<string, FieldNode[]>,
   ): Map<string, FieldNode[]> {
@@ -67,7 +68,11 @@ function isIncluded(
   });
 }
 
-function appliesTo(schema: GraphQLSchema, condition: string, type: GraphQLObjectType): boolean {
+function appliesTo(
+  schema: GraphQLSchema,
+  condition: string,
+  type: GraphQLObjectType | GraphQLInterfaceType,
+): boolean {
   const wanted = schema.getType(condition);
   return wanted === type || (isAbstractType(wanted) && schema.isSubType(wanted, type));
 }

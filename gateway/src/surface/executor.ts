@@ -3,9 +3,10 @@ import type { Caches, Scope, SubgraphError, Transport } from '@partner-loyalty/r
 import type { GraphQLSchema } from 'graphql';
 import type { ResponseSize } from '../operation/responsesize.ts';
 import { type SurfaceName, surfaceSdl } from './contract.ts';
-import { type PlanRun, runPlan } from './plan.ts';
+import { type Data, type PlanRun, runPlan } from './plan.ts';
 import { createPlanner } from './planner.ts';
 import type { Path, Shape } from './shape.ts';
+import { runStockPlan } from './stockplan.ts';
 
 export type Execution = {
   /** A validated document with one operation, printed: the key of the plan. */
@@ -60,27 +61,31 @@ export function createExecutor(
     execute({ key, variables, coerced, scope, requestId, size }) {
       const planned = plan(key);
       const shape = planned.shapeFor(coerced);
-      const run: PlanRun = {
-        transports,
-        supergraph,
-        variables,
-        coerced,
-        scope,
-        requestId,
-        data: {},
-        errors: [],
-      };
-      const running = planned.node && runPlan(planned.node, run);
-      return running ? running.then(() => resultOf(run, shape, size)) : resultOf(run, shape, size);
+      const parts = { transports, supergraph, variables, coerced, scope, requestId };
+      const run: PlanRun = { ...parts, data: {}, errors: [] };
+      if (planned.plan.kind === 'stock')
+        return runStockPlan(planned.plan.stock, run).then(({ data, violations }) =>
+          resultOf(data, violations, run, shape, size),
+        );
+      const { node } = planned.plan;
+      const running = node && runPlan(node, run);
+      const finish = () => resultOf(run.data, [], run, shape, size);
+      return running ? running.then(finish) : finish();
     },
   };
 }
 
-function resultOf({ data, errors }: PlanRun, shape: Shape, size: ResponseSize): ExecutionResult {
-  const nullViolations: Path[] = [];
+function resultOf(
+  data: Data | null,
+  violations: readonly Path[],
+  { errors }: PlanRun,
+  shape: Shape,
+  size: ResponseSize,
+): ExecutionResult {
+  const nullViolations = violations.flatMap((path) => shape.responsePaths(path));
   const violation = (path: Path) => void nullViolations.push(path);
   return {
-    data: shape.complete(data, { size, violation }),
+    data: data && shape.complete(data, { size, violation }),
     errors: errors.flatMap((error) => placedIn(shape, error)),
     nullViolations,
   };

@@ -1,4 +1,4 @@
-// Runs a query plan over the transports, merges the data and places the errors.
+// Runs the plans of usual operations over the transports, merges the data and places the errors.
 import type { FetchNode, PlanNode, QueryPlanSelectionNode } from '@apollo/query-planner';
 import {
   isJsonObject,
@@ -7,8 +7,7 @@ import {
   type SubgraphReply,
   type Transport,
 } from '@partner-loyalty/runtime';
-import type { GraphQLSchema } from 'graphql';
-import { isOfType, rewrite } from './rewrite.ts';
+import { type GraphQLSchema, isObjectType } from 'graphql';
 
 export type Data = Record<string, unknown>;
 
@@ -30,8 +29,51 @@ export type PlanRun = {
 };
 
 /**
- * Runs a plan, without a promise if no transport returns one. What goes wrong in a subgraph is in
- * `errors`, never a rejection.
+ * Whether runPlan can run a plan: every subgraph knows the types of the objects that it is asked
+ * about by their own names. Otherwise data has to be rewritten, and stock execution knows how.
+ */
+export function isUsualPlan(node: PlanNode, supergraph: GraphQLSchema): boolean {
+  switch (node.kind) {
+    case 'Fetch':
+      return isUsualFetch(node, supergraph);
+    case 'Flatten':
+      return isUsualPlan(node.node, supergraph);
+    case 'Sequence':
+    case 'Parallel':
+      return node.nodes.every((each) => isUsualPlan(each, supergraph));
+    case 'Condition':
+      return [node.ifClause, node.elseClause].every(
+        (each) => each === undefined || isUsualPlan(each, supergraph),
+      );
+    case 'Defer':
+      return false;
+  }
+}
+
+function isUsualFetch(
+  { requires = [], inputRewrites = [], outputRewrites = [] }: FetchNode,
+  supergraph: GraphQLSchema,
+): boolean {
+  return (
+    inputRewrites.length === 0 &&
+    outputRewrites.length === 0 &&
+    requires.every(
+      (each) =>
+        each.kind === 'InlineFragment' &&
+        each.typeCondition !== undefined &&
+        isObjectType(supergraph.getType(each.typeCondition)) &&
+        each.selections.every(isField),
+    )
+  );
+}
+
+function isField(selection: QueryPlanSelectionNode): boolean {
+  return selection.kind === 'Field' && (selection.selections ?? []).every(isField);
+}
+
+/**
+ * Runs a usual plan, without a promise if no transport returns one. What goes wrong in a subgraph is
+ * in `errors`, never a rejection.
  */
 export function runPlan(node: PlanNode, run: PlanRun): void | Promise<void> {
   return runNode(node, run, []);
@@ -93,9 +135,8 @@ function runFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): void
   if (requires !== undefined) {
     const representations: Data[] = [];
     places = placesAt(run.data, path).filter(({ object }) => {
-      const representation = represent(object, requires, run.supergraph);
+      const representation = represent(object, requires);
       if (representation?.__typename === undefined) return false;
-      rewrite(run.supergraph, fetch.inputRewrites, representation);
       return representations.push(representation) > 0;
     });
     if (places.length === 0) return undefined;
@@ -119,10 +160,9 @@ function take(
   places: readonly Place[],
 ): void {
   if (errors !== undefined)
-    for (const error of errors) run.errors.push(...placed(error, fetch, places));
+    for (const error of errors) run.errors.push(...placedErrors(error, fetch.requires && places));
   if (data === undefined || data === null) return;
   if (fetch.requires === undefined) {
-    rewrite(run.supergraph, fetch.outputRewrites, data);
     merge(run.data, data);
     return;
   }
@@ -133,14 +173,19 @@ function take(
     const entity: unknown = entities[index];
     if (!isJsonObject(entity)) return;
     entity.__typename ??= object.__typename;
-    rewrite(run.supergraph, fetch.outputRewrites, entity);
     merge(object, entity);
   });
 }
 
-// An entity's errors get the entity's path; an error without a path gets those of all entities.
-function placed(error: SubgraphError, fetch: FetchNode, places: readonly Place[]): SubgraphError[] {
-  if (fetch.requires === undefined) return [error];
+/**
+ * The errors of a fetch with their paths in the data. Of a fetch of entities, `places` are those of
+ * its representations: an entity's errors get its path, and an error without a path gets them all.
+ */
+export function placedErrors(
+  error: SubgraphError,
+  places: readonly Place[] | undefined,
+): SubgraphError[] {
+  if (places === undefined) return [error];
   const index = error.path?.[1];
   if (typeof index !== 'number')
     return places.map(({ path }) => ({ ...error, path: pathOf(path) }));
@@ -148,10 +193,11 @@ function placed(error: SubgraphError, fetch: FetchNode, places: readonly Place[]
 }
 
 /** An object in the data and its path, as a list linked from its end. */
-type Place = { object: Data; path: Steps };
+export type Place = { object: Data; path: Steps };
 type Steps = { before: Steps; step: string | number } | undefined;
 
-function placesAt(data: Data, path: readonly string[]): Place[] {
+/** The objects that a plan's path leads to; '@' is every item of a list. */
+export function placesAt(data: Data, path: readonly string[]): Place[] {
   const places: Place[] = [];
   const walk = (value: unknown, depth: number, at: Steps): void => {
     if (Array.isArray(value)) {
@@ -175,30 +221,20 @@ function pathOf(steps: Steps): (string | number)[] {
 }
 
 /** An object's representation for another subgraph; null if one of its fields is missing. */
-function represent(
-  source: unknown,
-  selections: readonly QueryPlanSelectionNode[],
-  supergraph: GraphQLSchema,
-): Data | null {
-  if (!isJsonObject(source)) return null;
+function represent(source: Data, selections: readonly QueryPlanSelectionNode[]): Data | null {
   const representation: Data = {};
   for (const selection of selections) {
     if (selection.kind === 'InlineFragment') {
-      if (
-        selection.typeCondition !== undefined &&
-        !isOfType(supergraph, source, selection.typeCondition, false)
-      )
-        continue;
-      const part = represent(source, selection.selections, supergraph);
-      // A field that only this type condition needs may be missing; the others still identify
-      // the object.
+      if (source.__typename !== selection.typeCondition) continue;
+      const part = represent(source, selection.selections);
+      // A field that only one key needs may be missing; another one still identifies the object.
       if (part !== null) merge(representation, part);
       continue;
     }
     const name = selection.alias ?? selection.name;
     const value = Object.hasOwn(source, name) ? source[name] : undefined;
     if (value === undefined) return null;
-    representation[name] = represented(value, selection.selections, supergraph);
+    representation[name] = represented(value, selection.selections);
   }
   return representation;
 }
@@ -206,11 +242,10 @@ function represent(
 function represented(
   value: unknown,
   selections: readonly QueryPlanSelectionNode[] | undefined,
-  supergraph: GraphQLSchema,
 ): unknown {
   if (selections === undefined || value === null) return value;
-  if (Array.isArray(value)) return value.map((item) => represented(item, selections, supergraph));
-  return represent(value, selections, supergraph);
+  if (Array.isArray(value)) return value.map((item) => represented(item, selections));
+  return isJsonObject(value) ? represent(value, selections) : null;
 }
 
 // Callers choose response names, so `__proto__` has to become a property like any other.

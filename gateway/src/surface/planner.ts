@@ -11,16 +11,23 @@ import {
   stripIgnoredCharacters,
   visit,
 } from 'graphql';
-import { fieldNames, type RenamedOperation, renameFields } from './alias.ts';
+import { fieldsOf, type RenamedOperation, renameFields } from './alias.ts';
+import { isUsualPlan } from './plan.ts';
 import { compileShape, type Shape } from './shape.ts';
+import type { StockPlan } from './stockplan.ts';
 
 /** A planned operation. */
 export type Planned = {
-  /** The plan's fetches; undefined if no field needs a subgraph. */
-  node: PlanNode | undefined;
+  /** What the subgraphs are asked. */
+  plan: Plan;
   /** The response's shape for these variables, which decide `@skip` and `@include`. */
   shapeFor(variables: Record<string, unknown>): Shape;
 };
+
+/** A plan with the way it is run. The node is undefined if no field needs a subgraph. */
+export type Plan =
+  | { kind: 'usual'; node: PlanNode | undefined }
+  | { kind: 'stock'; stock: StockPlan };
 
 export type Planner = {
   /** The surface's schema, as its callers see it. */
@@ -49,21 +56,25 @@ export function createPlanner(surfaceSdl: string, caches: Caches): Planner {
   const apiSchema = federated.apiSchema();
   const schema = apiSchema.toGraphQLJSSchema();
   const supergraph = federated.schema.toGraphQLJSSchema();
-  const fields = fieldNames(supergraph);
+  const fields = fieldsOf(supergraph);
   const operations = caches.open(weighOperation);
   const plans = caches.open(weighPlan);
 
   /** Operations that differ only in the aliases of leaves share a plan. */
-  function planRenamed(document: DocumentNode): PlanNode | undefined {
+  function planRenamed({ document, isAbstract }: RenamedOperation): Plan {
     const key = stripIgnoredCharacters(print(document));
-    let plan = plans.get(key);
-    if (plan === undefined) {
-      const { node } = planner.buildQueryPlan(operationFromDocument(apiSchema, document));
+    let planned = plans.get(key);
+    if (planned === undefined) {
+      const plan = planner.buildQueryPlan(operationFromDocument(apiSchema, document));
+      const { node } = plan;
       if (node?.kind === 'Subscription') throw new Error('no surface has subscriptions');
-      plan = { node };
-      plans.set(key, plan);
+      const isUsual = !isAbstract && (node === undefined || isUsualPlan(node, supergraph));
+      planned = isUsual
+        ? { kind: 'usual', node }
+        : { kind: 'stock', stock: { plan, document, schema, apiSchema } };
+      plans.set(key, planned);
     }
-    return plan.node;
+    return planned;
   }
 
   // What is kept of the document is parsed from the key, so that it holds no part of the caller's
@@ -71,9 +82,9 @@ export function createPlanner(surfaceSdl: string, caches: Caches): Planner {
   function build(key: string): PlannedOperation {
     const document = parse(key, { noLocation: true });
     const renamed = renameFields(document, schema, fields);
-    const node = planRenamed(renamed.document);
+    const plan = planRenamed(renamed);
     const shapes = createShapes(schema, document, renamed, () => operations.weighAgain(key));
-    return { node, document, shapes, shapeFor: shapes.find };
+    return { plan, document, shapes, shapeFor: shapes.find };
   }
 
   return {
@@ -91,8 +102,6 @@ export function createPlanner(surfaceSdl: string, caches: Caches): Planner {
   };
 }
 
-type Plan = { node: PlanNode | undefined };
-
 type PlannedOperation = Planned & { document: DocumentNode; shapes: Shapes };
 
 type Shapes = {
@@ -101,8 +110,11 @@ type Shapes = {
   count(): number;
 };
 
-function weighPlan({ node }: Plan): number {
-  return BYTES_PER_PLAN + JSON.stringify(node ?? null).length * BYTES_PER_PLAN_CHARACTER;
+function weighPlan(planned: Plan): number {
+  const isUsual = planned.kind === 'usual';
+  const node = isUsual ? planned.node : planned.stock.plan.node;
+  const bytes = BYTES_PER_PLAN + JSON.stringify(node ?? null).length * BYTES_PER_PLAN_CHARACTER;
+  return isUsual ? bytes : bytes + bytesOfDocument(planned.stock.document);
 }
 
 function weighOperation({ document, shapes }: PlannedOperation): number {

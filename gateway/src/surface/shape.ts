@@ -3,11 +3,13 @@ import {
   type DocumentNode,
   type FieldNode,
   type GraphQLAbstractType,
+  type GraphQLInterfaceType,
   type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLSchema,
   isAbstractType,
   isEnumType,
+  isInterfaceType,
   isListType,
   isNonNullType,
   isObjectType,
@@ -55,6 +57,8 @@ type Compilation = {
   nameOf(field: FieldNode): string;
 };
 type Sets = readonly SelectionSetNode[];
+/** An interface only if it has no object types, which an interface object may hide. */
+type TypeWithFields = GraphQLObjectType | GraphQLInterfaceType;
 
 /**
  * Compiles the only operation of a validated document; `nameOf` is a field's name in the data. A
@@ -91,7 +95,7 @@ function responsePathsFrom(completer: Completer, path: Path, depth: number, befo
 
 function compileObject(
   compilation: Compilation,
-  type: GraphQLObjectType,
+  type: TypeWithFields,
   sets: Sets,
 ): ObjectCompleter {
   const typename = typenameOf(type);
@@ -123,7 +127,7 @@ function compileObject(
   };
 }
 
-function typenameOf({ name }: GraphQLObjectType): Completer {
+function typenameOf({ name }: TypeWithFields): Completer {
   const complete: Complete = (_value, _before, _step, { size }) => {
     size.addString(name);
     return name;
@@ -133,7 +137,7 @@ function typenameOf({ name }: GraphQLObjectType): Completer {
 
 function compileField(
   compilation: Compilation,
-  type: GraphQLObjectType,
+  type: TypeWithFields,
   typename: Completer,
   responseKey: string,
   nodes: readonly FieldNode[],
@@ -181,6 +185,8 @@ function compileAbstract(
   sets: Sets,
 ): Completer {
   const { schema } = compilation;
+  if (isInterfaceType(type) && schema.getPossibleTypes(type).length === 0)
+    return compileObject(compilation, type, sets);
   const byType = new Map<GraphQLObjectType, Completer>();
   const completerOf = (found: GraphQLObjectType): Completer => {
     const completer = byType.get(found) ?? compileObject(compilation, found, sets);

@@ -5,7 +5,7 @@ import { createCaches, type SubgraphRequest, type Transport } from '@partner-loy
 import { buildSchema, parse, print, printSchema } from 'graphql';
 import { ResponseSize } from '../operation/responsesize.ts';
 import { compose } from '../supergraph/compose.ts';
-import { fieldNames, renameFields } from './alias.ts';
+import { fieldsOf, renameFields } from './alias.ts';
 import { SURFACES, type SurfaceName, surfaceSdl } from './contract.ts';
 import { openExecutor } from './executor.ts';
 
@@ -144,7 +144,7 @@ describe('renameFields', () => {
     type Mutation { add(n: Int): Int }
     type A { x: Int y(n: Int): Int a: A }`);
   const renamed = (query: string) =>
-    print(renameFields(parse(query), schema, fieldNames(schema)).document).replace(/\s+/g, ' ');
+    print(renameFields(parse(query), schema, fieldsOf(schema)).document).replace(/\s+/g, ' ');
 
   test('selects a leaf once, whatever its aliases, for each combination of arguments', () => {
     expect(renamed('{ a { p: x q: x x } }')).toBe('{ a { x } }');
