@@ -51,14 +51,9 @@ export {
 } from './store/mongo.ts';
 export { outageOf } from './store/outage.ts';
 export { makePrivateFolder } from './store/private.ts';
-export { createHttpTransport } from './subgraph/client.ts';
 export { createExecutor, type Execute } from './subgraph/executor.ts';
-export { createInProcessTransport } from './subgraph/inprocess.ts';
-export { createWorkerReplayGuard, serveReplayGuard } from './subgraph/replay.workers.ts';
 export type { CompleteResolvers } from './subgraph/resolvers.ts';
 export { expandedSelections } from './subgraph/selections.ts';
-export { serveSubgraph } from './subgraph/server.ts';
-export { createSigner } from './subgraph/signature.ts';
 export type {
   Scope,
   Subgraph,
@@ -68,5 +63,10 @@ export type {
   SubgraphRequest,
   Transport,
 } from './subgraph/types.ts';
-export { encodeRequests, WIRE } from './subgraph/wire.ts';
 export { withTimeout } from './timeout.ts';
+export { createHttpTransport } from './transport/client.ts';
+export { createInProcessTransport } from './transport/inprocess.ts';
+export { createWorkerReplayGuard, serveReplayGuard } from './transport/replay.workers.ts';
+export { serveSubgraph } from './transport/server.ts';
+export { createSigner } from './transport/signature.ts';
+export { encodeRequests, WIRE } from './transport/wire.ts';

@@ -4,9 +4,9 @@ import { withFakeTimeouts } from '../../../test/support/clock.ts';
 import { createCaches } from '../cache/caches.ts';
 import { fail } from '../errors.ts';
 import type { Log, LogFields } from '../observe/log.ts';
+import { createInProcessTransport } from '../transport/inprocess.ts';
 import { COMPILE_ON_USE } from './documents.ts';
 import { createExecutor, withDeadline } from './executor.ts';
-import { createInProcessTransport } from './inprocess.ts';
 import type { SubgraphContext, SubgraphReply, SubgraphRequest } from './types.ts';
 
 const SDL = `

@@ -8,10 +8,10 @@ import { type HttpServer, serveHttp } from '../http/server.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { Settings } from '../settings/table.ts';
-import { createExecutor, type Execute, withDeadline } from './executor.ts';
+import { createExecutor, type Execute, withDeadline } from '../subgraph/executor.ts';
+import type { Subgraph, SubgraphReply, SubgraphRequest } from '../subgraph/types.ts';
 import { createReplayGuard, type ReplayGuard } from './replay.ts';
 import { createVerifier } from './signature.ts';
-import type { Subgraph, SubgraphReply, SubgraphRequest } from './types.ts';
 import { decodeRequests, encodeReply, WIRE } from './wire.ts';
 
 /**

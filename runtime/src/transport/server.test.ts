@@ -4,9 +4,9 @@ import { withFakeTimeouts } from '../../../test/support/clock.ts';
 import { createCaches } from '../cache/caches.ts';
 import type { HttpServer } from '../http/server.ts';
 import { createLog } from '../observe/log.ts';
+import type { Scope } from '../subgraph/types.ts';
 import { serveSubgraph } from './server.ts';
 import { createSigner } from './signature.ts';
-import type { Scope } from './types.ts';
 
 const [SECRET, OLD] = ['the secret of the tests', 'the old secret of the tests'];
 const PARTNER = '[{"kind":"partner","partnerId":"p"}]';

@@ -2,10 +2,10 @@
 import type { Caches } from '../cache/caches.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
+import { createExecutor, DEADLINE_MS, withDeadline } from '../subgraph/executor.ts';
+import type { Subgraph, SubgraphReply, Transport } from '../subgraph/types.ts';
 import { withTimeout } from '../timeout.ts';
 import { Circuit } from './circuit.ts';
-import { createExecutor, DEADLINE_MS, withDeadline } from './executor.ts';
-import type { Subgraph, SubgraphReply, Transport } from './types.ts';
 
 /**
  * The transport to a subgraph in this process. An operation that takes longer than 2 seconds is

@@ -2,10 +2,10 @@
 import type { Dispatcher } from 'undici';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
+import { unavailable } from '../subgraph/executor.ts';
+import type { SubgraphReply, SubgraphRequest } from '../subgraph/types.ts';
 import type { Circuit } from './circuit.ts';
-import { unavailable } from './executor.ts';
 import { LineSplitter } from './lines.ts';
-import type { SubgraphReply, SubgraphRequest } from './types.ts';
 import { decodeReply } from './wire.ts';
 
 export type PendingOperation = {

@@ -1,8 +1,8 @@
 // A circuit breaker: calls to a hung subgraph fail at once instead of waiting for their deadlines.
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
-import { unavailable } from './executor.ts';
-import type { SubgraphReply } from './types.ts';
+import { unavailable } from '../subgraph/executor.ts';
+import type { SubgraphReply } from '../subgraph/types.ts';
 
 /** This many deadlines missed in a row open the circuit. */
 const MAX_MISSED = 5;

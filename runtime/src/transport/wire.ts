@@ -1,7 +1,7 @@
 // The protocol between gateway and subgraph: operations in one request, a line for each answer.
 import { isErrorCode } from '../errors.ts';
 import { isJsonObject } from '../json.ts';
-import type { Scope, SubgraphError, SubgraphReply, SubgraphRequest } from './types.ts';
+import type { Scope, SubgraphError, SubgraphReply, SubgraphRequest } from '../subgraph/types.ts';
 
 /** The limits of one request. A single operation may be longer than `maxBodyCharacters`. */
 export const WIRE = {

@@ -1,6 +1,6 @@
 // The protocol between gateway and subgraph: messages arrive unchanged, or not at all.
 import fc from 'fast-check';
-import type { Scope, SubgraphRequest } from './types.ts';
+import type { Scope, SubgraphRequest } from '../subgraph/types.ts';
 import { decodeReply, decodeRequests, encodeReply, encodeRequests, WIRE } from './wire.ts';
 
 const text = fc.string({ unit: 'binary' });

@@ -4,11 +4,11 @@ import { afterPoll } from '../eventloop/afterpoll.ts';
 import { HEADERS } from '../http/headers.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
+import { DEADLINE_MS } from '../subgraph/executor.ts';
+import type { SubgraphReply, Transport } from '../subgraph/types.ts';
 import { Batch, type PendingOperation } from './batch.ts';
 import { Circuit } from './circuit.ts';
-import { DEADLINE_MS } from './executor.ts';
 import { createSigner } from './signature.ts';
-import type { SubgraphReply, Transport } from './types.ts';
 import { encodeRequests, WIRE } from './wire.ts';
 
 /** Measured: neither more connections nor pipelining helps. */
