@@ -62,7 +62,7 @@ export const HEADERS = {
     name: 'x-request-id',
     direction: 'both',
     meaning:
-      "Identifies the request: the caller's ID if it is 1 to 128 characters of `[A-Za-z0-9._-]`, otherwise a new one.",
+      "Identifies the request: the caller's ID if it is 1 to 128 characters of `[A-Za-z0-9._-]` without a key or token, otherwise a new one.",
   },
   forwardedFor: {
     name: 'x-forwarded-for',

@@ -1,6 +1,7 @@
 // A plain view of node:http's request: path, ID, client address and a bounded body.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { ApiError } from '../errors.ts';
+import { hasSecret } from '../observe/secrets.ts';
 import { clientAddress, type createTrust } from './address.ts';
 import { readBody } from './body.ts';
 import { HEADERS } from './headers.ts';
@@ -58,7 +59,7 @@ export class NodeRequest implements HttpRequest {
     this.path = mark === -1 ? target : target.slice(0, mark);
     this.search = mark === -1 ? '' : target.slice(mark);
     this.headers = headers;
-    this.requestId = typeof id === 'string' && CALLER_ID.test(id) ? id : context.newId();
+    this.requestId = typeof id === 'string' && isUsableId(id) ? id : context.newId();
     this.awaitsContinue = awaitsContinue;
     this.incoming = incoming;
     this.outgoing = outgoing;
@@ -108,4 +109,9 @@ function originForm(target: string): string {
   if (!URL.canParse(target)) return target;
   const { pathname, search } = new URL(target);
   return pathname + search;
+}
+
+/** Some callers paste a secret there, which must not be repeated. */
+function isUsableId(id: string): boolean {
+  return CALLER_ID.test(id) && !hasSecret(id);
 }

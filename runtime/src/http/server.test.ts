@@ -86,17 +86,25 @@ describe('the request ID', () => {
     },
   );
 
-  test.each(['', 'x'.repeat(129), 'a b', 'a,b', 'ä', '"'])(
-    'is a new one if it is not: %s',
-    async (id) => {
-      const port = await serve(({ requestId }) => json({ requestId }));
-      const response = await fetch(`http://127.0.0.1:${port}/`, {
-        headers: { 'x-request-id': id },
-      });
-      expect(response.headers.get('x-request-id')).not.toBe(id);
-      expect(await response.json()).toEqual({ requestId: response.headers.get('x-request-id') });
-    },
-  );
+  test.each([
+    '',
+    'x'.repeat(129),
+    'a b',
+    'a,b',
+    'ä',
+    '"',
+    `order-7.pk_test_${'x'.repeat(36)}`,
+    `a.PK_LIVE_${'X'.repeat(36)}-1`,
+    `session-ml_${'x'.repeat(43)}`,
+    `token.eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJtIn0.x`,
+  ])('is a new one if it is not: %s', async (id) => {
+    const port = await serve(({ requestId }) => json({ requestId }));
+    const response = await fetch(`http://127.0.0.1:${port}/`, {
+      headers: { 'x-request-id': id },
+    });
+    expect(response.headers.get('x-request-id')).not.toBe(id);
+    expect(await response.json()).toEqual({ requestId: response.headers.get('x-request-id') });
+  });
 
   test('is unique', async () => {
     const port = await serve(() => json({}));

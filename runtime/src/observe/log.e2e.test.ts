@@ -78,6 +78,20 @@ test('an error is logged without its message, which may quote a member', () => {
   expect(JSON.stringify(described)).toContain('log.e2e.test.ts');
 });
 
+test('a key or token in any field is withheld', () => {
+  const key = `pk_test_${'k'.repeat(36)}`;
+  const [line] = run(
+    `log.info({ requestId: 'a-${key}', reason: 'see ${key}.', err: Object.assign(new Error('x'), { name: '${key}', code: '${key}' }) }, 'used ${key}');`,
+  );
+  expect(line).toMatchObject({
+    requestId: 'a-withheld',
+    reason: 'see withheld.',
+    msg: 'used withheld',
+    err: { type: 'withheld', code: 'withheld' },
+  });
+  expect(JSON.stringify(line)).not.toContain('kkk');
+});
+
 test('a thrown value that is not an error is not logged', () => {
   expect(describeError('ann@example.com')).toEqual({ type: 'string' });
 });

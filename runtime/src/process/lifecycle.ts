@@ -2,6 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
+import { withoutSecrets } from '../observe/secrets.ts';
 import type { Readiness } from './readiness.ts';
 
 export type Lifecycle = {
@@ -84,7 +85,8 @@ export async function runProcess(
     // A signal during the start is already closing everything, which may have failed the start.
     if (draining) return;
     draining = true;
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    const why = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`${withoutSecrets(why)}\n`);
     await close();
     exit(1);
   }
