@@ -13,7 +13,7 @@ import type { Part } from './part.ts';
 
 type Mix = { title: string; on: readonly Feature[]; redis?: boolean };
 
-const ALL: Feature[] = ['auth', 'limit', 'logs', 'metrics'];
+const ALL: Feature[] = ['auth', 'limit', 'logs', 'metrics', 'bounds'];
 const NONE: Mix = { title: 'none', on: [] };
 const ALL_MEMORY: Mix = { title: 'all, limit in this process', on: ALL };
 const ALL_REDIS: Mix = { title: 'all, limit in Redis', on: ALL, redis: true };
@@ -24,6 +24,7 @@ const MIXES: Mix[] = [
   { title: 'limit in Redis', on: ['limit'], redis: true },
   { title: 'logs', on: ['logs'] },
   { title: 'metrics', on: ['metrics'] },
+  { title: 'bounds on connections and load', on: ['bounds'] },
   ALL_MEMORY,
   ALL_REDIS,
 ];
@@ -32,6 +33,7 @@ export const features: Part = {
   title: 'Cost of each feature',
   notes: [
     'Every row includes the request id, which the HTTP server always makes. The CPU time of Redis itself is not counted.',
+    'Every row includes the bounds on documents, bodies, responses and caches, which cannot be switched off.',
     'In every row, requests wait for the end of the poll phase, as they do with a limiter: waiting alone saves more than a limiter costs.',
   ],
   method: ({ seconds, warmUpSeconds, rounds }) =>

@@ -25,7 +25,7 @@ import { openSurface } from '../../gateway/src/surface/surface.ts';
 import { memoryMembers, memoryStandings } from '../dataset/memory.ts';
 import { MEMORY_MEMBERS, PARTNER } from '../dataset/population.ts';
 
-export type Feature = 'auth' | 'limit' | 'logs' | 'metrics';
+export type Feature = 'auth' | 'limit' | 'logs' | 'metrics' | 'bounds';
 
 type Options = { port: number; on: Feature[]; redisUrl?: string; dataDir: string };
 
@@ -63,7 +63,14 @@ const graphql = createHandler({
 const handle = isOn('limit')
   ? graphql
   : async (request: Parameters<typeof graphql>[0]) => withoutLimitHeaders(await graphql(request));
-await serveHttp({ port: options.port, host: '127.0.0.1', handle, trustedProxies: [], log });
+await serveHttp({
+  port: options.port,
+  host: '127.0.0.1',
+  handle,
+  trustedProxies: [],
+  ...(isOn('bounds') && { limits: { maxConnections: 4_096, maxConnectionsPerAddress: 512 } }),
+  log,
+});
 
 async function keyAuth(): Promise<Authenticate> {
   const store = await openKeyStore({ dataDir: options.dataDir, environment: 'sandbox' });
