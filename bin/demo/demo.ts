@@ -11,8 +11,8 @@ export type DemoKey = { partnerId: string; key: string };
 
 /**
  * The stores if the demo belongs in them: in a sandbox, embedded, all three in this process, and
- * either empty or partly filled by a demo that was interrupted. Undefined otherwise, and always after
- * an operator's command has written to them.
+ * either empty or partly filled by a demo that was interrupted. Undefined otherwise, and always
+ * after an operator's command has written to them.
  */
 export async function storesForDemo(
   settings: Pick<Settings, 'environment' | 'mongodbUrl'>,

@@ -1,4 +1,4 @@
-// Checks how files begin, their number in a folder and regular expressions, for `npm run check`.
+// Checks comments, the number of files in a folder and regular expressions, for `npm run check`.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,13 +9,17 @@ const SOURCE = /^(runtime|gateway|subgraphs|bin|client|test|bench)\/.*\.[cm]?[jt
 /** What runs where callers or operators choose the input. */
 const RUNS = /^(runtime|gateway|subgraphs|bin)\//;
 const TEST_OR_GENERATED = /\.test\.ts$|\.generated\.ts$/;
-const MAX_FILES_IN_FOLDER = 18;
+const MAX_FILES_IN_FOLDER = 14;
+const MAX_LINE = 100;
 
 /** How the files break the rules, a line each. */
 export function breaches(files: readonly { path: string; text: string }[]): string[] {
   const badHeads = files
     .filter(({ text }) => !/^(#!.*\n)?\/\/ \S.*\.(\n|$)/.test(text))
     .map(({ path }) => `${path}: does not begin with a comment of one sentence`);
+  const longLines = files
+    .filter(({ path }) => !path.endsWith('.generated.ts'))
+    .flatMap(longComments);
   const counts = new Map<string, number>();
   for (const { path } of files) {
     if (TEST_OR_GENERATED.test(path)) continue;
@@ -27,7 +31,15 @@ export function breaches(files: readonly { path: string; text: string }[]): stri
   const slow = files
     .filter(({ path }) => RUNS.test(path) && !TEST_OR_GENERATED.test(path))
     .flatMap(superlinear);
-  return [...badHeads, ...crowded, ...slow];
+  return [...badHeads, ...longLines, ...crowded, ...slow];
+}
+
+/** Biome wraps code, but not comments. */
+function longComments({ path, text }: { path: string; text: string }): string[] {
+  return text.split('\n').flatMap((line, index) => {
+    const isLong = line.length > MAX_LINE && /^\s*(\/\/|\/\*|\* )/.test(line);
+    return isLong ? [`${path}:${index + 1}: a comment has over ${MAX_LINE} characters`] : [];
+  });
 }
 
 function sourceFiles(): { path: string; text: string }[] {

@@ -6,8 +6,8 @@ import { startProbe } from '../support/service/probe.ts';
 
 const MAX_RESPONSE_BYTES = 1024 * 1024;
 /**
- * In milliseconds where calibrate() gives 10. Twice the bound of a request, since code that runs for
- * the first time and a garbage collection may come on top.
+ * In milliseconds where calibrate() gives 10. Twice the bound of a request, since code that runs
+ * for the first time and a garbage collection may come on top.
  */
 const MAX_CPU = 100;
 

@@ -149,12 +149,13 @@ test('imports that keep the rules are not reported', () => {
   expect(found).toEqual([]);
 });
 
-test('a file begins with a comment of one sentence, and a folder has a bounded number of files', () => {
+test('files begin with a sentence, comments have short lines, and folders a bounded number of files', () => {
   const good = { path: 'bin/a.ts', text: '// What lives here.\n' };
   const many = Array.from({ length: 40 }, (_, n) => ({ ...good, path: `gateway/src/x/f${n}.ts` }));
   expect(breaches([good])).toEqual([]);
   expect(breaches([{ ...good, text: '' }])).toHaveLength(1);
   expect(breaches([{ ...good, text: 'const a = 1;\n' }])).toHaveLength(1);
+  expect(breaches([{ ...good, text: `${good.text}// ${'long '.repeat(20)}\n` }])).toHaveLength(1);
   expect(breaches(many)).toHaveLength(1);
   expect(
     breaches(many.map(({ path, text }) => ({ path: path.replace('.ts', '.test.ts'), text }))),

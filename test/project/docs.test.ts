@@ -1,4 +1,4 @@
-// The documentation agrees with the code: links, paths, limits, commands, and comments that cite it.
+// The documentation agrees with the code: links, paths, limits, commands, citations in comments.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { LENGTHS } from '@partner-loyalty/members';

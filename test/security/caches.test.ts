@@ -12,12 +12,12 @@ const ENV = {
   NODE_OPTIONS: `--max-old-space-size=256 ${INSPECT}`,
   RATE_LIMIT_BUDGET: '1000000',
 };
-/** A quarter of the heap limit, which is 256 MiB and three semi-spaces of 16; and what code takes. */
+/** A quarter of the heap limit, which is 256 MiB and three semi-spaces of 16, and the code. */
 const GROWTH = ((256 + 3 * 16) / 4 + 40) * MEBIBYTE;
 
 const kinds = Object.entries(HEAVY);
 
-/** The document of a round: every other one is of the heaviest kind, between them all take turns. */
+/** The document of a round: every other one is of the heaviest kind, the others of all in turn. */
 function documentOf(round: number) {
   const heaviest = HEAVY['directives on fields'];
   const [, make] = round % 2 === 0 ? ['', heaviest] : (kinds[(round >> 1) % kinds.length] ?? []);

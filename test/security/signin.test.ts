@@ -408,7 +408,7 @@ test('enumeration of members fails: requests for any address get the same respon
   expect(service.mail()).toHaveLength(before + 7);
 });
 
-// That no response waits for a look-up is in subgraphs/members/src/resolvers/magiclink.engines.test.ts.
+// magiclink.engines.test.ts in the members subgraph shows that no response waits for a look-up.
 test('enumeration by time fails: no response waits for an email to be sent', async () => {
   const connected = new Set<Socket>();
   // A mail server that accepts connections and never responds.

@@ -32,7 +32,7 @@ export type RenamedOperation = {
 // aliases become one.
 const GUARD = 'as__';
 
-/** The fields of the graph, hidden ones included, which the planner may select beside the caller's. */
+/** The fields of the graph, hidden ones included: the planner may select any of them too. */
 export type GraphFields = {
   names: ReadonlySet<string>;
   /** Those that a subgraph requires with arguments, which may differ from the caller's. */

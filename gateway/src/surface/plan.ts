@@ -72,8 +72,8 @@ function isField(selection: QueryPlanSelectionNode): boolean {
 }
 
 /**
- * Runs a usual plan, without a promise if no transport returns one. What goes wrong in a subgraph is
- * in `errors`, never a rejection.
+ * Runs a usual plan, without a promise if no transport returns one. What goes wrong in a subgraph
+ * is in `errors`, never a rejection.
  */
 export function runPlan(node: PlanNode, run: PlanRun): void | Promise<void> {
   return runNode(node, run, []);

@@ -39,8 +39,8 @@ export type Planner = {
   plan(key: string): Planned;
 };
 
-// Measured (test/memory): of any plan, for each character of it in JSON, and for each selection of a
-// shape.
+// Measured (test/memory): the bytes of any plan, of each character of its JSON, and of each
+// selection of a shape.
 const BYTES_PER_PLAN = 16_384;
 const BYTES_PER_PLAN_CHARACTER = 8;
 const BYTES_PER_OPERATION = 8_192;

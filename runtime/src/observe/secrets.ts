@@ -1,8 +1,8 @@
 // Recognizes keys and tokens in text, so that none is repeated in a log or a response header.
 
 /**
- * Partner keys; then tokens that members receive by mail (subgraphs/members/src/rules/mailedtoken.ts
- * has their prefixes). Callers may change the case, and cut off or add anything.
+ * Partner keys; then tokens that members receive by mail, whose prefixes are in the members
+ * subgraph's mailedtoken.ts. Callers may change the case, and cut off or add anything.
  */
 const KEYS_AND_MAILED_TOKENS = /[pm]k_(?:test|live)_[\w-]*|(?:ml|ec|eu|co|in)_[\w-]{20,}/gi;
 /** JSON web tokens, whose parts begin with `{"` in Base64. Shorter text is likely an ID. */
@@ -17,7 +17,7 @@ export function hasSecret(text: string): boolean {
 
 /** The text with `withheld` in place of all that looks like a key or token. */
 export function withoutSecrets(text: string): string {
-  // Most log lines end here: 0.1 µs instead of 1.7 µs.
+  // Most log lines return here: 0.1 µs instead of 1.7 µs.
   if (!text.includes('_') && !text.includes('eyJ')) return text;
   return text.replace(KEYS_AND_MAILED_TOKENS, WITHHELD).replace(WEB_TOKENS, WITHHELD);
 }

@@ -65,9 +65,7 @@ class Primary {
     });
   }
 
-  /**
-   * Ready as soon as one worker says that it is, with what that one knows. Rejects if none responds.
-   */
+  /** Ready as soon as one worker is, and with its dependencies. Rejects if none responds. */
   async ready(): Promise<Readiness> {
     const listening = this.pool.listening();
     const workers = listening.length === this.count ? 'up' : 'degraded';

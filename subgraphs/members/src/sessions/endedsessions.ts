@@ -30,8 +30,8 @@ export function issuedAtAfter(endedAt: number | undefined, now: number): number 
 }
 
 /**
- * Ends the member's sessions, runs `act`, and ends them again. The first time, because a crash after
- * `act` must not leave them open; the second, because somebody may have signed in meanwhile.
+ * Ends the member's sessions, runs `act`, and ends them again. The first time, because a crash
+ * after `act` must not leave them open; the second, because somebody may have signed in meanwhile.
  */
 export async function endingSessions<T>(
   sessions: Pick<EndedSessionsStore, 'end'>,
