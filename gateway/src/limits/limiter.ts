@@ -1,5 +1,6 @@
 // The rate limiter: charges a budget for each request and decides whether it may proceed.
-import { addressBlock, HEADERS, type Metrics } from '@partner-loyalty/runtime';
+import { HEADERS, type Metrics } from '@partner-loyalty/runtime';
+import { createAddressCounters } from './addresses.ts';
 import { batched } from './counters.batch.ts';
 import type { Counter, Counters } from './counters.ts';
 
@@ -29,7 +30,10 @@ export type Limiter = {
    * Rejects only if a counter does.
    */
   consume(policy: Policy, subject: string, cost: number, budget: number): Promise<Verdict>;
-  /** Counts a refused credential of a client address; an IPv6 /64 counts as one address. */
+  /**
+   * Counts a refused credential of a client address; an IPv6 /64 counts as one address. In a flood
+   * of addresses, they share counters.
+   */
   consumeRefusal(address: string): Promise<Verdict>;
 };
 
@@ -41,6 +45,7 @@ export function createLimiter(
 ): Limiter {
   const windowSeconds: Record<Policy, number> = { key: keyWindowSeconds, ...WINDOW_SECONDS };
   const byPolicy: Partial<Record<Policy, Counter>> = {};
+  const counterOf = createAddressCounters(WINDOW_SECONDS.refusal * 1_000);
 
   const consume: Limiter['consume'] = (policy, subject, cost, budget) => {
     byPolicy[policy] ??= batched(counters.counter(policy, windowSeconds[policy]));
@@ -61,7 +66,7 @@ export function createLimiter(
   };
   return {
     consume,
-    consumeRefusal: (address) => consume('refusal', addressBlock(address), 1, REFUSAL_BUDGET),
+    consumeRefusal: (address) => consume('refusal', counterOf(address), 1, REFUSAL_BUDGET),
   };
 }
 
