@@ -10,6 +10,7 @@ const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
 type Service = {
   image: string;
+  command?: string[];
   build?: { context: string; target: string };
   user: string;
   read_only: boolean;
@@ -45,7 +46,11 @@ const built = services.filter(([, { build }]) => build !== undefined);
 const staying = services.filter(([name]) => !name.startsWith('loyalty'));
 const SECRETS = {
   SUBGRAPH_SECRET: 'a-secret-of-the-sandbox',
+  MONGO_PASSWORD: 'mongo-of-the-sandbox',
+  REDIS_PASSWORD: 'redis-of-the-sandbox',
   PRODUCTION_SUBGRAPH_SECRET: 'a-secret-of-production',
+  PRODUCTION_MONGO_PASSWORD: 'mongo-of-production',
+  PRODUCTION_REDIS_PASSWORD: 'redis-of-production',
 };
 
 test("the file fits the compose specification's schema", () => {
@@ -61,6 +66,9 @@ test('the sandbox starts by default, production and the operator command by prof
     services.filter(([, { profiles }]) => profiles?.[0] === profile).map(([name]) => name);
   expect(byProfile()).toEqual(['mongo', 'redis', 'mailpit', 'members', 'standings', 'gateway']);
   expect(byProfile('production')).toEqual([
+    'mongo-production',
+    'redis-production',
+    'mailpit-production',
     'members-production',
     'standings-production',
     'gateway-production',
@@ -111,8 +119,12 @@ test('ports are published on the loopback address only', () => {
 test('the file contains no secret: they come from the environment, and production has its own', () => {
   for (const [, { environment = {} }] of services) {
     for (const [name, value] of Object.entries(environment))
-      if (/SECRET|PASSWORD|TOKEN|KEY/.test(name)) expect(value).toMatch(/^\$\{\w+:[-?][^}]*\}$/);
-    for (const value of Object.values(environment)) expect(value).not.toMatch(/\/\/[^/@]*:[^/@]*@/);
+      if (/SECRET|PASSWORD|TOKEN|KEY|AUTH/.test(name))
+        expect(value).toMatch(/^\$\{\w+:[-?][^}]*\}$/);
+    for (const value of Object.values(environment)) {
+      const written = value.replace(/\$\{\w+:[-?][^}]*\}/g, '');
+      expect(written).not.toMatch(/\/\/[^/@]*:[^/@]+@/);
+    }
   }
   expect(settingsOf('gateway').subgraphSecret).toBe(SECRETS.SUBGRAPH_SECRET);
   expect(settingsOf('gateway-production').subgraphSecret).toBe(SECRETS.PRODUCTION_SUBGRAPH_SECRET);
@@ -149,12 +161,57 @@ test.each(built.filter(([name]) => !name.startsWith('loyalty')))(
   },
 );
 
-test('sandbox and production share networks with the stores only, and no database or counters', () => {
-  const [sandbox, production] = [settingsOf('gateway'), settingsOf('gateway-production')];
-  expect(sandbox.mongodbUrl).not.toBe(production.mongodbUrl);
-  expect(sandbox.redisUrl).not.toBe(production.redisUrl);
-  const onBoth = services.filter(([, { networks }]) => networks.length > 1).map(([name]) => name);
-  expect(onBoth).toEqual(['mongo', 'redis', 'mailpit']);
+test('a sandbox that is broken into reaches nothing of production: they share no network, server, volume or password', () => {
+  for (const [name, { networks, volumes = [] }] of services) {
+    const environment = name.endsWith('-production') ? 'production' : 'sandbox';
+    expect(networks).toEqual([environment]);
+    for (const volume of volumes)
+      expect(volume.split(':')[0]?.includes('production')).toBe(environment === 'production');
+  }
+  for (const name of ['gateway', 'members', 'standings', 'loyalty']) {
+    const secretsOf = (service: string) =>
+      JSON.stringify(file.services[service]?.environment).match(/(?<=\$\{)\w*(SECRET|PASSWORD)/g);
+    const own = secretsOf(name) ?? [];
+    expect(own.length).toBeGreaterThan(1);
+    expect(secretsOf(`${name}-production`)).toEqual(own.map((secret) => `PRODUCTION_${secret}`));
+  }
+});
+
+test.each([
+  ['', ''],
+  ['-production', 'PRODUCTION_'],
+])(
+  'MongoDB and Redis%s have passwords, which everything that connects to them sends',
+  (suffix, prefix) => {
+    const environmentOf = (name: string) => file.services[name + suffix]?.environment ?? {};
+    const resolved = (name: string, variable: string) =>
+      interpolate(environmentOf(name)[variable] ?? '', SECRETS);
+    const passwords = SECRETS as Record<string, string>;
+    expect(resolved('mongo', 'MONGO_INITDB_ROOT_USERNAME')).toBe('loyalty');
+    expect(resolved('mongo', 'MONGO_INITDB_ROOT_PASSWORD')).toBe(
+      passwords[`${prefix}MONGO_PASSWORD`],
+    );
+    expect(resolved('redis', 'REDISCLI_AUTH')).toBe(passwords[`${prefix}REDIS_PASSWORD`]);
+    for (const name of ['gateway', 'members', 'standings', 'loyalty']) {
+      const { hostname, username, password } = new URL(resolved(name, 'MONGODB_URL'));
+      expect([hostname, username, password]).toEqual([
+        `mongo${suffix}`,
+        'loyalty',
+        passwords[`${prefix}MONGO_PASSWORD`],
+      ]);
+    }
+    const { hostname, password } = new URL(resolved('gateway', 'REDIS_URL'));
+    expect([hostname, password]).toEqual([`redis${suffix}`, passwords[`${prefix}REDIS_PASSWORD`]]);
+  },
+);
+
+test('every missing password of the sandbox stops compose with a line that says how to make one', () => {
+  for (const missing of ['SUBGRAPH_SECRET', 'MONGO_PASSWORD', 'REDIS_PASSWORD']) {
+    const variables = { ...SECRETS, [missing]: '' };
+    expect(() => interpolate(read('docker-compose.yml'), variables)).toThrow(
+      'make one with openssl',
+    );
+  }
 });
 
 test('every image is built on the one pinned version of Node', () => {
@@ -188,11 +245,12 @@ function settingsOf(service: string, variables: Record<string, string> = SECRETS
   );
 }
 
-// As the specification has it: ${NAME:-default} and ${NAME:?message}.
+// As the specification has it: ${NAME:-default}, ${NAME:?message} and $$, which stands for $.
 function interpolate(value: string, variables: Record<string, string>): string {
   return value.replace(
-    /\$\{(\w+):([-?])([^}]*)\}/g,
-    (_all, name: string, kind: string, rest: string) => {
+    /\$\$|\$\{(\w+):([-?])([^}]*)\}/g,
+    (all, name: string, kind: string, rest: string) => {
+      if (all === '$$') return '$';
       if (variables[name]) return variables[name];
       if (kind === '?') throw new Error(rest);
       return rest;
