@@ -11,34 +11,12 @@ import { type EnqueueMail, hashTokenArgument } from './mail.ts';
 import type { Resolvers } from './schema.generated.ts';
 import { memberOf, requireService } from './scope.ts';
 
-export function createEmailChange(
-  { tokens, locks, endedSessions }: Pick<MembersStore, 'tokens' | 'locks' | 'endedSessions'>,
-  enqueueMail: EnqueueMail,
-) {
-  /** Confirms a change of address; with `memberId`, only that member's. */
-  const confirm = async (token: string, memberId?: string): Promise<Member> => {
-    const hash = hashTokenArgument('change', token);
-    const change = await tokens.findChange(hash, Date.now());
-    if (change === undefined || (memberId !== undefined && change.memberId !== memberId))
-      return fail('INVALID_TOKEN');
-    // Before the change, so that no crash leaves the former address without its notice; it is
-    // dropped if the change is not made.
-    const changeId = randomUUID();
-    await enqueueMail({ kind: 'changed', memberId: change.memberId, changeId });
-    return changedMember(await tokens.confirmChange(hash, changeId, Date.now()));
-  };
+type EmailChangeStore = Pick<MembersStore, 'tokens' | 'locks' | 'endedSessions'>;
 
-  /** Undoes a change of address; `undefined` if the address has changed again meanwhile. */
-  const undo = async (hash: string): Promise<Member | undefined> => {
-    const { memberId, taken } = (await tokens.findUndo(hash, Date.now())) ?? fail('INVALID_TOKEN');
-    const undoId = randomUUID();
-    // Before the undoing, as for the notice of a change.
-    for (const address of taken) await enqueueMail({ kind: 'undone', memberId, undoId, address });
-    const result = await endingSessions(endedSessions, memberId, () =>
-      tokens.undoChange(hash, { undoId, taken }, Date.now()),
-    );
-    return result.outcome === 'changed-since' ? undefined : changedMember(result);
-  };
+export function createEmailChange(store: EmailChangeStore, enqueueMail: EnqueueMail) {
+  const confirm = createConfirm(store, enqueueMail);
+  const undo = createUndo(store, enqueueMail);
+  const { locks, endedSessions } = store;
 
   return {
     Mutation: {
@@ -72,6 +50,38 @@ export function createEmailChange(
       },
     },
   } satisfies Resolvers;
+}
+
+/** Returns a function that confirms a change of address; with `memberId`, only that member's. */
+function createConfirm({ tokens }: EmailChangeStore, enqueueMail: EnqueueMail) {
+  return async (token: string, memberId?: string): Promise<Member> => {
+    const hash = hashTokenArgument('change', token);
+    const change = await tokens.findChange(hash, Date.now());
+    if (change === undefined || (memberId !== undefined && change.memberId !== memberId))
+      return fail('INVALID_TOKEN');
+    // Before the change, so that no crash leaves the former address without its notice; it is
+    // dropped if the change is not made.
+    const changeId = randomUUID();
+    await enqueueMail({ kind: 'changed', memberId: change.memberId, changeId });
+    return changedMember(await tokens.confirmChange(hash, changeId, Date.now()));
+  };
+}
+
+/**
+ * Returns a function that undoes a change of address. It resolves with `undefined` if the address
+ * has changed again meanwhile.
+ */
+function createUndo({ tokens, endedSessions }: EmailChangeStore, enqueueMail: EnqueueMail) {
+  return async (hash: string): Promise<Member | undefined> => {
+    const { memberId, taken } = (await tokens.findUndo(hash, Date.now())) ?? fail('INVALID_TOKEN');
+    const undoId = randomUUID();
+    // Before the undoing, as for the notice of a change.
+    for (const address of taken) await enqueueMail({ kind: 'undone', memberId, undoId, address });
+    const result = await endingSessions(endedSessions, memberId, () =>
+      tokens.undoChange(hash, { undoId, taken }, Date.now()),
+    );
+    return result.outcome === 'changed-since' ? undefined : changedMember(result);
+  };
 }
 
 function changedMember(result: Exclude<UndoResult, { outcome: 'changed-since' }>): Member {
