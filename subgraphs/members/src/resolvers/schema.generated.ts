@@ -35,8 +35,8 @@ export type Query = {
   /** The public keys of the built-in identity provider, as a JWK Set in JSON. */
   signingKeys: Scalars['String']['output'];
   /**
-   * Members whose sessions ended at `since` or later, the earliest first, at most 1,000: their ID tokens
-   * issued until then are not valid. Times are in milliseconds since 1970.
+   * Members whose sessions ended at `since` or later, the earliest first, at most 1,000: their ID
+   * tokens issued until then are not valid. Times are in milliseconds since 1970.
    */
   endedSessions: Array<EndedSessions>;
   /** What an invitation offers, by the token of its link. */
