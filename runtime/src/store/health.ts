@@ -4,9 +4,11 @@ import { findDamage } from './pages.ts';
 
 /** How many pages a start looks at: a store of 200 MB, in a quarter of a second. */
 const PAGES_AT_START = 50_000;
-/** And how many a question for readiness, in a millisecond. */
-const PAGES_WHEN_ASKED = 200;
-const SIZE_CHECK_MS = 10;
+/** And how many a store in use looks at, in a millisecond. */
+const PAGES_IN_USE = 200;
+const LOOK_MS = 2;
+/** Checks of pages take at most this part of the time, however often the file changes. */
+const MAX_SHARE = 0.02;
 /** A transaction that writes less is rare. */
 const FULL_BYTES = 65_536;
 
@@ -41,7 +43,9 @@ export class StoreHealth {
   private readonly fd: number;
   private closed = false;
   private size = 0;
-  private checkedAt = Number.NEGATIVE_INFINITY;
+  private changedAt = Number.NaN;
+  private lookedAt = Number.NEGATIVE_INFINITY;
+  private restsUntil = Number.NEGATIVE_INFINITY;
   /** A value that cannot be read: others can. */
   private badValue: StoreDamaged | undefined = undefined;
   /** Pages that cannot be read: LMDB would end the process, so nothing may be read any more. */
@@ -54,15 +58,15 @@ export class StoreHealth {
   }
 
   /**
-   * Throws if the store must not be touched. Has to precede each use: a file that was cut off is
-   * noticed here within 10 ms, before LMDB reads what is no longer there.
+   * Throws if the store must not be touched. Has to precede each use: a file that was cut off or
+   * overwritten is noticed here, before LMDB reads it.
    */
   check(): void {
     if (this.closed) return; // LMDB refuses what follows.
     const now = performance.now();
-    if (now - this.checkedAt >= SIZE_CHECK_MS) {
-      this.checkedAt = now;
-      this.checkSize();
+    if (now - this.lookedAt >= LOOK_MS) {
+      this.lookedAt = now;
+      this.look(now);
     }
     if (this.badPages !== undefined) throw this.badPages;
   }
@@ -71,8 +75,7 @@ export class StoreHealth {
   checkReady(): void {
     this.check();
     if (this.closed) throw new Error('the store is closed');
-    const why = findDamage(this.fd, PAGES_WHEN_ASKED);
-    if (why !== undefined) this.badPages = new StoreDamaged(this.file, why);
+    this.checkPages();
     const damage = this.badPages ?? this.badValue;
     if (damage !== undefined) throw damage;
   }
@@ -103,9 +106,19 @@ export class StoreHealth {
     closeSync(this.fd);
   }
 
-  private checkSize(): void {
-    const { size } = fstatSync(this.fd);
+  /** Looks at the file's size and, if the file was written to, at its pages. */
+  private look(now: number): void {
+    const { size, mtimeMs } = fstatSync(this.fd);
     if (size < this.size) this.badPages = new StoreDamaged(this.file, 'it has been cut off');
     this.size = Math.max(this.size, size);
+    if (mtimeMs === this.changedAt || now < this.restsUntil) return;
+    this.changedAt = mtimeMs;
+    this.checkPages();
+    this.restsUntil = now + (performance.now() - now) / MAX_SHARE;
+  }
+
+  private checkPages(): void {
+    const why = findDamage(this.fd, PAGES_IN_USE);
+    if (why !== undefined) this.badPages ??= new StoreDamaged(this.file, why);
   }
 }
