@@ -13,7 +13,7 @@ const ENV = {
   RATE_LIMIT_BUDGET: '1000000',
 };
 /** A quarter of the heap limit, which is 256 MiB and three semi-spaces of 16, and the code. */
-const GROWTH = ((256 + 3 * 16) / 4 + 40) * MEBIBYTE;
+const GROWTH = ((256 + 3 * 16) / 4 + 16) * MEBIBYTE;
 
 const kinds = Object.entries(HEAVY);
 

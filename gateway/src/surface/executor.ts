@@ -30,6 +30,8 @@ export type ExecutionResult = {
 
 export type Executor = {
   schema: GraphQLSchema;
+  /** Plans a validated document with one operation, printed. */
+  plan(key: string): void;
   execute(execution: Execution): ExecutionResult | Promise<ExecutionResult>;
 };
 
@@ -58,6 +60,7 @@ export function createExecutor(
       throw new Error(`the supergraph names a subgraph "${name}" that is not configured`);
   return {
     schema,
+    plan: (key) => void plan(key).shapeFor({}),
     execute({ key, variables, coerced, scope, requestId, size }) {
       const planned = plan(key);
       const shape = planned.shapeFor(coerced);

@@ -1,7 +1,12 @@
 // A surface as the gateway uses it: validates, prepares and executes clients' operations.
 import { type Caches, fail, type Scope, type Transport } from '@partner-loyalty/runtime';
 import type { GraphQLSchema } from 'graphql';
-import { type ClientDocument, locatedNode, type Operation } from '../operation/document.ts';
+import {
+  type ClientDocument,
+  locatedNode,
+  type Operation,
+  parseDocument,
+} from '../operation/document.ts';
 import { type ExecutableOperation, executableOperation } from '../operation/executable.ts';
 import { ResponseSize } from '../operation/responsesize.ts';
 import { requireValid, validationErrorsOf } from '../operation/validation.ts';
@@ -9,6 +14,7 @@ import { coerceVariables } from '../operation/variables.ts';
 import type { SurfaceName } from './contract.ts';
 import { type ExecutionResult, openExecutor } from './executor.ts';
 import { introspect } from './introspect.ts';
+import { sampleRead } from './sample.ts';
 
 /** The part of a request that an operation is executed with. */
 export type Call = { variables: Record<string, unknown>; scope: Scope; requestId: string };
@@ -35,11 +41,11 @@ export function openSurface(
   transports: Readonly<Record<string, Transport>>,
   caches: Caches,
 ): Surface {
-  const { schema, execute } = openExecutor(name, supergraphSdl, transports, caches);
+  const { schema, execute, plan } = openExecutor(name, supergraphSdl, transports, caches);
   const valid = new WeakSet<ClientDocument>();
   const executables = new WeakMap<Operation, ExecutableOperation>();
 
-  return {
+  const surface: Surface = {
     schema,
     prepare(document, operation) {
       if (!valid.has(document)) requireValid(validationErrorsOf(locatedNode(document), schema));
@@ -70,6 +76,15 @@ export function openSurface(
       return result instanceof Promise ? result.then(addIntrospection) : addIntrospection(result);
     },
   };
+  warmUp(surface, plan);
+  return surface;
+}
+
+/** V8 compiles code when it first runs, which would make the first request take twice as long. */
+function warmUp({ schema, prepare }: Surface, plan: (key: string) => void): void {
+  const document = parseDocument(sampleRead(schema));
+  const { federated } = prepare(document, document.operations[0]);
+  if (federated !== undefined) plan(federated.key);
 }
 
 const EMPTY: ExecutionResult = { data: {}, errors: [], nullViolations: [] };
