@@ -23,6 +23,9 @@ test('without variables, everything runs as the sandbox on port 4000, on the emb
     logLevel: 'info',
     workers: 1,
     adminPort: 14000,
+    maxConnections: 4_096,
+    maxConnectionsPerAddress: 512,
+    drainSeconds: 0,
   });
 });
 
