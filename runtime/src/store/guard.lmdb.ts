@@ -44,8 +44,9 @@ function guardReads(table: Database, health: StoreHealth): void {
     try {
       return get(key);
     } catch (error) {
-      // What lmdb throws for a value that is not JSON.
-      throw error instanceof SyntaxError ? health.foundBadValue(error) : health.examine(error);
+      // What lmdb throws for a value that is not JSON, by its name: it may be of another realm.
+      const { name } = error as { name?: unknown };
+      throw name === 'SyntaxError' ? health.foundBadValue(error) : health.examine(error);
     }
   };
   for (const name of ['doesExist', 'getRange', 'getKeys', 'getKeysCount'] as const) {
