@@ -68,15 +68,15 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
 
 /** Checks the credential, on every path. A refused one is counted before any other work. */
 function createIdentify({ authenticate, limiter }: HandlerParts) {
-  return async ({ headers, address }: HttpRequest, call: Call): Promise<void> => {
+  return async (request: HttpRequest, call: Call): Promise<void> => {
     try {
-      call.credential = await authenticate(headers);
+      call.credential = await authenticate(request.headers);
     } catch (error) {
       call.credential = { kind: 'unavailable', error };
     }
     if ('principal' in call.credential) call.principal = call.credential.principal;
     if (!isRefused(call.credential)) return;
-    const verdict = await limiter.consumeRefusal(address);
+    const verdict = await limiter.consumeRefusal(request.address);
     if (verdict.allowed) return;
     call.refusal = verdict;
     fail('RATE_LIMITED');

@@ -64,16 +64,25 @@ export function createExecutor(
     execute({ key, variables, coerced, scope, requestId, size }) {
       const planned = plan(key);
       const shape = planned.shapeFor(coerced);
-      const parts = { transports, supergraph, variables, coerced, scope, requestId };
-      const run: PlanRun = { ...parts, data: {}, errors: [] };
+      const run: PlanRun = {
+        transports,
+        supergraph,
+        variables,
+        coerced,
+        scope,
+        requestId,
+        data: {},
+        errors: [],
+      };
       if (planned.plan.kind === 'stock')
         return runStockPlan(planned.plan.stock, run).then(({ data, violations }) =>
           resultOf(data, violations, run, shape, size),
         );
       const { node } = planned.plan;
       const running = node && runPlan(node, run);
-      const finish = () => resultOf(run.data, [], run, shape, size);
-      return running ? running.then(finish) : finish();
+      return running
+        ? running.then(() => resultOf(run.data, [], run, shape, size))
+        : resultOf(run.data, [], run, shape, size);
     },
   };
 }
