@@ -95,9 +95,10 @@ function resultOf(
   size: ResponseSize,
 ): ExecutionResult {
   const nullViolations = violations.flatMap((path) => shape.responsePaths(path));
-  const violation = (path: Path) => void nullViolations.push(path);
   return {
-    data: data && shape.complete(data, { size, violation }),
+    data:
+      data &&
+      shape.complete(data, { size, violation: (path: Path) => void nullViolations.push(path) }),
     errors: errors.flatMap((error) => placedIn(shape, error)),
     nullViolations,
   };

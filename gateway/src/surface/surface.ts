@@ -63,16 +63,18 @@ export function openSurface(
       const { federated, introspection, rootResponseKeys } = operation;
       const coerced = coerceVariables(schema, operation.variables, variables);
       const size = new ResponseSize();
-      const addIntrospection = (result: ExecutionResult): ExecutionResult => {
-        if (introspection === undefined || result.data === null) return result;
-        const data = { ...result.data, ...introspect(schema, introspection, coerced, size) };
-        return { ...result, data: inOrder(data, rootResponseKeys) };
-      };
-      if (federated === undefined) return addIntrospection(EMPTY);
-      const { key, literals } = federated;
-      const all = { ...variables, ...literals };
-      const result = execute({ key, variables: all, coerced, scope, requestId, size });
+      let result: ExecutionResult | Promise<ExecutionResult> = EMPTY;
+      if (federated !== undefined) {
+        const { key, literals } = federated;
+        const all = { ...variables, ...literals };
+        result = execute({ key, variables: all, coerced, scope, requestId, size });
+      }
       if (introspection === undefined) return result;
+      const addIntrospection = (executed: ExecutionResult): ExecutionResult => {
+        if (executed.data === null) return executed;
+        const data = { ...executed.data, ...introspect(schema, introspection, coerced, size) };
+        return { ...executed, data: inOrder(data, rootResponseKeys) };
+      };
       return result instanceof Promise ? result.then(addIntrospection) : addIntrospection(result);
     },
   };

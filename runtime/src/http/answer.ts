@@ -41,7 +41,7 @@ export function createAnswerer(
   ): Promise<void> {
     const request = new NodeRequest(incoming, outgoing, context, awaitsContinue);
     const { requestId } = request;
-    const closing = () => drain.begun() || request.awaitsContinue;
+    const closing = closingFor(request, drain);
     drain.used(incoming.socket);
     if (overload?.sheds()) {
       const made = errorReply('SERVICE_UNAVAILABLE', requestId);
@@ -78,6 +78,11 @@ export function createAnswerer(
       void answer(incoming, outgoing, awaitsContinue),
     connect: (incoming, socket) => void answerConnect(incoming, socket),
   };
+}
+
+/** Whether the connection ends with the reply, asked before and after it is written. */
+function closingFor(request: NodeRequest, drain: Drain): () => boolean {
+  return () => drain.begun() || request.awaitsContinue;
 }
 
 /** Calls the handler, and turns what it throws into an error. Never rejects. */
