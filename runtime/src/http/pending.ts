@@ -20,7 +20,7 @@ type Waiting = { bytes: number; since: number };
 
 /**
  * Watches the connections of a server. Closes those that make no progress for 15 seconds, and,
- * while more than 64 MiB wait in all, those that have been without progress for longest.
+ * while more than 64 MiB wait in all, those for which the most bytes wait.
  */
 export function boundPendingResponses(server: Server, log: Pick<Log, 'warn'>): PendingResponses {
   const sockets = new Map<Socket, Waiting | undefined>();
@@ -47,14 +47,17 @@ export function boundPendingResponses(server: Server, log: Pick<Log, 'warn'>): P
     waiting: { socket: Socket; bytes: number; since: number }[],
     now: number,
   ): void {
-    let pendingBytes = waiting.reduce((sum, { bytes }) => sum + bytes, 0);
-    let count = 0;
-    for (const { socket, bytes, since } of waiting.sort((one, other) => one.since - other.since)) {
-      if (now - since < STALLED_MS && pendingBytes <= MAX_PENDING_BYTES) break;
-      socket.destroy();
-      pendingBytes -= bytes;
-      count += 1;
+    const stalled = waiting.filter(({ since }) => now - since >= STALLED_MS);
+    const rest = waiting.filter(({ since }) => now - since < STALLED_MS);
+    let pendingBytes = rest.reduce((sum, { bytes }) => sum + bytes, 0);
+    // The largest first: a small response may only have been written a moment ago.
+    for (const largest of rest.sort((one, other) => other.bytes - one.bytes)) {
+      if (pendingBytes <= MAX_PENDING_BYTES) break;
+      stalled.push(largest);
+      pendingBytes -= largest.bytes;
     }
+    for (const { socket } of stalled) socket.destroy();
+    const count = stalled.length;
     if (count > 0) log.warn({ count, reason: 'unread responses' }, 'connections closed');
   }
 
