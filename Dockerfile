@@ -15,6 +15,7 @@ COPY bin/package.json bin/
 FROM base AS gateway
 RUN npm ci --omit=dev --ignore-scripts --workspace=gateway
 COPY runtime runtime
+COPY supergraph.yaml ./
 COPY gateway gateway
 USER node
 EXPOSE 4000
@@ -40,6 +41,7 @@ CMD ["node", "--env-file=node.env", "subgraphs/standings/src/main.ts"]
 FROM base AS loyalty
 RUN npm ci --omit=dev --ignore-scripts --workspace=bin
 COPY runtime runtime
+COPY supergraph.yaml ./
 COPY gateway gateway
 COPY subgraphs subgraphs
 COPY bin bin

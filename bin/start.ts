@@ -2,7 +2,6 @@
 import { openKeyStore, serveGateway, sharedCounters } from '@partner-loyalty/gateway';
 import {
   createCaches,
-  createHttpTransport,
   createInProcessTransport,
   createLog,
   createMetrics,
@@ -11,6 +10,7 @@ import {
   readSettings,
   runWorkers,
   type Settings,
+  settingsOfSubgraph,
   type Transport,
 } from '@partner-loyalty/runtime';
 import { banner, endpointOf } from './demo/banner.ts';
@@ -30,9 +30,9 @@ async function start(lifecycle: Lifecycle): Promise<void> {
   const keys = await openKeyStore(settings);
   lifecycle.opened('keys', keys.close);
   const stores: Partial<SubgraphStores> = {};
-  const transports = {
-    members: await connect('members', stores, lifecycle),
-    standings: await connect('standings', stores, lifecycle),
+  const carried = {
+    ...(await carry('members', stores, lifecycle)),
+    ...(await carry('standings', stores, lifecycle)),
   };
 
   const emptyStores = await storesForDemo(settings, { keys, ...stores });
@@ -40,7 +40,7 @@ async function start(lifecycle: Lifecycle): Promise<void> {
   const { port } = await serveGateway({
     settings,
     keyStore: keys,
-    transports,
+    carried,
     lifecycle,
     caches,
     metrics,
@@ -59,26 +59,20 @@ async function start(lifecycle: Lifecycle): Promise<void> {
   );
 }
 
-/** Connects to a subgraph in another process, or starts it here and adds its store to `stores`. */
-async function connect<Name extends keyof SubgraphStores>(
+/** Starts a subgraph here and adds its store to `stores`, unless it runs in another process. */
+async function carry<Name extends keyof SubgraphStores>(
   name: Name,
   stores: Partial<SubgraphStores>,
   lifecycle: Lifecycle,
-): Promise<Transport> {
-  const { remoteUrl, openStore, start } = SUBGRAPHS[name];
-  const url = remoteUrl(settings);
-  let transport: Transport;
-  if (url === undefined) {
-    const store = await openStore(settings);
-    stores[name] = store;
-    const subgraph = await start(store, settings, { log, metrics });
-    transport = createInProcessTransport(subgraph, log, caches, metrics);
-  } else {
-    const secret = settings.subgraphSecret ?? ''; // The settings require it along with the address.
-    transport = createHttpTransport({ name, url, secret, log, metrics });
-  }
+): Promise<Record<string, Transport>> {
+  if (settingsOfSubgraph(settings, name).url !== undefined) return {};
+  const { openStore, start } = SUBGRAPHS[name];
+  const store = await openStore(settings);
+  stores[name] = store;
+  const subgraph = await start(store, settings, { log, metrics });
+  const transport = createInProcessTransport(subgraph, log, caches, metrics);
   lifecycle.opened(name, transport.close);
-  return transport;
+  return { [name]: transport };
 }
 
 function settingsOrExit(): Settings {

@@ -11,8 +11,6 @@ import {
 export type SubgraphStores = { members: MembersStore; standings: StandingsStore };
 
 type CarriedSubgraph<Store> = {
-  /** The address of the subgraph if it runs in another process. */
-  remoteUrl(settings: Settings): string | undefined;
   openStore(settings: Settings): Promise<Store>;
   /** Starts the subgraph on its store; closing the subgraph closes the store. */
   start(
@@ -25,12 +23,10 @@ type CarriedSubgraph<Store> = {
 export const SUBGRAPHS: { [Name in keyof SubgraphStores]: CarriedSubgraph<SubgraphStores[Name]> } =
   {
     members: {
-      remoteUrl: ({ membersUrl }) => membersUrl,
       openStore: openMembersStore,
       start: startMembers,
     },
     standings: {
-      remoteUrl: ({ standingsUrl }) => standingsUrl,
       openStore: openStandingsStore,
       start: async (store) => createStandings(store),
     },

@@ -1,6 +1,4 @@
 // A gateway over memory, in one process with its subgraphs, with the features that options name.
-import { readFileSync } from 'node:fs';
-import { SUPERGRAPH_FILE } from '@partner-loyalty/gateway';
 import { createMembers } from '@partner-loyalty/members';
 import {
   createCaches,
@@ -21,7 +19,10 @@ import { createKeyring } from '../../gateway/src/identity/keyring.ts';
 import { openKeyStore } from '../../gateway/src/identity/keystore.open.ts';
 import { openCounters } from '../../gateway/src/limits/counters.open.ts';
 import { createLimiter, type Limiter } from '../../gateway/src/limits/limiter.ts';
-import { openSurface } from '../../gateway/src/surface/surface.ts';
+import { createDocuments } from '../../gateway/src/operation/documents.ts';
+import { readGraphFile, SUPERGRAPH_FILE } from '../../gateway/src/supergraph/committed.ts';
+import { createConnections } from '../../gateway/src/supergraph/connections.ts';
+import { serveGraphs } from '../../gateway/src/supergraph/served.ts';
 import { memoryMembers, memoryStandings } from '../dataset/memory.ts';
 import { MEMORY_MEMBERS, PARTNER } from '../dataset/population.ts';
 
@@ -46,19 +47,23 @@ const transports = {
   ),
   standings: createInProcessTransport(createStandings(memoryStandings()), log, caches, metrics),
 };
-const supergraph = readFileSync(SUPERGRAPH_FILE, 'utf8');
+const documents = createDocuments(caches, metrics);
+const connections = createConnections({
+  settings: { subgraphs: {} },
+  carried: transports,
+  log,
+  metrics,
+});
+const graph = await readGraphFile(SUPERGRAPH_FILE);
 const graphql = createHandler({
   authenticate: isOn('auth') ? await keyAuth() : noAuth(),
   limiter: isOn('limit') ? await shippedLimiter() : noLimiter(),
-  surfaces: {
-    partner: openSurface('partner', supergraph, transports, caches),
-    member: openSurface('member', supergraph, transports, caches),
-  },
+  graphs: await serveGraphs(graph, { connections, documents, caches }),
+  documents,
   cors: createCors([]),
   correctEndpoint: 'http://localhost:4001/graphql',
   log,
   metrics,
-  caches,
 });
 const handle = isOn('limit')
   ? graphql
@@ -137,6 +142,7 @@ function noMetrics(): Metrics {
     limit: ignore,
     keyCache: ignore,
     documentCache: ignore,
+    graph: ignore,
     mail: ignore,
     text: async () => '',
     data: async () => [],

@@ -35,7 +35,7 @@ const caches = createCaches();
 servePlain(createExecutor(subgraph, log, caches));
 await serveSubgraph({
   subgraph,
-  settings: { host: HOST, port, subgraphSecret: secret },
+  settings: { host: HOST, port, subgraphs: {}, subgraphSecret: secret },
   log,
   metrics: createMetrics(),
   caches,

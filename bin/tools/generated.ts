@@ -55,13 +55,13 @@ function supergraph(): string {
 }
 
 /** Committed, so that a diff shows every change of what a surface exposes. */
-function surfaceSchema(surface: SurfaceName): string {
+async function surfaceSchema(surface: SurfaceName): Promise<string> {
   const unused: Transport = {
     execute: () => ({ data: null }),
     ready: async () => {},
     close: async () => {},
   };
-  const { schema } = openSurface(
+  const { schema } = await openSurface(
     surface,
     supergraph(),
     { members: unused, standings: unused },

@@ -1,5 +1,5 @@
 // The tables of docs/generated, each made from the code that uses the facts in it.
-import { ERRORS, HEADERS, METRICS, SETTINGS } from '@partner-loyalty/runtime';
+import { ERRORS, HEADERS, METRICS, SETTINGS, SUBGRAPH_SETTINGS } from '@partner-loyalty/runtime';
 
 export function settingsTable(): string {
   const rows = Object.values(SETTINGS).map(({ name, default: unset, meaning }) => [
@@ -7,7 +7,10 @@ export function settingsTable(): string {
     unset,
     meaning,
   ]);
-  return table(['variable', 'default', 'meaning'], rows);
+  const ofSubgraphs = Object.values(SUBGRAPH_SETTINGS).map(
+    ({ suffix, default: unset, meaning }) => [code(`<NAME>_${suffix}`), unset, meaning],
+  );
+  return table(['variable', 'default', 'meaning'], [...rows, ...ofSubgraphs]);
 }
 
 export function errorsTable(): string {

@@ -1,6 +1,4 @@
 // The gateway as one handler of plain requests, built from its parts.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type {
   Caches,
   HttpReply,
@@ -9,7 +7,6 @@ import type {
   Metrics,
   Readiness,
   Settings,
-  Transport,
 } from '@partner-loyalty/runtime';
 import { createHandler } from './handle.ts';
 import { createCors } from './http/cors.ts';
@@ -19,24 +16,20 @@ import { createKeyring, type Keyring } from './identity/keyring.ts';
 import type { KeyStore } from './identity/keystore.ts';
 import type { Counters } from './limits/counters.ts';
 import { createLimiter, type Limiter } from './limits/limiter.ts';
+import type { Documents } from './operation/documents.ts';
 import { createReadiness } from './readiness.ts';
 import { createInvitation, INVITATION_PATH } from './signin/invitation.ts';
 import { createMembersClient, type MembersClient } from './signin/membersclient.ts';
 import { createSignIn, SIGN_IN_PATH } from './signin/signin.ts';
 import { createWellKnown, DISCOVERY_PATH, JWKS_PATH } from './signin/wellknown.ts';
-import { openSurface } from './surface/surface.ts';
-
-/** The composed graph with its tags, as `loyalty supergraph compose` writes it. */
-export const SUPERGRAPH_FILE = join(import.meta.dirname, '../supergraph.graphql');
-
-/** One for each subgraph of the supergraph, by name. The gateway itself only calls members. */
-export type Transports = Readonly<Record<string, Transport>> & { members: Transport };
+import type { ServedGraphs } from './supergraph/served.ts';
 
 export type GatewayParts = {
   settings: Settings;
   keyStore: KeyStore;
   counters: Counters;
-  transports: Transports;
+  graphs: ServedGraphs;
+  documents: Documents;
   log: Log;
   metrics: Metrics;
   caches: Caches;
@@ -51,10 +44,10 @@ export type Gateway = {
 
 type Handle = Gateway['handle'];
 
-/** The caller closes the parts. Throws if the supergraph names a subgraph without a transport. */
+/** The caller closes the parts. */
 export function openGateway(parts: GatewayParts): Gateway {
-  const { settings, keyStore, counters, transports, metrics, caches } = parts;
-  const members = createMembersClient(transports.members);
+  const { settings, keyStore, counters, graphs, metrics, caches } = parts;
+  const members = createMembersClient(graphs.askProvider);
   const limiter = createLimiter(counters, settings.rateLimitWindowSeconds, metrics);
   const keyring = createKeyring({ store: keyStore, caches, metrics });
   const graphql = createGraphql(parts, { members, limiter, keyring });
@@ -83,7 +76,13 @@ export function openGateway(parts: GatewayParts): Gateway {
           return graphql(request);
       }
     },
-    ready: createReadiness({ keyStore, keyring, transports, counters }),
+    ready: createReadiness({
+      keyStore,
+      keyring,
+      counters,
+      transports: () =>
+        Array.from(graphs.current().connections, ([name, { transport }]) => [name, transport]),
+    }),
   };
 }
 
@@ -91,9 +90,8 @@ function createGraphql(
   parts: GatewayParts,
   { members, limiter, keyring }: { members: MembersClient; limiter: Limiter; keyring: Keyring },
 ): Handle {
-  const { settings, keyStore, transports, log, metrics, caches } = parts;
+  const { settings, keyStore, graphs, documents, log, metrics, caches } = parts;
   const { own, other } = baseUrls(settings);
-  const supergraph = readFileSync(SUPERGRAPH_FILE, 'utf8');
   return createHandler({
     authenticate: createAuthenticator({
       environment: settings.environment,
@@ -102,15 +100,12 @@ function createGraphql(
       keyBudget: settings.rateLimitBudget,
     }),
     limiter,
-    surfaces: {
-      partner: openSurface('partner', supergraph, transports, caches),
-      member: openSurface('member', supergraph, transports, caches),
-    },
+    graphs,
+    documents,
     cors: createCors(settings.corsOrigins),
     correctEndpoint: `${other}/graphql`,
     log,
     metrics,
-    caches,
   });
 }
 

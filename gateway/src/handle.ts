@@ -1,25 +1,25 @@
 // The life of a request at /graphql, top to bottom, in the order of checks of docs/contract.md.
-import { type Caches, fail, type HttpReply, type HttpRequest } from '@partner-loyalty/runtime';
+import { fail, type HttpReply, type HttpRequest } from '@partner-loyalty/runtime';
 import { readGraphqlBody } from './http/body.ts';
 import { buildResponse } from './http/response.ts';
 import type { Authenticate, Principal } from './identity/authenticate.ts';
 import { type ClientDocument, type Operation, selectOperation } from './operation/document.ts';
-import { createDocuments } from './operation/documents.ts';
+import type { Documents } from './operation/documents.ts';
+import type { ExecutableOperation } from './operation/executable.ts';
 import { beginCall, type Call, type Credential, createReplies, type ReplyParts } from './reply.ts';
-import type { SurfaceName } from './surface/contract.ts';
-import type { Surface } from './surface/surface.ts';
+import type { ServedGraphs } from './supergraph/served.ts';
+import type { ExecutionResult } from './surface/executor.ts';
 
 export type HandlerParts = ReplyParts & {
   authenticate: Authenticate;
-  surfaces: Record<SurfaceName, Surface>;
-  caches: Caches;
+  graphs: Pick<ServedGraphs, 'use' | 'done'>;
+  documents: Documents;
 };
 
 /** Builds the handler of `/graphql` and of paths that do not exist. It never throws. */
 export function createHandler(parts: HandlerParts): (request: HttpRequest) => Promise<HttpReply> {
-  const { limiter, surfaces, cors, log, metrics } = parts;
+  const { limiter, graphs, documents, cors, log } = parts;
   const identify = createIdentify(parts);
-  const documents = createDocuments(parts.caches, metrics);
   const { refuse, finish } = createReplies(parts);
 
   return async function handle(request) {
@@ -51,11 +51,18 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
     call.verdict = await limiter.consume(policy, id, call.cost, budget);
     if (!call.verdict.allowed) fail('RATE_LIMITED');
 
-    const surface = surfaces[principal.surface];
-    const executable = surface.prepare(document, operation);
-    documents.keep(document);
     const { requestId } = request;
-    const result = await surface.execute(executable, { variables, scope, requestId });
+    const graph = graphs.use();
+    let executable: ExecutableOperation;
+    let result: ExecutionResult;
+    try {
+      const surface = graph.surfaces[principal.surface];
+      executable = surface.prepare(document, operation);
+      documents.keep(document);
+      result = await surface.execute(executable, { variables, scope, requestId });
+    } finally {
+      graphs.done(graph);
+    }
 
     const response = buildResponse(result, executable.responseKeys, requestId, (cause) =>
       log.error({ requestId, err: cause }, 'masked an error'),

@@ -1,11 +1,12 @@
 // The public list of this package, for the main files and the operator's command.
 
-export { type Gateway, type GatewayParts, openGateway, SUPERGRAPH_FILE } from './gateway.ts';
+export { type Gateway, type GatewayParts, openGateway } from './gateway.ts';
 export { hashKey, issueKey, newKey, parseKey } from './identity/apikey.ts';
 export { openKeyStore } from './identity/keystore.open.ts';
 export type { KeyRecord, KeyStore, Origin, Partner } from './identity/keystore.ts';
 export { openCounters, sharedCounters } from './limits/counters.open.ts';
 export { type Serving, serveGateway } from './serve.ts';
+export { SUPERGRAPH_FILE } from './supergraph/committed.ts';
 export { compose } from './supergraph/compose.ts';
 export { SURFACES, type SurfaceName, surfaceSdl } from './surface/contract.ts';
 export { openSurface, type Surface } from './surface/surface.ts';

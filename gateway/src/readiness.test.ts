@@ -20,7 +20,8 @@ function setup({ isLocal }: { isLocal?: true } = {}) {
     {
       keyStore: { ready: () => ready.keys() },
       keyring: { lastReadAt: () => at.keyReadAt },
-      transports: { members: transport('members'), standings: transport('standings') },
+      transports: () =>
+        (['members', 'standings'] as const).map((name) => [name, transport(name)] as const),
       counters: { state: () => ready.redis },
     },
     () => at.now,

@@ -20,7 +20,8 @@ export function createReadiness(
   parts: {
     keyStore: Pick<KeyStore, 'ready'>;
     keyring: Pick<Keyring, 'lastReadAt'>;
-    transports: Readonly<Record<string, Transport>>;
+    /** Those of the graph that serves. */
+    transports: () => Iterable<readonly [name: string, transport: Transport]>;
     counters: Pick<Counters, 'state'>;
   },
   uptime: () => number = () => performance.now(),
@@ -38,26 +39,23 @@ export function createReadiness(
     return age < OUTAGE_MS && outageOf(failure) !== 'damaged' ? 'degraded' : 'down';
   }
 
-  async function subgraphState([name, { ready }]: [string, Transport]): Promise<
-    [string, DependencyState]
-  > {
-    return [name, (await failureOf(ready)) === undefined ? 'up' : 'down'];
+  async function subgraphState([name, { isLocal, ready }]: readonly [string, Transport]) {
+    const state: DependencyState = (await failureOf(ready)) === undefined ? 'up' : 'down';
+    return { name, isLocal, state };
   }
 
   return async () => {
     const [keys, subgraphs] = await Promise.all([
       keysState(),
-      Promise.all(Object.entries(transports).map(subgraphState)),
+      Promise.all(Array.from(transports(), subgraphState)),
     ]);
-    const ownUp = subgraphs.every(
-      ([name, state]) => transports[name]?.isLocal !== true || state === 'up',
-    );
+    const ownUp = subgraphs.every(({ isLocal, state }) => isLocal !== true || state === 'up');
     const budgets = counters.state?.();
     return {
       ok: keys !== 'down' && ownUp,
       dependencies: {
         keys,
-        ...Object.fromEntries(subgraphs),
+        ...Object.fromEntries(subgraphs.map(({ name, state }) => [name, state])),
         ...(budgets !== undefined && { redis: budgets }),
       },
     };

@@ -8,31 +8,41 @@ import {
   openPorts,
   type Settings,
   serveHttp,
+  type Transport,
 } from '@partner-loyalty/runtime';
-import { openGateway, type Transports } from './gateway.ts';
+import { openGateway } from './gateway.ts';
 import type { KeyStore } from './identity/keystore.ts';
 import { openCounters } from './limits/counters.open.ts';
+import { createDocuments } from './operation/documents.ts';
+import { openGraphs } from './supergraph/open.ts';
+
+const NOTHING_PUBLISHED = { latest: async () => 0, version: async () => undefined };
 
 export type Serving = { port: number; adminPort: number };
 
 /**
- * Opens the counters and the gateway over an open store and open transports, then listens. The
+ * Opens the counters and the gateway over an open store, then listens. The
  * lifecycle closes what this function opens, the clients' port first. Rejects if a port is taken.
  */
 export async function serveGateway(options: {
   settings: Settings;
   keyStore: KeyStore;
-  transports: Transports;
+  /** The subgraphs of this process, by name. The caller closes them. */
+  carried: Readonly<Record<string, Transport>>;
   lifecycle: Lifecycle;
   metrics?: Metrics;
   caches: Caches;
   log: Log;
 }): Promise<Serving> {
-  const { settings, keyStore, transports, lifecycle, caches, log } = options;
+  const { settings, keyStore, carried, lifecycle, caches, log } = options;
   const metrics = options.metrics ?? createMetrics();
   const counters = await openCounters(settings, lifecycle.worker !== undefined, log);
   lifecycle.opened('counters', async () => counters.close());
-  const gateway = openGateway({ settings, keyStore, counters, transports, caches, log, metrics });
+  const documents = createDocuments(caches, metrics);
+  const store = NOTHING_PUBLISHED;
+  const parts = { settings, caches, log, metrics, documents };
+  const graphs = await openGraphs({ ...parts, store, carried, lifecycle });
+  const gateway = openGateway({ ...parts, keyStore, counters, graphs });
   const { host, port, trustedProxies, maxConnections, maxConnectionsPerAddress } = settings;
   const limits = { maxConnections, maxConnectionsPerAddress };
   const { handle } = gateway;

@@ -39,6 +39,13 @@ export {
 } from './process/readiness.ts';
 export { runWorkers } from './process/workers.ts';
 export { readEnv, readSettings } from './settings/settings.ts';
+export {
+  OWN_SUBGRAPHS,
+  SUBGRAPH_SETTINGS,
+  type SubgraphSettings,
+  settingsOfSubgraph,
+  variableOf,
+} from './settings/subgraphs.ts';
 export { type ProcessName, SETTINGS, type Settings } from './settings/table.ts';
 export { type EmbeddedStore, openLmdb } from './store/lmdb.ts';
 export {

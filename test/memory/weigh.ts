@@ -49,6 +49,7 @@ await members.close();
 await standings.close();
 folder.remove();
 
+type Use<T> = (input: T) => unknown;
 type Weight = { kept: number; said: number };
 
 async function measure(requests: readonly HeavyRequest[]): Promise<Record<string, Weight>> {
@@ -64,12 +65,12 @@ async function measure(requests: readonly HeavyRequest[]): Promise<Record<string
 
 /** What the heap grows by while `use` runs for each input, beside what the caches say. */
 async function weigh<T>(
-  open: (caches: Caches) => (input: T) => unknown,
+  open: (caches: Caches) => Use<T> | Promise<Use<T>>,
   warmUp: readonly T[],
   inputs: readonly T[],
 ): Promise<Weight> {
   const caches = createCaches(UNBOUNDED);
-  const use = open(caches);
+  const use = await open(caches);
   for (const input of warmUp) await use(JSON.parse(JSON.stringify(input)));
   const before = { heap: await heapUsed(), said: caches.bytes() };
   for (const input of inputs) await use(JSON.parse(JSON.stringify(input)));
@@ -77,7 +78,7 @@ async function weigh<T>(
   return { kept, said: caches.bytes() - before.said };
 }
 
-function documentsCache(caches: Caches) {
+async function documentsCache(caches: Caches) {
   const documents = createDocuments(caches, { documentCache: () => {} });
   const nowhere: Transport = {
     execute: () => ({ data: null }),
@@ -85,7 +86,7 @@ function documentsCache(caches: Caches) {
     close: async () => {},
   };
   const unused = createCaches(UNBOUNDED);
-  const surface = openSurface(
+  const surface = await openSurface(
     'partner',
     supergraph,
     { members: nowhere, standings: nowhere },
@@ -100,7 +101,7 @@ function documentsCache(caches: Caches) {
 
 type Sent = { name: 'members' | 'standings'; request: SubgraphRequest };
 
-function planCache(caches: Caches, record: (sent: Sent) => void = () => {}) {
+async function planCache(caches: Caches, record: (sent: Sent) => void = () => {}) {
   const documents = createDocuments(createCaches(1), { documentCache: () => {} });
   const executor = createExecutors(createCaches(1));
   const recording = (name: Sent['name']): Transport => ({
@@ -112,7 +113,7 @@ function planCache(caches: Caches, record: (sent: Sent) => void = () => {}) {
     close: async () => {},
   });
   const transports = { members: recording('members'), standings: recording('standings') };
-  const surface = openSurface('partner', supergraph, transports, caches);
+  const surface = await openSurface('partner', supergraph, transports, caches);
   return async ({ query, operationName, variables }: HeavyRequest) => {
     const document = documents.read(query);
     const operation = surface.prepare(document, selectOperation(document, operationName));
@@ -123,7 +124,7 @@ function planCache(caches: Caches, record: (sent: Sent) => void = () => {}) {
 /** The requests that subgraphs get. */
 async function requestsFor(requests: readonly HeavyRequest[]): Promise<Sent[]> {
   const sent: Sent[] = [];
-  const execute = planCache(createCaches(1), (each) => void sent.push(structuredClone(each)));
+  const execute = await planCache(createCaches(1), (each) => void sent.push(structuredClone(each)));
   for (const each of requests) await execute(each);
   return sent;
 }

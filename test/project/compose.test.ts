@@ -1,7 +1,14 @@
 // What docker-compose.yml and the Dockerfile promise, as far as reading them shows it.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ProcessName, readSettings, SETTINGS } from '@partner-loyalty/runtime';
+import {
+  OWN_SUBGRAPHS,
+  type ProcessName,
+  readSettings,
+  SETTINGS,
+  settingsOfSubgraph,
+  variableOf,
+} from '@partner-loyalty/runtime';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 
@@ -135,7 +142,10 @@ test('the file contains no secret: they come from the environment, and productio
 });
 
 test.each(built)('%s has known settings with valid values', (name, { environment = {} }) => {
-  const known = Object.values(SETTINGS).map((row) => row.name);
+  const known = [
+    ...Object.values(SETTINGS).map((row) => row.name),
+    ...OWN_SUBGRAPHS.map((subgraph) => variableOf(subgraph, 'url')),
+  ];
   expect(Object.keys(environment).filter((variable) => !known.includes(variable))).toEqual([]);
   expect(settingsOf(name).environment).toBe(
     name.endsWith('-production') ? 'production' : 'sandbox',
@@ -151,7 +161,9 @@ test.each(built.filter(([name]) => !name.startsWith('loyalty')))(
     expect(service.ports ?? []).toEqual(
       processOf(name) === 'gateway' ? [`127.0.0.1:${port}:${port}`] : [],
     );
-    for (const address of [settingsOf(name).membersUrl, settingsOf(name).standingsUrl]) {
+    for (const address of ['members', 'standings'].map(
+      (each) => settingsOfSubgraph(settingsOf(name), each).url,
+    )) {
       if (address === undefined) continue;
       const { hostname, port: theirs } = new URL(address);
       expect(service.depends_on?.[hostname]).toBeDefined();

@@ -31,6 +31,8 @@ export type ClientDocument = {
   node: DocumentNode;
   operations: readonly Operation[];
   containsLiterals: boolean;
+  /** How often requests have had it, of late. */
+  uses: number;
 };
 
 /**
@@ -54,7 +56,7 @@ export function parseDocument(text: string): ClientDocument {
         excess: excessOf(size),
       };
     });
-  return { text, node, operations, containsLiterals: containsLiterals(node) };
+  return { text, node, operations, containsLiterals: containsLiterals(node), uses: 1 };
 }
 
 /** The document with locations for errors, parsed again if the cache has taken them away. */

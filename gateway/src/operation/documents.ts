@@ -12,6 +12,8 @@ export type Documents = {
   read(text: string): ClientDocument;
   /** Adds a valid document to the cache. */
   keep(document: ClientDocument): void;
+  /** The documents in the cache that were used most, of late. Halves what it knows of uses. */
+  mostUsed(count: number): ClientDocument[];
 };
 
 /**
@@ -27,13 +29,20 @@ export function createDocuments(
     read(text) {
       const cached = cache.get(text);
       metrics.documentCache(cached === undefined ? 'miss' : 'hit');
-      return cached ?? parseDocument(text);
+      if (cached === undefined) return parseDocument(text);
+      cached.uses += 1;
+      return cached;
     },
     keep(document) {
       const { text, node, containsLiterals } = document;
       if (containsLiterals || cache.peek(text) === document) return;
       forgetLocations(node);
       cache.set(text, document);
+    },
+    mostUsed(count) {
+      const documents = [...cache.values()].sort((one, other) => other.uses - one.uses);
+      for (const document of documents) document.uses /= 2;
+      return documents.slice(0, count);
     },
   };
 }

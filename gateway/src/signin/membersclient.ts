@@ -1,5 +1,10 @@
 // The gateway's own client of the members subgraph: signing keys, and redeeming mailed links.
-import { type ErrorCode, fail, type Transport } from '@partner-loyalty/runtime';
+import {
+  type ErrorCode,
+  fail,
+  type SubgraphReply,
+  type SubgraphRequest,
+} from '@partner-loyalty/runtime';
 import type { JSONWebKeySet } from 'jose';
 import type { EndedSessions } from '../identity/ownprovider.ts';
 
@@ -42,9 +47,12 @@ const INVITATION =
 const ACCEPT_INVITATION =
   'mutation ($token: String!) { result: acceptInvitation(token: $token) { partnerName email } }';
 
-export function createMembersClient(transport: Transport): MembersClient {
+type Ask = (request: SubgraphRequest) => Promise<SubgraphReply>;
+
+/** `ask` reaches the subgraph that is the built-in identity provider. */
+export function createMembersClient(ask: Ask): MembersClient {
   async function redeem<T>(query: string, token: string, requestId: string): Promise<Outcome<T>> {
-    const { data, errors } = await transport.execute({
+    const { data, errors } = await ask({
       query,
       variables: { token },
       scope: { kind: 'service' },
@@ -59,7 +67,7 @@ export function createMembersClient(transport: Transport): MembersClient {
 
   return {
     async signingKeys() {
-      const { data } = await transport.execute({
+      const { data } = await ask({
         query: SIGNING_KEYS,
         scope: { kind: 'service' },
         requestId: 'signing-keys',
@@ -69,7 +77,7 @@ export function createMembersClient(transport: Transport): MembersClient {
         : fail('SERVICE_UNAVAILABLE');
     },
     async endedSessions(since) {
-      const { data } = await transport.execute({
+      const { data } = await ask({
         query: ENDED_SESSIONS,
         variables: { since },
         scope: { kind: 'service' },

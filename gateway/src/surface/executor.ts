@@ -4,7 +4,7 @@ import type { GraphQLSchema } from 'graphql';
 import type { ResponseSize } from '../operation/responsesize.ts';
 import { type SurfaceName, surfaceSdl } from './contract.ts';
 import { type Data, type PlanRun, runPlan } from './plan.ts';
-import { createPlanner } from './planner.ts';
+import { openPlanner, type Planned } from './planner.ts';
 import type { Path, Shape } from './shape.ts';
 import { runStockPlan } from './stockplan.ts';
 
@@ -31,60 +31,61 @@ export type ExecutionResult = {
 export type Executor = {
   schema: GraphQLSchema;
   /** Plans a validated document with one operation, printed. */
-  plan(key: string): void;
+  plan(key: string): Promise<void>;
   execute(execution: Execution): ExecutionResult | Promise<ExecutionResult>;
+  /** Lets go of the plans. What is being executed ends as usual. */
+  close(): void;
 };
 
-/** Builds the executor of a surface of a supergraph. Throws as createExecutor does. */
-export function openExecutor(
-  surface: SurfaceName,
-  supergraphSdl: string,
-  transports: Readonly<Record<string, Transport>>,
-  caches: Caches,
-): Executor {
-  return createExecutor(surfaceSdl(supergraphSdl, surface), transports, caches);
-}
+export type Transports = Readonly<Record<string, Transport>>;
 
 /**
- * Builds an executor over the transports, found by subgraph name. Throws if the supergraph is
- * invalid or names a subgraph without a transport.
+ * Opens the executor of a surface of a supergraph, or of the supergraph as it is, over the
+ * transports, found by subgraph name. Rejects if the supergraph is invalid or names a subgraph
+ * without a transport.
  */
-export function createExecutor(
+export async function openExecutor(
+  surface: SurfaceName | undefined,
   supergraphSdl: string,
-  transports: Readonly<Record<string, Transport>>,
+  transports: Transports,
   caches: Caches,
-): Executor {
-  const { schema, supergraph, subgraphs, plan } = createPlanner(supergraphSdl, caches);
+): Promise<Executor> {
+  const sdl = surface === undefined ? supergraphSdl : surfaceSdl(supergraphSdl, surface);
+  const { schema, subgraphs, plan, close } = await openPlanner(sdl, caches);
   for (const name of subgraphs)
     if (!Object.hasOwn(transports, name))
       throw new Error(`the supergraph names a subgraph "${name}" that is not configured`);
   return {
     schema,
-    plan: (key) => void plan(key).shapeFor({}),
-    execute({ key, variables, coerced, scope, requestId, size }) {
-      const planned = plan(key);
-      const shape = planned.shapeFor(coerced);
-      const run: PlanRun = {
-        transports,
-        supergraph,
-        variables,
-        coerced,
-        scope,
-        requestId,
-        data: {},
-        errors: [],
-      };
-      if (planned.plan.kind === 'stock')
-        return runStockPlan(planned.plan.stock, run).then(({ data, violations }) =>
-          resultOf(data, violations, run, shape, size),
-        );
-      const { node } = planned.plan;
-      const running = node && runPlan(node, run);
-      return running
-        ? running.then(() => resultOf(run.data, [], run, shape, size))
-        : resultOf(run.data, [], run, shape, size);
+    async plan(key) {
+      const planned = await plan(key);
+      planned.shapeFor({});
     },
+    execute(execution) {
+      const planned = plan(execution.key);
+      return planned instanceof Promise
+        ? planned.then((late) => executePlanned(late, execution, transports))
+        : executePlanned(planned, execution, transports);
+    },
+    close,
   };
+}
+
+function executePlanned(
+  { plan, shapeFor }: Planned,
+  { variables, coerced, scope, requestId, size }: Execution,
+  transports: Transports,
+): ExecutionResult | Promise<ExecutionResult> {
+  const shape = shapeFor(coerced);
+  const run: PlanRun = { transports, variables, coerced, scope, requestId, data: {}, errors: [] };
+  if (plan.kind === 'stock')
+    return runStockPlan(plan.stock, run).then(({ data, violations }) =>
+      resultOf(data, violations, run, shape, size),
+    );
+  const running = plan.node && runPlan(plan.node, run);
+  return running
+    ? running.then(() => resultOf(run.data, [], run, shape, size))
+    : resultOf(run.data, [], run, shape, size);
 }
 
 function resultOf(

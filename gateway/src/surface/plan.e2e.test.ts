@@ -142,7 +142,7 @@ const scope = { kind: 'partner', partnerId: 'p' } as const;
 test(`${OPERATIONS} generated operations get the responses of stock @apollo/gateway`, async () => {
   process.env.APOLLO_TELEMETRY_DISABLED = 'true';
   const silence = { debug() {}, info() {}, warn() {}, error() {} };
-  const { schema, execute: ours } = openExecutor(
+  const { schema, execute: ours } = await openExecutor(
     'partner',
     supergraphSdl,
     transports,
@@ -223,7 +223,12 @@ test(`${OPERATIONS} generated operations get the responses of stock @apollo/gate
 });
 
 test('an error of an entity has its path, even among objects of other types', async () => {
-  const { execute: ours } = openExecutor('partner', supergraphSdl, transports, createCaches());
+  const { execute: ours } = await openExecutor(
+    'partner',
+    supergraphSdl,
+    transports,
+    createCaches(),
+  );
   const query = '{ nodes { id ... on Book { postage } } }';
   const answer = await ours({
     key: query,
@@ -238,7 +243,12 @@ test('an error of an entity has its path, even among objects of other types', as
 });
 
 test('response names from the prototype of objects are ordinary names', async () => {
-  const { execute: ours } = openExecutor('partner', supergraphSdl, transports, createCaches());
+  const { execute: ours } = await openExecutor(
+    'partner',
+    supergraphSdl,
+    transports,
+    createCaches(),
+  );
   const query =
     '{ __proto__: node(id: "b1") { toString: id constructor: title } hasOwnProperty: node(id: "x") { id } }';
   const answer = await ours({
@@ -255,7 +265,7 @@ test('response names from the prototype of objects are ordinary names', async ()
 });
 
 test('an alias means the same even if a visible or hidden field has its name', async () => {
-  const { schema, execute: ours } = openExecutor(
+  const { schema, execute: ours } = await openExecutor(
     'partner',
     supergraphSdl,
     transports,

@@ -7,7 +7,6 @@ import {
   type SubgraphReply,
   type Transport,
 } from '@partner-loyalty/runtime';
-import { type GraphQLSchema, isObjectType } from 'graphql';
 
 export type Data = Record<string, unknown>;
 
@@ -17,8 +16,6 @@ export type Data = Record<string, unknown>;
  */
 export type PlanRun = {
   transports: Readonly<Record<string, Transport>>;
-  /** The whole graph, hidden fields included. */
-  supergraph: GraphQLSchema;
   variables: Data;
   coerced: Data;
   scope: Scope;
@@ -27,49 +24,6 @@ export type PlanRun = {
   data: Data;
   errors: SubgraphError[];
 };
-
-/**
- * Whether runPlan can run a plan: every subgraph knows the types of the objects that it is asked
- * about by their own names. Otherwise data has to be rewritten, and stock execution knows how.
- */
-export function isUsualPlan(node: PlanNode, supergraph: GraphQLSchema): boolean {
-  switch (node.kind) {
-    case 'Fetch':
-      return isUsualFetch(node, supergraph);
-    case 'Flatten':
-      return isUsualPlan(node.node, supergraph);
-    case 'Sequence':
-    case 'Parallel':
-      return node.nodes.every((each) => isUsualPlan(each, supergraph));
-    case 'Condition':
-      return [node.ifClause, node.elseClause].every(
-        (each) => each === undefined || isUsualPlan(each, supergraph),
-      );
-    case 'Defer':
-      return false;
-  }
-}
-
-function isUsualFetch(
-  { requires = [], inputRewrites = [], outputRewrites = [] }: FetchNode,
-  supergraph: GraphQLSchema,
-): boolean {
-  return (
-    inputRewrites.length === 0 &&
-    outputRewrites.length === 0 &&
-    requires.every(
-      (each) =>
-        each.kind === 'InlineFragment' &&
-        each.typeCondition !== undefined &&
-        isObjectType(supergraph.getType(each.typeCondition)) &&
-        each.selections.every(isField),
-    )
-  );
-}
-
-function isField(selection: QueryPlanSelectionNode): boolean {
-  return selection.kind === 'Field' && (selection.selections ?? []).every(isField);
-}
 
 /**
  * Runs a usual plan, without a promise if no transport returns one. What goes wrong in a subgraph

@@ -1,8 +1,10 @@
-// Plans the operations of one surface with Apollo's planner and keeps what later requests reuse.
-import { operationFromDocument, Supergraph } from '@apollo/federation-internals';
-import { type PlanNode, QueryPlanner } from '@apollo/query-planner';
+// Plans the operations of one surface in the planner thread, and keeps what later requests reuse.
+import type { Schema } from '@apollo/federation-internals';
+import type { PlanNode, QueryPlan } from '@apollo/query-planner';
 import { bytesOfDocument, type Caches, expandedSelections } from '@partner-loyalty/runtime';
 import {
+  buildASTSchema,
+  buildSchema,
   type DocumentNode,
   type GraphQLSchema,
   Kind,
@@ -11,10 +13,10 @@ import {
   stripIgnoredCharacters,
   visit,
 } from 'graphql';
-import { fieldsOf, type RenamedOperation, renameFields } from './alias.ts';
-import { isUsualPlan } from './plan.ts';
+import { type RenamedOperation, renameFields } from '../planning/alias.ts';
+import { openThreadPlanner } from '../planning/thread.ts';
 import { compileShape, type Shape } from './shape.ts';
-import type { StockPlan } from './stockplan.ts';
+import type { StockPlan, StockSchemas } from './stockplan.ts';
 
 /** A planned operation. */
 export type Planned = {
@@ -24,19 +26,23 @@ export type Planned = {
   shapeFor(variables: Record<string, unknown>): Shape;
 };
 
-/** A plan with the way it is run. The node is undefined if no field needs a subgraph. */
-export type Plan =
+/**
+ * A plan with the way it is run, and its length in JSON. The node is undefined if no field needs a
+ * subgraph.
+ */
+export type Plan = { characters: number } & (
   | { kind: 'usual'; node: PlanNode | undefined }
-  | { kind: 'stock'; stock: StockPlan };
+  | { kind: 'stock'; stock: StockPlan }
+);
 
 export type Planner = {
   /** The surface's schema, as its callers see it. */
   schema: GraphQLSchema;
-  /** The whole graph, hidden fields included. */
-  supergraph: GraphQLSchema;
   subgraphs: readonly string[];
-  /** Plans a validated document with one operation, printed. */
-  plan(key: string): Planned;
+  /** Plans a validated document with one operation, printed; later calls find what it keeps. */
+  plan(key: string): Planned | Promise<Planned>;
+  /** Lets go of what it keeps. */
+  close(): void;
 };
 
 // Measured (test/memory): the bytes of any plan, of each character of its JSON, and of each
@@ -49,56 +55,85 @@ const BYTES_PER_SHAPED_SELECTION = 512;
 // compiles its own.
 const MAX_SHAPES = 16;
 
-/** Builds the planner of a surface from its SDL (contract.ts). */
-export function createPlanner(surfaceSdl: string, caches: Caches): Planner {
-  const federated = Supergraph.build(surfaceSdl);
-  const planner = new QueryPlanner(federated);
-  const apiSchema = federated.apiSchema();
-  const schema = apiSchema.toGraphQLJSSchema();
-  const supergraph = federated.schema.toGraphQLJSSchema();
-  const fields = fieldsOf(supergraph);
+/** Opens the planner of a surface from its SDL (contract.ts). Rejects if the SDL is invalid. */
+export async function openPlanner(surfaceSdl: string, caches: Caches): Promise<Planner> {
+  const thread = await openThreadPlanner(surfaceSdl);
+  const { subgraphs, fields } = thread;
+  const schema = buildSchema(thread.api, { assumeValid: true });
+  const stockSchemas = createStockSchemas(surfaceSdl, thread.api, schema);
   const operations = caches.open(weighOperation);
   const plans = caches.open(weighPlan);
+  /** The operations that the thread is planning. */
+  const pending = new Map<string, Promise<PlannedOperation>>();
 
   /** Operations that differ only in the aliases of leaves share a plan. */
-  function planRenamed({ document, isAbstract }: RenamedOperation): Plan {
+  async function planRenamed({ document, isAbstract }: RenamedOperation): Promise<Plan> {
     const key = stripIgnoredCharacters(print(document));
-    let planned = plans.get(key);
-    if (planned === undefined) {
-      const plan = planner.buildQueryPlan(operationFromDocument(apiSchema, document));
-      const { node } = plan;
-      if (node?.kind === 'Subscription') throw new Error('no surface has subscriptions');
-      const isUsual = !isAbstract && (node === undefined || isUsualPlan(node, supergraph));
-      planned = isUsual
-        ? { kind: 'usual', node }
-        : { kind: 'stock', stock: { plan, document, schema, apiSchema } };
-      plans.set(key, planned);
-    }
+    const known = plans.get(key);
+    if (known !== undefined) return known;
+    const { plan: text, isUsual } = await thread.plan(key, isAbstract);
+    // Cast: the thread wrote it from a QueryPlan.
+    const plan = JSON.parse(text) as QueryPlan;
+    const node = plan.node as PlanNode | undefined; // No surface has subscriptions.
+    const planned: Plan = isUsual
+      ? { kind: 'usual', node, characters: text.length }
+      : { kind: 'stock', stock: { plan, document, stockSchemas }, characters: text.length };
+    plans.set(key, planned);
     return planned;
   }
 
   // What is kept of the document is parsed from the key, so that it holds no part of the caller's
   // text: its names would keep all of that in memory, comments included.
-  function build(key: string): PlannedOperation {
+  async function build(key: string): Promise<PlannedOperation> {
     const document = parse(key, { noLocation: true });
     const renamed = renameFields(document, schema, fields);
-    const plan = planRenamed(renamed);
+    const plan = await planRenamed(renamed);
     const shapes = createShapes(schema, document, renamed, () => operations.weighAgain(key));
-    return { plan, document, shapes, shapeFor: shapes.find };
+    const planned = { plan, document, shapes, shapeFor: shapes.find };
+    operations.set(key, planned);
+    return planned;
+  }
+
+  function buildOnce(key: string): Promise<PlannedOperation> {
+    let building = pending.get(key);
+    if (building === undefined) {
+      building = build(key).finally(() => pending.delete(key));
+      pending.set(key, building);
+    }
+    return building;
   }
 
   return {
     schema,
-    supergraph,
-    subgraphs: Array.from(federated.subgraphsMetadata(), ({ name }) => name),
-    plan(key) {
-      let planned = operations.get(key);
-      if (planned === undefined) {
-        planned = build(key);
-        operations.set(key, planned);
-      }
-      return planned;
+    subgraphs,
+    plan: (key) => operations.get(key) ?? buildOnce(key),
+    close() {
+      thread.close();
+      operations.close();
+      plans.close();
     },
+  };
+}
+
+/** What stock execution reads of the graph, built when it is first needed. */
+function createStockSchemas(
+  surfaceSdl: string,
+  api: string,
+  schema: GraphQLSchema,
+): () => Promise<StockSchemas> {
+  let built: Promise<StockSchemas> | undefined;
+  async function build(): Promise<StockSchemas> {
+    const internals = await import('@apollo/federation-internals');
+    const apiSchema: Schema = internals.buildSchema(api);
+    return {
+      schema,
+      apiSchema,
+      supergraph: buildASTSchema(parse(surfaceSdl), { assumeValid: true }),
+    };
+  }
+  return () => {
+    built ??= build();
+    return built;
   };
 }
 
@@ -111,10 +146,8 @@ type Shapes = {
 };
 
 function weighPlan(planned: Plan): number {
-  const isUsual = planned.kind === 'usual';
-  const node = isUsual ? planned.node : planned.stock.plan.node;
-  const bytes = BYTES_PER_PLAN + JSON.stringify(node ?? null).length * BYTES_PER_PLAN_CHARACTER;
-  return isUsual ? bytes : bytes + bytesOfDocument(planned.stock.document);
+  const bytes = BYTES_PER_PLAN + planned.characters * BYTES_PER_PLAN_CHARACTER;
+  return planned.kind === 'usual' ? bytes : bytes + bytesOfDocument(planned.stock.document);
 }
 
 function weighOperation({ document, shapes }: PlannedOperation): number {

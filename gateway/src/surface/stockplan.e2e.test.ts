@@ -4,7 +4,7 @@ import { buildSubgraphSchema } from '@apollo/subgraph';
 import { createCaches, type SubgraphRequest, type Transport } from '@partner-loyalty/runtime';
 import { execute, type GraphQLSchema, parse } from 'graphql';
 import { ResponseSize } from '../operation/responsesize.ts';
-import { createExecutor, type Execution, type ExecutionResult } from './executor.ts';
+import { type Execution, type ExecutionResult, openExecutor } from './executor.ts';
 
 const HEAD =
   'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@external", "@requires", "@interfaceObject"])';
@@ -87,13 +87,15 @@ const transportOf = (schema: GraphQLSchema): Transport => ({
   close: async () => {},
 });
 
-const executor = createExecutor(
+const opening = openExecutor(
+  undefined,
   supergraphSdl,
   Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, transportOf(schema)])),
   createCaches(),
 );
 
 async function ask(query: string, more: Partial<Execution> = {}): Promise<ExecutionResult> {
+  const executor = await opening;
   const result = await executor.execute({
     key: query,
     variables: {},

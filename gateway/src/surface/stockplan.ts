@@ -11,9 +11,15 @@ export type StockPlan = {
   plan: QueryPlan;
   /** The operation that was planned. */
   document: DocumentNode;
+  stockSchemas(): Promise<StockSchemas>;
+};
+
+export type StockSchemas = {
   /** What callers see, in the two forms of it. */
   schema: GraphQLSchema;
   apiSchema: Parameters<typeof ExecuteQueryPlan>[5];
+  /** The whole graph, hidden fields included. */
+  supergraph: GraphQLSchema;
 };
 
 export type StockResult = {
@@ -32,8 +38,9 @@ const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 export async function runStockPlan(stock: StockPlan, run: PlanRun): Promise<StockResult> {
   // The usual operations never need it, and it takes a while to load.
   const { buildOperationContext, executeQueryPlan } = await import('@apollo/gateway');
-  const { plan, document, schema, apiSchema } = stock;
-  const { variables, supergraph } = run;
+  const { plan, document } = stock;
+  const { schema, apiSchema, supergraph } = await stock.stockSchemas();
+  const { variables } = run;
   const request = { request: { variables }, context: {}, metrics: {}, logger: SILENT };
   const { data, errors, extensions } = await executeQueryPlan(
     plan,

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { createCaches, type SubgraphRequest, type Transport } from '@partner-loyalty/runtime';
 import { buildSchema, parse, print, printSchema } from 'graphql';
 import { ResponseSize } from '../operation/responsesize.ts';
+import { fieldsOf, renameFields } from '../planning/alias.ts';
 import { compose } from '../supergraph/compose.ts';
-import { fieldsOf, renameFields } from './alias.ts';
 import { SURFACES, type SurfaceName, surfaceSdl } from './contract.ts';
 import { openExecutor } from './executor.ts';
 
@@ -29,7 +29,7 @@ function recording(
 
 async function schemaOf(surface: SurfaceName): Promise<string> {
   const nothing = recording(() => ({}));
-  const opened = openExecutor(
+  const opened = await openExecutor(
     surface,
     supergraph,
     { members: nothing, standings: nothing },
@@ -63,7 +63,7 @@ test('a field without a tag is on no surface, but others may be computed from it
   const standings = recording(() => ({
     _entities: [{ partnerStandings: [{ partnerId: 'p', tier: 'GOLD', points: 7 }] }],
   }));
-  const surface = openExecutor('member', supergraph, { members, standings }, createCaches());
+  const surface = await openExecutor('member', supergraph, { members, standings }, createCaches());
   const query = '{ memberProfile(id: "m") { partnerStandings { partnerId tier points } } }';
   const scope = { kind: 'member', memberId: 'm' } as const;
   const result = await surface.execute({
@@ -90,7 +90,7 @@ test('a read asks each subgraph once, and a look-up without a result does not as
     query.includes('b:') ? { a: found, b: null } : { a: null },
   );
   const standings = recording(() => ({ _entities: [{ tier: 'GOLD', points: 7 }] }));
-  const surface = openExecutor('partner', supergraph, { members, standings }, createCaches());
+  const surface = await openExecutor('partner', supergraph, { members, standings }, createCaches());
   const run = (query: string) =>
     surface.execute({
       key: query,

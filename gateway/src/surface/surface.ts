@@ -1,5 +1,5 @@
 // A surface as the gateway uses it: validates, prepares and executes clients' operations.
-import { type Caches, fail, type Scope, type Transport } from '@partner-loyalty/runtime';
+import { type Caches, fail, type Scope } from '@partner-loyalty/runtime';
 import type { GraphQLSchema } from 'graphql';
 import {
   type ClientDocument,
@@ -12,7 +12,7 @@ import { ResponseSize } from '../operation/responsesize.ts';
 import { requireValid, validationErrorsOf } from '../operation/validation.ts';
 import { coerceVariables } from '../operation/variables.ts';
 import type { SurfaceName } from './contract.ts';
-import { type ExecutionResult, openExecutor } from './executor.ts';
+import { type ExecutionResult, openExecutor, type Transports } from './executor.ts';
 import { introspect } from './introspect.ts';
 import { sampleRead } from './sample.ts';
 
@@ -32,16 +32,23 @@ export type Surface = {
    * OPERATION_TOO_COMPLEX if the response gets too large.
    */
   execute(operation: ExecutableOperation, call: Call): ExecutionResult | Promise<ExecutionResult>;
+  /** Whether the document was prepared on this surface before. */
+  knows(document: ClientDocument): boolean;
+  /** Prepares and plans a document before the first request for it. Rejects as prepare throws. */
+  warm(document: ClientDocument): Promise<void>;
+  /** Lets go of the plans. What is being executed ends as usual. */
+  close(): void;
 };
 
-/** Opens a surface over the transports, found by subgraph name. Throws as openExecutor does. */
-export function openSurface(
+/** Opens a surface over the transports, found by subgraph name. Rejects as openExecutor does. */
+export async function openSurface(
   name: SurfaceName,
   supergraphSdl: string,
-  transports: Readonly<Record<string, Transport>>,
+  transports: Transports,
   caches: Caches,
-): Surface {
-  const { schema, execute, plan } = openExecutor(name, supergraphSdl, transports, caches);
+): Promise<Surface> {
+  const executor = await openExecutor(name, supergraphSdl, transports, caches);
+  const { schema, execute } = executor;
   const valid = new WeakSet<ClientDocument>();
   const executables = new WeakMap<Operation, ExecutableOperation>();
 
@@ -77,16 +84,18 @@ export function openSurface(
       };
       return result instanceof Promise ? result.then(addIntrospection) : addIntrospection(result);
     },
+    knows: (document) => valid.has(document),
+    async warm(document) {
+      for (const operation of document.operations) {
+        const { federated } = surface.prepare(document, operation);
+        if (federated !== undefined) await executor.plan(federated.key);
+      }
+    },
+    close: executor.close,
   };
-  warmUp(surface, plan);
+  // V8 compiles code when it first runs, which would make the first request take twice as long.
+  await surface.warm(parseDocument(sampleRead(schema)));
   return surface;
-}
-
-/** V8 compiles code when it first runs, which would make the first request take twice as long. */
-function warmUp({ schema, prepare }: Surface, plan: (key: string) => void): void {
-  const document = parseDocument(sampleRead(schema));
-  const { federated } = prepare(document, document.operations[0]);
-  if (federated !== undefined) plan(federated.key);
 }
 
 const EMPTY: ExecutionResult = { data: {}, errors: [], nullViolations: [] };

@@ -7,11 +7,15 @@ export type Cache<V> = {
   /** Counts as a use. */
   get(key: string): V | undefined;
   peek(key: string): V | undefined;
+  /** Those used last come first. */
+  values(): Iterable<V>;
   /** Keeps the value, unless it is too large. */
   set(key: string, value: V): void;
   /** Weighs a value again that has grown in place. */
   weighAgain(key: string): void;
   delete(key: string): void;
+  /** Forgets all entries. The cache takes no more. */
+  close(): void;
 };
 
 export type Caches = {
@@ -35,18 +39,22 @@ const LARGEST_ENTRY_PARTS = 8;
 
 /** Callers choose the keys and the values, so only their bytes count, not their number. */
 export function createCaches(maxBytes = getHeapStatistics().heap_size_limit / HEAP_PARTS): Caches {
-  const opened: Pick<LRUCache<string, object>, 'calculatedSize' | 'pop'>[] = [];
+  const opened = new Set<Pick<LRUCache<string, object>, 'calculatedSize' | 'pop'>>();
   let reserved = 0;
 
-  const bytes = () => opened.reduce((sum, { calculatedSize }) => sum + calculatedSize, reserved);
+  const bytes = () => {
+    let sum = reserved;
+    for (const { calculatedSize } of opened) sum += calculatedSize;
+    return sum;
+  };
 
   // Evicts from the heaviest cache, so that a flood of one thing does not evict everything else.
   function shrink(): void {
     while (bytes() > maxBytes) {
-      const heaviest = opened.reduce((one, other) =>
-        other.calculatedSize > one.calculatedSize ? other : one,
+      const [heaviest] = [...opened].sort(
+        (one, other) => other.calculatedSize - one.calculatedSize,
       );
-      if (heaviest.calculatedSize === 0) return;
+      if (heaviest === undefined || heaviest.calculatedSize === 0) return;
       heaviest.pop();
     }
   }
@@ -59,20 +67,26 @@ export function createCaches(maxBytes = getHeapStatistics().heap_size_limit / HE
         sizeCalculation: ({ value }, key) =>
           Math.ceil(BYTES_PER_ENTRY + key.length * BYTES_PER_KEY_CHARACTER + weigh(value, key)),
       });
-      opened.push(entries);
+      opened.add(entries);
       const set = (key: string, value: V) => {
+        if (!opened.has(entries)) return;
         entries.set(key, { value });
         shrink();
       };
       return {
         get: (key) => entries.get(key)?.value,
         peek: (key) => entries.peek(key)?.value,
+        values: () => Array.from(entries.values(), ({ value }) => value),
         set,
         weighAgain(key) {
           const entry = entries.peek(key);
           if (entry !== undefined) set(key, entry.value);
         },
         delete: (key) => void entries.delete(key),
+        close() {
+          entries.clear();
+          opened.delete(entries);
+        },
       };
     },
     reserve(more) {

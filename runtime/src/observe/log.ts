@@ -18,6 +18,7 @@ export const LOG_FIELDS = {
   surface: '`partner` or `member`.',
   cost: 'What the request took from the budget.',
   subgraph: 'The name of a subgraph.',
+  version: 'The version of a graph.',
   store: 'The name of a store.',
   engine: 'The database that the line is about, such as `redis`.',
   environment: '`sandbox` or `production`.',

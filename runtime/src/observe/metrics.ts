@@ -53,6 +53,13 @@ export const METRICS = {
     labels: ['outcome'],
     meaning: 'Look-ups of documents: `hit` or `miss`.',
   },
+  graph: {
+    name: 'supergraph_updates_total',
+    type: 'counter',
+    labels: ['outcome'],
+    meaning:
+      'New graphs: `updated`, `refused` if one could not be built, or `unreadable` if their source could not be read.',
+  },
   mail: {
     name: 'loyalty_mail_total',
     type: 'counter',
@@ -79,6 +86,7 @@ export type Metrics = {
   limit(policy: string, outcome: 'taken' | 'refused' | 'insurance'): void;
   keyCache(outcome: 'hit' | 'miss' | 'stale'): void;
   documentCache(outcome: 'hit' | 'miss'): void;
+  graph(outcome: 'updated' | 'refused' | 'unreadable'): void;
   mail(
     letter: 'magic-link' | 'change' | 'changed' | 'undone' | 'invitation',
     outcome: 'sent' | 'dropped' | 'retried' | 'failed',
@@ -99,6 +107,7 @@ export function createMetrics(): Metrics {
   const limit = counter(METRICS.limit, registry);
   const keyCache = counter(METRICS.keyCache, registry);
   const documentCache = counter(METRICS.documentCache, registry);
+  const graph = counter(METRICS.graph, registry);
   const mail = counter(METRICS.mail, registry);
   return {
     request: (status, code, durationMs) => request(status, code).observe(durationMs / 1000),
@@ -108,6 +117,7 @@ export function createMetrics(): Metrics {
     limit: (policy, outcome) => limit(policy, outcome).inc(),
     keyCache: (outcome) => keyCache(outcome).inc(),
     documentCache: (outcome) => documentCache(outcome).inc(),
+    graph: (outcome) => graph(outcome).inc(),
     mail: (letter, outcome) => mail(letter, outcome).inc(),
     text: () => registry.metrics(),
     data: () => registry.getMetricsAsJSON(),

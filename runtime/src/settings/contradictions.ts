@@ -1,4 +1,5 @@
 // Finds settings whose values do not fit together.
+import { OWN_SUBGRAPHS, settingsOfSubgraph } from './subgraphs.ts';
 import type { ProcessName, Settings } from './table.ts';
 
 /** A variable, and what is wrong with it. */
@@ -8,20 +9,25 @@ export function contradictions(settings: Settings, process: ProcessName): Fault[
   const { port, adminPort } = settings;
   return [
     ...(port !== 0 && port === adminPort ? [fault('ADMIN_PORT', 'must differ from PORT')] : []),
-    ...missingForSubgraphs(settings, process),
+    ...faultsOfSubgraphs(settings, process),
     ...missingForProvider(settings),
   ];
 }
 
-function missingForSubgraphs(settings: Settings, process: ProcessName): Fault[] {
-  const { membersUrl, standingsUrl, subgraphSecret } = settings;
-  const oneProcess = process === 'all' && membersUrl === undefined && standingsUrl === undefined;
-  if (oneProcess) return [];
-  const ofGateway = { MEMBERS_URL: membersUrl, STANDINGS_URL: standingsUrl };
-  return [
-    ...(process === 'gateway' ? missing(ofGateway, 'if the gateway runs on its own') : []),
-    ...missing({ SUBGRAPH_SECRET: subgraphSecret }, 'if a subgraph runs on its own'),
-  ];
+/** Of this repository's subgraphs: which others there are is known once the graph is read. */
+function faultsOfSubgraphs(settings: Settings, process: ProcessName): Fault[] {
+  const calls = process === 'all' || process === 'gateway';
+  const names = calls ? OWN_SUBGRAPHS : OWN_SUBGRAPHS.filter((name) => name === process);
+  const faults = names.flatMap((name) => settings.subgraphs[name.toUpperCase()]?.faults ?? []);
+  if (faults.length > 0) return faults;
+  const { subgraphSecret: shared } = settings;
+  const withoutSecret = names.some((name) => {
+    const { url, secret } = settingsOfSubgraph(settings, name);
+    return secret === undefined && (process !== 'all' || url !== undefined);
+  });
+  return withoutSecret
+    ? missing({ SUBGRAPH_SECRET: shared }, 'if a subgraph without a secret of its own runs alone')
+    : [];
 }
 
 function missingForProvider(settings: Settings): Fault[] {

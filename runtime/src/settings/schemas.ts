@@ -61,15 +61,11 @@ export const baseUrl = webUrl
   .refine(({ search, hash }) => search === '' && hash === '', 'must not have a query or a fragment')
   .transform(({ href }) => withoutSlashes(href));
 
-/** The origin of a subgraph, whose path is always /graphql. */
+/** The URL of a subgraph's endpoint; without a path, it is /graphql. No query is signed. */
 export const subgraphUrl = webUrl
   .transform((text) => new URL(text))
-  .refine(
-    ({ pathname, search, hash }) =>
-      ['/', '/graphql'].includes(pathname) && search === '' && hash === '',
-    'must be a URL without a path, such as http://members:4011',
-  )
-  .transform(({ origin }) => origin);
+  .refine(({ search, hash }) => search === '' && hash === '', 'must not have a query or a fragment')
+  .transform(({ href, origin, pathname }) => (pathname === '/' ? `${origin}/graphql` : href));
 
 /** A browser's origin, exactly as browsers send it. */
 export const browserOrigin = webUrl.refine(

@@ -1,6 +1,7 @@
 // What the environment variables mean, and how wrong ones are reported.
 import { resolve } from 'node:path';
 import { readSettings } from './settings.ts';
+import { settingsOfSubgraph } from './subgraphs.ts';
 import { SETTINGS } from './table.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
@@ -8,6 +9,7 @@ const SECRET = 'a secret of some length';
 
 test('without variables, everything runs as the sandbox on port 4000, on the embedded store', () => {
   expect(readSettings({}, 'all')).toEqual({
+    subgraphs: {},
     environment: 'sandbox',
     port: 4000,
     host: '127.0.0.1',
@@ -64,6 +66,8 @@ test('every variable is read in its own format', () => {
     PRODUCTION_URL: 'https://api.example/loyalty/',
     MEMBERS_URL: 'http://members:4011/graphql',
     STANDINGS_URL: 'https://standings/',
+    STANDINGS_SECRET: 'of standings alone',
+    SUPERGRAPH_FILE: 'graph.graphql',
     SUBGRAPH_SECRET: SECRET,
     SUBGRAPH_SECRET_OLD: `${SECRET} of old`,
     ID_TOKEN_ISSUER: 'https://id.example/',
@@ -84,8 +88,11 @@ test('every variable is read in its own format', () => {
     redisUrl: env.REDIS_URL,
     sandboxUrl: 'https://sandbox.example',
     productionUrl: 'https://api.example/loyalty',
-    membersUrl: 'http://members:4011',
-    standingsUrl: 'https://standings',
+    supergraphFile: resolve(ROOT, 'graph.graphql'),
+    subgraphs: {
+      MEMBERS: { url: 'http://members:4011/graphql', faults: [] },
+      STANDINGS: { url: 'https://standings/graphql', secret: 'of standings alone', faults: [] },
+    },
     subgraphSecret: env.SUBGRAPH_SECRET,
     subgraphSecretOld: env.SUBGRAPH_SECRET_OLD,
     idTokenIssuer: env.ID_TOKEN_ISSUER,
@@ -127,7 +134,8 @@ test('all faults are reported at once, one per line, without secrets', () => {
     SUBGRAPH_SECRET_OLD: 'hidden',
     RATE_LIMIT_BUDGET: '0',
     RATE_LIMIT_WINDOW_SECONDS: '1.5',
-    MEMBERS_URL: 'http://members/other',
+    MEMBERS_URL: 'http://members/graphql?a=b',
+    MEMBERS_SECRET: 'hidden',
     STANDINGS_URL: '//standings',
     ID_TOKEN_JWKS_URL: 'file:///keys',
     MAIL_FROM: 'nobody',
@@ -149,11 +157,27 @@ test('a subgraph that runs on its own needs the secret, and so does the process 
   expect(message(() => readSettings({ MEMBERS_URL: 'http://members' }, 'all'))).toContain(
     'SUBGRAPH_SECRET must be set',
   );
-  expect(
-    message(() => readSettings({ SUBGRAPH_SECRET: SECRET }, 'gateway')).match(
-      /must be set if the gateway/g,
-    ),
-  ).toHaveLength(2);
+  expect(message(() => readSettings({}, 'gateway'))).toContain('SUBGRAPH_SECRET must be set');
+  const own = { MEMBERS_SECRET: SECRET, STANDINGS_SECRET: `${SECRET} too` };
+  expect(settingsOfSubgraph(readSettings(own, 'gateway'), 'standings')).toEqual({
+    secret: own.STANDINGS_SECRET,
+  });
+});
+
+test('the secret that subgraphs share is for those of this repository alone', () => {
+  const env = {
+    SUBGRAPH_SECRET: SECRET,
+    OFFERS_EU_URL: 'http://offers:4020/eu',
+    GIFTS_SECRET_OLD: 'short',
+    DATABASE_URL: 'postgres://elsewhere',
+  };
+  const settings = readSettings(env, 'gateway');
+  expect(settingsOfSubgraph(settings, 'members')).toEqual({ secret: SECRET });
+  expect(settingsOfSubgraph(settings, 'offers-eu')).toEqual({ url: 'http://offers:4020/eu' });
+  expect(settingsOfSubgraph(settings, 'others')).toEqual({});
+  expect(() => settingsOfSubgraph(settings, 'gifts')).toThrow(
+    'GIFTS_SECRET_OLD must have at least 16 characters',
+  );
 });
 
 test('an identity provider needs an issuer and an audience; its keys can be discovered', () => {

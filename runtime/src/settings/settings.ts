@@ -1,6 +1,9 @@
 // Reads the settings of a process, and is the only place that reads process.env.
 import { contradictions } from './contradictions.ts';
+import { faultOf, readSubgraphVariables } from './subgraphs.ts';
 import { type ProcessName, SETTINGS, type SettingRow, type Settings } from './table.ts';
+
+const NAMES = new Set(Object.values(SETTINGS).map(({ name }) => name));
 
 /**
  * Returns the settings of a process. An empty variable is the same as an unset one. Throws one
@@ -20,9 +23,10 @@ export function readSettings(
     if (text === undefined || text === '') continue;
     const { success, data, error } = row.schema.safeParse(text);
     if (success) values[key] = data;
-    else faults.set(row.name, describeFault(error.issues[0]?.message, row, text));
+    else faults.set(row.name, faultOf(error.issues[0]?.message, row, text));
   }
-  // Cast: SETTINGS has a row for every key.
+  values.subgraphs = readSubgraphVariables(env, NAMES);
+  // Cast: SETTINGS has a row for every other key.
   const settings = values as Settings;
   for (const [name, what] of contradictions(settings, process))
     if (!faults.has(name)) faults.set(name, what);
@@ -36,8 +40,4 @@ export function readSettings(
 /** This process's environment variables. */
 export function readEnv(): Record<string, string | undefined> {
   return process.env;
-}
-
-function describeFault(what = 'is wrong', { secret }: SettingRow, text: string): string {
-  return secret ? what : `${what}, but is ${JSON.stringify(text.slice(0, 100))}`;
 }

@@ -11,14 +11,14 @@ import {
   list,
   matching,
   oneOf,
-  subgraphUrl,
   webUrl,
 } from './schemas.ts';
+import type { OWN_SUBGRAPHS, WithSubgraphs } from './subgraphs.ts';
 
 /** Which process reads the settings: all parts in one, the gateway alone, or a subgraph alone. */
-export type ProcessName = 'all' | 'gateway' | 'members' | 'standings';
+export type ProcessName = 'all' | 'gateway' | (typeof OWN_SUBGRAPHS)[number];
 
-export type Settings = {
+export type Settings = WithSubgraphs & {
   environment: Environment;
   port: number;
   host: string;
@@ -31,11 +31,8 @@ export type Settings = {
   dataDir: string;
   rateLimitBudget: number;
   rateLimitWindowSeconds: number;
-  /** Origins, without a path. */
-  membersUrl?: string | undefined;
-  standingsUrl?: string | undefined;
-  subgraphSecret?: string | undefined;
-  subgraphSecretOld?: string | undefined;
+  /** Absolute path. */
+  supergraphFile?: string | undefined;
   /** The issuer and the audience are both set or both unset. */
   idTokenIssuer?: string | undefined;
   idTokenAudience?: string | undefined;
@@ -79,7 +76,9 @@ const ROOT = resolve(import.meta.dirname, '../../..');
 const none = () => undefined;
 
 /** In the order of the documentation. A fallback can use the values of the rows above it. */
-export const SETTINGS: { readonly [K in keyof Required<Settings>]: SettingRow<Settings[K]> } = {
+export const SETTINGS: {
+  readonly [K in keyof Omit<Required<Settings>, 'subgraphs'>]: SettingRow<Settings[K]>;
+} = {
   environment: {
     name: 'ENVIRONMENT',
     default: 'sandbox',
@@ -167,26 +166,19 @@ export const SETTINGS: { readonly [K in keyof Required<Settings>]: SettingRow<Se
     schema: integer(1, 86_400),
     fallback: () => 60,
   },
-  membersUrl: {
-    name: 'MEMBERS_URL',
-    default: 'none: in the same process',
-    meaning: 'The URL of the members subgraph, if it runs on its own.',
+  supergraphFile: {
+    name: 'SUPERGRAPH_FILE',
+    default: 'none: what is published, or else `gateway/supergraph.graphql`',
+    meaning: 'A supergraph to serve instead; the gateway follows every change of the file.',
     usedBy: GATEWAY,
-    schema: subgraphUrl,
-    fallback: none,
-  },
-  standingsUrl: {
-    name: 'STANDINGS_URL',
-    default: 'none: in the same process',
-    meaning: 'The URL of the standings subgraph, if it runs on its own.',
-    usedBy: GATEWAY,
-    schema: subgraphUrl,
+    schema: z.string().transform((path) => resolve(ROOT, path)),
     fallback: none,
   },
   subgraphSecret: {
     name: 'SUBGRAPH_SECRET',
-    default: 'none; required if a subgraph runs on its own',
-    meaning: 'Signs the requests from the gateway to subgraphs; at least 16 characters.',
+    default: 'none; required if such a subgraph runs on its own',
+    meaning:
+      "Signs the requests from the gateway to this repository's subgraphs that have no secret of their own; at least 16 characters.",
     usedBy: EVERY,
     secret: true,
     schema: matching(/^.{16,}$/su, 'have at least 16 characters'),

@@ -383,7 +383,7 @@ async function serveThings(options: Options = {}) {
   const subgraph = things(held);
   const server = await serveSubgraph({
     subgraph,
-    settings: { host: '127.0.0.1', port: 0, subgraphSecret: SECRET },
+    settings: { host: '127.0.0.1', port: 0, subgraphs: {}, subgraphSecret: SECRET },
     log,
     metrics: { request: () => void seen.requests++ },
     caches: createCaches(),

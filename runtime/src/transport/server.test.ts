@@ -32,7 +32,13 @@ let healthy = true;
 beforeAll(async () => {
   const ready = () => (healthy ? Promise.resolve() : Promise.reject(new Error('down')));
   const subgraph = { name: 'things', schema, ready, close: async () => {} };
-  const settings = { host: '127.0.0.1', port: 0, subgraphSecret: SECRET, subgraphSecretOld: OLD };
+  const settings = {
+    host: '127.0.0.1',
+    port: 0,
+    subgraphs: {},
+    subgraphSecret: SECRET,
+    subgraphSecretOld: OLD,
+  };
   server = await serveSubgraph({
     subgraph,
     settings,
@@ -153,7 +159,7 @@ test('rejects if there is no secret', async () => {
   await expect(
     serveSubgraph({
       subgraph,
-      settings: { host: '127.0.0.1', port: 0 },
+      settings: { host: '127.0.0.1', port: 0, subgraphs: {} },
       log: createLog('silent'),
       metrics: { request: () => {} },
       caches: createCaches(),

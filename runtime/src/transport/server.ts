@@ -7,6 +7,7 @@ import type { HttpRequest } from '../http/request.ts';
 import { type HttpServer, serveHttp } from '../http/server.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
+import { settingsOfSubgraph } from '../settings/subgraphs.ts';
 import type { Settings } from '../settings/table.ts';
 import { createExecutor, type Execute, withDeadline } from '../subgraph/executor.ts';
 import type { Subgraph, SubgraphReply, SubgraphRequest } from '../subgraph/types.ts';
@@ -20,7 +21,7 @@ import { decodeRequests, encodeReply, WIRE } from './wire.ts';
  */
 export async function serveSubgraph(options: {
   subgraph: Subgraph;
-  settings: Pick<Settings, 'host' | 'port' | 'subgraphSecret' | 'subgraphSecretOld'>;
+  settings: Pick<Settings, 'host' | 'port' | 'subgraphs' | 'subgraphSecret' | 'subgraphSecretOld'>;
   log: Log;
   metrics: Pick<Metrics, 'request'>;
   /** What workers share; by default, the memory of this process. */
@@ -28,8 +29,9 @@ export async function serveSubgraph(options: {
   caches: Caches;
 }): Promise<HttpServer> {
   const { subgraph, settings, log, metrics, caches, guard = createReplayGuard() } = options;
-  const { host, port, subgraphSecret, subgraphSecretOld } = settings;
-  const secrets = [subgraphSecret, subgraphSecretOld].filter((secret) => secret !== undefined);
+  const { host, port } = settings;
+  const { secret, secretOld } = settingsOfSubgraph(settings, subgraph.name);
+  const secrets = [secret, secretOld].filter((each) => each !== undefined);
   if (secrets.length === 0)
     throw new Error('SUBGRAPH_SECRET must be set if a subgraph runs in a process of its own');
   const verifier = createVerifier(subgraph.name, secrets, guard);

@@ -80,7 +80,7 @@ export async function startInProcess({
     metrics: createMetrics(),
   });
   const caches = createCaches();
-  const transports = {
+  const carried = {
     members: createInProcessTransport(members, log, caches),
     standings: createInProcessTransport(
       createStandings(recorded('standings', stores.standings, calls), now),
@@ -88,12 +88,12 @@ export async function startInProcess({
       caches,
     ),
   };
-  opened.push(stores.keys.close, transports.members.close, transports.standings.close);
+  opened.push(stores.keys.close, carried.members.close, carried.standings.close);
   const keys = await fillStores(stores, now());
   const { port, adminPort } = await serveGateway({
     settings,
     keyStore: stores.keys,
-    transports,
+    carried,
     lifecycle,
     caches,
     log,

@@ -1,0 +1,31 @@
+// What the process and its planner thread tell each other.
+import type { GraphFields } from './alias.ts';
+
+/** `planner` is a number that the process gives each planner of the thread. */
+export type PlannerRequest = { id: number; planner: number } & (
+  | { kind: 'open'; supergraph: string }
+  | { kind: 'plan'; operation: string; isAbstract: boolean }
+  | { kind: 'close' }
+);
+
+/** The answer to the request with the same `id`. */
+export type PlannerAnswer = { id: number } & (
+  | { opened: OpenedPlanner }
+  | { planned: PlannedText }
+  | { error: string }
+);
+
+/** What the process has to know of a graph to prepare operations and to complete responses. */
+export type OpenedPlanner = {
+  /** The schema that callers see. */
+  api: string;
+  subgraphs: string[];
+  fields: GraphFields;
+};
+
+export type PlannedText = {
+  /** A QueryPlan in JSON. */
+  plan: string;
+  /** Whether runPlan can run it. */
+  isUsual: boolean;
+};

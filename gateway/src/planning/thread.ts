@@ -1,0 +1,105 @@
+// The thread in which a process plans: it starts with the first planner and serves all of them.
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { OpenedPlanner, PlannedText, PlannerAnswer, PlannerRequest } from './messages.ts';
+
+/** A planner in the thread. Its requests reject if the thread ends before it has answered. */
+export type ThreadPlanner = OpenedPlanner & {
+  /** Plans a validated operation, printed. Rejects if the planner cannot. */
+  plan(operation: string, isAbstract: boolean): Promise<PlannedText>;
+  close(): void;
+};
+
+/** Opens a planner of a supergraph. Rejects with the reason if the supergraph is invalid. */
+export async function openThreadPlanner(supergraph: string): Promise<ThreadPlanner> {
+  const planner = ++lastPlanner;
+  const opening: PlannerRequest = { id: 0, planner, kind: 'open', supergraph };
+  const open = () => {
+    const home = thread();
+    return { home, opened: home.ask(opening).then(openedOf) };
+  };
+  let current = open();
+  const first = await current.opened;
+  return {
+    ...first,
+    async plan(operation, isAbstract) {
+      // A thread that took the place of one that ended knows no planners.
+      if (current.home !== running) current = open();
+      await current.opened;
+      const answer = await current.home.ask({
+        id: 0,
+        planner,
+        kind: 'plan',
+        operation,
+        isAbstract,
+      });
+      if ('planned' in answer) return answer.planned;
+      throw new Error('the planner thread gave a wrong answer');
+    },
+    close() {
+      if (current.home === running) current.home.tell({ id: 0, planner, kind: 'close' });
+    },
+  };
+}
+
+function openedOf(answer: PlannerAnswer): OpenedPlanner {
+  if ('opened' in answer) return answer.opened;
+  throw new Error('the planner thread gave a wrong answer');
+}
+
+type Thread = {
+  /** Gives the request its id. */
+  ask(request: PlannerRequest): Promise<PlannerAnswer>;
+  tell(request: PlannerRequest): void;
+};
+
+/** A hostile operation may end the thread, but it cannot take the memory of the process. */
+const LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 };
+
+let lastPlanner = 0;
+let running: Thread | undefined;
+
+function thread(): Thread {
+  running ??= startThread();
+  return running;
+}
+
+function startThread(): Thread {
+  const worker = new Worker(join(import.meta.dirname, 'boot.js'), {
+    resourceLimits: LIMITS,
+    execArgv: [],
+  });
+  const waiting = new Map<
+    number,
+    { resolve(answer: PlannerAnswer): void; reject(error: Error): void }
+  >();
+  let lastId = 0;
+  worker.on('message', (answer: PlannerAnswer) => {
+    const asked = waiting.get(answer.id);
+    waiting.delete(answer.id);
+    if (waiting.size === 0) worker.unref();
+    if ('error' in answer) asked?.reject(new Error(answer.error));
+    else asked?.resolve(answer);
+  });
+  const end = (error: Error) => {
+    if (running === started) running = undefined;
+    for (const { reject } of waiting.values()) reject(error);
+    waiting.clear();
+  };
+  worker.on('error', end);
+  worker.on('exit', () => end(new Error('the planner thread ended')));
+  worker.unref();
+  const started: Thread = {
+    ask(request) {
+      return new Promise((resolve, reject) => {
+        const id = ++lastId;
+        waiting.set(id, { resolve, reject });
+        // Only a thread that has work keeps the process running.
+        worker.ref();
+        worker.postMessage({ ...request, id });
+      });
+    },
+    tell: (request) => worker.postMessage(request),
+  };
+  return started;
+}

@@ -1,0 +1,66 @@
+// Builds planners and plans operations, in a thread of its own.
+//
+// Both take longer than the event loop of the process may be held, and neither is done in steps.
+import { parentPort } from 'node:worker_threads';
+import { operationFromDocument, Supergraph } from '@apollo/federation-internals';
+import { QueryPlanner } from '@apollo/query-planner';
+import { type GraphQLSchema, parse, printSchema } from 'graphql';
+import { fieldsOf } from './alias.ts';
+import type { OpenedPlanner, PlannedText, PlannerAnswer, PlannerRequest } from './messages.ts';
+import { isUsualPlan } from './usual.ts';
+
+type Planner = {
+  opened: OpenedPlanner;
+  plan(operation: string, isAbstract: boolean): PlannedText;
+};
+
+const planners = new Map<number, Planner>();
+
+parentPort?.on('message', (request: PlannerRequest) => {
+  const answer = answerTo(request);
+  if (answer !== undefined) parentPort?.postMessage(answer);
+});
+
+function answerTo(request: PlannerRequest): PlannerAnswer | undefined {
+  const { id, planner } = request;
+  try {
+    switch (request.kind) {
+      case 'open': {
+        const built = buildPlanner(request.supergraph);
+        planners.set(planner, built);
+        return { id, opened: built.opened };
+      }
+      case 'plan': {
+        const built = planners.get(planner);
+        if (built === undefined) throw new Error('the planner is closed');
+        return { id, planned: built.plan(request.operation, request.isAbstract) };
+      }
+      case 'close':
+        planners.delete(planner);
+        return undefined;
+    }
+  } catch (error) {
+    return { id, error: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function buildPlanner(supergraph: string): Planner {
+  const federated = Supergraph.build(supergraph);
+  const apiSchema = federated.apiSchema();
+  const planner = new QueryPlanner(federated);
+  const graph: GraphQLSchema = federated.schema.toGraphQLJSSchema();
+  return {
+    opened: {
+      api: printSchema(apiSchema.toGraphQLJSSchema()),
+      subgraphs: Array.from(federated.subgraphsMetadata(), ({ name }) => name),
+      fields: fieldsOf(graph),
+    },
+    plan(operation, isAbstract) {
+      const plan = planner.buildQueryPlan(operationFromDocument(apiSchema, parse(operation)));
+      const { node } = plan;
+      if (node?.kind === 'Subscription') throw new Error('no surface has subscriptions');
+      const isUsual = !isAbstract && (node === undefined || isUsualPlan(node, graph));
+      return { plan: JSON.stringify(plan), isUsual };
+    },
+  };
+}

@@ -1,0 +1,102 @@
+// The connections to subgraphs, which graphs share as long as a subgraph stays where it is.
+import {
+  createHttpTransport,
+  type Log,
+  type Metrics,
+  type Settings,
+  settingsOfSubgraph,
+  type Transport,
+  variableOf,
+} from '@partner-loyalty/runtime';
+import type { SubgraphEntry } from './graph.ts';
+
+export type Connection = {
+  readonly transport: Transport;
+  /** What it was made from: the same again leads to the same connection. */
+  readonly key: string;
+  /** The graphs that have it in use. */
+  graphs: number;
+};
+
+export type Connections = {
+  /**
+   * The connections of a graph, by subgraph name. Throws if the settings lack the address or the
+   * secret of a subgraph, or have a wrong one.
+   */
+  open(subgraphs: readonly SubgraphEntry[]): Map<string, Connection>;
+  /** Closes those that no other graph has in use. */
+  release(connections: Iterable<Connection>): void;
+  /** Closes all of them. */
+  close(): Promise<void>;
+};
+
+/** `carried` are the subgraphs of this process, which its main file closes. */
+export function createConnections(parts: {
+  settings: Pick<Settings, 'subgraphs' | 'subgraphSecret' | 'subgraphSecretOld'>;
+  carried: Readonly<Record<string, Transport>>;
+  log: Log;
+  metrics: Metrics;
+}): Connections {
+  const { settings, carried, log, metrics } = parts;
+  const inUse = new Map<string, Connection>();
+
+  function connect(entry: SubgraphEntry): Connection {
+    const { name, batching, codes } = entry;
+    const local = Object.hasOwn(carried, name) ? carried[name] : undefined;
+    if (local !== undefined) return { key: name, transport: local, graphs: 0 };
+    const { url, secret } = addressOf(settings, entry);
+    const key = JSON.stringify([name, url, batching, codes]);
+    const known = inUse.get(key);
+    if (known !== undefined) return known;
+    const transport = createHttpTransport({
+      name,
+      url: new URL(url).origin,
+      secret,
+      log,
+      metrics,
+    });
+    const connection = { key, transport, graphs: 0 };
+    inUse.set(key, connection);
+    return connection;
+  }
+
+  return {
+    open(subgraphs) {
+      // Before the first connection is made: a fault leaves nothing open.
+      for (const entry of subgraphs)
+        if (!Object.hasOwn(carried, entry.name)) addressOf(settings, entry);
+      const opened = new Map(subgraphs.map((entry) => [entry.name, connect(entry)]));
+      for (const connection of opened.values()) connection.graphs += 1;
+      return opened;
+    },
+    release(connections) {
+      for (const connection of connections) {
+        connection.graphs -= 1;
+        if (connection.graphs > 0 || !inUse.delete(connection.key)) continue;
+        void connection.transport.close();
+      }
+    },
+    async close() {
+      const all = [...inUse.values()];
+      inUse.clear();
+      await Promise.all(all.map(({ transport }) => transport.close()));
+    },
+  };
+}
+
+/** Where a subgraph in another process is, and what signs the requests to it. */
+export function addressOf(
+  settings: Pick<Settings, 'subgraphs' | 'subgraphSecret' | 'subgraphSecretOld'>,
+  { name, url: published }: Pick<SubgraphEntry, 'name' | 'url'>,
+): { url: string; secret: string } {
+  const { url = published, secret } = settingsOfSubgraph(settings, name);
+  if (url === undefined)
+    throw new Error(
+      `wrong settings:\n  ${variableOf(name, 'url')} must be set: the subgraph has no URL of its own`,
+    );
+  if (secret === undefined)
+    throw new Error(
+      `wrong settings:\n  ${variableOf(name, 'secret')} must be set: it signs requests to the subgraph`,
+    );
+  return { url, secret };
+}

@@ -1,0 +1,41 @@
+// Opens the graph that a gateway starts with, and follows its source from then on.
+import type {
+  Caches,
+  Lifecycle,
+  Log,
+  Metrics,
+  Settings,
+  Transport,
+} from '@partner-loyalty/runtime';
+import type { Documents } from '../operation/documents.ts';
+import { createConnections } from './connections.ts';
+import type { GraphStore } from './graphstore.ts';
+import { type ServedGraphs, serveGraphs } from './served.ts';
+import { createGraphSource } from './source.ts';
+import { watchGraphs } from './watch.ts';
+
+/**
+ * `carried` are the subgraphs of this process. The lifecycle closes what this function opens.
+ * Rejects if there is no graph that can be served.
+ */
+export async function openGraphs(options: {
+  settings: Settings;
+  store: Pick<GraphStore, 'latest' | 'version'>;
+  carried: Readonly<Record<string, Transport>>;
+  documents: Documents;
+  lifecycle: Pick<Lifecycle, 'opened'>;
+  caches: Caches;
+  log: Log;
+  metrics: Metrics;
+}): Promise<ServedGraphs> {
+  const { settings, store, documents, lifecycle, caches, log, metrics } = options;
+  const connections = createConnections(options);
+  lifecycle.opened('subgraphs', connections.close);
+  const source = createGraphSource(settings, store, log);
+  const first = await source.first();
+  const graphs = await serveGraphs(first, { connections, documents, caches });
+  await source.serves(first);
+  const stop = watchGraphs(graphs, source, { log, metrics });
+  lifecycle.opened('graphs', async () => stop());
+  return graphs;
+}

@@ -1,0 +1,137 @@
+// The graph that serves now, and how another one takes its place without a failed request.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  type Caches,
+  fail,
+  type SubgraphReply,
+  type SubgraphRequest,
+} from '@partner-loyalty/runtime';
+import type { Documents } from '../operation/documents.ts';
+import { SURFACES, type SurfaceName } from '../surface/contract.ts';
+import { openSurface, type Surface } from '../surface/surface.ts';
+import type { Connection, Connections } from './connections.ts';
+import type { Graph } from './graph.ts';
+import { readSupergraph } from './sdl.ts';
+
+/** A graph with all that answers requests for it. */
+export type ServedGraph = {
+  readonly version: number;
+  readonly surfaces: Readonly<Record<SurfaceName, Surface>>;
+  readonly connections: ReadonlyMap<string, Connection>;
+  /** The name of the subgraph that is the built-in identity provider. */
+  readonly provider: string | undefined;
+  /** The requests that have it in use. */
+  requests: number;
+};
+
+export type ServedGraphs = {
+  /** The graph for a new request, which calls `done` with it at its end. */
+  use(): ServedGraph;
+  done(graph: ServedGraph): void;
+  /** The graph that new requests get. */
+  current(): ServedGraph;
+  /** Asks the subgraph that is the built-in identity provider. */
+  askProvider(request: SubgraphRequest): Promise<SubgraphReply>;
+  /**
+   * Builds a graph aside, prepares on it the documents that are in use, and lets it take the place
+   * of the current one, which is let go when its last request has ended. Rejects, and changes
+   * nothing, if the graph cannot be built. One call at a time.
+   */
+  replace(graph: Graph): Promise<void>;
+};
+
+/** The field of Query that makes a subgraph the identity provider. */
+const PROVIDER_FIELD = 'signingKeys';
+/** So many documents are prepared ahead. */
+const DOCUMENTS_IN_USE = 200;
+
+/** Rejects if the first graph cannot be built. */
+export async function serveGraphs(
+  first: Graph,
+  parts: { connections: Connections; documents: Documents; caches: Caches },
+): Promise<ServedGraphs> {
+  const { connections, documents, caches } = parts;
+  let current = await build(first, connections, caches);
+
+  const release = (graph: ServedGraph) => {
+    for (const surface of Object.values(graph.surfaces)) surface.close();
+    connections.release(graph.connections.values());
+  };
+  const graphs: ServedGraphs = {
+    use() {
+      current.requests += 1;
+      return current;
+    },
+    done(graph) {
+      graph.requests -= 1;
+      if (graph.requests === 0 && graph !== current) release(graph);
+    },
+    current: () => current,
+    async askProvider(request) {
+      const graph = graphs.use();
+      try {
+        const connection = graph.connections.get(graph.provider ?? '');
+        return connection === undefined
+          ? fail('SERVICE_UNAVAILABLE')
+          : await connection.transport.execute(request);
+      } finally {
+        graphs.done(graph);
+      }
+    },
+    async replace(graph) {
+      const next = await build(graph, connections, caches);
+      await prepareAhead(current, next, documents);
+      const former = current;
+      current = next;
+      if (former.requests === 0) release(former);
+    },
+  };
+  return graphs;
+}
+
+async function build(
+  { version, supergraph, subgraphs }: Graph,
+  connections: Connections,
+  caches: Caches,
+): Promise<ServedGraph> {
+  const { subgraphOf } = readSupergraph(supergraph);
+  const opened = connections.open(subgraphs);
+  const transports = Object.fromEntries(
+    Array.from(opened, ([name, { transport }]) => [name, transport]),
+  );
+  const surfaces: Partial<Record<SurfaceName, Surface>> = {};
+  try {
+    // Cast: Object.keys knows no key types.
+    for (const name of Object.keys(SURFACES) as SurfaceName[])
+      surfaces[name] = await openSurface(name, supergraph, transports, caches);
+  } catch (error) {
+    for (const surface of Object.values(surfaces)) surface.close();
+    connections.release(opened.values());
+    throw error;
+  }
+  return {
+    version,
+    // Cast: the loop has set each.
+    surfaces: surfaces as Record<SurfaceName, Surface>,
+    connections: opened,
+    provider: subgraphOf(PROVIDER_FIELD),
+    requests: 0,
+  };
+}
+
+/** A document at a time, so that requests are answered in between. */
+async function prepareAhead(
+  current: ServedGraph,
+  next: ServedGraph,
+  documents: Documents,
+): Promise<void> {
+  for (const document of documents.mostUsed(DOCUMENTS_IN_USE)) {
+    // Cast: Object.keys knows no key types.
+    for (const name of Object.keys(SURFACES) as SurfaceName[]) {
+      if (!current.surfaces[name].knows(document)) continue;
+      await nextTurn();
+      // What the new graph cannot answer is refused when it is asked for.
+      await next.surfaces[name].warm(document).catch(() => {});
+    }
+  }
+}

@@ -1,0 +1,87 @@
+// Where the graph comes from: a file that is set, what is published, or what is committed.
+import { readFile } from 'node:fs/promises';
+import { type Log, type Settings, withTimeout } from '@partner-loyalty/runtime';
+import { graphOf, readGraphFile, SUPERGRAPH_FILE } from './committed.ts';
+import type { Graph } from './graph.ts';
+import type { GraphStore } from './graphstore.ts';
+import { readLastGraph, writeLastGraph } from './lastgraph.ts';
+
+export type GraphSource = {
+  /** The graph to start with. Rejects if there is none. */
+  first(): Promise<Graph>;
+  /** The graph if it is another one than what was read last; rejects if it cannot be read. */
+  next(): Promise<Graph | undefined>;
+  /** Notes that a graph serves. */
+  serves(graph: Graph): Promise<void>;
+};
+
+const DEADLINE_MS = 2_000;
+
+export function createGraphSource(
+  settings: Pick<Settings, 'supergraphFile' | 'dataDir'>,
+  store: Pick<GraphStore, 'latest' | 'version'>,
+  log: Pick<Log, 'warn'>,
+): GraphSource {
+  const { supergraphFile, dataDir } = settings;
+  return supergraphFile === undefined
+    ? createStoreSource(store, dataDir, log)
+    : createFileSource(supergraphFile);
+}
+
+/** Compares the text, so that it does not matter how the file was replaced. */
+function createFileSource(file: string): GraphSource {
+  let text = '';
+  return {
+    async first() {
+      const graph = await readGraphFile(file);
+      text = graph.supergraph;
+      return graph;
+    },
+    async next() {
+      const read = await readFile(file, 'utf8');
+      if (read === text) return undefined;
+      text = read;
+      return graphOf(read);
+    },
+    async serves() {},
+  };
+}
+
+function createStoreSource(
+  store: Pick<GraphStore, 'latest' | 'version'>,
+  dataDir: string,
+  log: Pick<Log, 'warn'>,
+): GraphSource {
+  let version = 0;
+
+  async function read(): Promise<Graph | undefined> {
+    const latest = await inTime(store.latest());
+    if (latest === version) return undefined;
+    const graph = await inTime(store.version(latest));
+    if (graph === undefined) throw new Error('the store lacks its newest graph');
+    version = latest;
+    return graph;
+  }
+
+  return {
+    async first() {
+      try {
+        return (await read()) ?? (await readGraphFile(SUPERGRAPH_FILE));
+      } catch (error) {
+        const last = await readLastGraph(dataDir);
+        log.warn(
+          { err: error, version: last?.version ?? 0 },
+          'the store of graphs is unavailable: the last graph serves',
+        );
+        version = last?.version ?? 0;
+        return last ?? readGraphFile(SUPERGRAPH_FILE);
+      }
+    },
+    next: read,
+    serves: (graph) => writeLastGraph(dataDir, graph),
+  };
+}
+
+function inTime<T>(read: Promise<T>): Promise<T> {
+  return withTimeout(read, DEADLINE_MS, () => new Error('the store of graphs does not answer'));
+}

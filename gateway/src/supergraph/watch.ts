@@ -1,0 +1,64 @@
+// Follows the source of graphs: a new graph takes the place of the one that serves.
+import type { Log, Metrics } from '@partner-loyalty/runtime';
+import type { ServedGraphs } from './served.ts';
+import type { GraphSource } from './source.ts';
+
+/** A graph serves within 5 seconds of its publication, on every gateway. */
+const CHECK_MS = 1_000;
+
+/**
+ * Looks for a new graph every second until the returned function is called. A graph that cannot be
+ * built changes nothing; neither does a source that cannot be read, which is logged once.
+ */
+export function watchGraphs(
+  graphs: Pick<ServedGraphs, 'replace'>,
+  source: GraphSource,
+  { log, metrics }: { log: Pick<Log, 'info' | 'warn' | 'error'>; metrics: Pick<Metrics, 'graph'> },
+): () => void {
+  let isReadable = true;
+  let isBusy = false;
+
+  async function check(): Promise<void> {
+    const graph = await source.next();
+    if (graph === undefined) return;
+    const { version } = graph;
+    try {
+      await graphs.replace(graph);
+    } catch (error) {
+      metrics.graph('refused');
+      log.error({ version, err: error, reason: reasonOf(error) }, 'a new graph cannot be served');
+      return;
+    }
+    metrics.graph('updated');
+    log.info({ version }, 'a new graph serves');
+    await source.serves(graph).catch((error: unknown) => {
+      log.warn({ version, err: error }, 'the graph could not be kept for the next start');
+    });
+  }
+
+  const timer = setInterval(() => {
+    if (isBusy) return;
+    isBusy = true;
+    check()
+      .then(
+        () => {
+          if (!isReadable) log.info({}, 'the source of graphs is available again');
+          isReadable = true;
+        },
+        (error: unknown) => {
+          metrics.graph('unreadable');
+          if (isReadable) log.warn({ err: error }, 'the source of graphs is unavailable');
+          isReadable = false;
+        },
+      )
+      .finally(() => {
+        isBusy = false;
+      });
+  }, CHECK_MS).unref();
+  return () => clearInterval(timer);
+}
+
+/** Composition's words quote only schemas. */
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message.slice(0, 500) : String(error);
+}
