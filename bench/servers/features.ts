@@ -60,6 +60,7 @@ const graphql = createHandler({
   limiter: isOn('limit') ? await shippedLimiter() : noLimiter(),
   graphs: await serveGraphs(graph, { connections, documents, caches }),
   documents,
+  usage: { count: () => {} },
   cors: createCors([]),
   correctEndpoint: 'http://localhost:4001/graphql',
   log,

@@ -23,6 +23,7 @@ import { createMembersClient, type MembersClient } from './signin/membersclient.
 import { createSignIn, SIGN_IN_PATH } from './signin/signin.ts';
 import { createWellKnown, DISCOVERY_PATH, JWKS_PATH } from './signin/wellknown.ts';
 import type { ServedGraphs } from './supergraph/served.ts';
+import type { UsageCounter } from './usage/counter.ts';
 
 export type GatewayParts = {
   settings: Settings;
@@ -30,6 +31,7 @@ export type GatewayParts = {
   counters: Counters;
   graphs: ServedGraphs;
   documents: Documents;
+  usage: UsageCounter;
   log: Log;
   metrics: Metrics;
   caches: Caches;
@@ -90,7 +92,7 @@ function createGraphql(
   parts: GatewayParts,
   { members, limiter, keyring }: { members: MembersClient; limiter: Limiter; keyring: Keyring },
 ): Handle {
-  const { settings, keyStore, graphs, documents, log, metrics, caches } = parts;
+  const { settings, keyStore, graphs, documents, usage, log, metrics, caches } = parts;
   const { own, other } = baseUrls(settings);
   return createHandler({
     authenticate: createAuthenticator({
@@ -102,6 +104,7 @@ function createGraphql(
     limiter,
     graphs,
     documents,
+    usage,
     cors: createCors(settings.corsOrigins),
     correctEndpoint: `${other}/graphql`,
     log,

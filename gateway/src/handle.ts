@@ -9,16 +9,18 @@ import type { ExecutableOperation } from './operation/executable.ts';
 import { beginCall, type Call, type Credential, createReplies, type ReplyParts } from './reply.ts';
 import type { ServedGraphs } from './supergraph/served.ts';
 import type { ExecutionResult } from './surface/executor.ts';
+import type { UsageCounter } from './usage/counter.ts';
 
 export type HandlerParts = ReplyParts & {
   authenticate: Authenticate;
   graphs: Pick<ServedGraphs, 'use' | 'done'>;
   documents: Documents;
+  usage: Pick<UsageCounter, 'count'>;
 };
 
 /** Builds the handler of `/graphql` and of paths that do not exist. It never throws. */
 export function createHandler(parts: HandlerParts): (request: HttpRequest) => Promise<HttpReply> {
-  const { limiter, graphs, documents, cors, log } = parts;
+  const { limiter, graphs, documents, usage, cors, log } = parts;
   const identify = createIdentify(parts);
   const { refuse, finish } = createReplies(parts);
 
@@ -47,22 +49,12 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
     const principal = requireAllowed(caller, document, operation);
 
     call.cost = operation?.cost ?? 1;
-    const { policy, id, budget, scope } = principal;
+    const { policy, id, budget } = principal;
     call.verdict = await limiter.consume(policy, id, call.cost, budget);
     if (!call.verdict.allowed) fail('RATE_LIMITED');
 
     const { requestId } = request;
-    const graph = graphs.use();
-    let executable: ExecutableOperation;
-    let result: ExecutionResult;
-    try {
-      const surface = graph.surfaces[principal.surface];
-      executable = surface.prepare(document, operation);
-      documents.keep(document);
-      result = await surface.execute(executable, { variables, scope, requestId });
-    } finally {
-      graphs.done(graph);
-    }
+    const { executable, result } = await run(document, operation, principal, variables, requestId);
 
     const response = buildResponse(result, executable.responseKeys, requestId, (cause) =>
       log.error({ requestId, err: cause }, 'masked an error'),
@@ -70,6 +62,27 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
     call.status = response.status;
     call.code = response.code;
     return response.body;
+  }
+
+  /** On the graph that serves now, even if another one takes its place meanwhile. */
+  async function run(
+    document: ClientDocument,
+    operation: Operation | undefined,
+    { surface: name, scope }: Principal,
+    variables: Record<string, unknown>,
+    requestId: string,
+  ): Promise<{ executable: ExecutableOperation; result: ExecutionResult }> {
+    const graph = graphs.use();
+    try {
+      const surface = graph.surfaces[name];
+      const executable = surface.prepare(document, operation);
+      documents.keep(document);
+      usage.count(name, surface.schema, executable, scope, variables);
+      const result = await surface.execute(executable, { variables, scope, requestId });
+      return { executable, result };
+    } finally {
+      graphs.done(graph);
+    }
   }
 }
 

@@ -15,6 +15,7 @@ import type { KeyStore } from './identity/keystore.ts';
 import { openCounters } from './limits/counters.open.ts';
 import { createDocuments } from './operation/documents.ts';
 import { openGraphs } from './supergraph/open.ts';
+import { createUsageCounter } from './usage/counter.ts';
 
 const NOTHING_PUBLISHED = { latest: async () => 0, version: async () => undefined };
 
@@ -42,7 +43,9 @@ export async function serveGateway(options: {
   const store = NOTHING_PUBLISHED;
   const parts = { settings, caches, log, metrics, documents };
   const graphs = await openGraphs({ ...parts, store, carried, lifecycle });
-  const gateway = openGateway({ ...parts, keyStore, counters, graphs });
+  const usage = createUsageCounter({ add: async () => {} }, parts);
+  lifecycle.opened('usage', usage.close);
+  const gateway = openGateway({ ...parts, keyStore, counters, graphs, usage });
   const { host, port, trustedProxies, maxConnections, maxConnectionsPerAddress } = settings;
   const limits = { maxConnections, maxConnectionsPerAddress };
   const { handle } = gateway;

@@ -11,6 +11,7 @@ import {
   visit,
 } from 'graphql';
 import type { Operation } from './document.ts';
+import { type InputVariable, inputVariablesOf } from './inputvariables.ts';
 import { splitIntrospection } from './introspection.ts';
 import { liftLiterals } from './literals.ts';
 import { type VariableRules, variableRulesOf } from './variables.ts';
@@ -22,6 +23,8 @@ export type ExecutableOperation = {
   /** The part that graphql-js answers from the schema; undefined if it does not introspect. */
   introspection: DocumentNode | undefined;
   variables: VariableRules;
+  /** The variables that are input objects: which of their fields are used is in the values. */
+  inputVariables: readonly InputVariable[];
   /** The response keys of all its fields, at any depth. */
   responseKeys: ReadonlySet<string>;
   /** Those of the root fields, in the order of the response. */
@@ -54,6 +57,7 @@ export function executableOperation(
     federated: rest && federatedOperation(dropUnusedFragments(rest), schema),
     introspection,
     variables: variableRulesOf(own, node.variableDefinitions, schema),
+    inputVariables: inputVariablesOf(node.variableDefinitions ?? [], schema),
     responseKeys: responseKeysOf(own),
     rootResponseKeys: rootResponseKeysOf(node.selectionSet, fragmentsOf(own)),
   };

@@ -1,0 +1,81 @@
+// A graph is prepared before it serves, and what it replaces is let go.
+import { readFileSync } from 'node:fs';
+import { createCaches, createLog, createMetrics, type Transport } from '@partner-loyalty/runtime';
+import { createDocuments } from '../operation/documents.ts';
+import { graphOf, SUPERGRAPH_FILE } from './committed.ts';
+import { createConnections } from './connections.ts';
+import { serveGraphs } from './served.ts';
+
+const COMMITTED = readFileSync(SUPERGRAPH_FILE, 'utf8');
+const READ = 'query ($email: String!) { memberByEmail(email: $email) { email tier } }';
+const log = createLog('silent');
+
+async function serve() {
+  const closed: string[] = [];
+  const local = (name: string): Transport => ({
+    execute: () => ({ data: { memberByEmail: null } }),
+    ready: async () => {},
+    close: async () => void closed.push(name),
+  });
+  const caches = createCaches();
+  const documents = createDocuments(caches, { documentCache: () => {} });
+  const settings = { subgraphs: {}, subgraphSecret: 'a secret of this test' };
+  const carried = { members: local('members') };
+  const connections = createConnections({ settings, carried, log, metrics: createMetrics() });
+  const graphs = await serveGraphs(graphOf(COMMITTED), { connections, documents, caches });
+  return { graphs, documents, caches, connections, closed };
+}
+
+test('documents in use are prepared before the graph serves, and no others', async () => {
+  const { graphs, documents, connections } = await serve();
+  const document = documents.read(READ);
+  const other = documents.read(READ.replace('tier', 'points'));
+  for (const each of [document, other]) documents.keep(each);
+  graphs.current().surfaces.partner.prepare(document, document.operations[0]);
+  await graphs.replace(graphOf(`${COMMITTED}#`));
+  const { partner, member } = graphs.current().surfaces;
+  expect([partner.knows(document), partner.knows(other), member.knows(document)]).toEqual([
+    true,
+    false,
+    false,
+  ]);
+  await connections.close();
+});
+
+test('a graph is kept while a request has it in use, and nothing of it after that', async () => {
+  const { graphs, caches, connections, closed } = await serve();
+  const bytes = caches.bytes();
+  const first = graphs.use();
+  const [standings] = [first.connections.get('standings')];
+  await graphs.replace(graphOf(`${COMMITTED}#`));
+  expect(graphs.current()).not.toBe(first);
+  expect(standings?.graphs).toBe(2);
+  expect(caches.bytes()).toBeGreaterThan(bytes);
+  graphs.done(first);
+  expect(standings?.graphs).toBe(1);
+  expect(caches.bytes()).toBe(bytes);
+  expect(graphs.current().connections.get('standings')).toBe(standings);
+
+  // Somewhere else, it is another connection; the former one closes.
+  const moved = COMMITTED.replace('http://standings:4012', 'http://elsewhere:4012');
+  await graphs.replace(graphOf(moved));
+  expect(graphs.current().connections.get('standings')).not.toBe(standings);
+  expect(standings?.graphs).toBe(0);
+  expect(closed).toEqual([]);
+  await connections.close();
+});
+
+test('a graph whose subgraph has no address or no secret is refused by their names', async () => {
+  const { graphs, connections } = await serve();
+  const third = (url: string) =>
+    COMMITTED.replace(
+      'name: "standings", url: "http://standings:4012/graphql"',
+      `name: "offers-eu", url: "${url}"`,
+    );
+  await expect(graphs.replace(graphOf(third('')))).rejects.toThrow('OFFERS_EU_URL must be set');
+  await expect(graphs.replace(graphOf(third('http://offers')))).rejects.toThrow(
+    'OFFERS_EU_SECRET must be set',
+  );
+  expect(graphs.current().connections.has('standings')).toBe(true);
+  await connections.close();
+});

@@ -1,0 +1,37 @@
+// Which fields and arguments of a schema an operation asks for, as schema coordinates.
+import {
+  type DocumentNode,
+  type GraphQLSchema,
+  getNamedType,
+  isInputObjectType,
+  TypeInfo,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql';
+
+/**
+ * The coordinates of a validated document, each once: `Type.field`, `Type.field(argument:)` and
+ * `Input.field`. Fields of an input object that is a variable are not in the document.
+ */
+export function coordinatesOf(document: DocumentNode, schema: GraphQLSchema): string[] {
+  const found = new Set<string>();
+  const types = new TypeInfo(schema);
+  visit(
+    document,
+    visitWithTypeInfo(types, {
+      Field: ({ name, arguments: args = [] }) => {
+        const parent = types.getParentType();
+        if (!parent || name.value.startsWith('__')) return;
+        const field = `${parent.name}.${name.value}`;
+        found.add(field);
+        for (const argument of args) found.add(`${field}(${argument.name.value}:)`);
+      },
+      ObjectField: ({ name }) => {
+        const parent = types.getParentInputType();
+        const named = parent && getNamedType(parent);
+        if (isInputObjectType(named)) found.add(`${named.name}.${name.value}`);
+      },
+    }),
+  );
+  return [...found];
+}

@@ -1,0 +1,156 @@
+// Counts which partner asks for which fields, and writes the counts every 10 seconds.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Cache, Caches, Log, Scope } from '@partner-loyalty/runtime';
+import { type GraphQLSchema, parse } from 'graphql';
+import type { ExecutableOperation } from '../operation/executable.ts';
+import { visitInputFields } from '../operation/inputvariables.ts';
+import type { SurfaceName } from '../surface/contract.ts';
+import { coordinatesOf } from './coordinates.ts';
+import type { FieldUsage, OperationUsage, UsageStore } from './usagestore.ts';
+
+const WRITE_MS = 10_000;
+/** Operations between two writes. Beyond these, only those that are known are counted. */
+const MAX_OPERATIONS = 2_000;
+/** What is known of a coordinate in the cache of those of an operation. */
+const BYTES_PER_COORDINATE = 64;
+/** So many operations are counted up before other work gets its turn. */
+const OPERATIONS_IN_A_ROW = 20;
+
+export type UsageCounter = {
+  /** Counts an operation that is about to be executed. */
+  count(
+    surface: SurfaceName,
+    schema: GraphQLSchema,
+    operation: ExecutableOperation,
+    scope: Scope,
+    variables: Record<string, unknown>,
+  ): void;
+  /** Writes what is counted so far. Never rejects: what cannot be written is logged and lost. */
+  write(): Promise<void>;
+  /** Writes for the last time. */
+  close(): Promise<void>;
+};
+
+/** Counts by partner, which is the empty text for members who read with a token of their own. */
+type ByPartner = Map<string, number>;
+
+type SurfaceCounts = {
+  schema: GraphQLSchema;
+  /** By the operation's printed form, which has no literals. */
+  operations: Map<string, ByPartner>;
+  /** By coordinate: what callers give in variables. */
+  inputFields: Map<string, ByPartner>;
+};
+
+type Counts = Map<SurfaceName, SurfaceCounts>;
+
+export function createUsageCounter(
+  store: Pick<UsageStore, 'add'>,
+  { caches, log }: { caches: Caches; log: Pick<Log, 'warn'> },
+  today: () => string = () => new Date().toISOString().slice(0, 10),
+): UsageCounter {
+  const coordinates = createCoordinates(caches);
+  let counts: Counts = new Map();
+  let writing: Promise<void> = Promise.resolve();
+
+  async function writeCounts(taken: Counts): Promise<void> {
+    try {
+      const usage = await tally(taken, today(), coordinates.of);
+      if (usage.operations.length > 0) await store.add(usage);
+    } catch (error) {
+      log.warn({ err: error }, 'usage could not be written');
+    }
+  }
+
+  function write(): Promise<void> {
+    const taken = counts;
+    counts = new Map();
+    if (taken.size > 0) writing = writing.then(() => writeCounts(taken));
+    return writing;
+  }
+
+  const timer = setInterval(write, WRITE_MS).unref();
+  return {
+    count(name, schema, { federated, inputVariables }, scope, variables) {
+      if (federated === undefined) return;
+      let surface = counts.get(name);
+      if (surface === undefined || surface.schema !== schema) {
+        // A new graph: its coordinates may be others.
+        if (surface !== undefined) void write();
+        surface = { schema, operations: new Map(), inputFields: new Map() };
+        counts.set(name, surface);
+      }
+      const partner = (scope.kind === 'service' ? undefined : scope.partnerId) ?? '';
+      const { operations, inputFields } = surface;
+      if (operations.size < MAX_OPERATIONS || operations.has(federated.key))
+        increment(operations, federated.key, partner);
+      for (const variable of inputVariables)
+        visitInputFields(variables[variable.name], variable.type, (coordinate) =>
+          increment(inputFields, coordinate, partner),
+        );
+    },
+    write,
+    async close() {
+      clearInterval(timer);
+      await write();
+      coordinates.close();
+    },
+  };
+}
+
+function increment(counts: Map<string, ByPartner>, what: string, partner: string, by = 1): void {
+  let byPartner = counts.get(what);
+  if (byPartner === undefined) {
+    byPartner = new Map();
+    counts.set(what, byPartner);
+  }
+  byPartner.set(partner, (byPartner.get(partner) ?? 0) + by);
+}
+
+async function tally(
+  counts: Counts,
+  day: string,
+  coordinatesIn: (schema: GraphQLSchema, operation: string) => string[],
+): Promise<{ fields: FieldUsage[]; operations: OperationUsage[] }> {
+  const fields: FieldUsage[] = [];
+  const operations: OperationUsage[] = [];
+  for (const [surface, { schema, operations: byOperation, inputFields }] of counts) {
+    const caller = (partner: string) => ({ day, surface, ...(partner && { partnerId: partner }) });
+    const byCoordinate = new Map(inputFields);
+    let turn = 0;
+    for (const [operation, byPartner] of byOperation) {
+      turn += 1;
+      if (turn % OPERATIONS_IN_A_ROW === 0) await nextTurn();
+      const coordinates = coordinatesIn(schema, operation);
+      for (const [partner, count] of byPartner) {
+        operations.push({ ...caller(partner), operation, count });
+        for (const coordinate of coordinates) increment(byCoordinate, coordinate, partner, count);
+      }
+    }
+    for (const [coordinate, byPartner] of byCoordinate)
+      for (const [partner, count] of byPartner)
+        fields.push({ ...caller(partner), coordinate, count });
+  }
+  return { fields, operations };
+}
+
+/** The coordinates of operations, kept for those that are asked for again. */
+function createCoordinates(caches: Caches) {
+  let schemas = 0;
+  const ids = new WeakMap<GraphQLSchema, number>();
+  const known: Cache<string[]> = caches.open((found) => found.length * BYTES_PER_COORDINATE);
+  return {
+    of(schema: GraphQLSchema, operation: string): string[] {
+      const id = ids.get(schema) ?? ++schemas;
+      ids.set(schema, id);
+      const key = `${id} ${operation}`;
+      let found = known.get(key);
+      if (found === undefined) {
+        found = coordinatesOf(parse(operation, { noLocation: true }), schema);
+        known.set(key, found);
+      }
+      return found;
+    },
+    close: known.close,
+  };
+}
