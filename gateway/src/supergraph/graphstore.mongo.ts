@@ -1,0 +1,87 @@
+// The store of published graphs on MongoDB: a document for each version.
+import { type Environment, isDuplicate, openCollection, openMongo } from '@partner-loyalty/runtime';
+import type { Collection } from 'mongodb';
+import type { GraphVersion } from './graph.ts';
+import type { GraphStore } from './graphstore.ts';
+
+type GraphDocument = Omit<GraphVersion, 'version'> & { _id: number };
+
+const text = { bsonType: 'string', minLength: 1 };
+const SCHEMA = {
+  bsonType: 'object',
+  required: ['_id', 'supergraph', 'subgraphs', 'schemas', 'publishedAt', 'change'],
+  properties: {
+    _id: { bsonType: 'int', minimum: 1 },
+    supergraph: text,
+    subgraphs: {
+      bsonType: 'array',
+      items: {
+        bsonType: 'object',
+        required: ['name', 'batching', 'codes'],
+        properties: {
+          name: text,
+          url: text,
+          batching: { bsonType: 'bool' },
+          codes: { bsonType: 'array', items: text },
+        },
+      },
+    },
+    schemas: { bsonType: 'object' },
+    publishedAt: { bsonType: 'date' },
+    change: text,
+  },
+};
+
+/**
+ * Opens the store in the URL's database. Rejects if the server cannot be reached or the store
+ * belongs to the other environment.
+ */
+export async function openMongoGraphStore(
+  url: string,
+  environment: Environment,
+): Promise<GraphStore> {
+  const { db, close } = await openMongo(url, 'graph', environment);
+  try {
+    const graphs = await openCollection<GraphDocument>(db, 'graphs', SCHEMA);
+    return { ...methodsOf(graphs), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function methodsOf(graphs: Collection<GraphDocument>) {
+  const latest = async () =>
+    (await graphs.findOne({}, { sort: { _id: -1 }, projection: { _id: 1 } }))?._id ?? 0;
+  return {
+    latest,
+    async version(version) {
+      const found = await graphs.findOne({ _id: version });
+      if (found === null) return undefined;
+      const { _id, supergraph, subgraphs, schemas, publishedAt, change } = found;
+      return { version: _id, supergraph, subgraphs, schemas, publishedAt, change };
+    },
+    async versions() {
+      const found = graphs.find(
+        {},
+        { sort: { _id: -1 }, projection: { _id: 1, publishedAt: 1, change: 1 } },
+      );
+      return (await found.toArray()).map(({ _id, publishedAt, change }) => ({
+        version: _id,
+        publishedAt,
+        change,
+      }));
+    },
+    async append({ version, ...graph }) {
+      // Versions are never removed, so only the insert can come too late.
+      if (version !== (await latest()) + 1) return false;
+      try {
+        await graphs.insertOne({ _id: version, ...graph });
+        return true;
+      } catch (error) {
+        if (isDuplicate(error)) return false;
+        throw error;
+      }
+    },
+  } satisfies Partial<GraphStore>;
+}

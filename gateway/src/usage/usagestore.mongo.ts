@@ -1,0 +1,168 @@
+// The store of usage counts on MongoDB: a document for each caller or operation of a day.
+import {
+  DUPLICATE_KEY,
+  type Environment,
+  openCollection,
+  openMongo,
+} from '@partner-loyalty/runtime';
+import { type AnyBulkWriteOperation, type Collection, MongoBulkWriteError } from 'mongodb';
+import {
+  type CallerRecord,
+  callerRecords,
+  daysOf,
+  firstKeptDay,
+  KEPT_OPERATIONS,
+  keptOperations,
+  MAX_OPERATIONS,
+  type OperationRecord,
+  operationRecords,
+  operationsOf,
+} from './records.ts';
+import type { FieldUsage, OperationUsage, UsageStore } from './usagestore.ts';
+
+/** Either `counts` or `operation` and `count` are set. */
+type UsageDocument = Pick<FieldUsage, 'day' | 'surface' | 'partnerId'> & {
+  _id: string;
+  counts?: Record<string, number>;
+  operation?: string;
+  count?: number;
+};
+type Write = AnyBulkWriteOperation<UsageDocument>;
+
+const text = { bsonType: 'string', minLength: 1 };
+const SCHEMA = {
+  bsonType: 'object',
+  required: ['_id', 'day', 'surface'],
+  properties: {
+    _id: text,
+    day: { bsonType: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}$' },
+    surface: text,
+    partnerId: text,
+    counts: { bsonType: 'object' },
+    operation: text,
+    count: { minimum: 0 },
+  },
+};
+
+/**
+ * Opens the store in the URL's database. Rejects if the server cannot be reached or the store
+ * belongs to the other environment.
+ */
+export async function openMongoUsageStore(
+  url: string,
+  environment: Environment,
+): Promise<UsageStore> {
+  const { db, close } = await openMongo(url, 'usage', environment);
+  try {
+    const usage = await openCollection<UsageDocument>(db, 'usage', SCHEMA);
+    return { ...methodsOf(usage), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function methodsOf(collection: Collection<UsageDocument>) {
+  let lastDay = '';
+  return {
+    async add(usage) {
+      const callers = callerRecords(usage.fields).map(addCounts);
+      const operations = operationRecords(usage.operations).map(addOperation);
+      const days = daysOf(usage);
+      await write(collection, [...callers, ...operations]);
+      for (const day of days) await removeRareOperations(collection, day);
+      const newest = days.findLast((day) => day > lastDay);
+      if (newest === undefined) return;
+      await collection.deleteMany({ _id: { $lt: firstKeptDay(newest) } });
+      lastDay = newest;
+    },
+    async fields(since) {
+      const found = collection.find({ _id: { $gte: since }, counts: { $exists: true } });
+      return (await found.toArray()).flatMap(fieldsOf);
+    },
+    async operations(since) {
+      const found = collection.find({ _id: { $gte: since }, operation: { $exists: true } });
+      return keptOperations((await found.toArray()).map(operationOf));
+    },
+  } satisfies Partial<UsageStore>;
+}
+
+/** In one round trip, again for what another process has inserted at the same moment. */
+async function write(collection: Collection<UsageDocument>, writes: Write[]): Promise<void> {
+  if (writes.length === 0) return;
+  try {
+    await collection.bulkWrite(writes, { ordered: false });
+  } catch (error) {
+    const again = error instanceof MongoBulkWriteError ? duplicates(error) : [];
+    if (again.length === 0) throw error;
+    await collection.bulkWrite(
+      again.flatMap((index) => writes[index] ?? []),
+      { ordered: false },
+    );
+  }
+}
+
+/** The indexes of the writes, if the keys of all that failed were inserted meanwhile. */
+function duplicates({ writeErrors }: MongoBulkWriteError): number[] {
+  const failed = [writeErrors].flat();
+  return failed.every(({ code }) => code === DUPLICATE_KEY) ? failed.map(({ index }) => index) : [];
+}
+
+function addCounts({ id, counts, ...caller }: CallerRecord): Write {
+  const added = Array.from(counts, ([coordinate, count]) => [
+    `counts.${nameOf(coordinate)}`,
+    count,
+  ]);
+  return {
+    updateOne: {
+      filter: { _id: id },
+      update: { $setOnInsert: caller, $inc: Object.fromEntries(added) },
+      upsert: true,
+    },
+  };
+}
+
+function addOperation({ id, count, ...operation }: OperationRecord): Write {
+  return {
+    updateOne: {
+      filter: { _id: id },
+      update: { $setOnInsert: operation, $inc: { count } },
+      upsert: true,
+    },
+  };
+}
+
+async function removeRareOperations(
+  collection: Collection<UsageDocument>,
+  day: string,
+): Promise<void> {
+  const { from, to } = operationsOf(day);
+  const ofDay = { _id: { $gte: from, $lt: to } };
+  if ((await collection.countDocuments(ofDay, { limit: MAX_OPERATIONS + 1 })) <= MAX_OPERATIONS)
+    return;
+  const rare = collection.find(ofDay, {
+    sort: { count: -1, _id: 1 },
+    skip: KEPT_OPERATIONS,
+    projection: { _id: 1 },
+  });
+  const ids = (await rare.toArray()).map(({ _id }) => _id);
+  await collection.deleteMany({ _id: { $in: ids } });
+}
+
+function fieldsOf({ day, surface, partnerId, counts = {} }: UsageDocument): FieldUsage[] {
+  const caller = { day, surface, ...(partnerId !== undefined && { partnerId }) };
+  return Object.entries(counts).map(([name, count]) => ({
+    ...caller,
+    coordinate: coordinateOf(name),
+    count,
+  }));
+}
+
+function operationOf(document: UsageDocument): OperationUsage {
+  const { day, surface, partnerId, operation = '', count = 0 } = document;
+  return { day, surface, ...(partnerId !== undefined && { partnerId }), operation, count };
+}
+
+// A dot would be a path. No coordinate contains a slash.
+const nameOf = (coordinate: string) => coordinate.replaceAll('.', '/');
+const coordinateOf = (name: string) => name.replaceAll('/', '.');
