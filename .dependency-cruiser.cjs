@@ -51,6 +51,12 @@ module.exports = {
       to: { path: SOURCES, pathNot: `^${folder}/`, dependencyTypes: ['local'] },
     })),
     {
+      name: 'the examples import nothing of the service',
+      severity: 'error',
+      from: { path: '^examples/' },
+      to: { path: '(^|/)(runtime|gateway|subgraphs|bin|test|bench)/|@partner-loyalty/' },
+    },
+    {
       name: 'resolvers and rules know the store, never an engine',
       severity: 'error',
       from: {

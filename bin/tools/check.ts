@@ -5,9 +5,9 @@ import { dirname, join } from 'node:path';
 import { superlinear } from './regex.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const SOURCE = /^(runtime|gateway|subgraphs|bin|client|test|bench)\/.*\.[cm]?[jt]s$/;
+const SOURCE = /^(runtime|gateway|subgraphs|bin|client|test|bench|examples)\/.*\.[cm]?[jt]s$/;
 /** What runs where callers or operators choose the input. */
-const RUNS = /^(runtime|gateway|subgraphs|bin)\//;
+const RUNS = /^(runtime|gateway|subgraphs|bin|examples)\//;
 const TEST_OR_GENERATED = /\.test\.ts$|\.generated\.ts$/;
 const MAX_FILES_IN_FOLDER = 14;
 const MAX_LINE = 100;

@@ -19,8 +19,8 @@ export async function isDebianRoot(): Promise<boolean> {
 }
 
 /**
- * Installs the package that has the same name as this command, unless the command is there already.
- * Starts none of the package's services.
+ * Installs a package, unless a command of the same name is there already. Starts none of the
+ * package's services.
  */
 export async function aptInstall(name: string): Promise<void> {
   if (findCommand(name)) return;
