@@ -4,6 +4,7 @@ import {
   createLog,
   createMetrics,
   type Lifecycle,
+  openNowOrLater,
   readEnv,
   readSettings,
   runWorkers,
@@ -19,7 +20,10 @@ await runWorkers({ settings, log, start, shared: sharedCounters(settings) });
 
 async function start(lifecycle: Lifecycle): Promise<void> {
   const metrics = createMetrics();
-  const keyStore = await openKeyStore(settings);
+  const keyStore = await openNowOrLater(
+    () => openKeyStore(settings),
+    (err) => log.warn({ store: 'keys', err }, 'a store is unavailable: it opens later'),
+  );
   lifecycle.opened('keys', keyStore.close);
   const caches = createCaches();
   await serveGateway({ settings, keyStore, carried: {}, lifecycle, caches, metrics, log });

@@ -47,6 +47,7 @@ export {
   variableOf,
 } from './settings/subgraphs.ts';
 export { type ProcessName, SETTINGS, type Settings } from './settings/table.ts';
+export { openNowOrLater } from './store/later.ts';
 export { type EmbeddedStore, openLmdb } from './store/lmdb.ts';
 export {
   DUPLICATE_KEY,
