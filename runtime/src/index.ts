@@ -49,14 +49,6 @@ export {
 export { type ProcessName, SETTINGS, type Settings } from './settings/table.ts';
 export { openNowOrLater } from './store/later.ts';
 export { type EmbeddedStore, openLmdb } from './store/lmdb.ts';
-export {
-  DUPLICATE_KEY,
-  isDuplicate,
-  type Mongo,
-  openCollection,
-  openMongo,
-  WRITE_CONFLICT,
-} from './store/mongo.ts';
 export { outageOf } from './store/outage.ts';
 export { makePrivateFolder } from './store/private.ts';
 export { createExecutor, type Execute } from './subgraph/executor.ts';

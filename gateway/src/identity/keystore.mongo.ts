@@ -1,5 +1,6 @@
 // The store of partners and keys on MongoDB: a partner's document contains its keys.
-import { type Environment, isDuplicate, openCollection, openMongo } from '@partner-loyalty/runtime';
+import type { Environment } from '@partner-loyalty/runtime';
+import { isDuplicate, openCollection, openMongo } from '@partner-loyalty/runtime/mongo';
 import type { Collection, Db } from 'mongodb';
 import type { KeyRecord, KeyStore, Origin, Partner } from './keystore.ts';
 

@@ -1,7 +1,6 @@
 // Opens the counters that the settings select.
 import type { Log, Settings } from '@partner-loyalty/runtime';
 import { createMemoryCounters } from './counters.memory.ts';
-import { openRedisCounters } from './counters.redis.ts';
 import type { Counters } from './counters.ts';
 import { createClusterCounters, serveClusterCounters } from './counters.workers.ts';
 
@@ -15,7 +14,11 @@ export async function openCounters(
   log: Pick<Log, 'info' | 'warn'>,
 ): Promise<Counters> {
   const { redisUrl, environment } = settings;
-  if (redisUrl !== undefined) return openRedisCounters(redisUrl, environment, log);
+  if (redisUrl !== undefined) {
+    // The driver takes a while to load, and is needed only here.
+    const { openRedisCounters } = await import('./counters.redis.ts');
+    return openRedisCounters(redisUrl, environment, log);
+  }
   return isWorker ? createClusterCounters(environment) : createMemoryCounters(environment);
 }
 

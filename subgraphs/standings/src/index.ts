@@ -6,7 +6,6 @@ import type { Settings, Subgraph } from '@partner-loyalty/runtime';
 import { parse } from 'graphql';
 import { createResolvers } from './resolvers.ts';
 import { openLmdbStandingsStore } from './store/store.lmdb.ts';
-import { openMongoStandingsStore } from './store/store.mongo.ts';
 import type { StandingsStore } from './store/store.ts';
 
 export { type Activity, createActivityParser, type DatedActivity } from './rules/activity.ts';
@@ -20,14 +19,15 @@ export type { RecordOutcome, StandingsStore } from './store/store.ts';
  * Opens the standings store, on MongoDB if the settings name one and embedded otherwise. Rejects if
  * the engine is unavailable or the store belongs to the other environment.
  */
-export function openStandingsStore({
+export async function openStandingsStore({
   mongodbUrl,
   dataDir,
   environment,
 }: Pick<Settings, 'mongodbUrl' | 'dataDir' | 'environment'>): Promise<StandingsStore> {
-  return mongodbUrl === undefined
-    ? openLmdbStandingsStore(dataDir, environment)
-    : openMongoStandingsStore(mongodbUrl, environment);
+  if (mongodbUrl === undefined) return openLmdbStandingsStore(dataDir, environment);
+  // The driver takes a while to load, and is needed only here.
+  const { openMongoStandingsStore } = await import('./store/store.mongo.ts');
+  return openMongoStandingsStore(mongodbUrl, environment);
 }
 
 /**

@@ -1,5 +1,5 @@
 // Invitations on MongoDB: a document for each.
-import { openCollection } from '@partner-loyalty/runtime';
+import { openCollection } from '@partner-loyalty/runtime/mongo';
 import type { Db } from 'mongodb';
 import { type InvitationStore, type StoredInvitation, toInvitation } from './invitation.ts';
 

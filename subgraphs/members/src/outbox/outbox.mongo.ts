@@ -1,5 +1,5 @@
 // The outbox on MongoDB: a document for each job and count, each step one guarded write.
-import { isDuplicate } from '@partner-loyalty/runtime';
+import { isDuplicate } from '@partner-loyalty/runtime/mongo';
 import type { Collection, Db } from 'mongodb';
 import { FAILED_KEPT_MS, type Job, type Limit, type MailTask, type Outbox } from './outbox.ts';
 

@@ -1,5 +1,5 @@
 // The members collection on MongoDB: its documents, validator and index.
-import { openCollection } from '@partner-loyalty/runtime';
+import { openCollection } from '@partner-loyalty/runtime/mongo';
 import type { Collection, Db } from 'mongodb';
 import type { MemberRecord } from '../rules/record.ts';
 

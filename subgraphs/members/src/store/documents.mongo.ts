@@ -1,5 +1,5 @@
 // Reads member documents on MongoDB, and replaces those that nobody else has written since.
-import { DUPLICATE_KEY, WRITE_CONFLICT } from '@partner-loyalty/runtime';
+import { DUPLICATE_KEY, WRITE_CONFLICT } from '@partner-loyalty/runtime/mongo';
 import { type AnyBulkWriteOperation, MongoBulkWriteError } from 'mongodb';
 import type { Identity, WholeIdentity } from '../rules/member.ts';
 import { keysOf, type MemberRecord } from '../rules/record.ts';

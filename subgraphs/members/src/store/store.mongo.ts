@@ -1,5 +1,6 @@
 // The members store on MongoDB: a document for each member, and no transactions.
-import { batchLoad, type Environment, type Mongo, openMongo } from '@partner-loyalty/runtime';
+import { batchLoad, type Environment } from '@partner-loyalty/runtime';
+import { type Mongo, openMongo } from '@partner-loyalty/runtime/mongo';
 import { openMongoInvitations } from '../invitations/invitation.mongo.ts';
 import { openMongoOutbox } from '../outbox/outbox.mongo.ts';
 import { createMongoMailPartners } from '../partners/partner.mongo.ts';

@@ -2,14 +2,13 @@
 import type { Settings } from '@partner-loyalty/runtime';
 import { createKeyVault } from '../signingkeys/keyvault.ts';
 import { openLmdbMembersStore } from './store.lmdb.ts';
-import { openMongoMembersStore } from './store.mongo.ts';
 import type { MembersStore } from './store.ts';
 
 /**
  * Opens the store on MongoDB if the settings name one, otherwise the embedded store. Throws if it
  * cannot be opened or belongs to the other environment.
  */
-export function openMembersStore({
+export async function openMembersStore({
   mongodbUrl,
   dataDir,
   environment,
@@ -19,7 +18,8 @@ export function openMembersStore({
   'mongodbUrl' | 'dataDir' | 'environment' | 'keyEncryptionKey'
 >): Promise<MembersStore> {
   const vault = createKeyVault(keyEncryptionKey);
-  return mongodbUrl === undefined
-    ? openLmdbMembersStore(dataDir, environment, vault)
-    : openMongoMembersStore(mongodbUrl, environment, vault);
+  if (mongodbUrl === undefined) return openLmdbMembersStore(dataDir, environment, vault);
+  // The driver takes a while to load, and is needed only here.
+  const { openMongoMembersStore } = await import('./store.mongo.ts');
+  return openMongoMembersStore(mongodbUrl, environment, vault);
 }

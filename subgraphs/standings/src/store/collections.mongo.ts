@@ -1,5 +1,5 @@
 // The collections of standings and programs on MongoDB: their documents, validators and index.
-import { openCollection } from '@partner-loyalty/runtime';
+import { openCollection } from '@partner-loyalty/runtime/mongo';
 import type { Collection, Db, Document } from 'mongodb';
 import type { Program } from '../rules/program.ts';
 import type { Standing } from '../rules/standing.ts';

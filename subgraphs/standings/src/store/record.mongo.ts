@@ -1,6 +1,6 @@
 // Records a batch of activities on MongoDB and finds out what became of each.
 import { setTimeout } from 'node:timers/promises';
-import { DUPLICATE_KEY, WRITE_CONFLICT } from '@partner-loyalty/runtime';
+import { DUPLICATE_KEY, WRITE_CONFLICT } from '@partner-loyalty/runtime/mongo';
 import { MongoBulkWriteError } from 'mongodb';
 import { type DatedActivity, isSameActivity } from '../rules/activity.ts';
 import { addStandings, NO_ACTIVITY, type Standing } from '../rules/standing.ts';

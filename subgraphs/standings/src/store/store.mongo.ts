@@ -1,5 +1,6 @@
 // The standings store on MongoDB, which needs no transactions.
-import { batchLoad, type Environment, type Mongo, openMongo } from '@partner-loyalty/runtime';
+import { batchLoad, type Environment } from '@partner-loyalty/runtime';
+import { type Mongo, openMongo } from '@partner-loyalty/runtime/mongo';
 import type { Program } from '../rules/program.ts';
 import type { Standing } from '../rules/standing.ts';
 import { type Collections, openCollections } from './collections.mongo.ts';
