@@ -6,7 +6,7 @@ export { openKeyStore } from './identity/keystore.open.ts';
 export type { KeyRecord, KeyStore, Origin, Partner } from './identity/keystore.ts';
 export { openCounters, sharedCounters } from './limits/counters.open.ts';
 export { type Serving, serveGateway } from './serve.ts';
-export { SUPERGRAPH_FILE } from './supergraph/committed.ts';
+export { readGraphFile, SUPERGRAPH_FILE } from './supergraph/committed.ts';
 export { compose } from './supergraph/compose.ts';
 export type { GraphVersion, SubgraphEntry } from './supergraph/graph.ts';
 export { openGraphStore } from './supergraph/graphstore.open.ts';

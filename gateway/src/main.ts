@@ -4,14 +4,13 @@ import {
   createLog,
   createMetrics,
   type Lifecycle,
-  openNowOrLater,
   readEnv,
   readSettings,
   runWorkers,
 } from '@partner-loyalty/runtime';
 import { openKeyStore } from './identity/keystore.open.ts';
 import { sharedCounters } from './limits/counters.open.ts';
-import { serveGateway } from './serve.ts';
+import { openStore, serveGateway } from './serve.ts';
 
 const settings = readSettings(readEnv(), 'gateway');
 const log = createLog(settings.logLevel);
@@ -20,11 +19,7 @@ await runWorkers({ settings, log, start, shared: sharedCounters(settings) });
 
 async function start(lifecycle: Lifecycle): Promise<void> {
   const metrics = createMetrics();
-  const keyStore = await openNowOrLater(
-    () => openKeyStore(settings),
-    (err) => log.warn({ store: 'keys', err }, 'a store is unavailable: it opens later'),
-  );
-  lifecycle.opened('keys', keyStore.close);
+  const keyStore = await openStore('keys', () => openKeyStore(settings), { lifecycle, log });
   const caches = createCaches();
   await serveGateway({ settings, keyStore, carried: {}, lifecycle, caches, metrics, log });
 }

@@ -5,6 +5,7 @@ import {
   type Lifecycle,
   type Log,
   type Metrics,
+  openNowOrLater,
   openPorts,
   type Settings,
   serveHttp,
@@ -14,10 +15,10 @@ import { openGateway } from './gateway.ts';
 import type { KeyStore } from './identity/keystore.ts';
 import { openCounters } from './limits/counters.open.ts';
 import { createDocuments } from './operation/documents.ts';
+import { openGraphStore } from './supergraph/graphstore.open.ts';
 import { openGraphs } from './supergraph/open.ts';
 import { createUsageCounter } from './usage/counter.ts';
-
-const NOTHING_PUBLISHED = { latest: async () => 0, version: async () => undefined };
+import { openUsageStore } from './usage/usagestore.open.ts';
 
 export type Serving = { port: number; adminPort: number };
 
@@ -40,10 +41,13 @@ export async function serveGateway(options: {
   const counters = await openCounters(settings, lifecycle.worker !== undefined, log);
   lifecycle.opened('counters', async () => counters.close());
   const documents = createDocuments(caches, metrics);
-  const store = NOTHING_PUBLISHED;
   const parts = { settings, caches, log, metrics, documents };
+  const open = <Store extends OpenedStore>(name: string, openIt: () => Promise<Store>) =>
+    openStore(name, openIt, { lifecycle, log });
+  const store = await open('graph', () => openGraphStore(settings));
   const graphs = await openGraphs({ ...parts, store, carried, lifecycle });
-  const usage = createUsageCounter({ add: async () => {} }, parts);
+  const usageStore = await open('usage', () => openUsageStore(settings));
+  const usage = createUsageCounter(usageStore, parts);
   lifecycle.opened('usage', usage.close);
   const gateway = openGateway({ ...parts, keyStore, counters, graphs, usage });
   const { host, port, trustedProxies, maxConnections, maxConnectionsPerAddress } = settings;
@@ -51,4 +55,19 @@ export async function serveGateway(options: {
   const { handle } = gateway;
   const listen = () => serveHttp({ port, host, handle, trustedProxies, limits, log });
   return openPorts({ settings, lifecycle, ready: gateway.ready, metrics, log, listen });
+}
+
+type OpenedStore = { close(): Promise<void> };
+
+/** Opens a store, later if its engine is unavailable now. The lifecycle closes it. */
+export async function openStore<Store extends OpenedStore>(
+  name: string,
+  open: () => Promise<Store>,
+  { lifecycle, log }: { lifecycle: Pick<Lifecycle, 'opened'>; log: Pick<Log, 'warn'> },
+): Promise<Store> {
+  const store = await openNowOrLater(open, (err) =>
+    log.warn({ store: name, err }, 'a store is unavailable: it opens later'),
+  );
+  lifecycle.opened(name, () => store.close());
+  return store;
 }

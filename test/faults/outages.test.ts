@@ -1,6 +1,7 @@
 // Outages of subgraphs, database and identity provider: what is still answered, and the recovery.
 import { setTimeout as pause } from 'node:timers/promises';
-import { ERRORS } from '@partner-loyalty/runtime';
+import { openGraphStore, readGraphFile, SUPERGRAPH_FILE } from '@partner-loyalty/gateway';
+import { ERRORS, readSettings } from '@partner-loyalty/runtime';
 import { freshMongodbUrl } from '../support/servers/databases.ts';
 import { startProxy, type TcpProxy } from '../support/servers/proxy.ts';
 import { type ApiResponse, type Client, createClient } from '../support/service/client.ts';
@@ -262,4 +263,38 @@ test('503 for tokens, and only for them, if the identity provider cannot deliver
   expect([response.status, response.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
   expect((await service.send({ query: '{ __typename }' })).status).toBe(200);
   await service.close();
+});
+
+test('a gateway that starts while its database is away serves its last graph, and reads keys later', async () => {
+  const service = await startDeployed('three processes on MongoDB and Redis');
+  const { env, addGateway } = service.stack;
+  const proxy = await startProxy(env.MONGODB_URL ?? '');
+  const store = await openGraphStore({ ...readSettings(env, 'gateway') });
+  try {
+    const graph = await readGraphFile(SUPERGRAPH_FILE);
+    await store.append({
+      ...graph,
+      version: 1,
+      // Only in this version does the partner surface lack the tier.
+      supergraph: graph.supergraph.replace(/(tier: .*STANDINGS\)) @tag\(name: "partner"\)/, '$1'),
+      schemas: {},
+      publishedAt: new Date(),
+      change: 'publish standings',
+    });
+    const tier = { query: ALL_FIELDS };
+    await until(async () => (await service.send(tier)).code === 'GRAPHQL_VALIDATION_FAILED');
+
+    await proxy.disconnect();
+    const gateway = await addGateway({ MONGODB_URL: proxy.url });
+    const send = createClient(gateway.url, service.keys.alpha);
+    expect(gateway.output()).toContain('"version":1,"msg":"the store of graphs is unavailable');
+    expect((await send({ query: IDENTITY })).status).toBe(503);
+    await proxy.restore();
+    await recovered(send, IDENTITY);
+    expect((await send(tier)).code).toBe('GRAPHQL_VALIDATION_FAILED');
+  } finally {
+    await store.close();
+    await proxy.close();
+    await service.close();
+  }
 });

@@ -1,5 +1,6 @@
 // The store of published graphs on MongoDB: a document for each version.
-import { type Environment, isDuplicate, openCollection, openMongo } from '@partner-loyalty/runtime';
+import type { Environment } from '@partner-loyalty/runtime';
+import { isDuplicate, openCollection, openMongo } from '@partner-loyalty/runtime/mongo';
 import type { Collection } from 'mongodb';
 import type { GraphVersion } from './graph.ts';
 import type { GraphStore } from './graphstore.ts';

@@ -9,6 +9,7 @@ import type {
 } from '@partner-loyalty/runtime';
 import type { Documents } from '../operation/documents.ts';
 import { createConnections } from './connections.ts';
+import type { Graph } from './graph.ts';
 import type { GraphStore } from './graphstore.ts';
 import { type ServedGraphs, serveGraphs } from './served.ts';
 import { createGraphSource } from './source.ts';
@@ -32,9 +33,20 @@ export async function openGraphs(options: {
   const connections = createConnections(options);
   lifecycle.opened('subgraphs', connections.close);
   const source = createGraphSource(settings, store, log);
+  const serve = (graph: Graph) => serveGraphs(graph, { connections, documents, caches });
   const first = await source.first();
-  const graphs = await serveGraphs(first, { connections, documents, caches });
-  await source.serves(first);
+  const graphs = await serve(first).then(
+    async (served) => {
+      await source.serves(first);
+      return served;
+    },
+    async (error) => {
+      const last = await source.last();
+      if (last === undefined) throw error;
+      log.error({ version: first.version, err: error }, 'the newest graph cannot be served');
+      return serve(last);
+    },
+  );
   const stop = watchGraphs(graphs, source, { log, metrics });
   lifecycle.opened('graphs', async () => stop());
   return graphs;

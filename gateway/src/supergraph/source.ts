@@ -9,6 +9,8 @@ import { readLastGraph, writeLastGraph } from './lastgraph.ts';
 export type GraphSource = {
   /** The graph to start with. Rejects if there is none. */
   first(): Promise<Graph>;
+  /** The graph that served last, if it is another one than the first. */
+  last(): Promise<Graph | undefined>;
   /** The graph if it is another one than what was read last; rejects if it cannot be read. */
   next(): Promise<Graph | undefined>;
   /** Notes that a graph serves. */
@@ -36,6 +38,9 @@ function createFileSource(file: string): GraphSource {
       const graph = await readGraphFile(file);
       text = graph.supergraph;
       return graph;
+    },
+    async last() {
+      return undefined;
     },
     async next() {
       const read = await readFile(file, 'utf8');
@@ -77,8 +82,15 @@ function createStoreSource(
         return last ?? readGraphFile(SUPERGRAPH_FILE);
       }
     },
+    async last() {
+      const last = await readLastGraph(dataDir);
+      return last?.version === version ? undefined : last;
+    },
     next: read,
-    serves: (graph) => writeLastGraph(dataDir, graph),
+    async serves(graph) {
+      // The committed graph is there anyway.
+      if (graph.version > 0) await writeLastGraph(dataDir, graph);
+    },
   };
 }
 

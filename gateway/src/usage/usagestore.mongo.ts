@@ -1,10 +1,6 @@
 // The store of usage counts on MongoDB: a document for each caller or operation of a day.
-import {
-  DUPLICATE_KEY,
-  type Environment,
-  openCollection,
-  openMongo,
-} from '@partner-loyalty/runtime';
+import type { Environment } from '@partner-loyalty/runtime';
+import { DUPLICATE_KEY, openCollection, openMongo } from '@partner-loyalty/runtime/mongo';
 import { type AnyBulkWriteOperation, type Collection, MongoBulkWriteError } from 'mongodb';
 import {
   type CallerRecord,
