@@ -1,5 +1,5 @@
 // Sends signed requests to a subgraph, as this project's gateway does, from a process of its own.
-import { createSigner, encodeRequests, type SubgraphRequest, WIRE } from '@partner-loyalty/runtime';
+import { createSigner, encodeBatches, type SubgraphRequest, WIRE } from '@partner-loyalty/runtime';
 import { emailOf, PARTNER } from '../dataset/population.ts';
 import { headerLines } from '../dataset/requests.ts';
 import { runGenerator, serveAsGenerator } from './generator.ts';
@@ -41,13 +41,14 @@ export function signedRequests({
     return { query: MEMBER_QUERY, variables: { email }, scope, requestId: 'bench' };
   };
   return () => {
-    const [group] = encodeRequests(Array.from({ length: batch }, operation));
-    const { scopes = '', body = '' } = group ?? {};
+    const [group] = encodeBatches(Array.from({ length: batch }, operation));
+    const { scope: scopeText = '', requestId = '', body = '' } = group ?? {};
     const headers = {
       host,
       'content-type': 'application/json',
+      accept: 'application/graphql-response+jsonl',
       'content-length': `${body.length}`,
-      ...sign({ method: 'POST', path: WIRE.path, scopes, body }),
+      ...sign({ method: 'POST', path: WIRE.path, scope: scopeText, requestId, body }),
     };
     return `POST ${WIRE.path} HTTP/1.1\r\n${headerLines(headers)}\r\n${body}`;
   };

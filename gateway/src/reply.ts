@@ -2,7 +2,6 @@
 import {
   ApiError,
   ERRORS,
-  type ErrorCode,
   HEADERS,
   type HttpReply,
   type HttpRequest,
@@ -33,7 +32,8 @@ export type Call = {
   /** The cost of the operation, in root fields. */
   cost: number;
   status: number;
-  code?: ErrorCode | undefined;
+  /** Of the first error. */
+  code?: string | undefined;
 };
 
 export type ReplyParts = {

@@ -1,6 +1,12 @@
 // The error codes that callers branch on, one row each, with status and message.
 
-export type ErrorRow = { status: number; message: string; when: string };
+export type ErrorRow = {
+  status: number;
+  message: string;
+  when: string;
+  /** The subgraphs of this repository whose errors have the code. */
+  subgraphs?: readonly string[];
+};
 
 /**
  * Every `extensions.code` of this API (docs/contract.md, Errors). `status` is the HTTP status,
@@ -67,6 +73,7 @@ export const ERRORS = {
     status: 400,
     message: 'an argument has an unusable value',
     when: 'A variable has the wrong type (400), or an argument is empty, too long, or contains control characters or lone surrogates (200).',
+    subgraphs: ['members'],
   },
   OPERATION_TOO_COMPLEX: {
     status: 400,
@@ -82,26 +89,31 @@ export const ERRORS = {
     status: 200,
     message: 'member not found',
     when: 'The look-up finds no member that the caller may see.',
+    subgraphs: ['members'],
   },
   EXTERNAL_ID_CONFLICT: {
     status: 200,
     message: 'the external ID conflicts with another enrollment',
     when: 'The external ID is active for another member of this partner, or this member is active with another external ID.',
+    subgraphs: ['members'],
   },
   CONSENT_REQUIRED: {
     status: 200,
     message: 'this partner enrolls by invitation only: use inviteMember',
     when: 'The partner calls `enrollMember` but can only invite members. The response is the same for every address.',
+    subgraphs: ['members'],
   },
   INVALID_TOKEN: {
     status: 200,
     message: 'the token is not valid',
     when: "A magic-link or change token is unknown, used, expired or another partner's, or the caller tries to change the address with an ID token that a partner obtained.",
+    subgraphs: ['members'],
   },
   EMAIL_IN_USE: {
     status: 200,
     message: 'the address belongs to another member',
     when: "The new address is another member's current address, which is reported only after the caller has proved that they receive its mail; or the address to change to or to enroll is locked.",
+    subgraphs: ['members'],
   },
   SERVICE_UNAVAILABLE: {
     status: 503,
@@ -132,6 +144,28 @@ export class ApiError extends Error {
  */
 export function fail(code: ErrorCode, message?: string, cause?: unknown): never {
   throw new ApiError(code, message, cause === undefined ? undefined : { cause });
+}
+
+/** The codes of the table that are in errors of a subgraph of this repository. */
+export function codesOf(subgraph: string): ErrorCode[] {
+  // Cast: Object.keys loses the names.
+  const codes = Object.keys(ERRORS) as ErrorCode[];
+  return codes.filter((code) => subgraphsWith(code)?.includes(subgraph));
+}
+
+/**
+ * Whether errors of a subgraph may have a code that callers get to see: a code of its own, or one
+ * that subgraphs of this repository share. What the gateway itself decides is never among them.
+ */
+export function isSubgraphCode(code: string): boolean {
+  return isErrorCode(code) ? subgraphsWith(code) !== undefined : OWN_CODE.test(code);
+}
+
+const OWN_CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
+
+function subgraphsWith(code: ErrorCode): readonly string[] | undefined {
+  const row: ErrorRow = ERRORS[code];
+  return row.subgraphs;
 }
 
 /** Whether a value is a code from the table. */

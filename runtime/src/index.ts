@@ -3,7 +3,15 @@
 export { type Cache, type Caches, createCaches } from './cache/caches.ts';
 export { bytesOfDocument, forgetLocations } from './cache/document.ts';
 export type { Environment } from './environment.ts';
-export { ApiError, ERRORS, type ErrorCode, fail, isErrorCode } from './errors.ts';
+export {
+  ApiError,
+  codesOf,
+  ERRORS,
+  type ErrorCode,
+  fail,
+  isErrorCode,
+  isSubgraphCode,
+} from './errors.ts';
 export { afterPoll, pollDone } from './eventloop/afterpoll.ts';
 export { batchLoad } from './eventloop/batchload.ts';
 export { addressBlock } from './http/address.ts';
@@ -51,7 +59,7 @@ export { openNowOrLater } from './store/later.ts';
 export { type EmbeddedStore, openLmdb } from './store/lmdb.ts';
 export { outageOf } from './store/outage.ts';
 export { makePrivateFolder } from './store/private.ts';
-export { createExecutor, type Execute } from './subgraph/executor.ts';
+export { createExecutor, type Execute, unavailable } from './subgraph/executor.ts';
 export type { CompleteResolvers } from './subgraph/resolvers.ts';
 export { expandedSelections } from './subgraph/selections.ts';
 export type {
@@ -66,7 +74,11 @@ export type {
 export { withTimeout } from './timeout.ts';
 export { createHttpTransport } from './transport/client.ts';
 export { createInProcessTransport } from './transport/inprocess.ts';
-export { createWorkerReplayGuard, serveReplayGuard } from './transport/replay.workers.ts';
+export { encodeScope } from './transport/scope.ts';
 export { serveSubgraph } from './transport/server.ts';
-export { createSigner } from './transport/signature.ts';
-export { encodeRequests, WIRE } from './transport/wire.ts';
+export {
+  createWorkerReplayGuard,
+  serveReplayGuard,
+} from './transport/signature/replay.workers.ts';
+export { createSigner } from './transport/signature/signer.ts';
+export { encodeBatches, WIRE } from './transport/wire.ts';

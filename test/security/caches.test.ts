@@ -69,6 +69,8 @@ test('a subgraph alone survives 800 hostile documents that recur', async () => {
     name: 'members',
     url: members.url,
     secret: env.SUBGRAPH_SECRET ?? '',
+    batching: true,
+    codes: [],
     log: createLog('silent'),
     metrics: { subgraphCall: () => {}, circuit: () => {} },
   });

@@ -1,5 +1,5 @@
 // Signed requests to a subgraph that someone has recorded and sends again.
-import { createSigner, WIRE } from '@partner-loyalty/runtime';
+import { createSigner, encodeScope, WIRE } from '@partner-loyalty/runtime';
 import { type Stack, startStack } from '../support/service/stack.ts';
 import { until } from '../support/until.ts';
 
@@ -14,9 +14,9 @@ afterAll(() => stack.close());
 /** A request as the gateway sends it, for the subgraph of this name. */
 function record(subgraph: string): Recorded {
   const sign = createSigner(subgraph, stack.env.SUBGRAPH_SECRET ?? '');
-  const body = '[{"query":"{ __typename }","requestId":"recorded","scope":0}]';
-  const scopes = '[{"kind":"service"}]';
-  const signed = sign({ method: 'POST', path: WIRE.path, scopes, body });
+  const body = '{"query":"{ __typename }"}';
+  const scope = encodeScope({ kind: 'service' });
+  const signed = sign({ method: 'POST', path: WIRE.path, scope, requestId: 'recorded', body });
   return { headers: { ...signed, connection: 'close' }, body };
 }
 

@@ -1,5 +1,4 @@
 // The errors of a response as the caller gets them: short and few.
-import type { ErrorCode } from '@partner-loyalty/runtime';
 
 /** How many errors a caller gets in addition to the first one of each root field. */
 export const MAX_FURTHER_ERRORS = 5;
@@ -11,7 +10,7 @@ export type ResponseError = {
   message: string;
   locations?: unknown;
   path?: (string | number)[];
-  extensions: { code: ErrorCode; requestId: string };
+  extensions: { code: string; requestId: string };
 };
 
 /** A message, cut to its first 300 characters. */

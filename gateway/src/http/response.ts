@@ -1,5 +1,5 @@
 // Builds the GraphQL response to an executed operation: known error codes pass, the rest is masked.
-import { ERRORS, type ErrorCode, isErrorCode } from '@partner-loyalty/runtime';
+import { ERRORS } from '@partner-loyalty/runtime';
 import type { ExecutionResult } from '../surface/executor.ts';
 import type { Path } from '../surface/shape.ts';
 import { boundedErrors, type ResponseError, shortMessage } from './errors.ts';
@@ -8,11 +8,11 @@ export type GraphqlResponse = {
   status: number;
   body: { errors?: ResponseError[]; data: Data };
   /** Of the first error. */
-  code?: ErrorCode | undefined;
+  code?: string | undefined;
 };
 
 type Data = Record<string, unknown> | null;
-type RawError = { message: string; path?: Path; extensions?: { code: ErrorCode } };
+type RawError = { message: string; path?: Path; extensions?: { code: string } };
 
 /**
  * `responseKeys` are those of the document. An error's path ends before any other key, so that it
@@ -50,9 +50,9 @@ export function buildResponse(
 function mask(
   error: RawError,
   onMasked: (error: unknown) => void,
-): { code: ErrorCode; message: string } {
+): { code: string; message: string } {
   const code = error.extensions?.code;
-  if (isErrorCode(code)) return { code, message: shortMessage(error.message) };
+  if (code !== undefined) return { code, message: shortMessage(error.message) };
   onMasked(error);
   return { code: 'INTERNAL_SERVER_ERROR', message: ERRORS.INTERNAL_SERVER_ERROR.message };
 }

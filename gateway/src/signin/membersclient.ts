@@ -2,6 +2,7 @@
 import {
   type ErrorCode,
   fail,
+  isErrorCode,
   type SubgraphReply,
   type SubgraphRequest,
 } from '@partner-loyalty/runtime';
@@ -60,7 +61,8 @@ export function createMembersClient(ask: Ask): MembersClient {
     });
     const code = errors?.[0]?.extensions.code;
     if (code === 'SERVICE_UNAVAILABLE' || code === 'INTERNAL_SERVER_ERROR') return fail(code);
-    if (code !== undefined) return { refused: code };
+    if (isErrorCode(code)) return { refused: code };
+    if (code !== undefined) return fail('INTERNAL_SERVER_ERROR');
     // Cast: without an error, the subgraph's schema promises the value.
     return { value: data?.result as T };
   }

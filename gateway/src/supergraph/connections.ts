@@ -48,13 +48,7 @@ export function createConnections(parts: {
     const key = JSON.stringify([name, url, batching, codes]);
     const known = inUse.get(key);
     if (known !== undefined) return known;
-    const transport = createHttpTransport({
-      name,
-      url: new URL(url).origin,
-      secret,
-      log,
-      metrics,
-    });
+    const transport = createHttpTransport({ name, url, secret, batching, codes, log, metrics });
     const connection = { key, transport, graphs: 0 };
     inUse.set(key, connection);
     return connection;

@@ -6,6 +6,7 @@ import {
   type SubgraphError,
   type SubgraphReply,
   type Transport,
+  unavailable,
 } from '@partner-loyalty/runtime';
 
 export type Data = Record<string, unknown>;
@@ -86,6 +87,7 @@ function runFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): void
   for (const name of fetch.variableUsages ?? [])
     if (Object.hasOwn(run.variables, name)) variables[name] = run.variables[name];
   let places: Place[] = [];
+  let entityTypes: unknown[] | undefined;
   if (requires !== undefined) {
     const representations: Data[] = [];
     places = placesAt(run.data, path).filter(({ object }) => {
@@ -95,6 +97,7 @@ function runFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): void
     });
     if (places.length === 0) return undefined;
     variables.representations = representations;
+    entityTypes = representations.map(({ __typename }) => __typename);
   }
   const reply = transport.execute({
     query,
@@ -102,6 +105,7 @@ function runFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): void
     operationName,
     scope: run.scope,
     requestId: run.requestId,
+    entityTypes,
   });
   if (!(reply instanceof Promise)) return take(reply, fetch, run, places);
   return reply.then((replied) => take(replied, fetch, run, places));
@@ -121,8 +125,10 @@ function take(
     return;
   }
   const entities = data._entities;
-  if (!Array.isArray(entities) || entities.length !== places.length)
-    throw new Error('a subgraph returned other entities than requested');
+  if (!Array.isArray(entities) || entities.length !== places.length) {
+    for (const error of unavailable().errors ?? []) run.errors.push(...placedErrors(error, places));
+    return;
+  }
   places.forEach(({ object }, index) => {
     const entity: unknown = entities[index];
     if (!isJsonObject(entity)) return;

@@ -78,11 +78,23 @@ function createProcess(
   return async (options) => {
     const { query = '', variables = {}, operationName } = options.request;
     const path = 'pathInIncomingRequest' in options ? (options.pathInIncomingRequest ?? []) : [];
-    const { representations } = variables;
+    // Callers may name a variable of theirs like that.
+    const representations = query.includes('_entities(') ? variables.representations : undefined;
     const places = Array.isArray(representations)
       ? placesOf(representations, placesAt(root, path.map(String)))
       : undefined;
-    const reply = await transport.execute({ query, variables, operationName, scope, requestId });
+    // Only the plan knows which types the entities may have.
+    const entityTypes = Array.isArray(representations)
+      ? representations.map(() => undefined)
+      : undefined;
+    const reply = await transport.execute({
+      query,
+      variables,
+      operationName,
+      scope,
+      requestId,
+      entityTypes,
+    });
     for (const error of reply.errors ?? []) errors.push(...placedErrors(error, places));
     const { data = null } = reply;
     if (places === undefined)

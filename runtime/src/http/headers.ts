@@ -185,25 +185,29 @@ export const HEADERS = {
     direction: 'response',
     meaning: 'On pages: `noindex`.',
   },
-  subgraphScopes: {
-    name: 'x-subgraph-scopes',
+  contentDigest: {
+    name: 'content-digest',
     direction: 'subgraph',
-    meaning: 'The scopes of the operations in the body, as a JSON array in ASCII.',
+    meaning: 'The SHA-256 of the body (RFC 9530).',
   },
-  subgraphTime: {
-    name: 'x-subgraph-time',
+  subgraphName: {
+    name: 'partner-loyalty-subgraph',
     direction: 'subgraph',
-    meaning: 'When the request was signed, in milliseconds since 1970.',
+    meaning: 'The name of the subgraph that the request is for.',
   },
-  subgraphNonce: {
-    name: 'x-subgraph-nonce',
+  subgraphScope: {
+    name: 'partner-loyalty-scope',
     direction: 'subgraph',
-    meaning: 'Makes two otherwise equal requests differ.',
+    meaning: 'Whose data the operation may see, or `kind=batch` if each operation has a scope.',
   },
-  subgraphSignature: {
-    name: 'x-subgraph-signature',
+  signatureInput: {
+    name: 'signature-input',
     direction: 'subgraph',
-    meaning:
-      'HMAC-SHA256 over subgraph, method, path, time, nonce, scopes and body, in hexadecimal.',
+    meaning: 'What the signature covers, when it was made, and with which secret (RFC 9421).',
+  },
+  signature: {
+    name: 'signature',
+    direction: 'subgraph',
+    meaning: 'HMAC-SHA256 over what `signature-input` lists.',
   },
 } as const satisfies Record<string, HeaderRow>;

@@ -19,6 +19,7 @@ export const LOG_FIELDS = {
   cost: 'What the request took from the budget.',
   subgraph: 'The name of a subgraph.',
   version: 'The version of a graph.',
+  field: 'The fields that were asked of a subgraph, by their names in its schema.',
   store: 'The name of a store.',
   engine: 'The database that the line is about, such as `redis`.',
   environment: '`sandbox` or `production`.',

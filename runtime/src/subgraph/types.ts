@@ -1,6 +1,5 @@
 // The types that the gateway, the transports and the subgraphs share.
 import type { GraphQLSchema } from 'graphql';
-import type { ErrorCode } from '../errors.ts';
 
 /** Whose data an operation may see. The gateway derives it from the credential. */
 export type Scope =
@@ -18,13 +17,21 @@ export type SubgraphRequest = {
   operationName?: string | undefined;
   scope: Scope;
   requestId: string;
+  /**
+   * Set if the operation asks for entities: the type of each, in order, or undefined if it may be
+   * another one. A subgraph in another process that returns other entities fails the operation.
+   */
+  entityTypes?: readonly unknown[] | undefined;
 };
 
-/** A subgraph's error in transit. It is masked already: code and message are safe for callers. */
+/**
+ * A subgraph's error in transit. It is masked already: code and message are safe for callers. The
+ * code is one of the table, or one that the subgraph was published with.
+ */
 export type SubgraphError = {
   message: string;
   path?: readonly (string | number)[];
-  extensions: { code: ErrorCode };
+  extensions: { code: string };
 };
 
 export type SubgraphReply = {
@@ -37,7 +44,10 @@ export type Transport = {
   /** Set if the subgraph is in this process, which is then ready only if the subgraph is. */
   isLocal?: true;
   execute(request: SubgraphRequest): SubgraphReply | Promise<SubgraphReply>;
-  /** Resolves if the subgraph and its store respond, rejects otherwise. */
+  /**
+   * Resolves if the subgraph answers `{__typename}` in the service scope, rejects otherwise. The
+   * subgraphs of this repository then check their stores; another one says what it likes.
+   */
   ready(): Promise<void>;
   close(): Promise<void>;
 };

@@ -1,12 +1,15 @@
 // Operations that travel to a subgraph in one request, each of which is settled exactly once.
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { unavailable } from '../subgraph/executor.ts';
 import type { SubgraphReply, SubgraphRequest } from '../subgraph/types.ts';
 import type { Circuit } from './circuit.ts';
+import type { FieldNames } from './fieldnames.ts';
 import { LineSplitter } from './lines.ts';
-import { decodeReply } from './wire.ts';
+import type { ReadReply } from './reply.ts';
+import { decodeLine, MEDIA_TYPES, parseJson, WIRE } from './wire.ts';
 
 export type PendingOperation = {
   request: SubgraphRequest;
@@ -15,45 +18,54 @@ export type PendingOperation = {
 
 type Outcome = Parameters<Metrics['subgraphCall']>[1];
 
-type Options = {
+/** What all requests of a transport share. */
+export type BatchContext = {
   /** The subgraph's name. */
   name: string;
-  operations: readonly PendingOperation[];
-  /** In terms of performance.now(). */
-  deadlineAt: number;
-  /** Sends queries again that had no answer when the connection ended. Undefined on a retry. */
-  retry: ((queries: PendingOperation[]) => void) | undefined;
-  log: Log;
+  readReply: ReadReply;
+  fieldNames: FieldNames;
+  log: Pick<Log, 'warn'>;
   metrics: Pick<Metrics, 'subgraphCall'>;
   circuit: Pick<Circuit, 'answered' | 'missedDeadline'>;
 };
 
-/** Longer answers to an operation are not read. */
-const MAX_LINE_BYTES = 1024 * 1024;
+type Options = {
+  context: BatchContext;
+  operations: readonly PendingOperation[];
+  /** Whether the request is an array, even if of one operation. */
+  isArray: boolean;
+  /** In terms of performance.now(). */
+  deadlineAt: number;
+  /** Sends queries again that had no answer when the connection ended. Undefined on a retry. */
+  retry: ((queries: PendingOperation[]) => void) | undefined;
+};
 
 /**
- * Handles undici's events of one request. An operation is settled by its own line, by the deadline
- * that all share, or by the end of the response. The connection is aborted at the deadline, and if
- * the response has more lines than there are operations.
+ * Handles undici's events of one request. An operation is settled by its response, by the deadline
+ * that all share, or by the end of the whole response. The connection is aborted at the deadline,
+ * and as soon as the response is too long, has more lines than there are operations, or is no
+ * GraphQL.
  */
 export class Batch implements Dispatcher.DispatchHandler {
+  readonly isArray: boolean;
   private readonly options: Options;
   private readonly startedAt = performance.now();
   private readonly timer: NodeJS.Timeout;
   /** By place in the request; undefined once settled. */
   private readonly waiting: (PendingOperation | undefined)[];
-  private readonly lines: LineSplitter;
   private controller: Dispatcher.DispatchController | undefined = undefined;
   private status = 0;
   private over = false;
+  /** Set if the response comes in lines. */
+  private lines: LineSplitter | undefined = undefined;
+  /** The response so far, if it comes as a whole. */
+  private pieces: Buffer[] = [];
+  private bytes = 0;
 
   constructor(options: Options) {
     this.options = options;
+    this.isArray = options.isArray;
     this.waiting = [...options.operations];
-    this.lines = new LineSplitter(MAX_LINE_BYTES, {
-      line: (bytes) => this.readLine(bytes),
-      tooLong: (beginning) => this.refuseLine(beginning),
-    });
     this.timer = setTimeout(
       () => this.giveUp('timeout', 'deadline'),
       Math.max(options.deadlineAt - this.startedAt, 1),
@@ -65,20 +77,44 @@ export class Batch implements Dispatcher.DispatchHandler {
     if (this.over) controller.abort(new Error('the deadline passed before a connection was free'));
   }
 
-  onResponseStart(_: Dispatcher.DispatchController, status: number): void {
+  onResponseStart(
+    _: Dispatcher.DispatchController,
+    status: number,
+    headers: IncomingHttpHeaders,
+  ): void {
     this.status = status;
-    this.options.circuit.answered();
+    this.options.context.circuit.answered();
+    if (!isAnswer(status)) {
+      this.giveUp('unreachable', 'refused');
+      return;
+    }
+    const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
+    if (type === MEDIA_TYPES.lines && status === 200 && this.isArray)
+      this.lines = new LineSplitter(WIRE.maxResponseBytes, this);
+    else if (type !== MEDIA_TYPES.response && type !== MEDIA_TYPES.json)
+      this.giveUp('unreachable', 'no GraphQL');
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.status !== 200 || this.over) return;
+    if (this.over) return;
+    this.bytes += chunk.length;
+    if (this.lines === undefined) {
+      if (this.bytes > WIRE.maxResponseBytes) this.giveUp('unreachable', 'too long');
+      else this.pieces.push(chunk);
+      return;
+    }
     this.lines.push(chunk);
     if (this.lines.count > this.waiting.length)
       this.giveUp('unreachable', 'more lines than operations');
+    else if (this.bytes > WIRE.maxResponseBytes * this.waiting.length)
+      this.giveUp('unreachable', 'too long');
   }
 
   onResponseEnd(): void {
-    this.end('unreachable', this.status === 200 ? 'no answer' : 'refused');
+    if (this.over) return;
+    if (this.lines === undefined) this.readWhole();
+    else this.lines.end();
+    this.end('unreachable', 'no answer');
   }
 
   onResponseError(_: Dispatcher.DispatchController | null, error: NodeJS.ErrnoException): void {
@@ -98,24 +134,44 @@ export class Batch implements Dispatcher.DispatchHandler {
     });
   }
 
-  private readLine(bytes: Buffer): void {
-    const answer = decodeReply(bytes.toString('utf8'), this.waiting.length);
-    if (answer === undefined) return;
-    const { place, reply } = answer;
-    this.settle(place, reply, reply.errors === undefined ? 'ok' : 'error');
+  private readWhole(): void {
+    const [only] = this.pieces;
+    const bytes =
+      this.pieces.length === 1 && only !== undefined ? only : Buffer.concat(this.pieces);
+    const value = parseJson(bytes.toString('utf8'));
+    if (!this.isArray) {
+      this.read(0, value);
+      return;
+    }
+    const responses: unknown[] = Array.isArray(value) ? value : [];
+    for (const place of this.waiting.keys()) this.read(place, responses[place]);
+  }
+
+  line(bytes: Buffer): void {
+    const answer = decodeLine(bytes.toString('utf8'), this.waiting.length);
+    if (answer !== undefined) this.read(answer.place, answer.response);
   }
 
   /** Fails only the operation that the line belongs to. */
-  private refuseLine(beginning: Buffer): void {
-    const place = /^\{"i":(\d{1,6}),/.exec(beginning.subarray(0, 16).toString('latin1'))?.[1];
+  tooLong(beginning: Buffer): void {
+    const place = /^\{"requestIndex":(\d{1,6}),/.exec(
+      beginning.subarray(0, 32).toString('latin1'),
+    )?.[1];
     if (place !== undefined) this.settle(Number(place), unavailable(), 'error');
+  }
+
+  private read(place: number, response: unknown): void {
+    const operation = this.waiting[place];
+    if (operation === undefined) return;
+    const reply = this.options.context.readReply(response, operation.request);
+    if (reply !== undefined) this.settle(place, reply, reply.errors === undefined ? 'ok' : 'error');
   }
 
   private settle(place: number, reply: SubgraphReply, outcome: Outcome): void {
     const operation = this.waiting[place];
     if (operation === undefined) return;
     this.waiting[place] = undefined;
-    const { name, metrics, circuit } = this.options;
+    const { name, metrics, circuit } = this.options.context;
     // A subgraph that answers other operations does not hang.
     if (outcome === 'timeout' && this.status === 0) circuit.missedDeadline();
     metrics.subgraphCall(name, outcome, performance.now() - this.startedAt);
@@ -132,12 +188,30 @@ export class Batch implements Dispatcher.DispatchHandler {
     if (this.over) return;
     this.over = true;
     clearTimeout(this.timer);
-    const { name: subgraph, log } = this.options;
-    const count = this.waiting.filter((operation) => operation !== undefined).length;
-    if (count > 0)
-      log.warn({ subgraph, reason, code, count, status: this.status }, 'a subgraph did not answer');
+    this.pieces = [];
+    const { name: subgraph, fieldNames, log } = this.options.context;
+    const { status } = this;
+    const left = this.waiting.filter((operation) => operation !== undefined);
+    const [first] = left;
+    if (first !== undefined) {
+      const { requestId, query } = first.request;
+      const field = fieldNames(query);
+      const count = left.length;
+      log.warn(
+        { requestId, subgraph, field, reason, code, count, status },
+        'a subgraph did not answer',
+      );
+    }
     this.waiting.forEach((_, place) => void this.settle(place, unavailable(), outcome));
   }
+}
+
+/**
+ * Whether a response with this status can be GraphQL. An error may come with any status above 399;
+ * 401 means that the subgraph has not even looked at the operations.
+ */
+function isAnswer(status: number): boolean {
+  return status === 200 || (status >= 400 && status !== 401);
 }
 
 /** Whether the operation is safe to send twice. Whatever could be a mutation is not. */

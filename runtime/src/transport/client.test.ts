@@ -1,5 +1,10 @@
 // The HTTP transport: what arrives, and what becomes of each operation if something fails.
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buildSchema, type GraphQLFieldResolver } from 'graphql';
 import { until } from '../../../test/support/until.ts';
@@ -9,6 +14,7 @@ import {
   createInProcessTransport,
   createLog,
   fail,
+  type LogFields,
   type Scope,
   type Subgraph,
   type SubgraphReply,
@@ -16,9 +22,12 @@ import {
   serveSubgraph,
   type Transport,
 } from '../index.ts';
-import { encodeReply } from './wire.ts';
+import { encodeLine } from './wire.ts';
 
 const SECRET = 'the secret of the tests';
+const JSON_TYPE = 'application/json';
+const LINES_TYPE = 'application/graphql-response+jsonl';
+const CODES = ['MEMBER_NOT_FOUND', 'OFFER_EXPIRED'];
 const UNAVAILABLE = {
   data: null,
   errors: [
@@ -128,7 +137,7 @@ describe('a subgraph over HTTP', () => {
     await closing.pop()?.();
     const transport = connectTo(url);
     expect(await transport.execute(request('{ scope }'))).toEqual(UNAVAILABLE);
-    await expect(transport.ready()).rejects.toThrow();
+    await expect(transport.ready()).rejects.toThrow('not ready');
   });
 
   test('is SERVICE_UNAVAILABLE after the transport is closed', async () => {
@@ -144,7 +153,10 @@ describe('a connection that ends', () => {
     const { transport } = await serveFake((operations, response) => {
       received.push(operations.map(({ query }) => query));
       if (received.length === 1) response.destroy();
-      else response.end(operations.map((_, i) => `{"i":${i},"data":{"again":true}}\n`).join(''));
+      else
+        inLines(response).end(
+          operations.map((_, place) => encodeLine(place, { data: { again: true } })).join(''),
+        );
     });
     const queries = [
       '{ a }',
@@ -178,7 +190,9 @@ describe('a connection that ends', () => {
     let times = 0;
     const { transport } = await serveFake((_, response) => {
       times++;
-      response.write('{"i":1,"data":{"b":1}}\n{"i":0,"da', () => response.destroy());
+      inLines(response).write('{"requestIndex":1,"data":{"b":1}}\n{"requestIndex":0,"da', () =>
+        response.destroy(),
+      );
     });
     const replies = await Promise.all([
       transport.execute(request('{ a }')),
@@ -204,60 +218,141 @@ describe('a connection that ends', () => {
 });
 
 describe('an answer', () => {
-  test.each<[string, number, string]>([
-    ['a page', 200, '<html>\n<body>\n'],
-    ['an empty body', 200, ''],
-    ['a refusal', 401, '{"errors":[]}'],
-    ['an error', 500, '{"i":0,"data":{"a":1}}\n'],
-    ['a redirect', 302, ''],
-    ['a line of another shape', 200, '{"i":0,"data":[1]}\n'],
-    [
-      'an unknown code',
-      200,
-      '{"i":0,"errors":[{"message":"secret","extensions":{"code":"ODD"}}]}\n',
-    ],
-    ['an answer to an unknown operation', 200, '{"i":7,"data":{"a":1}}\n'],
-  ])('is SERVICE_UNAVAILABLE if it is %s', async (_, status, body) => {
-    const { transport } = await serveFake((__, response) => response.writeHead(status).end(body));
-    expect(await transport.execute(request('{ a }'))).toEqual(UNAVAILABLE);
+  const ERRORS = '{"errors":[{"message":"secret","extensions":{"code":"ODD"}}]}';
+
+  test.each<[string, number, string, string]>([
+    ['a page', 200, 'text/html', '<html>\n<body>\n'],
+    ['a page that claims to be JSON', 200, JSON_TYPE, '<html>\n<body>\n'],
+    ['a response without a type', 200, '', '{"data":{"a":1}}'],
+    ['an empty body', 200, JSON_TYPE, ''],
+    ['a refusal', 401, JSON_TYPE, ERRORS],
+    ["a proxy's error", 502, 'text/html', '<html>'],
+    ['an error without an explanation', 500, JSON_TYPE, '{"error":"secret"}'],
+    ['a redirect', 302, JSON_TYPE, '{"data":{"a":1}}'],
+    ['nothing at all', 204, JSON_TYPE, ''],
+    ['a list', 200, JSON_TYPE, '[{"data":{"a":1}}]'],
+    ['text', 200, JSON_TYPE, '"data"'],
+    ['data that is a list', 200, JSON_TYPE, '{"data":[1]}'],
+    ['no data and no errors', 200, JSON_TYPE, '{"errors":[]}'],
+    ['errors that are no list', 200, JSON_TYPE, '{"data":{"a":1},"errors":{"message":"m"}}'],
+    ['half a response', 200, JSON_TYPE, '{"data":{"a":'],
+    ['two responses', 200, JSON_TYPE, '{"data":{"a":1}}{"data":{"a":1}}'],
+    ['more than 4 MiB', 200, JSON_TYPE, `{"data":{"a":"${'x'.repeat(10_000_000)}"}}`],
+    ['lines that nobody asked for', 200, LINES_TYPE, encodeLine(0, { data: { a: 1 } })],
+  ])('is SERVICE_UNAVAILABLE if it is %s', async (_, status, type, body) => {
+    const { transport, lines } = await serveFake((__, response) =>
+      response.writeHead(status, type === '' ? {} : { 'content-type': type }).end(body),
+    );
+    expect(await transport.execute(request('query { x: a(b: 1) }'))).toEqual(UNAVAILABLE);
+    expect(lines).toEqual([expect.objectContaining({ subgraph: 'things', field: 'a', count: 1 })]);
   });
 
-  test('counts only the first time', async () => {
-    const { transport } = await serveFake((_, response) =>
-      response.end('{"i":0,"data":{"a":1}}\n{"i":0,"data":{"a":2}}\n{"i":1,"data":{"b":1}}\n'),
+  test.each<[string, number, string]>([
+    ['JSON', 200, JSON_TYPE],
+    ['GraphQL', 200, 'application/graphql-response+json'],
+    ['GraphQL with a charset', 200, 'application/GraphQL-Response+JSON ; charset=utf-8'],
+    ['JSON with another status', 400, JSON_TYPE],
+    ['GraphQL with another status', 500, 'application/graphql-response+json; charset=utf-8'],
+  ])('may be %s', async (_, status, type) => {
+    const { transport } = await serveFake((__, response) =>
+      response
+        .writeHead(status, { 'content-type': type })
+        .end('{"data":{"a":1},"errors":null,"extensions":{"cost":1}}'),
     );
-    expect(
-      await Promise.all([transport.execute(request('{ a }')), transport.execute(request('{ b }'))]),
-    ).toEqual([{ data: { a: 1 } }, { data: { b: 1 } }]);
+    expect(await transport.execute(request('{ a }'))).toEqual({ data: { a: 1 } });
+  });
+
+  test('to a batch may be an array, of which each response counts', async () => {
+    const { transport, lines } = await serveFake((_, response) =>
+      response
+        .writeHead(200, { 'content-type': JSON_TYPE })
+        .end('[{"data":{"a":1}},7,{"data":{"c":1}},{"data":{"d":1}}]'),
+    );
+    expect(await executeAll(transport, ['{ a }', '{ b }', '{ c }'])).toEqual([
+      { data: { a: 1 } },
+      UNAVAILABLE,
+      { data: { c: 1 } },
+    ]);
+    expect(lines).toEqual([expect.objectContaining({ field: 'b', count: 1 })]);
+  });
+
+  test.each(['{"data":{"a":1}}', '{"errors":[{"message":"no batches"}]}', '[]', 'null'])(
+    'to a batch is SERVICE_UNAVAILABLE if it is %s',
+    async (body) => {
+      const { transport } = await serveFake((_, response) =>
+        response.writeHead(200, { 'content-type': JSON_TYPE }).end(body),
+      );
+      const [first, second] = await executeAll(transport, ['{ a }', '{ b }']);
+      expect(second).toEqual(UNAVAILABLE);
+      expect(first).toEqual(UNAVAILABLE);
+    },
+  );
+
+  test('in lines counts only the first time', async () => {
+    const { transport } = await serveFake((_, response) =>
+      inLines(response).end(
+        encodeLine(0, { data: { a: 1 } }) +
+          encodeLine(0, { data: { a: 2 } }) +
+          encodeLine(1, { data: { b: 1 } }),
+      ),
+    );
+    expect(await executeAll(transport, ['{ a }', '{ b }', '{ c }'])).toEqual([
+      { data: { a: 1 } },
+      { data: { b: 1 } },
+      UNAVAILABLE,
+    ]);
+  });
+
+  test('in lines may end without a line feed', async () => {
+    const { transport } = await serveFake((_, response) =>
+      inLines(response).end(
+        (encodeLine(1, { data: { b: 1 } }) + encodeLine(0, { data: { a: 1 } })).trimEnd(),
+      ),
+    );
+    expect(await executeAll(transport, ['{ a }', '{ b }'])).toEqual([
+      { data: { a: 1 } },
+      { data: { b: 1 } },
+    ]);
   });
 
   test('may arrive in pieces that split a character', async () => {
-    const bytes = Buffer.from('{"i":0,"data":{"a":"ü🎈"}}\n');
-    const { transport } = await serveFake(async (_, response) => {
-      for (const byte of bytes)
+    const reply = { data: { a: 'ü🎈' } };
+    const { transport } = await serveFake(async (operations, response) => {
+      const isBatch = operations.length > 1;
+      if (isBatch) inLines(response);
+      else response.setHeader('content-type', JSON_TYPE);
+      const text = isBatch ? encodeLine(0, reply) + encodeLine(1, reply) : JSON.stringify(reply);
+      for (const byte of Buffer.from(text))
         await new Promise((resolve) => response.write(Buffer.of(byte), resolve));
       response.end();
     });
-    expect(await transport.execute(request('{ a }'))).toEqual({ data: { a: 'ü🎈' } });
+    expect(await transport.execute(request('{ a }'))).toEqual(reply);
+    expect(await executeAll(transport, ['{ a }', '{ b }'])).toEqual([reply, reply]);
   });
 
   test('that is too long fails only its own operation', async () => {
     const { transport } = await serveFake((_, response) => {
-      response.write(`{"i":1,"data":{"b":"${'x'.repeat(3_000_000)}"}}\n`);
-      response.end('{"i":0,"data":{"a":1}}\n{"i":2,"data":{"c":1}}\n');
+      inLines(response).write(encodeLine(1, { data: { b: 'x'.repeat(5_000_000) } }));
+      response.end(encodeLine(0, { data: { a: 1 } }) + encodeLine(2, { data: { c: 1 } }));
     });
-    const replies = await Promise.all(
-      ['{ a }', '{ b }', '{ c }'].map((query) => transport.execute(request(query))),
-    );
-    expect(replies).toEqual([{ data: { a: 1 } }, UNAVAILABLE, { data: { c: 1 } }]);
+    expect(await executeAll(transport, ['{ a }', '{ b }', '{ c }'])).toEqual([
+      { data: { a: 1 } },
+      UNAVAILABLE,
+      { data: { c: 1 } },
+    ]);
   });
 
-  test('that never ends is cut off', async () => {
-    const { transport } = await serveFake((_, response) => {
-      const timer = setInterval(() => response.write('{}\n'.repeat(1000)), 1);
+  test.each([
+    ['{}\n', 'more lines than operations'],
+    ['x', 'too long'],
+  ])('that never ends is cut off: %j', async (piece, reason) => {
+    const { transport, lines } = await serveFake((_, response) => {
+      inLines(response);
+      const timer = setInterval(() => response.write(piece.repeat(100_000)), 1);
       response.on('close', () => clearInterval(timer));
     });
-    expect(await transport.execute(request('{ a }'))).toEqual(UNAVAILABLE);
+    expect(await executeAll(transport, ['{ a }', '{ b }'])).toEqual([UNAVAILABLE, UNAVAILABLE]);
+    expect(lines).toEqual([expect.objectContaining({ field: 'a', count: 2, reason })]);
   });
 
   test('that does not come by the deadline is SERVICE_UNAVAILABLE, even if no connection was free', async () => {
@@ -268,6 +363,109 @@ describe('an answer', () => {
       await new Promise(setImmediate);
     }
     expect(await Promise.all(replies)).toEqual(replies.map(() => UNAVAILABLE));
+  });
+});
+
+describe('a request', () => {
+  /** The requests that a subgraph gets for these operations of one tick. */
+  async function received(
+    { path, ...options }: Options & { path?: string },
+    ...operations: SubgraphRequest[]
+  ): Promise<Received[]> {
+    const all: Received[] = [];
+    const answer = (
+      operations: Operation[],
+      response: ServerResponse,
+      { headers, url, body }: Received,
+    ) => {
+      all.push({ headers, url, body });
+      const replies = operations.map(() => ({ data: { a: 1 } }));
+      inJson(response).end(JSON.stringify(body.startsWith('[') ? replies : replies[0]));
+    };
+    const { transport } = await serveFake(answer, options, path);
+    await Promise.all(operations.map((each) => transport.execute(each)));
+    return all;
+  }
+
+  const ofPartner: SubgraphRequest = {
+    ...request('query A($t: Int) { a(t: $t) }', { t: 1 }, 'A'),
+    scope: { kind: 'partner', partnerId: 'acme' },
+    requestId: 'r1',
+  };
+  const ofMember: SubgraphRequest = {
+    ...request('{ a }'),
+    scope: { kind: 'member', memberId: 'mü' },
+    requestId: 'r2',
+  };
+  const expectedOfPartner = {
+    query: 'query A($t: Int) { a(t: $t) }',
+    variables: { t: 1 },
+    operationName: 'A',
+  };
+
+  test('has one operation, as GraphQL over HTTP says, unless the subgraph takes batches', async () => {
+    const all = await received({ batching: false }, ofPartner, ofMember);
+    const bodies = all.map(({ body }) => JSON.parse(body));
+    expect(bodies).toEqual([expectedOfPartner, { query: '{ a }' }]);
+    expect(all[0]?.headers).toMatchObject({
+      'content-type': 'application/json',
+      accept: 'application/graphql-response+json, application/json;q=0.9',
+      'partner-loyalty-subgraph': 'things',
+      'partner-loyalty-scope': 'kind=partner, partner="acme"',
+      'x-request-id': 'r1',
+    });
+    expect(all[1]?.headers['partner-loyalty-scope']).toBe('kind=member, member=%"m%c3%bc"');
+  });
+
+  test('has an array of operations with their scopes if the subgraph takes batches', async () => {
+    const all = await received({ batching: true }, ofPartner, ofMember);
+    expect(all.map(({ body }) => JSON.parse(body))).toEqual([
+      [
+        {
+          ...expectedOfPartner,
+          extensions: { scope: { kind: 'partner', partner: 'acme' }, requestId: 'r1' },
+        },
+        {
+          query: '{ a }',
+          extensions: { scope: { kind: 'member', member: 'mü' }, requestId: 'r2' },
+        },
+      ],
+    ]);
+    expect(all[0]?.headers).toMatchObject({
+      accept: expect.stringMatching(/^application\/graphql-response\+jsonl,/),
+      'partner-loyalty-scope': 'kind=batch',
+      'x-request-id': 'r1',
+    });
+    const [alone] = await received({ batching: true }, ofPartner);
+    expect(JSON.parse(alone?.body ?? '')).toEqual(expectedOfPartner);
+  });
+
+  test.each([
+    ['', '/graphql'],
+    ['/', '/graphql'],
+    ['/api/graphql/', '/api/graphql/'],
+  ])('to a URL with the path "%s" goes to %s', async (path, target) => {
+    const [only] = await received({ path }, ofPartner);
+    expect(only?.url).toBe(target);
+  });
+
+  test('never has a query string, which no signature covers', () => {
+    expect(() => connectTo('http://127.0.0.1/graphql?a=b')).toThrow('query string');
+  });
+
+  test('whose scope cannot be in a header fails alone', async () => {
+    const { transport } = await serveFake(
+      (_, response) => inJson(response).end('{"data":{"a":1}}'),
+      { batching: false },
+    );
+    const broken: SubgraphRequest = {
+      ...ofPartner,
+      scope: { kind: 'partner', partnerId: '\ud800' },
+    };
+    expect(await Promise.all([broken, ofPartner].map((each) => transport.execute(each)))).toEqual([
+      UNAVAILABLE,
+      { data: { a: 1 } },
+    ]);
   });
 });
 
@@ -294,8 +492,8 @@ describe('a subgraph that hangs', () => {
     let hangs = true;
     const { transport } = await serveFake(
       (operations, response) => {
-        seen.push(operations.length === 0 ? 'probe' : 'call');
-        if (!hangs) response.end(encodeReply(0, { data: { scope: 'answer' } }));
+        seen.push(operations[0]?.query === '{__typename}' ? 'probe' : 'call');
+        if (!hangs) inJson(response).end('{"data":{"__typename":"Query","scope":"answer"}}');
       },
       { deadlineMs: 50, counted },
     );
@@ -315,7 +513,7 @@ describe('a subgraph that hangs', () => {
     hangs = false;
     await until(() => counted.includes('circuit closed'));
     const reply = await transport.execute(request('{ scope }'));
-    expect(reply.data).toEqual({ scope: 'answer' });
+    expect(reply.data).toMatchObject({ scope: 'answer' });
   });
 
   test('only now and then is not given up', async () => {
@@ -324,7 +522,7 @@ describe('a subgraph that hangs', () => {
     const { transport } = await serveFake(
       (_, response) => {
         calls += 1;
-        if (calls % 5 === 0) response.end(encodeReply(0, { data: { scope: 'answer' } }));
+        if (calls % 5 === 0) inJson(response).end('{"data":{"scope":"answer"}}');
       },
       { deadlineMs: 50, counted },
     );
@@ -360,20 +558,57 @@ describe('a subgraph that hangs', () => {
   });
 });
 
-type Options = { secret?: string; deadlineMs?: number; counted?: string[] };
+type Options = {
+  secret?: string;
+  deadlineMs?: number;
+  batching?: boolean;
+  codes?: string[];
+  counted?: string[];
+  /** Receives the lines of the log. */
+  lines?: LogFields[];
+};
 
 function connectTo(
   url: string,
-  { secret = SECRET, counted = [], ...rest }: Options = {},
+  {
+    secret = SECRET,
+    batching = true,
+    codes = CODES,
+    counted = [],
+    lines = [],
+    ...rest
+  }: Options = {},
 ): Transport {
   const metrics = {
     subgraphCall: (subgraph: string, outcome: string) =>
       void counted.push(`${subgraph} ${outcome}`),
     circuit: (_: string, outcome: string) => void counted.push(`circuit ${outcome}`),
   };
-  const transport = createHttpTransport({ name: 'things', url, secret, log, metrics, ...rest });
+  const log = { ...createLog('silent'), warn: (fields: LogFields) => void lines.push(fields) };
+  const transport = createHttpTransport({
+    name: 'things',
+    url,
+    secret,
+    batching,
+    codes,
+    log,
+    metrics,
+    ...rest,
+  });
   closing.push(() => transport.close());
   return transport;
+}
+
+function executeAll(transport: Transport, queries: string[]): Promise<SubgraphReply[]> {
+  return Promise.all(queries.map((query) => transport.execute(request(query))));
+}
+
+function inJson(response: ServerResponse): ServerResponse {
+  return response.writeHead(200, { 'content-type': JSON_TYPE });
+}
+
+function inLines(response: ServerResponse): ServerResponse {
+  return response.writeHead(200, { 'content-type': LINES_TYPE });
 }
 
 /** A subgraph behind serveSubgraph, and a transport to it. */
@@ -383,7 +618,11 @@ async function serveThings(options: Options = {}) {
   const subgraph = things(held);
   const server = await serveSubgraph({
     subgraph,
-    settings: { host: '127.0.0.1', port: 0, subgraphs: {}, subgraphSecret: SECRET },
+    settings: {
+      host: '127.0.0.1',
+      port: 0,
+      subgraphs: { THINGS: { secret: SECRET, faults: [] } },
+    },
     log,
     metrics: { request: () => void seen.requests++ },
     caches: createCaches(),
@@ -401,25 +640,31 @@ async function serveThings(options: Options = {}) {
   };
 }
 
+type Operation = { query: string; extensions?: unknown };
+type Received = { headers: IncomingHttpHeaders; url: string | undefined; body: string };
+
 /** A server that responds as the test defines, and a transport to it. */
 async function serveFake(
-  answer: (operations: { query: string }[], response: ServerResponse) => void,
+  answer: (operations: Operation[], response: ServerResponse, received: Received) => void,
   options: Options = {},
+  path = '',
 ) {
   const server = createServer(async (request: IncomingMessage, response: ServerResponse) => {
     let body = '';
     for await (const piece of request.setEncoding('utf8')) body += piece;
     response.on('error', () => {});
-    answer(JSON.parse(body || '[]'), response);
+    const { headers, url } = request;
+    answer([JSON.parse(body)].flat(), response, { headers, url, body });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const transport = connectTo(url, options);
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
+  const { lines = [] } = options;
+  const transport = connectTo(url, { ...options, lines });
   closing.push(async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   });
-  return { transport, url };
+  return { transport, url, lines };
 }
 
 function things(held: (() => void)[]): Subgraph {

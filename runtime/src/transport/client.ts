@@ -1,38 +1,53 @@
-// Reaches a subgraph over HTTP: the operations of one event loop tick travel in one request.
+// Reaches a subgraph over HTTP: GraphQL over HTTP in signed requests, as docs/subgraphs.md has it.
 import { Pool } from 'undici';
 import { afterPoll } from '../eventloop/afterpoll.ts';
 import { HEADERS } from '../http/headers.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
-import { DEADLINE_MS } from '../subgraph/executor.ts';
+import { DEADLINE_MS, unavailable } from '../subgraph/executor.ts';
 import type { SubgraphReply, Transport } from '../subgraph/types.ts';
-import { Batch, type PendingOperation } from './batch.ts';
+import { Batch, type BatchContext, type PendingOperation } from './batch.ts';
 import { Circuit } from './circuit.ts';
-import { createSigner } from './signature.ts';
-import { encodeRequests, WIRE } from './wire.ts';
+import { createFieldNames } from './fieldnames.ts';
+import { PROBE } from './probe.ts';
+import { createReplyReader } from './reply.ts';
+import { createSigner } from './signature/signer.ts';
+import { type EncodedRequest, encodeBatches, encodeOperation, MEDIA_TYPES, WIRE } from './wire.ts';
 
-/** Measured: neither more connections nor pipelining helps. */
-const CONNECTIONS = 32;
+/** Measured: neither more connections nor pipelining helps if operations travel together. */
+const CONNECTIONS = { batching: 32, single: 128 };
 
-/**
- * The transport to a subgraph at `url`, an origin. An operation without an answer within
- * `deadlineMs` is SERVICE_UNAVAILABLE and does not affect the others in its request. A query whose
- * connection ends before any answer is sent once more; a mutation never is. While the circuit is
- * open, operations are SERVICE_UNAVAILABLE at once.
- */
-export function createHttpTransport(options: {
+export type HttpTransportOptions = {
   name: string;
+  /** Where operations go. Without a path, they go to `/graphql`. */
   url: string;
   secret: string;
+  /** Whether the subgraph takes an array of operations in a request. */
+  batching: boolean;
+  /** The error codes of the subgraph that callers get to see. */
+  codes: readonly string[];
   deadlineMs?: number;
   log: Log;
   metrics: Pick<Metrics, 'subgraphCall' | 'circuit'>;
-}): Transport {
-  const { name, deadlineMs = DEADLINE_MS, log, metrics } = options;
-  const sign = createSigner(name, options.secret);
-  const pool = openPool(options.url, deadlineMs);
-  const circuit = new Circuit({ name, log, metrics, probe: askReady });
-  const send = createSend(pool, sign, { name, log, metrics, circuit });
+};
+
+/**
+ * The transport to a subgraph in another process. With `batching`, the operations of one event loop
+ * tick travel in one request. An operation without an answer within `deadlineMs` is
+ * SERVICE_UNAVAILABLE and does not affect the others in its request. A query whose connection ends
+ * before any answer is sent once more; a mutation never is. While the circuit is open, operations
+ * are SERVICE_UNAVAILABLE at once. Throws if the URL has a query string.
+ */
+export function createHttpTransport(options: HttpTransportOptions): Transport {
+  const { name, codes, deadlineMs = DEADLINE_MS, log, metrics } = options;
+  const pool = openPool(options, deadlineMs);
+  const fieldNames = createFieldNames();
+  const readReply = createReplyReader({ name, codes, fieldNames, log });
+  const circuit = new Circuit({ name, log, metrics, probe });
+  const send = createSend(pool, options);
+  const context = { name, readReply, fieldNames, log, metrics, circuit };
+  // A probe is no call: it counts neither in the metrics nor for the circuit.
+  const unobserved = { ...context, log: SILENT, metrics: SILENT, circuit: SILENT };
   let pending: PendingOperation[] = [];
 
   /** Runs after the poll phase, when all sockets that became readable in this tick are read. */
@@ -40,16 +55,14 @@ export function createHttpTransport(options: {
     const operations = pending;
     const deadlineAt = performance.now() + deadlineMs;
     pending = [];
-    send(operations, deadlineAt, (queries) => send(queries, deadlineAt));
+    send(operations, context, deadlineAt, (queries) => send(queries, context, deadlineAt));
   }
 
-  async function askReady(): Promise<void> {
-    const path = WIRE.readyPath;
-    const headers = sign({ method: 'GET', path, scopes: '[]', body: '' });
-    const signal = AbortSignal.timeout(deadlineMs);
-    const { statusCode, body } = await pool.request({ method: 'GET', path, headers, signal });
-    await body.dump();
-    if (statusCode !== 200) throw new Error(`the ${name} subgraph is not ready`);
+  async function probe(): Promise<void> {
+    const { data } = await new Promise<SubgraphReply>((resolve) => {
+      send([{ request: PROBE, resolve }], unobserved, performance.now() + deadlineMs);
+    });
+    if (typeof data?.__typename !== 'string') throw new Error(`the ${name} subgraph is not ready`);
   }
 
   return {
@@ -62,7 +75,7 @@ export function createHttpTransport(options: {
     },
     async ready() {
       if (circuit.isOpen()) throw new Error(`the circuit of the ${name} subgraph is open`);
-      await askReady();
+      await probe();
     },
     close: async () => {
       circuit.close();
@@ -71,37 +84,82 @@ export function createHttpTransport(options: {
   };
 }
 
-/** Sends operations in as few requests as they fit in. `retry` receives queries to send again. */
+const SILENT = { warn() {}, subgraphCall() {}, answered() {}, missedDeadline() {} };
+
+/** Sends operations in as few requests as they may. `retry` receives queries to send again. */
 type Send = (
   operations: readonly PendingOperation[],
+  context: BatchContext,
   deadlineAt: number,
   retry?: (queries: PendingOperation[]) => void,
 ) => void;
 
+const ACCEPT = {
+  single: `${MEDIA_TYPES.response}, ${MEDIA_TYPES.json};q=0.9`,
+  batch: `${MEDIA_TYPES.lines}, ${MEDIA_TYPES.response};q=0.9, ${MEDIA_TYPES.json};q=0.8`,
+};
+
 function createSend(
   pool: Pool,
-  sign: ReturnType<typeof createSigner>,
-  context: Pick<ConstructorParameters<typeof Batch>[0], 'name' | 'log' | 'metrics' | 'circuit'>,
+  {
+    name,
+    url,
+    secret,
+    batching,
+  }: Pick<HttpTransportOptions, 'name' | 'url' | 'secret' | 'batching'>,
 ): Send {
-  return (operations, deadlineAt, retry) => {
-    const groups = encodeRequests(operations.map(({ request }) => request));
+  const sign = createSigner(name, secret);
+  const path = pathOf(url);
+
+  function dispatch({ scope, requestId, body }: EncodedRequest, batch: Batch): void {
+    const headers = {
+      [HEADERS.contentType.name]: MEDIA_TYPES.json,
+      [HEADERS.accept.name]: batch.isArray ? ACCEPT.batch : ACCEPT.single,
+      ...sign({ method: 'POST', path, scope, requestId, body }),
+    };
+    pool.dispatch({ method: 'POST', path, headers, body }, batch);
+  }
+
+  const sendBatches: Send = (operations, context, deadlineAt, retry) => {
     let start = 0;
-    for (const { count, scopes, body } of groups) {
-      const group = operations.slice(start, start + count);
-      const batch = new Batch({ ...context, operations: group, deadlineAt, retry });
-      const headers = {
-        [HEADERS.contentType.name]: 'application/json',
-        ...sign({ method: 'POST', path: WIRE.path, scopes, body }),
-      };
-      pool.dispatch({ method: 'POST', path: WIRE.path, headers, body }, batch);
-      start += count;
+    for (const encoded of encodeBatches(operations.map(({ request }) => request))) {
+      const group = operations.slice(start, start + encoded.count);
+      start += encoded.count;
+      const batch = { context, operations: group, isArray: true, deadlineAt, retry };
+      dispatch(encoded, new Batch(batch));
     }
+  };
+
+  const sendEach: Send = (operations, context, deadlineAt, retry) => {
+    for (const operation of operations) {
+      let encoded: EncodedRequest;
+      try {
+        encoded = encodeOperation(operation.request);
+      } catch {
+        operation.resolve(unavailable()); // The others must not fail with it.
+        continue;
+      }
+      const batch = { context, operations: [operation], isArray: false, deadlineAt, retry };
+      dispatch(encoded, new Batch(batch));
+    }
+  };
+
+  return (operations, context, deadlineAt, retry) => {
+    const sendAll = batching && operations.length > 1 ? sendBatches : sendEach;
+    sendAll(operations, context, deadlineAt, retry);
   };
 }
 
-function openPool(url: string, connectTimeout: number): Pool {
-  return new Pool(url, {
-    connections: CONNECTIONS,
+function pathOf(url: string): string {
+  const { pathname, search, hash } = new URL(url);
+  if (search !== '' || hash !== '')
+    throw new Error('the URL of a subgraph has neither a query string nor a fragment');
+  return pathname === '/' ? WIRE.path : pathname;
+}
+
+function openPool({ url, batching }: HttpTransportOptions, connectTimeout: number): Pool {
+  return new Pool(new URL(url).origin, {
+    connections: batching ? CONNECTIONS.batching : CONNECTIONS.single,
     pipelining: 1,
     connectTimeout,
     // Each batch has its own deadline.

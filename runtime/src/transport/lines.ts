@@ -32,6 +32,11 @@ export class LineSplitter {
     if (start < chunk.length) this.append(chunk.subarray(start));
   }
 
+  /** Ends the last line, which may be without a line feed. */
+  end(): void {
+    if (this.length > 0) this.endLine();
+  }
+
   private append(piece: Buffer): void {
     const fitted = this.length <= this.maxBytes;
     this.length += piece.length;

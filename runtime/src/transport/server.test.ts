@@ -5,11 +5,14 @@ import { createCaches } from '../cache/caches.ts';
 import type { HttpServer } from '../http/server.ts';
 import { createLog } from '../observe/log.ts';
 import type { Scope } from '../subgraph/types.ts';
+import { encodeScope } from './scope.ts';
 import { serveSubgraph } from './server.ts';
-import { createSigner } from './signature.ts';
+import { createSigner } from './signature/signer.ts';
 
 const [SECRET, OLD] = ['the secret of the tests', 'the old secret of the tests'];
-const PARTNER = '[{"kind":"partner","partnerId":"p"}]';
+const PARTNER = 'kind=partner, partner="p"';
+const BATCH = 'kind=batch';
+const LINES = 'application/graphql-response+jsonl';
 const schema = buildSchema(
   'type Query { scope: String  slow: String  never: String  _service: String }',
 );
@@ -26,6 +29,16 @@ Object.assign(rootValue.slow ?? {}, {
 });
 Object.assign(rootValue.never ?? {}, { resolve: () => new Promise(() => {}) });
 
+const SERVICE = { kind: 'service' };
+const batch = {
+  scope: BATCH,
+  body: operations(
+    ['{scope}', { kind: 'member', member: 'm' }],
+    ['{scope}', { kind: 'partner', partner: 'p' }],
+    ['{wrong}', { kind: 'partner', partner: 'p' }],
+  ),
+};
+
 let server: HttpServer;
 let healthy = true;
 
@@ -35,9 +48,7 @@ beforeAll(async () => {
   const settings = {
     host: '127.0.0.1',
     port: 0,
-    subgraphs: {},
-    subgraphSecret: SECRET,
-    subgraphSecretOld: OLD,
+    subgraphs: { THINGS: { secret: SECRET, secretOld: OLD, faults: [] } },
   };
   server = await serveSubgraph({
     subgraph,
@@ -50,14 +61,10 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 describe('401', () => {
-  test.each(['/graphql', '/ready', '/', '/anything'])(
+  test.each(['/graphql', '/', '/anything'])(
     'for an unsigned request, on every path: %s',
     async (path) => {
-      for (const body of [
-        '[{"query":"{_service}","requestId":"r","scope":0}]',
-        '{"query":"{_entities}"}',
-        '',
-      ]) {
+      for (const body of ['[{"query":"{_service}"}]', '{"query":"{_entities}"}', '']) {
         const response = await fetch(`http://127.0.0.1:${server.port}${path}`, {
           method: 'POST',
           body,
@@ -73,26 +80,26 @@ describe('401', () => {
 
   test('for a signature with another secret, or of another path, body or scope', async () => {
     expect((await send({ secret: 'another secret of the tests' })).status).toBe(401);
-    expect((await send({ signedPath: '/ready' })).status).toBe(401);
+    expect((await send({ signedPath: '/other' })).status).toBe(401);
     expect((await send({ path: '/graphql?a=b', signedPath: '/graphql' })).status).toBe(401);
-    expect((await send({ signedBody: '[]' })).status).toBe(401);
-    expect((await send({ headers: { 'x-subgraph-scopes': '[{"kind":"service"}]' } })).status).toBe(
-      401,
-    );
+    expect((await send({ path: '/graphql?a=b' })).status).toBe(401);
+    expect((await send({ signedBody: '{}' })).status).toBe(401);
+    expect((await send({ headers: { 'partner-loyalty-scope': 'kind=service' } })).status).toBe(401);
+    expect((await send({ headers: { 'x-request-id': 'other' } })).status).toBe(401);
   });
 
   test('for a request that is sent twice', async () => {
-    const headers = createSigner(
-      'things',
-      SECRET,
-    )({
+    const sign = createSigner('things', SECRET);
+    const body = '{"query":"{scope}"}';
+    const headers = sign({
       method: 'POST',
       path: '/graphql',
-      scopes: PARTNER,
-      body: '[]',
+      scope: PARTNER,
+      requestId: 'r',
+      body,
     });
     const once = () =>
-      fetch(`http://127.0.0.1:${server.port}/graphql`, { method: 'POST', headers, body: '[]' });
+      fetch(`http://127.0.0.1:${server.port}/graphql`, { method: 'POST', headers, body });
     expect([(await once()).status, (await once()).status]).toEqual([200, 401]);
   });
 });
@@ -105,49 +112,92 @@ test('accepts both secrets', async () => {
 test('404, 405 and 400 for signed requests only', async () => {
   expect((await send({ path: '/other' })).status).toBe(404);
   expect((await send({ method: 'PUT' })).status).toBe(405);
-  expect((await send({ body: '{"query":"{scope}"}' })).status).toBe(400);
+  for (const body of ['', '{', '[]', '{}', operations(['{scope}', { kind: 'service' }])])
+    expect([body, (await send({ body })).status]).toEqual([body, 400]);
+  for (const scope of ['', 'kind=admin', 'kind=partner', BATCH])
+    expect([scope, (await send({ scope })).status]).toEqual([scope, scope === '' ? 401 : 400]);
 });
 
 test('413 for a body that is too large', async () => {
   expect((await send({ body: 'x'.repeat(5_000_000) })).status).toBe(413);
 });
 
-test('/ready answers 200 if the store is ready, 503 otherwise', async () => {
-  expect((await send({ path: '/ready', method: 'GET' })).status).toBe(200);
+test('a probe in the service scope answers 200 if the store is ready, 503 otherwise', async () => {
+  const probe = (scope: Scope) =>
+    send({ scope: encodeScope(scope), body: '{"query":"{ __typename }"}' });
+  const ready = await probe({ kind: 'service' });
+  expect([ready.status, await ready.json()]).toEqual([200, { data: { __typename: 'Query' } }]);
   healthy = false;
-  expect((await send({ path: '/ready', method: 'GET' })).status).toBe(503);
+  const down = await probe({ kind: 'service' });
+  const other = await probe({ kind: 'member', memberId: 'm' });
   healthy = true;
+  expect([down.status, other.status]).toEqual([503, 200]);
+  expect(await down.json()).toMatchObject({
+    errors: [{ extensions: { code: 'SERVICE_UNAVAILABLE' } }],
+  });
 });
 
-test('each operation is answered in its own scope', async () => {
-  const response = await send({
-    scopes: '[{"kind":"partner","partnerId":"p"},{"kind":"member","memberId":"m"}]',
-    body: operations(['{scope}', 1], ['{scope}', 0], ['{wrong}', 0]),
+describe('an operation is answered', () => {
+  const GRAPHQL = 'application/graphql-response+json; charset=utf-8';
+  const JSON_TYPE = 'application/json; charset=utf-8';
+  const FAILED = [{ message: expect.any(String), extensions: { code: 'INTERNAL_SERVER_ERROR' } }];
+
+  test.each([
+    [undefined, '{scope}', 200, JSON_TYPE],
+    ['*/*', '{wrong}', 200, JSON_TYPE],
+    ['application/graphql-response+json, application/json;q=0.9', '{scope}', 200, GRAPHQL],
+    ['application/graphql-response+json', '{wrong}', 500, GRAPHQL],
+    ['application/graphql-response+jsonl', '{scope}', 200, JSON_TYPE],
+  ])('as Accept: %s says: %s with %i and %s', async (accept, query, status, type) => {
+    const response = await send({
+      body: JSON.stringify({ query }),
+      headers: accept === undefined ? {} : { accept },
+    });
+    expect([response.status, response.headers.get('content-type')]).toEqual([status, type]);
+    expect(await response.json()).toEqual(
+      query === '{wrong}'
+        ? { errors: FAILED }
+        : { data: { scope: '{"kind":"partner","partnerId":"p"}' } },
+    );
   });
-  expect(response.headers.get('content-length')).not.toBeNull();
-  expect(await lines(response)).toEqual([
-    { i: 0, data: { scope: '{"kind":"member","memberId":"m"}' } },
-    { i: 1, data: { scope: '{"kind":"partner","partnerId":"p"}' } },
-    {
-      i: 2,
-      errors: [{ message: expect.any(String), extensions: { code: 'INTERNAL_SERVER_ERROR' } }],
-    },
-  ]);
+
+  test('each of a batch in its own scope, in lines', async () => {
+    const response = await send({ ...batch, headers: { accept: LINES } });
+    expect(response.headers.get('content-type')).toBe(LINES);
+    expect(response.headers.get('content-length')).not.toBeNull();
+    expect(await lines(response)).toEqual([
+      { requestIndex: 0, data: { scope: '{"kind":"member","memberId":"m"}' } },
+      { requestIndex: 1, data: { scope: '{"kind":"partner","partnerId":"p"}' } },
+      { requestIndex: 2, errors: FAILED },
+    ]);
+  });
+
+  test('each of a batch in its own scope, in an array', async () => {
+    const response = await send(batch);
+    expect(response.headers.get('content-type')).toBe(JSON_TYPE);
+    expect(await response.json()).toEqual([
+      { data: { scope: '{"kind":"member","memberId":"m"}' } },
+      { data: { scope: '{"kind":"partner","partnerId":"p"}' } },
+      { errors: FAILED },
+    ]);
+  });
 });
 
 test('an operation that is slow or never ends does not hold up a quick one', async () => {
   await withFakeTimeouts(async (passTime) => {
     const response = await send({
-      body: operations(['{slow}', 0], ['{never}', 0], ['{scope}', 0]),
+      scope: BATCH,
+      body: operations(['{slow}', SERVICE], ['{never}', SERVICE], ['{scope}', SERVICE]),
+      headers: { accept: LINES },
     });
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     const read = async () => JSON.parse((await reader?.read())?.value ?? '');
-    expect(await read()).toMatchObject({ i: 2 });
+    expect(await read()).toMatchObject({ requestIndex: 2 });
     gate.open();
-    expect(await read()).toEqual({ i: 0, data: { slow: 'slow' } });
+    expect(await read()).toEqual({ requestIndex: 0, data: { slow: 'slow' } });
     await passTime(2_000);
     expect(await read()).toMatchObject({
-      i: 1,
+      requestIndex: 1,
       errors: [{ extensions: { code: 'SERVICE_UNAVAILABLE' } }],
     });
     expect((await reader?.read())?.done).toBe(true);
@@ -174,7 +224,7 @@ type Sent = {
   signedPath?: string;
   body?: string;
   signedBody?: string;
-  scopes?: string;
+  scope?: string;
   headers?: Record<string, string>;
 };
 
@@ -183,24 +233,24 @@ function send({
   method = 'POST',
   path = '/graphql',
   signedPath = path,
-  body = method === 'GET' ? '' : operations(['{scope}', 0]),
+  body = '{"query":"{scope}"}',
   signedBody = body,
-  scopes = PARTNER,
+  scope = PARTNER,
   headers,
 }: Sent) {
-  const signed = createSigner(
-    'things',
-    secret,
-  )({ method, path: signedPath, scopes, body: signedBody });
+  const sign = createSigner('things', secret);
+  const signed = sign({ method, path: signedPath, scope, requestId: 'r', body: signedBody });
   return fetch(`http://127.0.0.1:${server.port}${path}`, {
     method,
     headers: { ...signed, ...headers },
-    body: method === 'GET' ? null : body,
+    body,
   });
 }
 
-function operations(...list: [query: string, scope: number][]): string {
-  return JSON.stringify(list.map(([query, scope]) => ({ query, scope, requestId: 'r' })));
+function operations(...list: [query: string, scope: object][]): string {
+  return JSON.stringify(
+    list.map(([query, scope]) => ({ query, extensions: { scope, requestId: 'r' } })),
+  );
 }
 
 async function lines(response: Response): Promise<unknown[]> {

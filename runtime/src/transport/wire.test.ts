@@ -1,7 +1,14 @@
 // The protocol between gateway and subgraph: messages arrive unchanged, or not at all.
 import fc from 'fast-check';
 import type { Scope, SubgraphRequest } from '../subgraph/types.ts';
-import { decodeReply, decodeRequests, encodeReply, encodeRequests, WIRE } from './wire.ts';
+import {
+  decodeLine,
+  decodeRequest,
+  encodeBatches,
+  encodeLine,
+  encodeOperation,
+  WIRE,
+} from './wire.ts';
 
 const text = fc.string({ unit: 'binary' });
 const scope: fc.Arbitrary<Scope> = fc.oneof(
@@ -22,78 +29,99 @@ const request: fc.Arbitrary<SubgraphRequest> = fc.record(
   },
   { requiredKeys: ['query', 'scope', 'requestId'] },
 );
+const SERVICE = 'kind=service';
+const BATCH = 'kind=batch';
 
-test('any number of operations arrive with their own scopes, in ASCII headers', () => {
+test('any number of operations arrive with their own scopes', () => {
   fc.assert(
     fc.property(fc.array(request, { maxLength: 250 }), (requests) => {
-      const groups = encodeRequests(requests);
-      const arrived = groups.flatMap(({ scopes, body, count }) => {
-        expect(scopes).toMatch(/^[\x20-\x7e]*$/);
-        expect(count).toBeLessThanOrEqual(WIRE.maxOperations);
-        return decodeRequests(scopes, body) ?? [];
-      });
+      const arrived = encodeBatches(requests).flatMap(
+        ({ scope: header, requestId, body, count }) => {
+          expect(header).toBe(BATCH);
+          expect(count).toBeLessThanOrEqual(WIRE.maxOperations);
+          const asked = decodeRequest(header, requestId, body);
+          return asked && 'batch' in asked ? asked.batch : [];
+        },
+      );
       expect(arrived).toEqual(JSON.parse(JSON.stringify(requests)));
     }),
     { numRuns: 50 },
   );
 });
 
-test('operations with many scopes or long variables are split into several requests', () => {
-  const many = (make: (n: number) => Partial<SubgraphRequest>) =>
-    encodeRequests(
-      Array.from({ length: 90 }, (_, n) => ({
+test('an operation alone arrives with its scope', () => {
+  fc.assert(
+    fc.property(request, (given) => {
+      const { scope: header, requestId, body } = encodeOperation(given);
+      expect(decodeRequest(header, requestId, body)).toEqual({
+        operation: JSON.parse(JSON.stringify(given)),
+      });
+    }),
+  );
+});
+
+test('many operations, or operations with long variables, are split into several requests', () => {
+  const many = (count: number, variables = {}) =>
+    encodeBatches(
+      Array.from({ length: count }, () => ({
         query: '{a}',
         scope: { kind: 'service' },
         requestId: 'r',
-        ...make(n),
+        variables,
       })),
-    );
-  expect(many(() => ({}))).toHaveLength(1);
-  const scoped = many((n) => ({ scope: { kind: 'member', memberId: `${n}${'m'.repeat(126)}` } }));
-  expect(scoped.length).toBeGreaterThan(1);
-  expect(Math.max(...scoped.map(({ scopes }) => scopes.length))).toBeLessThan(8_000);
-  expect(many(() => ({ variables: { long: 'x'.repeat(60_000) } })).length).toBeGreaterThan(10);
+    ).map((each) => each.count);
+  expect(many(90)).toEqual([90]);
+  expect(many(250)).toEqual([100, 100, 50]);
+  expect(many(9, { long: 'x'.repeat(140_000) })).toEqual([2, 2, 2, 2, 1]);
+  expect(many(2, { long: 'x'.repeat(400_000) })).toEqual([1, 1]);
 });
+
+test('null is the same as what is left out', () => {
+  const body = '{"query":"{a}","variables":null,"operationName":null,"extensions":null}';
+  expect(decodeRequest(SERVICE, 'r', body)).toEqual({
+    operation: { query: '{a}', scope: { kind: 'service' }, requestId: 'r' },
+  });
+});
+
+const OPERATION = '"query":"{a}"';
+const EXTENSIONS = '"extensions":{"scope":{"kind":"service"},"requestId":"r"}';
 
 test.each([
-  ['malformed JSON', '[', '[]'],
-  ['no list of scopes', '{}', '[]'],
-  ['no list of operations', '[]', '{}'],
-  ['an unknown kind of scope', '[{"kind":"admin"}]', '[]'],
-  ['a partner without an ID', '[{"kind":"partner"}]', '[]'],
-  ['a member whose ID is not a string', '[{"kind":"member","memberId":1}]', '[]'],
-  ['an operation without a scope', '[{"kind":"service"}]', '[{"query":"{a}","requestId":"r"}]'],
+  ['malformed JSON', SERVICE, '{'],
+  ['a malformed scope', 'kind', `{${OPERATION}}`],
+  ['an array without the scope of a batch', SERVICE, `[{${OPERATION},${EXTENSIONS}}]`],
+  ['an object with the scope of a batch', BATCH, `{${OPERATION},${EXTENSIONS}}`],
+  ['a batch of none', BATCH, '[]'],
+  ['a batch of others than operations', BATCH, '[null]'],
+  ['an operation of a batch without extensions', BATCH, `[{${OPERATION}}]`],
   [
-    'a scope that is not in the list',
-    '[{"kind":"service"}]',
-    '[{"query":"{a}","requestId":"r","scope":1}]',
+    'an operation of a batch without a scope',
+    BATCH,
+    `[{${OPERATION},"extensions":{"requestId":"r"}}]`,
   ],
   [
-    'a scope that is the name of a property',
-    '[{"kind":"service"}]',
-    '[{"query":"{a}","requestId":"r","scope":"length"}]',
+    'an operation of a batch without a request ID',
+    BATCH,
+    `[{${OPERATION},"extensions":{"scope":{"kind":"service"}}}]`,
   ],
-  ['no query', '[{"kind":"service"}]', '[{"requestId":"r","scope":0}]'],
-  [
-    'variables that are a list',
-    '[{"kind":"service"}]',
-    '[{"query":"{a}","requestId":"r","scope":0,"variables":[]}]',
-  ],
-  ['too many operations', '[]', `[${Array(101).fill('{}').join()}]`],
-])('%s is refused', (_, scopes, body) => {
-  expect(decodeRequests(scopes, body)).toBeUndefined();
+  ['no query', SERVICE, '{}'],
+  ['variables that are a list', SERVICE, `{${OPERATION},"variables":[]}`],
+  ['a name that is a number', SERVICE, `{${OPERATION},"operationName":1}`],
+  ['too many operations', BATCH, `[${Array(101).fill(`{${OPERATION},${EXTENSIONS}}`).join()}]`],
+])('%s is refused', (_, header, body) => {
+  expect(decodeRequest(header, 'r', body)).toBeUndefined();
 });
 
-test('replies arrive with their place', () => {
+test('responses arrive with their place', () => {
   const reply = {
     data: { a: null },
-    errors: [{ message: 'm', path: ['a', 0], extensions: { code: 'MEMBER_NOT_FOUND' as const } }],
+    errors: [{ message: 'm', path: ['a', 0], extensions: { code: 'MEMBER_NOT_FOUND' } }],
   };
-  expect(encodeReply(3, reply).endsWith('\n')).toBe(true);
-  expect(decodeReply(encodeReply(3, reply), 4)).toEqual({ place: 3, reply });
-  expect(decodeReply(encodeReply(0, { data: { line: 'a\nb' } }), 1)).toEqual({
+  expect(encodeLine(3, reply).endsWith('\n')).toBe(true);
+  expect(decodeLine(encodeLine(3, reply), 4)).toMatchObject({ place: 3, response: reply });
+  expect(decodeLine(encodeLine(0, { data: { line: 'a\nb' } }), 1)).toMatchObject({
     place: 0,
-    reply: { data: { line: 'a\nb' } },
+    response: { data: { line: 'a\nb' } },
   });
 });
 
@@ -102,14 +130,11 @@ test.each([
   'null',
   '[]',
   '{}',
-  '{"i":1,"data":{}}',
-  '{"i":-1,"data":{}}',
-  '{"i":0.5,"data":{}}',
-  '{"i":0}',
-  '{"i":0,"data":[]}',
-  '{"i":0,"errors":{}}',
-  '{"i":0,"errors":[{"message":"m","extensions":{"code":"ODD"}}]}',
-  '{"i":0,"data":{}',
-])('a malformed line is no reply: %s', (line) => {
-  expect(decodeReply(line, 1)).toBeUndefined();
+  '{"requestIndex":1,"data":{}}',
+  '{"requestIndex":-1,"data":{}}',
+  '{"requestIndex":0.5,"data":{}}',
+  '{"requestIndex":"0","data":{}}',
+  '{"requestIndex":0,"data":{}',
+])('a malformed line is no response: %s', (line) => {
+  expect(decodeLine(line, 1)).toBeUndefined();
 });

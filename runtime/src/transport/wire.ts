@@ -1,155 +1,135 @@
-// The protocol between gateway and subgraph: operations in one request, a line for each answer.
-import { isErrorCode } from '../errors.ts';
+// The requests to a subgraph and the lines of its responses, as docs/subgraphs.md describes them.
 import { isJsonObject } from '../json.ts';
-import type { Scope, SubgraphError, SubgraphReply, SubgraphRequest } from '../subgraph/types.ts';
+import type { SubgraphReply, SubgraphRequest } from '../subgraph/types.ts';
+import { BATCH, decodeJsonScope, decodeScope, encodeScope, jsonScopeOf } from './scope.ts';
 
 /** The limits of one request. A single operation may be longer than `maxBodyCharacters`. */
 export const WIRE = {
+  /** The path of a subgraph whose URL has none. */
   path: '/graphql',
-  readyPath: '/ready',
   maxOperations: 100,
-  maxScopesCharacters: 6_000,
   maxBodyCharacters: 300_000,
   maxBodyBytes: 4 * 1024 * 1024,
+  /** Of a response to one operation. */
+  maxResponseBytes: 4 * 1024 * 1024,
 } as const;
 
-/** An operation as it travels. `scope` is an index into the list in the scopes header. */
-type Operation = Pick<SubgraphRequest, 'query' | 'variables' | 'operationName' | 'requestId'> & {
-  scope: number;
+/** The media types of GraphQL over HTTP, and of the lines that its draft of batching has. */
+export const MEDIA_TYPES = {
+  json: 'application/json',
+  response: 'application/graphql-response+json',
+  lines: 'application/graphql-response+jsonl',
+} as const;
+
+/** A request to a subgraph: `count` operations, and what its headers say. */
+export type EncodedRequest = {
+  count: number;
+  scope: string;
+  requestId: string;
+  body: string;
 };
 
-/** Splits operations into HTTP requests, each with scopes in ASCII JSON and operations in JSON. */
-export function encodeRequests(
-  requests: readonly SubgraphRequest[],
-): { count: number; scopes: string; body: string }[] {
-  const groups: { count: number; scopes: string; body: string }[] = [];
-  let scopes = new Map<string, number>();
-  let [operations, size, scopesSize] = [[] as string[], 0, 0];
-  const close = () => {
-    if (operations.length > 0)
-      groups.push({
-        count: operations.length,
-        scopes: `[${[...scopes.keys()].join(',')}]`,
-        body: `[${operations.join(',')}]`,
-      });
-    scopes = new Map();
-    [operations, size, scopesSize] = [[], 0, 0];
-  };
+/** One operation as a JSON object. Throws if its scope cannot be in a header. */
+export function encodeOperation(request: SubgraphRequest): EncodedRequest {
+  const { query, variables, operationName, requestId, scope } = request;
+  const body = JSON.stringify({ query, variables, operationName });
+  return { count: 1, scope: encodeScope(scope), requestId, body };
+}
+
+/**
+ * Operations in as few requests as they fit in, in their order: JSON arrays. A request has the ID
+ * of its first operation.
+ */
+export function encodeBatches(requests: readonly SubgraphRequest[]): EncodedRequest[] {
+  const batches: EncodedRequest[] = [];
+  let operations: string[] = [];
+  let size = 0;
+  let first = '';
   for (const { query, variables, operationName, requestId, scope } of requests) {
-    const scopeText = ascii(JSON.stringify(scope));
-    const rest = JSON.stringify({ query, variables, operationName, requestId } satisfies Omit<
-      Operation,
-      'scope'
-    >);
-    const scopeSize = scopes.has(scopeText) ? 0 : scopeText.length + 1;
-    const full =
-      operations.length >= WIRE.maxOperations ||
-      size + rest.length > WIRE.maxBodyCharacters ||
-      scopesSize + scopeSize > WIRE.maxScopesCharacters;
-    if (full) close();
-    const place = scopes.get(scopeText) ?? scopes.size;
-    if (place === scopes.size) {
-      scopes.set(scopeText, place);
-      scopesSize += scopeText.length + 1;
+    const extensions = { scope: jsonScopeOf(scope), requestId };
+    const operation = JSON.stringify({ query, variables, operationName, extensions });
+    const isFull =
+      operations.length >= WIRE.maxOperations || size + operation.length > WIRE.maxBodyCharacters;
+    if (isFull && operations.length > 0) {
+      batches.push(encodeBatch(operations, first));
+      operations = [];
+      size = 0;
     }
-    operations.push(`${rest.slice(0, -1)},"scope":${place}}`);
-    size += rest.length;
+    if (operations.length === 0) first = requestId;
+    operations.push(operation);
+    size += operation.length;
   }
-  close();
-  return groups;
+  if (operations.length > 0) batches.push(encodeBatch(operations, first));
+  return batches;
 }
 
-/** The operations of an HTTP request, or undefined if it is malformed. */
-export function decodeRequests(scopesText: string, body: string): SubgraphRequest[] | undefined {
-  const scopes = parseJson(scopesText);
-  const operations = parseJson(body);
-  if (
-    !Array.isArray(scopes) ||
-    !Array.isArray(operations) ||
-    operations.length > WIRE.maxOperations
-  )
+function encodeBatch(operations: readonly string[], requestId: string): EncodedRequest {
+  return { count: operations.length, scope: BATCH, requestId, body: `[${operations.join(',')}]` };
+}
+
+/** What a request asks for: an operation, or a batch of them. */
+export type Asked = { operation: SubgraphRequest } | { batch: SubgraphRequest[] };
+
+/** Reads a request, or returns undefined if it is malformed. `scope` is the text of the header. */
+export function decodeRequest(scope: string, requestId: string, body: string): Asked | undefined {
+  const value = parseJson(body);
+  if (scope !== BATCH) {
+    const own = decodeScope(scope);
+    const operation = own && decodeOperation(value, own, requestId);
+    return operation && { operation };
+  }
+  if (!Array.isArray(value) || value.length === 0 || value.length > WIRE.maxOperations)
     return undefined;
-  if (!scopes.every(isScope) || !operations.every(isOperation)) return undefined;
-  const requests: SubgraphRequest[] = [];
-  for (const { query, variables, operationName, requestId, scope: place } of operations) {
-    const scope = scopes[place];
-    if (scope === undefined) return undefined;
-    requests.push({ query, variables, operationName, requestId, scope });
+  const batch: SubgraphRequest[] = [];
+  for (const each of value) {
+    const { extensions } = isJsonObject(each) ? each : {};
+    if (!isJsonObject(extensions) || typeof extensions.requestId !== 'string') return undefined;
+    const own = decodeJsonScope(extensions.scope);
+    const operation = own && decodeOperation(each, own, extensions.requestId);
+    if (operation === undefined) return undefined;
+    batch.push(operation);
   }
-  return requests;
+  return { batch };
 }
 
-/** The line that answers the operation at `place`. */
-export function encodeReply(place: number, { data, errors }: SubgraphReply): string {
-  return `${JSON.stringify({ i: place, data, errors })}\n`;
+function decodeOperation(
+  value: unknown,
+  scope: SubgraphRequest['scope'],
+  requestId: string,
+): SubgraphRequest | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { query } = value;
+  // GraphQL over HTTP lets clients send null for what they leave out.
+  const variables = value.variables ?? undefined;
+  const operationName = value.operationName ?? undefined;
+  if (typeof query !== 'string') return undefined;
+  if (variables !== undefined && !isJsonObject(variables)) return undefined;
+  if (operationName !== undefined && typeof operationName !== 'string') return undefined;
+  return { query, variables, operationName, scope, requestId };
 }
 
-/** The answer in a line, with its place below `count`, or undefined if the line is malformed. */
-export function decodeReply(
+/** The line with the response to the operation at `place`. */
+export function encodeLine(place: number, { data, errors }: SubgraphReply): string {
+  return `${JSON.stringify({ requestIndex: place, data, errors })}\n`;
+}
+
+/** The response in a line, with its place below `count`, or undefined if it is malformed. */
+export function decodeLine(
   line: string,
   count: number,
-): { place: number; reply: SubgraphReply } | undefined {
-  const value = parseJson(line);
-  if (!isJsonObject(value)) return undefined;
-  const { i, data, errors } = value;
-  if (typeof i !== 'number' || !Number.isInteger(i) || i < 0 || i >= count) return undefined;
-  if (data !== undefined && data !== null && !isJsonObject(data)) return undefined;
-  if (errors === undefined) return data === undefined ? undefined : { place: i, reply: { data } };
-  return Array.isArray(errors) && errors.every(isSubgraphError)
-    ? { place: i, reply: { data, errors } }
+): { place: number; response: Record<string, unknown> } | undefined {
+  const response = parseJson(line);
+  if (!isJsonObject(response)) return undefined;
+  const place = response.requestIndex;
+  return typeof place === 'number' && Number.isInteger(place) && place >= 0 && place < count
+    ? { place, response }
     : undefined;
 }
 
-function parseJson(text: string): unknown {
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
     return undefined;
   }
-}
-
-function isString(value: unknown): value is string {
-  return typeof value === 'string';
-}
-
-function isStringOrAbsent(value: unknown): value is string | undefined {
-  return value === undefined || isString(value);
-}
-
-function isScope(value: unknown): value is Scope {
-  if (!isJsonObject(value)) return false;
-  if (value.kind === 'partner') return isString(value.partnerId);
-  return (
-    value.kind === 'service' ||
-    (value.kind === 'member' && isString(value.memberId) && isStringOrAbsent(value.partnerId))
-  );
-}
-
-function isOperation(value: unknown): value is Operation {
-  if (!isJsonObject(value)) return false;
-  const { query, variables, operationName, requestId, scope } = value;
-  return (
-    isString(query) &&
-    (variables === undefined || isJsonObject(variables)) &&
-    isStringOrAbsent(operationName) &&
-    isString(requestId) &&
-    Number.isInteger(scope)
-  );
-}
-
-function isSubgraphError(value: unknown): value is SubgraphError {
-  return (
-    isJsonObject(value) &&
-    isString(value.message) &&
-    isJsonObject(value.extensions) &&
-    isErrorCode(value.extensions.code)
-  );
-}
-
-/** Escapes whatever is not ASCII, since IDs may contain what a header value must not. */
-function ascii(text: string): string {
-  return text.replace(
-    /[\u007f-\uffff]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
 }

@@ -1,6 +1,6 @@
 // Remembers which signatures were used, so that a signed request is good for one use.
 
-import type { MaybePromise } from '../maybe.ts';
+import type { MaybePromise } from '../../maybe.ts';
 
 /** Signatures, at about 40 bytes each. */
 const MAX_REMEMBERED = 500_000;
@@ -9,7 +9,7 @@ const WINDOW_MS = 30_000;
 export type ReplayGuard = {
   /** Whether a request signed at `timeMs` may still be accepted. */
   fresh(timeMs: number): boolean;
-  /** Returns true for the first use of a fresh signature, and false for any other use. */
+  /** Returns true for the first use of a fresh signature in Base64, and false for any other use. */
   firstUse(timeMs: number, signature: string): MaybePromise<boolean>;
 };
 
@@ -54,8 +54,8 @@ export function createReplayGuard(now: () => number = Date.now) {
     firstUse(timeMs: number, signature: string): boolean {
       if (!fresh(timeMs)) return false;
       const bucket = bucketOf(Math.floor(timeMs / 1000));
-      // 52 bits of the signature fit a number, which takes the least memory.
-      const fingerprint = Number.parseInt(signature.slice(0, 13), 16);
+      // 48 bits of the signature fit a number, which takes the least memory.
+      const fingerprint = Buffer.from(signature.slice(0, 8), 'base64').readUIntBE(0, 6);
       if (bucket.has(fingerprint)) return false;
       bucket.add(fingerprint);
       size++;

@@ -1,5 +1,5 @@
 // Remembers in the primary which signatures were used, so that one is good once for all workers.
-import { withTimeout } from '../timeout.ts';
+import { withTimeout } from '../../timeout.ts';
 import { createReplayGuard, isFresh, type ReplayGuard } from './replay.ts';
 
 /** From a worker to the primary. The answer has the same `use`. */

@@ -1,0 +1,117 @@
+// Reads the response of a subgraph in another process, which may be anything.
+import { ERRORS, isSubgraphCode } from '../errors.ts';
+import { isJsonObject } from '../json.ts';
+import type { Log } from '../observe/log.ts';
+import type { SubgraphError, SubgraphReply, SubgraphRequest } from '../subgraph/types.ts';
+import type { FieldNames } from './fieldnames.ts';
+
+/**
+ * The reply in a GraphQL response to an operation, or undefined if it is no response to it: of
+ * another form, or with other entities. It has no error that callers must not see.
+ */
+export type ReadReply = (response: unknown, request: SubgraphRequest) => SubgraphReply | undefined;
+
+/** An error whose code is not in `codes` is masked and logged with the field that it is about. */
+export function createReplyReader({
+  name,
+  codes,
+  fieldNames,
+  log,
+}: {
+  /** The subgraph's. */
+  name: string;
+  codes: readonly string[];
+  fieldNames: FieldNames;
+  log: Pick<Log, 'warn'>;
+}): ReadReply {
+  const passing = new Set(codes.filter(isSubgraphCode));
+
+  function readErrors(errors: readonly unknown[], request: SubgraphRequest): SubgraphError[] {
+    let masked: unknown;
+    let count = 0;
+    const read = errors.map((error) => {
+      const result = readError(error, passing);
+      if (result.extensions.code !== 'INTERNAL_SERVER_ERROR') return result;
+      masked ??= error;
+      count += 1;
+      return result;
+    });
+    if (count > 0) {
+      const { requestId, query } = request;
+      const field = fieldNames(query, pathOf(masked));
+      const code = loggedCode(masked);
+      log.warn({ requestId, subgraph: name, field, code, count }, 'a subgraph failed an operation');
+    }
+    return read;
+  }
+
+  return (response, request) => {
+    if (!isJsonObject(response)) return undefined;
+    const { data } = response;
+    // Some libraries write null where there are none.
+    const errors = response.errors ?? undefined;
+    if (data !== undefined && data !== null && !isJsonObject(data)) return undefined;
+    if (errors !== undefined && !Array.isArray(errors)) return undefined;
+    const isFailed = errors !== undefined && errors.length > 0;
+    if (!isFailed && !isJsonObject(data)) return undefined;
+    const { entityTypes } = request;
+    if (
+      entityTypes !== undefined &&
+      isJsonObject(data) &&
+      !areEntities(data._entities, entityTypes)
+    )
+      return undefined;
+    return isFailed ? { data, errors: readErrors(errors, request) } : { data };
+  };
+}
+
+/** Whether these are as many entities as types, and none is of another type than asked for. */
+function areEntities(entities: unknown, types: readonly unknown[]): boolean {
+  return (
+    Array.isArray(entities) &&
+    entities.length === types.length &&
+    entities.every((entity: unknown, place) => isEntity(entity, types[place]))
+  );
+}
+
+function isEntity(entity: unknown, type: unknown): boolean {
+  if (entity === null) return true;
+  if (!isJsonObject(entity)) return false;
+  const { __typename } = entity;
+  return type === undefined || __typename === undefined || __typename === type;
+}
+
+/** An error as callers get to see it. One that is malformed says only that something failed. */
+function readError(error: unknown, passing: ReadonlySet<string>): SubgraphError {
+  const path = pathOf(error);
+  const placed = path === undefined ? {} : { path };
+  const code = codeOf(error);
+  if (code !== undefined && passing.has(code) && isJsonObject(error)) {
+    const { message } = error;
+    if (typeof message === 'string') return { message, ...placed, extensions: { code } };
+  }
+  const own = code === 'SERVICE_UNAVAILABLE' ? code : 'INTERNAL_SERVER_ERROR';
+  return { message: ERRORS[own].message, ...placed, extensions: { code: own } };
+}
+
+function codeOf(error: unknown): string | undefined {
+  if (!isJsonObject(error) || !isJsonObject(error.extensions)) return undefined;
+  const { code } = error.extensions;
+  return typeof code === 'string' ? code : undefined;
+}
+
+/** Other texts than codes may hold anything. */
+function loggedCode(error: unknown): string | undefined {
+  const code = codeOf(error);
+  return code !== undefined && /^[A-Z][A-Z0-9_]{0,63}$/.test(code) ? code : undefined;
+}
+
+function pathOf(error: unknown): (string | number)[] | undefined {
+  if (!isJsonObject(error) || !Array.isArray(error.path)) return undefined;
+  const { path } = error;
+  return path.every(isStep) ? path : undefined;
+}
+
+function isStep(step: unknown): step is string | number {
+  return typeof step === 'string' || Number.isSafeInteger(step);
+}

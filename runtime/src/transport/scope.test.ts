@@ -1,0 +1,104 @@
+// A scope arrives unchanged, in a header of ASCII and in JSON.
+import fc from 'fast-check';
+import { DisplayString, parseDictionary, serializeDictionary, Token } from 'structured-headers';
+import type { Scope } from '../subgraph/types.ts';
+import { decodeJsonScope, decodeScope, encodeScope, jsonScopeOf } from './scope.ts';
+
+const id = fc.oneof(fc.string(), fc.string({ unit: 'grapheme' }), fc.string({ unit: 'binary' }));
+const scope: fc.Arbitrary<Scope> = fc.oneof(
+  fc.record({ kind: fc.constant('partner' as const), partnerId: id }),
+  fc.record(
+    { kind: fc.constant('member' as const), memberId: id, partnerId: id },
+    { requiredKeys: ['kind', 'memberId'] },
+  ),
+  fc.constant<Scope>({ kind: 'service' }),
+);
+
+test.each<[Scope, string]>([
+  [{ kind: 'partner', partnerId: 'acme' }, 'kind=partner, partner="acme"'],
+  [{ kind: 'member', memberId: 'm1' }, 'kind=member, member="m1"'],
+  [
+    { kind: 'member', memberId: 'm1', partnerId: 'acme' },
+    'kind=member, member="m1", partner="acme"',
+  ],
+  [{ kind: 'service' }, 'kind=service'],
+  [{ kind: 'partner', partnerId: 'a"b\\c' }, 'kind=partner, partner="a\\"b\\\\c"'],
+  [{ kind: 'member', memberId: 'mü%"' }, 'kind=member, member=%"m%c3%bc%25%22"'],
+])('%j is %s', (given, text) => {
+  expect(encodeScope(given)).toBe(text);
+  expect(decodeScope(text)).toEqual(given);
+});
+
+test('every scope arrives unchanged, and a library reads the same from the header', () => {
+  fc.assert(
+    fc.property(scope, (given) => {
+      const text = encodeScope(given);
+      expect(text).toMatch(/^[\x20-\x7e]*$/);
+      expect(decodeScope(text)).toEqual(given);
+      expect(textsIn(text)).toEqual(Object.values(given));
+      expect(decodeJsonScope(JSON.parse(JSON.stringify(jsonScopeOf(given))))).toEqual(given);
+    }),
+  );
+});
+
+test('a header that a library writes in another order is the same scope', () => {
+  const text = serializeDictionary(
+    new Map([
+      ['member', [new DisplayString('m1'), new Map()]],
+      ['kind', [new Token('member'), new Map()]],
+    ]),
+  );
+  expect(decodeScope(text)).toEqual({ kind: 'member', memberId: 'm1' });
+});
+
+test('an ID with a lone surrogate has no header', () => {
+  expect(() => encodeScope({ kind: 'partner', partnerId: 'a\ud800' })).toThrow('lone surrogate');
+});
+
+/** What a library reads in a header. */
+function textsIn(text: string): string[] {
+  return [...parseDictionary(text).values()].map(([value]) => String(value));
+}
+
+test.each([
+  '',
+  'kind',
+  'kind=batch',
+  'kind=admin',
+  'kind="partner", partner="acme"',
+  'kind=partner',
+  'kind=partner, partner',
+  'kind=partner, partner=acme',
+  'kind=partner, partner=1',
+  'kind=partner, partner=("acme")',
+  'kind=partner, partner="acme";a',
+  'kind=partner, partner="acme", member="m1"',
+  'kind=partner, partner="acme", role="admin"',
+  'kind=partner, partner="acme',
+  'kind=partner, partner="ü"',
+  'kind=partner, partner=%"%ff"',
+  'kind=member, partner="acme"',
+  'kind=member, member=m1',
+  'kind=service, partner="acme"',
+  'kind=service, member="m1"',
+])('no scope is %s', (text) => {
+  expect(decodeScope(text)).toBeUndefined();
+});
+
+test.each([
+  undefined,
+  'partner',
+  [],
+  {},
+  { kind: 'admin' },
+  { kind: 'batch' },
+  { kind: 'partner' },
+  { kind: 'partner', partner: 1 },
+  { kind: 'partner', partner: 'acme', member: 'm1' },
+  { kind: 'partner', partner: 'acme', partnerId: 'acme' },
+  { kind: 'member', partner: 'acme' },
+  { kind: 'member', member: 'm1', partner: null },
+  { kind: 'service', partner: 'acme' },
+])('no scope is the extension %j', (value) => {
+  expect(decodeJsonScope(value)).toBeUndefined();
+});

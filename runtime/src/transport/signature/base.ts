@@ -1,0 +1,65 @@
+// What a signature of a request to a subgraph covers, and with which key (docs/subgraphs.md).
+import { hash } from 'node:crypto';
+import { HEADERS } from '../../http/headers.ts';
+
+/** The covered components by name (RFC 9421, section 2); the signer's order is COMPONENTS'. */
+export type Covered = {
+  '@method': string;
+  /** Without the query string, which no request to a subgraph has. */
+  '@path': string;
+  'content-digest': string;
+  'partner-loyalty-subgraph': string;
+  'partner-loyalty-scope': string;
+  'x-request-id': string;
+};
+
+export type Component = keyof Covered;
+
+export const COMPONENTS = [
+  '@method',
+  '@path',
+  HEADERS.contentDigest.name,
+  HEADERS.subgraphName.name,
+  HEADERS.subgraphScope.name,
+  HEADERS.requestId.name,
+] as const satisfies readonly Component[];
+
+/** A signature as Signature-Input and Signature have it. */
+export type ReadSignature = {
+  /** The value of `@signature-params`. */
+  params: string;
+  /** The covered components, each once. */
+  order: readonly Component[];
+  createdMs: number;
+  keyId: string;
+  /** The signature itself, in Base64. */
+  given: string;
+};
+
+/** Keeps signatures for other purposes from passing here. */
+export const TAG = 'partner-loyalty';
+
+/**
+ * The signature base (RFC 9421, section 2.5), with the components in the order of `params`, which
+ * is the value of `@signature-params`. No value can contain a line break, so two different requests
+ * never have the same base.
+ */
+export function signatureBase(
+  covered: Covered,
+  params: string,
+  order: readonly Component[] = COMPONENTS,
+): string {
+  let base = '';
+  for (const name of order) base += `"${name}": ${covered[name]}\n`;
+  return `${base}"@signature-params": ${params}`;
+}
+
+/** The value of Content-Digest (RFC 9530). */
+export function digestOf(body: string | Buffer): string {
+  return `sha-256=:${hash('sha256', body, 'base64')}:`;
+}
+
+/** Names a secret without revealing it: the first 16 hexadecimal digits of its SHA-256. */
+export function keyIdOf(secret: string): string {
+  return hash('sha256', secret, 'hex').slice(0, 16);
+}

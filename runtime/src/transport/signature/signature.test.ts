@@ -1,0 +1,154 @@
+// A signed request passes if the secret is right, the time is recent, and it is the first time.
+import { createReplayGuard } from './replay.ts';
+import { createSigner, type SignedRequest } from './signer.ts';
+import { createVerifier } from './verifier.ts';
+
+const SECRET = 'the secret of the tests';
+const request: SignedRequest = {
+  method: 'POST',
+  path: '/graphql',
+  scope: 'kind=service',
+  requestId: 'r-1',
+  body: '{"query":"{__typename}"}',
+};
+
+/** A verifier and a signer, each with a clock of its own. */
+function setup(secrets = [SECRET], signedWith = SECRET, signedFor = 'members') {
+  const clock = { signer: 1_800_000_000_000, verifier: 1_800_000_000_000 };
+  const sign = createSigner(signedFor, signedWith, () => clock.signer);
+  const guard = createReplayGuard(() => clock.verifier);
+  const verifier = createVerifier('members', secrets, guard);
+  const passes = (headers: Record<string, string>, { method, path, body } = request) => {
+    const claim = verifier.read(headers);
+    return claim !== undefined && verifier.verify(claim, { method, path, body: Buffer.from(body) });
+  };
+  return { clock, sign, passes };
+}
+
+test('a signed request passes', () => {
+  const { sign, passes } = setup();
+  expect(passes(sign(request))).toBe(true);
+});
+
+test('a request passes only once, however its signature is written', () => {
+  const { sign, passes } = setup();
+  const headers = sign(request);
+  expect([passes(headers), passes(headers)]).toEqual([true, false]);
+  for (const name of ['signature', 'signature-input'])
+    expect(passes({ ...headers, [name]: `${headers[name]?.replace('sig=', ' sig=')} ` })).toBe(
+      false,
+    );
+  const relabelled = {
+    'signature-input': headers['signature-input']?.replace('sig=', 'other=') ?? '',
+    signature: headers.signature?.replace('sig=', 'other=') ?? '',
+  };
+  expect(passes({ ...headers, ...relabelled })).toBe(false);
+});
+
+test('two equal requests have different signatures, and both pass', () => {
+  const { sign, passes } = setup();
+  expect([passes(sign(request)), passes(sign(request))]).toEqual([true, true]);
+});
+
+test.each<[string, Partial<SignedRequest>]>([
+  ['method', { method: 'PUT' }],
+  ['path', { path: '/graphql/' }],
+  ['body', { body: '{"query":"{ __typename }"}' }],
+])('a request with another %s than the signed one does not pass', (_, changed) => {
+  const { sign, passes } = setup();
+  expect(passes(sign(request), { ...request, ...changed })).toBe(false);
+});
+
+const OTHER_BODY_DIGEST = 'sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:';
+
+test.each([
+  ['scope', 'partner-loyalty-scope', 'kind=partner, partner="acme"'],
+  ['subgraph', 'partner-loyalty-subgraph', 'standings'],
+  ['request ID', 'x-request-id', 'another'],
+  ['digest', 'content-digest', OTHER_BODY_DIGEST],
+  ['signature', 'signature', `sig=:${'a'.repeat(43)}=:`],
+  ['signature that is too short', 'signature', 'sig=:aaaa:'],
+  ['signature without a label', 'signature', `:${'a'.repeat(43)}=:`],
+  ['list that is empty', 'signature-input', ''],
+  ['list that is none', 'signature-input', 'sig'],
+])('another %s does not pass', (_, name, value) => {
+  const { sign, passes } = setup();
+  expect(passes({ ...sign(request), [name]: value })).toBe(false);
+});
+
+test.each<[string, RegExp | string, string]>([
+  ['a component is missing', '"@method" ', ''],
+  ['a component is covered twice', '"@method"', '"@method" "@method"'],
+  ['another component is covered in its place', '"@method"', '"@authority"'],
+  ['a component has a parameter', '"@method"', '"@method";req'],
+  ['the time is missing', /created=\d+;/, ''],
+  ['the time is no integer', /created=\d+;/, 'created="now";'],
+  ['the key is unknown', /keyid="[0-9a-f]+"/, 'keyid="0000000000000000"'],
+  ['the key is missing', /;keyid="[0-9a-f]+"/, ''],
+  ['the nonce is missing', /;nonce="[\w-]+"/, ''],
+  ['the tag is missing', /;tag=.*/, ''],
+  ['the tag is another', /;tag=.*/, ';tag="web-bot-auth"'],
+  ['the algorithm is another', /;tag=/, ';alg="ed25519";tag='],
+  ['it has expired', /;tag=/, ';expires=1;tag='],
+])('a signature does not pass if %s', (_, from, to) => {
+  const { sign, passes } = setup();
+  const headers = sign(request);
+  const changed = headers['signature-input']?.replace(from, to) ?? '';
+  expect(changed).not.toBe(headers['signature-input']);
+  expect(passes({ ...headers, 'signature-input': changed })).toBe(false);
+});
+
+test('a request without one of the headers does not pass', () => {
+  const { sign, passes } = setup();
+  for (const name of Object.keys(sign(request))) {
+    const { [name]: _, ...headers } = sign(request);
+    expect(passes(headers)).toBe(false);
+  }
+});
+
+test('a request with two signatures for this service does not pass', () => {
+  const { sign, passes } = setup();
+  const [one, two] = [sign(request), sign(request)];
+  const both = (name: string) => `${one[name]}, ${two[name]?.replace('sig=', 'second=')}`;
+  expect(
+    passes({ ...one, signature: both('signature'), 'signature-input': both('signature-input') }),
+  ).toBe(false);
+});
+
+test('a signature passes up to 30 seconds before and after its time', () => {
+  const { clock, sign, passes } = setup();
+  for (const [offset, expected] of [
+    [30_000, true],
+    [31_000, false],
+    [-30_000, true],
+    [-31_000, false],
+  ] as const) {
+    clock.signer = clock.verifier + offset;
+    expect([offset, passes(sign(request))]).toEqual([offset, expected]);
+  }
+});
+
+test('a signature that is forgotten is too old to pass', () => {
+  const { clock, sign, passes } = setup();
+  const replayed = sign(request);
+  expect(passes(replayed)).toBe(true);
+  for (let second = 0; second < 70; second++) {
+    clock.verifier += 1000;
+    clock.signer += 1000;
+    expect([second, passes(replayed), passes(sign(request))]).toEqual([second, false, true]);
+  }
+});
+
+test('both secrets pass during a rotation, others do not', () => {
+  for (const secret of ['the new secret', SECRET]) {
+    const { sign, passes } = setup(['the new secret', SECRET], secret);
+    expect(passes(sign(request))).toBe(true);
+  }
+  const { sign, passes } = setup(['the new secret'], SECRET);
+  expect(passes(sign(request))).toBe(false);
+});
+
+test('a request signed for another subgraph with the same secret does not pass', () => {
+  const { sign, passes } = setup([SECRET], SECRET, 'standings');
+  expect(passes(sign(request))).toBe(false);
+});

@@ -1,0 +1,60 @@
+// Signs requests from the gateway to a subgraph: HTTP Message Signatures (RFC 9421), HMAC-SHA256.
+import { randomBytes } from 'node:crypto';
+import { HEADERS } from '../../http/headers.ts';
+import { COMPONENTS, digestOf, keyIdOf, signatureBase, TAG } from './base.ts';
+import { createMac } from './mac.ts';
+
+/** `path` has no query string. `scope` is the text of the scope's header (scope.ts). */
+export type SignedRequest = {
+  method: string;
+  path: string;
+  scope: string;
+  requestId: string;
+  body: string | Buffer;
+};
+
+export type Sign = (request: SignedRequest) => Record<string, string>;
+
+const LIST = `(${COMPONENTS.map((name) => `"${name}"`).join(' ')})`;
+
+/**
+ * Returns a function that computes the headers of a signed request to a subgraph, different ones
+ * each time: `nonces` returns a new nonce for each.
+ */
+export function createSigner(
+  subgraph: string,
+  secret: string,
+  now: () => number = Date.now,
+  nonces: () => string = createNonces(),
+): Sign {
+  const mac = createMac(secret);
+  const keyId = keyIdOf(secret);
+  return ({ method, path, scope, requestId, body }) => {
+    const digest = digestOf(body);
+    const created = Math.floor(now() / 1000);
+    const params = `${LIST};created=${created};keyid="${keyId}";nonce="${nonces()}";tag="${TAG}"`;
+    const covered = {
+      '@method': method,
+      '@path': path,
+      [HEADERS.contentDigest.name]: digest,
+      [HEADERS.subgraphName.name]: subgraph,
+      [HEADERS.subgraphScope.name]: scope,
+      [HEADERS.requestId.name]: requestId,
+    };
+    return {
+      [HEADERS.contentDigest.name]: digest,
+      [HEADERS.subgraphName.name]: subgraph,
+      [HEADERS.subgraphScope.name]: scope,
+      [HEADERS.requestId.name]: requestId,
+      [HEADERS.signatureInput.name]: `sig=${params}`,
+      [HEADERS.signature.name]: `sig=:${mac(signatureBase(covered, params))}:`,
+    };
+  };
+}
+
+/** Unique across processes: a random prefix and a counter. */
+function createNonces(): () => string {
+  const prefix = randomBytes(9).toString('base64url');
+  let count = 0;
+  return () => `${prefix}-${(count++).toString(36)}`;
+}

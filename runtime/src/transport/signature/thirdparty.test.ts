@@ -1,0 +1,117 @@
+// Libraries that others use verify what is signed here, and sign what is accepted here.
+import { createHmac } from 'node:crypto';
+import { createSigner as createTheirSigner, httpbis } from 'http-message-signatures';
+import { digestOf, keyIdOf } from './base.ts';
+import { createReplayGuard } from './replay.ts';
+import { createSigner } from './signer.ts';
+import { createVerifier } from './verifier.ts';
+
+const SECRET = 'the secret of the tests, with ü';
+const BODY = '{"query":"{__typename}"}';
+const COMPONENTS = [
+  '@method',
+  '@path',
+  'content-digest',
+  'partner-loyalty-subgraph',
+  'partner-loyalty-scope',
+  'x-request-id',
+];
+const SCOPES = ['kind=service', 'kind=partner, partner="a\\"b"', 'kind=member, member=%"m%c3%bc"'];
+const request = (headers: Record<string, string>) => ({
+  method: 'POST',
+  url: 'http://localhost:4011/graphql',
+  headers,
+});
+
+test.each(SCOPES)('a library verifies what is signed here, in the scope %s', async (scope) => {
+  const headers = createSigner(
+    'members',
+    SECRET,
+  )({
+    method: 'POST',
+    path: '/graphql',
+    scope,
+    requestId: 'r',
+    body: BODY,
+  });
+  const verify = (sent: Record<string, string>) =>
+    httpbis.verifyMessage(
+      {
+        keyLookup: async ({ keyid, tag }) => {
+          expect([keyid, tag]).toEqual([keyIdOf(SECRET), 'partner-loyalty']);
+          return { algs: ['hmac-sha256'], verify: async (data, mac) => mac.equals(hmac(data)) };
+        },
+        requiredFields: COMPONENTS,
+        requiredParams: ['created', 'keyid', 'nonce', 'tag'],
+        maxAge: 30,
+      },
+      request(sent),
+    );
+  expect(await verify(headers)).toBe(true);
+  expect(await verify({ ...headers, 'partner-loyalty-scope': 'kind=batch' })).toBe(false);
+});
+
+describe('what a library signs is accepted here', () => {
+  const params = ['created', 'keyid', 'nonce', 'tag'];
+
+  test.each<[string, { name?: string; fields?: string[]; params?: string[]; scope?: string }]>([
+    ['as it is signed here', {}],
+    ['under another label', { name: 'gateway' }],
+    ['with its components in another order', { fields: COMPONENTS.toReversed() }],
+    ['with its parameters in another order', { params: params.toReversed() }],
+    ['with more parameters', { params: ['alg', 'expires', ...params] }],
+    ['in the scope of a member', { scope: 'kind=member, member=%"m%c3%bc"' }],
+  ])('%s', async (_, { scope = 'kind=service', ...options }) => {
+    const headers = await signTheirs(scope, options);
+    const verifier = createVerifier('members', [SECRET], createReplayGuard());
+    const claim = verifier.read(headers);
+    if (claim === undefined) throw new Error('the headers are refused');
+    const verify = (body: string) =>
+      verifier.verify(claim, { method: 'POST', path: '/graphql', body: Buffer.from(body) });
+    expect([verify(`${BODY} `), verify(BODY), verify(BODY)]).toEqual([false, true, false]);
+  });
+
+  test('beside the signature of a proxy, and with a second digest', async () => {
+    const digest = `sha-512=:${Buffer.alloc(64).toString('base64')}:, ${digestOf(BODY)}`;
+    const headers = await signTheirs('kind=service', {}, digest);
+    const both = {
+      ...headers,
+      'signature-input': `proxy=("@authority");created=1;keyid="p", ${headers['signature-input']}`,
+      signature: `proxy=:AAAA:, ${headers.signature}`,
+    };
+    const verifier = createVerifier('members', [SECRET], createReplayGuard());
+    const claim = verifier.read(both);
+    const body = Buffer.from(BODY);
+    expect(claim && verifier.verify(claim, { method: 'POST', path: '/graphql', body })).toBe(true);
+  });
+});
+
+async function signTheirs(
+  scope: string,
+  { fields = COMPONENTS, params = ['created', 'keyid', 'nonce', 'tag'], name = 'sig' },
+  digest = digestOf(BODY),
+): Promise<Record<string, string>> {
+  const { headers } = await httpbis.signMessage(
+    {
+      key: createTheirSigner(SECRET, 'hmac-sha256', keyIdOf(SECRET)),
+      name,
+      fields,
+      params,
+      paramValues: { nonce: 'their+nonce/1=', tag: 'partner-loyalty' },
+    },
+    request({
+      'content-digest': digest,
+      'partner-loyalty-subgraph': 'members',
+      'partner-loyalty-scope': scope,
+      'x-request-id': 'r',
+    }),
+  );
+  // As node:http reads them.
+  return Object.fromEntries(
+    Object.entries(headers).map(([key, value]) => [key.toLowerCase(), String(value)]),
+  );
+}
+
+function hmac(data: Buffer): Buffer {
+  return createHmac('sha256', SECRET).update(data).digest();
+}

@@ -1,0 +1,116 @@
+// Verifies the signatures of requests to a subgraph: each is good once, within 30 seconds.
+import { timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { HEADERS } from '../../http/headers.ts';
+import type { MaybePromise } from '../../maybe.ts';
+import {
+  COMPONENTS,
+  type Covered,
+  digestOf,
+  keyIdOf,
+  type ReadSignature,
+  signatureBase,
+} from './base.ts';
+import { createMac, type Mac } from './mac.ts';
+import { otherDigest, readOtherSignature } from './parse.ts';
+import type { ReplayGuard } from './replay.ts';
+
+/** What the headers of a signed request say. */
+export type Claim = {
+  /** Of the secret that the request was signed with. */
+  mac: Mac;
+  signature: ReadSignature;
+  /** As received, not verified yet. */
+  scope: string;
+  requestId: string;
+  digest: string;
+};
+
+export type Verifier = {
+  /**
+   * What the headers claim, or undefined if no request with them can pass. Call it before reading
+   * the body.
+   */
+  read(headers: IncomingHttpHeaders): Claim | undefined;
+  /**
+   * True once for each request to this subgraph that one of the secrets signed at most 30 seconds
+   * ago. `path` has no query string.
+   */
+  verify(
+    claim: Claim,
+    request: { method: string; path: string; body: Buffer },
+  ): MaybePromise<boolean>;
+};
+
+/** Verifies requests against several secrets, so that a secret can be changed without a gap. */
+export function createVerifier(
+  subgraph: string,
+  secrets: readonly string[],
+  guard: ReplayGuard,
+): Verifier {
+  const macs = new Map(secrets.map((secret) => [keyIdOf(secret), createMac(secret)]));
+
+  return {
+    read: (headers) => {
+      const name = headers[HEADERS.subgraphName.name];
+      const scope = headers[HEADERS.subgraphScope.name];
+      const requestId = headers[HEADERS.requestId.name];
+      const digest = headers[HEADERS.contentDigest.name];
+      if (name !== subgraph || !isText(scope) || !isText(requestId) || !isText(digest))
+        return undefined;
+      const signature = readSignature(
+        headers[HEADERS.signatureInput.name],
+        headers[HEADERS.signature.name],
+      );
+      const mac = signature && macs.get(signature.keyId);
+      return mac && guard.fresh(signature.createdMs)
+        ? { mac, signature, scope, requestId, digest }
+        : undefined;
+    },
+    verify: ({ mac, signature, scope, requestId, digest }, { method, path, body }) => {
+      const covered: Covered = {
+        '@method': method,
+        '@path': path,
+        'content-digest': digest,
+        'partner-loyalty-subgraph': subgraph,
+        'partner-loyalty-scope': scope,
+        'x-request-id': requestId,
+      };
+      const { params, order, given, createdMs } = signature;
+      const right = mac(signatureBase(covered, params, order));
+      if (!isEqual(given, right) || !isDigest(digest, body)) return false;
+      return guard.firstUse(createdMs, right);
+    },
+  };
+}
+
+// The exact form that the signer writes. Measured: the general form takes 30 times as long to read.
+const OWN_INPUT =
+  /^sig=(\("@method" "@path" "content-digest" "partner-loyalty-subgraph" "partner-loyalty-scope" "x-request-id"\);created=(\d{1,11});keyid="([0-9a-f]{16})";nonce="[\w-]{1,64}";tag="partner-loyalty")$/;
+const OWN_SIGNATURE = /^sig=:([A-Za-z0-9+/]{43}=):$/;
+
+function readSignature(
+  input: string | string[] | undefined,
+  signature: string | string[] | undefined,
+): ReadSignature | undefined {
+  if (!isText(input) || !isText(signature)) return undefined;
+  const [, params, created, keyId] = OWN_INPUT.exec(input) ?? [];
+  const given = OWN_SIGNATURE.exec(signature)?.[1];
+  if (params === undefined || keyId === undefined || given === undefined)
+    return readOtherSignature(input, signature);
+  return { params, order: COMPONENTS, createdMs: Number(created) * 1000, keyId, given };
+}
+
+function isDigest(digest: string, body: Buffer): boolean {
+  const right = digestOf(body);
+  return digest === right || otherDigest(digest) === right;
+}
+
+function isEqual(given: string, right: string): boolean {
+  const bytes = Buffer.from(given, 'latin1');
+  return bytes.length === right.length && timingSafeEqual(bytes, Buffer.from(right, 'latin1'));
+}
+
+function isText(value: string | string[] | undefined): value is string {
+  return typeof value === 'string' && value !== '';
+}
