@@ -1,9 +1,10 @@
 // What the process and its planner thread tell each other.
 import type { GraphFields } from './alias.ts';
+import type { SurfaceName } from './contract.ts';
 
 /** `planner` is a number that the process gives each planner of the thread. */
 export type PlannerRequest = { id: number; planner: number } & (
-  | { kind: 'open'; supergraph: string }
+  | { kind: 'open'; supergraph: string; surface: SurfaceName | undefined }
   | { kind: 'plan'; operation: string; isAbstract: boolean }
   | { kind: 'close' }
 );
@@ -19,6 +20,8 @@ export type PlannerAnswer = { id: number } & (
 export type OpenedPlanner = {
   /** The schema that callers see. */
   api: string;
+  /** The supergraph as the surface sees it, hidden fields included. */
+  surface: string;
   subgraphs: string[];
   fields: GraphFields;
 };

@@ -1,6 +1,7 @@
 // The thread in which a process plans: it starts with the first planner and serves all of them.
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import type { SurfaceName } from './contract.ts';
 import type { OpenedPlanner, PlannedText, PlannerAnswer, PlannerRequest } from './messages.ts';
 
 /** A planner in the thread. Its requests reject if the thread ends before it has answered. */
@@ -10,10 +11,16 @@ export type ThreadPlanner = OpenedPlanner & {
   close(): void;
 };
 
-/** Opens a planner of a supergraph. Rejects with the reason if the supergraph is invalid. */
-export async function openThreadPlanner(supergraph: string): Promise<ThreadPlanner> {
+/**
+ * Opens a planner of a surface of a supergraph, or of the supergraph as it is. Rejects with the
+ * reason if the supergraph is invalid.
+ */
+export async function openThreadPlanner(
+  supergraph: string,
+  surface: SurfaceName | undefined,
+): Promise<ThreadPlanner> {
   const planner = ++lastPlanner;
-  const opening: PlannerRequest = { id: 0, planner, kind: 'open', supergraph };
+  const opening: PlannerRequest = { id: 0, planner, kind: 'open', supergraph, surface };
   const open = () => {
     const home = thread();
     return { home, opened: home.ask(opening).then(openedOf) };

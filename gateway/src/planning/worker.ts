@@ -6,6 +6,7 @@ import { operationFromDocument, Supergraph } from '@apollo/federation-internals'
 import { QueryPlanner } from '@apollo/query-planner';
 import { type GraphQLSchema, parse, printSchema } from 'graphql';
 import { fieldsOf } from './alias.ts';
+import { surfaceSdl } from './contract.ts';
 import type { OpenedPlanner, PlannedText, PlannerAnswer, PlannerRequest } from './messages.ts';
 import { isUsualPlan } from './usual.ts';
 
@@ -26,7 +27,7 @@ function answerTo(request: PlannerRequest): PlannerAnswer | undefined {
   try {
     switch (request.kind) {
       case 'open': {
-        const built = buildPlanner(request.supergraph);
+        const built = buildPlanner(request);
         planners.set(planner, built);
         return { id, opened: built.opened };
       }
@@ -44,14 +45,18 @@ function answerTo(request: PlannerRequest): PlannerAnswer | undefined {
   }
 }
 
-function buildPlanner(supergraph: string): Planner {
-  const federated = Supergraph.build(supergraph);
+type Opening = Extract<PlannerRequest, { kind: 'open' }>;
+
+function buildPlanner({ supergraph, surface }: Opening): Planner {
+  const sdl = surface === undefined ? supergraph : surfaceSdl(supergraph, surface);
+  const federated = Supergraph.build(sdl);
   const apiSchema = federated.apiSchema();
   const planner = new QueryPlanner(federated);
   const graph: GraphQLSchema = federated.schema.toGraphQLJSSchema();
   return {
     opened: {
       api: printSchema(apiSchema.toGraphQLJSSchema()),
+      surface: sdl,
       subgraphs: Array.from(federated.subgraphsMetadata(), ({ name }) => name),
       fields: fieldsOf(graph),
     },

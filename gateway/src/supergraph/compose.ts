@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { composeServices } from '@apollo/composition';
 import { type ASTNode, type DirectiveNode, Kind, parse, visit } from 'graphql';
 import { parse as parseYaml } from 'yaml';
-import { SURFACES } from '../surface/contract.ts';
+import { SURFACES } from '../planning/contract.ts';
 
 type SupergraphConfig = {
   subgraphs: Record<string, { routing_url: string; schema: { file: string } }>;

@@ -7,7 +7,7 @@ import {
   type SubgraphRequest,
 } from '@partner-loyalty/runtime';
 import type { Documents } from '../operation/documents.ts';
-import { SURFACES, type SurfaceName } from '../surface/contract.ts';
+import { SURFACES, type SurfaceName } from '../planning/contract.ts';
 import { openSurface, type Surface } from '../surface/surface.ts';
 import type { Connection, Connections } from './connections.ts';
 import type { Graph } from './graph.ts';
@@ -102,8 +102,10 @@ async function build(
   const surfaces: Partial<Record<SurfaceName, Surface>> = {};
   try {
     // Cast: Object.keys knows no key types.
-    for (const name of Object.keys(SURFACES) as SurfaceName[])
+    for (const name of Object.keys(SURFACES) as SurfaceName[]) {
+      await nextTurn(); // Requests are answered before each step.
       surfaces[name] = await openSurface(name, supergraph, transports, caches);
+    }
   } catch (error) {
     for (const surface of Object.values(surfaces)) surface.close();
     connections.release(opened.values());

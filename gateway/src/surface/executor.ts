@@ -2,7 +2,7 @@
 import type { Caches, Scope, SubgraphError, Transport } from '@partner-loyalty/runtime';
 import type { GraphQLSchema } from 'graphql';
 import type { ResponseSize } from '../operation/responsesize.ts';
-import { type SurfaceName, surfaceSdl } from './contract.ts';
+import type { SurfaceName } from '../planning/contract.ts';
 import { type Data, type PlanRun, runPlan } from './plan.ts';
 import { openPlanner, type Planned } from './planner.ts';
 import type { Path, Shape } from './shape.ts';
@@ -50,8 +50,7 @@ export async function openExecutor(
   transports: Transports,
   caches: Caches,
 ): Promise<Executor> {
-  const sdl = surface === undefined ? supergraphSdl : surfaceSdl(supergraphSdl, surface);
-  const { schema, subgraphs, plan, close } = await openPlanner(sdl, caches);
+  const { schema, subgraphs, plan, close } = await openPlanner(supergraphSdl, surface, caches);
   for (const name of subgraphs)
     if (!Object.hasOwn(transports, name))
       throw new Error(`the supergraph names a subgraph "${name}" that is not configured`);

@@ -21,7 +21,7 @@ import {
 } from 'graphql';
 import { generateOperation } from '../../../test/support/cases/operations.ts';
 import { ResponseSize } from '../operation/responsesize.ts';
-import { surfaceSdl } from './contract.ts';
+import { surfaceSdl } from '../planning/contract.ts';
 import { openExecutor } from './executor.ts';
 
 const OPERATIONS = 300;

@@ -14,6 +14,7 @@ import {
   visit,
 } from 'graphql';
 import { type RenamedOperation, renameFields } from '../planning/alias.ts';
+import type { SurfaceName } from '../planning/contract.ts';
 import { openThreadPlanner } from '../planning/thread.ts';
 import { compileShape, type Shape } from './shape.ts';
 import type { StockPlan, StockSchemas } from './stockplan.ts';
@@ -55,12 +56,19 @@ const BYTES_PER_SHAPED_SELECTION = 512;
 // compiles its own.
 const MAX_SHAPES = 16;
 
-/** Opens the planner of a surface from its SDL (contract.ts). Rejects if the SDL is invalid. */
-export async function openPlanner(surfaceSdl: string, caches: Caches): Promise<Planner> {
-  const thread = await openThreadPlanner(surfaceSdl);
+/**
+ * Opens the planner of a surface of a supergraph, or of the supergraph as it is. Rejects if the
+ * supergraph is invalid.
+ */
+export async function openPlanner(
+  supergraphSdl: string,
+  surface: SurfaceName | undefined,
+  caches: Caches,
+): Promise<Planner> {
+  const thread = await openThreadPlanner(supergraphSdl, surface);
   const { subgraphs, fields } = thread;
   const schema = buildSchema(thread.api, { assumeValid: true });
-  const stockSchemas = createStockSchemas(surfaceSdl, thread.api, schema);
+  const stockSchemas = createStockSchemas(thread, schema);
   const operations = caches.open(weighOperation);
   const plans = caches.open(weighPlan);
   /** The operations that the thread is planning. */
@@ -117,8 +125,7 @@ export async function openPlanner(surfaceSdl: string, caches: Caches): Promise<P
 
 /** What stock execution reads of the graph, built when it is first needed. */
 function createStockSchemas(
-  surfaceSdl: string,
-  api: string,
+  { api, surface }: { api: string; surface: string },
   schema: GraphQLSchema,
 ): () => Promise<StockSchemas> {
   let built: Promise<StockSchemas> | undefined;
@@ -128,7 +135,7 @@ function createStockSchemas(
     return {
       schema,
       apiSchema,
-      supergraph: buildASTSchema(parse(surfaceSdl), { assumeValid: true }),
+      supergraph: buildASTSchema(parse(surface), { assumeValid: true }),
     };
   }
   return () => {

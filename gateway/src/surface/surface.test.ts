@@ -5,8 +5,8 @@ import { createCaches, type SubgraphRequest, type Transport } from '@partner-loy
 import { buildSchema, parse, print, printSchema } from 'graphql';
 import { ResponseSize } from '../operation/responsesize.ts';
 import { fieldsOf, renameFields } from '../planning/alias.ts';
+import { SURFACES, type SurfaceName, surfaceSdl } from '../planning/contract.ts';
 import { compose } from '../supergraph/compose.ts';
-import { SURFACES, type SurfaceName, surfaceSdl } from './contract.ts';
 import { openExecutor } from './executor.ts';
 
 const root = join(import.meta.dirname, '../../..');

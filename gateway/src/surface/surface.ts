@@ -11,7 +11,7 @@ import { type ExecutableOperation, executableOperation } from '../operation/exec
 import { ResponseSize } from '../operation/responsesize.ts';
 import { requireValid, validationErrorsOf } from '../operation/validation.ts';
 import { coerceVariables } from '../operation/variables.ts';
-import type { SurfaceName } from './contract.ts';
+import type { SurfaceName } from '../planning/contract.ts';
 import { type ExecutionResult, openExecutor, type Transports } from './executor.ts';
 import { introspect } from './introspect.ts';
 import { sampleRead } from './sample.ts';

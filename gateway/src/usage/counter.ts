@@ -4,7 +4,7 @@ import type { Cache, Caches, Log, Scope } from '@partner-loyalty/runtime';
 import { type GraphQLSchema, parse } from 'graphql';
 import type { ExecutableOperation } from '../operation/executable.ts';
 import { visitInputFields } from '../operation/inputvariables.ts';
-import type { SurfaceName } from '../surface/contract.ts';
+import type { SurfaceName } from '../planning/contract.ts';
 import { coordinatesOf } from './coordinates.ts';
 import type { FieldUsage, OperationUsage, UsageStore } from './usagestore.ts';
 

@@ -1,5 +1,5 @@
 // The store of usage counts: the interface of usagestore.lmdb.ts and usagestore.mongo.ts.
-import type { SurfaceName } from '../surface/contract.ts';
+import type { SurfaceName } from '../planning/contract.ts';
 
 /** Whose use it was. Members who read with a token of their own have no partner. */
 type Caller = {
