@@ -160,7 +160,7 @@ function compileField(
 function compileType(compilation: Compilation, type: GraphQLOutputType, sets: Sets): Completer {
   const isRequired = isNonNullType(type);
   const inner = isRequired ? type.ofType : type;
-  if (isScalarType(inner)) return isRequired ? REQUIRED_LEAF : OPTIONAL_LEAF;
+  if (isScalarType(inner)) return leafOf(inner.name, isRequired);
   const completer = compileInner(compilation, inner, sets);
   return isRequired ? required(completer) : optional(completer);
 }
@@ -171,9 +171,8 @@ function compileInner(compilation: Compilation, type: GraphQLOutputType, sets: S
     return compileList(type.ofType, compileType(compilation, type.ofType, sets));
   if (isObjectType(type)) return compileObject(compilation, type, sets);
   if (isAbstractType(type)) return compileAbstract(compilation, type, sets);
-  if (!isEnumType(type)) return LEAF;
   const complete: Complete = (value, before, step, shaping) =>
-    type.getValue(String(value))
+    typeof value === 'string' && isEnumType(type) && type.getValue(value) !== undefined
       ? completeLeaf(value, before, step, shaping)
       : nullFor(before, step, shaping);
   return { complete, below: nothing };
@@ -251,9 +250,42 @@ function completeLeaf(
   return value;
 }
 
-const LEAF: Completer = { complete: completeLeaf, below: nothing };
-const OPTIONAL_LEAF = optional(LEAF);
-const REQUIRED_LEAF = required(LEAF);
+/** A string, or an ID that a subgraph returns as a number if `isId`. */
+function completeText(isId: boolean): Complete {
+  return (value, before, step, shaping) => {
+    if (typeof value === 'string') shaping.size.addString(value);
+    else if (isId && Number.isSafeInteger(value)) shaping.size.addValue(value);
+    else return nullFor(before, step, shaping);
+    return value;
+  };
+}
+
+function completeIf(isValid: (value: unknown) => boolean): Complete {
+  return (value, before, step, shaping) =>
+    isValid(value) ? completeLeaf(value, before, step, shaping) : nullFor(before, step, shaping);
+}
+
+/** What subgraphs may return for a scalar: as stock @apollo/gateway has it, anything for others. */
+const LEAVES: Readonly<Record<string, Leaf>> = {
+  String: leaf(completeText(false)),
+  ID: leaf(completeText(true)),
+  Int: leaf(completeIf(Number.isInteger)),
+  Float: leaf(completeIf(Number.isFinite)),
+  Boolean: leaf(completeIf((value) => typeof value === 'boolean')),
+};
+const ANY_LEAF = leaf(completeLeaf);
+
+type Leaf = { optional: Completer; required: Completer };
+
+function leaf(complete: Complete): Leaf {
+  const completer: Completer = { complete, below: nothing };
+  return { optional: optional(completer), required: required(completer) };
+}
+
+function leafOf(scalar: string, isRequired: boolean): Completer {
+  const { optional, required } = LEAVES[scalar] ?? ANY_LEAF;
+  return isRequired ? required : optional;
+}
 
 function nullFor(before: Steps, step: string | number, shaping: Shaping): null {
   return nullAt({ before, step }, shaping);
