@@ -35,34 +35,34 @@ const GUARD = 'as__';
 /** The fields of the graph, hidden ones included: the planner may select any of them too. */
 export type GraphFields = {
   names: ReadonlySet<string>;
-  /** Those that a subgraph requires with arguments, which may differ from the caller's. */
+  /** Those with arguments that a subgraph requires, maybe with others than the caller. */
   requiredWithArguments: ReadonlySet<string>;
 };
 
 export function fieldsOf(supergraph: GraphQLSchema): GraphFields {
   const names = new Set<string>();
-  const requiredWithArguments = new Set<string>();
+  const required = new Set<string>();
+  const withArguments = new Set<string>();
   for (const type of Object.values(supergraph.getTypeMap())) {
     if (!isObjectType(type) && !isInterfaceType(type)) continue;
-    for (const [name, { astNode }] of Object.entries(type.getFields())) {
+    for (const [name, { args, astNode }] of Object.entries(type.getFields())) {
       names.add(name);
-      for (const required of astNode ? requirementsOf(astNode) : [])
-        requiredWithArguments.add(required);
+      if (args.length > 0) withArguments.add(name);
+      for (const each of astNode ? requirementsOf(astNode) : []) required.add(each);
     }
   }
+  const requiredWithArguments = new Set([...required].filter((name) => withArguments.has(name)));
   return { names, requiredWithArguments };
 }
 
-/** The names of the fields that a field requires with arguments (join specification 0.5). */
+/** The names of the fields that a field requires (join specification 0.5). */
 function requirementsOf({ directives = [] }: FieldDefinitionNode): string[] {
   const found: string[] = [];
   for (const directive of directives) {
     const requires = directive.arguments?.find(({ name }) => name.value === 'requires')?.value;
     if (directive.name.value !== 'join__field' || requires?.kind !== Kind.STRING) continue;
     visit(parse(`{${requires.value}}`), {
-      Field: ({ name, arguments: args = [] }) => {
-        if (args.length > 0) found.push(name.value);
-      },
+      Field: ({ name }) => void found.push(name.value),
     });
   }
   return found;
@@ -74,8 +74,8 @@ function requirementsOf({ directives = [] }: FieldDefinitionNode): string[] {
  *   fetching an operation depends on the fields of the graph, not on how often they are repeated.
  * - An alias that could be mistaken for a field is changed: a caller may alias any field as
  *   `memberId`, but the planner reads the key there.
- * - A field that a subgraph requires with arguments gets an alias: the planner selects it under its
- *   name, with other arguments than the caller.
+ * - A field that has arguments and that a subgraph requires gets an alias: the planner selects it
+ *   under its name, maybe with other arguments than the caller, who may have left out a default.
  */
 export function renameFields(
   document: DocumentNode,
@@ -84,7 +84,7 @@ export function renameFields(
 ): RenamedOperation {
   const isAbstract = hasAbstractTypes(document, schema);
   const isPlain = !isAbstract && !mutatesLeaves(document, schema);
-  const leafNames = isPlain ? createLeafNames(fields.names) : undefined;
+  const leafNames = isPlain ? createLeafNames(fields) : undefined;
   const nameOf = (field: FieldNode): string =>
     field.selectionSet === undefined && leafNames !== undefined
       ? leafNames(field)
@@ -105,13 +105,11 @@ export function renameFields(
 }
 
 function safeName(
-  { alias, name, arguments: args = [] }: FieldNode,
+  { alias, name }: FieldNode,
   { names, requiredWithArguments }: GraphFields,
 ): string {
-  if (alias === undefined || alias.value === name.value) {
-    const isAmbiguous = args.length > 0 && requiredWithArguments.has(name.value);
-    return isAmbiguous ? `${GUARD}${name.value}` : name.value;
-  }
+  if (alias === undefined || alias.value === name.value)
+    return requiredWithArguments.has(name.value) ? `${GUARD}${name.value}` : name.value;
   const { value } = alias;
   const isUnsafe = names.has(value) || /^__|__\d+$/.test(value) || value.startsWith(GUARD);
   return isUnsafe ? `${GUARD}${value}` : value;
@@ -164,15 +162,18 @@ function mutatesLeaves(document: DocumentNode, schema: GraphQLSchema): boolean {
 }
 
 /** Leaves with arguments get a name for each combination of these. */
-function createLeafNames(fields: ReadonlySet<string>): (field: FieldNode) => string {
+function createLeafNames({
+  names,
+  requiredWithArguments,
+}: GraphFields): (field: FieldNode) => string {
   const byText = new Map<string, string>();
   return ({ name, arguments: args = [] }) => {
-    if (args.length === 0) return name.value;
+    if (args.length === 0 && !requiredWithArguments.has(name.value)) return name.value;
     const text = `${name.value} ${args.map(print).sort().join(' ')}`;
     let known = byText.get(text);
     if (known === undefined) {
       let number = byText.size;
-      while (fields.has(`${name.value}__${number}`)) number += 1;
+      while (names.has(`${name.value}__${number}`)) number += 1;
       known = `${name.value}__${number}`;
       byText.set(text, known);
     }

@@ -3,23 +3,10 @@
 import { composeServices } from '@apollo/composition';
 import { ApolloGateway } from '@apollo/gateway';
 import { buildSubgraphSchema } from '@apollo/subgraph';
-import {
-  createCaches,
-  type SubgraphError,
-  type SubgraphReply,
-  type SubgraphRequest,
-  type Transport,
-} from '@partner-loyalty/runtime';
-import {
-  type ExecutionResult,
-  execute,
-  type GraphQLSchema,
-  getVariableValues,
-  Kind,
-  parse,
-  validate,
-} from 'graphql';
+import { createCaches, type Transport } from '@partner-loyalty/runtime';
+import { getVariableValues, Kind, parse, validate } from 'graphql';
 import { generateOperation } from '../../../test/support/cases/operations.ts';
+import { createTransport } from '../../../test/support/graphs/graph.ts';
 import { ResponseSize } from '../operation/responsesize.ts';
 import { surfaceSdl } from '../planning/contract.ts';
 import { openExecutor } from './executor.ts';
@@ -109,34 +96,10 @@ const { supergraphSdl = '' } = composeServices([
   { name: 'store', url: 'http://store', typeDefs: parse(STORE) },
 ]);
 
-function transport(schema: GraphQLSchema): Transport {
-  return {
-    execute: async ({
-      query,
-      variables,
-      operationName,
-    }: SubgraphRequest): Promise<SubgraphReply> => {
-      const { data, errors } = await (execute({
-        schema,
-        document: parse(query),
-        variableValues: variables,
-        operationName,
-      }) as Promise<ExecutionResult>);
-      const masked = errors?.map(
-        ({ message, path }): SubgraphError => ({
-          message,
-          ...(path && { path }),
-          extensions: { code: 'INTERNAL_SERVER_ERROR' },
-        }),
-      );
-      return JSON.parse(JSON.stringify({ data, errors: masked }));
-    },
-    ready: async () => {},
-    close: async () => {},
-  };
-}
-
-const transports: Record<string, Transport> = { shelf: transport(shelf), store: transport(store) };
+const transports: Record<string, Transport> = {
+  shelf: createTransport(shelf),
+  store: createTransport(store),
+};
 const scope = { kind: 'partner', partnerId: 'p' } as const;
 
 test(`${OPERATIONS} generated operations get the responses of stock @apollo/gateway`, async () => {

@@ -1,8 +1,9 @@
 // Plans that @apollo/gateway runs: abstract types, interface objects and fields behind them.
 import { composeServices } from '@apollo/composition';
 import { buildSubgraphSchema } from '@apollo/subgraph';
-import { createCaches, type SubgraphRequest, type Transport } from '@partner-loyalty/runtime';
-import { execute, type GraphQLSchema, parse } from 'graphql';
+import { createCaches } from '@partner-loyalty/runtime';
+import { type GraphQLSchema, parse } from 'graphql';
+import { createTransport } from '../../../test/support/graphs/graph.ts';
 import { ResponseSize } from '../operation/responsesize.ts';
 import { type Execution, type ExecutionResult, openExecutor } from './executor.ts';
 
@@ -73,24 +74,12 @@ const { supergraphSdl = '', errors } = composeServices(
 );
 if (errors !== undefined) throw errors[0];
 
-const transportOf = (schema: GraphQLSchema): Transport => ({
-  execute: async ({ query, variables }: SubgraphRequest) => {
-    const answer = await execute({ schema, document: parse(query), variableValues: variables });
-    const failed = answer.errors?.map(({ message, path }) => ({
-      message,
-      ...(path && { path }),
-      extensions: { code: 'INTERNAL_SERVER_ERROR' as const },
-    }));
-    return JSON.parse(JSON.stringify({ data: answer.data, errors: failed }));
-  },
-  ready: async () => {},
-  close: async () => {},
-});
-
 const opening = openExecutor(
   undefined,
   supergraphSdl,
-  Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, transportOf(schema)])),
+  Object.fromEntries(
+    Object.entries(schemas).map(([name, schema]) => [name, createTransport(schema)]),
+  ),
   createCaches(),
 );
 

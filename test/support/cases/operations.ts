@@ -1,6 +1,8 @@
 // Generates valid operations for a schema, with aliases, fragments, conditions and variables.
 import {
+  astFromValue,
   type GraphQLCompositeType,
+  type GraphQLInputType,
   type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLSchema,
@@ -8,6 +10,7 @@ import {
   isAbstractType,
   isCompositeType,
   isObjectType,
+  print,
 } from 'graphql';
 
 export type GeneratedOperation = { query: string; variables: Record<string, unknown> };
@@ -50,19 +53,19 @@ export function generateOperation(
     return ` @${directive}(if: $${name})`;
   }
 
-  function value(name: string, type: string): string {
+  function value(name: string, type: GraphQLInputType): string {
     const given = argument(name, random);
-    if (random() < 0.4) return JSON.stringify(given);
+    if (random() < 0.4) return literal(given, type);
     const variable = `v${count++}`;
     const asDefault = random() < 0.3 && typeof given === 'string';
-    definitions.push(`$${variable}: ${type}${asDefault ? ` = ${JSON.stringify(given)}` : ''}`);
+    definitions.push(`$${variable}: ${type}${asDefault ? ` = ${literal(given, type)}` : ''}`);
     if (!asDefault) variables[variable] = given;
     return `$${variable}`;
   }
 
   function field(parent: GraphQLObjectType, depth: number): string {
     const definition = pick(Object.values(parent.getFields()));
-    const args = definition.args.map(({ name, type }) => `${name}: ${value(name, String(type))}`);
+    const args = definition.args.map(({ name, type }) => `${name}: ${value(name, type)}`);
     const call = args.length === 0 ? '' : `(${args.join(', ')})`;
     const alias = args.length > 0 || random() < 0.3 ? `a${count++}: ` : '';
     return `${alias}${definition.name}${call}${condition()}${selection(definition.type, depth)}`;
@@ -104,4 +107,9 @@ export function generateOperation(
   const roots = Array.from({ length: 1 + Math.floor(random() * 4) }, () => field(query, 0));
   const head = definitions.length === 0 ? 'query' : `query (${definitions.join(', ')})`;
   return { query: [`${head} { ${roots.join(' ')} }`, ...fragments].join('\n'), variables };
+}
+
+function literal(value: unknown, type: GraphQLInputType): string {
+  const node = astFromValue(value, type);
+  return node ? print(node) : 'null';
 }
