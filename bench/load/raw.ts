@@ -18,6 +18,7 @@ export type RawResult = {
   seconds: number;
   p50Ms: number;
   p99Ms: number;
+  maxMs: number;
   /** How late the generator itself was, as a 99th percentile. Latencies do not include it. */
   lagP99Ms: number;
 };
@@ -140,6 +141,7 @@ function summaryOf({ load, latencies, lags, queue, pending, failed }: Session) {
     failed,
     p50Ms: percentile(all, 0.5),
     p99Ms: percentile(all, 0.99),
+    maxMs: percentile(all, 1),
     lagP99Ms: percentile(Float64Array.from(lags), 0.99),
   };
 }

@@ -10,6 +10,7 @@ import type { Part } from './part.ts';
 import { profile } from './profile.ts';
 import { soak } from './soak.ts';
 import { subgraph } from './subgraph.ts';
+import { updates } from './updates.ts';
 import { workers } from './workers.ts';
 
 export const PARTS: Record<string, Part> = {
@@ -22,6 +23,7 @@ export const PARTS: Record<string, Part> = {
   soak,
   workers,
   subgraph,
+  updates,
   profile,
 };
 

@@ -9,6 +9,8 @@ import { SUBGRAPH_SECRET } from '../run/subgraphs.ts';
 import type { Testbed } from '../run/testbed.ts';
 import type { Variant } from './variant.ts';
 
+type Env = Record<string, string>;
+
 /** What a part may change; everything else is as shipped. */
 export type Changes = {
   /** The checkout to start; the working tree by default. */
@@ -17,11 +19,11 @@ export type Changes = {
   redis?: boolean;
   keys?: number;
   cores?: CoreSet;
+  /** Settings in addition to those that the variant needs. */
+  env?: Env;
   /** Flags of node in addition to the shipped ones. */
   flags?: string[];
 };
-
-type Env = Record<string, string>;
 
 /** The gateway with budgets in Redis; the subgraphs answer from memory. */
 export const ours: Variant = {
@@ -104,7 +106,7 @@ async function start(
   testbed: Testbed,
   folder: string,
   env: Env,
-  { root = ROOT, workers = 1, redis = true, cores, flags = [] }: Changes,
+  { root = ROOT, workers = 1, redis = true, cores, flags = [], env: more = {} }: Changes,
   target: Pick<Server, 'keys'> & { members?: number },
 ): Promise<Server> {
   const redisUrl = redis ? await testbed.redisUrl() : '';
@@ -117,6 +119,7 @@ async function start(
       WORKERS: `${workers}`,
       PORT: `${port}`,
       ADMIN_PORT: '0',
+      ...more,
     }),
     ...(cores && { cores }),
     // Node writes a profile only if the process exits in the regular way.

@@ -1,0 +1,143 @@
+// What callers of known documents notice while a new graph takes the place of the one that serves.
+import { renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { freePort } from '../../test/support/servers/port.ts';
+import { LOOKUP_QUERY } from '../dataset/population.ts';
+import { requestTemplates } from '../dataset/requests.ts';
+import { supergraphWith } from '../dataset/supergraph.ts';
+import { offer } from '../load/offered.ts';
+import type { RawResult } from '../load/raw.ts';
+import { shown } from '../report/statistics.ts';
+import { progress } from '../run/progress.ts';
+import type { Server } from '../run/server.ts';
+import { ROOT } from '../run/shipped.ts';
+import type { Testbed } from '../run/testbed.ts';
+import { startInOne } from '../variants/ours.ts';
+import type { Options, Part } from './part.ts';
+
+/** The documents in use, each of which is planned ahead. */
+const DOCUMENTS = 200;
+const REQUESTS_PER_SECOND = 400;
+const CONNECTIONS = 16;
+const MEMBERS = 1_000;
+/** Types of a third subgraph: none, and enough for a supergraph of about 60 KB. */
+const SIZES = [0, 85];
+const POLL_MS = 100;
+
+type Run = { server: Server; admin: string; file: string; supergraph: string; seconds: number };
+
+export const updates: Part = {
+  title: 'Updates of the graph under load',
+  notes: [
+    `${DOCUMENTS} documents are in use, at ${REQUESTS_PER_SECOND} requests a second in all. The planner's thread has the same core as the process.`,
+  ],
+  method: ({ seconds }) =>
+    `Load by load/raw.ts, ${seconds * 2} s without updates and ${seconds * 2} s with one after the other`,
+  async run(testbed, options) {
+    const rows: string[][] = [];
+    for (const types of SIZES) rows.push(...(await rowsFor(types, testbed, options)));
+    const columns = ['', 'updates', 'p50 ms', 'p99 ms', 'longest ms', 'event loop held, ms'];
+    return { tables: [{ title: 'Requests for known documents', columns, rows }], figures: {} };
+  },
+};
+
+async function rowsFor(types: number, testbed: Testbed, options: Options): Promise<string[][]> {
+  const supergraph = supergraphWith(types, ROOT);
+  const file = join(testbed.folder, `updates-${types}.graphql`);
+  const adminPort = await freePort();
+  replace(file, supergraph);
+  const env = {
+    SUPERGRAPH_FILE: file,
+    ADMIN_PORT: `${adminPort}`,
+    CATALOG_SECRET: 'a secret that only the benchmark uses',
+  };
+  const server = await startInOne(testbed, MEMBERS, { env });
+  const admin = `http://127.0.0.1:${adminPort}`;
+  const run = { server, admin, file, supergraph, seconds: options.seconds * 2 };
+  const title = `${shown(supergraph.length / 1_000)} KB`;
+  try {
+    await load(run, options.warmUpSeconds);
+    const calm = await measured(run, async () => 0);
+    const updating = await measured(run, replaceAgainAndAgain);
+    progress(`${title}: longest ${shown(updating.maxMs)} ms, ${shown(calm.maxMs)} ms without`);
+    return [row(`${title}, without updates`, calm), row(`${title}, with updates`, updating)];
+  } finally {
+    await server.stop();
+  }
+}
+
+type Measured = RawResult & { count: number; heldMs: number };
+
+async function measured(
+  run: Run,
+  meanwhile: (run: Run, isOver: () => boolean) => Promise<number>,
+): Promise<Measured> {
+  let isOver = false;
+  let heldMs = 0;
+  await readMetrics(run); // The longest delay is that since the metrics were read last.
+  const watching = (async () => {
+    while (!isOver) {
+      await pause(POLL_MS);
+      heldMs = Math.max(heldMs, (await readMetrics(run)).heldMs);
+    }
+  })();
+  const updating = meanwhile(run, () => isOver);
+  const result = await load(run, run.seconds);
+  isOver = true;
+  const [count] = await Promise.all([updating, watching]);
+  if (result.failed > 0) throw new Error(`${result.failed} requests failed`);
+  return { ...result, count, heldMs };
+}
+
+function load({ server }: Run, seconds: number): Promise<RawResult> {
+  const templates = Array.from({ length: DOCUMENTS }, (_, number) =>
+    requestTemplates(server, LOOKUP_QUERY.replace('memberByEmail', `a${number}: memberByEmail`)),
+  ).flat();
+  return offer({
+    url: server.url,
+    templates,
+    members: MEMBERS,
+    connections: CONNECTIONS,
+    cores: 'load',
+    seconds,
+    ratePerSecond: REQUESTS_PER_SECOND,
+  });
+}
+
+/** Resolves with the number of updates that served. */
+async function replaceAgainAndAgain(run: Run, isOver: () => boolean): Promise<number> {
+  const before = (await readMetrics(run)).updates;
+  let done = 0;
+  while (!isOver()) {
+    replace(run.file, `${run.supergraph}# ${done}\n`);
+    while (!isOver() && (await readMetrics(run)).updates <= before + done) await pause(POLL_MS);
+    done += 1;
+  }
+  return done;
+}
+
+function replace(file: string, text: string): void {
+  writeFileSync(`${file}.new`, text);
+  renameSync(`${file}.new`, file);
+}
+
+async function readMetrics({ admin }: Run): Promise<{ updates: number; heldMs: number }> {
+  const text = await (await fetch(`${admin}/metrics`)).text();
+  const value = (line: string) =>
+    Number(
+      text
+        .split('\n')
+        .find((each) => each.startsWith(line))
+        ?.split(' ')
+        .at(-1) ?? 0,
+    );
+  return {
+    updates: value('supergraph_updates_total{outcome="updated"}'),
+    heldMs: value('nodejs_eventloop_lag_max_seconds') * 1_000,
+  };
+}
+
+function row(title: string, { count, p50Ms, p99Ms, maxMs, heldMs }: Measured): string[] {
+  return [title, `${count}`, ...[p50Ms, p99Ms, maxMs, heldMs].map(shown)];
+}
