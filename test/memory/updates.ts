@@ -1,4 +1,4 @@
-// Lets a hundred graphs take turns, and prints what the process holds after 10 and after 100 of them.
+// Lets 100 graphs take turns, and prints what the process holds after 10 and after all of them.
 
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -1,7 +1,7 @@
 // No request keeps the process busy for over 50 ms, even if nothing about it is cached yet.
 import { HEAVY, type HeavyRequest } from '../support/cases/heavy.ts';
 import { SLOW } from '../support/cases/slow.ts';
-import { calibrate, cpuOf, median } from '../support/cpu.ts';
+import { busiestThread, calibrate, cpuOf, median } from '../support/cpu.ts';
 import { type DeployedService, startDeployed } from '../support/service/deployed.ts';
 
 /** In milliseconds, where calibrate() gives 10. */
@@ -9,6 +9,8 @@ const BOUND = 50;
 const ROUNDS = 5;
 
 let service: DeployedService;
+/** Plans operations; the other threads are V8's own. */
+let planner: number;
 
 beforeAll(async () => {
   service = await startDeployed('one process', { RATE_LIMIT_BUDGET: '1000000' });
@@ -18,15 +20,18 @@ afterAll(() => service.close());
 /** What a request costs the process, in milliseconds of CPU. */
 async function cost(request: HeavyRequest): Promise<number> {
   const { pid } = service.stack.gateway;
-  const before = cpuOf(pid);
+  const total = () => cpuOf(pid) + cpuOf(pid, planner);
+  const before = total();
   await service.send(request);
-  return cpuOf(pid) - before;
+  return total() - before;
 }
 
 test('a request takes at most 50 ms of CPU, even with a document that comes for the first time', async () => {
   const kinds = Object.entries({ ...HEAVY, ...SLOW });
   // The code itself is compiled once, by whichever request comes first.
-  for (const [, make] of kinds) await cost(make(0));
+  planner = await busiestThread(service.stack.gateway.pid, async () => {
+    for (const [, make] of kinds) await service.send(make(0));
+  });
   const units: Record<string, number> = {};
   for (const [kind, make] of kinds) {
     const unit = calibrate() / 10;

@@ -1,10 +1,26 @@
-// The CPU time of a process's main thread, and a unit for it that does not depend on the machine.
-import { readFileSync } from 'node:fs';
+// The CPU time of a process's threads, and a unit for it that does not depend on the machine.
+import { readdirSync, readFileSync } from 'node:fs';
 
-/** In milliseconds. Linux counts it exactly as long as the thread waits. */
-export function cpuOf(pid: number): number {
-  const [nanoseconds] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'latin1').split(' ');
+/**
+ * Of the main thread or of another one, in milliseconds. Linux counts it exactly as long as the
+ * thread waits.
+ */
+export function cpuOf(pid: number, thread = pid): number {
+  const [nanoseconds] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ');
   return Number(nanoseconds) / 1_000_000;
+}
+
+/** The thread, beside the main one, that does most of the work while `work` runs. */
+export async function busiestThread(pid: number, work: () => Promise<unknown>): Promise<number> {
+  const threads = readdirSync(`/proc/${pid}/task`).map(Number);
+  const before = new Map(threads.map((thread) => [thread, cpuOf(pid, thread)]));
+  await work();
+  const grown = (thread: number) => cpuOf(pid, thread) - (before.get(thread) ?? 0);
+  const [busiest] = threads
+    .filter((thread) => thread !== pid)
+    .sort((one, other) => grown(other) - grown(one));
+  if (busiest === undefined) throw new Error('the process has one thread');
+  return busiest;
 }
 
 /**
