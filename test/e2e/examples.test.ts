@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { composeServices } from '@apollo/composition';
+import { createHttpTransport, createLog, type Scope } from '@partner-loyalty/runtime';
 import { buildClientSchema, getIntrospectionQuery, parse, printSchema } from 'graphql';
 import {
   type ServerCommand,
@@ -117,6 +118,42 @@ describe.each(NAMES)('%s', (name) => {
     expect(data).toEqual({ _entities: [{ memberId: 'm1', offers: null }] });
     expect(errors).toHaveLength(1);
   });
+
+  // The example in Python takes no batches.
+  const ways = name === 'offers-apollo' ? [false, true] : [false];
+
+  test.each(ways)(
+    "the gateway's transport gets its answers, with batching: %s",
+    async (batching) => {
+      const transport = createHttpTransport({
+        name: 'offers',
+        url: urls[name] ?? '',
+        secret: SECRET,
+        batching,
+        codes: ['OFFER_EXPIRED'],
+        log: createLog('silent'),
+        metrics: { subgraphCall: () => {}, circuit: () => {} },
+      });
+      const execute = (query: string, scope: Scope, representations?: object[]) =>
+        transport.execute({ query, variables: { representations }, scope, requestId: 'r' });
+      const hotels = { kind: 'partner', partnerId: 'demo-hotels' } as const;
+      await transport.ready();
+      const replies = await Promise.all([
+        execute(ENTITIES, hotels, [MEMBER_READ]),
+        execute(ENTITIES, { kind: 'member', memberId: 'm1' }, [PROFILE]),
+        execute('{ offer(offerId: "winter-spa") { title } }', hotels),
+        execute('{ nothing }', hotels),
+      ]);
+      await transport.close();
+      const offers = (count: number) => ({
+        data: { _entities: [{ memberId: 'm1', offers: Array(count).fill(expect.anything()) }] },
+      });
+      expect(replies.slice(0, 2)).toEqual([offers(2), offers(3)]);
+      expect(replies.map(({ errors }) => errors?.map(({ extensions }) => extensions.code))).toEqual(
+        [undefined, undefined, ['OFFER_EXPIRED'], ['INTERNAL_SERVER_ERROR']],
+      );
+    },
+  );
 
   test('the code OFFER_EXPIRED for an offer that has ended', async () => {
     const query =

@@ -56,6 +56,8 @@ export class Batch implements Dispatcher.DispatchHandler {
   private controller: Dispatcher.DispatchController | undefined = undefined;
   private status = 0;
   private over = false;
+  /** Whether an operation has its response, or the subgraph has refused them all. */
+  private isAnswered = false;
   /** Set if the response comes in lines. */
   private lines: LineSplitter | undefined = undefined;
   /** The response so far, if it comes as a whole. */
@@ -83,13 +85,9 @@ export class Batch implements Dispatcher.DispatchHandler {
     headers: IncomingHttpHeaders,
   ): void {
     this.status = status;
-    this.options.context.circuit.answered();
-    if (!isAnswer(status)) {
-      this.giveUp('unreachable', 'refused');
-      return;
-    }
     const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
-    if (type === MEDIA_TYPES.lines && status === 200 && this.isArray)
+    if (!isAnswer(status)) this.giveUp('unreachable', 'refused');
+    else if (type === MEDIA_TYPES.lines && status === 200 && this.isArray)
       this.lines = new LineSplitter(WIRE.maxResponseBytes, this);
     else if (type !== MEDIA_TYPES.response && type !== MEDIA_TYPES.json)
       this.giveUp('unreachable', 'no GraphQL');
@@ -172,10 +170,17 @@ export class Batch implements Dispatcher.DispatchHandler {
     if (operation === undefined) return;
     this.waiting[place] = undefined;
     const { name, metrics, circuit } = this.options.context;
+    if (outcome === 'ok' || outcome === 'error') this.noteAnswer();
     // A subgraph that answers other operations does not hang.
-    if (outcome === 'timeout' && this.status === 0) circuit.missedDeadline();
+    else if (outcome === 'timeout' && !this.isAnswered) circuit.missedDeadline();
     metrics.subgraphCall(name, outcome, performance.now() - this.startedAt);
     operation.resolve(reply);
+  }
+
+  private noteAnswer(): void {
+    if (this.isAnswered) return;
+    this.isAnswered = true;
+    this.options.context.circuit.answered();
   }
 
   private giveUp(outcome: 'timeout' | 'unreachable', reason: string): void {
@@ -191,6 +196,7 @@ export class Batch implements Dispatcher.DispatchHandler {
     this.pieces = [];
     const { name: subgraph, fieldNames, log } = this.options.context;
     const { status } = this;
+    if (outcome === 'unreachable' && status !== 0) this.noteAnswer();
     const left = this.waiting.filter((operation) => operation !== undefined);
     const [first] = left;
     if (first !== undefined) {

@@ -516,6 +516,16 @@ describe('a subgraph that hangs', () => {
     expect(reply.data).toMatchObject({ scope: 'answer' });
   });
 
+  test('after it has begun to answer is given up as well', async () => {
+    const counted: string[] = [];
+    const { transport } = await serveFake(
+      (_, response) => void inJson(response).write('{"data":'),
+      { deadlineMs: 50, counted },
+    );
+    for (let call = 0; call < 5; call++) await transport.execute(request('{ scope }'));
+    expect(counted).toContain('circuit opened');
+  });
+
   test('only now and then is not given up', async () => {
     const counted: string[] = [];
     let calls = 0;
