@@ -13,8 +13,10 @@ const SOURCES = `^(${FOLDERS.join('|')})/`;
 
 /** npm packages that only one place may import. */
 const HOMES = {
-  '@apollo/federation-internals': '^gateway/src/(planning/worker|surface/planner)\\.ts$',
-  '@apollo/composition': '^gateway/src/supergraph/',
+  '@apollo/federation-internals':
+    '^gateway/src/(planning/worker|publishing/changes|surface/planner)\\.ts$',
+  '@apollo/composition': '^gateway/src/publishing/',
+  '@graphql-inspector/core': '^gateway/src/publishing/',
   '@apollo/query-planner': '^gateway/src/(planning|surface)/',
 };
 

@@ -6,6 +6,7 @@ import { membersCommand } from './commands/members.ts';
 import { partnersCommand } from './commands/partners.ts';
 import { supergraphCommand } from './commands/supergraph.ts';
 import { tokensCommand } from './commands/tokens.ts';
+import { usageCommand } from './commands/usage.ts';
 import { oneLine, type Shell } from './shell/shell.ts';
 
 const GROUPS = [
@@ -15,6 +16,7 @@ const GROUPS = [
   activitiesCommand,
   tokensCommand,
   supergraphCommand,
+  usageCommand,
 ];
 
 /** Runs a command. Resolves to 0, or to 1 after a line on stderr with the reason; never rejects. */

@@ -1,7 +1,8 @@
 // The generated files, each with the text that it must have.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { compose, openSurface, SURFACES, type SurfaceName } from '@partner-loyalty/gateway';
+import { openSurface, SURFACES, type SurfaceName } from '@partner-loyalty/gateway';
+import { compose } from '@partner-loyalty/gateway/publishing';
 import { createCaches, type Transport } from '@partner-loyalty/runtime';
 import { printSchema } from 'graphql';
 import { renderReadme } from './readme.ts';

@@ -7,8 +7,8 @@ export type { KeyRecord, KeyStore, Origin, Partner } from './identity/keystore.t
 export { openCounters, sharedCounters } from './limits/counters.open.ts';
 export { SURFACES, type SurfaceName, surfaceSdl } from './planning/contract.ts';
 export { type Serving, serveGateway } from './serve.ts';
-export { readGraphFile, SUPERGRAPH_FILE } from './supergraph/committed.ts';
-export { compose } from './supergraph/compose.ts';
+export { readGraphFile, SUPERGRAPH_CONFIG, SUPERGRAPH_FILE } from './supergraph/committed.ts';
+export { subgraphCode, subgraphName } from './supergraph/config.ts';
 export type { GraphVersion, SubgraphEntry } from './supergraph/graph.ts';
 export { openGraphStore } from './supergraph/graphstore.open.ts';
 export type { GraphStore } from './supergraph/graphstore.ts';

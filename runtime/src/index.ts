@@ -46,6 +46,7 @@ export {
   storeReadiness,
 } from './process/readiness.ts';
 export { runWorkers } from './process/workers.ts';
+export { subgraphUrl } from './settings/schemas.ts';
 export { readEnv, readSettings } from './settings/settings.ts';
 export {
   OWN_SUBGRAPHS,

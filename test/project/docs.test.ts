@@ -74,10 +74,12 @@ test('the contract lists every command', () => {
     throw new Error('no command runs here');
   });
   const commands = createProgram(shell).commands.flatMap((group) =>
-    group.commands.map((command) => `${group.name()} ${command.name()}`),
+    group.commands.length === 0
+      ? group.name()
+      : group.commands.map((command) => `${group.name()} ${command.name()}`),
   );
   const [, section = ''] = CONTRACT.split('\n## Command\n');
-  const listed = [...section.matchAll(/^\| `([a-z]+ [a-z-]+)/gm)].map(([, name]) => name);
+  const listed = [...section.matchAll(/^\| `([a-z]+(?: [a-z-]+)?)/gm)].map(([, name]) => name);
   expect(listed.sort()).toEqual(commands.sort());
 });
 

@@ -1,12 +1,12 @@
 // `loyalty partners`: creates, changes and lists partners.
 import { readFileSync } from 'node:fs';
 import type { Partner } from '@partner-loyalty/gateway';
-import { integer, omitUndefined, type Settings, text } from '@partner-loyalty/runtime';
+import { omitUndefined, type Settings, text } from '@partner-loyalty/runtime';
 import { type Program, parseProgram } from '@partner-loyalty/standings';
 import { Command } from 'commander';
 import * as z from 'zod';
 import { parseStrictJson } from '../import/strictjson.ts';
-import { typed } from '../shell/argument.ts';
+import { digits, typed } from '../shell/argument.ts';
 import { CommandError, oneLine, type Shell } from '../shell/shell.ts';
 import { claimForOperator, requirePartner, withStore } from '../shell/stores.ts';
 
@@ -79,9 +79,8 @@ const partnerId = z
     'must have 1 to 64 letters, digits, ".", "_" or "-", and begin with a letter or a digit',
   );
 const name = text(MAX_NAME);
-const digits = z.string().transform((given) => (/^\d+$/.test(given) ? Number(given) : given));
-const budget = digits.pipe(integer(1, MAX_BUDGET));
-const invitations = digits.pipe(integer(1, MAX_INVITATIONS));
+const budget = digits(1, MAX_BUDGET);
+const invitations = digits(1, MAX_INVITATIONS);
 const consent = z.enum(['required', 'none'], 'must be "required" or "none"');
 const webUrl = z
   .url({ protocol: /^https?$/, error: 'must be an absolute http or https URL' })

@@ -1,24 +1,101 @@
-// `loyalty supergraph`: composes the supergraph from the schemas of the subgraphs.
+// `loyalty supergraph`: composes, checks and publishes the graph that gateways serve.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { compose, SUPERGRAPH_FILE } from '@partner-loyalty/gateway';
+import {
+  SUPERGRAPH_CONFIG,
+  SUPERGRAPH_FILE,
+  subgraphCode,
+  subgraphName,
+} from '@partner-loyalty/gateway';
+import { quoted, subgraphUrl } from '@partner-loyalty/runtime';
 import { Command } from 'commander';
+import * as z from 'zod';
+import { digits, typed } from '../shell/argument.ts';
 import { CommandError, type Shell } from '../shell/shell.ts';
+import { check } from '../supergraph/check.ts';
+import { composing, type EntryOptions } from '../supergraph/next.ts';
+import { publish, remove, rollback } from '../supergraph/publish.ts';
+import { list, show } from '../supergraph/versions.ts';
 
-const CONFIG = join(import.meta.dirname, '../../../supergraph.yaml');
+const FORCE = ['--force', 'do it even if callers use what it breaks'] as const;
 
 export function supergraphCommand(shell: Shell): Command {
   const group = new Command('supergraph').description('manage the graph that the gateway serves');
+  addPublishing(group, shell);
+  addVersions(group, shell);
   group
     .command('compose')
     .description('compose supergraph.yaml into gateway/supergraph.graphql')
     .option('--check', 'write nothing; fail if the file is out of date')
-    .action((options: { check?: boolean }) => composeSupergraph(shell, options.check === true));
+    .action((options: { check?: boolean }) => composeCommitted(shell, options.check === true));
   return group;
 }
 
-function composeSupergraph(shell: Shell, checkOnly: boolean): void {
-  const composed = compose(CONFIG);
+function addPublishing(group: Command, shell: Shell): void {
+  withSchema(group.command('check'))
+    .description('tell what a schema changes for callers, and who uses what it breaks')
+    .option('--strict', 'fail on any breaking change, in use or not')
+    .action((name: string, file: string, options: { strict?: boolean }) =>
+      check(shell, name, file, options),
+    );
+  withSchema(group.command('publish'))
+    .description('publish a schema: every gateway serves it within 5 seconds')
+    .option('--url <url>', "the subgraph's endpoint", typed('--url', subgraphUrl))
+    .option('--batching', 'it takes several operations in one request')
+    .option('--no-batching', 'it takes one operation in a request')
+    .option('--codes <codes>', 'the error codes that callers may see', typed('--codes', codes))
+    .option(...FORCE)
+    .action((name: string, file: string, options: EntryOptions & { force?: boolean }) =>
+      publish(shell, name, file, options),
+    );
+  group
+    .command('remove')
+    .description('publish the graph without a subgraph')
+    .argument('<name>', "the subgraph's name")
+    .option(...FORCE)
+    .action((name: string, options: { force?: boolean }) => remove(shell, name, options));
+}
+
+function addVersions(group: Command, shell: Shell): void {
+  group
+    .command('list')
+    .description('list the versions that were published')
+    .action(() => list(shell));
+  group
+    .command('show')
+    .description('print a version')
+    .argument('[version]', 'its number; the newest if left out', typed('the version', version))
+    .action((number?: number) => show(shell, number));
+  group
+    .command('rollback')
+    .description('publish an earlier version again')
+    .argument('[version]', 'its number; the one before if left out', typed('the version', version))
+    .option(...FORCE)
+    .action((number: number | undefined, options: { force?: boolean }) =>
+      rollback(shell, number, options),
+    );
+}
+
+function withSchema(command: Command): Command {
+  return command
+    .argument('<name>', "the subgraph's name", typed('the name', subgraphName))
+    .argument('<schemafile>', "the subgraph's schema, as SDL");
+}
+
+const version = digits(0, 1_000_000_000);
+const codes = z.string().transform((text, context) => {
+  const all = [...new Set(text.split(',').map((code) => code.trim()))].filter(
+    (code) => code !== '',
+  );
+  for (const code of all) {
+    const fault = subgraphCode.safeParse(code).error?.issues[0];
+    if (fault !== undefined) context.addIssue(`has ${quoted(code)}, which ${fault.message}`);
+  }
+  return all;
+});
+
+async function composeCommitted(shell: Shell, checkOnly: boolean): Promise<void> {
+  const { compose } = await import('@partner-loyalty/gateway/publishing');
+  const composed = await composing(shell, () => compose(SUPERGRAPH_CONFIG));
   const upToDate = composed === currentSupergraph();
   if (checkOnly && !upToDate)
     throw new CommandError(

@@ -1,6 +1,6 @@
 // Parses the arguments and options that an operator types.
-import { createParser } from '@partner-loyalty/runtime';
-import type * as z from 'zod';
+import { createParser, integer } from '@partner-loyalty/runtime';
+import * as z from 'zod';
 import { CommandError } from './shell.ts';
 
 /**
@@ -17,4 +17,12 @@ export function typed<Schema extends z.ZodType>(
     if ('fault' in parsed) throw new CommandError(parsed.fault);
     return parsed.value;
   };
+}
+
+/** An integer in digits, between two limits, both included. */
+export function digits(least: number, most: number) {
+  return z
+    .string()
+    .transform((given) => (/^\d+$/.test(given) ? Number(given) : given))
+    .pipe(integer(least, most));
 }

@@ -11,3 +11,10 @@ export function parseInstant(text: string): Date | undefined {
     return undefined;
   }
 }
+
+/** The day, in UTC, on which the last `days` days began, today included: `2031-05-17`. */
+export function firstDay(days: number): string {
+  const date = new Date();
+  date.setUTCDate(date.getUTCDate() - days + 1);
+  return date.toISOString().slice(0, 10);
+}

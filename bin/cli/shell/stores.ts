@@ -1,13 +1,23 @@
 // How commands use the stores: opened for one piece of work, and claimed before the first write.
-import { type KeyStore, openKeyStore, type Partner } from '@partner-loyalty/gateway';
+import {
+  type GraphStore,
+  type KeyStore,
+  openGraphStore,
+  openKeyStore,
+  openUsageStore,
+  type Partner,
+  type UsageStore,
+} from '@partner-loyalty/gateway';
 import type { Settings } from '@partner-loyalty/runtime';
 import { SUBGRAPHS, type SubgraphStores } from '../../subgraphs.ts';
 import { CommandError } from './shell.ts';
 
-type Stores = SubgraphStores & { keys: KeyStore };
+type Stores = SubgraphStores & { keys: KeyStore; graph: GraphStore; usage: UsageStore };
 
 const OPEN: { [Name in keyof Stores]: (settings: Settings) => Promise<Stores[Name]> } = {
   keys: openKeyStore,
+  graph: openGraphStore,
+  usage: openUsageStore,
   members: SUBGRAPHS.members.openStore,
   standings: SUBGRAPHS.standings.openStore,
 };

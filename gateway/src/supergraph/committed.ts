@@ -1,8 +1,7 @@
 // The graph of a supergraph file, with what supergraph.yaml says of its subgraphs.
-import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parse } from 'yaml';
+import { readSupergraphConfig } from './config.ts';
 import type { Graph, SubgraphEntry } from './graph.ts';
 import { readSupergraph } from './sdl.ts';
 
@@ -11,9 +10,6 @@ export const SUPERGRAPH_FILE = join(import.meta.dirname, '../../supergraph.graph
 
 /** What the committed graph is composed of. */
 export const SUPERGRAPH_CONFIG = join(import.meta.dirname, '../../../supergraph.yaml');
-
-/** The part of supergraph.yaml that is ours, beside what Apollo's rover reads. */
-type Options = { batching?: boolean; codes?: string[] };
 
 /** Rejects if the file cannot be read or is not a supergraph. */
 export async function readGraphFile(file: string): Promise<Graph> {
@@ -24,17 +20,12 @@ export async function readGraphFile(file: string): Promise<Graph> {
 export function graphOf(supergraph: string): Graph {
   const { subgraphs } = readSupergraph(supergraph);
   if (subgraphs.length === 0) throw new Error('the file is not a supergraph');
-  const options = readOptions();
+  const configured = new Map(
+    readSupergraphConfig(SUPERGRAPH_CONFIG).map((each) => [each.name, each]),
+  );
   const entries = subgraphs.map(({ name, url }): SubgraphEntry => {
-    const { batching = false, codes = [] } = options[name] ?? {};
+    const { batching = false, codes = [] } = configured.get(name) ?? {};
     return { name, url, batching, codes };
   });
   return { version: 0, supergraph, subgraphs: entries };
-}
-
-function readOptions(): Readonly<Record<string, Options | undefined>> {
-  const config: { subgraphs: Record<string, Options> } = parse(
-    readFileSync(SUPERGRAPH_CONFIG, 'utf8'),
-  );
-  return config.subgraphs;
 }

@@ -6,7 +6,7 @@ import { buildSchema, parse, print, printSchema } from 'graphql';
 import { ResponseSize } from '../operation/responsesize.ts';
 import { fieldsOf, renameFields } from '../planning/alias.ts';
 import { SURFACES, type SurfaceName, surfaceSdl } from '../planning/contract.ts';
-import { compose } from '../supergraph/compose.ts';
+import { compose } from '../publishing/compose.ts';
 import { openExecutor } from './executor.ts';
 
 const root = join(import.meta.dirname, '../../..');

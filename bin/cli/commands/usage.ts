@@ -1,0 +1,65 @@
+// `loyalty usage`: what callers asked for, and how often.
+import type { FieldUsage, OperationUsage } from '@partner-loyalty/gateway';
+import { Command } from 'commander';
+import * as z from 'zod';
+import { digits, typed } from '../shell/argument.ts';
+import { firstDay } from '../shell/instant.ts';
+import type { Row, Shell } from '../shell/shell.ts';
+import { withStore } from '../shell/stores.ts';
+
+type Options = { partner?: string; field?: string; days: number; operations?: boolean };
+type Usage = FieldUsage | OperationUsage;
+
+const DAYS = 30;
+/** Usage is kept for so long. */
+const MAX_DAYS = 60;
+
+export function usageCommand(shell: Shell): Command {
+  return new Command('usage')
+    .description('tell which fields and arguments callers use, the most used first')
+    .option('--partner <id>', 'of one partner')
+    .option(
+      '--field <coordinate>',
+      'of one field, Type.field, with its arguments',
+      typed('--field', coordinate),
+    )
+    .option('--operations', 'the operations, instead of fields')
+    .option('--days <days>', 'in so many days, today included', typed('--days', days), DAYS)
+    .action((options: Options) => usage(shell, options));
+}
+
+const days = digits(1, MAX_DAYS);
+const coordinate = z
+  .string()
+  .regex(/^[_A-Za-z]\w*\.[_A-Za-z]\w*$/, 'must be a field as in Query.memberByEmail');
+
+async function usage(shell: Shell, { partner, field, operations, ...options }: Options) {
+  const since = firstDay(options.days);
+  const found: Usage[] = await withStore('usage', shell.settings(), async (store) =>
+    operations ? store.operations(since) : store.fields(since),
+  );
+  const isWanted = (each: Usage) =>
+    (partner === undefined || each.partnerId === partner) &&
+    (field === undefined || concerns(each, field));
+  const rows = summed(found.filter(isWanted));
+  if (rows.length === 0) shell.note(`nothing was asked for in ${options.days} days`);
+  else shell.printAll(rows);
+}
+
+function concerns(usage: Usage, field: string): boolean {
+  const name = 'coordinate' in usage ? usage.coordinate : '';
+  return name === field || name.startsWith(`${field}(`);
+}
+
+/** All days together, the most used first. */
+function summed(usage: readonly Usage[]): Row[] {
+  const rows = new Map<string, Row & { count: number }>();
+  for (const { surface, partnerId, count, ...what } of usage) {
+    const name = 'coordinate' in what ? { field: what.coordinate } : { operation: what.operation };
+    const key = JSON.stringify([surface, partnerId, name]);
+    const row = rows.get(key);
+    if (row === undefined) rows.set(key, { surface, partnerId, count, ...name });
+    else row.count += count;
+  }
+  return [...rows.values()].sort((a, b) => b.count - a.count);
+}

@@ -1,0 +1,72 @@
+// What the next version would be: what is published now, with the schema of one subgraph.
+import { readFileSync } from 'node:fs';
+import type { GraphStore, SubgraphEntry } from '@partner-loyalty/gateway';
+import type { GraphContent } from '@partner-loyalty/gateway/publishing';
+import { omitUndefined, SETTINGS, variableOf } from '@partner-loyalty/runtime';
+import { CommandError, type Shell } from '../shell/shell.ts';
+
+/** What is left out stays as it is. */
+export type EntryOptions = { url?: string; batching?: boolean; codes?: string[] };
+
+export type Next = {
+  /** The version that is published now; 0 if none is. */
+  version: number;
+  before: GraphContent;
+  after: GraphContent;
+  entry: SubgraphEntry;
+  sdl: string;
+};
+
+/**
+ * Composes the next version. Throws a CommandError if the schemas do not compose, after a line for
+ * each fault; or if the name is not free to use.
+ */
+export async function nextContent(
+  shell: Shell,
+  graphs: GraphStore,
+  { name, file, options = {} }: { name: string; file: string; options?: EntryOptions },
+): Promise<Next> {
+  const { currentContent, withSubgraph } = await import('@partner-loyalty/gateway/publishing');
+  refuseReservedName(name);
+  const sdl = readFileSync(file, 'utf8');
+  const { version, ...before } = await currentContent(graphs);
+  refuseSharedVariables(name, before.subgraphs);
+  const known = before.subgraphs.find((entry) => entry.name === name);
+  const entry = { name, batching: false, codes: [], ...known, ...omitUndefined(options) };
+  const after = await composing(shell, () => withSubgraph(before, entry, { sdl, file }));
+  return { version, before, after, entry, sdl };
+}
+
+/** Runs `compose`. If the schemas do not compose, notes each fault and throws a CommandError. */
+export async function composing<T>(shell: Shell, compose: () => T | Promise<T>): Promise<T> {
+  const { CompositionError } = await import('@partner-loyalty/gateway/publishing');
+  try {
+    return await compose();
+  } catch (error) {
+    if (!(error instanceof CompositionError)) throw error;
+    const { faults } = error;
+    if (faults.length === 1) throw new CommandError(faults[0]);
+    for (const fault of faults) shell.note(fault);
+    throw new CommandError(`the schemas do not compose: ${faults.length} errors`);
+  }
+}
+
+function refuseReservedName(name: string): void {
+  const settings = new Set(Object.values(SETTINGS).map((row) => row.name));
+  const taken = variablesOf(name).find((variable) => settings.has(variable));
+  if (taken !== undefined)
+    throw new CommandError(`the name must not be ${name}: ${taken} is another setting`);
+}
+
+function refuseSharedVariables(name: string, subgraphs: readonly SubgraphEntry[]): void {
+  const [variable] = variablesOf(name);
+  const other = subgraphs.find(
+    (each) => each.name !== name && variablesOf(each.name)[0] === variable,
+  );
+  if (other !== undefined)
+    throw new CommandError(`the name must not be ${name}: ${variable} is that of ${other.name}`);
+}
+
+function variablesOf(name: string): string[] {
+  return (['url', 'secret', 'secretOld'] as const).map((key) => variableOf(name, key));
+}

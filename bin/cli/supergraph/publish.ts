@@ -1,0 +1,101 @@
+// `loyalty supergraph publish`, `remove` and `rollback`: each adds a version that gateways serve.
+import type { GraphStore } from '@partner-loyalty/gateway';
+import type { CheckedChange, GraphContent } from '@partner-loyalty/gateway/publishing';
+import { CommandError, type Shell } from '../shell/shell.ts';
+import { withStore } from '../shell/stores.ts';
+import { checkedChanges, refuseInUse } from './check.ts';
+import { composing, type EntryOptions, nextContent } from './next.ts';
+import { countLevels, printChanges } from './report.ts';
+import { askSubgraph } from './target.ts';
+
+type Force = { force?: boolean };
+
+/** A version to add. */
+type Step = { version: number; before: GraphContent; after: GraphContent; change: string };
+
+export async function publish(
+  shell: Shell,
+  name: string,
+  file: string,
+  { force, ...options }: EntryOptions & Force,
+): Promise<void> {
+  await withStore('graph', shell.settings(), async (graphs) => {
+    const next = await nextContent(shell, graphs, { name, file, options });
+    const { version, before, after, entry, sdl } = next;
+    await askSubgraph(shell, entry, sdl, {
+      givenUrl: options.url,
+      others: before.subgraphs.map((other) => other.name).filter((other) => other !== name),
+    });
+    await addVersion(shell, graphs, { version, before, after, change: `publish ${name}` }, force);
+  });
+}
+
+export async function remove(shell: Shell, name: string, { force }: Force): Promise<void> {
+  const { currentContent, withoutSubgraph } = await import('@partner-loyalty/gateway/publishing');
+  await withStore('graph', shell.settings(), async (graphs) => {
+    const { version, ...before } = await currentContent(graphs);
+    if (!before.subgraphs.some((entry) => entry.name === name))
+      throw new CommandError(`there is no subgraph ${JSON.stringify(name)}`);
+    const after = await composing(shell, () => withoutSubgraph(before, name));
+    await addVersion(shell, graphs, { version, before, after, change: `remove ${name}` }, force);
+  });
+}
+
+export async function rollback(
+  shell: Shell,
+  given: number | undefined,
+  { force }: Force,
+): Promise<void> {
+  const { currentContent } = await import('@partner-loyalty/gateway/publishing');
+  await withStore('graph', shell.settings(), async (graphs) => {
+    const { version, ...before } = await currentContent(graphs);
+    if (version === 0) throw new CommandError('nothing is published yet');
+    const target = given ?? version - 1;
+    if (target === version) throw new CommandError(`version ${version} is the newest already`);
+    const after = await contentOf(graphs, target);
+    await addVersion(
+      shell,
+      graphs,
+      { version, before, after, change: `rollback to ${target}` },
+      force,
+    );
+  });
+}
+
+/** The content of a version; version 0 is the committed graph. */
+export async function contentOf(graphs: GraphStore, version: number): Promise<GraphContent> {
+  if (version === 0) {
+    const { committedContent } = await import('@partner-loyalty/gateway/publishing');
+    return committedContent();
+  }
+  const found = await graphs.version(version);
+  if (found === undefined) throw new CommandError(`there is no version ${version}`);
+  const { supergraph, subgraphs, schemas } = found;
+  return { supergraph, subgraphs, schemas };
+}
+
+/** Checks the step, unless it is forced refuses what is in use, and adds the version. */
+async function addVersion(
+  shell: Shell,
+  graphs: GraphStore,
+  { version, before, after, change }: Step,
+  force = false,
+): Promise<void> {
+  const settings = shell.settings();
+  const changes = await composing(shell, () => checkedChanges(settings, before, after));
+  if (!shell.json) printChanges(shell, changes);
+  if (!force) refuseUse(shell, changes);
+  const publishedAt = new Date();
+  const next = version + 1;
+  if (!(await graphs.append({ ...after, version: next, publishedAt, change })))
+    throw new CommandError('somebody else has published meanwhile; try again');
+  shell.print({ version: next, change, publishedAt, ...countLevels(changes) });
+  if (settings.supergraphFile !== undefined)
+    shell.note('gateways with SUPERGRAPH_FILE go on with that file');
+}
+
+function refuseUse(shell: Shell, changes: readonly CheckedChange[]): void {
+  const inUse = changes.filter(({ usedBy }) => usedBy.length > 0);
+  if (shell.json) printChanges(shell, inUse);
+  refuseInUse(changes, 'breaking changes are in use, and need --force');
+}

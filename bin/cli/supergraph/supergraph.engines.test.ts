@@ -1,0 +1,355 @@
+// Publishing, checking and rolling back, through the command and with a subgraph over HTTP.
+import { writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
+import { buildSubgraphSchema } from '@apollo/subgraph';
+import { type FieldUsage, openGraphStore, openUsageStore } from '@partner-loyalty/gateway';
+import { readSettings } from '@partner-loyalty/runtime';
+import { type GraphQLSchema, graphql, parse } from 'graphql';
+import { temporaryFolder } from '../../../test/support/folder.ts';
+import { freshMongodbUrl } from '../../../test/support/servers/databases.ts';
+import { type Env, loyalty, loyaltyJson } from '../../../test/support/service/loyalty.ts';
+
+const OFFERS = `
+  extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@tag"])
+  type PartnerMemberRead @key(fields: "memberId") {
+    memberId: ID!
+    offers: [Offer!]! @tag(name: "partner")
+  }
+  type Offer {
+    title: String! @tag(name: "partner")
+    ends: String @tag(name: "partner")
+  }
+`;
+const WITHOUT_ENDS = OFFERS.replace('ends: String @tag(name: "partner")', '');
+const SECRET = 'the secret of offers';
+
+/** A subgraph that speaks plain GraphQL over HTTP and does not look at signatures. */
+type Subgraph = {
+  url: string;
+  asked: string[];
+  /** Is done before a response. */
+  meanwhile: (() => Promise<void>) | undefined;
+  serve(sdl: string): void;
+  close(): void;
+};
+
+async function startSubgraph(): Promise<Subgraph> {
+  let schema: GraphQLSchema;
+  const asked: string[] = [];
+  const server: Server = createServer(async (request, response) => {
+    const { query } = (await json(request)) as { query: string };
+    await subgraph.meanwhile?.();
+    asked.push(`${request.headers['partner-loyalty-scope']} ${query}`);
+    response.setHeader('content-type', 'application/graphql-response+json');
+    response.end(JSON.stringify(await graphql({ schema, source: query })));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const subgraph: Subgraph = {
+    url: `http://127.0.0.1:${port}/graphql`,
+    asked,
+    meanwhile: undefined,
+    serve(sdl) {
+      schema = buildSubgraphSchema({ typeDefs: parse(sdl) });
+    },
+    close: () => server.close(),
+  };
+  subgraph.serve(OFFERS);
+  return subgraph;
+}
+
+const ENGINES: [string, () => { env: Env; remove(): unknown }][] = [
+  [
+    'the embedded store',
+    () => {
+      const folder = temporaryFolder();
+      return { env: { DATA_DIR: folder.path }, remove: folder.remove };
+    },
+  ],
+  [
+    'MongoDB',
+    () => {
+      const database = freshMongodbUrl();
+      return { env: { MONGODB_URL: database.url }, remove: database.drop };
+    },
+  ],
+];
+
+const folder = temporaryFolder();
+const file = (name: string, sdl: string) => {
+  const path = join(folder.path, name);
+  writeFileSync(path, sdl);
+  return path;
+};
+const offersFile = file('offers.graphql', OFFERS);
+const smallerFile = file('smaller.graphql', WITHOUT_ENDS);
+const members = join(import.meta.dirname, '../../../subgraphs/members/schema.graphql');
+afterAll(folder.remove);
+
+describe.each(ENGINES)('on %s', (_name, open) => {
+  let env: Env;
+  let remove: () => unknown;
+  let subgraph: Subgraph;
+
+  beforeAll(async () => {
+    const place = open();
+    remove = place.remove;
+    env = { ...place.env, OFFERS_SECRET: SECRET };
+    subgraph = await startSubgraph();
+  });
+  afterAll(async () => {
+    subgraph.close();
+    await remove();
+  });
+  beforeEach(() => subgraph.serve(OFFERS));
+
+  const refused = async (...args: string[]) => {
+    const { code, stderr } = await loyalty(env, 'supergraph', ...args);
+    expect(code).toBe(1);
+    return stderr;
+  };
+  const stored = async () => {
+    const store = await openGraphStore(readSettings(env, 'all'));
+    const latest = await store.version(await store.latest());
+    await store.close();
+    return latest;
+  };
+  const use = async (...coordinates: string[]) => {
+    const store = await openUsageStore(readSettings(env, 'all'));
+    const day = new Date().toISOString().slice(0, 10);
+    const counted = (coordinate: string): FieldUsage[] => [
+      { day, surface: 'partner', partnerId: 'acme', coordinate, count: 1_204 },
+      { day, surface: 'partner', partnerId: 'blue', coordinate, count: 1 },
+    ];
+    await store.add({
+      fields: coordinates.flatMap(counted),
+      operations: [
+        { day, surface: 'partner', partnerId: 'acme', operation: '{ending}', count: 1_204 },
+      ],
+    });
+    await store.close();
+  };
+
+  test('nothing is published at first, and the committed graph is shown', async () => {
+    const listed = await loyalty(env, 'supergraph', 'list');
+    expect(listed).toMatchObject({ code: 0, stdout: '' });
+    expect(listed.stderr).toContain('nothing is published');
+    const { stdout } = await loyalty(env, 'supergraph', 'show');
+    expect(stdout).toMatch(/^# version 0: the committed graph\n# members http:\S+ batching BAD_/);
+    expect(stdout).toContain('\nschema\n');
+    expect(await refused('rollback')).toContain('nothing is published yet');
+    expect(await refused('remove', 'offers')).toContain('there is no subgraph "offers"');
+  });
+
+  test('a check names changes and publishes nothing', async () => {
+    const { code, stdout } = await loyalty(env, 'supergraph', 'check', 'offers', offersFile);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^partner surface: 2 safe\nlevel +coordinate +change\n/);
+    expect(stdout).toMatch(/^safe +PartnerMemberRead\.offers +Field 'offers' was added/m);
+    expect(stdout).toMatch(/^member surface: no changes\n/m);
+    expect(await stored()).toBeUndefined();
+  });
+
+  test('a subgraph that is not ready to serve is not published', async () => {
+    const publish = ['publish', 'offers', offersFile];
+    expect(await refused(...publish)).toContain(
+      'offers needs a URL: give --url, or set OFFERS_URL',
+    );
+    const withUrl = [...publish, '--url', subgraph.url];
+    for (const [secret, fault] of [
+      ['', 'OFFERS_SECRET must be set'],
+      ['the shared secret', 'OFFERS_SECRET must differ from the secrets of other subgraphs'],
+    ] as const) {
+      const settings = { ...env, OFFERS_SECRET: secret, SUBGRAPH_SECRET: 'the shared secret' };
+      const { code, stderr } = await loyalty(settings, 'supergraph', ...withUrl);
+      expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(fault) });
+    }
+    const nobody = ['--url', 'http://127.0.0.1:9/graphql'];
+    expect(await refused(...publish, ...nobody)).toContain('does not answer {__typename}');
+    subgraph.serve(WITHOUT_ENDS);
+    expect(await refused(...withUrl)).toContain(`offers at ${subgraph.url} lacks Offer.ends`);
+    expect(await stored()).toBeUndefined();
+  });
+
+  test('a subgraph is published with its options, which stay until they are given anew', async () => {
+    const publish = (...options: string[]) =>
+      loyaltyJson(env, 'supergraph', 'publish', 'offers', offersFile, ...options);
+    const entry = async () => (await stored())?.subgraphs.find(({ name }) => name === 'offers');
+    subgraph.asked.length = 0;
+    expect(
+      await publish('--url', subgraph.url, '--batching', '--codes', 'OFFER_EXPIRED, OFFER_TAKEN'),
+    ).toEqual([
+      {
+        version: 1,
+        change: 'publish offers',
+        publishedAt: expect.any(String),
+        breaking: 0,
+        dangerous: 0,
+        safe: 2,
+      },
+    ]);
+    expect(subgraph.asked).toEqual(['kind=service {__typename}', 'kind=service {_service{sdl}}']);
+    const codes = ['OFFER_EXPIRED', 'OFFER_TAKEN'];
+    const published = { name: 'offers', url: subgraph.url, batching: true, codes };
+    expect(await entry()).toEqual(published);
+    expect((await stored())?.schemas.offers).toBe(OFFERS);
+    await publish();
+    expect(await entry()).toEqual(published);
+    await publish('--no-batching', '--codes', '');
+    expect(await entry()).toEqual({ ...published, batching: false, codes: [] });
+    expect(await loyaltyJson(env, 'supergraph', 'list')).toMatchObject([
+      { version: 3, change: 'publish offers' },
+      { version: 2 },
+      { version: 1 },
+    ]);
+    const [shown] = await loyaltyJson(env, 'supergraph', 'show', '1');
+    expect(shown).toMatchObject({ version: 1, change: 'publish offers' });
+    expect(shown?.supergraph).toContain(subgraph.url);
+    expect(await refused('show', '9')).toContain('there is no version 9');
+  });
+
+  test('a subgraph that the gateways carry needs no URL', async () => {
+    const { code, stdout } = await loyalty(env, 'supergraph', 'publish', 'members', members);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /^partner surface: no changes\n\nmember surface: no changes\n\nversion +4$/m,
+    );
+  });
+
+  test('a breaking change that nobody uses fails a strict check only', async () => {
+    const check = ['check', 'offers', smallerFile];
+    expect(await loyalty(env, 'supergraph', ...check)).toMatchObject({ code: 0, stderr: '' });
+    expect(await refused(...check, '--strict')).toContain('there are breaking changes: Offer.ends');
+  });
+
+  test('a breaking change that partners use fails a check, and is named with them', async () => {
+    await use('Offer.ends', 'Offer.title');
+    const check = ['check', 'offers', smallerFile];
+    const { code, stdout, stderr } = await loyalty(env, 'supergraph', ...check);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^breaking +Offer\.ends +Field .* +acme 1,204 times, blue once$/m);
+    expect(stderr).toBe(
+      'loyalty: breaking changes are in use: Offer.ends (acme 1,204 times, blue once)\n',
+    );
+    const asJson = await loyalty(env, 'supergraph', ...check, '--json');
+    expect(asJson.code).toBe(1);
+    expect(JSON.parse(asJson.stdout)).toEqual({
+      surface: 'partner',
+      level: 'breaking',
+      path: 'Offer.ends',
+      message: "Field 'ends' was removed from object type 'Offer'",
+      usedBy: [
+        { partnerId: 'acme', count: 1_204 },
+        { partnerId: 'blue', count: 1 },
+      ],
+    });
+  });
+
+  test('what is in use is published, removed and rolled back by force only', async () => {
+    const breaks = /breaking changes are in use, and need --force: Offer\.ends \(acme 1,204 times/;
+    expect(await refused('publish', 'offers', smallerFile)).toMatch(breaks);
+    expect(await refused('rollback', '0')).toMatch(/need --force: .*Offer/);
+    expect(await refused('remove', 'offers')).toMatch(/need --force: .*Offer/);
+    expect((await stored())?.version).toBe(4);
+    const step = async (...args: string[]) => {
+      const [row] = await loyaltyJson(env, 'supergraph', ...args);
+      return [row?.version, row?.change, row?.breaking];
+    };
+    const force = '--force';
+    const forced = await step('publish', 'offers', smallerFile, force);
+    expect(forced).toEqual([5, 'publish offers', 1]);
+    expect(await step('rollback')).toEqual([6, 'rollback to 4', 0]);
+    expect((await stored())?.schemas.offers).toBe(OFFERS);
+    expect(await step('remove', 'offers', force)).toEqual([7, 'remove offers', expect.any(Number)]);
+    expect((await stored())?.subgraphs.map(({ name }) => name)).toEqual(['members', 'standings']);
+    expect(await step('rollback', '3')).toEqual([8, 'rollback to 3', 0]);
+    expect(await refused('rollback', '8')).toContain('version 8 is the newest already');
+    expect(await refused('rollback', '99')).toContain('there is no version 99');
+    expect(await step('rollback', '0', force)).toEqual([9, 'rollback to 0', expect.any(Number)]);
+  });
+
+  test('a publisher that comes too late is told, and replaces nothing', async () => {
+    const publish = ['publish', 'offers', offersFile, '--url', subgraph.url];
+    subgraph.meanwhile = async () => {
+      subgraph.meanwhile = undefined;
+      const store = await openGraphStore(readSettings(env, 'all'));
+      const latest = await store.latest();
+      const graph = await store.version(latest);
+      if (graph) await store.append({ ...graph, version: latest + 1, change: 'publish other' });
+      await store.close();
+    };
+    expect(await refused(...publish)).toBe(
+      'loyalty: somebody else has published meanwhile; try again\n',
+    );
+    expect((await stored())?.change).toBe('publish other');
+    expect((await loyalty(env, 'supergraph', ...publish)).code).toBe(0);
+  });
+
+  test('usage is told by partner, field and days', async () => {
+    const usage = (...args: string[]) => loyaltyJson(env, 'usage', ...args);
+    const acme = { surface: 'partner', partnerId: 'acme', count: 1_204 };
+    const blue = { surface: 'partner', partnerId: 'blue', count: 1 };
+    await use('Query.memberByEmail(email:)');
+    expect(await usage('--field', 'Query.memberByEmail')).toEqual([
+      { ...acme, field: 'Query.memberByEmail(email:)' },
+      { ...blue, field: 'Query.memberByEmail(email:)' },
+    ]);
+    expect(await usage('--partner', 'blue', '--days', '1')).toEqual([
+      { ...blue, field: 'Offer.ends' },
+      { ...blue, field: 'Offer.title' },
+      { ...blue, field: 'Query.memberByEmail(email:)' },
+    ]);
+    expect(await usage('--operations')).toEqual([{ ...acme, count: 2_408, operation: '{ending}' }]);
+    expect(await loyalty(env, 'usage', '--partner', 'pub')).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: 'nothing was asked for in 30 days\n',
+    });
+  });
+
+  test.each<[string, string[], RegExp]>([
+    ...['redis', 'smtp', 'mongodb', 'sandbox', 'production', 'subgraph', 'id-token-jwks'].map(
+      (name): [string, string[], RegExp] => [
+        `the name ${name}`,
+        ['publish', name, offersFile],
+        new RegExp(`the name must not be ${name}: [A-Z_]+ is another setting`),
+      ],
+    ),
+    ['a name with a capital', ['check', 'Offers', offersFile], /the name must have 1 to 63/],
+    ['no file', ['check', 'offers', join(folder.path, 'none')], /no such file/],
+    [
+      'a code that masks errors',
+      ['publish', 'offers', offersFile, '--codes', 'OFFER_EXPIRED,INTERNAL_SERVER_ERROR'],
+      /--codes has "INTERNAL_SERVER_ERROR", which must not be a code that the gateway decides/,
+    ],
+    [
+      'a code that is about the request',
+      ['publish', 'offers', offersFile, '--codes', 'RATE_LIMITED'],
+      /must not be a code that the gateway decides itself/,
+    ],
+    [
+      'a code in lower case',
+      ['publish', 'offers', offersFile, '--codes', 'expired'],
+      /must have 1 to 64 capital letters/,
+    ],
+    ['a URL that is none', ['publish', 'offers', offersFile, '--url', 'offers'], /--url must/],
+    ['a field without a type', ['usage', '--field', 'offers'], /--field must/],
+    ['61 days', ['usage', '--days', '61'], /--days must be an integer from 1 to 60/],
+  ])('%s is refused', async (_what, args, message) => {
+    const [group = '', ...rest] = args;
+    const { code, stderr } =
+      group === 'usage'
+        ? await loyalty(env, group, ...rest)
+        : await loyalty(env, 'supergraph', ...args);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(message) });
+  });
+
+  test('schemas that do not compose are refused in the words of the composer, with file and line', async () => {
+    const wrong = file('wrong.graphql', OFFERS.replace('[Offer!]!', '[Ofer!]!'));
+    const stderr = await refused('check', 'offers', wrong);
+    expect(stderr).toMatch(/wrong\.graphql:\d+:\d+: .*Ofer/);
+  });
+});

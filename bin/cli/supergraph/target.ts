@@ -1,0 +1,104 @@
+// Asks the subgraph that is to be published whether it runs and has the schema.
+import { randomUUID } from 'node:crypto';
+import type { SubgraphEntry } from '@partner-loyalty/gateway';
+import {
+  createHttpTransport,
+  createMetrics,
+  type Log,
+  OWN_SUBGRAPHS,
+  type Settings,
+  settingsOfSubgraph,
+  variableOf,
+} from '@partner-loyalty/runtime';
+import { SUBGRAPHS } from '../../subgraphs.ts';
+import { CommandError, type Shell } from '../shell/shell.ts';
+
+/** Where the gateways reach a subgraph, and what signs the requests to it. */
+type Target = { url: string; secret: string };
+
+/**
+ * Throws a CommandError if the subgraph cannot be reached, is not healthy or lacks a field of
+ * `sdl`; or if its secret is missing or shared. One that the gateways' process carries is not asked
+ * unless it has a URL.
+ */
+export async function askSubgraph(
+  shell: Shell,
+  entry: SubgraphEntry,
+  sdl: string,
+  { givenUrl, others }: { givenUrl: string | undefined; others: readonly string[] },
+): Promise<void> {
+  const { name } = entry;
+  const target = targetOf(shell.settings(), entry, givenUrl, others);
+  if (target === undefined) return noteCarried(shell, name, sdl);
+  const { faultOfSubgraph } = await import('@partner-loyalty/gateway/publishing');
+  let reason = '';
+  const log = noticing((text) => {
+    reason = ` (${text})`;
+  });
+  const transport = createHttpTransport({ ...entry, ...target, log, metrics: createMetrics() });
+  try {
+    const fault = await faultOfSubgraph(transport, sdl, `publish-${randomUUID()}`);
+    if (fault !== undefined) throw new CommandError(`${name} at ${target.url} ${fault}${reason}`);
+  } finally {
+    await transport.close();
+  }
+}
+
+/** Undefined if the gateways' process carries the subgraph. */
+function targetOf(
+  settings: Settings,
+  { name, url: publishedUrl }: SubgraphEntry,
+  givenUrl: string | undefined,
+  others: readonly string[],
+): Target | undefined {
+  const own = settingsOfSubgraph(settings, name);
+  const isCarried = Object.hasOwn(SUBGRAPHS, name);
+  const url = own.url ?? givenUrl ?? (isCarried ? undefined : publishedUrl);
+  if (url === undefined) {
+    if (isCarried) return undefined;
+    throw new CommandError(`${name} needs a URL: give --url, or set ${variableOf(name, 'url')}`);
+  }
+  const { secret } = own;
+  if (secret === undefined)
+    throw new CommandError(
+      `${variableOf(name, 'secret')} must be set: it signs the requests to ${name}`,
+    );
+  if (!OWN_SUBGRAPHS.some((each) => each === name))
+    refuseSharedSecret(settings, name, secret, others);
+  return { url, secret };
+}
+
+/** Whoever knew the secret of two subgraphs could read from one as the gateway of the other. */
+function refuseSharedSecret(
+  settings: Settings,
+  name: string,
+  secret: string,
+  others: readonly string[],
+): void {
+  const taken = others.flatMap((other) => {
+    const { secret: current, secretOld } = settingsOfSubgraph(settings, other);
+    return [current, secretOld];
+  });
+  if ([...taken, settings.subgraphSecret, settings.subgraphSecretOld].includes(secret))
+    throw new CommandError(
+      `${variableOf(name, 'secret')} must differ from the secrets of other subgraphs`,
+    );
+}
+
+async function noteCarried(shell: Shell, name: string, sdl: string): Promise<void> {
+  const { committedContent, missingFrom } = await import('@partner-loyalty/gateway/publishing');
+  const missing = missingFrom(committedContent().schemas[name] ?? '', sdl);
+  if (missing.length > 0)
+    shell.note(`${name} of this release lacks ${missing.join(', ')}: they will fail until it has`);
+}
+
+/** A log that passes on why a request failed. */
+function noticing(notice: (text: string) => void): Log {
+  const write: Log['warn'] = ({ reason, status, code, err }, message) => {
+    const cause = err instanceof Error ? err.message : undefined;
+    const facts = [reason, status, code, cause].filter((fact) => fact !== undefined);
+    notice([message, ...facts].join(', '));
+  };
+  const ignore = () => {};
+  return { debug: ignore, info: ignore, warn: write, error: write, fatal: write, flush: ignore };
+}

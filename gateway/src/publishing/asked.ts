@@ -1,0 +1,88 @@
+// Asks a subgraph whether it is healthy, and what its schema has, before it is published.
+import type { Transport } from '@partner-loyalty/runtime';
+import {
+  type DefinitionNode,
+  type FieldDefinitionNode,
+  GraphQLError,
+  type InputValueDefinitionNode,
+  Kind,
+  parse,
+} from 'graphql';
+
+const OPERATIONS = { health: '{__typename}', schema: '{_service{sdl}}' };
+
+/** Stock subgraphs add them to the schema that they were given. */
+const FEDERATION_FIELDS = new Set(['_service', '_entities', '_entities(representations:)']);
+
+/**
+ * What is wrong with a subgraph that is to serve `sdl`, in a few words; undefined if it is healthy
+ * and its schema has every field and argument of `sdl`.
+ */
+export async function faultOfSubgraph(
+  transport: Pick<Transport, 'execute'>,
+  sdl: string,
+  requestId: string,
+): Promise<string | undefined> {
+  const ask = (query: string) =>
+    transport.execute({ query, scope: { kind: 'service' }, requestId });
+  const health = await ask(OPERATIONS.health);
+  if (typeof health.data?.__typename !== 'string') return 'does not answer {__typename}';
+  const { data } = await ask(OPERATIONS.schema);
+  const running = (data?._service as { sdl?: unknown } | null | undefined)?.sdl;
+  if (typeof running !== 'string') return 'does not answer {_service{sdl}}';
+  try {
+    const missing = missingFrom(running, sdl);
+    return missing.length === 0 ? undefined : `lacks ${listed(missing)}`;
+  } catch (error) {
+    if (error instanceof GraphQLError) return 'answers {_service{sdl}} with a syntax error';
+    throw error;
+  }
+}
+
+/** The fields and arguments that `running` lacks. Throws a GraphQLError if either is no SDL. */
+export function missingFrom(running: string, sdl: string): string[] {
+  const has = coordinatesOf(running);
+  return [...coordinatesOf(sdl)].filter((coordinate) => !has.has(coordinate));
+}
+
+function coordinatesOf(sdl: string): Set<string> {
+  const { definitions } = parse(sdl, { noLocation: true });
+  const roots = rootNames(definitions);
+  const coordinates = new Set<string>();
+  for (const node of definitions) {
+    if (!('fields' in node) || node.fields === undefined) continue;
+    const typeName = roots.get(node.name.value) ?? node.name.value;
+    for (const field of node.fields) {
+      const args = 'arguments' in field ? (field.arguments ?? []) : [];
+      for (const name of namesOf(field, args))
+        if (!FEDERATION_FIELDS.has(name)) coordinates.add(`${typeName}.${name}`);
+    }
+  }
+  return coordinates;
+}
+
+function namesOf(
+  { name }: FieldDefinitionNode | InputValueDefinitionNode,
+  args: readonly InputValueDefinitionNode[],
+): string[] {
+  return [name.value, ...args.map((argument) => `${name.value}(${argument.name.value}:)`)];
+}
+
+/** The usual names of the root types, by their names in the schema. */
+function rootNames(definitions: readonly DefinitionNode[]): Map<string, string> {
+  const usual = { query: 'Query', mutation: 'Mutation', subscription: 'Subscription' };
+  return new Map(
+    definitions
+      .filter((node) => node.kind === Kind.SCHEMA_DEFINITION || node.kind === Kind.SCHEMA_EXTENSION)
+      .flatMap(({ operationTypes = [] }) =>
+        operationTypes.map(({ type, operation }) => [type.name.value, usual[operation]] as const),
+      ),
+  );
+}
+
+const MAX_LISTED = 5;
+
+function listed(coordinates: readonly string[]): string {
+  const rest = coordinates.length - MAX_LISTED;
+  return coordinates.slice(0, MAX_LISTED).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+}

@@ -1,0 +1,80 @@
+// How the surfaces of a graph change from one version to another.
+import { Supergraph } from '@apollo/federation-internals';
+import { type Change, CriticalityLevel, DiffRule, diff } from '@graphql-inspector/core';
+import type { GraphQLSchema } from 'graphql';
+import { SURFACES, type SurfaceName, surfaceSdl } from '../planning/contract.ts';
+import { affectedCoordinates } from './affected.ts';
+import { CompositionError } from './compose.ts';
+
+/** `breaking` can make callers' operations fail, `dangerous` can change what they do. */
+export type Level = 'breaking' | 'dangerous' | 'safe';
+
+export type SurfaceChange = {
+  surface: SurfaceName;
+  level: Level;
+  /** The schema coordinate that changes, as the inspector writes it: `Type.field.argument`. */
+  path: string;
+  message: string;
+  /** The coordinates whose use a breaking change affects. */
+  coordinates: readonly string[];
+};
+
+export type SurfaceSchemas = Readonly<Record<SurfaceName, GraphQLSchema>>;
+
+const LEVELS: Readonly<Record<CriticalityLevel, Level>> = {
+  [CriticalityLevel.Breaking]: 'breaking',
+  [CriticalityLevel.Dangerous]: 'dangerous',
+  [CriticalityLevel.NonBreaking]: 'safe',
+};
+const ORDER: readonly Level[] = ['breaking', 'dangerous', 'safe'];
+
+/**
+ * The schema of each surface, as its callers see it. Throws a CompositionError if the gateway could
+ * not serve one of them.
+ */
+export function surfaceSchemas(supergraph: string): SurfaceSchemas {
+  const build = (surface: SurfaceName) => {
+    try {
+      return Supergraph.build(surfaceSdl(supergraph, surface)).apiSchema().toGraphQLJSSchema();
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new CompositionError([`the ${surface} surface: ${reason}`]);
+    }
+  };
+  return { partner: build('partner'), member: build('member') } satisfies Record<
+    keyof typeof SURFACES,
+    GraphQLSchema
+  >;
+}
+
+/** Every change, those of a surface together and the breaking ones first. */
+export async function surfaceChanges(
+  before: SurfaceSchemas,
+  after: SurfaceSchemas,
+): Promise<SurfaceChange[]> {
+  // Cast: Object.keys knows no key types.
+  const surfaces = Object.keys(SURFACES) as SurfaceName[];
+  const changes = await Promise.all(
+    surfaces.map(async (surface) => {
+      const schema = before[surface];
+      // Without the rule, each part of what is added is a change of its own.
+      const found = await diff(schema, after[surface], [DiffRule.simplifyChanges]);
+      return found
+        .filter(({ path }) => path !== undefined) // A root type, which is a change of its own.
+        .map((change) => toSurfaceChange(surface, change, schema, after[surface]))
+        .sort((a, b) => ORDER.indexOf(a.level) - ORDER.indexOf(b.level));
+    }),
+  );
+  return changes.flat();
+}
+
+function toSurfaceChange(
+  surface: SurfaceName,
+  { criticality, path = '', message }: Change,
+  before: GraphQLSchema,
+  after: GraphQLSchema,
+): SurfaceChange {
+  const level = LEVELS[criticality.level];
+  const coordinates = level === 'breaking' ? affectedCoordinates(path, before, after) : [];
+  return { surface, level, path, message, coordinates };
+}

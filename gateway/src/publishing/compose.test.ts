@@ -1,0 +1,54 @@
+// Faults of schemas, with the files and lines they are about.
+import { CompositionError, composeSupergraph } from './compose.ts';
+
+const LINK =
+  'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@tag"])';
+const BOOKS = `${LINK}
+type Query {
+  book: Book @tag(name: "partner")
+}
+type Book @key(fields: "id") {
+  id: ID! @tag(name: "partner")
+  title: String
+}
+`;
+
+function faultsOf(reviews: string): readonly string[] {
+  const sources = [
+    { name: 'books', sdl: BOOKS, file: 'books.graphql' },
+    { name: 'reviews', sdl: `${LINK}\n${reviews}`, file: 'some/reviews.graphql' },
+  ];
+  try {
+    composeSupergraph(sources);
+  } catch (error) {
+    if (error instanceof CompositionError) return error.faults;
+    throw error;
+  }
+  return [];
+}
+
+test.each<[string, string, RegExp[]]>([
+  ['nothing', 'type Book @key(fields: "id") { id: ID! stars: Int @tag(name: "member") }', []],
+  ['a syntax error', 'type Book {\n  id: ID!\n', [/^some\/reviews\.graphql:4:1: Syntax Error: /]],
+  ['an unknown type', 'type Book {\n  id: Idd!\n}', [/^some\/reviews\.graphql:3:\d+: .*Idd/]],
+  [
+    'two types of one field',
+    'type Book @key(fields: "id") {\n  id: ID!\n  title: Int\n}',
+    [
+      /^books\.graphql:7:3, some\/reviews\.graphql:4:3: Type of field "Book\.title" is incompatible/,
+      /^books\.graphql:7:3, some\/reviews\.graphql:4:3: Non-shareable field "Book\.title"/,
+    ],
+  ],
+  [
+    'a tag on a type, and one that names no surface',
+    'type Book @key(fields: "id") @tag(name: "partner") {\n  id: ID!\n  stars: Int @tag(name: "prtner")\n}',
+    [
+      /^some\/reviews\.graphql:2:\d+: @tag is on Book; it may be on fields only$/,
+      /^some\/reviews\.graphql:4:\d+: the @tag on stars names no surface$/,
+    ],
+  ],
+])('%s', (_what, reviews, expected) => {
+  const faults = faultsOf(reviews);
+  expect(faults).toHaveLength(expected.length);
+  for (const [index, pattern] of expected.entries()) expect(faults[index]).toMatch(pattern);
+});

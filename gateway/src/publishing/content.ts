@@ -1,0 +1,68 @@
+// The content of the next version: what is published now, with one subgraph changed or removed.
+import { readFileSync } from 'node:fs';
+import { SUPERGRAPH_CONFIG, SUPERGRAPH_FILE } from '../supergraph/committed.ts';
+import { readSupergraphConfig } from '../supergraph/config.ts';
+import type { GraphVersion, SubgraphEntry } from '../supergraph/graph.ts';
+import type { GraphStore } from '../supergraph/graphstore.ts';
+import { composeSupergraph } from './compose.ts';
+
+/** A graph with what it was composed from. */
+export type GraphContent = Pick<GraphVersion, 'supergraph' | 'subgraphs' | 'schemas'>;
+
+/** The content of the newest version, or the committed graph as version 0. */
+export async function currentContent(
+  store: Pick<GraphStore, 'latest' | 'version'>,
+): Promise<GraphContent & { version: number }> {
+  const version = await store.latest();
+  const published = version === 0 ? undefined : await store.version(version);
+  return published ?? { version: 0, ...committedContent() };
+}
+
+/** What is committed in this repository. */
+export function committedContent(): GraphContent {
+  const configured = readSupergraphConfig(SUPERGRAPH_CONFIG);
+  return {
+    supergraph: readFileSync(SUPERGRAPH_FILE, 'utf8'),
+    subgraphs: configured.map(({ schemaFile: _, ...entry }) => entry),
+    schemas: Object.fromEntries(
+      configured.map(({ name, schemaFile }) => [name, readFileSync(schemaFile, 'utf8')]),
+    ),
+  };
+}
+
+/** The content with a subgraph that has this schema. Throws as composeSupergraph does. */
+export function withSubgraph(
+  { subgraphs, schemas }: GraphContent,
+  entry: SubgraphEntry,
+  { sdl, file }: { sdl: string; file: string },
+): GraphContent {
+  const { name } = entry;
+  const isKnown = subgraphs.some((known) => known.name === name);
+  const next = isKnown
+    ? subgraphs.map((known) => (known.name === name ? entry : known))
+    : [...subgraphs, entry];
+  return composed(next, { ...schemas, [name]: sdl }, { [name]: file });
+}
+
+/** The content without a subgraph. Throws as composeSupergraph does. */
+export function withoutSubgraph({ subgraphs, schemas }: GraphContent, name: string): GraphContent {
+  const { [name]: _, ...rest } = schemas;
+  return composed(
+    subgraphs.filter((entry) => entry.name !== name),
+    rest,
+  );
+}
+
+function composed(
+  subgraphs: readonly SubgraphEntry[],
+  schemas: Readonly<Record<string, string>>,
+  files: Readonly<Record<string, string>> = {},
+): GraphContent {
+  const sources = subgraphs.map(({ name, url }) => ({
+    name,
+    url,
+    sdl: schemas[name] ?? '',
+    file: files[name] ?? `the published schema of ${name}`,
+  }));
+  return { supergraph: composeSupergraph(sources), subgraphs, schemas };
+}

@@ -1,0 +1,49 @@
+// Who uses what a change breaks, and how often.
+import type { FieldUsage } from '../usage/usagestore.ts';
+import type { SurfaceChange } from './changes.ts';
+
+/** How often a partner used it; without a partner, members with tokens of their own. */
+export type UsedBy = { partnerId?: string | undefined; count: number };
+
+export type CheckedChange = Omit<SurfaceChange, 'coordinates'> & {
+  /** The most frequent first. Empty unless the change is breaking. */
+  usedBy: readonly UsedBy[];
+};
+
+/**
+ * The changes with those who used what they break. If a change affects several coordinates, a
+ * caller's count is that of the one it used most: one operation often uses many of them.
+ */
+export function withUsage(
+  changes: readonly SurfaceChange[],
+  usage: readonly FieldUsage[],
+): CheckedChange[] {
+  const counts = countsOf(usage);
+  return changes.map(({ coordinates, ...change }) => {
+    const most = new Map<string | undefined, number>();
+    for (const coordinate of coordinates)
+      for (const [partnerId, count] of counts.get(`${change.surface} ${coordinate}`) ?? [])
+        most.set(partnerId, Math.max(most.get(partnerId) ?? 0, count));
+    const usedBy = Array.from(most, ([partnerId, count]) => ({ partnerId, count }));
+    return { ...change, usedBy: usedBy.sort((a, b) => b.count - a.count) };
+  });
+}
+
+export function isInUse({ usedBy }: Pick<CheckedChange, 'usedBy'>): boolean {
+  return usedBy.length > 0;
+}
+
+/** By surface and coordinate, then by partner. */
+function countsOf(usage: readonly FieldUsage[]): Map<string, Map<string | undefined, number>> {
+  const counts = new Map<string, Map<string | undefined, number>>();
+  for (const { surface, coordinate, partnerId, count } of usage) {
+    const key = `${surface} ${coordinate}`;
+    let ofCoordinate = counts.get(key);
+    if (ofCoordinate === undefined) {
+      ofCoordinate = new Map();
+      counts.set(key, ofCoordinate);
+    }
+    ofCoordinate.set(partnerId, (ofCoordinate.get(partnerId) ?? 0) + count);
+  }
+  return counts;
+}
