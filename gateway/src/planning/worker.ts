@@ -7,6 +7,7 @@ import { QueryPlanner } from '@apollo/query-planner';
 import { type GraphQLSchema, parse, printSchema } from 'graphql';
 import { fieldsOf } from './alias.ts';
 import { surfaceSdl } from './contract.ts';
+import { resolvableKeysFirst } from './keys.ts';
 import type { OpenedPlanner, PlannedText, PlannerAnswer, PlannerRequest } from './messages.ts';
 import { isUsualPlan } from './usual.ts';
 
@@ -49,7 +50,7 @@ type Opening = Extract<PlannerRequest, { kind: 'open' }>;
 
 function buildPlanner({ supergraph, surface }: Opening): Planner {
   const sdl = surface === undefined ? supergraph : surfaceSdl(supergraph, surface);
-  const federated = Supergraph.build(sdl);
+  const federated = Supergraph.build(resolvableKeysFirst(sdl));
   const apiSchema = federated.apiSchema();
   const planner = new QueryPlanner(federated);
   const graph: GraphQLSchema = federated.schema.toGraphQLJSSchema();

@@ -3,12 +3,15 @@ import { composeServices } from '@apollo/composition';
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import type { SubgraphReply, SubgraphRequest, Transport } from '@partner-loyalty/runtime';
 import {
+  type ConstDirectiveNode,
   execute,
   type GraphQLSchema,
   isAbstractType,
   isInterfaceType,
   isObjectType,
+  Kind,
   parse,
+  print,
 } from 'graphql';
 
 export type Data = Record<string, unknown>;
@@ -99,9 +102,26 @@ function referenceResolvers(
       const known = names.flatMap(({ name }) =>
         (entities[name] ?? []).map((entity): Data => ({ __typename: name, ...entity })),
       );
-      return [type.name, { __resolveReference: (reference: Data) => referred(known, reference) }];
+      const keys = resolvableKeys(type.astNode?.directives ?? []);
+      const __resolveReference = (reference: Data) =>
+        keys.some((key) => key.every((field) => field in reference))
+          ? referred(known, reference)
+          : null;
+      return [type.name, { __resolveReference }];
     }),
   );
+}
+
+/** The fields of each key of a type that leads to its entities. */
+function resolvableKeys(directives: readonly ConstDirectiveNode[]): string[][] {
+  return directives
+    .filter(({ name }) => name.value === 'key')
+    .filter((key) => !/resolvable: false/.test(print(key)))
+    .map(({ arguments: args = [] }) => {
+      const fields = args.find(({ name }) => name.value === 'fields')?.value;
+      const text = fields?.kind === Kind.STRING ? fields.value : '';
+      return text.replace(/\{[^}]*\}/g, '').match(/\w+/g) ?? [];
+    });
 }
 
 /** The entity that a reference leads to, with the fields that the reference brings along. */

@@ -118,7 +118,7 @@ export const unresolvableKeys: TestGraph = {
       sdl: `
         type Query { box: Box }
         type Box @key(fields: "id") { id: ID! all: [A!]! }
-        type A @key(fields: "id parts { two }") @key(fields: "code", resolvable: false) {
+        type A @key(fields: "code", resolvable: false) @key(fields: "id parts { two }") {
           id: ID! code: ID! parts: Parts! @shareable name: String! @external
           title: String! @requires(fields: "name") }
         type Parts @shareable { one: ID! two: ID! }`,
@@ -136,5 +136,13 @@ export const unresolvableKeys: TestGraph = {
       },
     },
   },
-  operations: ['{ box { id all { id title } } }'],
+  operations: ['{ box { id all { id name } } }'],
+  writtenOnly: 'stock is wrong wherever a title is selected',
+  stockIsWrong: [
+    {
+      query: '{ box { id all { id title } } }',
+      data: { box: { id: 'b', all: [{ id: '1', title: 'the A1' }] } },
+      why: 'it returns to a subgraph with a key that does not lead there',
+    },
+  ],
 };
