@@ -94,12 +94,11 @@ function resultOf(
   shape: Shape,
   size: ResponseSize,
 ): ExecutionResult {
-  const nullViolations = violations.flatMap((path) => shape.responsePaths(path));
+  const nullViolations =
+    violations.length === 0 ? [] : violations.flatMap((path) => shape.responsePaths(path));
   return {
-    data:
-      data &&
-      shape.complete(data, { size, violation: (path: Path) => void nullViolations.push(path) }),
-    errors: errors.flatMap((error) => placedIn(shape, error)),
+    data: data && shape.complete(data, { size, violations: nullViolations }),
+    errors: errors.length === 0 ? errors : errors.flatMap((error) => placedIn(shape, error)),
     nullViolations,
   };
 }

@@ -159,19 +159,28 @@ type Steps = { before: Steps; step: string | number } | undefined;
 /** The objects that a plan's path leads to; '@' is every item of a list. */
 export function placesAt(data: Data, path: readonly string[]): Place[] {
   const places: Place[] = [];
-  const walk = (value: unknown, depth: number, at: Steps): void => {
-    if (Array.isArray(value)) {
-      // The path has one '@' for each level of lists.
-      for (const [step, item] of value.entries()) walk(item, depth + 1, { before: at, step });
-      return;
-    }
-    if (!isJsonObject(value)) return;
-    const step = path[depth];
-    if (step === undefined) places.push({ object: value, path: at });
-    else if (Object.hasOwn(value, step)) walk(value[step], depth + 1, { before: at, step });
-  };
-  walk(data, 0, undefined);
+  collectPlaces(data, path, 0, undefined, places);
   return places;
+}
+
+// The path has one '@' for each level of lists.
+function collectPlaces(
+  value: unknown,
+  path: readonly string[],
+  depth: number,
+  at: Steps,
+  places: Place[],
+): void {
+  if (Array.isArray(value)) {
+    for (const [step, item] of value.entries())
+      collectPlaces(item, path, depth + 1, { before: at, step }, places);
+    return;
+  }
+  if (!isJsonObject(value)) return;
+  const step = path[depth];
+  if (step === undefined) places.push({ object: value, path: at });
+  else if (Object.hasOwn(value, step))
+    collectPlaces(value[step], path, depth + 1, { before: at, step }, places);
 }
 
 function pathOf(steps: Steps): (string | number)[] {

@@ -27,8 +27,8 @@ type Data = Record<string, unknown>;
 export type Shaping = {
   /** Counts what the response grows by. */
   size: ResponseSize;
-  /** Receives the path of each null that the schema forbids and of each value that is not in it. */
-  violation(path: Path): void;
+  /** Gets the path of each null that the schema forbids and of each value that is not in it. */
+  violations: Path[];
 };
 
 export type Shape = {
@@ -291,10 +291,10 @@ function nullFor(before: Steps, step: string | number, shaping: Shaping): null {
   return nullAt({ before, step }, shaping);
 }
 
-function nullAt(path: Steps, { violation }: Shaping): null {
+function nullAt(path: Steps, { violations }: Shaping): null {
   const steps: (string | number)[] = [];
   for (let at = path; at !== undefined; at = at.before) steps.unshift(at.step);
-  violation(steps);
+  violations.push(steps);
   return null;
 }
 

@@ -22,32 +22,57 @@ export function rawLimit(limitBytes: number): number {
 export function readBody(incoming: IncomingMessage, limitBytes: number): Promise<Buffer> {
   const announced = Number(incoming.headers['content-length']);
   if (announced > limitBytes) return Promise.reject(new ApiError('PAYLOAD_TOO_LARGE'));
-  const isChunked = Number.isNaN(announced);
-  const startedAt = incoming.socket.bytesRead;
-  const first = isChunked ? FIRST_BYTES : Math.min(announced, ANNOUNCED_BYTES);
-  let bytes: Buffer = Buffer.allocUnsafeSlow(Math.min(first, limitBytes));
-  let length = 0;
-
+  const body = new Body(incoming, limitBytes, announced);
   return new Promise((resolve, reject) => {
-    const take = (chunk: Buffer) => {
-      const needed = length + chunk.length;
-      const raw = incoming.socket.bytesRead - startedAt;
-      if (needed > limitBytes || (isChunked && raw > rawLimit(limitBytes))) {
-        // Many more chunks may follow, and each costs CPU, however short it is.
-        incoming.off('data', take);
-        if (isChunked) incoming.pause();
-        bytes = Buffer.alloc(0);
-        reject(new ApiError('PAYLOAD_TOO_LARGE'));
-        return;
-      }
-      if (needed > bytes.length) bytes = grown(bytes, length, needed, limitBytes);
-      chunk.copy(bytes, length);
-      length = needed;
-    };
-    incoming.on('data', take);
-    incoming.on('end', () => resolve(bytes.subarray(0, length)));
+    incoming.on('data', (chunk: Buffer) => {
+      if (body.takes(chunk)) return;
+      // Many more chunks may follow, and each costs CPU, however short it is.
+      if (body.isChunked) incoming.pause();
+      reject(new ApiError('PAYLOAD_TOO_LARGE'));
+    });
+    incoming.on('end', () => resolve(body.read()));
     incoming.on('error', () => reject(new ApiError('BAD_REQUEST')));
   });
+}
+
+class Body {
+  readonly isChunked: boolean;
+  private readonly incoming: IncomingMessage;
+  private readonly limitBytes: number;
+  private readonly startedAt: number;
+  private bytes: Buffer;
+  private length = 0;
+  private isTooLong = false;
+
+  constructor(incoming: IncomingMessage, limitBytes: number, announced: number) {
+    this.incoming = incoming;
+    this.limitBytes = limitBytes;
+    this.isChunked = Number.isNaN(announced);
+    this.startedAt = incoming.socket.bytesRead;
+    const first = this.isChunked ? FIRST_BYTES : Math.min(announced, ANNOUNCED_BYTES);
+    this.bytes = Buffer.allocUnsafeSlow(Math.min(first, limitBytes));
+  }
+
+  /** Adds a chunk; false, and nothing is kept, if the body or its chunks are too long. */
+  takes(chunk: Buffer): boolean {
+    if (this.isTooLong) return false;
+    const { limitBytes } = this;
+    const needed = this.length + chunk.length;
+    const raw = this.incoming.socket.bytesRead - this.startedAt;
+    if (needed > limitBytes || (this.isChunked && raw > rawLimit(limitBytes))) {
+      this.isTooLong = true;
+      this.bytes = Buffer.alloc(0);
+      return false;
+    }
+    if (needed > this.bytes.length) this.bytes = grown(this.bytes, this.length, needed, limitBytes);
+    chunk.copy(this.bytes, this.length);
+    this.length = needed;
+    return true;
+  }
+
+  read(): Buffer {
+    return this.bytes.subarray(0, this.length);
+  }
 }
 
 function grown(bytes: Buffer, length: number, needed: number, limitBytes: number): Buffer {
