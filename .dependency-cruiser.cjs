@@ -74,6 +74,13 @@ module.exports = {
       to: { path: `node_modules/${name}/` },
     })),
     {
+      // The composer and the inspector take long to load.
+      name: 'only the command and the build tools load publishing',
+      severity: 'error',
+      from: { path: SOURCES, pathNot: '^(gateway/src/publishing|bin/cli|bin/tools)/' },
+      to: { path: '^gateway/src/publishing/' },
+    },
+    {
       // The build tools run only in a checkout, which has the root's dependencies. The planner's
       // boot file does too: an image has a version of Node that runs TypeScript as it is.
       name: 'a package declares what it imports',

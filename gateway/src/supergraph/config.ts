@@ -29,23 +29,21 @@ export type ConfiguredSubgraph = SubgraphEntry & {
   schemaFile: string;
 };
 
-const parseConfig = createParser(
-  z.object({
-    subgraphs: z.record(
-      subgraphName,
-      z.strictObject({
-        routing_url: z.string().optional(),
-        schema: z.strictObject({ file: z.string() }),
-        batching: z.boolean().default(false),
-        codes: z.array(subgraphCode).default([]),
-      }),
-    ),
-  }),
-);
+const CONFIG = z.object({
+  subgraphs: z.record(
+    subgraphName,
+    z.strictObject({
+      routing_url: z.string().optional(),
+      schema: z.strictObject({ file: z.string() }),
+      batching: z.boolean().default(false),
+      codes: z.array(subgraphCode).default([]),
+    }),
+  ),
+});
 
 /** In the order of the file. Throws an error that names every fault. */
 export function readSupergraphConfig(file: string): ConfiguredSubgraph[] {
-  const parsed = parseConfig(parse(readFileSync(file, 'utf8')));
+  const parsed = createParser(CONFIG, 'the file')(parse(readFileSync(file, 'utf8')));
   if ('fault' in parsed) throw new Error(`${file}: ${parsed.fault}`);
   return Object.entries(parsed.value.subgraphs).map(
     ([name, { routing_url: url, schema, batching, codes }]) => ({

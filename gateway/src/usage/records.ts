@@ -46,7 +46,7 @@ export function callerRecords(fields: readonly FieldUsage[]): CallerRecord[] {
 /** One record for each operation, caller and day; at most MAX_OPERATIONS, the most used. */
 export function operationRecords(operations: readonly OperationUsage[]): OperationRecord[] {
   const records = new Map<string, OperationRecord>();
-  for (const usage of operations) {
+  for (const usage of mostUsed([...operations], MAX_OPERATIONS)) {
     const { day, surface, partnerId, operation, count } = usage;
     const hash = createHash('sha256').update(operation).digest('base64url');
     const id = `${operationsOf(day).from}${idOf(surface, partnerId, hash)}`;
@@ -55,7 +55,7 @@ export function operationRecords(operations: readonly OperationUsage[]): Operati
       records.set(id, { ...usage, id, operation: operation.slice(0, MAX_OPERATION_CHARACTERS) });
     else known.count += count;
   }
-  return mostUsed([...records.values()], MAX_OPERATIONS);
+  return [...records.values()];
 }
 
 /** The IDs of a day's operations: `from` inclusive, `to` exclusive. */
