@@ -1,5 +1,5 @@
 // The life of a request at /graphql, top to bottom, in the order of checks of docs/contract.md.
-import { fail, type HttpReply, type HttpRequest } from '@partner-loyalty/runtime';
+import { createFieldNames, fail, type HttpReply, type HttpRequest } from '@partner-loyalty/runtime';
 import { readGraphqlBody } from './http/body.ts';
 import { buildResponse } from './http/response.ts';
 import type { Authenticate, Principal } from './identity/authenticate.ts';
@@ -23,6 +23,7 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
   const { limiter, graphs, documents, usage, cors, log } = parts;
   const identify = createIdentify(parts);
   const { refuse, finish } = createReplies(parts);
+  const fieldNames = createFieldNames();
 
   return async function handle(request) {
     const preflight = request.path === '/graphql' ? cors.preflight(request) : undefined;
@@ -56,8 +57,11 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
     const { requestId } = request;
     const { executable, result } = await run(document, operation, principal, variables, requestId);
 
-    const response = buildResponse(result, executable.responseKeys, requestId, (cause) =>
-      log.error({ requestId, err: cause }, 'masked an error'),
+    const response = buildResponse(result, executable.responseKeys, requestId, (path, count) =>
+      log.error(
+        { requestId, field: fieldNames(query, path), count },
+        'a subgraph returned a value that its type forbids',
+      ),
     );
     call.status = response.status;
     call.code = response.code;

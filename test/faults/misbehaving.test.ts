@@ -29,7 +29,9 @@ type Answer = (operation: Operation, response: ServerResponse) => void;
 
 /** What the subgraph answers now. */
 let answer: Answer = () => {};
+/** The log, by level. */
 let lines: LogFields[] = [];
+let errors: LogFields[] = [];
 let service: InProcessService;
 const folder = temporaryFolder();
 const server = createServer(async (request, response) => {
@@ -50,11 +52,16 @@ beforeAll(async () => {
       OFFERS_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`,
       OFFERS_SECRET: 'the secret of offers',
     },
-    log: { ...createLog('silent'), warn: (fields) => void lines.push(fields) },
+    log: {
+      ...createLog('silent'),
+      warn: (fields) => void lines.push(fields),
+      error: (fields) => void errors.push(fields),
+    },
   });
 });
 beforeEach(() => {
   lines = [];
+  errors = [];
 });
 afterAll(async () => {
   await service.close();
@@ -190,6 +197,27 @@ describe('the other root fields are served, and the log names the fields, if it'
   });
 });
 
+test('a response full of errors, or of values that their types forbid, is cut short', async () => {
+  const many = (value: unknown) => Array<unknown>(50_000).fill(value);
+  for (const [offers, errors] of [
+    [null, many({ message: 'm', path: ['_entities', 0, 'offers'] })],
+    [null, many({})],
+    [many(null), undefined],
+    [many(null), many({ path: ['_entities', 0, 'offers', 1] })],
+  ]) {
+    answer = inJson({ data: { offer: GOOD_OFFER } }, { data: { _entities: [{ offers }] }, errors });
+    const response = await service.send({ query: QUERY });
+    expect(response.body.data).toEqual({
+      own: OWN,
+      more: { email: 'Both@Example.com', offers: null },
+      offer: GOOD_OFFER,
+    });
+    expect(response.body.errors?.length).toBeLessThan(10);
+    for (const { path, extensions } of response.body.errors ?? [])
+      expect([path?.[0], extensions.code]).toEqual(['more', 'INTERNAL_SERVER_ERROR']);
+  }
+});
+
 test.each<[string, unknown, unknown]>([
   ['an object for text', { title: { a: 1 }, endsAt: 'e' }, { offers: [{ title: {} }] }],
   ['a list for text', { title: ['t'], endsAt: 'e' }, { offers: [{ title: [] }] }],
@@ -208,5 +236,8 @@ test.each<[string, unknown, unknown]>([
   expect(body.errors?.map(({ path, extensions }) => [path?.[0], extensions.code])).toEqual([
     ['more', 'INTERNAL_SERVER_ERROR'],
     ['offer', 'INTERNAL_SERVER_ERROR'],
+  ]);
+  expect(errors).toEqual([
+    expect.objectContaining({ field: expect.stringMatching(/^memberByEmail\.offers/), count: 2 }),
   ]);
 });

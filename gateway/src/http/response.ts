@@ -16,22 +16,25 @@ type RawError = { message: string; path?: Path; extensions?: { code: string } };
 
 /**
  * `responseKeys` are those of the document. An error's path ends before any other key, so that it
- * never names a field that only the query plan selects. `onMasked` receives each masked error.
+ * never names a field that only the query plan selects. `onMasked` receives the path of the first
+ * masked error, and how many there are.
  */
 export function buildResponse(
   { data, errors: raised, nullViolations }: ExecutionResult,
   responseKeys: ReadonlySet<string>,
   requestId: string,
-  onMasked: (error: unknown) => void,
+  onMasked: (path: Path, count: number) => void,
 ): GraphqlResponse {
   if (raised.length === 0 && nullViolations.length === 0) return { status: 200, body: { data } };
   const unexplained = nullViolations.filter(
     (path) => !raised.some((error) => overlaps(error.path ?? [], path)),
   );
   const all: RawError[] = [...raised, ...unexplained.map(nullViolation)];
+  const [first] = unexplained;
+  if (first !== undefined) onMasked(first, unexplained.length);
   const roots = unexplainedRoots(data, all);
   const errors = all.flatMap((error) => {
-    const { code, message } = mask(error, onMasked);
+    const { code, message } = mask(error);
     const extensions = { code, requestId };
     const { path = [] } = error;
     if (path.length > 0) return [{ message, path: visiblePath(path, responseKeys), extensions }];
@@ -47,13 +50,8 @@ export function buildResponse(
   };
 }
 
-function mask(
-  error: RawError,
-  onMasked: (error: unknown) => void,
-): { code: string; message: string } {
-  const code = error.extensions?.code;
-  if (code !== undefined) return { code, message: shortMessage(error.message) };
-  onMasked(error);
+function mask({ message, extensions }: RawError): { code: string; message: string } {
+  if (extensions !== undefined) return { code: extensions.code, message: shortMessage(message) };
   return { code: 'INTERNAL_SERVER_ERROR', message: ERRORS.INTERNAL_SERVER_ERROR.message };
 }
 
@@ -64,7 +62,9 @@ function nullViolation(path: Path): RawError {
 
 /** Whether the paths are equal or one contains the other. */
 function overlaps(one: Path, other: Path): boolean {
-  return one.slice(0, other.length).every((step, depth) => step === other[depth]);
+  const length = Math.min(one.length, other.length);
+  for (let depth = 0; depth < length; depth += 1) if (one[depth] !== other[depth]) return false;
+  return true;
 }
 
 /**

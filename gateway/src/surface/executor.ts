@@ -96,11 +96,25 @@ function resultOf(
 ): ExecutionResult {
   const nullViolations =
     violations.length === 0 ? [] : violations.flatMap((path) => shape.responsePaths(path));
+  const completed = data && shape.complete(data, { size, violations: nullViolations });
   return {
-    data: data && shape.complete(data, { size, violations: nullViolations }),
+    data: completed,
     errors: errors.length === 0 ? errors : errors.flatMap((error) => placedIn(shape, error)),
-    nullViolations,
+    nullViolations: firstOfEachRoot(nullViolations),
   };
+}
+
+/** A list may have many thousands; callers see the first few of each root field. */
+const MAX_VIOLATIONS_PER_ROOT = 100;
+
+function firstOfEachRoot(paths: Path[]): Path[] {
+  if (paths.length <= MAX_VIOLATIONS_PER_ROOT) return paths;
+  const perRoot = new Map<unknown, number>();
+  return paths.filter(([root]) => {
+    const known = perRoot.get(root) ?? 0;
+    perRoot.set(root, known + 1);
+    return known < MAX_VIOLATIONS_PER_ROOT;
+  });
 }
 
 // An error about a field that the caller selects under several aliases is about each of them.

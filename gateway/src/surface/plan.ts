@@ -139,7 +139,8 @@ function take(
 
 /**
  * The errors of a fetch with their paths in the data. Of a fetch of entities, `places` are those of
- * its representations: an entity's errors get its path, and an error without a path gets them all.
+ * its representations: an entity's errors get its path, and an error without a path gets them all,
+ * up to 100: a list may have many thousands, and callers see the first few.
  */
 export function placedErrors(
   error: SubgraphError,
@@ -148,7 +149,7 @@ export function placedErrors(
   if (places === undefined) return [error];
   const index = error.path?.[1];
   if (typeof index !== 'number')
-    return places.map(({ path }) => ({ ...error, path: pathOf(path) }));
+    return places.slice(0, 100).map(({ path }) => ({ ...error, path: pathOf(path) }));
   return [{ ...error, path: [...pathOf(places[index]?.path), ...(error.path?.slice(2) ?? [])] }];
 }
 

@@ -1,11 +1,5 @@
 // Names the fields of an operation for the log: by the schema's names, not by a caller's aliases.
-import {
-  type FieldNode,
-  Kind,
-  type OperationDefinitionNode,
-  parse,
-  type SelectionNode,
-} from 'graphql';
+import { type DocumentNode, type FieldNode, Kind, parse, type SelectionSetNode } from 'graphql';
 
 /** So that a line of the log stays short. */
 const MAX_NAMES = 5;
@@ -25,24 +19,38 @@ export function createFieldNames(): FieldNames {
     const key = `${steps?.join('.') ?? ''} ${query}`;
     const known = remembered.get(key);
     if (known !== undefined) return known;
-    const roots = rootsOf(query);
-    const names = steps === undefined ? namesOf(roots) : nameAt(roots, steps);
+    const names = namesIn(query, steps);
     if (remembered.size >= MAX_REMEMBERED) remembered.clear();
     remembered.set(key, names);
     return names;
   };
 }
 
-function namesOf(roots: readonly FieldNode[]): string {
-  const names = roots.flatMap((root) =>
-    root.name.value === '_entities'
-      ? fieldsIn(root.selectionSet?.selections).map((field) => `_entities.${field.name.value}`)
-      : [root.name.value],
+function namesIn(query: string, steps: readonly string[] | undefined): string {
+  let document: DocumentNode;
+  try {
+    document = parse(query, { noLocation: true });
+  } catch {
+    return '';
+  }
+  const fieldsOf = createFields(document);
+  const operation = document.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
+  const roots = fieldsOf(operation?.selectionSet);
+  return steps === undefined ? all(roots, fieldsOf) : at(roots, steps, fieldsOf);
+}
+
+type Fields = (set: SelectionSetNode | undefined) => FieldNode[];
+
+function all(roots: readonly FieldNode[], fieldsOf: Fields): string {
+  const names = roots.flatMap(({ name: { value: name }, selectionSet }) =>
+    name === '_entities'
+      ? fieldsOf(selectionSet).map((field) => `${name}.${field.name.value}`)
+      : [name],
   );
   return [...new Set(names)].slice(0, MAX_NAMES).join(', ');
 }
 
-function nameAt(roots: readonly FieldNode[], steps: readonly string[]): string {
+function at(roots: readonly FieldNode[], steps: readonly string[], fieldsOf: Fields): string {
   const names: string[] = [];
   let fields = roots;
   for (const step of steps) {
@@ -50,28 +58,32 @@ function nameAt(roots: readonly FieldNode[], steps: readonly string[]): string {
     const [first] = found;
     if (first === undefined) break;
     names.push(first.name.value);
-    fields = found.flatMap(({ selectionSet }) => fieldsIn(selectionSet?.selections));
+    fields = found.flatMap(({ selectionSet }) => fieldsOf(selectionSet));
   }
   return names.join('.');
 }
 
-function rootsOf(query: string): FieldNode[] {
-  try {
-    const { definitions } = parse(query, { noLocation: true });
-    const isOperation = (node: { kind: Kind }): node is OperationDefinitionNode =>
-      node.kind === Kind.OPERATION_DEFINITION;
-    return fieldsIn(definitions.find(isOperation)?.selectionSet.selections);
-  } catch {
-    return [];
-  }
-}
+/** Returns a function that finds the fields of a selection set, those of its fragments included. */
+function createFields({ definitions }: DocumentNode): Fields {
+  const fragments = new Map<string, SelectionSetNode>();
+  for (const node of definitions)
+    if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node.selectionSet);
 
-/** Leaves out the fields of named fragments, which plans hardly ever have. */
-function fieldsIn(selections: readonly SelectionNode[] = []): FieldNode[] {
-  return selections.flatMap((selection) => {
-    if (selection.kind === Kind.FIELD) return [selection];
-    return selection.kind === Kind.INLINE_FRAGMENT
-      ? fieldsIn(selection.selectionSet.selections)
-      : [];
-  });
+  function collect(
+    set: SelectionSetNode | undefined,
+    seen: Set<SelectionSetNode>,
+    fields: FieldNode[],
+  ): FieldNode[] {
+    if (set === undefined || seen.has(set)) return fields;
+    seen.add(set);
+    for (const selection of set.selections) {
+      if (selection.kind === Kind.FIELD) fields.push(selection);
+      else if (selection.kind === Kind.INLINE_FRAGMENT)
+        collect(selection.selectionSet, seen, fields);
+      else collect(fragments.get(selection.name.value), seen, fields);
+    }
+    return fields;
+  }
+
+  return (set) => collect(set, new Set(), []);
 }

@@ -133,9 +133,23 @@ describe('an error', () => {
     ['{', ''],
     ['{ a b: c }', 'a, c'],
     ['{ a b c d e f g }', 'a, b, c, d, e'],
+    ['{ ...F ...F a } fragment F on Query { b ...G } fragment G on Query { ...F c }', 'b, c, a'],
   ])('is logged with the root fields of %s if it has no path', (query, field) => {
     expect(read({ errors: [{}] }, { query }).lines).toEqual([expect.objectContaining({ field })]);
   });
+});
+
+test('a response with a million errors has the first 100 of each root field', () => {
+  const flood = (path: unknown[]) => Array(200_000).fill({ message: 'm', path });
+  const { reply, lines } = read({
+    data: null,
+    errors: [...flood(['a']), ...flood(['b', 0]), ...flood(Array(10).fill('c')), { path: ['d'] }],
+  });
+  const roots = reply?.errors?.map(({ path }) => path?.[0]);
+  expect(roots).toEqual(
+    ['a', 'b', 'c', 'd'].flatMap((root) => Array(root === 'd' ? 1 : 100).fill(root)),
+  );
+  expect(lines).toEqual([expect.objectContaining({ count: 301 })]);
 });
 
 describe('entities', () => {

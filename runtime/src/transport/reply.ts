@@ -11,6 +11,11 @@ import type { FieldNames } from './fieldnames.ts';
  */
 export type ReadReply = (response: unknown, request: SubgraphRequest) => SubgraphReply | undefined;
 
+/** A response has as many as fit in it; of each root field, callers see only the first few. */
+const MAX_ERRORS = { perRoot: 100, total: 1_000 };
+/** Longer paths lead nowhere: documents are 15 deep. */
+const MAX_STEPS = 100;
+
 /** An error whose code is not in `codes` is masked and logged with the field that it is about. */
 export function createReplyReader({
   name,
@@ -27,15 +32,22 @@ export function createReplyReader({
   const passing = new Set(codes.filter(isSubgraphCode));
 
   function readErrors(errors: readonly unknown[], request: SubgraphRequest): SubgraphError[] {
+    const read: SubgraphError[] = [];
+    const perRoot = new Map<unknown, number>();
     let masked: unknown;
     let count = 0;
-    const read = errors.map((error) => {
+    for (const error of errors) {
+      if (read.length >= MAX_ERRORS.total) break;
       const result = readError(error, passing);
-      if (result.extensions.code !== 'INTERNAL_SERVER_ERROR') return result;
+      const root = result.path?.[0];
+      const known = perRoot.get(root) ?? 0;
+      if (known >= MAX_ERRORS.perRoot) continue;
+      perRoot.set(root, known + 1);
+      read.push(result);
+      if (result.extensions.code !== 'INTERNAL_SERVER_ERROR') continue;
       masked ??= error;
       count += 1;
-      return result;
-    });
+    }
     if (count > 0) {
       const { requestId, query } = request;
       const field = fieldNames(query, pathOf(masked));
@@ -109,7 +121,7 @@ function loggedCode(error: unknown): string | undefined {
 function pathOf(error: unknown): (string | number)[] | undefined {
   if (!isJsonObject(error) || !Array.isArray(error.path)) return undefined;
   const { path } = error;
-  return path.every(isStep) ? path : undefined;
+  return path.length <= MAX_STEPS && path.every(isStep) ? path : undefined;
 }
 
 function isStep(step: unknown): step is string | number {
