@@ -59,12 +59,12 @@ function targetOf(
     throw new CommandError(`${name} needs a URL: give --url, or set ${variableOf(name, 'url')}`);
   }
   const { secret } = own;
-  if (secret === undefined)
-    throw new CommandError(
-      `${variableOf(name, 'secret')} must be set: it signs the requests to ${name}`,
-    );
-  if (!OWN_SUBGRAPHS.some((each) => each === name))
-    refuseSharedSecret(settings, name, secret, others);
+  const isOurs = OWN_SUBGRAPHS.some((each) => each === name);
+  if (secret === undefined) {
+    const variable = isOurs ? 'SUBGRAPH_SECRET' : variableOf(name, 'secret');
+    throw new CommandError(`${variable} must be set: it signs the requests to ${name}`);
+  }
+  if (!isOurs) refuseSharedSecret(settings, name, secret, others);
   return { url, secret };
 }
 
@@ -96,8 +96,9 @@ async function noteCarried(shell: Shell, name: string, sdl: string): Promise<voi
 function noticing(notice: (text: string) => void): Log {
   const write: Log['warn'] = ({ reason, status, code, err }, message) => {
     const cause = err instanceof Error ? err.message : undefined;
-    const facts = [reason, status, code, cause].filter((fact) => fact !== undefined);
-    notice([message, ...facts].join(', '));
+    // A status of 0 says that there was no response.
+    const facts = [reason, code, status || undefined, cause].filter((fact) => fact !== undefined);
+    notice(facts.length > 0 ? facts.join(', ') : message);
   };
   const ignore = () => {};
   return { debug: ignore, info: ignore, warn: write, error: write, fatal: write, flush: ignore };
