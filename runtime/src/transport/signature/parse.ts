@@ -8,6 +8,9 @@ import {
 } from 'structured-headers';
 import { COMPONENTS, type Component, type ReadSignature, TAG } from './base.ts';
 
+/** Of a header, in characters: the parser takes its time, and anybody may send one. */
+const MAX_HEADER = 2_000;
+
 /**
  * The signature with this project's tag, under any label and with its components and parameters in
  * any order, or undefined if there is none or more than one. It has to cover exactly the components
@@ -53,10 +56,10 @@ function valuesOf(
   return { createdMs: Number(created) * 1000, keyId };
 }
 
-/** The dictionary in a header (RFC 9651), which is empty if the header is malformed. */
+/** The dictionary in a header (RFC 9651), which is empty if the header is malformed or too long. */
 function dictionaryOf(text: string): ReturnType<typeof parseDictionary> {
   try {
-    return parseDictionary(text);
+    return text.length > MAX_HEADER ? new Map() : parseDictionary(text);
   } catch {
     return new Map();
   }

@@ -1,4 +1,5 @@
 // A signed request passes if the secret is right, the time is recent, and it is the first time.
+import fc from 'fast-check';
 import { createReplayGuard } from './replay.ts';
 import { createSigner, type SignedRequest } from './signer.ts';
 import { createVerifier } from './verifier.ts';
@@ -96,6 +97,40 @@ test.each<[string, RegExp | string, string]>([
   const changed = headers['signature-input']?.replace(from, to) ?? '';
   expect(changed).not.toBe(headers['signature-input']);
   expect(passes({ ...headers, 'signature-input': changed })).toBe(false);
+});
+
+test('headers of any form are refused without an exception', () => {
+  const { sign } = setup();
+  const verifier = createVerifier('members', [SECRET], createReplayGuard());
+  const names = ['signature-input', 'signature', 'content-digest'];
+  const piece = fc.constantFrom(
+    ...'()";=:,?%@ aA0-.*\\'.split(''),
+    ';created=',
+    'sig=',
+    '%"',
+    ':AA==:',
+  );
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...names),
+      fc.array(fc.tuple(fc.nat(400), fc.nat(20), fc.array(piece, { maxLength: 4 })), {
+        maxLength: 4,
+      }),
+      (name, changes) => {
+        const headers = sign(request);
+        let text = headers[name] ?? '';
+        for (const [place, length, pieces] of changes)
+          text = text.slice(0, place) + pieces.join('') + text.slice(place + length);
+        const claim = verifier.read({ ...headers, [name]: text });
+        const { method, path } = request;
+        const passes =
+          claim !== undefined &&
+          verifier.verify(claim, { method, path, body: Buffer.from(request.body) });
+        if (text !== headers[name] && name === 'signature-input') expect(passes).toBe(false);
+      },
+    ),
+    { numRuns: 500 },
+  );
 });
 
 test('a request without one of the headers does not pass', () => {
