@@ -73,7 +73,6 @@ export type {
   Transport,
 } from './subgraph/types.ts';
 export { withTimeout } from './timeout.ts';
-export { createHttpTransport } from './transport/client.ts';
 export { createFieldNames } from './transport/fieldnames.ts';
 export { createInProcessTransport } from './transport/inprocess.ts';
 export { encodeScope } from './transport/scope.ts';

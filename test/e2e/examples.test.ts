@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { composeServices } from '@apollo/composition';
-import { createHttpTransport, createLog, type Scope } from '@partner-loyalty/runtime';
+import { createLog, type Scope } from '@partner-loyalty/runtime';
+import { createHttpTransport } from '@partner-loyalty/runtime/remote';
 import { buildClientSchema, getIntrospectionQuery, parse, printSchema } from 'graphql';
 import {
   type ServerCommand,

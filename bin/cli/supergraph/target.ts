@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import type { SubgraphEntry } from '@partner-loyalty/gateway';
 import {
-  createHttpTransport,
   createMetrics,
   type Log,
   OWN_SUBGRAPHS,
@@ -10,6 +9,7 @@ import {
   settingsOfSubgraph,
   variableOf,
 } from '@partner-loyalty/runtime';
+import { createHttpTransport } from '@partner-loyalty/runtime/remote';
 import { SUBGRAPHS } from '../../subgraphs.ts';
 import { CommandError, type Shell } from '../shell/shell.ts';
 

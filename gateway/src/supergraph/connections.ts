@@ -1,6 +1,5 @@
 // The connections to subgraphs, which graphs share as long as a subgraph stays where it is.
 import {
-  createHttpTransport,
   type Log,
   type Metrics,
   type Settings,
@@ -20,10 +19,10 @@ export type Connection = {
 
 export type Connections = {
   /**
-   * The connections of a graph, by subgraph name. Throws if the settings lack the address or the
+   * The connections of a graph, by subgraph name. Rejects if the settings lack the address or the
    * secret of a subgraph, or have a wrong one.
    */
-  open(subgraphs: readonly SubgraphEntry[]): Map<string, Connection>;
+  open(subgraphs: readonly SubgraphEntry[]): Promise<Map<string, Connection>>;
   /** Closes those that no other graph has in use. */
   release(connections: Iterable<Connection>): void;
   /** Closes all of them. */
@@ -40,7 +39,7 @@ export function createConnections(parts: {
   const { settings, carried, log, metrics } = parts;
   const inUse = new Map<string, Connection>();
 
-  function connect(entry: SubgraphEntry): Connection {
+  async function connect(entry: SubgraphEntry): Promise<Connection> {
     const { name, batching, codes } = entry;
     const local = Object.hasOwn(carried, name) ? carried[name] : undefined;
     if (local !== undefined) return { key: name, transport: local, graphs: 0 };
@@ -48,6 +47,8 @@ export function createConnections(parts: {
     const key = JSON.stringify([name, url, batching, codes]);
     const known = inUse.get(key);
     if (known !== undefined) return known;
+    // It takes a while to load, and a process that carries all subgraphs does not need it.
+    const { createHttpTransport } = await import('@partner-loyalty/runtime/remote');
     const transport = createHttpTransport({ name, url, secret, batching, codes, log, metrics });
     const connection = { key, transport, graphs: 0 };
     inUse.set(key, connection);
@@ -55,11 +56,12 @@ export function createConnections(parts: {
   }
 
   return {
-    open(subgraphs) {
+    async open(subgraphs) {
       // Before the first connection is made: a fault leaves nothing open.
       for (const entry of subgraphs)
         if (!Object.hasOwn(carried, entry.name)) addressOf(settings, entry);
-      const opened = new Map(subgraphs.map((entry) => [entry.name, connect(entry)]));
+      const opened = new Map<string, Connection>();
+      for (const entry of subgraphs) opened.set(entry.name, await connect(entry));
       for (const connection of opened.values()) connection.graphs += 1;
       return opened;
     },

@@ -95,7 +95,7 @@ async function build(
   caches: Caches,
 ): Promise<ServedGraph> {
   const { subgraphOf } = readSupergraph(supergraph);
-  const opened = connections.open(subgraphs);
+  const opened = await connections.open(subgraphs);
   const transports = Object.fromEntries(
     Array.from(opened, ([name, { transport }]) => [name, transport]),
   );

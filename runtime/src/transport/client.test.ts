@@ -10,7 +10,6 @@ import { buildSchema, type GraphQLFieldResolver } from 'graphql';
 import { until } from '../../../test/support/until.ts';
 import { createCaches } from '../cache/caches.ts';
 import {
-  createHttpTransport,
   createInProcessTransport,
   createLog,
   fail,
@@ -22,6 +21,7 @@ import {
   serveSubgraph,
   type Transport,
 } from '../index.ts';
+import { createHttpTransport } from './client.ts';
 import { encodeLine } from './wire.ts';
 
 const SECRET = 'the secret of the tests';

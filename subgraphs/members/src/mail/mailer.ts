@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { mkdir, open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makePrivateFolder, type Settings } from '@partner-loyalty/runtime';
-import { createTransport } from 'nodemailer';
 import type { Email } from './template.ts';
 
 export type Mailer = {
@@ -50,11 +49,12 @@ export function isRefused(error: unknown): boolean {
 }
 
 function openServer(url: string, from: string): Mailer {
-  const server = createTransport({ url, ...TIMEOUTS });
   return {
     async send(email, messageId, signal) {
       const deadline = AbortSignal.timeout(SENDING_MS);
-      await server.sendMail({
+      // It takes a while to load: most processes send no mail.
+      const { createTransport } = await import('nodemailer');
+      await createTransport({ url, ...TIMEOUTS }).sendMail({
         ...message(email, messageId, from),
         signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
       });
@@ -66,9 +66,10 @@ function openFolder(dataDir: string, from: string): Mailer {
   const folder = join(dataDir, 'outbox');
   // The first mail creates it. Older versions may have created it for everyone to read.
   if (existsSync(folder)) makePrivateFolder(dataDir, 'outbox');
-  const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
   return {
     async send(email, messageId) {
+      const { createTransport } = await import('nodemailer');
+      const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
       const composed = await composer.sendMail(message(email, messageId, from));
       const time = new Date().toISOString().replaceAll(':', '-');
       const name = `${time}_${messageId.split('@')[0]}.eml`;
