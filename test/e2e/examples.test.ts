@@ -5,15 +5,9 @@ import { composeServices } from '@apollo/composition';
 import { createLog, type Scope } from '@partner-loyalty/runtime';
 import { createHttpTransport } from '@partner-loyalty/runtime/remote';
 import { buildClientSchema, getIntrospectionQuery, parse, printSchema } from 'graphql';
-import {
-  type ServerCommand,
-  type ServerProcess,
-  startProcess,
-} from '../support/servers/process.ts';
-import { findPython } from '../support/servers/python.ts';
+import { EXAMPLES, type Example, startExample } from '../support/servers/examples.ts';
 import { COMPONENTS, type SubgraphMessage, signedHeaders } from '../support/service/signed.ts';
 
-const EXAMPLES = join(import.meta.dirname, '../../examples');
 const SECRET = 'the secret of offers alone';
 const OLD_SECRET = 'the secret before it';
 const HOTELS = 'kind=partner, partner="demo-hotels"';
@@ -28,18 +22,7 @@ const PROFILE = {
   activePartnerIds: ['demo-hotels', 'demo-coffee'],
 };
 
-const COMMANDS: Record<string, () => Promise<ServerCommand>> = {
-  'offers-apollo': async () => ({
-    command: 'npm',
-    args: ['start', '--silent', '--prefix', join(EXAMPLES, 'offers-apollo')],
-    signal: 'TERM',
-  }),
-  'offers-python': async () => ({
-    command: (await findPython()) ?? 'python3',
-    args: [join(EXAMPLES, 'offers-python/server.py')],
-  }),
-};
-const NAMES = Object.keys(COMMANDS);
+const NAMES = ['offers-apollo', 'offers-python'] as const;
 
 type Operation = { query: string; variables?: unknown; extensions?: unknown };
 type Answer = {
@@ -47,19 +30,19 @@ type Answer = {
   errors?: { message: string; path?: unknown; extensions?: { code?: string } }[];
 };
 
-const started: ServerProcess[] = [];
+const started: Example[] = [];
 const urls: Record<string, string> = {};
 
 beforeAll(async () => {
-  for (const [name, command] of Object.entries(COMMANDS)) {
-    const env = { PORT: '0', OFFERS_SECRET: SECRET, OFFERS_SECRET_OLD: OLD_SECRET };
-    const server = await startProcess({ ...(await command()), env });
-    started.push(server);
-    [urls[name] = ''] = await server.wrote(/http:\S+\/graphql/);
+  for (const name of NAMES) {
+    const env = { OFFERS_SECRET: SECRET, OFFERS_SECRET_OLD: OLD_SECRET };
+    const example = await startExample(name, env);
+    started.push(example);
+    urls[name] = example.url;
   }
 });
 afterAll(async () => {
-  for (const server of started) await server.stop();
+  for (const example of started) await example.stop();
 });
 
 test('the examples have the same schema and offers, and join the graph of the repository', () => {
