@@ -77,41 +77,60 @@ export function answerLines(
     : answerInPieces(lines, late);
 }
 
+async function answerInPieces(synchronous: string, late: readonly Late[]): Promise<HttpReply> {
+  const lines = new LateLines(synchronous, late);
+  await lines.some();
+  if (lines.areAll()) return { status: 200, headers: TYPES.lines, body: lines.take() };
+  return { status: 200, headers: TYPES.lines, body: (write) => lines.writeTo(write) };
+}
+
 /**
  * Writes each line as soon as it is there, so that a slow operation does not hold up the others.
  * Lines of the same tick go out together; if they are all there are, in one piece.
  */
-async function answerInPieces(synchronous: string, late: readonly Late[]): Promise<HttpReply> {
-  let lines = synchronous;
-  let left = late.length;
-  let wake = () => {};
-  for (const { place, reply } of late) {
-    reply.then((done) => {
-      lines += encodeLine(place, done);
-      left--;
-      wake();
+class LateLines {
+  private lines: string;
+  private left: number;
+  private wake: (() => void) | undefined = undefined;
+
+  constructor(synchronous: string, late: readonly Late[]) {
+    this.lines = synchronous;
+    this.left = late.length;
+    for (const { place, reply } of late) void reply.then((done) => this.add(place, done));
+  }
+
+  private add(place: number, reply: SubgraphReply): void {
+    this.lines += encodeLine(place, reply);
+    this.left -= 1;
+    if (this.wake === undefined) return;
+    // After the other replies of this tick.
+    process.nextTick(this.wake);
+    this.wake = undefined;
+  }
+
+  /** Resolves when there are lines to take. */
+  async some(): Promise<void> {
+    if (this.lines !== '') return;
+    await new Promise<void>((resolve) => {
+      this.wake = resolve;
     });
   }
-  /** Resolves after the next reply, together with those that follow in the same tick. */
-  const next = () =>
-    new Promise<void>((resolve) => {
-      wake = () => {
-        wake = () => {};
-        process.nextTick(resolve);
-      };
-    });
-  const take = () => {
-    const taken = lines;
-    lines = '';
-    return taken;
-  };
-  if (lines === '') await next();
-  if (left === 0) return { status: 200, headers: TYPES.lines, body: take() };
-  const body = async (write: (piece: string) => void) => {
-    while (left > 0 || lines !== '') {
-      if (lines === '') await next();
-      write(take());
+
+  /** Whether no further lines will come. */
+  areAll(): boolean {
+    return this.left === 0;
+  }
+
+  take(): string {
+    const { lines } = this;
+    this.lines = '';
+    return lines;
+  }
+
+  async writeTo(write: (piece: string) => void): Promise<void> {
+    while (!this.areAll() || this.lines !== '') {
+      await this.some();
+      write(this.take());
     }
-  };
-  return { status: 200, headers: TYPES.lines, body };
+  }
 }
