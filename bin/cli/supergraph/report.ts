@@ -24,9 +24,11 @@ export function printChanges(shell: Shell, changes: readonly CheckedChange[]): v
 
 /** `Query.a (acme 120 times, members 3 times), Query.b (…)` */
 export function namesWithUse(changes: readonly CheckedChange[]): string {
-  const named = changes.slice(0, MAX_NAMED).map(({ path, usedBy }) => {
-    return usedBy.length === 0 ? printable(path) : `${printable(path)} (${users(usedBy)})`;
-  });
+  const named = changes
+    .slice(0, MAX_NAMED)
+    .map(({ coordinate, usedBy }) =>
+      usedBy.length === 0 ? coordinate : `${coordinate} (${users(usedBy)})`,
+    );
   const rest = changes.length - MAX_NAMED;
   return named.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
 }
@@ -45,10 +47,10 @@ function summary(changes: readonly CheckedChange[]): string {
     .join(', ');
 }
 
-function toRow({ level, path, message, usedBy }: CheckedChange) {
+function toRow({ level, coordinate, message, usedBy }: CheckedChange) {
   return {
     level,
-    coordinate: printable(path),
+    coordinate,
     change: printable(message),
     'used in 30 days by': usedBy.length === 0 ? undefined : users(usedBy),
   };

@@ -241,7 +241,7 @@ describe.each(ENGINES)('on %s', (_name, open) => {
     expect(JSON.parse(asJson.stdout)).toEqual({
       surface: 'partner',
       level: 'breaking',
-      path: 'Offer.ends',
+      coordinate: 'Offer.ends',
       message: "Field 'ends' was removed from object type 'Offer'",
       usedBy: [
         { partnerId: 'acme', count: 1_204 },

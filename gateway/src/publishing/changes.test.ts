@@ -38,7 +38,7 @@ const after = (from: string, to: string) => {
   return schemasOf(SDL.replace(from, to));
 };
 
-type Change = [surface: string, level: string, path: string, coordinates?: string[]];
+type Change = [surface: string, level: string, coordinate: string, affected?: string[]];
 
 test.each<[what: string, from: string, to: string, changes: Change[]]>([
   ['nothing', 'secret: Int', 'secret: Int', []],
@@ -104,46 +104,46 @@ test.each<[what: string, from: string, to: string, changes: Change[]]>([
     'a deprecated field',
     'title: String',
     'title: String @deprecated(reason: "old")',
-    [['partner', 'safe', 'Book.title.@deprecated']],
+    [['partner', 'safe', 'Book.title']],
   ],
   [
     'a new optional argument',
     'edition: Int = 1',
     'edition: Int = 1, copy: Int',
-    [['partner', 'dangerous', 'Query.book.copy']],
+    [['partner', 'dangerous', 'Query.book(copy:)']],
   ],
   [
     'a new required argument, which every use of the field lacks',
     'edition: Int = 1',
     'edition: Int = 1, copy: Int!',
-    [['partner', 'breaking', 'Query.book.copy', ['Query.book']]],
+    [['partner', 'breaking', 'Query.book(copy:)', ['Query.book']]],
   ],
   [
     'an argument that becomes required',
     'filter: Filter): Book',
     'filter: Filter!): Book',
-    [['partner', 'breaking', 'Query.book.filter', ['Query.book']]],
+    [['partner', 'breaking', 'Query.book(filter:)', ['Query.book']]],
   ],
   [
     'a removed argument',
     'edition: Int = 1, ',
     '',
-    [['partner', 'breaking', 'Query.book.edition', ['Query.book(edition:)']]],
+    [['partner', 'breaking', 'Query.book(edition:)', ['Query.book(edition:)']]],
   ],
   [
     'an argument of another type',
     'edition: Int = 1',
     'edition: String = "1"',
     [
-      ['partner', 'breaking', 'Query.book.edition', ['Query.book(edition:)']],
-      ['partner', 'dangerous', 'Query.book.edition'],
+      ['partner', 'breaking', 'Query.book(edition:)', ['Query.book(edition:)']],
+      ['partner', 'dangerous', 'Query.book(edition:)'],
     ],
   ],
   [
     'another default',
     'edition: Int = 1',
     'edition: Int = 2',
-    [['partner', 'dangerous', 'Query.book.edition']],
+    [['partner', 'dangerous', 'Query.book(edition:)']],
   ],
   [
     'a removed input field',
@@ -186,18 +186,18 @@ test.each<[what: string, from: string, to: string, changes: Change[]]>([
 ])('%s', async (_what, from, to, changes) => {
   const found = await surfaceChanges(before, after(from, to));
   expect(
-    found.map(({ surface, level, path, coordinates }) => [
+    found.map(({ surface, level, coordinate, affected }) => [
       surface,
       level,
-      path,
-      ...(coordinates.length > 0 ? [[...coordinates].sort()] : []),
+      coordinate,
+      ...(affected.length > 0 ? [[...affected].sort()] : []),
     ]),
   ).toEqual(
-    changes.map(([surface, level, path, coordinates]) => [
+    changes.map(([surface, level, coordinate, affected]) => [
       surface,
       level,
-      path,
-      ...(coordinates === undefined ? [] : [coordinates.sort()]),
+      coordinate,
+      ...(affected === undefined ? [] : [affected.sort()]),
     ]),
   );
 });
@@ -240,7 +240,7 @@ test('of several coordinates that one change affects, a caller has the count of 
     count,
   });
   expect(withUsage(changes, [use('Book.genre', 4), use('Filter.genre', 6)])).toMatchObject([
-    { path: 'Genre.POEM', usedBy: [{ partnerId: 'acme', count: 6 }] },
+    { coordinate: 'Genre.POEM', usedBy: [{ partnerId: 'acme', count: 6 }] },
   ]);
 });
 

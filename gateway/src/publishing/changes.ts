@@ -12,11 +12,11 @@ export type Level = 'breaking' | 'dangerous' | 'safe';
 export type SurfaceChange = {
   surface: SurfaceName;
   level: Level;
-  /** The schema coordinate that changes, as the inspector writes it: `Type.field.argument`. */
-  path: string;
+  /** What changes, as a schema coordinate: `Type.field(argument:)`. */
+  coordinate: string;
   message: string;
   /** The coordinates whose use a breaking change affects. */
-  coordinates: readonly string[];
+  affected: readonly string[];
 };
 
 export type SurfaceSchemas = Readonly<Record<SurfaceName, GraphQLSchema>>;
@@ -75,6 +75,13 @@ function toSurfaceChange(
   after: GraphQLSchema,
 ): SurfaceChange {
   const level = LEVELS[criticality.level];
-  const coordinates = level === 'breaking' ? affectedCoordinates(path, before, after) : [];
-  return { surface, level, path, message, coordinates };
+  const affected = level === 'breaking' ? affectedCoordinates(path, before, after) : [];
+  return { surface, level, coordinate: coordinateOf(path), message, affected };
+}
+
+/** The inspector writes `Type.field.argument`, and adds the directive of a deprecation. */
+function coordinateOf(path: string): string {
+  const [type = '', member, argument] = path.split('.').filter((part) => part !== '@deprecated');
+  if (argument !== undefined) return `${type}.${member}(${argument}:)`;
+  return member === undefined ? type : `${type}.${member}`;
 }

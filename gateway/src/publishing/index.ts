@@ -1,13 +1,7 @@
 // The public list of publishing and checking, apart from the gateway, which never loads them.
 
 export { faultOfSubgraph, missingFrom } from './asked.ts';
-export {
-  type Level,
-  type SurfaceChange,
-  type SurfaceSchemas,
-  surfaceChanges,
-  surfaceSchemas,
-} from './changes.ts';
+export { surfaceChanges, surfaceSchemas } from './changes.ts';
 export { CompositionError, compose } from './compose.ts';
 export {
   committedContent,
@@ -16,4 +10,4 @@ export {
   withoutSubgraph,
   withSubgraph,
 } from './content.ts';
-export { type CheckedChange, isInUse, type UsedBy, withUsage } from './inuse.ts';
+export { type CheckedChange, type UsedBy, withUsage } from './inuse.ts';

@@ -5,7 +5,7 @@ import type { SurfaceChange } from './changes.ts';
 /** How often a partner used it; without a partner, members with tokens of their own. */
 export type UsedBy = { partnerId?: string | undefined; count: number };
 
-export type CheckedChange = Omit<SurfaceChange, 'coordinates'> & {
+export type CheckedChange = Omit<SurfaceChange, 'affected'> & {
   /** The most frequent first. Empty unless the change is breaking. */
   usedBy: readonly UsedBy[];
 };
@@ -19,18 +19,14 @@ export function withUsage(
   usage: readonly FieldUsage[],
 ): CheckedChange[] {
   const counts = countsOf(usage);
-  return changes.map(({ coordinates, ...change }) => {
+  return changes.map(({ affected, ...change }) => {
     const most = new Map<string | undefined, number>();
-    for (const coordinate of coordinates)
+    for (const coordinate of affected)
       for (const [partnerId, count] of counts.get(`${change.surface} ${coordinate}`) ?? [])
         most.set(partnerId, Math.max(most.get(partnerId) ?? 0, count));
     const usedBy = Array.from(most, ([partnerId, count]) => ({ partnerId, count }));
     return { ...change, usedBy: usedBy.sort((a, b) => b.count - a.count) };
   });
-}
-
-export function isInUse({ usedBy }: Pick<CheckedChange, 'usedBy'>): boolean {
-  return usedBy.length > 0;
 }
 
 /** By surface and coordinate, then by partner. */
