@@ -5,7 +5,12 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { buildSubgraphSchema } from '@apollo/subgraph';
-import { type FieldUsage, openGraphStore, openUsageStore } from '@partner-loyalty/gateway';
+import {
+  type FieldUsage,
+  openGraphStore,
+  openUsageStore,
+  readGraphFile,
+} from '@partner-loyalty/gateway';
 import { readSettings } from '@partner-loyalty/runtime';
 import { type GraphQLSchema, graphql, parse } from 'graphql';
 import { temporaryFolder } from '../../../test/support/folder.ts';
@@ -210,6 +215,9 @@ describe.each(ENGINES)('on %s', (_name, open) => {
     const [shown] = await loyaltyJson(env, 'supergraph', 'show', '1');
     expect(shown).toMatchObject({ version: 1, change: 'publish offers' });
     expect(shown?.supergraph).toContain(subgraph.url);
+    const { stdout } = await loyalty(env, 'supergraph', 'show', '2');
+    const { subgraphs } = await readGraphFile(file('shown.graphql', stdout));
+    expect(subgraphs.map(({ name, url }) => [name, url])).toContainEqual(['offers', subgraph.url]);
     expect(await refused('show', '9')).toContain('there is no version 9');
   });
 

@@ -14,8 +14,10 @@ export async function currentContent(
   store: Pick<GraphStore, 'latest' | 'version'>,
 ): Promise<GraphContent & { version: number }> {
   const version = await store.latest();
-  const published = version === 0 ? undefined : await store.version(version);
-  return published ?? { version: 0, ...committedContent() };
+  if (version === 0) return { version, ...committedContent() };
+  const published = await store.version(version);
+  if (published === undefined) throw new Error(`the store lacks version ${version}`);
+  return published;
 }
 
 /** What is committed in this repository. */
