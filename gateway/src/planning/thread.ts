@@ -1,12 +1,16 @@
 // The thread in which a process plans: it starts with the first planner and serves all of them.
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { ApiError } from '@partner-loyalty/runtime';
 import type { SurfaceName } from './contract.ts';
 import type { OpenedPlanner, PlannedText, PlannerAnswer, PlannerRequest } from './messages.ts';
 
 /** A planner in the thread. Its requests reject if the thread ends before it has answered. */
 export type ThreadPlanner = OpenedPlanner & {
-  /** Plans a validated operation, printed. Rejects if the planner cannot. */
+  /**
+   * Plans a validated operation, printed. Rejects if the planner cannot, with OPERATION_TOO_COMPLEX
+   * if it takes over 2 seconds.
+   */
   plan(operation: string, isAbstract: boolean): Promise<PlannedText>;
   close(): void;
 };
@@ -30,18 +34,19 @@ export async function openThreadPlanner(
   return {
     ...first,
     async plan(operation, isAbstract) {
-      // A thread that took the place of one that ended knows no planners.
-      if (current.home !== running) current = open();
-      await current.opened;
-      const answer = await current.home.ask({
-        id: 0,
-        planner,
-        kind: 'plan',
-        operation,
-        isAbstract,
-      });
-      if ('planned' in answer) return answer.planned;
-      throw new Error('the planner thread gave a wrong answer');
+      const request: PlannerRequest = { id: 0, planner, kind: 'plan', operation, isAbstract };
+      for (;;) {
+        // A thread that took the place of one that ended knows no planners.
+        if (current.home !== running) current = open();
+        try {
+          await current.opened;
+          const answer = await current.home.ask(request);
+          if ('planned' in answer) return answer.planned;
+          throw new Error('the planner thread gave a wrong answer');
+        } catch (error) {
+          if (!(error instanceof EndedForAnother)) throw error;
+        }
+      }
     },
     close() {
       if (current.home === running) current.home.tell({ id: 0, planner, kind: 'close' });
@@ -63,6 +68,15 @@ type Thread = {
 /** A hostile operation may end the thread, but it cannot take the memory of the process. */
 const LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 };
 
+/**
+ * A plan takes milliseconds. With some operations on interface objects, Apollo's planner never
+ * ends, and takes memory until the limit above ends the process after all.
+ */
+const PLAN_TIMEOUT_MS = 2_000;
+
+/** The thread ended because of another request: this one can be made again. */
+class EndedForAnother extends Error {}
+
 let lastPlanner = 0;
 let running: Thread | undefined;
 
@@ -76,14 +90,12 @@ function startThread(): Thread {
     resourceLimits: LIMITS,
     execArgv: [],
   });
-  const waiting = new Map<
-    number,
-    { resolve(answer: PlannerAnswer): void; reject(error: Error): void }
-  >();
+  const waiting: Waiting = new Map();
   let lastId = 0;
   worker.on('message', (answer: PlannerAnswer) => {
     const asked = waiting.get(answer.id);
     waiting.delete(answer.id);
+    watch();
     if (waiting.size === 0) worker.unref();
     if ('error' in answer) asked?.reject(new Error(answer.error));
     else asked?.resolve(answer);
@@ -93,6 +105,10 @@ function startThread(): Thread {
     for (const { reject } of waiting.values()) reject(error);
     waiting.clear();
   };
+  const watch = createWatch(waiting, () => {
+    end(new EndedForAnother('the planner thread took too long'));
+    void worker.terminate();
+  });
   worker.on('error', end);
   worker.on('exit', () => end(new Error('the planner thread ended')));
   worker.unref();
@@ -100,7 +116,8 @@ function startThread(): Thread {
     ask(request) {
       return new Promise((resolve, reject) => {
         const id = ++lastId;
-        waiting.set(id, { resolve, reject });
+        waiting.set(id, { kind: request.kind, resolve, reject });
+        if (waiting.size === 1) watch();
         // Only a thread that has work keeps the process running.
         worker.ref();
         worker.postMessage({ ...request, id });
@@ -109,4 +126,33 @@ function startThread(): Thread {
     tell: (request) => worker.postMessage(request),
   };
   return started;
+}
+
+/** The requests without an answer. The thread works on the first of them. */
+type Waiting = Map<
+  number,
+  {
+    kind: PlannerRequest['kind'];
+    resolve(answer: PlannerAnswer): void;
+    reject(error: Error): void;
+  }
+>;
+
+/** To be called whenever another request is the first. `onStuck` ends the thread. */
+function createWatch(waiting: Waiting, onStuck: () => void): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  const check = (id: number) => {
+    const [first] = waiting;
+    if (first?.[0] !== id) return;
+    waiting.delete(id);
+    first[1].reject(new ApiError('OPERATION_TOO_COMPLEX', 'the operation takes too long to plan'));
+    onStuck();
+  };
+  return () => {
+    clearTimeout(timer);
+    const [first] = waiting;
+    if (first?.[1].kind !== 'plan') return;
+    // An answer may have come while the event loop was held: it is read before the check.
+    timer = setTimeout(() => setImmediate(check, first[0]), PLAN_TIMEOUT_MS);
+  };
 }

@@ -89,6 +89,13 @@ export const interfaceObjectRequires: TestGraph = {
       roots: { accounts, users: people },
       entities: { User: people, Robot: robots },
     },
+    visits: {
+      sdl: `
+        type Query { last: Account }
+        type Account @key(fields: "id") @interfaceObject { id: ID! visits: Int }`,
+      roots: { last: { id: 'r1', visits: 1 } },
+      entities: { Account: [{ id: 'r1', visits: 1 }] },
+    },
     labels: {
       sdl: `
         type Query { first: Account }
@@ -109,6 +116,7 @@ export const interfaceObjectRequires: TestGraph = {
     '{ first { label } }',
     '{ first { id label ... on User { name } } }',
     '{ users { label kind } accounts { label ... on Robot { model } } }',
+    '{ last { visits label kind } }',
   ],
   writtenOnly: "Apollo's planner never ends, or gives up, for some operations on such a field",
 };
