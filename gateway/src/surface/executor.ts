@@ -77,14 +77,23 @@ function executePlanned(
 ): ExecutionResult | Promise<ExecutionResult> {
   const shape = shapeFor(coerced);
   const run: PlanRun = { transports, variables, coerced, scope, requestId, data: {}, errors: [] };
-  if (plan.kind === 'stock')
+  if (plan.kind === 'stock' && plan.stock.plan.node !== undefined)
     return runStockPlan(plan.stock, run).then(({ data, violations }) =>
       resultOf(data, violations, run, shape, size),
     );
-  const running = plan.node && runPlan(plan.node, run);
+  if (plan.kind === 'stock' || plan.node === undefined)
+    return withoutFetches(resultOf(run.data, [], run, shape, size));
+  const running = runPlan(plan.node, run);
   return running
     ? running.then(() => resultOf(run.data, [], run, shape, size))
     : resultOf(run.data, [], run, shape, size);
+}
+
+/** A plan is empty for type names alone, and for fields that the planner finds in no subgraph. */
+function withoutFetches(result: ExecutionResult): ExecutionResult {
+  if (result.data === null || Object.values(result.data).includes(null))
+    throw new Error('the planner finds a field in no subgraph');
+  return result;
 }
 
 function resultOf(

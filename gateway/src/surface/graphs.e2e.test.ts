@@ -11,7 +11,7 @@ import { GRAPHS } from '../../../test/support/graphs/table.ts';
 import { ResponseSize } from '../operation/responsesize.ts';
 import { type Executor, openExecutor } from './executor.ts';
 
-const SEEDS = 20;
+const SEEDS = 12;
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
 type Answer = { data: unknown; errors: string[] };

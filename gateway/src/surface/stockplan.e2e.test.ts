@@ -3,7 +3,7 @@ import { composeServices } from '@apollo/composition';
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import { createCaches } from '@partner-loyalty/runtime';
 import { type GraphQLSchema, parse } from 'graphql';
-import { createTransport } from '../../../test/support/graphs/graph.ts';
+import { createTransport, openGraph } from '../../../test/support/graphs/graph.ts';
 import { ResponseSize } from '../operation/responsesize.ts';
 import { type Execution, type ExecutionResult, openExecutor } from './executor.ts';
 
@@ -160,4 +160,31 @@ test('a response is counted and stopped as any other', async () => {
   await expect(ask('{ accounts { id kind } }', { size })).rejects.toMatchObject({
     code: 'OPERATION_TOO_COMPLEX',
   });
+});
+
+test('a field that no subgraph can resolve is an error, and type names are none', async () => {
+  const { supergraph, transports } = openGraph({
+    subgraphs: {
+      a: { sdl: 'interface Node @key(fields: "id") { id: ID! } type Query { a: Node }' },
+      b: {
+        sdl: `type Node @key(fields: "id", resolvable: false) @interfaceObject { id: ID! field: Int }
+              type Query { b: Node }`,
+      },
+    },
+  });
+  const { execute, close } = await openExecutor(undefined, supergraph, transports, createCaches());
+  const run = async (key: string) =>
+    execute({
+      key,
+      variables: {},
+      coerced: {},
+      scope: { kind: 'service' },
+      requestId: 'r',
+      size: new ResponseSize(),
+    });
+  await expect(run('{ a { field } }')).rejects.toThrow('in no subgraph');
+  expect((await run('{ name: __typename a @skip(if: true) { field } }')).data).toEqual({
+    name: 'Query',
+  });
+  close();
 });
