@@ -13,7 +13,7 @@ import type { Graph } from './graph.ts';
 import type { GraphStore } from './graphstore.ts';
 import { type ServedGraphs, serveGraphs } from './served.ts';
 import { createGraphSource } from './source.ts';
-import { watchGraphs } from './watch.ts';
+import { keepForNextStart, watchGraphs } from './watch.ts';
 
 /**
  * `carried` are the subgraphs of this process. The lifecycle closes what this function opens.
@@ -37,7 +37,7 @@ export async function openGraphs(options: {
   const first = await source.first();
   const graphs = await serve(first).then(
     async (served) => {
-      await source.serves(first);
+      await keepForNextStart(source, first, log);
       return served;
     },
     async (error) => {

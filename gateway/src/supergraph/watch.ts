@@ -1,5 +1,6 @@
 // Follows the source of graphs: a new graph takes the place of the one that serves.
 import type { Log, Metrics } from '@partner-loyalty/runtime';
+import type { Graph } from './graph.ts';
 import type { ServedGraphs } from './served.ts';
 import type { GraphSource } from './source.ts';
 
@@ -31,9 +32,7 @@ export function watchGraphs(
     }
     metrics.graph('updated');
     log.info({ version }, 'a new graph serves');
-    await source.serves(graph).catch((error: unknown) => {
-      log.warn({ version, err: error }, 'the graph could not be kept for the next start');
-    });
+    await keepForNextStart(source, graph, log);
   }
 
   const timer = setInterval(() => {
@@ -56,6 +55,22 @@ export function watchGraphs(
       });
   }, CHECK_MS).unref();
   return () => clearInterval(timer);
+}
+
+/** Notes that a graph serves. It does so without the note, as on a disk that cannot be written. */
+export async function keepForNextStart(
+  source: Pick<GraphSource, 'serves'>,
+  graph: Graph,
+  log: Pick<Log, 'warn'>,
+): Promise<void> {
+  try {
+    await source.serves(graph);
+  } catch (error) {
+    log.warn(
+      { version: graph.version, err: error },
+      'the graph could not be kept for the next start',
+    );
+  }
 }
 
 /** Composition's words quote only schemas. */

@@ -5,7 +5,15 @@ import { join } from 'node:path';
 export const PRIVATE_FILE = 0o600;
 const PRIVATE_FOLDER = 0o700;
 /** What a data folder of this project contains. */
-const OWN_NAMES = new Set(['keys', 'members', 'standings', 'outbox', 'graph', 'lastgraph']);
+const OWN_NAMES = new Set([
+  'keys',
+  'members',
+  'standings',
+  'outbox',
+  'graph',
+  'lastgraph',
+  'usage',
+]);
 
 /**
  * Creates `dataDir/name` for its owner alone, whatever the umask, and takes other users' access
