@@ -4,14 +4,16 @@ import os
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 try:
-    from graphql import graphql_sync
+    import graphql
 except ImportError:
-    from graphql import graphql as graphql_sync
+    raise SystemExit("graphql-core is missing: pip install graphql-core") from None
 
 from schema import SCHEMA
 from signature import Verifier
 
 MAX_BODY_BYTES = 4 * 1024 * 1024
+# In 2.3, it is called graphql.
+graphql_sync = getattr(graphql, "graphql_sync", None) or graphql.graphql
 SECRETS = list(filter(None, map(os.environ.get, ["OFFERS_SECRET", "OFFERS_SECRET_OLD"])))
 if not SECRETS:
     raise SystemExit("set OFFERS_SECRET to the secret shared with the gateway")
