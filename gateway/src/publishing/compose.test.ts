@@ -31,6 +31,7 @@ test.each<[string, string, RegExp[]]>([
   ['nothing', 'type Book @key(fields: "id") { id: ID! stars: Int @tag(name: "member") }', []],
   ['a syntax error', 'type Book {\n  id: ID!\n', [/^some\/reviews\.graphql:4:1: Syntax Error: /]],
   ['an unknown type', 'type Book {\n  id: Idd!\n}', [/^some\/reviews\.graphql:3:\d+: .*Idd/]],
+  ['a subscription', 'type Subscription {\n  a: Int\n}', [/^there is a type Subscription/]],
   [
     'two types of one field',
     'type Book @key(fields: "id") {\n  id: ID!\n  title: Int\n}',

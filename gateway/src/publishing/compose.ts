@@ -52,7 +52,7 @@ export function compose(configFile: string): string {
 
 /**
  * The supergraph SDL, tags included. Throws a CompositionError with every fault: syntax errors,
- * schemas that do not compose, tags that name no surface or are not on fields.
+ * schemas that do not compose, tags that name no surface or are not on fields, subscriptions.
  */
 export function composeSupergraph(sources: readonly SubgraphSource[]): string {
   const parsed = sources.map(parseSource);
@@ -66,6 +66,10 @@ export function composeSupergraph(sources: readonly SubgraphSource[]): string {
     throw new CompositionError(
       errors?.map((error) => located(error.message, error.nodes)) ?? ['nothing to compose'],
     );
+  if (/^type Subscription\b/m.test(supergraphSdl))
+    throw new CompositionError([
+      'there is a type Subscription, but gateways serve no subscriptions',
+    ]);
   return `${supergraphSdl.trimEnd()}\n`;
 }
 
