@@ -5,7 +5,7 @@ import { ApiError } from '@partner-loyalty/runtime';
 import type { SurfaceName } from './contract.ts';
 import type { OpenedPlanner, PlannedText, PlannerAnswer, PlannerRequest } from './messages.ts';
 
-/** A planner in the thread. Its requests reject if the thread ends before it has answered. */
+/** A planner in the thread. If a request ends the thread, those behind it are made again. */
 export type ThreadPlanner = OpenedPlanner & {
   /**
    * Plans a validated operation, printed. Rejects if the planner cannot, with OPERATION_TOO_COMPLEX
@@ -30,28 +30,38 @@ export async function openThreadPlanner(
     return { home, opened: home.ask(opening).then(openedOf) };
   };
   let current = open();
-  const first = await current.opened;
+  const first = await untilAnswered(() => {
+    if (current.home !== running) current = open();
+    return current.opened;
+  });
   return {
     ...first,
-    async plan(operation, isAbstract) {
+    plan(operation, isAbstract) {
       const request: PlannerRequest = { id: 0, planner, kind: 'plan', operation, isAbstract };
-      for (;;) {
+      return untilAnswered(async () => {
         // A thread that took the place of one that ended knows no planners.
         if (current.home !== running) current = open();
-        try {
-          await current.opened;
-          const answer = await current.home.ask(request);
-          if ('planned' in answer) return answer.planned;
-          throw new Error('the planner thread gave a wrong answer');
-        } catch (error) {
-          if (!(error instanceof EndedForAnother)) throw error;
-        }
-      }
+        await current.opened;
+        const answer = await current.home.ask(request);
+        if ('planned' in answer) return answer.planned;
+        throw new Error('the planner thread gave a wrong answer');
+      });
     },
     close() {
       if (current.home === running) current.home.tell({ id: 0, planner, kind: 'close' });
     },
   };
+}
+
+/** Asks again whenever the thread has ended because of another request. */
+async function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof EndedForAnother)) throw error;
+    }
+  }
 }
 
 function openedOf(answer: PlannerAnswer): OpenedPlanner {
@@ -102,11 +112,14 @@ function startThread(): Thread {
   });
   const end = (error: Error) => {
     if (running === started) running = undefined;
-    for (const { reject } of waiting.values()) reject(error);
+    const [first, ...behind] = waiting.values();
     waiting.clear();
+    watch();
+    first?.reject(error);
+    for (const { reject } of behind) reject(new EndedForAnother(error.message));
   };
   const watch = createWatch(waiting, () => {
-    end(new EndedForAnother('the planner thread took too long'));
+    end(new ApiError('OPERATION_TOO_COMPLEX', 'the operation takes too long to plan'));
     void worker.terminate();
   });
   worker.on('error', end);
@@ -143,10 +156,7 @@ function createWatch(waiting: Waiting, onStuck: () => void): () => void {
   let timer: NodeJS.Timeout | undefined;
   const check = (id: number) => {
     const [first] = waiting;
-    if (first?.[0] !== id) return;
-    waiting.delete(id);
-    first[1].reject(new ApiError('OPERATION_TOO_COMPLEX', 'the operation takes too long to plan'));
-    onStuck();
+    if (first?.[0] === id) onStuck();
   };
   return () => {
     clearTimeout(timer);
