@@ -84,7 +84,10 @@ async function addVersion(
   const settings = shell.settings();
   const changes = await composing(shell, () => checkedChanges(settings, before, after));
   if (!shell.json) printChanges(shell, changes);
-  if (!force) refuseUse(shell, changes);
+  if (!force) {
+    await refuseNewProvider(before, after);
+    refuseUse(shell, changes);
+  }
   const publishedAt = new Date();
   const next = version + 1;
   if (!(await graphs.append({ ...after, version: next, publishedAt, change })))
@@ -92,6 +95,15 @@ async function addVersion(
   shell.print({ version: next, change, publishedAt, ...countLevels(changes) });
   if (settings.supergraphFile !== undefined)
     shell.note('gateways with SUPERGRAPH_FILE go on with that file');
+}
+
+async function refuseNewProvider(before: GraphContent, after: GraphContent): Promise<void> {
+  const { newProvider } = await import('@partner-loyalty/gateway/publishing');
+  const name = newProvider(before, after);
+  if (name !== undefined)
+    throw new CommandError(
+      `${name} would decide which member tokens are good, and needs --force: it takes signingKeys over`,
+    );
 }
 
 function refuseUse(shell: Shell, changes: readonly CheckedChange[]): void {

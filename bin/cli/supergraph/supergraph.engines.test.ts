@@ -221,6 +221,16 @@ describe.each(ENGINES)('on %s', (_name, open) => {
     expect(await refused('show', '9')).toContain('there is no version 9');
   });
 
+  test('a subgraph that would be the identity provider in place of another one needs force', async () => {
+    const keys = `${OFFERS.replace('"@tag"', '"@tag", "@override"')}
+      type Query { signingKeys: String! @override(from: "members") }`;
+    subgraph.serve(keys);
+    expect(await refused('publish', 'offers', file('keys.graphql', keys))).toBe(
+      'loyalty: offers would decide which member tokens are good, and needs --force: it takes signingKeys over\n',
+    );
+    expect((await stored())?.version).toBe(3);
+  });
+
   test('a subgraph that the gateways carry needs no URL', async () => {
     const { code, stdout } = await loyalty(env, 'supergraph', 'publish', 'members', members);
     expect(code).toBe(0);

@@ -4,6 +4,7 @@ import { SUPERGRAPH_CONFIG, SUPERGRAPH_FILE } from '../supergraph/committed.ts';
 import { readSupergraphConfig } from '../supergraph/config.ts';
 import type { GraphVersion, SubgraphEntry } from '../supergraph/graph.ts';
 import type { GraphStore } from '../supergraph/graphstore.ts';
+import { readSupergraph } from '../supergraph/sdl.ts';
 import { composeSupergraph } from './compose.ts';
 
 /** A graph with what it was composed from. */
@@ -53,6 +54,16 @@ export function withoutSubgraph({ subgraphs, schemas }: GraphContent, name: stri
     subgraphs.filter((entry) => entry.name !== name),
     rest,
   );
+}
+
+/**
+ * The subgraph that takes the place of another one as the identity provider, if one does. No change
+ * of what callers see says so, and whoever is the provider decides whose tokens are good.
+ */
+export function newProvider(before: GraphContent, after: GraphContent): string | undefined {
+  const former = readSupergraph(before.supergraph).provider;
+  const { provider } = readSupergraph(after.supergraph);
+  return former === undefined || provider === former ? undefined : provider;
 }
 
 function composed(

@@ -7,6 +7,7 @@ export {
   committedContent,
   currentContent,
   type GraphContent,
+  newProvider,
   withoutSubgraph,
   withSubgraph,
 } from './content.ts';

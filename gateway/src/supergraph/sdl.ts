@@ -17,9 +17,12 @@ export type JoinedSubgraph = {
 
 export type SupergraphFacts = {
   subgraphs: readonly JoinedSubgraph[];
-  /** The name of the subgraph that a field of Query comes from, if there is such a field. */
-  subgraphOf(field: string): string | undefined;
+  /** The name of the subgraph that is the built-in identity provider, if one is. */
+  provider: string | undefined;
 };
+
+/** The field of Query that makes a subgraph the identity provider. */
+const PROVIDER_FIELD = 'signingKeys';
 
 /** Throws a GraphQLError if the text is not SDL. */
 export function readSupergraph(sdl: string): SupergraphFacts {
@@ -29,13 +32,11 @@ export function readSupergraph(sdl: string): SupergraphFacts {
     (node): node is ObjectTypeDefinitionNode =>
       node.kind === Kind.OBJECT_TYPE_DEFINITION && node.name.value === 'Query',
   );
+  const field = query?.fields?.find(({ name }) => name.value === PROVIDER_FIELD);
+  const graph = field && (graphOf(field) ?? (query && graphOf(query)));
   return {
     subgraphs: [...graphs.values()],
-    subgraphOf(name) {
-      const field = query?.fields?.find((each) => each.name.value === name);
-      const graph = field && (graphOf(field) ?? (query && graphOf(query)));
-      return graph === undefined ? undefined : graphs.get(graph)?.name;
-    },
+    provider: graph === undefined ? undefined : graphs.get(graph)?.name,
   };
 }
 

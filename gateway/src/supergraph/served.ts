@@ -40,8 +40,6 @@ export type ServedGraphs = {
   replace(graph: Graph): Promise<void>;
 };
 
-/** The field of Query that makes a subgraph the identity provider. */
-const PROVIDER_FIELD = 'signingKeys';
 /** So many documents are prepared ahead. */
 const DOCUMENTS_IN_USE = 200;
 
@@ -94,7 +92,7 @@ async function build(
   connections: Connections,
   caches: Caches,
 ): Promise<ServedGraph> {
-  const { subgraphOf } = readSupergraph(supergraph);
+  const { provider } = readSupergraph(supergraph);
   const opened = await connections.open(subgraphs);
   const transports = Object.fromEntries(
     Array.from(opened, ([name, { transport }]) => [name, transport]),
@@ -116,7 +114,7 @@ async function build(
     // Cast: the loop has set each.
     surfaces: surfaces as Record<SurfaceName, Surface>,
     connections: opened,
-    provider: subgraphOf(PROVIDER_FIELD),
+    provider,
     requests: 0,
   };
 }
