@@ -16,7 +16,7 @@ import { composing, type EntryOptions } from '../supergraph/next.ts';
 import { publish, remove, rollback } from '../supergraph/publish.ts';
 import { list, show } from '../supergraph/versions.ts';
 
-const FORCE = ['--force', 'do it even if callers use what it breaks'] as const;
+const FORCE = ['--force', 'go ahead even if callers use what it breaks'] as const;
 
 export function supergraphCommand(shell: Shell): Command {
   const group = new Command('supergraph').description('manage the graph that the gateway serves');
@@ -32,17 +32,21 @@ export function supergraphCommand(shell: Shell): Command {
 
 function addPublishing(group: Command, shell: Shell): void {
   withSchema(group.command('check'))
-    .description('tell what a schema changes for callers, and who uses what it breaks')
-    .option('--strict', 'fail on any breaking change, in use or not')
+    .description('show what a schema changes for callers, and who uses what it breaks')
+    .option('--strict', 'fail on any breaking change, even if nobody uses it')
     .action((name: string, file: string, options: { strict?: boolean }) =>
       check(shell, name, file, options),
     );
   withSchema(group.command('publish'))
     .description('publish a schema: every gateway serves it within 5 seconds')
     .option('--url <url>', "the subgraph's endpoint", typed('--url', subgraphUrl))
-    .option('--batching', 'it takes several operations in one request')
-    .option('--no-batching', 'it takes one operation in a request')
-    .option('--codes <codes>', 'the error codes that callers may see', typed('--codes', codes))
+    .option('--batching', 'it accepts several operations in one request')
+    .option('--no-batching', 'it accepts one operation per request')
+    .option(
+      '--codes <codes>',
+      'its error codes that callers may see, separated by commas',
+      typed('--codes', codes),
+    )
     .option(...FORCE)
     .action((name: string, file: string, options: EntryOptions & { force?: boolean }) =>
       publish(shell, name, file, options),
@@ -58,17 +62,17 @@ function addPublishing(group: Command, shell: Shell): void {
 function addVersions(group: Command, shell: Shell): void {
   group
     .command('list')
-    .description('list the versions that were published')
+    .description('list the published versions')
     .action(() => list(shell));
   group
     .command('show')
     .description('print a version')
-    .argument('[version]', 'its number; the newest if left out', typed('the version', version))
+    .argument('[version]', 'its number; by default, the newest', typed('the version', version))
     .action((number?: number) => show(shell, number));
   group
     .command('rollback')
     .description('publish an earlier version again')
-    .argument('[version]', 'its number; the one before if left out', typed('the version', version))
+    .argument('[version]', 'its number; by default, the one before', typed('the version', version))
     .option(...FORCE)
     .action((number: number | undefined, options: { force?: boolean }) =>
       rollback(shell, number, options),

@@ -11,27 +11,27 @@ type Options = { partner?: string; field?: string; days: number; operations?: bo
 type Usage = FieldUsage | OperationUsage;
 
 const DAYS = 30;
-/** Usage is kept for so long. */
+/** How long usage is kept. */
 const MAX_DAYS = 60;
 
 export function usageCommand(shell: Shell): Command {
   return new Command('usage')
-    .description('tell which fields and arguments callers use, the most used first')
-    .option('--partner <id>', 'of one partner')
+    .description('show which fields and arguments callers use, the most used first')
+    .option('--partner <id>', 'show only one partner')
     .option(
       '--field <coordinate>',
-      'of one field, Type.field, with its arguments',
+      'show only one field, as Type.field, with its arguments',
       typed('--field', coordinate),
     )
-    .option('--operations', 'the operations, instead of fields')
-    .option('--days <days>', 'in so many days, today included', typed('--days', days), DAYS)
+    .option('--operations', 'show operations instead of fields')
+    .option('--days <days>', 'how many days to cover, today included', typed('--days', days), DAYS)
     .action((options: Options) => usage(shell, options));
 }
 
 const days = digits(1, MAX_DAYS);
 const coordinate = z
   .string()
-  .regex(/^[_A-Za-z]\w*\.[_A-Za-z]\w*$/, 'must be a field as in Query.memberByEmail');
+  .regex(/^[_A-Za-z]\w*\.[_A-Za-z]\w*$/, 'must be a field, such as Query.memberByEmail');
 
 async function usage(shell: Shell, { partner, field, operations, ...options }: Options) {
   const since = firstDay(options.days);
@@ -42,7 +42,7 @@ async function usage(shell: Shell, { partner, field, operations, ...options }: O
     (partner === undefined || each.partnerId === partner) &&
     (field === undefined || concerns(each, field));
   const rows = summed(found.filter(isWanted));
-  if (rows.length === 0) shell.note(`nothing was asked for in ${options.days} days`);
+  if (rows.length === 0) shell.note(`no usage in the last ${options.days} days`);
   else shell.printAll(rows);
 }
 

@@ -27,7 +27,7 @@ export async function check(
   refuseInUse(changes, 'breaking changes are in use');
 }
 
-/** What callers notice if `after` takes the place of `before`, with the use of the last 30 days. */
+/** What callers notice if `after` replaces `before`, and who used it in the last 30 days. */
 export async function checkedChanges(
   settings: Settings,
   before: GraphContent,

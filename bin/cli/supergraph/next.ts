@@ -5,7 +5,7 @@ import type { GraphContent } from '@partner-loyalty/gateway/publishing';
 import { omitUndefined, SETTINGS, variableOf } from '@partner-loyalty/runtime';
 import { CommandError, type Shell } from '../shell/shell.ts';
 
-/** What is left out stays as it is. */
+/** An option that is left out keeps its value. */
 export type EntryOptions = { url?: string; batching?: boolean; codes?: string[] };
 
 export type Next = {
@@ -64,7 +64,7 @@ function refuseSharedVariables(name: string, subgraphs: readonly SubgraphEntry[]
     (each) => each.name !== name && variablesOf(each.name)[0] === variable,
   );
   if (other !== undefined)
-    throw new CommandError(`the name must not be ${name}: ${variable} is that of ${other.name}`);
+    throw new CommandError(`the name must not be ${name}: ${variable} belongs to ${other.name}`);
 }
 
 function variablesOf(name: string): string[] {

@@ -74,7 +74,7 @@ export async function contentOf(graphs: GraphStore, version: number): Promise<Gr
   return { supergraph, subgraphs, schemas };
 }
 
-/** Checks the step, unless it is forced refuses what is in use, and adds the version. */
+/** Checks the step and adds the version. Unless forced, refuses to break what is in use. */
 async function addVersion(
   shell: Shell,
   graphs: GraphStore,
@@ -91,10 +91,10 @@ async function addVersion(
   const publishedAt = new Date();
   const next = version + 1;
   if (!(await graphs.append({ ...after, version: next, publishedAt, change })))
-    throw new CommandError('somebody else has published meanwhile; try again');
+    throw new CommandError('somebody else has just published a version; try again');
   shell.print({ version: next, change, publishedAt, ...countLevels(changes) });
   if (settings.supergraphFile !== undefined)
-    shell.note('gateways with SUPERGRAPH_FILE go on with that file');
+    shell.note('gateways that have SUPERGRAPH_FILE set keep serving that file');
 }
 
 async function refuseNewProvider(before: GraphContent, after: GraphContent): Promise<void> {

@@ -65,7 +65,7 @@ function users(usedBy: readonly UsedBy[]): string {
   return shown.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
 }
 
-/** Descriptions of a schema can be long, and hold anything. */
+/** Descriptions in a schema can be long and contain anything. */
 function printable(text: string): string {
   const harmless = text.replace(/[\p{C}\s]+/gu, ' ').trim();
   return harmless.length > MAX_MESSAGE ? `${harmless.slice(0, MAX_MESSAGE)}…` : harmless;

@@ -302,7 +302,7 @@ describe.each(ENGINES)('on %s', (_name, open) => {
       await store.close();
     };
     expect(await refused(...publish)).toBe(
-      'loyalty: somebody else has published meanwhile; try again\n',
+      'loyalty: somebody else has just published a version; try again\n',
     );
     expect((await stored())?.change).toBe('publish other');
     expect((await loyalty(env, 'supergraph', ...publish)).code).toBe(0);
@@ -326,7 +326,7 @@ describe.each(ENGINES)('on %s', (_name, open) => {
     expect(await loyalty(env, 'usage', '--partner', 'pub')).toMatchObject({
       code: 0,
       stdout: '',
-      stderr: 'nothing was asked for in 30 days\n',
+      stderr: 'no usage in the last 30 days\n',
     });
   });
 

@@ -1,4 +1,4 @@
-// Asks the subgraph that is to be published whether it runs and has the schema.
+// Checks that the subgraph to publish is running and has the schema.
 import { randomUUID } from 'node:crypto';
 import type { SubgraphEntry } from '@partner-loyalty/gateway';
 import {
@@ -18,8 +18,8 @@ type Target = { url: string; secret: string };
 
 /**
  * Throws a CommandError if the subgraph cannot be reached, is not healthy or lacks a field of
- * `sdl`; or if its secret is missing or shared. One that the gateways' process carries is not asked
- * unless it has a URL.
+ * `sdl`, or if its secret is missing or shared. A subgraph that the gateways' process carries is
+ * not asked, unless it has a URL.
  */
 export async function askSubgraph(
   shell: Shell,
@@ -68,7 +68,7 @@ function targetOf(
   return { url, secret };
 }
 
-/** Whoever knew the secret of two subgraphs could read from one as the gateway of the other. */
+/** With a shared secret, one subgraph could sign requests to the other as the gateway does. */
 function refuseSharedSecret(
   settings: Settings,
   name: string,
@@ -89,14 +89,16 @@ async function noteCarried(shell: Shell, name: string, sdl: string): Promise<voi
   const { committedContent, missingFrom } = await import('@partner-loyalty/gateway/publishing');
   const missing = missingFrom(committedContent().schemas[name] ?? '', sdl);
   if (missing.length > 0)
-    shell.note(`${name} of this release lacks ${missing.join(', ')}: they will fail until it has`);
+    shell.note(
+      `${name} of this release lacks ${missing.join(', ')}: these fail until a release has them`,
+    );
 }
 
-/** A log that passes on why a request failed. */
+/** A log that reports why a request failed. */
 function noticing(notice: (text: string) => void): Log {
   const write: Log['warn'] = ({ reason, status, code, err }, message) => {
     const cause = err instanceof Error ? err.message : undefined;
-    // A status of 0 says that there was no response.
+    // A status of 0 means that there was no response.
     const facts = [reason, code, status || undefined, cause].filter((fact) => fact !== undefined);
     notice(facts.length > 0 ? facts.join(', ') : message);
   };

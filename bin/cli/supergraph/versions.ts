@@ -12,7 +12,7 @@ export async function list(shell: Shell): Promise<void> {
     );
 }
 
-/** As SDL that SUPERGRAPH_FILE can name, below a comment on the version and its subgraphs. */
+/** Prints SDL that SUPERGRAPH_FILE can name, below a comment on the version and its subgraphs. */
 export async function show(shell: Shell, given: number | undefined): Promise<void> {
   const { committedContent } = await import('@partner-loyalty/gateway/publishing');
   const shown = await withStore('graph', shell.settings(), async (graphs) => {

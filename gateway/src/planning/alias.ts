@@ -35,7 +35,7 @@ const GUARD = 'as__';
 /** The fields of the graph, hidden ones included: the planner may select any of them too. */
 export type GraphFields = {
   names: ReadonlySet<string>;
-  /** Those with arguments that a subgraph requires, maybe with others than the caller. */
+  /** Fields with arguments that a subgraph requires, possibly with other ones than the caller. */
   requiredWithArguments: ReadonlySet<string>;
 };
 
@@ -75,7 +75,7 @@ function requirementsOf({ directives = [] }: FieldDefinitionNode): string[] {
  * - An alias that could be mistaken for a field is changed: a caller may alias any field as
  *   `memberId`, but the planner reads the key there.
  * - A field that has arguments and that a subgraph requires gets an alias: the planner selects it
- *   under its name, maybe with other arguments than the caller, who may have left out a default.
+ *   under its name, possibly with other arguments than the caller, who may omit a default.
  */
 export function renameFields(
   document: DocumentNode,
@@ -139,7 +139,7 @@ function withTypeNames(document: DocumentNode, schema: GraphQLSchema): DocumentN
     visitWithTypeInfo(types, {
       SelectionSet: (set) => {
         const type = types.getParentType();
-        // Without object types, the planner knows no type name either.
+        // Without object types, the planner does not know the type either.
         if (!type || !isAbstractType(type) || schema.getPossibleTypes(type).length === 0)
           return undefined;
         return { ...set, selections: withoutRepeatedLeaves([TYPE_NAME, ...set.selections]) };

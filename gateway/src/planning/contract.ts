@@ -20,8 +20,8 @@ export type SurfaceName = keyof typeof SURFACES;
 
 /**
  * The supergraph as one surface sees it. Fields of objects and interfaces without the surface's tag
- * become `@inaccessible`, and with them every type that no visible field leads to; `@requires` can
- * still use them. A pure function. Throws if a visible field has a type without visible fields.
+ * become `@inaccessible`, as does every type that no visible field leads to; `@requires` can still
+ * use them. A pure function. Throws if a visible field has a type without visible fields.
  */
 export function surfaceSdl(supergraph: string, surface: SurfaceName): string {
   const document = parse(supergraph);

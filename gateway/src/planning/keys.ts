@@ -1,4 +1,4 @@
-// Orders the keys of a supergraph's types, for a fault of Apollo's planner.
+// Orders the keys of a supergraph's types, to work around a bug in Apollo's planner.
 import {
   type ConstDirectiveNode,
   type DocumentNode,
@@ -9,7 +9,7 @@ import {
 } from 'graphql';
 
 /**
- * A supergraph with the keys first that lead into a subgraph. To return to a subgraph with the
+ * A supergraph in which the resolvable keys come first. To return to a subgraph with the
  * fields that it requires, the planner takes the first key of the type there, even if it is not
  * resolvable. The order has no other meaning.
  */

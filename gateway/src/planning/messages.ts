@@ -1,4 +1,4 @@
-// What the process and its planner thread tell each other.
+// The messages between the process and its planner thread.
 import type { GraphFields } from './alias.ts';
 import type { SurfaceName } from './contract.ts';
 
@@ -9,14 +9,14 @@ export type PlannerRequest = { id: number; planner: number } & (
   | { kind: 'close' }
 );
 
-/** The answer to the request with the same `id`. */
+/** The response to the request with the same `id`. */
 export type PlannerAnswer = { id: number } & (
   | { opened: OpenedPlanner }
   | { planned: PlannedText }
   | { error: string }
 );
 
-/** What the process has to know of a graph to prepare operations and to complete responses. */
+/** What the process needs to know about a graph to prepare operations and complete responses. */
 export type OpenedPlanner = {
   /** The schema that callers see. */
   api: string;

@@ -1,11 +1,11 @@
-// The thread in which a process plans: it starts with the first planner and serves all of them.
+// The thread that plans for a process: it starts with the first planner, and runs all of them.
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { ApiError } from '@partner-loyalty/runtime';
 import type { SurfaceName } from './contract.ts';
 import type { OpenedPlanner, PlannedText, PlannerAnswer, PlannerRequest } from './messages.ts';
 
-/** A planner in the thread. If a request ends the thread, those behind it are made again. */
+/** A planner in the thread. If a request ends the thread, those behind it are sent again. */
 export type ThreadPlanner = OpenedPlanner & {
   /**
    * Plans a validated operation, printed. Rejects if the planner cannot, with OPERATION_TOO_COMPLEX
@@ -39,7 +39,7 @@ export async function openThreadPlanner(
     plan(operation, isAbstract) {
       const request: PlannerRequest = { id: 0, planner, kind: 'plan', operation, isAbstract };
       return untilAnswered(async () => {
-        // A thread that took the place of one that ended knows no planners.
+        // A thread that has replaced one that ended has no planners.
         if (current.home !== running) current = open();
         await current.opened;
         const answer = await current.home.ask(request);
@@ -70,21 +70,21 @@ function openedOf(answer: PlannerAnswer): OpenedPlanner {
 }
 
 type Thread = {
-  /** Gives the request its id. */
+  /** Assigns the request its id. */
   ask(request: PlannerRequest): Promise<PlannerAnswer>;
   tell(request: PlannerRequest): void;
 };
 
-/** A hostile operation may end the thread, but it cannot take the memory of the process. */
+/** A hostile operation that takes too much memory ends the thread, and the process goes on. */
 const LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 };
 
 /**
- * A plan takes milliseconds. With some operations on interface objects, Apollo's planner never
- * ends, and takes memory until the limit above ends the process after all.
+ * Planning takes milliseconds. With some operations on interface objects, Apollo's planner never
+ * ends, and takes memory until V8 ends the whole process in spite of the limit above.
  */
 const PLAN_TIMEOUT_MS = 2_000;
 
-/** The thread ended because of another request: this one can be made again. */
+/** The thread ended because of another request, so this one can be sent again. */
 class EndedForAnother extends Error {}
 
 let lastPlanner = 0;
@@ -141,7 +141,7 @@ function startThread(): Thread {
   return started;
 }
 
-/** The requests without an answer. The thread works on the first of them. */
+/** The requests without a response. The thread works on the first of them. */
 type Waiting = Map<
   number,
   {

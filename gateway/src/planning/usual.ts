@@ -1,10 +1,10 @@
-// Tells which plans runPlan can run.
+// Decides which plans runPlan can run.
 import type { FetchNode, PlanNode, QueryPlanSelectionNode } from '@apollo/query-planner';
 import { type GraphQLSchema, isObjectType } from 'graphql';
 
 /**
- * Whether runPlan can run a plan: every subgraph knows the types of the objects that it is asked
- * about by their own names. Otherwise data has to be rewritten, and stock execution knows how.
+ * Whether runPlan can run a plan: every subgraph knows the types of the objects that it receives by
+ * the same names. Otherwise, data has to be rewritten, which is left to the stock executor.
  */
 export function isUsualPlan(node: PlanNode, supergraph: GraphQLSchema): boolean {
   switch (node.kind) {

@@ -1,6 +1,6 @@
 // Builds planners and plans operations, in a thread of its own.
 //
-// Both take longer than the event loop of the process may be held, and neither is done in steps.
+// Both would block the event loop of the process for too long, and neither can be done in steps.
 import { parentPort } from 'node:worker_threads';
 import { operationFromDocument, Supergraph } from '@apollo/federation-internals';
 import { QueryPlanner } from '@apollo/query-planner';

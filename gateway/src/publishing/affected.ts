@@ -13,8 +13,9 @@ import {
 } from 'graphql';
 
 /**
- * The coordinates of `before`, as usage is counted, that the change of `path` affects. A change of
- * a whole type, and of a part that usage does not name, affects whatever leads to the type.
+ * The coordinates of `before` that a change at `path` affects, in the form that usage is counted
+ * in. A change of a whole type, or of a part that is not counted, affects whatever leads to the
+ * type.
  */
 export function affectedCoordinates(
   path: string,
@@ -31,7 +32,7 @@ export function affectedCoordinates(
     if (field === undefined) return usesOf(type, before);
     const known = field.args.find(({ name }) => name === argument);
     const now = fieldOf(after, typeName, member)?.args.find(({ name }) => name === argument);
-    // Operations without the argument fail if it is required now.
+    // If the argument is required now, operations without it fail.
     const concernsField = known === undefined || becameRequired(known, now, isRequiredArgument);
     const coordinate = `${typeName}.${member}`;
     return [concernsField ? coordinate : `${coordinate}(${known.name}:)`];

@@ -1,4 +1,4 @@
-// Asks a subgraph whether it is healthy, and what its schema has, before it is published.
+// Asks a subgraph for its health and its schema before it is published.
 import type { Transport } from '@partner-loyalty/runtime';
 import {
   type DefinitionNode,
@@ -11,12 +11,12 @@ import {
 
 const OPERATIONS = { health: '{__typename}', schema: '{_service{sdl}}' };
 
-/** Stock subgraphs add them to the schema that they were given. */
+/** Stock subgraphs add these to their schema. */
 const FEDERATION_FIELDS = new Set(['_service', '_entities', '_entities(representations:)']);
 
 /**
- * What is wrong with a subgraph that is to serve `sdl`, in a few words; undefined if it is healthy
- * and its schema has every field and argument of `sdl`.
+ * What keeps a subgraph from serving `sdl`, in a few words; undefined if it is healthy and its
+ * schema has every field and argument of `sdl`.
  */
 export async function faultOfSubgraph(
   transport: Pick<Transport, 'execute'>,
@@ -39,7 +39,7 @@ export async function faultOfSubgraph(
   }
 }
 
-/** The fields and arguments that `running` lacks. Throws a GraphQLError if either is no SDL. */
+/** The fields and arguments that `running` lacks. Throws a GraphQLError if either is not SDL. */
 export function missingFrom(running: string, sdl: string): string[] {
   const has = coordinatesOf(running);
   return [...coordinatesOf(sdl)].filter((coordinate) => !has.has(coordinate));

@@ -57,10 +57,11 @@ export async function surfaceChanges(
   const changes = await Promise.all(
     surfaces.map(async (surface) => {
       const schema = before[surface];
-      // Without the rule, each part of what is added is a change of its own.
+      // Without the rule, each part of an added type is reported as a change.
       const found = await diff(schema, after[surface], [DiffRule.simplifyChanges]);
+      // Without a path, another root type is named; the change of the type itself is listed too.
       return found
-        .filter(({ path }) => path !== undefined) // A root type, which is a change of its own.
+        .filter(({ path }) => path !== undefined)
         .map((change) => toSurfaceChange(surface, change, schema, after[surface]))
         .sort((a, b) => ORDER.indexOf(a.level) - ORDER.indexOf(b.level));
     }),

@@ -44,7 +44,7 @@ test.each<[string, string, RegExp[]]>([
     'a tag on a type, and one that names no surface',
     'type Book @key(fields: "id") @tag(name: "partner") {\n  id: ID!\n  stars: Int @tag(name: "prtner")\n}',
     [
-      /^some\/reviews\.graphql:2:\d+: @tag is on Book; it may be on fields only$/,
+      /^some\/reviews\.graphql:2:\d+: @tag is on Book, but belongs on fields only$/,
       /^some\/reviews\.graphql:4:\d+: the @tag on stars names no surface$/,
     ],
   ],

@@ -19,11 +19,11 @@ export type SubgraphSource = {
   name: string;
   url?: string | undefined;
   sdl: string;
-  /** What faults call the SDL. */
+  /** The name of the SDL in faults. */
   file: string;
 };
 
-/** Schemas that do not make a graph; each fault begins with the files and lines it is about. */
+/** Schemas do not compose; each fault begins with the files and lines that it concerns. */
 export class CompositionError extends Error {
   readonly faults: readonly string[];
   constructor(faults: readonly string[]) {
@@ -32,7 +32,7 @@ export class CompositionError extends Error {
   }
 }
 
-/** Where a fault shows, at most. */
+/** Of a fault; the others are left out. */
 const MAX_PLACES = 3;
 
 /**
@@ -96,7 +96,7 @@ function misplacedTags(typeDefs: DocumentNode): string[] {
           ? owner.name.value
           : 'the schema';
       if (owner?.kind !== Kind.FIELD_DEFINITION)
-        faults.push(located(`@tag is on ${place}; it may be on fields only`, [tag]));
+        faults.push(located(`@tag is on ${place}, but belongs on fields only`, [tag]));
       const name = tagName(tag);
       if (name === undefined || !Object.hasOwn(SURFACES, name))
         faults.push(located(`the @tag on ${place} names no surface`, [tag]));

@@ -21,7 +21,7 @@ export async function currentContent(
   return published;
 }
 
-/** What is committed in this repository. */
+/** The graph that is committed in this repository. */
 export function committedContent(): GraphContent {
   const configured = readSupergraphConfig(SUPERGRAPH_CONFIG);
   return {

@@ -2,7 +2,7 @@
 import type { FieldUsage } from '../usage/usagestore.ts';
 import type { SurfaceChange } from './changes.ts';
 
-/** How often a partner used it; without a partner, members with tokens of their own. */
+/** How often a partner used it; without a partner, members whose tokens no partner holds. */
 export type UsedBy = { partnerId?: string | undefined; count: number };
 
 export type CheckedChange = Omit<SurfaceChange, 'affected'> & {
@@ -11,8 +11,8 @@ export type CheckedChange = Omit<SurfaceChange, 'affected'> & {
 };
 
 /**
- * The changes with those who used what they break. If a change affects several coordinates, a
- * caller's count is that of the one it used most: one operation often uses many of them.
+ * The changes, with the callers that used what they break. If a change affects several coordinates,
+ * a caller's count is that of the coordinate it used most: one operation often uses several.
  */
 export function withUsage(
   changes: readonly SurfaceChange[],

@@ -1,4 +1,4 @@
-// The graph of a supergraph file, with what supergraph.yaml says of its subgraphs.
+// The graph of a supergraph file, with the options of its subgraphs from supergraph.yaml.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readSupergraphConfig } from './config.ts';

@@ -1,4 +1,4 @@
-// Reads supergraph.yaml, in the format of Apollo's rover with the options of ours.
+// Reads supergraph.yaml, in the format of Apollo's rover with options of our own.
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createParser, isSubgraphCode, omitUndefined } from '@partner-loyalty/runtime';
@@ -14,7 +14,7 @@ export const subgraphName = z
     'must have 1 to 63 lower-case letters, digits, "-" or "_", and begin with a letter',
   );
 
-/** An error code of a subgraph's own, which callers get to see. */
+/** A subgraph's own error code, which callers may see. */
 export const subgraphCode = z
   .string()
   .regex(

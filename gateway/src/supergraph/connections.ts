@@ -1,4 +1,4 @@
-// The connections to subgraphs, which graphs share as long as a subgraph stays where it is.
+// The connections to subgraphs, which graphs share as long as a subgraph keeps its address.
 import {
   type Log,
   type Metrics,
@@ -11,9 +11,9 @@ import type { SubgraphEntry } from './graph.ts';
 
 export type Connection = {
   readonly transport: Transport;
-  /** What it was made from: the same again leads to the same connection. */
+  /** What it was opened with: the same key leads to the same connection. */
   readonly key: string;
-  /** The graphs that have it in use. */
+  /** How many graphs use it. */
   graphs: number;
 };
 
@@ -23,7 +23,7 @@ export type Connections = {
    * secret of a subgraph, or have a wrong one.
    */
   open(subgraphs: readonly SubgraphEntry[]): Promise<Map<string, Connection>>;
-  /** Closes those that no other graph has in use. */
+  /** Closes those that no other graph uses. */
   release(connections: Iterable<Connection>): void;
   /** Closes all of them. */
   close(): Promise<void>;
@@ -47,7 +47,7 @@ export function createConnections(parts: {
     const key = JSON.stringify([name, url, batching, codes]);
     const known = inUse.get(key);
     if (known !== undefined) return known;
-    // It takes a while to load, and a process that carries all subgraphs does not need it.
+    // Loading it takes a while, and a process that carries all subgraphs does not need it.
     const { createHttpTransport } = await import('@partner-loyalty/runtime/remote');
     const transport = createHttpTransport({ name, url, secret, batching, codes, log, metrics });
     const connection = { key, transport, graphs: 0 };
@@ -57,7 +57,7 @@ export function createConnections(parts: {
 
   return {
     async open(subgraphs) {
-      // Before the first connection is made: a fault leaves nothing open.
+      // Before the first connection is opened, so that a fault leaves none open.
       for (const entry of subgraphs)
         if (!Object.hasOwn(carried, entry.name)) addressOf(settings, entry);
       const opened = new Map<string, Connection>();
@@ -88,11 +88,11 @@ export function addressOf(
   const { url = published, secret } = settingsOfSubgraph(settings, name);
   if (url === undefined)
     throw new Error(
-      `wrong settings:\n  ${variableOf(name, 'url')} must be set: the subgraph has no URL of its own`,
+      `wrong settings:\n  ${variableOf(name, 'url')} must be set: ${name} has no published URL`,
     );
   if (secret === undefined)
     throw new Error(
-      `wrong settings:\n  ${variableOf(name, 'secret')} must be set: it signs requests to the subgraph`,
+      `wrong settings:\n  ${variableOf(name, 'secret')} must be set: it signs requests to ${name}`,
     );
   return { url, secret };
 }

@@ -1,14 +1,14 @@
-// A graph as the gateway serves it, and as it is published.
+// The types of a graph: as the gateway serves it, and as it is published.
 
-/** A subgraph of a graph, as supergraph.yaml has it or as it was published. */
+/** A subgraph, from supergraph.yaml or as it was published. */
 export type SubgraphEntry = {
   /** Lower-case letters, digits, `-` and `_`. */
   name: string;
-  /** Where it is, if no `<NAME>_URL` says so. */
+  /** Its endpoint, unless `<NAME>_URL` is set. */
   url?: string | undefined;
-  /** Whether it takes an array of operations in a request. */
+  /** Whether it accepts an array of operations in a request. */
   batching: boolean;
-  /** The error codes of its own that callers get to see. */
+  /** Its own error codes that callers may see. */
   codes: readonly string[];
 };
 
@@ -21,12 +21,12 @@ export type Graph = {
   subgraphs: readonly SubgraphEntry[];
 };
 
-/** A published graph, with what the next one is composed from. Versions count from 1. */
+/** A published graph, with what the next one is composed from. The first version is 1. */
 export type GraphVersion = Graph & {
   /** The SDL of each subgraph, by name. */
   schemas: Readonly<Record<string, string>>;
   publishedAt: Date;
-  /** What led to it: `publish offers`, `remove offers`, `rollback to 3`. */
+  /** What was done: `publish offers`, `remove offers`, `rollback to 3`. */
   change: string;
 };
 

@@ -74,7 +74,7 @@ function methodsOf(graphs: Collection<GraphDocument>) {
       }));
     },
     async append({ version, ...graph }) {
-      // Versions are never removed, so only the insert can come too late.
+      // Versions are never removed, so only another insert can come first.
       if (version !== (await latest()) + 1) return false;
       try {
         await graphs.insertOne({ _id: version, ...graph });

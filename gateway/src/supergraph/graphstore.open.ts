@@ -12,7 +12,7 @@ export async function openGraphStore(
 ): Promise<GraphStore> {
   const { mongodbUrl, dataDir, environment } = settings;
   if (mongodbUrl === undefined) return openLmdbGraphStore(dataDir, environment);
-  // The driver takes a while to load, and is needed only here.
+  // Loading the driver takes a while, and only this case needs it.
   const { openMongoGraphStore } = await import('./graphstore.mongo.ts');
   return openMongoGraphStore(mongodbUrl, environment);
 }

@@ -8,7 +8,7 @@ export type GraphStore = {
   version(version: number): Promise<GraphVersion | undefined>;
   /** Newest first. */
   versions(): Promise<GraphVersionSummary[]>;
-  /** False if its number is not the next one: somebody else has published meanwhile. */
+  /** False if its version is not the next one: somebody else has published in the meantime. */
   append(graph: GraphVersion): Promise<boolean>;
   close(): Promise<void>;
 };

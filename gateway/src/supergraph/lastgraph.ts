@@ -1,4 +1,4 @@
-// Keeps the last graph that served in DATA_DIR, so that a start needs no store.
+// Keeps the last served graph in DATA_DIR, so that the gateway can start without its store.
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isJsonObject, makePrivateFolder } from '@partner-loyalty/runtime';
@@ -8,7 +8,7 @@ const FOLDER = 'lastgraph';
 const FILE = 'graph.json';
 const OWNER_ONLY = 0o600;
 
-/** Replaces the file at once, so that whoever reads it finds one graph or the other. */
+/** Replaces the file atomically, so that a reader finds one graph or the other. */
 export async function writeLastGraph(dataDir: string, graph: Graph): Promise<void> {
   const { version, supergraph, subgraphs } = graph;
   const folder = makePrivateFolder(dataDir, FOLDER);

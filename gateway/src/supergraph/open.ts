@@ -1,4 +1,4 @@
-// Opens the graph that a gateway starts with, and follows its source from then on.
+// Opens the graph that a gateway starts with, and then follows the source of graphs.
 import type {
   Caches,
   Lifecycle,

@@ -1,4 +1,4 @@
-// Reads what the gateway needs to know of a composed supergraph before it builds anything from it.
+// Reads the facts of a composed supergraph that the gateway needs before it builds the graph.
 import {
   type ConstDirectiveNode,
   type DefinitionNode,
@@ -8,7 +8,7 @@ import {
   parse,
 } from 'graphql';
 
-/** A subgraph as a supergraph names it (join specification 0.5, `join__Graph`). */
+/** A subgraph as the supergraph lists it (join specification 0.5, `join__Graph`). */
 export type JoinedSubgraph = {
   name: string;
   /** Its routing URL; undefined if it was composed without one. */
@@ -40,7 +40,7 @@ export function readSupergraph(sdl: string): SupergraphFacts {
   };
 }
 
-/** By the value of the enum that stands for each. */
+/** The subgraphs, by their values in the enum `join__Graph`. */
 function graphsOf(definitions: readonly DefinitionNode[]): Map<string, JoinedSubgraph> {
   const graphs = new Map<string, JoinedSubgraph>();
   for (const node of definitions) {

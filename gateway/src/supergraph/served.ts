@@ -1,4 +1,4 @@
-// The graph that serves now, and how another one takes its place without a failed request.
+// The graph that is served, and how another one replaces it without a failed request.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type Caches,
@@ -13,14 +13,14 @@ import type { Connection, Connections } from './connections.ts';
 import type { Graph } from './graph.ts';
 import { readSupergraph } from './sdl.ts';
 
-/** A graph with all that answers requests for it. */
+/** A graph with everything that answers requests on it. */
 export type ServedGraph = {
   readonly version: number;
   readonly surfaces: Readonly<Record<SurfaceName, Surface>>;
   readonly connections: ReadonlyMap<string, Connection>;
   /** The name of the subgraph that is the built-in identity provider. */
   readonly provider: string | undefined;
-  /** The requests that have it in use. */
+  /** How many requests use it. */
   requests: number;
 };
 
@@ -33,14 +33,14 @@ export type ServedGraphs = {
   /** Asks the subgraph that is the built-in identity provider. */
   askProvider(request: SubgraphRequest): Promise<SubgraphReply>;
   /**
-   * Builds a graph aside, prepares on it the documents that are in use, and lets it take the place
-   * of the current one, which is let go when its last request has ended. Rejects, and changes
-   * nothing, if the graph cannot be built. One call at a time.
+   * Builds a graph, prepares the documents in use on it, and replaces the current graph with it.
+   * The former graph is released when its last request has ended. Rejects, and changes nothing, if
+   * the graph cannot be built. Make one call at a time.
    */
   replace(graph: Graph): Promise<void>;
 };
 
-/** So many documents are prepared ahead. */
+/** How many documents are prepared ahead. */
 const DOCUMENTS_IN_USE = 200;
 
 /** Rejects if the first graph cannot be built. */
@@ -130,7 +130,7 @@ async function prepareAhead(
     for (const name of Object.keys(SURFACES) as SurfaceName[]) {
       if (!current.surfaces[name].knows(document)) continue;
       await nextTurn();
-      // What the new graph cannot answer is refused when it is asked for.
+      // A document that is invalid on the new graph is refused when a caller sends it.
       await next.surfaces[name].warm(document).catch(() => {});
     }
   }

@@ -1,4 +1,4 @@
-// Where the graph comes from: a file that is set, what is published, or what is committed.
+// Where the graph comes from: SUPERGRAPH_FILE, the published graph, or the committed graph.
 import { readFile } from 'node:fs/promises';
 import { type Log, type Settings, withTimeout } from '@partner-loyalty/runtime';
 import { graphOf, readGraphFile, SUPERGRAPH_FILE } from './committed.ts';
@@ -9,11 +9,11 @@ import { readLastGraph, writeLastGraph } from './lastgraph.ts';
 export type GraphSource = {
   /** The graph to start with. Rejects if there is none. */
   first(): Promise<Graph>;
-  /** The graph that served last, if it is another one than the first. */
+  /** The last served graph, if it differs from the first. */
   last(): Promise<Graph | undefined>;
-  /** The graph if it is another one than what was read last; rejects if it cannot be read. */
+  /** The graph if it has changed since it was last read. Rejects if it cannot be read. */
   next(): Promise<Graph | undefined>;
-  /** Notes that a graph serves. */
+  /** Records that a graph is served. */
   serves(graph: Graph): Promise<void>;
 };
 
@@ -76,7 +76,7 @@ function createStoreSource(
         const last = await readLastGraph(dataDir);
         log.warn(
           { err: error, version: last?.version ?? 0 },
-          'the store of graphs is unavailable: the last graph serves',
+          'the store of graphs is unavailable: serving the last graph',
         );
         version = last?.version ?? 0;
         return last ?? readGraphFile(SUPERGRAPH_FILE);

@@ -1,10 +1,10 @@
-// Follows the source of graphs: a new graph takes the place of the one that serves.
+// Follows the source of graphs: a new graph replaces the one that is served.
 import type { Log, Metrics } from '@partner-loyalty/runtime';
 import type { Graph } from './graph.ts';
 import type { ServedGraphs } from './served.ts';
 import type { GraphSource } from './source.ts';
 
-/** A graph serves within 5 seconds of its publication, on every gateway. */
+/** Every gateway serves a graph within 5 seconds of its publication. */
 const CHECK_MS = 1_000;
 
 /**
@@ -73,7 +73,7 @@ export async function keepForNextStart(
   }
 }
 
-/** Composition's words quote only schemas. */
+/** Messages of composition quote nothing but schemas. */
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message.slice(0, 500) : String(error);
 }

@@ -9,11 +9,11 @@ import { coordinatesOf } from './coordinates.ts';
 import type { FieldUsage, OperationUsage, UsageStore } from './usagestore.ts';
 
 const WRITE_MS = 10_000;
-/** Operations between two writes. Beyond these, only those that are known are counted. */
+/** Distinct operations between two writes. New ones beyond these are not counted. */
 const MAX_OPERATIONS = 2_000;
 /** What is known of a coordinate in the cache of those of an operation. */
 const BYTES_PER_COORDINATE = 64;
-/** So many operations are counted up before other work gets its turn. */
+/** How many operations are tallied before other work gets its turn. */
 const OPERATIONS_IN_A_ROW = 20;
 
 export type UsageCounter = {
@@ -31,14 +31,14 @@ export type UsageCounter = {
   close(): Promise<void>;
 };
 
-/** Counts by partner, which is the empty text for members who read with a token of their own. */
+/** Counts by partner; the empty string stands for members whose tokens no partner holds. */
 type ByPartner = Map<string, number>;
 
 type SurfaceCounts = {
   schema: GraphQLSchema;
   /** By the operation's printed form, which has no literals. */
   operations: Map<string, ByPartner>;
-  /** By coordinate: what callers give in variables. */
+  /** By coordinate: the input fields that callers send in variables. */
   inputFields: Map<string, ByPartner>;
 };
 
@@ -75,7 +75,7 @@ export function createUsageCounter(
       if (federated === undefined) return;
       let surface = counts.get(name);
       if (surface === undefined || surface.schema !== schema) {
-        // A new graph: its coordinates may be others.
+        // A new graph, whose coordinates may differ.
         if (surface !== undefined) void write();
         surface = { schema, operations: new Map(), inputFields: new Map() };
         counts.set(name, surface);
@@ -134,7 +134,7 @@ async function tally(
   return { fields, operations };
 }
 
-/** The coordinates of operations, kept for those that are asked for again. */
+/** Finds the coordinates of operations, and caches them. */
 function createCoordinates(caches: Caches) {
   let schemas = 0;
   const ids = new WeakMap<GraphQLSchema, number>();

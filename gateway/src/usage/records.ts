@@ -1,4 +1,4 @@
-// What the stores of usage have in common: their records, and how much of them is kept.
+// What the usage stores have in common: their records, and how many of them are kept.
 import { createHash } from 'node:crypto';
 import type { FieldUsage, OperationUsage, UsageStore } from './usagestore.ts';
 
@@ -17,13 +17,13 @@ export type CallerRecord = {
 export type OperationRecord = OperationUsage & { id: string };
 
 export const KEPT_DAYS = 60;
-/** Of a day, the most used ones. */
+/** The most used operations of a day. */
 export const KEPT_OPERATIONS = 500;
-/** At so many operations of a day, the store goes back to those it keeps. */
+/** If a day has more operations, the store removes all but those it keeps. */
 export const MAX_OPERATIONS = 2 * KEPT_OPERATIONS;
-/** Of a caller and a day; coordinates beyond it are not counted. A graph has far fewer. */
+/** For each caller and day; further coordinates are not counted. A graph has far fewer. */
 export const MAX_COORDINATES = 10_000;
-/** The rest of an operation is left out. */
+/** The rest of an operation is cut off. */
 const MAX_OPERATION_CHARACTERS = 4_000;
 
 /** One record for each caller and day. IDs begin with the day. */
@@ -83,7 +83,7 @@ export function daysOf({ fields, operations }: Usage): string[] {
   return [...new Set([...fields, ...operations].map(({ day }) => day))].sort();
 }
 
-/** The first day that is kept if `day` is the last one. */
+/** The first day to keep if `day` is the last. */
 export function firstKeptDay(day: string): string {
   const date = new Date(`${day}T00:00:00Z`);
   date.setUTCDate(date.getUTCDate() - KEPT_DAYS + 1);

@@ -66,7 +66,7 @@ function openTables(root: RootDatabase) {
   };
 }
 
-// The following have to be called in a transaction.
+// Call the following functions in a transaction.
 
 function addCounts(
   { callers }: Tables,
@@ -88,7 +88,7 @@ function addOperation({ operations }: Tables, id: string, added: OperationUsage)
 
 function removeRareOperations({ operations }: Tables, day: string): void {
   const { from, to } = operationsOf(day);
-  // lmdb changes the object that it gets.
+  // lmdb modifies its options, so each call gets an object of its own.
   if (operations.getKeysCount({ start: from, end: to }) <= MAX_OPERATIONS) return;
   const all = Array.from(operations.getRange({ start: from, end: to }), ({ key, value }) => ({
     ...value,

@@ -83,7 +83,7 @@ function methodsOf(collection: Collection<UsageDocument>) {
   } satisfies Partial<UsageStore>;
 }
 
-/** In one round trip, again for what another process has inserted at the same moment. */
+/** Writes in one round trip, and again whatever another process inserted at the same moment. */
 async function write(collection: Collection<UsageDocument>, writes: Write[]): Promise<void> {
   if (writes.length === 0) return;
   try {
@@ -98,7 +98,7 @@ async function write(collection: Collection<UsageDocument>, writes: Write[]): Pr
   }
 }
 
-/** The indexes of the writes, if the keys of all that failed were inserted meanwhile. */
+/** The indexes of the failed writes if all of them failed on duplicate keys; otherwise none. */
 function duplicates({ writeErrors }: MongoBulkWriteError): number[] {
   const failed = [writeErrors].flat();
   return failed.every(({ code }) => code === DUPLICATE_KEY) ? failed.map(({ index }) => index) : [];
@@ -159,6 +159,6 @@ function operationOf(document: UsageDocument): OperationUsage {
   return { day, surface, ...(partnerId !== undefined && { partnerId }), operation, count };
 }
 
-// A dot would be a path. No coordinate contains a slash.
+// MongoDB reads a dot as a path. No coordinate contains a slash.
 const nameOf = (coordinate: string) => coordinate.replaceAll('.', '/');
 const coordinateOf = (name: string) => name.replaceAll('/', '.');

@@ -12,7 +12,7 @@ export async function openUsageStore(
 ): Promise<UsageStore> {
   const { mongodbUrl, dataDir, environment } = settings;
   if (mongodbUrl === undefined) return openLmdbUsageStore(dataDir, environment);
-  // The driver takes a while to load, and is needed only here.
+  // Loading the driver takes a while, and only this case needs it.
   const { openMongoUsageStore } = await import('./usagestore.mongo.ts');
   return openMongoUsageStore(mongodbUrl, environment);
 }

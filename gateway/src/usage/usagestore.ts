@@ -1,7 +1,7 @@
 // The store of usage counts: the interface of usagestore.lmdb.ts and usagestore.mongo.ts.
 import type { SurfaceName } from '../planning/contract.ts';
 
-/** Whose use it was. Members who read with a token of their own have no partner. */
+/** Who used it. Members whose tokens no partner holds have no partner. */
 type Caller = {
   /** In UTC: `2031-05-17`. */
   day: string;
@@ -9,14 +9,14 @@ type Caller = {
   partnerId?: string | undefined;
 };
 
-/** How often a field or an argument was asked for. */
+/** How often a field or an argument was requested. */
 export type FieldUsage = Caller & {
   /** A schema coordinate: `Type.field`, `Type.field(argument:)` or `Type.inputField`. */
   coordinate: string;
   count: number;
 };
 
-/** How often an operation was asked for. */
+/** How often an operation was requested. */
 export type OperationUsage = Caller & {
   /** Normalized, without literals. */
   operation: string;
@@ -29,7 +29,7 @@ export type UsageStore = {
     fields: readonly FieldUsage[];
     operations: readonly OperationUsage[];
   }): Promise<void>;
-  /** The counts since a day, inclusive, of all days together or of each. */
+  /** The counts since a day, inclusive. A caller may have one for each day. */
   fields(since: string): Promise<FieldUsage[]>;
   operations(since: string): Promise<OperationUsage[]>;
   close(): Promise<void>;

@@ -31,12 +31,12 @@ function responseOf(reply: SubgraphReply, accept: string): HttpReply {
     : { status: 200, headers: TYPES.json, body };
 }
 
-/** Whether the caller knows GraphQL's own media type, with which errors may have other statuses. */
+/** Whether the caller accepts GraphQL's media type, with which errors need not have status 200. */
 function acceptsResponse(accept: string): boolean {
   return /application\/graphql-response\+json(?!l)/.test(accept);
 }
 
-/** An error if the operation could not be executed at all. */
+/** An error status if the operation could not be executed at all. */
 function statusOf({ data, errors }: SubgraphReply): number {
   const code = errors?.[0]?.extensions.code;
   return data === undefined && isErrorCode(code) ? Math.max(ERRORS[code].status, 400) : 200;
@@ -60,7 +60,7 @@ export async function answerArray(
 
 type Late = { place: number; reply: Promise<SubgraphReply> };
 
-/** Answers each operation with a line, and in one piece if all replies are synchronous. */
+/** Answers each operation with a line; with all in one piece if all replies are synchronous. */
 export function answerLines(
   execute: Execute,
   requests: readonly SubgraphRequest[],
@@ -85,8 +85,8 @@ async function answerInPieces(synchronous: string, late: readonly Late[]): Promi
 }
 
 /**
- * Writes each line as soon as it is there, so that a slow operation does not hold up the others.
- * Lines of the same tick go out together; if they are all there are, in one piece.
+ * Writes each line as soon as it is ready, so that a slow operation does not hold up the others.
+ * Lines of the same tick are written together.
  */
 class LateLines {
   private lines: string;

@@ -36,14 +36,14 @@ type Options = {
   isArray: boolean;
   /** In terms of performance.now(). */
   deadlineAt: number;
-  /** Sends queries again that had no answer when the connection ended. Undefined on a retry. */
+  /** Sends queries again that had no response when the connection ended. Undefined on a retry. */
   retry: ((queries: PendingOperation[]) => void) | undefined;
 };
 
 /**
  * Handles undici's events of one request. An operation is settled by its response, by the deadline
  * that all share, or by the end of the whole response. The connection is aborted at the deadline,
- * and as soon as the response is too long, has more lines than there are operations, or is no
+ * and as soon as the response is too long, has more lines than there are operations, or is not
  * GraphQL.
  */
 export class Batch implements Dispatcher.DispatchHandler {
@@ -123,7 +123,7 @@ export class Batch implements Dispatcher.DispatchHandler {
     if (queries.length > 0) retry?.(queries);
   }
 
-  /** Takes the queries that are not settled yet out of this batch. */
+  /** Removes the queries that are not settled yet from this batch. */
   private takeQueries(): PendingOperation[] {
     return this.waiting.flatMap((operation, place) => {
       if (operation === undefined || !isQuery(operation.request.query)) return [];
@@ -150,7 +150,7 @@ export class Batch implements Dispatcher.DispatchHandler {
     if (answer !== undefined) this.read(answer.place, answer.response);
   }
 
-  /** Fails only the operation that the line belongs to. */
+  /** Fails only the operation to which the line belongs. */
   tooLong(beginning: Buffer): void {
     const place = /^\{"requestIndex":(\d{1,6}),/.exec(
       beginning.subarray(0, 32).toString('latin1'),

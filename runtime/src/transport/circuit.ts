@@ -1,17 +1,17 @@
-// A circuit breaker: calls to a hung subgraph fail at once instead of waiting for their deadlines.
+// A circuit breaker: calls to a hanging subgraph fail at once instead of at their deadlines.
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { unavailable } from '../subgraph/executor.ts';
 import type { SubgraphReply } from '../subgraph/types.ts';
 
-/** This many deadlines missed in a row open the circuit. */
+/** How many missed deadlines in a row open the circuit. */
 const MAX_MISSED = 5;
 const PROBE_MS = 1_000;
 
 /**
  * One for each subgraph. Counts operations, since each has its own deadline. While the circuit is
- * open, it probes the subgraph every second, so that no caller pays for it; the first answer, to a
- * probe or to a call that was under way, closes it.
+ * open, it probes the subgraph every second, so that no caller has to wait; the first response, to
+ * a probe or to a call in flight, closes it.
  *
  * Libraries (cockatiel, opossum) wrap each call in promises, even one that a subgraph in this
  * process answers synchronously. Here, a call costs one comparison.
@@ -24,7 +24,7 @@ export class Circuit {
   private missed = 0;
   private timer: NodeJS.Timeout | undefined = undefined;
 
-  /** `probe` resolves if the subgraph and its store answer. */
+  /** `probe` resolves if the subgraph is ready. */
   constructor(options: {
     name: string;
     log: Pick<Log, 'info' | 'warn'>;
@@ -48,7 +48,7 @@ export class Circuit {
     return unavailable();
   }
 
-  /** The subgraph answered something. */
+  /** Records that the subgraph has answered an operation or a probe. */
   answered(): void {
     this.missed = 0;
     if (!this.isOpen()) return;
@@ -57,7 +57,7 @@ export class Circuit {
     this.log.info({ subgraph: this.name }, 'a subgraph answers again: its circuit is closed');
   }
 
-  /** An operation got no answer before its deadline. */
+  /** Records that an operation had no response by its deadline. */
   missedDeadline(): void {
     this.missed += 1;
     if (this.missed < MAX_MISSED || this.isOpen()) return;

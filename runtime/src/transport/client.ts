@@ -1,4 +1,4 @@
-// Reaches a subgraph over HTTP: GraphQL over HTTP in signed requests, as docs/subgraphs.md has it.
+// Calls a subgraph by GraphQL over HTTP, in signed requests, as docs/subgraphs.md describes.
 import { Pool } from 'undici';
 import { afterPoll } from '../eventloop/afterpoll.ts';
 import { HEADERS } from '../http/headers.ts';
@@ -14,17 +14,17 @@ import { createReplyReader } from './reply.ts';
 import { createSigner } from './signature/signer.ts';
 import { type EncodedRequest, encodeBatches, encodeOperation, MEDIA_TYPES, WIRE } from './wire.ts';
 
-/** Measured: neither more connections nor pipelining helps if operations travel together. */
+/** Measured: with batches, neither more connections nor pipelining helps. */
 const CONNECTIONS = { batching: 32, single: 128 };
 
 export type HttpTransportOptions = {
   name: string;
-  /** Where operations go. Without a path, they go to `/graphql`. */
+  /** The endpoint; `/graphql` if it has no path. */
   url: string;
   secret: string;
-  /** Whether the subgraph takes an array of operations in a request. */
+  /** Whether the subgraph accepts an array of operations in a request. */
   batching: boolean;
-  /** The error codes of the subgraph that callers get to see. */
+  /** The subgraph's error codes that callers may see. */
   codes: readonly string[];
   deadlineMs?: number;
   log: Log;
@@ -33,10 +33,10 @@ export type HttpTransportOptions = {
 
 /**
  * The transport to a subgraph in another process. With `batching`, the operations of one event loop
- * tick travel in one request. An operation without an answer within `deadlineMs` is
+ * tick are sent in one request. An operation without a response within `deadlineMs` is
  * SERVICE_UNAVAILABLE and does not affect the others in its request. A query whose connection ends
- * before any answer is sent once more; a mutation never is. While the circuit is open, operations
- * are SERVICE_UNAVAILABLE at once. Throws if the URL has a query string.
+ * before a response begins is sent once more; a mutation never is. While the circuit is open,
+ * operations are SERVICE_UNAVAILABLE at once. Throws if the URL has a query string.
  */
 export function createHttpTransport(options: HttpTransportOptions): Transport {
   const { name, codes, deadlineMs = DEADLINE_MS, log, metrics } = options;
@@ -46,11 +46,11 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
   const circuit = new Circuit({ name, log, metrics, probe });
   const send = createSend(pool, options);
   const context = { name, readReply, fieldNames, log, metrics, circuit };
-  // A probe is no call: it counts neither in the metrics nor for the circuit.
+  // A probe is not a call: it counts neither in the metrics nor for the circuit.
   const unobserved = { ...context, log: SILENT, metrics: SILENT, circuit: SILENT };
   let pending: PendingOperation[] = [];
 
-  /** Runs after the poll phase, when all sockets that became readable in this tick are read. */
+  /** Runs after the poll phase, when all sockets that were readable in this tick are read. */
   function sendPending(): void {
     const operations = pending;
     const deadlineAt = performance.now() + deadlineMs;
@@ -86,7 +86,7 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
 
 const SILENT = { warn() {}, subgraphCall() {}, answered() {}, missedDeadline() {} };
 
-/** Sends operations in as few requests as they may. `retry` receives queries to send again. */
+/** Sends operations in as few requests as possible. `retry` receives queries to send again. */
 type Send = (
   operations: readonly PendingOperation[],
   context: BatchContext,
@@ -136,7 +136,7 @@ function createSend(
       try {
         encoded = encodeOperation(operation.request);
       } catch {
-        operation.resolve(unavailable()); // The others must not fail with it.
+        operation.resolve(unavailable()); // It must not fail the others.
         continue;
       }
       const batch = { context, operations: [operation], isArray: false, deadlineAt, retry };
@@ -165,7 +165,7 @@ function openPool({ url, batching }: HttpTransportOptions, connectTimeout: numbe
     // Each batch has its own deadline.
     headersTimeout: 0,
     bodyTimeout: 0,
-    // Shorter than the server's, so that no request meets a connection that is about to close.
+    // Shorter than the server's, so that no request is sent on a connection that is about to close.
     keepAliveTimeout: 30_000,
   });
 }

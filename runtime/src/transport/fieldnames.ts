@@ -1,14 +1,14 @@
 // Names the fields of an operation for the log: by the schema's names, not by a caller's aliases.
 import { type DocumentNode, type FieldNode, Kind, parse, type SelectionSetNode } from 'graphql';
 
-/** So that a line of the log stays short. */
+/** Keeps a line of the log short. */
 const MAX_NAMES = 5;
 /** During an outage, the same few operations fail again and again. */
 const MAX_REMEMBERED = 100;
 
 /**
- * The field at the path of an error, without the places in lists. Without a path, the root fields;
- * of entities, the fields that the operation asks for.
+ * The field at the path of an error, without list indexes. Without a path, the root fields, or for
+ * entities, the fields that the operation asks for.
  */
 export type FieldNames = (query: string, path?: readonly (string | number)[]) => string;
 

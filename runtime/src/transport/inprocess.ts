@@ -1,4 +1,4 @@
-// Reaches a subgraph in the same process.
+// Calls a subgraph in the same process.
 import type { Caches } from '../cache/caches.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
@@ -9,7 +9,8 @@ import { Circuit } from './circuit.ts';
 
 /**
  * The transport to a subgraph in this process. An operation that takes longer than 2 seconds is
- * SERVICE_UNAVAILABLE; while the circuit is open, each is at once. `close` closes the subgraph.
+ * SERVICE_UNAVAILABLE; while the circuit is open, every one is at once. `close` closes the
+ * subgraph.
  */
 export function createInProcessTransport(
   subgraph: Subgraph,

@@ -1,4 +1,4 @@
-// Splits a stream of bytes into lines, without keeping more than one line.
+// Splits a stream of bytes into lines, and keeps at most one of them.
 
 const LINE_FEED = 10;
 
@@ -32,7 +32,7 @@ export class LineSplitter {
     if (start < chunk.length) this.append(chunk.subarray(start));
   }
 
-  /** Ends the last line, which may be without a line feed. */
+  /** Ends the last line, which may lack a line feed. */
   end(): void {
     if (this.length > 0) this.endLine();
   }

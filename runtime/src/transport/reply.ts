@@ -1,4 +1,4 @@
-// Reads the response of a subgraph in another process, which may be anything.
+// Reads the response of a subgraph in another process, which may contain anything.
 import { ERRORS, isSubgraphCode } from '../errors.ts';
 import { isJsonObject } from '../json.ts';
 import type { Log } from '../observe/log.ts';
@@ -6,14 +6,14 @@ import type { SubgraphError, SubgraphReply, SubgraphRequest } from '../subgraph/
 import type { FieldNames } from './fieldnames.ts';
 
 /**
- * The reply in a GraphQL response to an operation, or undefined if it is no response to it: of
- * another form, or with other entities. It has no error that callers must not see.
+ * The reply in a GraphQL response, or undefined if the response is malformed or has other entities
+ * than the operation asks for. The reply has no error that callers must not see.
  */
 export type ReadReply = (response: unknown, request: SubgraphRequest) => SubgraphReply | undefined;
 
-/** A response has as many as fit in it; of each root field, callers see only the first few. */
+/** A response can hold many errors; callers see only the first few of each root field. */
 const MAX_ERRORS = { perRoot: 100, total: 1_000 };
-/** Longer paths lead nowhere: documents are 15 deep. */
+/** No field has a longer path, since documents are at most 15 deep. */
 const MAX_STEPS = 100;
 
 /** An error whose code is not in `codes` is masked and logged with the field that it is about. */
@@ -60,7 +60,7 @@ export function createReplyReader({
   return (response, request) => {
     if (!isJsonObject(response)) return undefined;
     const { data } = response;
-    // Some libraries write null where there are none.
+    // Some libraries write null if there are none.
     const errors = response.errors ?? undefined;
     if (data !== undefined && data !== null && !isJsonObject(data)) return undefined;
     if (errors !== undefined && !Array.isArray(errors)) return undefined;
@@ -77,7 +77,7 @@ export function createReplyReader({
   };
 }
 
-/** Whether these are as many entities as types, and none is of another type than asked for. */
+/** Whether there is one entity for each type, and none of another type. */
 function areEntities(entities: unknown, types: readonly unknown[]): boolean {
   return (
     Array.isArray(entities) &&
@@ -93,7 +93,7 @@ function isEntity(entity: unknown, type: unknown): boolean {
   return type === undefined || __typename === undefined || __typename === type;
 }
 
-/** An error as callers get to see it. One that is malformed says only that something failed. */
+/** An error as callers see it. A malformed one becomes INTERNAL_SERVER_ERROR. */
 function readError(error: unknown, passing: ReadonlySet<string>): SubgraphError {
   const path = pathOf(error);
   const placed = path === undefined ? {} : { path };
@@ -112,7 +112,7 @@ function codeOf(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** Other texts than codes may hold anything. */
+/** The code, unless it does not look like one: then it may contain anything. */
 function loggedCode(error: unknown): string | undefined {
   const code = codeOf(error);
   return code !== undefined && /^[A-Z][A-Z0-9_]{0,63}$/.test(code) ? code : undefined;

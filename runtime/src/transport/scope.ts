@@ -13,15 +13,15 @@ import type { Scope } from '../subgraph/types.ts';
 /** The header of a batch, whose operations have their scopes in their extensions. */
 export const BATCH = 'kind=batch';
 
-/** A scope as JSON has it. */
+/** A scope in JSON. */
 export type JsonScope =
   | { kind: 'partner'; partner: string }
   | { kind: 'member'; member: string; partner?: string | undefined }
   | { kind: 'service' };
 
 /**
- * The header's value, such as `kind=partner, partner="acme"`. Throws if an ID has a lone surrogate:
- * it has no UTF-8 form, and must not become another ID.
+ * The header's value, such as `kind=partner, partner="acme"`. Throws if an ID has a lone surrogate,
+ * which has no UTF-8 form: it must not become another ID.
  */
 export function encodeScope(scope: Scope): string {
   switch (scope.kind) {
@@ -98,7 +98,7 @@ function fromDictionary(text: string): Scope | undefined {
   return toScope(kind.toString(), textOf(member), textOf(partner));
 }
 
-/** The text of a string; what is none stays as it is, and is refused. */
+/** The text of a display string; any other value as it is, which toScope checks. */
 function textOf(value: BareItem | undefined): unknown {
   return value instanceof DisplayString ? value.toString() : value;
 }

@@ -1,4 +1,4 @@
-// Serves a subgraph over HTTP to whoever knows the secret: GraphQL over HTTP, in signed requests.
+// Serves a subgraph by GraphQL over HTTP, to signed requests only.
 import type { Caches } from '../cache/caches.ts';
 import { pollDone } from '../eventloop/afterpoll.ts';
 import { HEADERS } from '../http/headers.ts';
@@ -27,7 +27,7 @@ export async function serveSubgraph(options: {
   settings: Pick<Settings, 'host' | 'port' | 'subgraphs' | 'subgraphSecret' | 'subgraphSecretOld'>;
   log: Log;
   metrics: Pick<Metrics, 'request'>;
-  /** What workers share; by default, the memory of this process. */
+  /** Shared by all workers; by default, the memory of this process. */
   guard?: ReplayGuard | undefined;
   caches: Caches;
 }): Promise<HttpServer> {
@@ -67,7 +67,7 @@ export async function serveSubgraph(options: {
 
 type Answer = (request: HttpRequest, scope: string, body: Buffer) => HttpReply | Promise<HttpReply>;
 
-/** Returns a function that answers requests whose signature is good. */
+/** Returns a function that answers requests with a valid signature. */
 function createAnswer(subgraph: Subgraph, execute: Execute): Answer {
   return ({ method, path, headers, requestId }, scope, body) => {
     if (path !== WIRE.path) return errorReply('NOT_FOUND', requestId);

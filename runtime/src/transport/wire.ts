@@ -10,18 +10,18 @@ export const WIRE = {
   maxOperations: 100,
   maxBodyCharacters: 300_000,
   maxBodyBytes: 4 * 1024 * 1024,
-  /** Of a response to one operation. */
+  /** The maximum for the response to one operation. */
   maxResponseBytes: 4 * 1024 * 1024,
 } as const;
 
-/** The media types of GraphQL over HTTP, and of the lines that its draft of batching has. */
+/** The media types of GraphQL over HTTP, and of the lines in its draft for batching. */
 export const MEDIA_TYPES = {
   json: 'application/json',
   response: 'application/graphql-response+json',
   lines: 'application/graphql-response+jsonl',
 } as const;
 
-/** A request to a subgraph: `count` operations, and what its headers say. */
+/** A request to a subgraph with `count` operations, and the values of its headers. */
 export type EncodedRequest = {
   count: number;
   scope: string;
@@ -29,7 +29,7 @@ export type EncodedRequest = {
   body: string;
 };
 
-/** One operation as a JSON object. Throws if its scope cannot be in a header. */
+/** One operation as a JSON object. Throws if its scope cannot be written in a header. */
 export function encodeOperation(request: SubgraphRequest): EncodedRequest {
   const { query, variables, operationName, requestId, scope } = request;
   const body = JSON.stringify({ query, variables, operationName });
@@ -37,8 +37,8 @@ export function encodeOperation(request: SubgraphRequest): EncodedRequest {
 }
 
 /**
- * Operations in as few requests as they fit in, in their order: JSON arrays. A request has the ID
- * of its first operation.
+ * JSON arrays of operations, in order and in as few requests as possible. A request has the ID of
+ * its first operation.
  */
 export function encodeBatches(requests: readonly SubgraphRequest[]): EncodedRequest[] {
   const batches: EncodedRequest[] = [];
@@ -67,7 +67,7 @@ function encodeBatch(operations: readonly string[], requestId: string): EncodedR
   return { count: operations.length, scope: BATCH, requestId, body: `[${operations.join(',')}]` };
 }
 
-/** What a request asks for: an operation, or a batch of them. */
+/** The content of a request: an operation, or a batch of them. */
 export type Asked = { operation: SubgraphRequest } | { batch: SubgraphRequest[] };
 
 /** Reads a request, or returns undefined if it is malformed. `scope` is the text of the header. */
@@ -99,7 +99,7 @@ function decodeOperation(
 ): SubgraphRequest | undefined {
   if (!isJsonObject(value)) return undefined;
   const { query } = value;
-  // GraphQL over HTTP lets clients send null for what they leave out.
+  // GraphQL over HTTP lets clients send null instead of leaving a parameter out.
   const variables = value.variables ?? undefined;
   const operationName = value.operationName ?? undefined;
   if (typeof query !== 'string') return undefined;

@@ -1,8 +1,10 @@
-// What a signature of a request to a subgraph covers, and with which key (docs/subgraphs.md).
+// What the signature of a request covers, and the key it is made with (docs/subgraphs.md).
 import { hash } from 'node:crypto';
 import { HEADERS } from '../../http/headers.ts';
 
-/** The covered components by name (RFC 9421, section 2); the signer's order is COMPONENTS'. */
+/**
+ * The covered components by name (RFC 9421, section 2). The signer uses the order of COMPONENTS.
+ */
 export type Covered = {
   '@method': string;
   /** Without the query string, which no request to a subgraph has. */
@@ -24,7 +26,7 @@ export const COMPONENTS = [
   HEADERS.requestId.name,
 ] as const satisfies readonly Component[];
 
-/** A signature as Signature-Input and Signature have it. */
+/** A signature, read from Signature-Input and Signature. */
 export type ReadSignature = {
   /** The value of `@signature-params`. */
   params: string;
@@ -36,7 +38,7 @@ export type ReadSignature = {
   given: string;
 };
 
-/** Keeps signatures for other purposes from passing here. */
+/** Signatures made for another purpose have another tag. */
 export const TAG = 'partner-loyalty';
 
 /**
@@ -59,7 +61,7 @@ export function digestOf(body: string | Buffer): string {
   return `sha-256=:${hash('sha256', body, 'base64')}:`;
 }
 
-/** Names a secret without revealing it: the first 16 hexadecimal digits of its SHA-256. */
+/** Identifies a secret without revealing it: the first 16 hexadecimal digits of its SHA-256. */
 export function keyIdOf(secret: string): string {
   return hash('sha256', secret, 'hex').slice(0, 16);
 }

@@ -3,10 +3,10 @@ import { createHmac, hash } from 'node:crypto';
 
 const BLOCK_BYTES = 64;
 const DIGEST_BYTES = 32;
-/** node:http takes no more than this of headers. */
+/** Longer than the headers that node:http accepts. */
 const MAX_TEXT = 20_000;
 
-/** Returns the HMAC-SHA256 of a text in ASCII, in Base64. */
+/** Returns the HMAC-SHA256 of an ASCII text, in Base64. */
 export type Mac = (text: string) => string;
 
 /**
@@ -31,7 +31,7 @@ export function createMac(secret: string): Mac {
   };
 }
 
-/** The key as HMAC uses it: of one block. */
+/** The key as HMAC uses it: padded or hashed to one block. */
 function blockOf(secret: string): Buffer {
   const bytes = Buffer.from(secret, 'utf8');
   const block = Buffer.alloc(BLOCK_BYTES);

@@ -1,4 +1,4 @@
-// Reads the headers of a signature in any form that RFC 9421 and RFC 9530 allow.
+// Reads the signature headers in any form that RFC 9421 and RFC 9530 allow.
 import {
   type BareItem,
   type InnerList,
@@ -8,12 +8,12 @@ import {
 } from 'structured-headers';
 import { COMPONENTS, type Component, type ReadSignature, TAG } from './base.ts';
 
-/** Of a header, in characters: the parser takes its time, and anybody may send one. */
+/** The longest header to parse, in characters: the parser is slow, and anyone may send one. */
 const MAX_HEADER = 2_000;
 
 /**
  * The signature with this project's tag, under any label and with its components and parameters in
- * any order, or undefined if there is none or more than one. It has to cover exactly the components
+ * any order, or undefined if there is none or more than one. It must cover exactly the components
  * of base.ts.
  */
 export function readOtherSignature(input: string, signature: string): ReadSignature | undefined {
@@ -29,7 +29,9 @@ export function readOtherSignature(input: string, signature: string): ReadSignat
   return { params: serializeInnerList(list), order, given, ...values };
 }
 
-/** Content-Digest as this project writes it, from one with more algorithms or parameters. */
+/**
+ * The SHA-256 of a Content-Digest that may have other algorithms too, as this project writes it.
+ */
 export function otherDigest(text: string): string | undefined {
   const digest = base64Of(dictionaryOf(text).get('sha-256')?.[0]);
   return digest === undefined ? undefined : `sha-256=:${digest}:`;
@@ -43,7 +45,7 @@ function componentsOf([items]: InnerList): Component[] | undefined {
   return names as Component[];
 }
 
-/** What the parameters say, or undefined if one is missing or has no acceptable value. */
+/** The values of the parameters, or undefined if one is missing or unacceptable. */
 function valuesOf(
   params: ReadonlyMap<string, BareItem>,
 ): { createdMs: number; keyId: string } | undefined {

@@ -1,8 +1,7 @@
-// Remembers which signatures were used, so that a signed request is good for one use.
-
+// Remembers which signatures were used, so that a signed request is valid only once.
 import type { MaybePromise } from '../../maybe.ts';
 
-/** Signatures, at about 40 bytes each. */
+/** How many signatures, at about 40 bytes each. */
 const MAX_REMEMBERED = 500_000;
 const WINDOW_MS = 30_000;
 

@@ -1,17 +1,17 @@
-// Remembers in the primary which signatures were used, so that one is good once for all workers.
+// Remembers used signatures in the primary, so that each is valid once across all workers.
 import { withTimeout } from '../../timeout.ts';
 import { createReplayGuard, isFresh, type ReplayGuard } from './replay.ts';
 
-/** From a worker to the primary. The answer has the same `use`. */
+/** From a worker to the primary. The response has the same `use`. */
 type Question = { use: number; timeMs: number; signature: string };
 type Answer = { use: number; isFirst: boolean };
 
 // The primary does nothing else, so only a broken one takes this long.
 const DEADLINE_MS = 1_000;
 
-/** Answers the workers' questions, in the primary, for its lifetime. */
+/** Answers the workers' questions for the lifetime of the primary, in which it is called. */
 export async function serveReplayGuard(): Promise<void> {
-  // Imported here because a single process does not need it.
+  // Imported here because a process without workers does not need it.
   const { default: cluster } = await import('node:cluster');
   const guard = createReplayGuard();
   cluster.on('message', (worker, message: unknown) => {
@@ -23,8 +23,8 @@ export async function serveReplayGuard(): Promise<void> {
 }
 
 /**
- * The guard of a worker. One message asks the primary, whatever the number of workers. Without an
- * answer from the primary, no request is accepted.
+ * The guard of a worker, which asks the primary with one message for each request. Without a
+ * response from the primary, no request is accepted.
  */
 export function createWorkerReplayGuard(): ReplayGuard {
   const pending = new Map<number, (isFirst: boolean) => void>();

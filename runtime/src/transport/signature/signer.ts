@@ -18,8 +18,8 @@ export type Sign = (request: SignedRequest) => Record<string, string>;
 const LIST = `(${COMPONENTS.map((name) => `"${name}"`).join(' ')})`;
 
 /**
- * Returns a function that computes the headers of a signed request to a subgraph, different ones
- * each time: `nonces` returns a new nonce for each.
+ * Returns a function that computes the headers of a signed request to a subgraph. They differ each
+ * time, since `nonces` returns a new nonce for each request.
  */
 export function createSigner(
   subgraph: string,

@@ -1,4 +1,4 @@
-// Verifies the signatures of requests to a subgraph: each is good once, within 30 seconds.
+// Verifies the signatures of requests to a subgraph: each is valid once, within 30 seconds.
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { HEADERS } from '../../http/headers.ts';
@@ -17,7 +17,7 @@ import type { ReplayGuard } from './replay.ts';
 
 /** What the headers of a signed request say. */
 export type Claim = {
-  /** Of the secret that the request was signed with. */
+  /** The function of the secret with which the request was signed. */
   mac: Mac;
   signature: ReadSignature;
   /** As received, not verified yet. */
