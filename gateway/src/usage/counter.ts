@@ -11,10 +11,12 @@ import type { FieldUsage, OperationUsage, UsageStore } from './usagestore.ts';
 const WRITE_MS = 10_000;
 /** Distinct operations between two writes. New ones beyond these are not counted. */
 const MAX_OPERATIONS = 2_000;
+/** Of those, in all: a caller may write 64 KiB in each. */
+const MAX_CHARACTERS = 4_000_000;
 /** What is known of a coordinate in the cache of those of an operation. */
 const BYTES_PER_COORDINATE = 64;
-/** How many operations are tallied before other work gets its turn. */
-const OPERATIONS_IN_A_ROW = 20;
+/** Operations of so many characters are tallied before other work gets its turn. */
+const CHARACTERS_IN_A_ROW = 2_000;
 
 export type UsageCounter = {
   /** Counts an operation that is about to be executed. */
@@ -51,6 +53,8 @@ export function createUsageCounter(
 ): UsageCounter {
   const coordinates = createCoordinates(caches);
   let counts: Counts = new Map();
+  /** Of the operations in `counts`. */
+  let characters = 0;
   let writing: Promise<void> = Promise.resolve();
 
   async function writeCounts(taken: Counts): Promise<void> {
@@ -65,6 +69,7 @@ export function createUsageCounter(
   function write(): Promise<void> {
     const taken = counts;
     counts = new Map();
+    characters = 0;
     if (taken.size > 0) writing = writing.then(() => writeCounts(taken));
     return writing;
   }
@@ -82,8 +87,12 @@ export function createUsageCounter(
       }
       const partner = (scope.kind === 'service' ? undefined : scope.partnerId) ?? '';
       const { operations, inputFields } = surface;
-      if (operations.size < MAX_OPERATIONS || operations.has(federated.key))
-        increment(operations, federated.key, partner);
+      const { key } = federated;
+      if (operations.has(key)) increment(operations, key, partner);
+      else if (operations.size < MAX_OPERATIONS && characters + key.length <= MAX_CHARACTERS) {
+        characters += key.length;
+        increment(operations, key, partner);
+      }
       for (const variable of inputVariables)
         visitInputFields(variables[variable.name], variable.type, (coordinate) =>
           increment(inputFields, coordinate, partner),
@@ -117,10 +126,13 @@ async function tally(
   for (const [surface, { schema, operations: byOperation, inputFields }] of counts) {
     const caller = (partner: string) => ({ day, surface, ...(partner && { partnerId: partner }) });
     const byCoordinate = new Map(inputFields);
-    let turn = 0;
+    let inARow = 0;
     for (const [operation, byPartner] of byOperation) {
-      turn += 1;
-      if (turn % OPERATIONS_IN_A_ROW === 0) await nextTurn();
+      if (inARow >= CHARACTERS_IN_A_ROW) {
+        await nextTurn();
+        inARow = 0;
+      }
+      inARow += operation.length;
       const coordinates = coordinatesIn(schema, operation);
       for (const [partner, count] of byPartner) {
         operations.push({ ...caller(partner), operation, count });
