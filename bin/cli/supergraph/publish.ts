@@ -102,7 +102,7 @@ async function refuseNewProvider(before: GraphContent, after: GraphContent): Pro
   const name = newProvider(before, after);
   if (name !== undefined)
     throw new CommandError(
-      `${name} would decide which member tokens are good, and needs --force: it takes signingKeys over`,
+      `${name} would take over signingKeys and decide which member tokens are valid; this needs --force`,
     );
 }
 

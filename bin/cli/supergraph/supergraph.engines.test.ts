@@ -226,7 +226,7 @@ describe.each(ENGINES)('on %s', (_name, open) => {
       type Query { signingKeys: String! @override(from: "members") }`;
     subgraph.serve(keys);
     expect(await refused('publish', 'offers', file('keys.graphql', keys))).toBe(
-      'loyalty: offers would decide which member tokens are good, and needs --force: it takes signingKeys over\n',
+      'loyalty: offers would take over signingKeys and decide which member tokens are valid; this needs --force\n',
     );
     expect((await stored())?.version).toBe(3);
   });

@@ -57,8 +57,8 @@ export function withoutSubgraph({ subgraphs, schemas }: GraphContent, name: stri
 }
 
 /**
- * The subgraph that takes the place of another one as the identity provider, if one does. No change
- * of what callers see says so, and whoever is the provider decides whose tokens are good.
+ * The subgraph that replaces another one as the identity provider, if one does. A check shows no
+ * change, since callers see none, but the provider decides which tokens are valid.
  */
 export function newProvider(before: GraphContent, after: GraphContent): string | undefined {
   const former = readSupergraph(before.supergraph).provider;

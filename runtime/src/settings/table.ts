@@ -176,7 +176,7 @@ export const SETTINGS: {
   },
   subgraphSecret: {
     name: 'SUBGRAPH_SECRET',
-    default: 'none; required if such a subgraph runs on its own',
+    default: 'none; required if members or standings runs as a service',
     meaning:
       "Signs the requests from the gateway to this repository's subgraphs that have no secret of their own; at least 16 characters.",
     usedBy: EVERY,
