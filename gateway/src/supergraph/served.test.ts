@@ -10,7 +10,7 @@ const COMMITTED = readFileSync(SUPERGRAPH_FILE, 'utf8');
 const READ = 'query ($email: String!) { memberByEmail(email: $email) { email tier } }';
 const log = createLog('silent');
 
-async function serve() {
+async function serve(options: { prepareMs?: number } = {}) {
   const closed: string[] = [];
   const local = (name: string): Transport => ({
     execute: () => ({ data: { memberByEmail: null } }),
@@ -22,7 +22,12 @@ async function serve() {
   const settings = { subgraphs: {}, subgraphSecret: 'a secret of this test' };
   const carried = { members: local('members') };
   const connections = createConnections({ settings, carried, log, metrics: createMetrics() });
-  const graphs = await serveGraphs(graphOf(COMMITTED), { connections, documents, caches });
+  const graphs = await serveGraphs(graphOf(COMMITTED), {
+    ...options,
+    connections,
+    documents,
+    caches,
+  });
   return { graphs, documents, caches, connections, closed };
 }
 
@@ -39,6 +44,18 @@ test('documents in use are prepared before the graph serves, and no others', asy
     false,
     false,
   ]);
+  await connections.close();
+});
+
+test('a graph serves in time, even if that leaves documents in use unprepared', async () => {
+  const { graphs, documents, connections } = await serve({ prepareMs: 0 });
+  const document = documents.read(READ);
+  documents.keep(document);
+  graphs.current().surfaces.partner.prepare(document, document.operations[0]);
+  const former = graphs.current();
+  await graphs.replace(graphOf(`${COMMITTED}#`));
+  expect(graphs.current()).not.toBe(former);
+  expect(graphs.current().surfaces.partner.knows(document)).toBe(false);
   await connections.close();
 });
 

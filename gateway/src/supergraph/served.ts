@@ -42,13 +42,15 @@ export type ServedGraphs = {
 
 /** How many documents are prepared ahead. */
 const DOCUMENTS_IN_USE = 200;
+/** And no more after this: a graph has to serve within 5 seconds, however long plans take. */
+const PREPARE_MS = 2_500;
 
 /** Rejects if the first graph cannot be built. */
 export async function serveGraphs(
   first: Graph,
-  parts: { connections: Connections; documents: Documents; caches: Caches },
+  parts: { connections: Connections; documents: Documents; caches: Caches; prepareMs?: number },
 ): Promise<ServedGraphs> {
-  const { connections, documents, caches } = parts;
+  const { connections, documents, caches, prepareMs = PREPARE_MS } = parts;
   let current = await build(first, connections, caches);
 
   const release = (graph: ServedGraph) => {
@@ -78,7 +80,7 @@ export async function serveGraphs(
     },
     async replace(graph) {
       const next = await build(graph, connections, caches);
-      await prepareAhead(current, next, documents);
+      await prepareAhead(current, next, documents, performance.now() + prepareMs);
       const former = current;
       current = next;
       if (former.requests === 0) release(former);
@@ -124,8 +126,10 @@ async function prepareAhead(
   current: ServedGraph,
   next: ServedGraph,
   documents: Documents,
+  endAt: number,
 ): Promise<void> {
   for (const document of documents.mostUsed(DOCUMENTS_IN_USE)) {
+    if (performance.now() >= endAt) return;
     // Cast: Object.keys knows no key types.
     for (const name of Object.keys(SURFACES) as SurfaceName[]) {
       if (!current.surfaces[name].knows(document)) continue;
