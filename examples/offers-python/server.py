@@ -41,14 +41,17 @@ class Handler(BaseHTTPRequestHandler):
         return self.answer(200, result_of(query, request, scope))
 
     def refuse(self, status, message):
-        self.close_connection = True
-        self.answer(status, {"errors": [{"message": message}]})
+        """Refuses the request and announces that the connection closes: the rest of its body may
+        still be coming."""
+        self.answer(status, {"errors": [{"message": message}]}, {"connection": "close"})
 
-    def answer(self, status, result):
+    def answer(self, status, result, headers=None):
         body = json.dumps(result).encode()
         self.send_response(status)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(body)))
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
 

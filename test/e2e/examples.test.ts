@@ -207,6 +207,11 @@ describe.each(NAMES)('%s', (name) => {
     expect((await post(message)).status).toBe(401);
   });
 
+  test('a refusal that closes its connection says so', async () => {
+    const refused = await post({ url: urls[name] ?? '', body: PING, secret: 'another' });
+    expect(refused.headers.get('connection')).toBe('close');
+  });
+
   test('401 for a request that comes again', async () => {
     const { url, ...sent } = await signedRequest({ url: urls[name] ?? '', body: PING });
     const statuses: number[] = [];

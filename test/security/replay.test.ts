@@ -1,23 +1,32 @@
-// Signed requests to a subgraph that someone has recorded and sends again.
+// Signed requests that someone recorded and sends again, or signs with the secret of another.
 import { createSigner, encodeScope, WIRE } from '@partner-loyalty/runtime';
 import { type Stack, startStack } from '../support/service/stack.ts';
 import { until } from '../support/until.ts';
 
 type Recorded = { headers: Record<string, string>; body: string };
 
+const STANDINGS_SECRET = 'the secret of standings alone';
+const OFFERS_SECRET = 'the secret of a third subgraph';
+
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack('three processes', { WORKERS: '2' });
+  const secrets = { STANDINGS_SECRET, OFFERS_SECRET };
+  stack = await startStack('three processes', { WORKERS: '2', ...secrets });
 });
 afterAll(() => stack.close());
 
 /** A request as the gateway sends it, for the subgraph of this name. */
-function record(subgraph: string): Recorded {
-  const sign = createSigner(subgraph, stack.env.SUBGRAPH_SECRET ?? '');
+function record(subgraph: 'members' | 'standings', secret = secretOf(subgraph)): Recorded {
+  const sign = createSigner(subgraph, secret);
   const body = '{"query":"{ __typename }"}';
   const scope = encodeScope({ kind: 'service' });
   const signed = sign({ method: 'POST', path: WIRE.path, scope, requestId: 'recorded', body });
   return { headers: { ...signed, connection: 'close' }, body };
+}
+
+/** Members have no secret of their own, so theirs is the one that subgraphs share. */
+function secretOf(subgraph: 'members' | 'standings'): string {
+  return subgraph === 'standings' ? STANDINGS_SECRET : (stack.env.SUBGRAPH_SECRET ?? '');
 }
 
 /** Sends a request on a connection of its own, which the primary hands to any worker. */
@@ -55,4 +64,12 @@ test('a recorded request is not good again at the worker that replaces one', asy
 test('a request recorded on its way to one subgraph is not good at another', async () => {
   expect(await send('standings', record('members'))).toBe(401);
   expect(await send('standings', record('standings'))).toBe(200);
+});
+
+test('the secret of one subgraph opens no other', async () => {
+  const opened: string[] = [];
+  for (const secret of [secretOf('members'), STANDINGS_SECRET, OFFERS_SECRET])
+    for (const subgraph of ['members', 'standings'] as const)
+      if ((await send(subgraph, record(subgraph, secret))) === 200) opened.push(subgraph);
+  expect(opened).toEqual(['members', 'standings']);
 });
