@@ -1,6 +1,8 @@
 // Builds planners and plans operations, in a thread of its own.
 //
 // Both would block the event loop of the process for too long, and neither can be done in steps.
+import { readlinkSync } from 'node:fs';
+import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { operationFromDocument, Supergraph } from '@apollo/federation-internals';
 import { QueryPlanner } from '@apollo/query-planner';
@@ -16,7 +18,12 @@ type Planner = {
   plan(operation: string, isAbstract: boolean): PlannedText;
 };
 
+/** About a tenth of the CPU time that the main thread gets while both want all of it. */
+const PRIORITY = 10;
+
 const planners = new Map<number, Planner>();
+
+yieldToRequests();
 
 parentPort?.on('message', (request: PlannerRequest) => {
   const answer = answerTo(request);
@@ -69,4 +76,15 @@ function buildPlanner({ supergraph, surface }: Opening): Planner {
       return { plan: JSON.stringify(plan), isUsual };
     },
   };
+}
+
+/**
+ * Lets the main thread go first where both have one core. Linux schedules each thread by its own
+ * priority, and tells a thread its ID by this link; elsewhere, the threads stay equal.
+ */
+function yieldToRequests(): void {
+  try {
+    const thread = readlinkSync('/proc/thread-self').split('/').at(-1);
+    setPriority(Number(thread), PRIORITY);
+  } catch {}
 }
