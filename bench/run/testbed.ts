@@ -6,7 +6,7 @@ import { readEnv } from '@partner-loyalty/runtime';
 import { findCommand } from '../../test/support/servers/debian.ts';
 import { startDocumentDb } from '../../test/support/servers/documentdb/start.ts';
 import { startMongod } from '../../test/support/servers/mongod.ts';
-import { startRedis } from '../../test/support/servers/redis.ts';
+import { startRedis } from '../../test/support/servers/redis/server.ts';
 import { expectedMember, MEMORY_MEMBERS } from '../dataset/population.ts';
 import type { NodeVersion } from '../machine/node.ts';
 import { type Server, type ServerLaunch, startServer } from './server.ts';

@@ -2,7 +2,7 @@
 import { newKey } from '@partner-loyalty/gateway';
 import { Redis } from 'ioredis';
 import { withFakeDate } from '../support/clock.ts';
-import { type OwnRedis, startRedis } from '../support/servers/redis.ts';
+import { type OwnRedis, startRedis } from '../support/servers/redis/server.ts';
 import {
   type ApiRequest,
   type ApiResponse,

@@ -2,7 +2,7 @@
 import { aptInstall, findCommand, isDebianRoot } from './servers/debian.ts';
 import { startDocumentDb } from './servers/documentdb/start.ts';
 import { startMongod } from './servers/mongod.ts';
-import { startRedis } from './servers/redis.ts';
+import { startRedis } from './servers/redis/server.ts';
 
 type Server = { url: string; stop(): Promise<void> };
 

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { Redis } from 'ioredis';
-import { type OwnRedis, startRedis } from '../../../test/support/servers/redis.ts';
+import { type OwnRedis, startRedis } from '../../../test/support/servers/redis/server.ts';
 import { openRedisCounters } from './counters.redis.ts';
 import type { Counters } from './counters.ts';
 import { createLimiter, type Limiter } from './limiter.ts';

@@ -1,9 +1,11 @@
-// Tracks whether Redis responds: detects an outage, probes until it ends and logs each transition.
-import type { Log } from '@partner-loyalty/runtime';
+// Tracks whether a Redis server responds: detects an outage, and probes until it ends.
 import type { Redis } from 'ioredis';
 
 const INTERVAL_MS = 1_000;
 const PROBES_PER_CONNECTION = 3;
+
+/** Hears of each change: `reason` is a code of the system or of Redis. */
+export type RedisHealthListener = { lost(reason: string): void; found(): void };
 
 /** The health of one connection. `close` ends the connection too. */
 export class RedisHealth {
@@ -11,7 +13,7 @@ export class RedisHealth {
   readonly known: Promise<void>;
   private readonly redis: Redis;
   private readonly probe: () => Promise<unknown>;
-  private readonly log: Pick<Log, 'info' | 'warn'>;
+  private readonly listener: RedisHealthListener;
   private state: 'starting' | 'up' | 'down' | 'closed' = 'starting';
   private upSince = 0;
   private failedProbes = 0;
@@ -21,10 +23,10 @@ export class RedisHealth {
   private resolveKnown = () => {};
 
   /** `probe` rejects if Redis does not do its work in time. */
-  constructor(redis: Redis, probe: () => Promise<unknown>, log: Pick<Log, 'info' | 'warn'>) {
+  constructor(redis: Redis, probe: () => Promise<unknown>, listener: RedisHealthListener) {
     this.redis = redis;
     this.probe = probe;
-    this.log = log;
+    this.listener = listener;
     this.known = new Promise((resolve) => {
       this.resolveKnown = resolve;
     });
@@ -33,7 +35,7 @@ export class RedisHealth {
     });
     redis.on('close', () => this.reportFailure(this.connectionError));
     redis.on('ready', () => this.probeNow());
-    this.probeIn(INTERVAL_MS);
+    this.probeIn(redis.status === 'ready' ? 0 : INTERVAL_MS);
   }
 
   /** Whether Redis responded the last time it was used. */
@@ -48,10 +50,7 @@ export class RedisHealth {
     // is probed at intervals, so that budgets do not alternate between shared and local counts.
     const wasStable = this.isUp() && performance.now() - this.upSince > INTERVAL_MS;
     this.state = 'down';
-    this.log.warn(
-      { engine: 'redis', reason: reasonOf(error) },
-      'Redis does not respond: each process counts budgets on its own',
-    );
+    this.listener.lost(reasonOf(error));
     this.resolveKnown();
     this.probeIn(wasStable ? 0 : INTERVAL_MS);
   }
@@ -64,8 +63,7 @@ export class RedisHealth {
 
   private reportSuccess(): void {
     if (this.state === 'up' || this.state === 'closed') return;
-    if (this.state === 'down')
-      this.log.info({ engine: 'redis' }, 'Redis responds again: budgets are shared');
+    if (this.state === 'down') this.listener.found();
     this.state = 'up';
     this.upSince = performance.now();
     this.failedProbes = 0;

@@ -22,6 +22,7 @@ export const LOG_FIELDS = {
   field: 'The fields that were asked of a subgraph, by their names in its schema.',
   store: 'The name of a store.',
   engine: 'The database that the line is about, such as `redis`.',
+  node: 'A node of a Redis Cluster: its host and port.',
   environment: '`sandbox` or `production`.',
   host: 'The address that the process listens on.',
   port: 'The port for clients.',

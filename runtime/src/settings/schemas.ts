@@ -43,6 +43,14 @@ export function connection(...schemes: string[]) {
     );
 }
 
+/** The URL of a Redis server, or the hosts of a cluster. */
+export const redisUrl = connection('redis', 'rediss', 'redis+cluster', 'rediss+cluster').refine(
+  (text) => !CLUSTER.test(text) || CLUSTER_HOSTS.test(text),
+  'must list the nodes of a cluster as host:port,host:port, without a path',
+);
+const CLUSTER = /^rediss?\+cluster:/;
+const CLUSTER_HOSTS = /^rediss?\+cluster:\/\/([^@/]*@)?[^@/,\s]+(,[^@/,\s]+)*\/?$/;
+
 /** An http or https URL without credentials. */
 export const webUrl = z
   .url({

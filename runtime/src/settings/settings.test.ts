@@ -119,6 +119,19 @@ test('every variable is read in its own format', () => {
   });
 });
 
+test.each([
+  ['redis+cluster://a:1,b:2', true],
+  ['rediss+cluster://user:p,a/ss@a:1,[::1]:2/', false],
+  ['rediss+cluster://user:pass@a:1,[::1]:2/', true],
+  ['redis+cluster://a:1,b:2/0', false],
+  ['redis+cluster://a:1,,b:2', false],
+  ['redis+cluster://', false],
+])('REDIS_URL may be %s: %s', (REDIS_URL, isAllowed) => {
+  const read = () => readSettings({ SUBGRAPH_SECRET: SECRET, REDIS_URL }, 'all').redisUrl;
+  if (isAllowed) expect(read()).toBe(REDIS_URL);
+  else expect(read).toThrow('REDIS_URL');
+});
+
 test('all faults are reported at once, one per line, without secrets', () => {
   const wrong = {
     ENVIRONMENT: 'staging',

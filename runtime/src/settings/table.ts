@@ -11,6 +11,7 @@ import {
   list,
   matching,
   oneOf,
+  redisUrl,
   webUrl,
 } from './schemas.ts';
 import type { OWN_SUBGRAPHS, WithSubgraphs } from './subgraphs.ts';
@@ -135,10 +136,11 @@ export const SETTINGS: {
   redisUrl: {
     name: 'REDIS_URL',
     default: 'none: counted in memory',
-    meaning: 'Redis, which counts the budgets of all processes together.',
+    meaning:
+      'Redis, which counts the budgets of all processes together: one server, or a cluster as `redis+cluster://host:port,host:port`.',
     usedBy: GATEWAY,
     secret: true,
-    schema: connection('redis', 'rediss'),
+    schema: redisUrl,
     fallback: none,
   },
   dataDir: {

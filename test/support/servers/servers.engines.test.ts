@@ -9,7 +9,7 @@ import { MongoClient } from 'mongodb';
 import { temporaryFolder } from '../folder.ts';
 import { until } from '../until.ts';
 import { freshMongodbUrl, redisUrl } from './databases.ts';
-import { startRedis } from './redis.ts';
+import { startRedis } from './redis/server.ts';
 
 test('a fresh database is empty, and drop removes it', async () => {
   const fresh = freshMongodbUrl();

@@ -1,7 +1,7 @@
 // The service in separate processes with test data, and a client for it.
 
 import { type Provider, startProvider } from '../servers/provider.ts';
-import { startRedis } from '../servers/redis.ts';
+import { startRedis } from '../servers/redis/server.ts';
 import { type Client, createClient } from './client.ts';
 import { DEPLOYMENTS, type Deployment, type Stack, startStack } from './stack.ts';
 import { fillStores, type PartnerId } from './testdata.ts';

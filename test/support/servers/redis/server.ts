@@ -2,8 +2,8 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from './port.ts';
-import { startProcess } from './process.ts';
+import { freePort } from '../port.ts';
+import { startProcess } from '../process.ts';
 
 export type OwnRedis = {
   /** Stays the same across restarts. */

@@ -1,0 +1,35 @@
+// One Redis server, as the counters use it.
+import type { Environment, Log } from '@partner-loyalty/runtime';
+import { Redis } from 'ioredis';
+import { CONNECTION, probeCounter, type SharedRedis } from './redis.ts';
+import { RedisHealth } from './redishealth.ts';
+
+/** The counters switch over to it when it comes up, if it is down at the start. */
+export function connectServer(
+  url: string,
+  environment: Environment,
+  log: Pick<Log, 'info' | 'warn'>,
+): SharedRedis {
+  const client = new Redis(url, {
+    ...CONNECTION,
+    enableOfflineQueue: false,
+    // The primary became a replica: by now its address may lead to the new primary.
+    reconnectOnError: (error) => error.message.startsWith('READONLY'),
+  });
+  const probe = probeCounter(client, environment);
+  const health = new RedisHealth(client, () => probe.add('probe', 0), {
+    lost: (reason) =>
+      log.warn(
+        { engine: 'redis', reason },
+        'Redis does not respond: each process counts budgets on its own',
+      ),
+    found: () => log.info({ engine: 'redis' }, 'Redis responds again: budgets are shared'),
+  });
+  return {
+    client,
+    healthOf: () => health,
+    known: health.known,
+    state: () => (health.isUp() ? 'up' : 'degraded'),
+    close: () => health.close(),
+  };
+}
