@@ -1,12 +1,14 @@
 // The operator's command as a function: takes arguments, returns an exit code.
 import { Command, CommanderError } from 'commander';
 import { activitiesCommand } from './commands/activities.ts';
+import { backupCommand } from './commands/backup.ts';
 import { keysCommand } from './commands/keys.ts';
 import { membersCommand } from './commands/members.ts';
 import { partnersCommand } from './commands/partners.ts';
 import { supergraphCommand } from './commands/supergraph.ts';
 import { tokensCommand } from './commands/tokens.ts';
 import { usageCommand } from './commands/usage.ts';
+import { verifyCommand } from './commands/verify.ts';
 import { oneLine, type Shell } from './shell/shell.ts';
 
 const GROUPS = [
@@ -17,6 +19,8 @@ const GROUPS = [
   tokensCommand,
   supergraphCommand,
   usageCommand,
+  backupCommand,
+  verifyCommand,
 ];
 
 /** Runs a command. Resolves to 0, or to 1 after a line on stderr with the reason; never rejects. */

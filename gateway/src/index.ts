@@ -15,3 +15,4 @@ export type { GraphStore } from './supergraph/graphstore.ts';
 export { openSurface, type Surface } from './surface/surface.ts';
 export { openUsageStore } from './usage/usagestore.open.ts';
 export type { FieldUsage, OperationUsage, UsageStore } from './usage/usagestore.ts';
+export { verifyGraphs, verifyKeys, verifyUsage } from './verify/verify.open.ts';

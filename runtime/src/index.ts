@@ -56,10 +56,18 @@ export {
   variableOf,
 } from './settings/subgraphs.ts';
 export { type ProcessName, SETTINGS, type Settings } from './settings/table.ts';
+export { backupStores, type StoreCopy } from './store/backup.ts';
 export { openNowOrLater } from './store/later.ts';
 export { type EmbeddedStore, openLmdb } from './store/lmdb.ts';
 export { outageOf } from './store/outage.ts';
-export { makePrivateFolder } from './store/private.ts';
+export { EMBEDDED_STORES, makePrivateFolder, type StoreName } from './store/private.ts';
+export {
+  findDamageIn,
+  type Inspection,
+  type Snapshot,
+  UNREADABLE,
+  withSnapshot,
+} from './store/snapshot.lmdb.ts';
 export { createExecutor, type Execute, unavailable } from './subgraph/executor.ts';
 export type { CompleteResolvers } from './subgraph/resolvers.ts';
 export { expandedSelections } from './subgraph/selections.ts';

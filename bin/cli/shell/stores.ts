@@ -1,4 +1,6 @@
 // How commands use the stores: opened for one piece of work, and claimed before the first write.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   type GraphStore,
   type KeyStore,
@@ -8,7 +10,7 @@ import {
   type Partner,
   type UsageStore,
 } from '@partner-loyalty/gateway';
-import type { Settings } from '@partner-loyalty/runtime';
+import type { Settings, StoreName } from '@partner-loyalty/runtime';
 import { SUBGRAPHS, type SubgraphStores } from '../../subgraphs.ts';
 import { CommandError } from './shell.ts';
 
@@ -21,6 +23,11 @@ const OPEN: { [Name in keyof Stores]: (settings: Settings) => Promise<Stores[Nam
   members: SUBGRAPHS.members.openStore,
   standings: SUBGRAPHS.standings.openStore,
 };
+
+/** Whether the store exists; on MongoDB, opening one creates it. */
+export function hasStore(name: StoreName, { mongodbUrl, dataDir }: Settings): boolean {
+  return mongodbUrl !== undefined || existsSync(join(dataDir, name, 'data.mdb'));
+}
 
 /** Opens a store, passes it to `work`, and closes it afterwards, even if the work fails. */
 export async function withStore<Name extends keyof Stores, T>(

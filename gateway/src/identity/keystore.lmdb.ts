@@ -17,7 +17,7 @@ export async function openLmdbKeyStore(
   environment: Environment,
 ): Promise<KeyStore> {
   const { root, ready } = await openLmdb(dataDir, 'keys', environment);
-  const tables = openTables(root);
+  const tables = openKeyTables(root);
   return {
     ...partnerMethods(tables),
     ...keyMethods(tables),
@@ -32,9 +32,9 @@ export async function openLmdbKeyStore(
   };
 }
 
-type Tables = ReturnType<typeof openTables>;
+type Tables = ReturnType<typeof openKeyTables>;
 
-function openTables(root: RootDatabase) {
+export function openKeyTables(root: RootDatabase) {
   return {
     root,
     partners: root.openDB<StoredPartner, string>({ name: 'partners' }),

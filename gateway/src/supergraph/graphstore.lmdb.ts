@@ -1,5 +1,6 @@
 // The store of published graphs in an embedded LMDB, which the processes of one machine may share.
 import { type Environment, openLmdb } from '@partner-loyalty/runtime';
+import type { RootDatabase } from 'lmdb';
 import type { GraphVersion, GraphVersionSummary } from './graph.ts';
 import type { GraphStore } from './graphstore.ts';
 
@@ -12,11 +13,7 @@ export async function openLmdbGraphStore(
   environment: Environment,
 ): Promise<GraphStore> {
   const { root } = await openLmdb(dataDir, 'graph', environment);
-  const graphs = root.openDB<Stored<GraphVersion>, number>({ name: 'graphs', encoding: 'json' });
-  const summaries = root.openDB<Stored<GraphVersionSummary>, number>({
-    name: 'summaries',
-    encoding: 'json',
-  });
+  const { graphs, summaries } = openGraphTables(root);
   const latest = () => {
     const [version = 0] = summaries.getKeys({ reverse: true, limit: 1 });
     return version;
@@ -47,5 +44,15 @@ export async function openLmdbGraphStore(
       return isAppended;
     },
     close: () => root.close(),
+  };
+}
+
+export function openGraphTables(root: RootDatabase) {
+  return {
+    graphs: root.openDB<Stored<GraphVersion>, number>({ name: 'graphs', encoding: 'json' }),
+    summaries: root.openDB<Stored<GraphVersionSummary>, number>({
+      name: 'summaries',
+      encoding: 'json',
+    }),
   };
 }

@@ -19,7 +19,7 @@ import type { FieldUsage, OperationUsage, UsageStore } from './usagestore.ts';
 type StoredCaller = Pick<FieldUsage, 'day' | 'surface' | 'partnerId'> & {
   counts: Record<string, number>;
 };
-type Tables = ReturnType<typeof openTables>;
+type Tables = ReturnType<typeof openUsageTables>;
 
 /** Opens `dataDir/usage`. Rejects if it cannot be written or belongs to the other environment. */
 export async function openLmdbUsageStore(
@@ -27,7 +27,7 @@ export async function openLmdbUsageStore(
   environment: Environment,
 ): Promise<UsageStore> {
   const { root } = await openLmdb(dataDir, 'usage', environment);
-  const tables = openTables(root);
+  const tables = openUsageTables(root);
   let lastDay = '';
   return {
     async add(usage) {
@@ -59,7 +59,7 @@ export async function openLmdbUsageStore(
   };
 }
 
-function openTables(root: RootDatabase) {
+export function openUsageTables(root: RootDatabase) {
   return {
     callers: root.openDB<StoredCaller, string>({ name: 'callers', encoding: 'json' }),
     operations: root.openDB<OperationUsage, string>({ name: 'operations', encoding: 'json' }),

@@ -1,6 +1,6 @@
 // Turns what LMDB does with a damaged file or a full disk into errors of the operation that met it.
 import { getSystemErrorName } from 'node:util';
-import type { Database, DatabaseOptions, Key, RootDatabase } from 'lmdb';
+import type { Database, DatabaseOptions, GetOptions, Key, RootDatabase } from 'lmdb';
 import type { StoreHealth } from './health.ts';
 
 /**
@@ -39,10 +39,10 @@ function guardWrite(begin: Begin, health: StoreHealth): Begin {
 function guardReads(table: Database, health: StoreHealth): void {
   guardDecoder(table, health);
   const get = table.get.bind(table);
-  table.get = (key: Key) => {
+  table.get = (key: Key, options?: GetOptions) => {
     health.check();
     try {
-      return get(key);
+      return get(key, options);
     } catch (error) {
       // What lmdb throws for a value that is not JSON, by its name: it may be of another realm.
       const { name } = error as { name?: unknown };

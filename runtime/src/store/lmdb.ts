@@ -6,7 +6,7 @@ import { open, type RootDatabase } from 'lmdb';
 import { type Environment, refuseForeignStore } from '../environment.ts';
 import { guardStore } from './guard.lmdb.ts';
 import { refuseDamage, StoreHealth } from './health.ts';
-import { makePrivateFolder, PRIVATE_FILE, restrictFiles } from './private.ts';
+import { makePrivateFolder, PRIVATE_FILE, restrictFiles, type StoreName } from './private.ts';
 
 export type EmbeddedStore = {
   /**
@@ -28,11 +28,11 @@ const CREATION_MS = 200;
  */
 export async function openLmdb(
   dataDir: string,
-  name: string,
+  name: StoreName,
   environment: Environment,
 ): Promise<EmbeddedStore> {
   const path = makePrivateFolder(dataDir, name);
-  const file = join(path, 'data.mdb');
+  const file = fileOf(dataDir, name);
   if (existsSync(file)) {
     if (statSync(file).size === 0) await pause(CREATION_MS);
     refuseDamage(file);
@@ -58,6 +58,11 @@ export async function openLmdb(
     await root.close();
     throw error;
   }
+}
+
+/** The file of an embedded store. */
+export function fileOf(dataDir: string, name: StoreName): string {
+  return join(dataDir, name, 'data.mdb');
 }
 
 /** Its error names the file, which LMDB's own does not. */

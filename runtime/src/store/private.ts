@@ -4,16 +4,11 @@ import { join } from 'node:path';
 
 export const PRIVATE_FILE = 0o600;
 const PRIVATE_FOLDER = 0o700;
+/** The embedded stores, each a folder of this name. */
+export const EMBEDDED_STORES = ['members', 'standings', 'graph', 'usage', 'keys'] as const;
+export type StoreName = (typeof EMBEDDED_STORES)[number];
 /** What a data folder of this project contains. */
-const OWN_NAMES = new Set([
-  'keys',
-  'members',
-  'standings',
-  'outbox',
-  'graph',
-  'lastgraph',
-  'usage',
-]);
+const OWN_NAMES = new Set<string>([...EMBEDDED_STORES, 'outbox', 'lastgraph']);
 
 /**
  * Creates `dataDir/name` for its owner alone, whatever the umask, and takes other users' access

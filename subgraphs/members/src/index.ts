@@ -19,3 +19,4 @@ export { type IdToken, type IdTokenClaims, issueIdToken } from './signingkeys/id
 export { ensureSigningKey, revokeSigningKey, rotateSigningKey } from './signingkeys/signingkey.ts';
 export { openMembersStore } from './store/store.open.ts';
 export type { MembersStore } from './store/store.ts';
+export { verifyMembers } from './verify/verify.open.ts';

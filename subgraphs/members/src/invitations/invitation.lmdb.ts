@@ -2,12 +2,18 @@
 import type { RootDatabase } from 'lmdb';
 import { type InvitationStore, type StoredInvitation, toInvitation } from './invitation.ts';
 
+export function openInvitationTables(root: RootDatabase) {
+  return {
+    byHash: root.openDB<StoredInvitation, string>({ name: 'invitations', encoding: 'json' }),
+    byExpiry: root.openDB<true, [expiresAt: number, hash: string]>({
+      name: 'invitations-by-expiry',
+      encoding: 'json',
+    }),
+  };
+}
+
 export function createLmdbInvitations(root: RootDatabase): InvitationStore {
-  const byHash = root.openDB<StoredInvitation, string>({ name: 'invitations', encoding: 'json' });
-  const byExpiry = root.openDB<true, [expiresAt: number, hash: string]>({
-    name: 'invitations-by-expiry',
-    encoding: 'json',
-  });
+  const { byHash, byExpiry } = openInvitationTables(root);
 
   const unexpired = (hash: string, now: number): StoredInvitation | undefined => {
     const stored = byHash.get(hash);

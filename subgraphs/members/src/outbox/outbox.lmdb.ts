@@ -3,16 +3,31 @@ import type { RootDatabase } from 'lmdb';
 import { FAILED_KEPT_MS, type Job, type Limit, type MailTask, type Outbox } from './outbox.ts';
 
 /** The stored format calls the task `errand`. */
-type StoredJob = Omit<Job, 'task'> & { errand: MailTask };
+export type StoredJob = Omit<Job, 'task'> & { errand: MailTask };
 type Count = { admittedAt: number[]; until: number };
 
+export function openOutboxTables(root: RootDatabase) {
+  return {
+    // A claim moves the job to another key, so a worker whose claim has expired no longer finds it.
+    due: root.openDB<StoredJob, [dueAt: number, jobId: string]>({
+      name: 'outbox',
+      encoding: 'json',
+    }),
+    failed: root.openDB<StoredJob & { failedAt: number }, string>({
+      name: 'outbox-failed',
+      encoding: 'json',
+    }),
+    counts: root.openDB<Count, string>({ name: 'mail-counts', encoding: 'json' }),
+  };
+}
+
+type Tables = ReturnType<typeof openOutboxTables>;
+
 export function createLmdbOutbox(root: RootDatabase): Outbox {
-  const { first, put, remove, ifHeld } = createQueue(root);
-  const failed = root.openDB<StoredJob & { failedAt: number }, string>({
-    name: 'outbox-failed',
-    encoding: 'json',
-  });
-  const limits = createLimits(root);
+  const tables = openOutboxTables(root);
+  const { failed } = tables;
+  const { first, put, remove, ifHeld } = createQueue(root, tables);
+  const limits = createLimits(root, tables);
   return {
     async add({ jobId, task, requestedAt }) {
       const job = { jobId, errand: task, requestedAt };
@@ -59,12 +74,7 @@ export function createLmdbOutbox(root: RootDatabase): Outbox {
 }
 
 /** The jobs that are due now or later. All writes have to be in a transaction. */
-function createQueue(root: RootDatabase) {
-  // A claim moves the job to another key, so a worker whose claim has expired no longer finds it.
-  const due = root.openDB<StoredJob, [dueAt: number, jobId: string]>({
-    name: 'outbox',
-    encoding: 'json',
-  });
+function createQueue(root: RootDatabase, { due }: Tables) {
   return {
     first: (now: number): StoredJob | undefined =>
       [...due.getRange({ end: [now + 1, ''], limit: 1 })][0]?.value,
@@ -82,8 +92,7 @@ function createQueue(root: RootDatabase) {
   };
 }
 
-function createLimits(root: RootDatabase) {
-  const counts = root.openDB<Count, string>({ name: 'mail-counts', encoding: 'json' });
+function createLimits(root: RootDatabase, { counts }: Tables) {
   return {
     admit: ({ key, count, windowMs }: Limit, now: number): Promise<boolean> =>
       root.transaction(() => {

@@ -2,12 +2,18 @@
 import type { RootDatabase } from 'lmdb';
 import { type EndedSessionsStore, KEPT_MS } from './endedsessions.ts';
 
+export function openSessionTables(root: RootDatabase) {
+  return {
+    byMember: root.openDB<number, string>({ name: 'ended-sessions', encoding: 'json' }),
+    byTime: root.openDB<true, [endedAt: number, memberId: string]>({
+      name: 'ended-sessions-by-time',
+      encoding: 'json',
+    }),
+  };
+}
+
 export function createLmdbEndedSessions(root: RootDatabase): EndedSessionsStore {
-  const byMember = root.openDB<number, string>({ name: 'ended-sessions', encoding: 'json' });
-  const byTime = root.openDB<true, [endedAt: number, memberId: string]>({
-    name: 'ended-sessions-by-time',
-    encoding: 'json',
-  });
+  const { byMember, byTime } = openSessionTables(root);
 
   const forgetOld = (before: number) => {
     for (const key of [...byTime.getKeys({ end: [before, ''] })]) {

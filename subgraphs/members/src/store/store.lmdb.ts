@@ -1,6 +1,6 @@
 // The members store on LMDB: synchronous reads, and one transaction for each change.
 import { type EmbeddedStore, type Environment, openLmdb } from '@partner-loyalty/runtime';
-import type { Database } from 'lmdb';
+import type { Database, RootDatabase } from 'lmdb';
 import { createLmdbInvitations } from '../invitations/invitation.lmdb.ts';
 import { createLmdbOutbox } from '../outbox/outbox.lmdb.ts';
 import { createLmdbMailPartners } from '../partners/partner.lmdb.ts';
@@ -34,9 +34,16 @@ export async function openLmdbMembersStore(
   return createLmdbMembersStore(await openLmdb(dataDir, 'members', environment), vault);
 }
 
+/** Each member by ID, and who each key leads to. */
+export function openMemberTables(root: RootDatabase) {
+  return {
+    members: root.openDB<MemberRecord, string>({ name: 'members', encoding: 'json' }),
+    identities: root.openDB<StoredIdentity, string>({ name: 'keys', encoding: 'json' }),
+  };
+}
+
 function createLmdbMembersStore({ root, ready }: EmbeddedStore, vault: KeyVault): MembersStore {
-  const members = root.openDB<MemberRecord, string>({ name: 'members', encoding: 'json' });
-  const identities = root.openDB<StoredIdentity, string>({ name: 'keys', encoding: 'json' });
+  const { members, identities } = openMemberTables(root);
   const records = createRecords(members, identities);
 
   const find = (key: string): Identity | undefined => {

@@ -1,0 +1,196 @@
+// `loyalty backup` and `loyalty verify`: copies of stores in use, and what is named when damaged.
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openLmdb } from '@partner-loyalty/runtime';
+import { MongoClient } from 'mongodb';
+import { type Folder, temporaryFolder } from '../../../test/support/folder.ts';
+import { freshMongodbUrl } from '../../../test/support/servers/databases.ts';
+import {
+  type Env,
+  loyalty,
+  loyaltyJson,
+  spawnLoyalty,
+} from '../../../test/support/service/loyalty.ts';
+import { until } from '../../../test/support/until.ts';
+
+let folder: Folder;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(() => folder.remove());
+
+function membersFile(from: number, count: number): string {
+  const file = join(folder.path, `members-${from}.ndjson`);
+  const lines = Array.from({ length: count }, (_, index) =>
+    JSON.stringify({
+      memberId: `m-${from + index}`,
+      email: `Member.${from + index}@Example.com`,
+      previousEmails: [`old.${from + index}@example.com`],
+      enrollments: [{ partnerId: 'inn', externalId: `X${from + index}` }],
+    }),
+  );
+  writeFileSync(file, `${lines.join('\n')}\n`);
+  return file;
+}
+
+async function fill(env: Env): Promise<void> {
+  await loyaltyJson(env, 'partners', 'create', 'inn', '--name', 'Inn');
+  await loyaltyJson(env, 'keys', 'create', 'inn');
+  await loyaltyJson(env, 'members', 'import', membersFile(0, 20));
+}
+
+async function expectIntact(env: Env, members: number): Promise<void> {
+  expect(await loyaltyJson(env, 'verify')).toEqual(
+    expect.arrayContaining([
+      { store: 'members', records: members, faults: 0 },
+      { store: 'keys', records: 2, faults: 0 },
+    ]),
+  );
+}
+
+describe('backup', () => {
+  test('copies stores that others write to, each as it was at one moment', async () => {
+    const env = { DATA_DIR: join(folder.path, 'data') };
+    const copy = join(folder.path, 'deep', 'copy');
+    await fill(env);
+    const { ran } = spawnLoyalty(env, 'members', 'import', membersFile(1_000, 8_000));
+    const size = () => statSync(join(env.DATA_DIR, 'members', 'data.mdb')).size;
+    const before = size();
+    await until(() => size() > before);
+    const copies = await loyaltyJson(env, 'backup', copy);
+    expect((await ran).code).toBe(0);
+
+    expect(copies.map(({ store }) => store)).toEqual(['members', 'keys']);
+    expect(readdirSync(copy).sort()).toEqual(['keys', 'members']);
+    for (const { store, bytes } of copies) {
+      const path = join(copy, String(store));
+      expect([statSync(path).mode & 0o777, readdirSync(path)]).toEqual([0o700, ['data.mdb']]);
+      const file = statSync(join(path, 'data.mdb'));
+      expect([file.mode & 0o777, file.size]).toEqual([0o600, bytes]);
+    }
+    const rows = await loyaltyJson({ DATA_DIR: copy }, 'verify');
+    const [members] = rows.filter(({ store }) => store === 'members');
+    expect(members).toEqual({ store: 'members', records: expect.any(Number), faults: 0 });
+    expect(members?.records).toBeGreaterThanOrEqual(20);
+    await expectIntact(env, 8_020);
+  });
+
+  test('refuses a folder with content, settings without a store, and the other environment', async () => {
+    const env = { DATA_DIR: join(folder.path, 'data') };
+    await fill(env);
+    const used = join(folder.path, 'used');
+    mkdirSync(join(used, 'something'), { recursive: true });
+    expect(await loyalty(env, 'backup', used)).toMatchObject({
+      code: 1,
+      stderr: `loyalty: ${used} is not an empty folder\n`,
+    });
+    const copy = join(folder.path, 'copy');
+    const foreign = { ...env, ENVIRONMENT: 'production' };
+    expect((await loyalty(foreign, 'backup', copy)).stderr).toContain('sandbox');
+    const empty = { DATA_DIR: join(folder.path, 'nothing') };
+    expect((await loyalty(empty, 'backup', copy)).stderr).toContain('there is no store in');
+    expect((await loyalty(empty, 'verify')).stderr).toContain('there is no store in');
+    expect(existsSync(empty.DATA_DIR)).toBe(false);
+    // Neither the folder nor a part of it.
+    expect(readdirSync(folder.path).filter((name) => name.startsWith('copy'))).toEqual([]);
+  });
+
+  test('leaves MongoDB to mongodump', async () => {
+    const ran = await loyalty({ MONGODB_URL: 'mongodb://localhost:1' }, 'backup', folder.path);
+    expect(ran).toMatchObject({ code: 1, stdout: '' });
+    expect(ran.stderr).toContain('mongodump');
+  });
+});
+
+/** What is wrong, and how each engine gets it. */
+const MEMBERS_FAULTS = [
+  { record: 'member m-1', problem: 'an enrollment is with partner ghost, which does not exist' },
+  { record: 'member m-2', problem: 'an external ID of partner inn of the member leads nowhere' },
+  { record: 'member m-3', problem: 'an address leads to the member, who does not have it' },
+  { record: 'member m-4', problem: 'the address is not the canonical form of the email' },
+  { record: 'member m-5', problem: 'enrollments.0.status is not valid' },
+];
+
+async function damageLmdb({ DATA_DIR = '' }: Env): Promise<void> {
+  const { root } = await openLmdb(DATA_DIR, 'members', 'sandbox');
+  // biome-ignore lint/suspicious/noExplicitAny: these records are damaged on purpose.
+  const members = root.openDB<any, string>({ name: 'members', encoding: 'json' });
+  const keys = root.openDB<unknown, string>({ name: 'keys', encoding: 'json' });
+  await root.transaction(() => {
+    const enrollments = [
+      ...members.get('m-1').enrollments,
+      { partnerId: 'ghost', status: 'ENDED' },
+    ];
+    members.put('m-1', { ...members.get('m-1'), enrollments });
+    keys.remove('x\ninn\nX2');
+    keys.put('a\nstray@example.com', ['m-3', 'Member.3@Example.com', null, null]);
+    members.put('m-4', { ...members.get('m-4'), email: 'other@example.com' });
+    for (const key of keys.getKeys())
+      if (keys.get(key)?.toString().startsWith('m-4,'))
+        keys.put(key, ['m-4', 'other@example.com', null, null]);
+    members.put('m-5', {
+      ...members.get('m-5'),
+      enrollments: [{ partnerId: 'inn', status: 'NO' }],
+    });
+  });
+  await root.close();
+}
+
+async function damageMongodb({ MONGODB_URL = '' }: Env): Promise<void> {
+  const client = new MongoClient(MONGODB_URL);
+  const members = client.db().collection<{ _id: string; keys: string[] }>('members');
+  const change = (_id: string, update: object) =>
+    members.updateOne({ _id }, update, { bypassDocumentValidation: true });
+  await change('m-1', { $push: { enrollments: { partnerId: 'ghost', status: 'ENDED' } } });
+  await change('m-2', { $pull: { keys: 'x\ninn\nX2' } });
+  await change('m-3', { $push: { keys: 'a\nstray@example.com' } });
+  await change('m-4', { $set: { email: 'other@example.com' } });
+  await change('m-5', { $set: { 'enrollments.0.status': 'NO' } });
+  await client.close();
+}
+
+describe('verify', () => {
+  test.each(['the embedded store', 'MongoDB'])('names damaged members on %s', async (engine) => {
+    const database = engine === 'MongoDB' ? freshMongodbUrl() : undefined;
+    const env: Env = database ? { MONGODB_URL: database.url } : { DATA_DIR: folder.path };
+    await fill(env);
+    await expectIntact(env, 20);
+    await (database ? damageMongodb(env) : damageLmdb(env));
+
+    const { code, stdout, stderr } = await loyalty(env, 'verify', '--json');
+    const found = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const byRecord = (one: { record: string }, other: { record: string }) =>
+      one.record < other.record ? -1 : 1;
+    expect(found.filter(({ problem }) => problem !== undefined).sort(byRecord)).toEqual(
+      MEMBERS_FAULTS.map((fault) => ({ store: 'members', ...fault })),
+    );
+    expect(found).toContainEqual({ store: 'members', records: 20, faults: 5 });
+    expect([code, stderr]).toEqual([1, 'loyalty: 5 faults\n']);
+    expect((await loyalty(env, 'verify')).stdout).toContain(
+      'members: member m-2: an external ID of partner inn of the member leads nowhere\n',
+    );
+    await database?.drop();
+  });
+
+  test('names keys and records of the embedded store that cannot be read, and goes on', async () => {
+    const env = { DATA_DIR: folder.path };
+    await fill(env);
+    const [{ keyId } = {}] = await loyaltyJson(env, 'keys', 'list', 'inn');
+    const keyStore = await openLmdb(folder.path, 'keys', 'sandbox');
+    await keyStore.root.transaction(() => keyStore.root.openDB({ name: 'hashes' }).clearSync());
+    await keyStore.root.close();
+    const members = await openLmdb(folder.path, 'members', 'sandbox');
+    const bytes = members.root.openDB<Buffer, string>({ name: 'members', encoding: 'binary' });
+    await members.root.transaction(() => bytes.put('m-7', Buffer.from('{"memberId":"m-7"')));
+    await members.root.close();
+
+    const { code, stdout } = await loyalty(env, 'verify');
+    expect(code).toBe(1);
+    expect(stdout).toContain('members: member m-7: the record cannot be read\n');
+    expect(stdout).toContain(`keys: key ${keyId}: the hash does not lead to the key\n`);
+    expect(stdout).toMatch(/^members +19 +1$/m);
+  });
+});

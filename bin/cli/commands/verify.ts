@@ -1,0 +1,99 @@
+// `loyalty verify`: looks at every record of the stores and names what is wrong.
+import { type KeyStore, verifyGraphs, verifyKeys, verifyUsage } from '@partner-loyalty/gateway';
+import { verifyMembers } from '@partner-loyalty/members';
+import { findDamageIn, type Inspection, type Settings } from '@partner-loyalty/runtime';
+import { Command } from 'commander';
+import { CommandError, oneLine, type Row, type Shell } from '../shell/shell.ts';
+import { hasStore, withStore } from '../shell/stores.ts';
+
+type Verify = (settings: Settings, inspection: Inspection) => Promise<number>;
+
+const VERIFY = {
+  members: verifyMembers,
+  graph: verifyGraphs,
+  usage: verifyUsage,
+  keys: verifyKeys,
+} satisfies Record<string, Verify>;
+
+type VerifiedStore = keyof typeof VERIFY;
+
+export function verifyCommand(shell: Shell): Command {
+  return new Command('verify')
+    .description('look at every record of the stores, and name what is wrong')
+    .action(() => verify(shell));
+}
+
+async function verify(shell: Shell): Promise<void> {
+  const settings = shell.settings();
+  // Cast: Object.keys forgets the names.
+  const stores = (Object.keys(VERIFY) as VerifiedStore[]).filter((one) => hasStore(one, settings));
+  if (stores.length === 0) throw new CommandError(`there is no store in ${settings.dataDir}`);
+  const rows: Row[] = [];
+  let faults = 0;
+  await withPartnerCheck(settings, async (hasPartner) => {
+    for (const store of stores) {
+      const row = await verifyStore(shell, settings, store, hasPartner);
+      rows.push(row);
+      faults += row.faults;
+    }
+  });
+  shell.printAll(rows);
+  if (faults > 0) throw new CommandError(faults === 1 ? '1 fault' : `${faults} faults`);
+}
+
+async function verifyStore(
+  shell: Shell,
+  settings: Settings,
+  store: VerifiedStore,
+  hasPartner: Inspection['hasPartner'],
+) {
+  let faults = 0;
+  const report = (record: string, problem: string) => {
+    faults += 1;
+    if (shell.json) shell.print({ store, record, problem });
+    else shell.write(`${store}: ${record}: ${problem}\n`);
+  };
+  const damage = damageOf(store, settings);
+  let records: number | undefined;
+  try {
+    // LMDB would end the process on a damaged page.
+    if (damage !== undefined) report('the file', `${damage}; its records were not looked at`);
+    else records = await VERIFY[store](settings, { report, hasPartner });
+  } catch (error) {
+    report('the store', `it cannot be read: ${oneLine(error)}`);
+  }
+  return { store, records, faults };
+}
+
+function damageOf(store: VerifiedStore, { mongodbUrl, dataDir }: Settings): string | undefined {
+  return mongodbUrl === undefined ? findDamageIn(dataDir, store) : undefined;
+}
+
+/**
+ * Partners are never removed, so one that a snapshot names exists now, even if it was created while
+ * the stores were being read. Without a key store that can be read, nobody knows, and none is
+ * missing.
+ */
+async function withPartnerCheck(
+  settings: Settings,
+  work: (hasPartner: Inspection['hasPartner']) => Promise<void>,
+): Promise<void> {
+  if (!hasStore('keys', settings) || damageOf('keys', settings) !== undefined)
+    return work(async () => true);
+  await withStore('keys', settings, (keys) => work(createPartnerCheck(keys)));
+}
+
+/** Asks the key store about each partner once. */
+function createPartnerCheck(keys: KeyStore): Inspection['hasPartner'] {
+  const known = new Map<string, boolean>();
+  return async (partnerId) => {
+    const isKnown = known.get(partnerId);
+    if (isKnown !== undefined) return isKnown;
+    const exists = await keys.partner(partnerId).then(
+      (partner) => partner !== undefined,
+      () => true, // The verification of the key store names it.
+    );
+    known.set(partnerId, exists);
+    return exists;
+  };
+}

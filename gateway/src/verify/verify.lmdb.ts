@@ -1,0 +1,133 @@
+// Verifies the gateway's embedded stores, each in one snapshot.
+import {
+  type Environment,
+  type Inspection,
+  openLmdb,
+  type Snapshot,
+  type StoreName,
+  UNREADABLE,
+  withSnapshot,
+} from '@partner-loyalty/runtime';
+import type { RootDatabase } from 'lmdb';
+import { openKeyTables } from '../identity/keystore.lmdb.ts';
+import { openGraphTables } from '../supergraph/graphstore.lmdb.ts';
+import { openUsageTables } from '../usage/usagestore.lmdb.ts';
+import { checkShape, KEY, PARTNER } from './shapes.ts';
+
+type Verify = (
+  dataDir: string,
+  environment: Environment,
+  inspection: Inspection,
+) => Promise<number>;
+
+type Report = Inspection['report'];
+
+function verifier<Tables>(
+  name: StoreName,
+  openTables: (root: RootDatabase) => Tables,
+  check: (tables: Tables, snapshot: Snapshot, report: Report) => number,
+): Verify {
+  return async (dataDir, environment, { report }) => {
+    const { root } = await openLmdb(dataDir, name, environment);
+    try {
+      const tables = openTables(root);
+      return await withSnapshot(root, async (snapshot) => check(tables, snapshot, report));
+    } finally {
+      await root.close();
+    }
+  };
+}
+
+export const verifyLmdbKeys = verifier('keys', openKeyTables, (tables, snapshot, report) => {
+  checkKeyIndexes(tables, snapshot, report);
+  return checkPartners(tables, snapshot, report) + checkKeys(tables, snapshot, report);
+});
+
+type KeyTables = ReturnType<typeof openKeyTables>;
+
+function checkPartners({ partners }: KeyTables, snapshot: Snapshot, report: Report) {
+  let count = 0;
+  const unreadable = (id: string) => report(`partner ${id}`, 'the record cannot be read');
+  for (const { key, value } of snapshot.records(partners, unreadable)) {
+    count += 1;
+    checkShape(PARTNER, value, (problem) => report(`partner ${key}`, problem));
+    if (value.partnerId !== key) report(`partner ${key}`, 'the record has another ID');
+  }
+  return count;
+}
+
+function checkKeys(tables: KeyTables, snapshot: Snapshot, report: Report): number {
+  const { partners, keys, keyIdByHash, keyIdsByPartner } = tables;
+  let count = 0;
+  const unreadable = (keyId: string) => report(`key ${keyId}`, 'the record cannot be read');
+  for (const { key: keyId, value } of snapshot.records(keys, unreadable)) {
+    count += 1;
+    const reportKey = (problem: string) => report(`key ${keyId}`, problem);
+    if (!checkShape(KEY, value, reportKey)) continue;
+    const { partnerId, hash } = value;
+    if (value.keyId !== keyId) reportKey('the record has another ID');
+    if (snapshot.get(partners, partnerId) === undefined)
+      reportKey(`the key is of partner ${partnerId}, which does not exist`);
+    if (snapshot.get(keyIdByHash, hash) !== keyId) reportKey('the hash does not lead to the key');
+    const ofPartner = snapshot.get(keyIdsByPartner, partnerId);
+    if (!Array.isArray(ofPartner) || !ofPartner.includes(keyId))
+      reportKey(`partner ${partnerId} does not list the key`);
+  }
+  return count;
+}
+
+function checkKeyIndexes(
+  { keys, keyIdByHash, keyIdsByPartner }: KeyTables,
+  snapshot: Snapshot,
+  report: Report,
+): void {
+  const isKeyWith = (keyId: string, field: 'hash' | 'partnerId', value: string) => {
+    const key = snapshot.get(keys, keyId);
+    return key === UNREADABLE || key?.[field] === value;
+  };
+  const unreadable = () => report('the index of keys', 'an entry cannot be read');
+  for (const { key: hash, value } of snapshot.records(keyIdByHash, unreadable))
+    if (!isKeyWith(value, 'hash', hash)) report(`key ${value}`, 'another hash leads to the key');
+  for (const { key: partnerId, value } of snapshot.records(keyIdsByPartner, unreadable))
+    for (const keyId of value)
+      if (!isKeyWith(keyId, 'partnerId', partnerId))
+        report(`key ${keyId}`, `partner ${partnerId} lists the key, which is not its own`);
+}
+
+export const verifyLmdbGraphs = verifier('graph', openGraphTables, (tables, snapshot, report) => {
+  const { graphs, summaries } = tables;
+  let count = 0;
+  const unreadable = (version: number) => report(`graph ${version}`, 'the record cannot be read');
+  for (const { key: version, value } of snapshot.records(graphs, unreadable)) {
+    count += 1;
+    if (value.version !== version) report(`graph ${version}`, 'the record has another version');
+    const summary = snapshot.get(summaries, version);
+    if (summary === undefined || summary === UNREADABLE || summary.version !== version)
+      report(`graph ${version}`, 'the list of versions does not have it');
+  }
+  let expected = 0;
+  for (const version of snapshot.keys(summaries)) {
+    expected += 1;
+    if (version !== expected) report(`graph ${expected}`, 'the version is missing');
+    if (snapshot.get(graphs, version) === undefined)
+      report(`graph ${version}`, 'the list of versions has it, but it does not exist');
+    expected = version;
+  }
+  return count;
+});
+
+export const verifyLmdbUsage = verifier('usage', openUsageTables, (tables, snapshot, report) => {
+  let count = 0;
+  const unreadable = (id: string) => report(`usage of ${dayOf(id)}`, 'a record cannot be read');
+  for (const table of [tables.callers, tables.operations])
+    for (const { key, value } of snapshot.records<{ day: string }, string>(table, unreadable)) {
+      count += 1;
+      if (value.day !== dayOf(key)) report(`usage of ${dayOf(key)}`, 'a record is of another day');
+    }
+  return count;
+});
+
+/** IDs begin with the day: `2031-05-17`. */
+function dayOf(id: string): string {
+  return id.slice(0, 10);
+}

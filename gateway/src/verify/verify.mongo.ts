@@ -1,0 +1,61 @@
+// Verifies the gateway's stores on MongoDB, where a document has all that belongs together.
+import type { Environment, Inspection } from '@partner-loyalty/runtime';
+import { openMongo } from '@partner-loyalty/runtime/mongo';
+import type { Db } from 'mongodb';
+import { checkShape, KEY, PARTNER } from './shapes.ts';
+
+/** Reports what is wrong with the partners and keys. Resolves with the number of both. */
+export function verifyMongoKeys(
+  url: string,
+  environment: Environment,
+  { report }: Inspection,
+): Promise<number> {
+  return withDatabase(url, 'keys', environment, async (db) => {
+    let count = 0;
+    for await (const partner of db.collection<{ _id: string }>('partners').find()) {
+      const { _id: partnerId, keys = [] } = partner as { _id: string; keys?: { keyId?: string }[] };
+      count += 1 + keys.length;
+      checkShape(PARTNER, partner, (problem) => report(`partner ${partnerId}`, problem));
+      for (const key of keys)
+        checkShape(KEY, key, (problem) =>
+          report(`key ${key.keyId} of partner ${partnerId}`, problem),
+        );
+    }
+    return count;
+  });
+}
+
+/** Reports what is wrong with the published graphs. Resolves with their number. */
+export function verifyMongoGraphs(
+  url: string,
+  environment: Environment,
+  { report }: Inspection,
+): Promise<number> {
+  return withDatabase(url, 'graph', environment, async (db) => {
+    let count = 0;
+    const options = { sort: { _id: 1 }, projection: { _id: 1 } } as const;
+    for await (const { _id: version } of db.collection<{ _id: number }>('graphs').find({}, options))
+      for (count += 1; count < version; count += 1)
+        report(`graph ${count}`, 'the version is missing');
+    return count;
+  });
+}
+
+/** Resolves with the number of records. Nothing refers to them, and they refer to nothing. */
+export function verifyMongoUsage(url: string, environment: Environment): Promise<number> {
+  return withDatabase(url, 'usage', environment, (db) => db.collection('usage').countDocuments());
+}
+
+async function withDatabase<T>(
+  url: string,
+  store: string,
+  environment: Environment,
+  work: (db: Db) => Promise<T>,
+): Promise<T> {
+  const { db, close } = await openMongo(url, store, environment);
+  try {
+    return await work(db);
+  } finally {
+    await close();
+  }
+}

@@ -1,0 +1,80 @@
+// What the verification of the stores shares: how it reports, and one snapshot of an LMDB store.
+import { closeSync, existsSync, openSync } from 'node:fs';
+import type { Database, Key, RootDatabase, Transaction } from 'lmdb';
+import { fileOf } from './lmdb.ts';
+import { findDamage } from './pages.ts';
+import type { StoreName } from './private.ts';
+
+export type Inspection = {
+  /** Called for each fault. `record` names the record in words, without an address or a name. */
+  report(record: string, problem: string): void;
+  /** Whether there is a partner with this ID, now. */
+  hasPartner(partnerId: string): Promise<boolean>;
+};
+
+/** In place of a value that cannot be decoded. */
+export const UNREADABLE = Symbol('unreadable');
+
+/** The records of a table as they were when the snapshot was taken. */
+export type Snapshot = {
+  get<V, K extends Key>(table: Database<V, K>, key: K): V | typeof UNREADABLE | undefined;
+  /** In the order of their keys. `onUnreadable` gets the key of each that cannot be decoded. */
+  records<V, K extends Key>(
+    table: Database<V, K>,
+    onUnreadable: (key: K) => void,
+  ): Iterable<{ key: K; value: V }>;
+  keys<V, K extends Key>(table: Database<V, K>): Iterable<K>;
+  count(table: Database<unknown, Key>): number;
+};
+
+/**
+ * Runs `read` on one snapshot of a store, which others may write to meanwhile. The tables have to
+ * be open before: a snapshot has only those.
+ */
+export async function withSnapshot<T>(
+  root: RootDatabase,
+  read: (snapshot: Snapshot) => Promise<T>,
+): Promise<T> {
+  const transaction = root.useReadTransaction();
+  try {
+    return await read(snapshotOf(transaction));
+  } finally {
+    transaction.done();
+  }
+}
+
+// lmdb modifies its options, so each call gets an object of its own.
+function snapshotOf(transaction: Transaction): Snapshot {
+  const keys: Snapshot['keys'] = (table) => table.getKeys({ transaction });
+  const get: Snapshot['get'] = (table, key) => {
+    try {
+      return table.get(key, { transaction });
+    } catch {
+      return UNREADABLE;
+    }
+  };
+  return {
+    get,
+    keys,
+    *records(table, onUnreadable) {
+      for (const key of keys(table)) {
+        const value = get(table, key);
+        if (value === UNREADABLE) onUnreadable(key);
+        else if (value !== undefined) yield { key, value };
+      }
+    },
+    count: (table) => table.getKeysCount({ transaction }),
+  };
+}
+
+/** What is wrong with the pages of an embedded store; undefined if nothing is, or without one. */
+export function findDamageIn(dataDir: string, name: StoreName): string | undefined {
+  const file = fileOf(dataDir, name);
+  if (!existsSync(file)) return undefined;
+  const fd = openSync(file, 'r');
+  try {
+    return findDamage(fd, Number.POSITIVE_INFINITY);
+  } finally {
+    closeSync(fd);
+  }
+}

@@ -1,0 +1,44 @@
+// Verifies the members store on MongoDB, where a document is a member with all its keys.
+import type { Environment, Inspection } from '@partner-loyalty/runtime';
+import { openMongo } from '@partner-loyalty/runtime/mongo';
+import { keysOf } from '../rules/record.ts';
+import type { MemberDocument } from '../store/collection.mongo.ts';
+import { versionedRecord } from '../store/documents.mongo.ts';
+import { checkMember, describeKey, nameOf } from './member.ts';
+
+const BATCH = 500;
+
+/** Reports what is wrong with the store. Resolves with the number of members. */
+export async function verifyMongoMembers(
+  url: string,
+  environment: Environment,
+  inspection: Inspection,
+): Promise<number> {
+  const { db, close } = await openMongo(url, 'members', environment);
+  try {
+    const members = db.collection<MemberDocument>('members');
+    let count = 0;
+    for await (const document of members.find({}, { sort: { _id: 1 }, batchSize: BATCH })) {
+      count += 1;
+      await checkDocument(document, inspection);
+    }
+    return count;
+  } finally {
+    await close();
+  }
+}
+
+/** The index of the collection keeps a key from being in two documents. */
+async function checkDocument(document: MemberDocument, inspection: Inspection): Promise<void> {
+  const { _id: memberId, keys } = document;
+  const { record: value } = versionedRecord(document);
+  const record = await checkMember(memberId, value, inspection);
+  if (record === undefined) return;
+  const expected = new Set(keysOf(record));
+  const present = new Set(Array.isArray(keys) ? keys : []);
+  const report = (problem: string) => inspection.report(nameOf(memberId), problem);
+  for (const key of expected)
+    if (!present.has(key)) report(`${describeKey(key)} of the member leads nowhere`);
+  for (const key of present)
+    if (!expected.has(key)) report(`${describeKey(key)} leads to the member, who does not have it`);
+}
