@@ -20,6 +20,7 @@ import { openKeyStore } from '../../gateway/src/identity/keystore.open.ts';
 import { openCounters } from '../../gateway/src/limits/counters.open.ts';
 import { createLimiter, type Limiter } from '../../gateway/src/limits/limiter.ts';
 import { createDocuments } from '../../gateway/src/operation/documents.ts';
+import { EVERY_SCOPE } from '../../gateway/src/planning/scopes.ts';
 import { readGraphFile, SUPERGRAPH_FILE } from '../../gateway/src/supergraph/committed.ts';
 import { createConnections } from '../../gateway/src/supergraph/connections.ts';
 import { serveGraphs } from '../../gateway/src/supergraph/served.ts';
@@ -105,6 +106,7 @@ function noAuth(): Authenticate {
     scope,
     budget: 1_000_000_000,
     policy: 'key',
+    scopes: EVERY_SCOPE,
   } as const;
   return () => ({ kind: 'principal', principal });
 }

@@ -161,6 +161,7 @@ describe.each(ENGINES)('on %s', (_name, open) => {
       keyId,
       partnerId: 'blue',
       state: 'active',
+      scopes: ['read', 'enroll', 'sign-in'],
       createdAt: expect.any(String),
       expiresAt: expires,
     });
@@ -173,6 +174,23 @@ describe.each(ENGINES)('on %s', (_name, open) => {
     expect(await loyaltyJson(env, 'keys', 'list', 'blue')).toMatchObject([
       { state: 'revoked', revokedAt: expect.any(String) },
     ]);
+  });
+
+  test('a key is limited to scopes, addresses and a time', async () => {
+    await loyaltyJson(env, 'partners', 'create', 'blue', '--name', 'Blue');
+    const options = ['--scopes', 'ingest,read', '--allow', '192.0.2.7, fd00::/8', '--expires'];
+    const before = Date.now();
+    await loyaltyJson(env, 'keys', 'create', 'blue', ...options, '90d');
+    const [listed] = await loyaltyJson(env, 'keys', 'list', 'blue');
+    expect(listed).toMatchObject({
+      scopes: ['read', 'ingest'],
+      allow: ['192.0.2.7/32', 'fd00::/8'],
+      expiresAt: expect.any(String),
+    });
+    const lifetimeMs = Date.parse(String(listed?.expiresAt)) - before;
+    expect(Math.floor(lifetimeMs / 86_400_000)).toBe(90);
+    const { stdout } = await loyalty(env, 'keys', 'list', 'blue');
+    expect(stdout).toContain('  read,ingest  192.0.2.7/32,fd00::/8  ');
   });
 
   test('an unknown partner or key is reported', async () => {
@@ -312,8 +330,30 @@ describe('on an empty store', () => {
     [
       'an expiry without an offset',
       ['keys', 'create', 'blue', '--expires', '2099-01-01T00:00:00'],
-      /--expires must be an ISO 8601 time/,
+      /--expires must be a duration such as 90d, or an ISO 8601 time/,
     ],
+    [
+      'an expiry of no time',
+      ['keys', 'create', 'blue', '--expires', '0d'],
+      /--expires must be a duration such as 90d, or an ISO 8601 time/,
+    ],
+    [
+      'an expiry in 1,000 years',
+      ['keys', 'create', 'blue', '--expires', '365000d'],
+      /--expires must be a duration such as 90d, or an ISO 8601 time/,
+    ],
+    [
+      'an unknown scope',
+      ['keys', 'create', 'blue', '--scopes', 'read,write'],
+      /--scopes must be a list of read, enroll, sign-in, ingest/,
+    ],
+    ['no scope', ['keys', 'create', 'blue', '--scopes', ','], /--scopes must name a scope/],
+    [
+      'an address that is none',
+      ['keys', 'create', 'blue', '--allow', '10.0.0.0/8,example.com'],
+      /--allow must be a list of addresses and ranges/,
+    ],
+    ['no address', ['keys', 'create', 'blue', '--allow', ''], /--allow must name an address/],
     [
       'a file that does not exist',
       ['members', 'import', join(folder.path, 'none.ndjson')],

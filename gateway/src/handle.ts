@@ -6,6 +6,7 @@ import type { Authenticate, Principal } from './identity/authenticate.ts';
 import { type ClientDocument, type Operation, selectOperation } from './operation/document.ts';
 import type { Documents } from './operation/documents.ts';
 import type { ExecutableOperation } from './operation/executable.ts';
+import { EVERY_SCOPE, type ScopeBits, scopeNames } from './planning/scopes.ts';
 import { beginCall, type Call, type Credential, createReplies, type ReplyParts } from './reply.ts';
 import type { ServedGraphs } from './supergraph/served.ts';
 import type { ExecutionResult } from './surface/executor.ts';
@@ -72,13 +73,15 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
   async function run(
     document: ClientDocument,
     operation: Operation | undefined,
-    { surface: name, scope }: Principal,
+    { surface: name, scope, scopes }: Principal,
     variables: Record<string, unknown>,
     requestId: string,
   ): Promise<{ executable: ExecutableOperation; result: ExecutionResult }> {
     const graph = graphs.use();
     try {
       const surface = graph.surfaces[name];
+      if (operation !== undefined && scopes !== EVERY_SCOPE)
+        requireScopes(surface.scopesFor(document, operation) & ~scopes);
       const executable = surface.prepare(document, operation);
       documents.keep(document);
       usage.count(name, surface.schema, executable, scope, variables);
@@ -94,7 +97,7 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
 function createIdentify({ authenticate, limiter }: HandlerParts) {
   return async (request: HttpRequest, call: Call): Promise<void> => {
     try {
-      call.credential = await authenticate(request.headers);
+      call.credential = await authenticate(request.headers, request.address);
     } catch (error) {
       call.credential = { kind: 'unavailable', error };
     }
@@ -128,6 +131,12 @@ function requireAllowed(
     fail('BAD_REQUEST', '"operationName" must name one operation of the document');
   if (operation?.excess !== undefined) fail('OPERATION_TOO_COMPLEX', operation.excess);
   return caller;
+}
+
+function requireScopes(missing: ScopeBits): void {
+  if (missing === 0) return;
+  const names = scopeNames(missing).join(', ');
+  fail('FORBIDDEN', names === '' ? undefined : `this key lacks the scope: ${names}`);
 }
 
 function isRefused(credential: Credential): boolean {

@@ -1,11 +1,12 @@
 // The public list of this package, for the main files and the operator's command.
 
 export { type Gateway, type GatewayParts, openGateway } from './gateway.ts';
-export { hashKey, issueKey, newKey, parseKey } from './identity/apikey.ts';
+export { hashKey, issueKey, type KeyLimits, newKey, parseKey } from './identity/apikey.ts';
 export { openKeyStore } from './identity/keystore.open.ts';
 export type { KeyRecord, KeyStore, Origin, Partner } from './identity/keystore.ts';
 export { openCounters, sharedCounters } from './limits/counters.open.ts';
 export { SURFACES, type SurfaceName, surfaceSdl } from './planning/contract.ts';
+export { DEFAULT_SCOPES, KEY_SCOPES, type KeyScope } from './planning/scopes.ts';
 export { type Serving, serveGateway } from './serve.ts';
 export { readGraphFile, SUPERGRAPH_CONFIG, SUPERGRAPH_FILE } from './supergraph/committed.ts';
 export { subgraphCode, subgraphName } from './supergraph/config.ts';

@@ -42,7 +42,7 @@ export const ERRORS = {
     status: 401,
     message:
       'send a valid partner key as x-partner-api-key, or an ID token as authorization: Bearer',
-    when: 'No credential is sent, or it is unknown, malformed, revoked or expired. The message is the same in each case.',
+    when: 'No credential is sent, or it is unknown, malformed, revoked or expired, or a key is used from an address that is not on its list. The message is the same in each case.',
   },
   INTROSPECTION_DISABLED: {
     status: 400,
@@ -58,6 +58,11 @@ export const ERRORS = {
     status: 400,
     message: 'send either x-partner-api-key or a bearer token, not both',
     when: 'Both a partner key and a bearer token are sent.',
+  },
+  FORBIDDEN: {
+    status: 403,
+    message: 'this key lacks a scope that the operation needs',
+    when: 'A root field needs a [scope](../contract.md#scopes) that the key does not have. Nothing ran.',
   },
   GRAPHQL_PARSE_FAILED: {
     status: 400,

@@ -14,7 +14,7 @@ export {
 } from './errors.ts';
 export { afterPoll, pollDone } from './eventloop/afterpoll.ts';
 export { batchLoad } from './eventloop/batchload.ts';
-export { addressBlock } from './http/address.ts';
+export { addressBlock, addressCheck } from './http/address.ts';
 export { HEADERS } from './http/headers.ts';
 export { errorReply, type HttpReply } from './http/reply.ts';
 export type { HttpRequest } from './http/request.ts';
@@ -46,7 +46,7 @@ export {
   storeReadiness,
 } from './process/readiness.ts';
 export { runWorkers } from './process/workers.ts';
-export { subgraphUrl } from './settings/schemas.ts';
+export { cidrRange, subgraphUrl } from './settings/schemas.ts';
 export { readEnv, readSettings } from './settings/settings.ts';
 export {
   OWN_SUBGRAPHS,

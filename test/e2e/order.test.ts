@@ -3,6 +3,7 @@ import type { ErrorCode } from '@partner-loyalty/runtime';
 import { LIVE_KEY, spentKey, times, UNKNOWN_KEY, withoutKey } from '../support/cases/outcomes.ts';
 import type { ApiRequest, ApiResponse } from '../support/service/client.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
+import { addKey } from '../support/service/testdata.ts';
 
 let service: InProcessService;
 
@@ -71,6 +72,15 @@ const FAULTS: [
     'budget',
     'RATE_LIMITED',
     async ({ request }, on) => Object.assign(request, { key: await spentKey(on) }),
+  ],
+  [
+    'scope',
+    'FORBIDDEN',
+    async ({ request, fields }, { stores }) =>
+      fields.push('a: memberByEmail(email: "x") { tier }') &&
+      Object.assign(request, {
+        key: await addKey(stores.keys, 'alpha', 'sandbox', { scopes: ['ingest'] }),
+      }),
   ],
   ['validation', 'GRAPHQL_VALIDATION_FAILED', (draft) => draft.fields.push('nothing')],
   [

@@ -1,9 +1,15 @@
 // `loyalty keys`: creates, lists and revokes the keys of partners.
-import { issueKey, type KeyRecord } from '@partner-loyalty/gateway';
+import {
+  DEFAULT_SCOPES,
+  issueKey,
+  KEY_SCOPES,
+  type KeyLimits,
+  type KeyRecord,
+} from '@partner-loyalty/gateway';
+import { omitUndefined } from '@partner-loyalty/runtime';
 import { Command } from 'commander';
-import * as z from 'zod';
 import { typed } from '../shell/argument.ts';
-import { parseInstant } from '../shell/instant.ts';
+import { addresses, expiry, scopes } from '../shell/keylimits.ts';
 import { CommandError, type Shell } from '../shell/shell.ts';
 import { claimForOperator, requirePartner, withStore } from '../shell/stores.ts';
 
@@ -14,13 +20,21 @@ export function keysCommand(shell: Shell): Command {
     .description('create a key and print it; it is not shown again')
     .argument('<partner>', "the partner's ID")
     .option(
-      '--expires <time>',
-      'when it stops working, such as 2030-01-31T12:00:00Z',
-      typed('--expires', futureInstant),
+      '--scopes <list>',
+      `what it may be used for: some of ${KEY_SCOPES.join(',')} (default: ${DEFAULT_SCOPES.join(',')})`,
+      typed('--scopes', scopes),
     )
-    .action((partnerId: string, { expires }: { expires?: Date }) =>
-      create(shell, partnerId, expires),
-    );
+    .option(
+      '--expires <time>',
+      'when it stops working: after a duration such as 90d, or at 2030-01-31T12:00:00Z',
+      typed('--expires', expiry),
+    )
+    .option(
+      '--allow <list>',
+      'the addresses that may use it, such as 192.0.2.7,10.0.0.0/8 (default: all)',
+      typed('--allow', addresses),
+    )
+    .action((partnerId: string, options: CreateOptions) => create(shell, partnerId, options));
   group
     .command('list')
     .description("list a partner's keys, without the keys themselves")
@@ -34,19 +48,16 @@ export function keysCommand(shell: Shell): Command {
   return group;
 }
 
-const futureInstant = z
-  .string()
-  .transform((given, context) => {
-    const instant = parseInstant(given);
-    if (instant !== undefined) return instant;
-    context.addIssue('must be an ISO 8601 time with its zone, such as 2030-01-31T12:00:00Z');
-    return z.NEVER;
-  })
-  .refine((instant) => instant.getTime() > Date.now(), 'must be in the future');
+type CreateOptions = Pick<KeyLimits, 'scopes' | 'allow'> & { expires?: Date };
 
-async function create(shell: Shell, partnerId: string, expiresAt?: Date): Promise<void> {
+async function create(
+  shell: Shell,
+  partnerId: string,
+  { scopes = DEFAULT_SCOPES, allow, expires }: CreateOptions,
+): Promise<void> {
   const settings = shell.settings();
-  const { key, record } = issueKey(settings.environment, partnerId, new Date(), expiresAt);
+  const limits = omitUndefined({ scopes, allow, expiresAt: expires });
+  const { key, record } = issueKey(settings.environment, partnerId, new Date(), limits);
   await withStore('keys', settings, async (keys) => {
     await requirePartner(keys, partnerId);
     await claimForOperator(keys);
@@ -66,8 +77,9 @@ async function list(shell: Shell, partnerId: string): Promise<void> {
   else
     shell.printAll(
       records.map((record) => {
-        const { keyId, createdAt, expiresAt, revokedAt } = record;
-        return { keyId, partnerId, state: stateOf(record), createdAt, expiresAt, revokedAt };
+        const { keyId, scopes = DEFAULT_SCOPES, allow, createdAt, expiresAt, revokedAt } = record;
+        const state = stateOf(record);
+        return { keyId, partnerId, state, scopes, allow, createdAt, expiresAt, revokedAt };
       }),
     );
 }

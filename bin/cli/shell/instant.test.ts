@@ -1,5 +1,5 @@
 // Instants, and texts that resemble them.
-import { parseInstant } from './instant.ts';
+import { parseDuration, parseInstant } from './instant.ts';
 
 test.each([
   ['2030-01-31T12:00:00Z', '2030-01-31T12:00:00.000Z'],
@@ -28,3 +28,19 @@ test.each([
 ])('%j is no instant', (text) => {
   expect(parseInstant(text)).toBeUndefined();
 });
+
+test.each([
+  ['2s', 2_000],
+  ['15m', 900_000],
+  ['12h', 43_200_000],
+  ['90d', 7_776_000_000],
+])('the duration %s', (text, ms) => {
+  expect(parseDuration(text)).toBe(ms);
+});
+
+test.each(['', '0d', '90', 'd', '1.5h', '-1d', '90 d', '90D', '01d', '9999999999d', '1w', 'P90D'])(
+  'no duration: %j',
+  (text) => {
+    expect(parseDuration(text)).toBeUndefined();
+  },
+);

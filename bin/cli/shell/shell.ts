@@ -5,7 +5,7 @@ import type { Settings } from '@partner-loyalty/runtime';
 export class CommandError extends Error {}
 
 /** A result with named values; those that are undefined are left out. */
-export type Row = Record<string, string | number | boolean | Date | undefined>;
+export type Row = Record<string, string | number | boolean | Date | readonly string[] | undefined>;
 
 export type Shell = {
   /** Throws an Error that names every fault of the settings. */

@@ -35,16 +35,19 @@ export function hashKey(text: string): string {
   return hash('sha256', text, 'hex');
 }
 
+/** What limits the use of a key. */
+export type KeyLimits = Pick<KeyRecord, 'expiresAt' | 'scopes' | 'allow'>;
+
 /** Creates a key for a partner: the text, to be shown once, and the record to store. */
 export function issueKey(
   environment: Environment,
   partnerId: string,
   createdAt: Date,
-  expiresAt?: Date,
+  limits: KeyLimits = {},
 ): { key: string; record: KeyRecord } {
   const key = newKey(environment);
-  const record = { keyId: `key_${randomBase62(16)}`, partnerId, hash: hashKey(key), createdAt };
-  return { key, record: expiresAt === undefined ? record : { ...record, expiresAt } };
+  const keyId = `key_${randomBase62(16)}`;
+  return { key, record: { keyId, partnerId, hash: hashKey(key), createdAt, ...limits } };
 }
 
 /** The CRC32 of the characters as 6 base62 digits, most significant first, padded with zeros. */

@@ -1,6 +1,7 @@
 // Identifying the caller from the request headers.
 import { createCaches } from '@partner-loyalty/runtime';
 import { temporaryFolder } from '../../../test/support/folder.ts';
+import { DEFAULT_SCOPES, EVERY_SCOPE, scopeBits, scopeNames } from '../planning/scopes.ts';
 import { issueKey, newKey } from './apikey.ts';
 import { type Authenticate, createAuthenticator } from './authenticate.ts';
 import type { MemberToken, TokenVerifier } from './idtoken.ts';
@@ -18,12 +19,16 @@ const tokens: TokenVerifier = { verify: (token) => TOKENS[token] };
 
 let folder: { path: string; remove(): void };
 let store: KeyStore;
-let authenticate: Authenticate;
-const [inn, spa, revoked, expired, foreign] = [
+let fromAddress: Authenticate;
+const authenticate = (headers: Parameters<Authenticate>[0], address = '192.0.2.1') =>
+  fromAddress(headers, address);
+const [inn, spa, revoked, expired, reader, listed, foreign] = [
   issueKey('sandbox', 'inn', AT),
   issueKey('sandbox', 'spa', AT),
   issueKey('sandbox', 'inn', AT),
-  issueKey('sandbox', 'inn', AT, AT),
+  issueKey('sandbox', 'inn', AT, { expiresAt: AT }),
+  issueKey('sandbox', 'inn', AT, { scopes: ['read', 'ingest'] }),
+  issueKey('sandbox', 'spa', AT, { allow: ['10.0.0.0/8', '::ffff:172.16.0.0/108', 'fd00::/8'] }),
   newKey('production'),
 ] as const;
 
@@ -32,9 +37,10 @@ beforeAll(async () => {
   store = await openKeyStore({ dataDir: folder.path, environment: 'sandbox' });
   await store.createPartner({ partnerId: 'inn', name: 'Inn', budget: 7, createdAt: AT });
   await store.createPartner({ partnerId: 'spa', name: 'Spa', createdAt: AT });
-  for (const { record } of [inn, spa, revoked, expired]) await store.createKey(record);
+  for (const { record } of [inn, spa, revoked, expired, reader, listed])
+    await store.createKey(record);
   await store.revokeKey(revoked.record.keyId, AT);
-  authenticate = createAuthenticator({
+  fromAddress = createAuthenticator({
     environment: 'sandbox',
     keyring: createKeyring({ store, caches: createCaches() }),
     tokens,
@@ -56,6 +62,7 @@ test('a key makes its partner the principal, with its own or the default budget'
       scope: { kind: 'partner', partnerId },
       budget,
       policy: 'key',
+      scopes: scopeBits(DEFAULT_SCOPES),
     },
   });
   expect(authenticate({ 'x-partner-api-key': inn.key })).toEqual(
@@ -81,6 +88,7 @@ test('a bearer token makes its member the principal, restricted to a partner tha
       scope: { kind: 'member', memberId: 'm1', ...scope },
       budget: 120,
       policy: 'member',
+      scopes: EVERY_SCOPE,
     },
   });
   for (const authorization of ['Bearer good', 'bearer good', 'BEARER  good']) {
@@ -139,4 +147,30 @@ test('a key and a token together are ambiguous, valid or not', () => {
       });
     }
   }
+});
+
+test('a key has the scopes that it was created with', () => {
+  const found = authenticate({ 'x-partner-api-key': reader.key });
+  if (!('principal' in found) || found.principal === undefined) throw new Error('the key is valid');
+  expect(scopeNames(found.principal.scopes)).toEqual(['read', 'ingest']);
+});
+
+test.each([
+  ['10.0.0.1', 'principal'],
+  ['10.255.255.255', 'principal'],
+  ['::ffff:10.1.2.3', 'principal'],
+  ['172.31.255.255', 'principal'],
+  ['fd12::1', 'principal'],
+  ['11.0.0.1', 'refused'],
+  ['172.32.0.0', 'refused'],
+  ['fe80::1', 'refused'],
+  ['unknown', 'refused'],
+  ['', 'refused'],
+])('a key with a list of addresses, used from %j: %s', (address, kind) => {
+  const headers = { 'x-partner-api-key': listed.key };
+  expect(authenticate(headers, address)).toMatchObject({ kind });
+  expect(authenticate({ ...headers, authorization: 'Bearer x' }, address)).toMatchObject({
+    kind: 'ambiguous',
+    principal: kind === 'principal' ? expect.anything() : undefined,
+  });
 });

@@ -8,6 +8,7 @@ import {
   type Scope,
 } from '@partner-loyalty/runtime';
 import { MEMBER_BUDGET } from '../limits/limiter.ts';
+import { EVERY_SCOPE, type ScopeBits } from '../planning/scopes.ts';
 import { parseKey } from './apikey.ts';
 import type { MemberToken, TokenVerifier } from './idtoken.ts';
 import type { Key } from './keycache.ts';
@@ -22,6 +23,8 @@ export type Principal = {
   /** Root fields in a window of `policy`. */
   budget: number;
   policy: 'key' | 'member';
+  /** What a key may be used for. */
+  scopes: ScopeBits;
 };
 
 export type Authenticated =
@@ -30,12 +33,16 @@ export type Authenticated =
   | { kind: 'mismatch' }
   /** Both a key and a token; the principal is the key's, if the key is valid. */
   | { kind: 'ambiguous'; principal: Principal | undefined }
-  /** A key or a token that is malformed, unknown, revoked or expired. */
+  /** A key or token that is malformed, unknown, revoked or expired, or a key from elsewhere. */
   | { kind: 'refused' }
   /** No credential, an empty one, or an authorization scheme other than Bearer. */
   | { kind: 'none' };
 
-export type Authenticate = (headers: IncomingHttpHeaders) => MaybePromise<Authenticated>;
+/** `address` is the client's. */
+export type Authenticate = (
+  headers: IncomingHttpHeaders,
+  address: string,
+) => MaybePromise<Authenticated>;
 
 const MISMATCH: Authenticated = { kind: 'mismatch' };
 const REFUSED: Authenticated = { kind: 'refused' };
@@ -54,14 +61,20 @@ export function createAuthenticator(parts: {
 }): Authenticate {
   const { environment, keyring, tokens, keyBudget } = parts;
   const toPartner = (key: Key | undefined) => (key ? partnerOf(key, keyBudget) : REFUSED);
+  const find = (text: string, address: string) => {
+    const found = keyring.find(text);
+    return found instanceof Promise
+      ? found.then((key) => toPartner(usableFrom(address, key)))
+      : toPartner(usableFrom(address, found));
+  };
 
-  return (headers) => {
+  return (headers, address) => {
     const text = partnerKey(headers);
     const token = bearerToken(headers[HEADERS.authorization.name]);
     const parsed = text === '' ? undefined : parseKey(text);
     if (parsed && parsed.environment !== environment) return MISMATCH;
     if (text !== '') {
-      const ofKey = parsed ? mapMaybe(keyring.find(text), toPartner) : REFUSED;
+      const ofKey = parsed ? find(text, address) : REFUSED;
       return token === undefined ? ofKey : mapMaybe(ofKey, besideToken);
     }
     return token === undefined ? NONE : mapMaybe(tokens.verify(token), memberOf);
@@ -88,11 +101,23 @@ function partnerKey(headers: IncomingHttpHeaders): string {
   return String(headers[HEADERS.partnerKey.name] ?? '').trim();
 }
 
-function partnerOf({ keyId, partnerId, budget }: Key, keyBudget: number): Authenticated {
+/** The key, unless the address is not on its list: to callers, the key is then unknown. */
+function usableFrom(address: string, key: Key | undefined): Key | undefined {
+  return key?.allowed === undefined || key.allowed.has(address) ? key : undefined;
+}
+
+function partnerOf({ keyId, partnerId, budget, scopes }: Key, keyBudget: number): Authenticated {
   const scope: Scope = { kind: 'partner', partnerId };
   return {
     kind: 'principal',
-    principal: { id: keyId, surface: 'partner', scope, budget: budget ?? keyBudget, policy: 'key' },
+    principal: {
+      id: keyId,
+      surface: 'partner',
+      scope,
+      budget: budget ?? keyBudget,
+      policy: 'key',
+      scopes,
+    },
   };
 }
 
@@ -108,6 +133,13 @@ function memberOf(token: MemberToken | undefined): Authenticated {
   const id = partnerId === undefined ? memberId : `${memberId}\n${partnerId}`;
   return {
     kind: 'principal',
-    principal: { id, surface: 'member', scope, budget: MEMBER_BUDGET, policy: 'member' },
+    principal: {
+      id,
+      surface: 'member',
+      scope,
+      budget: MEMBER_BUDGET,
+      policy: 'member',
+      scopes: EVERY_SCOPE,
+    },
   };
 }

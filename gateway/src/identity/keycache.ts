@@ -1,10 +1,19 @@
 // A cache of keys and the reads that fill it: look-ups share a read, and each has a deadline.
-import { ApiError, type Caches, type MaybePromise, withTimeout } from '@partner-loyalty/runtime';
+import {
+  ApiError,
+  addressCheck,
+  type Caches,
+  type MaybePromise,
+  withTimeout,
+} from '@partner-loyalty/runtime';
+import { DEFAULT_SCOPES, type ScopeBits, scopeBits } from '../planning/scopes.ts';
 import type { FoundKey, KeyStore } from './keystore.ts';
 
 const DEADLINE_MS = 2_000;
 /** Measured (test/memory), with ids of 128 characters. */
 const BYTES_PER_KEY = 1_024;
+/** Of an address list: a parsed IPv6 address has eight numbers. */
+const BYTES_PER_RANGE = 512;
 
 /** A key that is not revoked, with its partner's budget. */
 export type Key = {
@@ -12,7 +21,12 @@ export type Key = {
   partnerId: string;
   budget?: number | undefined;
   expiresAt?: Date | undefined;
+  scopes: ScopeBits;
+  /** Undefined if every address may use the key. */
+  allowed?: AddressList | undefined;
 };
+
+type AddressList = { ranges: number; has(address: string): boolean };
 
 /** `readAt` is when the read that found the key began, `failedAt` when a later read failed. */
 export type Entry = { key: Key; readAt: number; failedAt: number };
@@ -43,7 +57,7 @@ export function createKeyCache(
   caches: Caches,
   uptime: () => number,
 ): KeyCache {
-  const entries = caches.open<Entry>(() => BYTES_PER_KEY);
+  const entries = caches.open<Entry>(weigh);
   const reads = new Map<string, Promise<KeyRead>>();
   let lastReadAt = Number.NEGATIVE_INFINITY;
 
@@ -90,8 +104,19 @@ export function createKeyCache(
 
 function validKey(found: FoundKey | undefined): Key | undefined {
   if (found === undefined || found.key.revokedAt !== undefined) return undefined;
-  const { keyId, partnerId, expiresAt } = found.key;
-  return { keyId, partnerId, budget: found.partner.budget, expiresAt };
+  const { keyId, partnerId, expiresAt, scopes = DEFAULT_SCOPES, allow } = found.key;
+  return {
+    keyId,
+    partnerId,
+    budget: found.partner.budget,
+    expiresAt,
+    scopes: scopeBits(scopes),
+    allowed: allow && { ranges: allow.length, has: addressCheck(allow) },
+  };
+}
+
+function weigh({ key: { allowed } }: Entry): number {
+  return BYTES_PER_KEY + (allowed?.ranges ?? 0) * BYTES_PER_RANGE;
 }
 
 function timeoutError(): Error {

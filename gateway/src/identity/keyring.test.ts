@@ -2,6 +2,7 @@
 import { createCaches } from '@partner-loyalty/runtime';
 import { withFakeTimeouts } from '../../../test/support/clock.ts';
 import { temporaryFolder } from '../../../test/support/folder.ts';
+import { DEFAULT_SCOPES, scopeBits } from '../planning/scopes.ts';
 import { issueKey, newKey } from './apikey.ts';
 import { createKeyring, type Keyring } from './keyring.ts';
 import { openKeyStore } from './keystore.open.ts';
@@ -24,7 +25,7 @@ afterEach(async () => {
 });
 
 async function createKey(expiresAt?: Date): Promise<{ key: string; keyId: string }> {
-  const { key, record } = issueKey('sandbox', 'inn', START, expiresAt);
+  const { key, record } = issueKey('sandbox', 'inn', START, { expiresAt });
   await store.createKey(record);
   return { key, keyId: record.keyId };
 }
@@ -78,7 +79,12 @@ const UNAVAILABLE = { code: 'SERVICE_UNAVAILABLE' };
 test('a key is found with its partner and budget, and an unknown one is not', async () => {
   const { key, keyId } = await createKey();
   const { keyring } = setUp();
-  expect(await keyring.find(key)).toEqual({ keyId, partnerId: 'inn', budget: 7 });
+  expect(await keyring.find(key)).toEqual({
+    keyId,
+    partnerId: 'inn',
+    budget: 7,
+    scopes: scopeBits(DEFAULT_SCOPES),
+  });
   expect(await keyring.find(newKey('sandbox'))).toBeUndefined();
 });
 

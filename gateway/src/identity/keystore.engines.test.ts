@@ -4,21 +4,26 @@ import { promisify } from 'node:util';
 import { type Db, MongoClient } from 'mongodb';
 import { temporaryFolder } from '../../../test/support/folder.ts';
 import { freshMongodbUrl } from '../../../test/support/servers/databases.ts';
-import { hashKey, issueKey } from './apikey.ts';
+import { hashKey, issueKey, type KeyLimits } from './apikey.ts';
 import { keyByHashQuery } from './keystore.mongo.ts';
 import { openKeyStore } from './keystore.open.ts';
 import type { KeyRecord, KeyStore, Partner } from './keystore.ts';
 
 const AT = new Date('2026-03-04T05:06:07.089Z');
 const LATER = new Date('2026-03-04T05:07:00.000Z');
+const LIMITS: KeyLimits = {
+  expiresAt: LATER,
+  scopes: ['read', 'sign-in'],
+  allow: ['10.0.0.0/8', 'fd00::/8'],
+};
 const partner = (partnerId: string, more: Partial<Partner> = {}): Partner => ({
   partnerId,
   name: `${partnerId} & co`,
   createdAt: AT,
   ...more,
 });
-const newRecord = (partnerId: string, expiresAt?: Date): KeyRecord =>
-  issueKey('sandbox', partnerId, AT, expiresAt).record;
+const newRecord = (partnerId: string, limits: KeyLimits = {}): KeyRecord =>
+  issueKey('sandbox', partnerId, AT, limits).record;
 
 describe.each(['lmdb', 'mongodb'])('the key store on %s', (engine) => {
   let place: { mongodbUrl?: string; dataDir: string };
@@ -51,7 +56,7 @@ describe.each(['lmdb', 'mongodb'])('the key store on %s', (engine) => {
       partner('inn', { budget: 5, magicLinkUrl: 'https://inn.example/in' }),
     );
     await store.createPartner(partner('spa'));
-    const keys = [newRecord('inn'), newRecord('spa'), newRecord('inn', LATER), newRecord('inn')];
+    const keys = [newRecord('inn'), newRecord('spa'), newRecord('inn', LIMITS), newRecord('inn')];
     for (const key of keys) await store.createKey(key);
     for (const key of keys) {
       const expected =
@@ -103,7 +108,7 @@ describe.each(['lmdb', 'mongodb'])('the key store on %s', (engine) => {
   test('keys are listed in the order of creation, for one partner', async () => {
     await store.createPartner(partner('inn'));
     await store.createPartner(partner('spa'));
-    const keys = [newRecord('inn'), newRecord('inn', LATER), newRecord('inn')];
+    const keys = [newRecord('inn'), newRecord('inn', LIMITS), newRecord('inn')];
     for (const key of [...keys, newRecord('spa')]) await store.createKey(key);
     expect(await store.keys('inn')).toEqual(keys);
     expect(await store.keys('pub')).toEqual([]);
@@ -222,6 +227,9 @@ describe.each(['lmdb', 'mongodb'])('the key store on %s', (engine) => {
           { createdAt: 'now' },
           { keys: key },
           { keys: [{ ...key, hash: 'pk_test_1' }] },
+          { keys: [{ ...key, scopes: 'read' }] },
+          { keys: [{ ...key, scopes: ['write'] }] },
+          { keys: [{ ...key, allow: '10.0.0.0/8' }] },
         ];
         for (const part of broken) {
           const document = {

@@ -117,11 +117,14 @@ function toPartner(stored: StoredPartner): Partner {
   return { ...stored, createdAt: new Date(stored.createdAt) };
 }
 
-function toKey({ keyId, partnerId, hash, createdAt, expiresAt, revokedAt }: StoredKey): KeyRecord {
+function toKey({ createdAt, expiresAt, revokedAt, ...key }: StoredKey): KeyRecord {
+  const { keyId, partnerId, hash, scopes, allow } = key;
   return {
     keyId,
     partnerId,
     hash,
+    scopes,
+    allow,
     createdAt: new Date(createdAt),
     expiresAt: toDate(expiresAt),
     revokedAt: toDate(revokedAt),

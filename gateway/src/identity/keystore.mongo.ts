@@ -2,6 +2,7 @@
 import type { Environment } from '@partner-loyalty/runtime';
 import { isDuplicate, openCollection, openMongo } from '@partner-loyalty/runtime/mongo';
 import type { Collection, Db } from 'mongodb';
+import { KEY_SCOPES } from '../planning/scopes.ts';
 import type { KeyRecord, KeyStore, Origin, Partner } from './keystore.ts';
 
 type KeyDocument = Omit<KeyRecord, 'partnerId'>;
@@ -31,6 +32,8 @@ const SCHEMA = {
           createdAt: { bsonType: 'date' },
           expiresAt: { bsonType: 'date' },
           revokedAt: { bsonType: 'date' },
+          scopes: { bsonType: 'array', items: { enum: KEY_SCOPES } },
+          allow: { bsonType: 'array', items: { bsonType: 'string', minLength: 1 } },
         },
       },
     },
@@ -164,9 +167,7 @@ function toPartner({ _id, ...document }: PartnerDocument): Partner {
   return { partnerId: _id, ...toDocument(document) };
 }
 
-function toKey(
-  partnerId: string,
-  { keyId, hash, createdAt, expiresAt, revokedAt }: KeyDocument,
-): KeyRecord {
-  return { keyId, partnerId, hash, createdAt, expiresAt, revokedAt };
+function toKey(partnerId: string, key: KeyDocument): KeyRecord {
+  const { keyId, hash, createdAt, expiresAt, revokedAt, scopes, allow } = key;
+  return { keyId, partnerId, hash, createdAt, expiresAt, revokedAt, scopes, allow };
 }

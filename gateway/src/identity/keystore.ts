@@ -1,5 +1,6 @@
 // The store of partners and keys: the interface of keystore.lmdb.ts and keystore.mongo.ts.
 import type { MaybePromise } from '@partner-loyalty/runtime';
+import type { KeyScope } from '../planning/scopes.ts';
 
 export type Partner = {
   partnerId: string;
@@ -23,6 +24,10 @@ export type KeyRecord = {
   createdAt: Date;
   expiresAt?: Date | undefined;
   revokedAt?: Date | undefined;
+  /** What the key may be used for; DEFAULT_SCOPES if absent. */
+  scopes?: readonly KeyScope[] | undefined;
+  /** The CIDR ranges of the addresses that may use the key; every address if absent. */
+  allow?: readonly string[] | undefined;
 };
 
 /** Who filled the store: the demo, unfinished or complete, or an operator's command. */

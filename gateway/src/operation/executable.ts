@@ -1,11 +1,10 @@
 // Turns one operation of a validated document into the form that a surface executes.
 import {
   type DocumentNode,
-  type FragmentDefinitionNode,
+  type FieldNode,
   type GraphQLSchema,
   Kind,
   print,
-  type SelectionSetNode,
   separateOperations,
   stripIgnoredCharacters,
   visit,
@@ -14,6 +13,7 @@ import type { Operation } from './document.ts';
 import { type InputVariable, inputVariablesOf } from './inputvariables.ts';
 import { splitIntrospection } from './introspection.ts';
 import { liftLiterals } from './literals.ts';
+import { fragmentsOf, rootFieldsOf } from './rootfields.ts';
 import { type VariableRules, variableRulesOf } from './variables.ts';
 
 /** An anonymous operation with only the fragments it uses; its literals are variables. */
@@ -59,7 +59,9 @@ export function executableOperation(
     variables: variableRulesOf(own, node.variableDefinitions, schema),
     inputVariables: inputVariablesOf(node.variableDefinitions ?? [], schema),
     responseKeys: responseKeysOf(own),
-    rootResponseKeys: rootResponseKeysOf(node.selectionSet, fragmentsOf(own)),
+    rootResponseKeys: [
+      ...new Set(rootFieldsOf(node.selectionSet, fragmentsOf(own)).map(responseKeyOf)),
+    ],
   };
 }
 
@@ -76,10 +78,6 @@ function flatten(text: string): void {
   Number(text);
 }
 
-function fragmentsOf(document: DocumentNode): FragmentDefinitionNode[] {
-  return document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
-}
-
 // Fragments of other operations are not measured, but the planner would expand them all the same.
 function dropUnusedFragments(document: DocumentNode): DocumentNode {
   const separated = separateOperations(document)[''];
@@ -89,22 +87,10 @@ function dropUnusedFragments(document: DocumentNode): DocumentNode {
 
 function responseKeysOf(document: DocumentNode): ReadonlySet<string> {
   const keys = new Set<string>();
-  visit(document, { Field: ({ alias, name }) => void keys.add((alias ?? name).value) });
+  visit(document, { Field: (field) => void keys.add(responseKeyOf(field)) });
   return keys;
 }
 
-function rootResponseKeysOf(
-  root: SelectionSetNode,
-  fragments: readonly FragmentDefinitionNode[],
-): string[] {
-  const unread = new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
-  const read = ({ selections }: SelectionSetNode): string[] =>
-    selections.flatMap((selection) => {
-      if (selection.kind === Kind.FIELD) return [(selection.alias ?? selection.name).value];
-      if (selection.kind === Kind.INLINE_FRAGMENT) return read(selection.selectionSet);
-      const fragment = unread.get(selection.name.value);
-      unread.delete(selection.name.value);
-      return fragment === undefined ? [] : read(fragment.selectionSet);
-    });
-  return [...new Set(read(root))];
+function responseKeyOf({ alias, name }: FieldNode): string {
+  return (alias ?? name).value;
 }

@@ -1,6 +1,7 @@
 // The messages between the process and its planner thread.
 import type { GraphFields } from './alias.ts';
 import type { SurfaceName } from './contract.ts';
+import type { RootScopes } from './scopes.ts';
 
 /** `planner` is a number that the process gives each planner of the thread. */
 export type PlannerRequest = { id: number; planner: number } & (
@@ -24,6 +25,7 @@ export type OpenedPlanner = {
   surface: string;
   subgraphs: string[];
   fields: GraphFields;
+  scopes: RootScopes;
 };
 
 export type PlannedText = {

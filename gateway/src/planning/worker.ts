@@ -11,6 +11,7 @@ import { fieldsOf } from './alias.ts';
 import { surfaceSdl } from './contract.ts';
 import { resolvableKeysFirst } from './keys.ts';
 import type { OpenedPlanner, PlannedText, PlannerAnswer, PlannerRequest } from './messages.ts';
+import { rootScopesOf } from './scopes.ts';
 import { isUsualPlan } from './usual.ts';
 
 type Planner = {
@@ -67,6 +68,7 @@ function buildPlanner({ supergraph, surface }: Opening): Planner {
       surface: sdl,
       subgraphs: Array.from(federated.subgraphsMetadata(), ({ name }) => name),
       fields: fieldsOf(graph),
+      scopes: rootScopesOf(sdl),
     },
     plan(operation, isAbstract) {
       const plan = planner.buildQueryPlan(operationFromDocument(apiSchema, parse(operation)));

@@ -40,6 +40,17 @@ test.each<[string, string, RegExp[]]>([
       /^books\.graphql:7:3, some\/reviews\.graphql:4:3: Non-shareable field "Book\.title"/,
     ],
   ],
+  ['a scope', 'type Mutation {\n  a: Int @tag(name: "partner") @tag(name: "scope-ingest")\n}', []],
+  [
+    'a scope that does not exist',
+    'type Mutation {\n  a: Int @tag(name: "scope-write")\n}',
+    [/^some\/reviews\.graphql:3:\d+: the @tag on a names no scope: read, enroll, sign-in, ingest$/],
+  ],
+  [
+    'a scope below the root',
+    'type Book @key(fields: "id") {\n  id: ID!\n  stars: Int @tag(name: "scope-read")\n}',
+    [/^a @tag on Book\.stars names a scope, which only root fields have$/],
+  ],
   [
     'a tag on a type, and one that names no surface',
     'type Book @key(fields: "id") @tag(name: "partner") {\n  id: ID!\n  stars: Int @tag(name: "prtner")\n}',

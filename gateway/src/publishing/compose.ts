@@ -1,17 +1,9 @@
 // Composes a supergraph from the schemas of its subgraphs, offline.
 import { readFileSync } from 'node:fs';
 import { composeServices } from '@apollo/composition';
-import {
-  type ASTNode,
-  type DirectiveNode,
-  type DocumentNode,
-  GraphQLError,
-  Kind,
-  parse,
-  Source,
-  visit,
-} from 'graphql';
+import { type ASTNode, type DocumentNode, GraphQLError, Kind, parse, Source, visit } from 'graphql';
 import { SURFACES } from '../planning/contract.ts';
+import { KEY_SCOPES, scopeOfTag, tagName } from '../planning/scopes.ts';
 import { readSupergraphConfig } from '../supergraph/config.ts';
 
 /** A subgraph as it is composed. */
@@ -52,7 +44,8 @@ export function compose(configFile: string): string {
 
 /**
  * The supergraph SDL, tags included. Throws a CompositionError with every fault: syntax errors,
- * schemas that do not compose, tags that name no surface or are not on fields, subscriptions.
+ * schemas that do not compose, tags that name no surface or scope or are not on fields,
+ * subscriptions.
  */
 export function composeSupergraph(sources: readonly SubgraphSource[]): string {
   const parsed = sources.map(parseSource);
@@ -70,6 +63,11 @@ export function composeSupergraph(sources: readonly SubgraphSource[]): string {
     throw new CompositionError([
       'there is a type Subscription, but gateways serve no subscriptions',
     ]);
+  const ineffective = scopedFieldsBelowRoot(supergraphSdl);
+  if (ineffective.length > 0)
+    throw new CompositionError(
+      ineffective.map((field) => `a @tag on ${field} names a scope, which only root fields have`),
+    );
   return `${supergraphSdl.trimEnd()}\n`;
 }
 
@@ -97,17 +95,30 @@ function misplacedTags(typeDefs: DocumentNode): string[] {
           : 'the schema';
       if (owner?.kind !== Kind.FIELD_DEFINITION)
         faults.push(located(`@tag is on ${place}, but belongs on fields only`, [tag]));
-      const name = tagName(tag);
-      if (name === undefined || !Object.hasOwn(SURFACES, name))
+      const name = tagName(tag) ?? '';
+      const scope = scopeOfTag(name);
+      if (scope === 'unknown')
+        faults.push(
+          located(`the @tag on ${place} names no scope: ${KEY_SCOPES.join(', ')}`, [tag]),
+        );
+      else if (scope === undefined && !Object.hasOwn(SURFACES, name))
         faults.push(located(`the @tag on ${place} names no surface`, [tag]));
     },
   });
   return faults;
 }
 
-function tagName(tag: DirectiveNode): string | undefined {
-  const value = tag.arguments?.find((argument) => argument.name.value === 'name')?.value;
-  return value?.kind === Kind.STRING ? value.value : undefined;
+/** Their tags would protect nothing. */
+function scopedFieldsBelowRoot(supergraph: string): string[] {
+  return parse(supergraph, { noLocation: true }).definitions.flatMap((node) => {
+    const isType =
+      node.kind === Kind.OBJECT_TYPE_DEFINITION || node.kind === Kind.INTERFACE_TYPE_DEFINITION;
+    if (!isType || node.name.value === 'Query' || node.name.value === 'Mutation') return [];
+    const scoped = (node.fields ?? []).filter(({ directives = [] }) =>
+      directives.some((tag) => scopeOfTag(tagName(tag) ?? '') !== undefined),
+    );
+    return scoped.map((field) => `${node.name.value}.${field.name.value}`);
+  });
 }
 
 /** `offers.graphql:3:1: …` */

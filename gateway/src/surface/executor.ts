@@ -3,6 +3,7 @@ import type { Caches, Scope, SubgraphError, Transport } from '@partner-loyalty/r
 import type { GraphQLSchema } from 'graphql';
 import type { ResponseSize } from '../operation/responsesize.ts';
 import type { SurfaceName } from '../planning/contract.ts';
+import type { RootScopes } from '../planning/scopes.ts';
 import { type Data, type PlanRun, runPlan } from './plan.ts';
 import { openPlanner, type Planned } from './planner.ts';
 import type { Path, Shape } from './shape.ts';
@@ -30,6 +31,8 @@ export type ExecutionResult = {
 
 export type Executor = {
   schema: GraphQLSchema;
+  /** The scopes that its root fields need. */
+  scopes: RootScopes;
   /** Plans a validated document with one operation, printed. */
   plan(key: string): Promise<void>;
   execute(execution: Execution): ExecutionResult | Promise<ExecutionResult>;
@@ -50,12 +53,14 @@ export async function openExecutor(
   transports: Transports,
   caches: Caches,
 ): Promise<Executor> {
-  const { schema, subgraphs, plan, close } = await openPlanner(supergraphSdl, surface, caches);
+  const planner = await openPlanner(supergraphSdl, surface, caches);
+  const { schema, scopes, subgraphs, plan, close } = planner;
   for (const name of subgraphs)
     if (!Object.hasOwn(transports, name))
       throw new Error(`the supergraph names a subgraph "${name}" that is not configured`);
   return {
     schema,
+    scopes,
     async plan(key) {
       const planned = await plan(key);
       planned.shapeFor({});

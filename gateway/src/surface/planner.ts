@@ -15,6 +15,7 @@ import {
 } from 'graphql';
 import { type RenamedOperation, renameFields } from '../planning/alias.ts';
 import type { SurfaceName } from '../planning/contract.ts';
+import type { RootScopes } from '../planning/scopes.ts';
 import { openThreadPlanner } from '../planning/thread.ts';
 import { compileShape, type Shape } from './shape.ts';
 import type { StockPlan, StockSchemas } from './stockplan.ts';
@@ -40,6 +41,8 @@ export type Planner = {
   /** The surface's schema, as its callers see it. */
   schema: GraphQLSchema;
   subgraphs: readonly string[];
+  /** The scopes that its root fields need. */
+  scopes: RootScopes;
   /** Plans a validated document with one operation, printed; later calls find what it keeps. */
   plan(key: string): Planned | Promise<Planned>;
   /** Lets go of what it keeps. */
@@ -114,6 +117,7 @@ export async function openPlanner(
   return {
     schema,
     subgraphs,
+    scopes: thread.scopes,
     plan: (key) => operations.get(key) ?? buildOnce(key),
     close() {
       thread.close();

@@ -9,9 +9,11 @@ import {
 } from '../operation/document.ts';
 import { type ExecutableOperation, executableOperation } from '../operation/executable.ts';
 import { ResponseSize } from '../operation/responsesize.ts';
+import { fragmentsOf, rootFieldsOf } from '../operation/rootfields.ts';
 import { requireValid, validationErrorsOf } from '../operation/validation.ts';
 import { coerceVariables } from '../operation/variables.ts';
 import type { SurfaceName } from '../planning/contract.ts';
+import { READ_SCOPE, type RootScopes, type ScopeBits } from '../planning/scopes.ts';
 import { type ExecutionResult, openExecutor, type Transports } from './executor.ts';
 import { introspect } from './introspect.ts';
 import { sampleRead } from './sample.ts';
@@ -21,6 +23,11 @@ export type Call = { variables: Record<string, unknown>; scope: Scope; requestId
 
 export type Surface = {
   schema: GraphQLSchema;
+  /**
+   * The scopes that a key needs for an operation: of its root fields and of introspection. Fields
+   * that the surface does not have need none. Found once for each operation.
+   */
+  scopesFor(document: ClientDocument, operation: Operation): ScopeBits;
   /**
    * The executable form of an operation, made once for each document. Throws
    * GRAPHQL_VALIDATION_FAILED if the document does not fit the schema or has no operation, and
@@ -52,8 +59,18 @@ export async function openSurface(
   const valid = new WeakSet<ClientDocument>();
   const executables = new WeakMap<Operation, ExecutableOperation>();
 
+  const scopes = new WeakMap<Operation, ScopeBits>();
+
   const surface: Surface = {
     schema,
+    scopesFor(document, operation) {
+      let bits = scopes.get(operation);
+      if (bits === undefined) {
+        bits = scopesNeeded(document, operation, executor.scopes);
+        scopes.set(operation, bits);
+      }
+      return bits;
+    },
     prepare(document, operation) {
       if (!valid.has(document)) requireValid(validationErrorsOf(locatedNode(document), schema));
       valid.add(document);
@@ -96,6 +113,19 @@ export async function openSurface(
   // V8 compiles code when it first runs, which would make the first request take twice as long.
   await surface.warm(parseDocument(sampleRead(schema)));
   return surface;
+}
+
+function scopesNeeded(
+  { node: document }: ClientDocument,
+  { node, introspects }: Operation,
+  { query, mutation }: RootScopes,
+): ScopeBits {
+  const known = node.operation === 'mutation' ? mutation : query;
+  const fields = rootFieldsOf(node.selectionSet, fragmentsOf(document));
+  return fields.reduce<ScopeBits>(
+    (bits, { name }) => bits | (known.get(name.value) ?? 0),
+    introspects ? READ_SCOPE : 0,
+  );
 }
 
 const EMPTY: ExecutionResult = { data: {}, errors: [], nullViolations: [] };

@@ -5,11 +5,31 @@ export type Address = ReturnType<typeof ipaddr.process>;
 
 /** Returns a check of whether an address lies in one of the CIDR ranges. */
 export function createTrust(ranges: readonly string[]): (address: Address) => boolean {
-  const parsed = ranges.map((range) => ipaddr.parseCIDR(range));
+  const parsed = ranges.map(parseRange);
   return (address) =>
     parsed.some(
       ([network, bits]) => network.kind() === address.kind() && address.match(network, bits),
     );
+}
+
+/** Clients' addresses are IPv4 where they can be, so a range of IPv4-mapped ones is too. */
+function parseRange(range: string): [Address, bits: number] {
+  const [network, bits] = ipaddr.parseCIDR(range);
+  if (network.kind() === 'ipv4' || bits < 96) return [network, bits];
+  const mapped = ipaddr.process(network.toString());
+  return mapped.kind() === 'ipv4' ? [mapped, bits - 96] : [network, bits];
+}
+
+/**
+ * Returns a check of whether a client address, as text, lies in one of the CIDR ranges. What is not
+ * an address lies in none.
+ */
+export function addressCheck(ranges: readonly string[]): (address: string) => boolean {
+  const trusted = createTrust(ranges);
+  return (address) => {
+    const parsed = parseAddress(address);
+    return parsed !== undefined && trusted(parsed);
+  };
 }
 
 /**

@@ -1,6 +1,6 @@
 // For each error code, the requests that lead to it (docs/contract.md, Errors).
 import { randomInt } from 'node:crypto';
-import { newKey } from '@partner-loyalty/gateway';
+import { type KeyScope, newKey } from '@partner-loyalty/gateway';
 import { ERRORS, type ErrorCode } from '@partner-loyalty/runtime';
 import type { ApiRequest, ApiResponse } from '../service/client.ts';
 import type { InProcessService } from '../service/inprocess.ts';
@@ -65,6 +65,14 @@ const method = (name: string) => ({
   name,
   request: () => ({ method: name, query: QUERY }),
   check: ({ headers }: ApiResponse) => expect(headers.get('allow')).toBe('POST'),
+});
+const END = 'mutation { endEnrollment(memberId: "m-none") { memberId } }';
+const SIGN_IN = 'mutation { exchangeMagicLink(token: "t") { idToken } }';
+const scoped = (scopes: KeyScope[], text: string) => ({
+  request: async ({ stores }: InProcessService) => ({
+    query: text,
+    key: await addKey(stores.keys, 'alpha', 'sandbox', { scopes }),
+  }),
 });
 const lookUp = (email: string) => ({ request: () => ({ query: VARIABLE, variables: { email } }) });
 const enroll = (input: Record<string, unknown>) => ({
@@ -201,12 +209,22 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
         withoutKey({
           query: QUERY,
           headers: {
-            'x-partner-api-key': await addKey(
-              stores.keys,
-              'alpha',
-              'sandbox',
-              new Date(Date.now() - 1),
-            ),
+            'x-partner-api-key': await addKey(stores.keys, 'alpha', 'sandbox', {
+              expiresAt: new Date(Date.now() - 1),
+            }),
+          },
+        }),
+      hasBudget: false,
+    },
+    {
+      name: 'a key from an address that is not on its list',
+      request: async ({ stores }) =>
+        withoutKey({
+          query: QUERY,
+          headers: {
+            'x-partner-api-key': await addKey(stores.keys, 'alpha', 'sandbox', {
+              allow: ['192.0.2.0/24'],
+            }),
           },
         }),
       hasBudget: false,
@@ -298,6 +316,27 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
     {
       name: 'a malformed key and a token',
       ...refused({ 'x-partner-api-key': 'x', authorization: 'bearer x' }),
+    },
+  ],
+  FORBIDDEN: [
+    { name: 'a query without read', ...scoped(['enroll', 'sign-in', 'ingest'], QUERY) },
+    { name: 'a mutation without enroll', ...scoped(['read', 'sign-in', 'ingest'], END) },
+    { name: 'a sign-in without sign-in', ...scoped(['read', 'enroll', 'ingest'], SIGN_IN) },
+    {
+      name: '__schema without read',
+      ...scoped(['enroll', 'sign-in'], '{ __schema { queryType { name } } }'),
+    },
+    {
+      name: '__type without read',
+      ...scoped(['enroll', 'sign-in'], '{ __type(name: "Query") { name } }'),
+    },
+    {
+      name: 'one of several fields, in a fragment and skipped',
+      ...scoped(
+        ['enroll'],
+        `mutation { __typename ...F ${END.slice('mutation {'.length)}
+          fragment F on Mutation { ... @skip(if: true) { a: requestMagicLink(email: "x") { accepted } } }`,
+      ),
     },
   ],
   GRAPHQL_PARSE_FAILED: [

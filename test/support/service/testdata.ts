@@ -1,5 +1,5 @@
 // The test data: partners, members, enrollments and activities, written to stores as imports do.
-import { issueKey, type KeyStore, type Partner } from '@partner-loyalty/gateway';
+import { issueKey, type KeyLimits, type KeyStore, type Partner } from '@partner-loyalty/gateway';
 import {
   type Address,
   canonicalEmail,
@@ -147,9 +147,9 @@ export async function addKey(
   keys: KeyStore,
   partnerId: string,
   environment: Environment = 'sandbox',
-  expiresAt?: Date,
+  limits: KeyLimits = {},
 ): Promise<string> {
-  const { key, record } = issueKey(environment, partnerId, new Date(), expiresAt);
+  const { key, record } = issueKey(environment, partnerId, new Date(), limits);
   await keys.createKey(record);
   return key;
 }

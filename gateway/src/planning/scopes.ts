@@ -1,0 +1,100 @@
+// The scopes of partner keys, and those that each root field needs by its tags in the graph.
+import {
+  type DefinitionNode,
+  type DirectiveNode,
+  type FieldDefinitionNode,
+  Kind,
+  type ObjectTypeDefinitionNode,
+  parse,
+} from 'graphql';
+
+/** What a key may be allowed to do, as bits of a set. */
+const BITS = { read: 1, enroll: 2, 'sign-in': 4, ingest: 8 } as const;
+/** In the sets of fields whose tag names an unknown scope: no key has it. */
+const UNKNOWN_SCOPE = 16;
+
+export type KeyScope = keyof typeof BITS;
+
+/** A set of scopes. */
+export type ScopeBits = number;
+
+// Cast: Object.keys loses the names.
+export const KEY_SCOPES = Object.keys(BITS) as readonly KeyScope[];
+
+/** The scopes of a key that was created without any. */
+export const DEFAULT_SCOPES: readonly KeyScope[] = ['read', 'enroll', 'sign-in'];
+
+/** The set of callers without a key, whom scopes do not limit. */
+export const EVERY_SCOPE: ScopeBits = -1;
+
+/** What introspection needs, and queries without a tag of their own. */
+export const READ_SCOPE: ScopeBits = BITS.read;
+/** What mutations without a tag of their own need. */
+const WRITE_SCOPE: ScopeBits = BITS.enroll;
+
+export function scopeBits(scopes: readonly KeyScope[]): ScopeBits {
+  // A stored name could be that of a later version's scope, which adds nothing.
+  return scopes.reduce((bits, scope) => bits | (BITS[scope] ?? 0), 0);
+}
+
+/** The names of the scopes in a set. */
+export function scopeNames(bits: ScopeBits): KeyScope[] {
+  return KEY_SCOPES.filter((scope) => (bits & BITS[scope]) !== 0);
+}
+
+/** The tag by which a root field names the scope that it needs: `scope-enroll`. */
+const SCOPE_TAG = 'scope-';
+
+/** Whether a tag has the form of one that names a scope, and whether there is such a scope. */
+export function scopeOfTag(tag: string): KeyScope | 'unknown' | undefined {
+  if (!tag.startsWith(SCOPE_TAG)) return undefined;
+  const name = tag.slice(SCOPE_TAG.length);
+  return KEY_SCOPES.find((scope) => scope === name) ?? 'unknown';
+}
+
+/** What the visible root fields need, by operation type and field. */
+export type RootScopes = Readonly<Record<'query' | 'mutation', ReadonlyMap<string, ScopeBits>>>;
+
+/** Reads the tags of a supergraph, in which hidden fields are `@inaccessible`. */
+export function rootScopesOf(surfaceSdl: string): RootScopes {
+  const { definitions } = parse(surfaceSdl, { noLocation: true });
+  return {
+    query: scopesOfFields(definitions, 'Query', READ_SCOPE),
+    mutation: scopesOfFields(definitions, 'Mutation', WRITE_SCOPE),
+  };
+}
+
+function scopesOfFields(
+  definitions: readonly DefinitionNode[],
+  typeName: string,
+  otherwise: ScopeBits,
+): ReadonlyMap<string, ScopeBits> {
+  const type = definitions.find(
+    (node): node is ObjectTypeDefinitionNode =>
+      node.kind === Kind.OBJECT_TYPE_DEFINITION && node.name.value === typeName,
+  );
+  const visible = (type?.fields ?? []).filter((field) => !isHidden(field));
+  return new Map(
+    visible.map(({ name, directives = [] }) => [name.value, taggedScopes(directives) || otherwise]),
+  );
+}
+
+function isHidden({ directives = [] }: FieldDefinitionNode): boolean {
+  return directives.some(({ name }) => name.value === 'inaccessible');
+}
+
+function taggedScopes(directives: readonly DirectiveNode[]): ScopeBits {
+  let bits: ScopeBits = 0;
+  for (const directive of directives) {
+    const scope = scopeOfTag(tagName(directive) ?? '');
+    if (scope !== undefined) bits |= scope === 'unknown' ? UNKNOWN_SCOPE : BITS[scope];
+  }
+  return bits;
+}
+
+/** The name that a `@tag` gives; undefined for other directives. */
+export function tagName({ name, arguments: args = [] }: DirectiveNode): string | undefined {
+  if (name.value !== 'tag') return undefined;
+  const value = args.find((argument) => argument.name.value === 'name')?.value;
+  return value?.kind === Kind.STRING ? value.value : undefined;
+}
