@@ -59,6 +59,7 @@ export { type ProcessName, SETTINGS, type Settings } from './settings/table.ts';
 export { backupStores, type StoreCopy } from './store/backup.ts';
 export { openNowOrLater } from './store/later.ts';
 export { type EmbeddedStore, openLmdb } from './store/lmdb.ts';
+export { type LmdbMarks, openLmdbMarks } from './store/marks/marks.lmdb.ts';
 export { outageOf } from './store/outage.ts';
 export { EMBEDDED_STORES, makePrivateFolder, type StoreName } from './store/private.ts';
 export {

@@ -12,6 +12,7 @@ const OUTCOMES: Record<RecordOutcome, ImportOutcome> = {
   'already-recorded': 'unchanged',
   conflict: { refused: 'activityId must not be that of an activity with other content' },
   'out-of-range': { refused: 'points and stays must not take the year out of the range of Int' },
+  erased: { refused: 'memberId must not be that of an erased member' },
 };
 
 export function activitiesCommand(shell: Shell): Command {

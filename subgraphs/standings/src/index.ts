@@ -13,7 +13,7 @@ export { DEFAULT_PROGRAM, type Program, parseProgram } from './rules/program.ts'
 export type { Standing } from './rules/standing.ts';
 export { tierOf } from './rules/tiers.ts';
 export { yearOf } from './rules/year.ts';
-export type { RecordOutcome, StandingsStore } from './store/store.ts';
+export type { MemberStanding, RecordOutcome, StandingsStore } from './store/store.ts';
 
 /**
  * Opens the standings store, on MongoDB if the settings name one and embedded otherwise. Rejects if

@@ -13,6 +13,16 @@ export type StoredActivity = [
   occurredAtMs: number,
 ];
 
+export type MemberActivityKey = [
+  memberId: string,
+  partnerId: string,
+  occurredAtMs: number,
+  activityId: string,
+];
+
+/** The value of an entry whose key says everything. */
+export const NO_VALUE = Buffer.alloc(0);
+
 export function encodeStanding({ points, stays }: Standing): StoredStanding {
   return [points, stays];
 }
@@ -30,4 +40,15 @@ export function encodeActivity(activity: ActivityContent): StoredActivity {
 export function decodeActivity(stored: StoredActivity): ActivityContent {
   const [partnerId, memberId, points, stays, occurredAtMs] = stored;
   return { partnerId, memberId, points, stays, occurredAt: new Date(occurredAtMs) };
+}
+
+/** Where the index of each member's activities has one. */
+export function memberActivityKey(activityId: string, stored: StoredActivity): MemberActivityKey {
+  const [partnerId, memberId, , , occurredAtMs] = stored;
+  return [memberId, partnerId, occurredAtMs, activityId];
+}
+
+/** The ID of the activity that an entry of that index is for. */
+export function activityIdOf([, , , activityId]: MemberActivityKey): string {
+  return activityId;
 }

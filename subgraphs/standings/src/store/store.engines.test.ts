@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { activity, ENGINES, IMPORT, newPlace, type Place } from '../../test/engine.ts';
-import type { DatedActivity } from '../rules/activity.ts';
+import type { Activity, DatedActivity } from '../rules/activity.ts';
 import { INT_MAX, INT_MIN } from '../rules/int.ts';
 import type { Program } from '../rules/program.ts';
 import type { Standing } from '../rules/standing.ts';
-import type { RecordOutcome, StandingsStore } from './store.ts';
+import type { MemberStanding, RecordOutcome, StandingsStore } from './store.ts';
 
 const BILLION = 1_000_000_000;
 
@@ -267,6 +267,95 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
     });
   });
 
+  describe('one member', () => {
+    const activitiesOf = async (memberId: string, from = store) => {
+      const found: Activity[] = [];
+      for await (const one of from.activitiesOf(memberId)) found.push(one);
+      return found;
+    };
+    const isolated = ['ada', 'ad', 'adaa', 'a.a', 'ada\u{1f600}', '1', '0', '^', '名'];
+
+    test('activities and standings are those of the member, with every partner', async () => {
+      const times = ['2026-03-01', '2025-03-01', '2026-02-01'].map((day) => new Date(day));
+      const batch = isolated.flatMap((memberId, member) =>
+        ['inn', 'spa'].flatMap((partnerId, partner) =>
+          times.map((occurredAt, index) =>
+            activity(`${member}-${partner}-${index}`, member * 100 + index, {
+              partnerId,
+              memberId,
+              stays: 1,
+              occurredAt,
+              year: `${occurredAt.getUTCFullYear()}-01-01`,
+            }),
+          ),
+        ),
+      );
+      expect(count(await store.record(batch), 'recorded')).toBe(batch.length);
+      for (const [member, memberId] of isolated.entries()) {
+        const own = batch.filter((one) => one.memberId === memberId);
+        const found = await activitiesOf(memberId);
+        expect(found.toSorted(byId)).toEqual(own.map(({ year, ...one }) => one).toSorted(byId));
+        const standings = await store.standingsOf(memberId);
+        expect(standings.toSorted(byPlace)).toEqual(
+          ['inn', 'spa'].flatMap((partnerId) => [
+            { partnerId, year: '2025-01-01', points: member * 100 + 1, stays: 1 },
+            { partnerId, year: '2026-01-01', points: member * 200 + 2, stays: 2 },
+          ]),
+        );
+      }
+      expect(await activitiesOf('nobody')).toEqual([]);
+      expect(await store.standingsOf('nobody')).toEqual([]);
+    });
+
+    test('thousands of activities are all found, and erased with their standings', async () => {
+      await store.record(IMPORT);
+      const busy = IMPORT.filter(({ memberId }) => memberId === 'busy');
+      expect((await activitiesOf('busy')).length).toBe(busy.length);
+      expect(await store.eraseMember('busy')).toBe(busy.length);
+      expect(await activitiesOf('busy')).toEqual([]);
+      expect(await store.standingsOf('busy')).toEqual([]);
+      expect(await standing('busy')).toBeUndefined();
+      expect(await store.eraseMember('busy')).toBe(0);
+      const rest = IMPORT.filter(({ memberId }) => memberId !== 'busy');
+      await expectImported(rest);
+      expect(count(await store.record(IMPORT), 'erased')).toBe(busy.length);
+      expect(await standing('busy')).toBeUndefined();
+      await expectImported(rest);
+    });
+
+    test('an erased member is refused until the mark is lifted', async () => {
+      await store.record([activity('1', 5), activity('2', 7, { memberId: 'bob' })]);
+      expect(await store.eraseMember('ada')).toBe(1);
+      const later = await place.open();
+      const batch = [activity('1', 5), activity('3', 1, { memberId: 'bob' }), activity('4', 1)];
+      expect(await later.record(batch)).toEqual(['erased', 'recorded', 'erased']);
+      expect(await later.liftMark('bob')).toBe(false);
+      expect(await later.liftMark('ada')).toBe(true);
+      expect(await store.liftMark('ada')).toBe(false);
+      expect(await store.record(batch)).toEqual(['recorded', 'already-recorded', 'recorded']);
+      expect([await standing(), await standing('bob')]).toEqual([
+        { points: 6, stays: 0 },
+        { points: 8, stays: 0 },
+      ]);
+    });
+
+    test('a member whom nobody knows can be erased', async () => {
+      expect(await store.eraseMember('nobody')).toBe(0);
+      expect(await recordOne(activity('1', 5, { memberId: 'nobody' }))).toBe('erased');
+    });
+
+    test('an erasure during imports leaves nothing, and no import fails', async () => {
+      const other = await place.open();
+      const part = IMPORT.slice(0, 600);
+      const imports = [store.record(part), other.record(part.toReversed()), store.record(part)];
+      await (await place.open()).eraseMember('busy');
+      await Promise.all(imports);
+      expect(await activitiesOf('busy')).toEqual([]);
+      expect(await store.standingsOf('busy')).toEqual([]);
+      await expectImported(part.filter(({ memberId }) => memberId !== 'busy'));
+    });
+  });
+
   describe('several processes', () => {
     test('an import that is killed and repeated gives the right sums', async () => {
       await expect(other('import-and-die')).rejects.toMatchObject({ signal: 'SIGKILL' });
@@ -404,4 +493,12 @@ function inModel(
   sums.set(key, { points: points + one.points, stays: stays + one.stays });
   known.set(one.activityId, content);
   return 'recorded';
+}
+
+function byId(one: Activity, other: Activity): number {
+  return one.activityId < other.activityId ? -1 : 1;
+}
+
+function byPlace(one: MemberStanding, other: MemberStanding): number {
+  return `${one.partnerId}${one.year}` < `${other.partnerId}${other.year}` ? -1 : 1;
 }

@@ -1,9 +1,12 @@
 // The standings store on MongoDB, which needs no transactions.
 import { batchLoad, type Environment } from '@partner-loyalty/runtime';
 import { type Mongo, openMongo } from '@partner-loyalty/runtime/mongo';
+import { type MongoMarks, openMongoMarks } from '@partner-loyalty/runtime/mongo-marks';
+import type { DatedActivity } from '../rules/activity.ts';
 import type { Program } from '../rules/program.ts';
 import type { Standing } from '../rules/standing.ts';
 import { type Collections, openCollections } from './collections.mongo.ts';
+import { activitiesOf, deleteAll, standingsOf } from './member.mongo.ts';
 import { cachePrograms } from './programs.ts';
 import { programsQuery, standingId, sumsQuery } from './queries.mongo.ts';
 import { recordBatch } from './record.mongo.ts';
@@ -21,14 +24,19 @@ export async function openMongoStandingsStore(
 ): Promise<StandingsStore> {
   const mongo = await openMongo(url, 'standings', environment);
   try {
-    return createMongoStandingsStore(await openCollections(mongo.db), mongo);
+    const marks = await openMongoMarks(mongo.db, 'standingMarks');
+    return createMongoStandingsStore(await openCollections(mongo.db), marks, mongo);
   } catch (error) {
     await mongo.close();
     throw error;
   }
 }
 
-function createMongoStandingsStore(collections: Collections, mongo: Mongo): StandingsStore {
+function createMongoStandingsStore(
+  collections: Collections,
+  marks: MongoMarks,
+  mongo: Mongo,
+): StandingsStore {
   const { standings, programs } = collections;
   const loadStanding = batchLoad(async (ids) => {
     const found = await sumsQuery(collections, ids).toArray();
@@ -53,10 +61,17 @@ function createMongoStandingsStore(collections: Collections, mongo: Mongo): Stan
       const outcomes: RecordOutcome[] = [];
       for (let from = 0; from < activities.length; from += BATCH_SIZE) {
         const batch = activities.slice(from, from + BATCH_SIZE);
-        outcomes.push(...(await recordBatch(collections, batch)));
+        outcomes.push(...(await recordUnlessErased(collections, marks, batch)));
       }
       return outcomes;
     },
+    activitiesOf: (memberId) => activitiesOf(collections, memberId),
+    standingsOf: (memberId) => standingsOf(collections, memberId),
+    async eraseMember(memberId) {
+      await marks.add(memberId, new Date());
+      return deleteAll(collections, memberId);
+    },
+    liftMark: (memberId) => marks.remove(memberId),
     async isEmpty() {
       const idOnly = { projection: { _id: 1 } };
       return (
@@ -67,4 +82,28 @@ function createMongoStandingsStore(collections: Collections, mongo: Mongo): Stan
     ready: mongo.ready,
     close: mongo.close,
   };
+}
+
+/**
+ * Looks for marks before and after: a member who is erased in between loses what was just recorded.
+ */
+async function recordUnlessErased(
+  collections: Collections,
+  marks: MongoMarks,
+  batch: readonly DatedActivity[],
+): Promise<RecordOutcome[]> {
+  const before = await marks.among(membersOf(batch));
+  const kept = batch.filter(({ memberId }) => !before.has(memberId));
+  const recorded = (await recordBatch(collections, kept)).values();
+  const after = await marks.among(membersOf(kept));
+  for (const memberId of after) await deleteAll(collections, memberId);
+  return batch.map(({ memberId }): RecordOutcome => {
+    if (before.has(memberId)) return 'erased';
+    const outcome = recorded.next().value ?? 'erased';
+    return after.has(memberId) ? 'erased' : outcome;
+  });
+}
+
+function membersOf(batch: readonly DatedActivity[]): Set<string> {
+  return new Set(batch.map(({ memberId }) => memberId));
 }

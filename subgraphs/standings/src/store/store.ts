@@ -1,14 +1,22 @@
 // The store of the standings subgraph in domain terms, which LMDB and MongoDB implement.
 import type { MaybePromise } from '@partner-loyalty/runtime';
-import type { DatedActivity } from '../rules/activity.ts';
+import type { Activity, DatedActivity } from '../rules/activity.ts';
 import type { Program } from '../rules/program.ts';
 import type { Standing } from '../rules/standing.ts';
 
 /**
- * What became of an activity: recorded now, recorded before, or refused, either because its ID is
- * recorded with other content or because a sum would leave the range of Int.
+ * What became of an activity: recorded now, recorded before, or refused, because its ID is recorded
+ * with other content, because a sum would leave the range of Int, or because its member was erased.
  */
-export type RecordOutcome = 'recorded' | 'already-recorded' | 'conflict' | 'out-of-range';
+export type RecordOutcome =
+  | 'recorded'
+  | 'already-recorded'
+  | 'conflict'
+  | 'out-of-range'
+  | 'erased';
+
+/** A standing of a known member. */
+export type MemberStanding = Standing & { partnerId: string; year: string };
 
 export type StandingsStore = {
   /** The partner's program, at most a few seconds old; undefined if it has none. */
@@ -21,6 +29,18 @@ export type StandingsStore = {
    * run crashed. The outcomes are in the order of the activities.
    */
   record(activities: readonly DatedActivity[]): Promise<RecordOutcome[]>;
+  /** The member's activities, by partner and in the order of time, within bounded memory. */
+  activitiesOf(memberId: string): AsyncIterable<Activity>;
+  /** The member's standings with all partners, in all years. */
+  standingsOf(memberId: string): Promise<MemberStanding[]>;
+  /**
+   * Deletes the member's activities and standings, and leaves a mark by which activities of this
+   * member are refused from now on. It can be killed and repeated. Resolves with the number of
+   * activities deleted.
+   */
+  eraseMember(memberId: string): Promise<number>;
+  /** Takes away the mark that `eraseMember` left. Whether there was one. */
+  liftMark(memberId: string): Promise<boolean>;
   /** Whether there is neither a program nor an activity. */
   isEmpty(): Promise<boolean>;
   /** Resolves if the engine responds; rejects otherwise. */

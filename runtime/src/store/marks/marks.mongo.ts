@@ -1,0 +1,68 @@
+// The marks of erased members on MongoDB: a document for each, and one that has their key.
+import type { Db } from 'mongodb';
+import { isDuplicate, openCollection } from '../mongo.ts';
+import { markOf, newMarkKey } from './mark.ts';
+
+type MarkDocument = { _id: string; erasedAt?: Date; key?: string };
+
+export type MongoMarks = {
+  /** Those of the members who have a mark, by one read. */
+  among(memberIds: Iterable<string>): Promise<ReadonlySet<string>>;
+  /** Resolves once a majority of the servers has the mark. */
+  add(memberId: string, at: Date): Promise<void>;
+  /** Whether there was a mark. */
+  remove(memberId: string): Promise<boolean>;
+};
+
+const KEY_ID = 'key';
+const SCHEMA = {
+  bsonType: 'object',
+  required: ['_id'],
+  properties: {
+    _id: { bsonType: 'string', minLength: 1 },
+    erasedAt: { bsonType: 'date' },
+    key: { bsonType: 'string', minLength: 43 },
+  },
+};
+
+/** Opens the marks of a store in the collection `name`. */
+export async function openMongoMarks(db: Db, name: string): Promise<MongoMarks> {
+  await openCollection<MarkDocument>(db, name, SCHEMA);
+  // A writer must see the mark that was set before it looked, whatever the URL prefers.
+  const marks = db.collection<MarkDocument>(name, {
+    readPreference: 'primary',
+    writeConcern: { w: 'majority' },
+  });
+  const key = await keyOf();
+  return {
+    async among(memberIds) {
+      const byMark = new Map(Array.from(memberIds, (id) => [markOf(key, id), id]));
+      if (byMark.size === 0) return new Set();
+      const found = marks.find(
+        { _id: { $in: [...byMark.keys()] } },
+        { projection: { _id: 1 }, batchSize: byMark.size + 1 },
+      );
+      return new Set((await found.toArray()).flatMap(({ _id }) => byMark.get(_id) ?? []));
+    },
+    async add(memberId, at) {
+      await marks.updateOne(
+        { _id: markOf(key, memberId) },
+        { $setOnInsert: { erasedAt: at } },
+        { upsert: true },
+      );
+    },
+    async remove(memberId) {
+      return (await marks.deleteOne({ _id: markOf(key, memberId) })).deletedCount > 0;
+    },
+  };
+
+  /** The key, created by the first process that opens the marks. */
+  async function keyOf(): Promise<string> {
+    await marks.insertOne({ _id: KEY_ID, key: newMarkKey() }).catch((error) => {
+      if (!isDuplicate(error)) throw error;
+    });
+    const key = (await marks.findOne({ _id: KEY_ID }))?.key;
+    if (key === undefined) throw new Error(`the collection ${name} has no key`);
+    return key;
+  }
+}

@@ -1,0 +1,96 @@
+// What LMDB has of one member: found by the index, and deleted in transactions of bounded size.
+import type { Activity } from '../rules/activity.ts';
+import {
+  activityIdOf,
+  decodeActivity,
+  decodeStanding,
+  type MemberActivityKey,
+  type StandingKey,
+} from './format.lmdb.ts';
+import type { MemberStanding } from './store.ts';
+import type { Tables } from './tables.lmdb.ts';
+
+const BATCH_SIZE = 1_000;
+
+/** The member's activities, by partner and in the order of time. */
+export async function* activitiesOf(tables: Tables, memberId: string): AsyncGenerator<Activity> {
+  let last: MemberActivityKey | undefined;
+  do {
+    const keys = nextKeys(tables, memberId, last);
+    for (const key of keys) {
+      const activityId = activityIdOf(key);
+      const stored = tables.activities.get(activityId);
+      if (stored !== undefined) yield { activityId, ...decodeActivity(stored) };
+    }
+    last = keys.at(-1);
+  } while (last !== undefined);
+}
+
+/** Every standing has an activity, so the index leads to all partners. */
+export function standingsOf(tables: Tables, memberId: string): MemberStanding[] {
+  return partnersOf(tables, memberId).flatMap((partnerId) =>
+    standingKeys(tables, partnerId, memberId).flatMap((key) => {
+      const stored = tables.standings.get(key);
+      return stored === undefined ? [] : { partnerId, year: key[2], ...decodeStanding(stored) };
+    }),
+  );
+}
+
+/** Deletes some activities of the member and the standings they count towards; how many it were. */
+export async function deleteSome(tables: Tables, memberId: string): Promise<number> {
+  return tables.root.transaction(() => {
+    const keys = nextKeys(tables, memberId);
+    for (const partnerId of new Set(keys.map(([, partnerId]) => partnerId)))
+      for (const key of standingKeys(tables, partnerId, memberId)) tables.standings.remove(key);
+    for (const key of keys) {
+      tables.activities.remove(activityIdOf(key));
+      tables.memberActivities.remove(key);
+    }
+    return keys.length;
+  });
+}
+
+/** The next entries of the index, at most a batch. */
+function nextKeys(
+  { memberActivities }: Tables,
+  memberId: string,
+  after?: MemberActivityKey,
+): MemberActivityKey[] {
+  const keys: MemberActivityKey[] = [];
+  const range = memberActivities.getKeys({
+    // Cast: the beginning of a key, which sorts before all that begin with it.
+    start: after ?? ([memberId] as unknown as MemberActivityKey),
+    exclusiveStart: after !== undefined,
+    limit: BATCH_SIZE,
+  });
+  for (const key of range) {
+    if (key[0] !== memberId) break;
+    keys.push(key);
+  }
+  return keys;
+}
+
+/** One look-up for each partner, however many activities there are. */
+function partnersOf({ memberActivities }: Tables, memberId: string): string[] {
+  const partners: string[] = [];
+  let start: unknown[] = [memberId];
+  for (;;) {
+    // Cast: the beginning of a key. A string sorts after every number, so after every time.
+    const range = { start: start as unknown as MemberActivityKey, limit: 1 };
+    const [key] = memberActivities.getKeys(range);
+    if (key?.[0] !== memberId) return partners;
+    partners.push(key[1]);
+    start = [memberId, key[1], ''];
+  }
+}
+
+/** The standings of all years. */
+function standingKeys({ standings }: Tables, partnerId: string, memberId: string): StandingKey[] {
+  const keys: StandingKey[] = [];
+  const start = [partnerId, memberId] as unknown as StandingKey; // Cast: the beginning of a key.
+  for (const key of standings.getKeys({ start })) {
+    if (key[0] !== partnerId || key[1] !== memberId) break;
+    keys.push(key);
+  }
+  return keys;
+}

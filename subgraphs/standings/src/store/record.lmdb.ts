@@ -1,0 +1,77 @@
+// Records a batch of activities in LMDB, in one transaction.
+import { type ActivityContent, type DatedActivity, isSameActivity } from '../rules/activity.ts';
+import { addStandings, NO_ACTIVITY, type Standing } from '../rules/standing.ts';
+import {
+  decodeActivity,
+  decodeStanding,
+  encodeActivity,
+  encodeStanding,
+  memberActivityKey,
+  NO_VALUE,
+  type StandingKey,
+} from './format.lmdb.ts';
+import type { RecordOutcome } from './store.ts';
+import type { Tables } from './tables.lmdb.ts';
+
+/**
+ * Records a batch in the current transaction. The writes come last, so that an error before them
+ * leaves nothing behind.
+ */
+export function recordBatch(tables: Tables, batch: readonly DatedActivity[]): RecordOutcome[] {
+  const { standings, activities } = tables;
+  const isErased = erasedMembers(tables);
+  const newActivities = new Map<string, ActivityContent>();
+  const newStandings = new Map<string, { key: StandingKey; standing: Standing }>();
+  const outcomes = batch.map((activity): RecordOutcome => {
+    const { activityId, partnerId, memberId, year } = activity;
+    if (isErased(memberId)) return 'erased';
+    const recorded =
+      newActivities.get(activityId) ?? mapDefined(activities.get(activityId), decodeActivity);
+    if (recorded !== undefined)
+      return isSameActivity(recorded, activity) ? 'already-recorded' : 'conflict';
+    const key: StandingKey = [partnerId, memberId, year];
+    const name = key.join('\0');
+    const before =
+      newStandings.get(name)?.standing ??
+      mapDefined(standings.get(key), decodeStanding) ??
+      NO_ACTIVITY;
+    const standing = addStandings(before, activity);
+    if (standing === undefined) return 'out-of-range';
+    newStandings.set(name, { key, standing });
+    newActivities.set(activityId, activity);
+    return 'recorded';
+  });
+  write(tables, newActivities, newStandings);
+  return outcomes;
+}
+
+function write(
+  { standings, activities, memberActivities }: Tables,
+  newActivities: ReadonlyMap<string, ActivityContent>,
+  newStandings: ReadonlyMap<string, { key: StandingKey; standing: Standing }>,
+): void {
+  for (const [activityId, content] of newActivities) {
+    const stored = encodeActivity(content);
+    activities.put(activityId, stored);
+    memberActivities.put(memberActivityKey(activityId, stored), NO_VALUE);
+  }
+  for (const { key, standing } of newStandings.values())
+    standings.put(key, encodeStanding(standing));
+}
+
+/** Whether a member was erased: one look-up for each member of a batch, none without any mark. */
+function erasedMembers({ marks }: Tables): (memberId: string) => boolean {
+  if (marks.isEmpty()) return () => false;
+  const known = new Map<string, boolean>();
+  return (memberId) => {
+    const before = known.get(memberId);
+    if (before !== undefined) return before;
+    const isErased = marks.has(memberId);
+    known.set(memberId, isErased);
+    return isErased;
+  };
+}
+
+export function mapDefined<T, U>(value: T | undefined, map: (value: T) => U): U | undefined {
+  return value === undefined ? undefined : map(value);
+}
