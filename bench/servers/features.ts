@@ -140,6 +140,7 @@ function noMetrics(): Metrics {
   const ignore = () => undefined;
   return {
     request: ignore,
+    operation: ignore,
     subgraphCall: ignore,
     circuit: ignore,
     limit: ignore,

@@ -7,7 +7,7 @@ import { createCaches, type Transport } from '@partner-loyalty/runtime';
 import { printSchema } from 'graphql';
 import { renderReadme } from './readme.ts';
 import { resolverTypes, resolverTypesConfig, typedSubgraphs } from './resolvertypes.ts';
-import { errorsTable, headersTable, metricsTable, settingsTable } from './tables.ts';
+import { errorsTable, headersTable, logTable, metricsTable, settingsTable } from './tables.ts';
 
 export type Generated = {
   /** From the project's root. */
@@ -23,6 +23,7 @@ export const GENERATED: readonly Generated[] = [
   page('errors', 'runtime/src/errors.ts', errorsTable),
   page('headers', 'runtime/src/http/headers.ts', headersTable),
   page('metrics', 'runtime/src/observe/metrics.ts', metricsTable),
+  page('log', 'runtime/src/observe/fields.ts', logTable),
   { file: 'gateway/supergraph.graphql', render: supergraph },
   ...typedSubgraphs(ROOT).map(resolverTypesOf),
   // Cast: Object.keys knows no key types.

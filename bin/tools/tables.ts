@@ -1,5 +1,12 @@
 // The tables of docs/generated, each made from the code that uses the facts in it.
-import { ERRORS, HEADERS, METRICS, SETTINGS, SUBGRAPH_SETTINGS } from '@partner-loyalty/runtime';
+import {
+  ERRORS,
+  HEADERS,
+  LOG_FIELDS,
+  METRICS,
+  SETTINGS,
+  SUBGRAPH_SETTINGS,
+} from '@partner-loyalty/runtime';
 
 export function settingsTable(): string {
   const rows = Object.values(SETTINGS).map(({ name, default: unset, meaning }) => [
@@ -46,6 +53,11 @@ export function metricsTable(): string {
     meaning,
   ]);
   return table(['metric', 'type', 'labels', 'meaning'], rows);
+}
+
+export function logTable(): string {
+  const rows = Object.entries(LOG_FIELDS).map(([name, meaning]) => [code(name), meaning]);
+  return table(['field', 'meaning'], rows);
 }
 
 function table(heads: string[], rows: string[][]): string {

@@ -1,5 +1,6 @@
 // The life of a request at /graphql, top to bottom, in the order of checks of docs/contract.md.
 import { createFieldNames, fail, type HttpReply, type HttpRequest } from '@partner-loyalty/runtime';
+import { beginCall, type Call, type Credential } from './call.ts';
 import { readGraphqlBody } from './http/body.ts';
 import { buildResponse } from './http/response.ts';
 import type { Authenticate, Principal } from './identity/authenticate.ts';
@@ -7,14 +8,14 @@ import { type ClientDocument, type Operation, selectOperation } from './operatio
 import type { Documents } from './operation/documents.ts';
 import type { ExecutableOperation } from './operation/executable.ts';
 import { EVERY_SCOPE, type ScopeBits, scopeNames } from './planning/scopes.ts';
-import { beginCall, type Call, type Credential, createReplies, type ReplyParts } from './reply.ts';
+import { createReplies, type ReplyParts } from './reply.ts';
 import type { ServedGraphs } from './supergraph/served.ts';
 import type { ExecutionResult } from './surface/executor.ts';
 import type { UsageCounter } from './usage/counter.ts';
 
 export type HandlerParts = ReplyParts & {
   authenticate: Authenticate;
-  graphs: Pick<ServedGraphs, 'use' | 'done'>;
+  graphs: Pick<ServedGraphs, 'use' | 'done' | 'current'>;
   documents: Documents;
   usage: Pick<UsageCounter, 'count'>;
 };
@@ -48,6 +49,7 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
     const { query, operationName, variables } = await readGraphqlBody(request);
     const document = documents.read(query);
     const operation = selectOperation(document, operationName);
+    call.asked = { document, operation };
     const principal = requireAllowed(caller, document, operation);
 
     call.cost = operation?.cost ?? 1;
@@ -57,6 +59,7 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
 
     const { requestId } = request;
     const { executable, result } = await run(document, operation, principal, variables, requestId);
+    call.executable = executable;
 
     const response = buildResponse(result, executable.responseKeys, requestId, (path, count) =>
       log.error(
@@ -65,7 +68,7 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
       ),
     );
     call.status = response.status;
-    call.code = response.code;
+    call.codes = response.codes;
     return response.body;
   }
 

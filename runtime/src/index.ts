@@ -16,7 +16,7 @@ export { afterPoll, pollDone } from './eventloop/afterpoll.ts';
 export { batchLoad } from './eventloop/batchload.ts';
 export { addressBlock, addressCheck } from './http/address.ts';
 export { HEADERS } from './http/headers.ts';
-export { errorReply, type HttpReply } from './http/reply.ts';
+export { errorReply, type HttpReply, type ReplyObserver } from './http/reply.ts';
 export type { HttpRequest } from './http/request.ts';
 export { type HttpServer, serveHttp } from './http/server.ts';
 export {
@@ -31,12 +31,14 @@ export {
 } from './input.ts';
 export { isJsonObject } from './json.ts';
 export { type MaybePromise, mapMaybe } from './maybe.ts';
-export { createLog, LOG_FIELDS, type Log, type LogFields } from './observe/log.ts';
+export { LOG_FIELDS, type LogFields } from './observe/fields.ts';
+export { createLog, jsonFields, type Log } from './observe/log.ts';
 export {
   createMetrics,
   METRICS,
   type Metrics,
 } from './observe/metrics.ts';
+export { withoutSecrets } from './observe/secrets.ts';
 export type { Lifecycle } from './process/lifecycle.ts';
 export { openPorts } from './process/ports.ts';
 export {

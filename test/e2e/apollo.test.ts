@@ -203,7 +203,7 @@ async function serveSigned() {
       subgraph,
       settings: { host: '127.0.0.1', port: 0, subgraphs: {}, subgraphSecret: SECRET },
       log: createLog('silent'),
-      metrics: { request: () => {} },
+      metrics: { request: () => {}, operation: () => {} },
       caches: createCaches(),
     });
     stopped.push(close);

@@ -24,7 +24,6 @@ const SECRETS = [
   'SecretLastName',
   'secret-alias',
   'secretalias',
-  'SecretOperation',
   'secret-path',
   'secret-search',
   'secret-header',
@@ -53,6 +52,10 @@ const SENT: ApiRequest[] = [
   {
     query: ENROLL,
     variables: { input: { email: 'both@example.com', externalId: 'secret-external-id' } },
+  },
+  {
+    query:
+      'query pk_test_SecretKey { memberByEmail(email: "secret-address@example.com") { tier } }',
   },
   {
     query:

@@ -103,5 +103,14 @@ function noticing(notice: (text: string) => void): Log {
     notice(facts.length > 0 ? facts.join(', ') : message);
   };
   const ignore = () => {};
-  return { debug: ignore, info: ignore, warn: write, error: write, fatal: write, flush: ignore };
+  return {
+    debug: ignore,
+    info: ignore,
+    warn: write,
+    error: write,
+    fatal: write,
+    outage: write,
+    infoJson: ignore,
+    flush: ignore,
+  };
 }

@@ -7,8 +7,8 @@ import { boundedErrors, type ResponseError, shortMessage } from './errors.ts';
 export type GraphqlResponse = {
   status: number;
   body: { errors?: ResponseError[]; data: Data };
-  /** Of the first error. */
-  code?: string | undefined;
+  /** The codes of the errors, each once. */
+  codes: readonly string[];
 };
 
 type Data = Record<string, unknown> | null;
@@ -25,7 +25,8 @@ export function buildResponse(
   requestId: string,
   onMasked: (path: Path, count: number) => void,
 ): GraphqlResponse {
-  if (raised.length === 0 && nullViolations.length === 0) return { status: 200, body: { data } };
+  if (raised.length === 0 && nullViolations.length === 0)
+    return { status: 200, body: { data }, codes: [] };
   const unexplained = nullViolations.filter(
     (path) => !raised.some((error) => overlaps(error.path ?? [], path)),
   );
@@ -46,7 +47,7 @@ export function buildResponse(
   return {
     status: statusOf(data, sorted),
     body: { errors: sorted, data },
-    code: sorted[0]?.extensions.code,
+    codes: [...new Set(sorted.map(({ extensions }) => extensions.code))],
   };
 }
 

@@ -1,20 +1,26 @@
 // A client's document: parsed and measured once, then reused for every request with the same text.
-import { fail } from '@partner-loyalty/runtime';
+import { hash } from 'node:crypto';
+import { fail, withoutSecrets } from '@partner-loyalty/runtime';
 import {
   type DocumentNode,
   GraphQLError,
   Kind,
   type OperationDefinitionNode,
   parse,
+  print,
   visit,
 } from 'graphql';
-import { containsLiterals } from './literals.ts';
+import { containsLiterals, withoutLiterals } from './literals.ts';
 import { createMeasure, excessOf, LIMITS } from './measure.ts';
 import { GraphqlRequestError } from './requesterror.ts';
 
 /** One operation of a document, measured. */
 export type Operation = {
   node: OperationDefinitionNode;
+  /** For logs, metrics and traces: the first 64 characters, without a key or token. */
+  name: string | undefined;
+  /** That of the document. */
+  hash: string;
   /**
    * What the operation costs: its root fields with fragments expanded, each alias counted, `@skip`
    * and `@include` ignored; at least 1.
@@ -45,18 +51,36 @@ export function parseDocument(text: string): ClientDocument {
   refuseLongNames(node);
   refuseManyFragments(node);
   const measure = createMeasure(node);
+  const documentHash = hashOf(node);
   const operations = node.definitions
     .filter((definition) => definition.kind === Kind.OPERATION_DEFINITION)
     .map((definition): Operation => {
       const size = measure(definition.selectionSet);
       return {
         node: definition,
+        name: loggedName(definition),
+        hash: documentHash,
         cost: Math.max(1, size.fields),
         introspects: size.introspections > 0,
         excess: excessOf(size),
       };
     });
   return { text, node, operations, containsLiterals: containsLiterals(node), uses: 1 };
+}
+
+/** In characters, of an operation's name in logs, metrics and traces. */
+const LOGGED_NAME = 64;
+
+function loggedName({ name }: OperationDefinitionNode): string | undefined {
+  return name && withoutSecrets(name.value).slice(0, LOGGED_NAME);
+}
+
+/**
+ * Identifies a document without its literals, which are the caller's data: the first 16 hexadecimal
+ * digits of the SHA-256 of its canonical form.
+ */
+function hashOf(node: DocumentNode): string {
+  return hash('sha256', print(withoutLiterals(node))).slice(0, 16);
 }
 
 /** The document with locations for errors, parsed again if the cache has taken them away. */

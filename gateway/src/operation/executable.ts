@@ -1,4 +1,5 @@
 // Turns one operation of a validated document into the form that a surface executes.
+import { jsonFields } from '@partner-loyalty/runtime';
 import {
   type DocumentNode,
   type FieldNode,
@@ -29,6 +30,8 @@ export type ExecutableOperation = {
   responseKeys: ReadonlySet<string>;
   /** Those of the root fields, in the order of the response. */
   rootResponseKeys: readonly string[];
+  /** What a log line says of it, as loggedOperation writes it. */
+  logged: string;
 };
 
 export type FederatedOperation = {
@@ -44,12 +47,14 @@ export type FederatedOperation = {
  */
 export function executableOperation(
   document: DocumentNode,
-  { node, introspects }: Operation,
+  operation: Operation,
   schema: GraphQLSchema,
 ): ExecutableOperation {
+  const { node, introspects } = operation;
   const { name: _name, ...anonymous } = node;
   const definitions = [anonymous, ...fragmentsOf(document)];
   const own = dropUnusedFragments({ kind: Kind.DOCUMENT, definitions });
+  const rootFields = rootFieldsOf(node.selectionSet, fragmentsOf(own));
   const { introspection, rest } = introspects
     ? splitIntrospection(own)
     : { introspection: undefined, rest: own };
@@ -59,9 +64,8 @@ export function executableOperation(
     variables: variableRulesOf(own, node.variableDefinitions, schema),
     inputVariables: inputVariablesOf(node.variableDefinitions ?? [], schema),
     responseKeys: responseKeysOf(own),
-    rootResponseKeys: [
-      ...new Set(rootFieldsOf(node.selectionSet, fragmentsOf(own)).map(responseKeyOf)),
-    ],
+    rootResponseKeys: [...new Set(rootFields.map(responseKeyOf))],
+    logged: loggedOperation(operation, rootFields),
   };
 }
 
@@ -93,4 +97,13 @@ function responseKeysOf(document: DocumentNode): ReadonlySet<string> {
 
 function responseKeyOf({ alias, name }: FieldNode): string {
   return (alias ?? name).value;
+}
+
+/** What a log line says of an operation, as JSON. The fields are ones of the schema. */
+export function loggedOperation(
+  { name: operation, hash: operationHash }: Operation,
+  fields: readonly FieldNode[],
+): string {
+  const rootFields = [...new Set(fields.map(({ name }) => name.value))];
+  return jsonFields({ operation, operationHash, rootFields });
 }

@@ -32,6 +32,13 @@ export function containsLiterals(document: DocumentNode): boolean {
   return found;
 }
 
+/** The document with an empty string in place of each literal. */
+export function withoutLiterals(document: DocumentNode): DocumentNode {
+  return visit(document, { enter: (node) => (isLiteral(node) ? NO_LITERAL : undefined) });
+}
+
+const NO_LITERAL: StringValueNode = { kind: Kind.STRING, value: '' };
+
 /**
  * A validated document with its literals replaced by variables, and the values of those. The
  * operation comes first. Introspection, directives and default values keep their literals.

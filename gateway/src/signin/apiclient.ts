@@ -37,6 +37,8 @@ export function createApiClient(graphql: (request: HttpRequest) => Promise<HttpR
       signal,
       body: async () => body,
     });
-    return JSON.parse(String(reply.body));
+    const text = String(reply.body);
+    reply.observer?.ended(Buffer.byteLength(text), true);
+    return JSON.parse(text);
   };
 }

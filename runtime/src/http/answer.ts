@@ -7,7 +7,7 @@ import type { Drain } from './drain.ts';
 import { HEADERS } from './headers.ts';
 import type { Overload } from './overload.ts';
 import type { PendingResponses } from './pending.ts';
-import { errorReply, type HttpReply } from './reply.ts';
+import { errorReply, type HttpReply, type ReplyObserver } from './reply.ts';
 import { type HttpRequest, NodeRequest, type RequestContext } from './request.ts';
 import { writeRawReply, writeReply } from './write.ts';
 
@@ -48,14 +48,17 @@ export function createAnswerer(
       return writeReply(incoming, outgoing, made, requestId, closing);
     }
     overload?.begin();
+    let observer: ReplyObserver | undefined;
     try {
       const made = lacksHost(incoming)
         ? errorReply('BAD_REQUEST', requestId)
         : await reply(request);
+      observer = made.observer;
       if (typeof made.body !== 'function') pending.wrote(made.body.length);
       await writeReply(incoming, outgoing, made, requestId, closing);
     } catch (error) {
       log.error({ requestId, err: error }, 'a response failed');
+      observer?.ended(0, false);
       if (outgoing.headersSent) outgoing.destroy();
       else {
         const made = errorReply('INTERNAL_SERVER_ERROR', requestId);

@@ -10,6 +10,16 @@ export type HttpReply = {
   headers: Readonly<Record<string, string>>;
   /** The whole body, or a function that writes it in pieces and resolves after the last one. */
   body: string | Buffer | ((write: (piece: string) => void) => Promise<void>);
+  /** Called once, when the reply is sent or cannot be sent any more. */
+  observer?: ReplyObserver;
+};
+
+export type ReplyObserver = {
+  /**
+   * `bytes` is the length of the body that was handed over to the socket. `isWhole` is false if the
+   * client had closed the connection before all of the reply was.
+   */
+  ended(bytes: number, isWhole: boolean): void;
 };
 
 /** The body of an error in GraphQL form. `extra` goes to the top level and to `extensions`. */

@@ -15,6 +15,7 @@ export type HttpRequest = {
   readonly headers: IncomingHttpHeaders;
   /** The client's address: the socket's, or the one that a trusted proxy reports. */
   readonly address: string;
+  /** 1 to 128 characters of `[A-Za-z0-9._-]`, without a key or token. */
   readonly requestId: string;
   /** Aborts if the client goes away before the whole response is sent. */
   readonly signal: AbortSignal;

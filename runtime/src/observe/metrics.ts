@@ -21,6 +21,13 @@ export const METRICS = {
     labels: ['status', 'code'],
     meaning: 'Responses to clients, by HTTP status and first error code, or `OK` without an error.',
   },
+  operation: {
+    name: 'loyalty_operations_total',
+    type: 'counter',
+    labels: ['code'],
+    meaning:
+      'Operations that a subgraph in a process of its own executed, by first error code, or `OK`.',
+  },
   subgraphCall: {
     name: 'loyalty_subgraph_duration_seconds',
     type: 'histogram',
@@ -76,6 +83,8 @@ export const METRICS = {
 export type Metrics = {
   /** A response to a client: its HTTP status, and its first error code or `OK`. */
   request(status: number, code: string, durationMs: number): void;
+  /** An operation that a subgraph executed: its first error code or `OK`. */
+  operation(code: string): void;
   /** An operation sent to a subgraph. `timeout` means that it missed its deadline. */
   subgraphCall(
     subgraph: string,
@@ -103,6 +112,7 @@ export function createMetrics(): Metrics {
   collectDefaultMetrics({ register: registry });
   const request = cacheChildren(createHistogram(METRICS.request, registry));
   const subgraphCall = cacheChildren(createHistogram(METRICS.subgraphCall, registry));
+  const operation = counter(METRICS.operation, registry);
   const circuit = counter(METRICS.circuit, registry);
   const limit = counter(METRICS.limit, registry);
   const keyCache = counter(METRICS.keyCache, registry);
@@ -113,6 +123,7 @@ export function createMetrics(): Metrics {
     request: (status, code, durationMs) => request(status, code).observe(durationMs / 1000),
     subgraphCall: (subgraph, outcome, durationMs) =>
       subgraphCall(subgraph, outcome).observe(durationMs / 1000),
+    operation: (code) => operation(code).inc(),
     circuit: (subgraph, outcome) => circuit(subgraph, outcome).inc(),
     limit: (policy, outcome) => limit(policy, outcome).inc(),
     keyCache: (outcome) => keyCache(outcome).inc(),

@@ -3,7 +3,8 @@ import { buildSchema, type GraphQLFieldResolver, type GraphQLSchema, isObjectTyp
 import { withFakeTimeouts } from '../../../test/support/clock.ts';
 import { createCaches } from '../cache/caches.ts';
 import { fail } from '../errors.ts';
-import type { Log, LogFields } from '../observe/log.ts';
+import type { LogFields } from '../observe/fields.ts';
+import type { Log } from '../observe/log.ts';
 import { createInProcessTransport } from '../transport/inprocess.ts';
 import { COMPILE_ON_USE } from './documents.ts';
 import { createExecutor, withDeadline } from './executor.ts';
@@ -307,6 +308,8 @@ function subgraph(
     warn: write('warn'),
     error: write('error'),
     fatal: write('fatal'),
+    outage: write('warn'),
+    infoJson: () => {},
     flush: () => {},
   };
   const execute = createExecutor({ name: 'things', schema }, log, createCaches());

@@ -4,7 +4,11 @@ import { HEADERS } from '../http/headers.ts';
 import type { HttpReply } from '../http/reply.ts';
 import { type Execute, withDeadline } from '../subgraph/executor.ts';
 import type { SubgraphReply, SubgraphRequest } from '../subgraph/types.ts';
+import type { RecordedRequest } from './record.ts';
 import { encodeLine, MEDIA_TYPES } from './wire.ts';
+
+/** Receives each reply when it is final. */
+type Observer = Pick<RecordedRequest, 'answered'>;
 
 const TYPES = {
   json: { [HEADERS.contentType.name]: `${MEDIA_TYPES.json}; charset=utf-8` },
@@ -17,11 +21,12 @@ export function answerOne(
   execute: Execute,
   request: SubgraphRequest,
   accept: string,
+  observer: Observer,
 ): HttpReply | Promise<HttpReply> {
   const reply = execute(request);
   return 'then' in reply
-    ? withDeadline(reply).then((late) => responseOf(late, accept))
-    : responseOf(reply, accept);
+    ? withDeadline(reply).then((late) => responseOf(observer.answered(late), accept))
+    : responseOf(observer.answered(reply), accept);
 }
 
 function responseOf(reply: SubgraphReply, accept: string): HttpReply {
@@ -47,6 +52,7 @@ export async function answerArray(
   execute: Execute,
   requests: readonly SubgraphRequest[],
   accept: string,
+  observer: Observer,
 ): Promise<HttpReply> {
   const replies = await Promise.all(
     requests.map((request) => {
@@ -54,6 +60,7 @@ export async function answerArray(
       return 'then' in reply ? withDeadline(reply) : reply;
     }),
   );
+  for (const reply of replies) observer.answered(reply);
   const headers = acceptsResponse(accept) ? TYPES.response : TYPES.json;
   return { status: 200, headers, body: JSON.stringify(replies) };
 }
@@ -64,21 +71,26 @@ type Late = { place: number; reply: Promise<SubgraphReply> };
 export function answerLines(
   execute: Execute,
   requests: readonly SubgraphRequest[],
+  observer: Observer,
 ): HttpReply | Promise<HttpReply> {
   const late: Late[] = [];
   let lines = '';
   requests.forEach((request, place) => {
     const reply = execute(request);
     if ('then' in reply) late.push({ place, reply: withDeadline(reply) });
-    else lines += encodeLine(place, reply);
+    else lines += encodeLine(place, observer.answered(reply));
   });
   return late.length === 0
     ? { status: 200, headers: TYPES.lines, body: lines }
-    : answerInPieces(lines, late);
+    : answerInPieces(lines, late, observer);
 }
 
-async function answerInPieces(synchronous: string, late: readonly Late[]): Promise<HttpReply> {
-  const lines = new LateLines(synchronous, late);
+async function answerInPieces(
+  synchronous: string,
+  late: readonly Late[],
+  observer: Observer,
+): Promise<HttpReply> {
+  const lines = new LateLines(synchronous, late, observer);
   await lines.some();
   if (lines.areAll()) return { status: 200, headers: TYPES.lines, body: lines.take() };
   return { status: 200, headers: TYPES.lines, body: (write) => lines.writeTo(write) };
@@ -92,15 +104,17 @@ class LateLines {
   private lines: string;
   private left: number;
   private wake: (() => void) | undefined = undefined;
+  private readonly observer: Observer;
 
-  constructor(synchronous: string, late: readonly Late[]) {
+  constructor(synchronous: string, late: readonly Late[], observer: Observer) {
     this.lines = synchronous;
+    this.observer = observer;
     this.left = late.length;
     for (const { place, reply } of late) void reply.then((done) => this.add(place, done));
   }
 
   private add(place: number, reply: SubgraphReply): void {
-    this.lines += encodeLine(place, reply);
+    this.lines += encodeLine(place, this.observer.answered(reply));
     this.left -= 1;
     if (this.wake === undefined) return;
     // After the other replies of this tick.

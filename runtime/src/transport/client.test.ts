@@ -634,7 +634,7 @@ async function serveThings(options: Options = {}) {
       subgraphs: { THINGS: { secret: SECRET, faults: [] } },
     },
     log,
-    metrics: { request: () => void seen.requests++ },
+    metrics: { request: () => void seen.requests++, operation: () => {} },
     caches: createCaches(),
   });
   const release = () => {

@@ -54,7 +54,7 @@ beforeAll(async () => {
     subgraph,
     settings,
     log: createLog('silent'),
-    metrics: { request: () => {} },
+    metrics: { request: () => {}, operation: () => {} },
     caches: createCaches(),
   });
 });
@@ -211,7 +211,7 @@ test('rejects if there is no secret', async () => {
       subgraph,
       settings: { host: '127.0.0.1', port: 0, subgraphs: {} },
       log: createLog('silent'),
-      metrics: { request: () => {} },
+      metrics: { request: () => {}, operation: () => {} },
       caches: createCaches(),
     }),
   ).rejects.toThrow('SUBGRAPH_SECRET');

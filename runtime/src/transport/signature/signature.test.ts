@@ -19,11 +19,13 @@ function setup(secrets = [SECRET], signedWith = SECRET, signedFor = 'members') {
   const sign = createSigner(signedFor, signedWith, () => clock.signer);
   const guard = createReplayGuard(() => clock.verifier);
   const verifier = createVerifier('members', secrets, guard);
-  const passes = (headers: Record<string, string>, { method, path, body } = request) => {
+  const refusal = (headers: Record<string, string>, { method, path, body } = request) => {
     const claim = verifier.read(headers);
-    return claim !== undefined && verifier.verify(claim, { method, path, body: Buffer.from(body) });
+    if (typeof claim === 'string') return claim;
+    return verifier.verify(claim, { method, path, body: Buffer.from(body) });
   };
-  return { clock, sign, passes };
+  const passes = (...sent: Parameters<typeof refusal>) => refusal(...sent) === undefined;
+  return { clock, sign, refusal, passes };
 }
 
 test('a signed request passes', () => {
@@ -124,8 +126,8 @@ test('headers of any form are refused without an exception', () => {
         const claim = verifier.read({ ...headers, [name]: text });
         const { method, path } = request;
         const passes =
-          claim !== undefined &&
-          verifier.verify(claim, { method, path, body: Buffer.from(request.body) });
+          typeof claim !== 'string' &&
+          verifier.verify(claim, { method, path, body: Buffer.from(request.body) }) === undefined;
         if (text !== headers[name] && name === 'signature-input') expect(passes).toBe(false);
       },
     ),
@@ -181,6 +183,30 @@ test('both secrets pass during a rotation, others do not', () => {
   }
   const { sign, passes } = setup(['the new secret'], SECRET);
   expect(passes(sign(request))).toBe(false);
+});
+
+test('a wrong secret, a clock that differs and a request sent twice have reasons of their own', () => {
+  const reasons = new Set<unknown>();
+  reasons.add(setup(['the new secret'], SECRET).refusal(setup().sign(request)));
+  const { clock, sign, refusal } = setup();
+  const headers = sign(request);
+  expect(refusal(headers)).toBeUndefined();
+  reasons.add(refusal(headers));
+  reasons.add(refusal(sign(request), { ...request, body: '{}' }));
+  reasons.add(refusal(sign(request), { ...request, method: 'PUT' }));
+  reasons.add(refusal({}));
+  clock.signer -= 60_000;
+  reasons.add(refusal(sign(request)));
+  expect(reasons).toEqual(
+    new Set([
+      'unknown secret',
+      'used before',
+      'wrong digest of the body',
+      'wrong signature',
+      'not signed',
+      'signed over 30 seconds ago or ahead: the clocks may differ',
+    ]),
+  );
 });
 
 test('a request signed for another subgraph with the same secret does not pass', () => {

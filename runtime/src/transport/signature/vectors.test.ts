@@ -59,6 +59,7 @@ test.each(vectors)(
     expect(bases[vectors.indexOf(vector)]).toBe(signatureBase(covered, params));
     const verifier = createVerifier('offers', [SECRET], createReplayGuard(now));
     const claim = verifier.read(headers);
-    expect(claim && verifier.verify(claim, { method, path, body: Buffer.from(body) })).toBe(true);
+    if (typeof claim === 'string') throw new Error('the headers are refused');
+    expect(verifier.verify(claim, { method, path, body: Buffer.from(body) })).toBeUndefined();
   },
 );

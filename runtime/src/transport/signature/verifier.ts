@@ -2,7 +2,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { HEADERS } from '../../http/headers.ts';
-import type { MaybePromise } from '../../maybe.ts';
+import { type MaybePromise, mapMaybe } from '../../maybe.ts';
 import {
   COMPONENTS,
   type Covered,
@@ -26,20 +26,28 @@ export type Claim = {
   digest: string;
 };
 
+/** Why a request does not pass. For the log only: a caller must not learn how close it came. */
+export type Refusal =
+  | 'not signed'
+  | 'signed for another subgraph'
+  | 'malformed signature'
+  | 'unknown secret'
+  | 'signed over 30 seconds ago or ahead: the clocks may differ'
+  | 'wrong signature'
+  | 'wrong digest of the body'
+  | 'used before';
+
 export type Verifier = {
+  /** What the headers claim, or why no request with them passes. Call it before reading a body. */
+  read(headers: IncomingHttpHeaders): Claim | Refusal;
   /**
-   * What the headers claim, or undefined if no request with them can pass. Call it before reading
-   * the body.
-   */
-  read(headers: IncomingHttpHeaders): Claim | undefined;
-  /**
-   * True once for each request to this subgraph that one of the secrets signed at most 30 seconds
-   * ago. `path` has no query string.
+   * Undefined once for each request to this subgraph that one of the secrets signed at most 30
+   * seconds ago. `path` has no query string.
    */
   verify(
     claim: Claim,
     request: { method: string; path: string; body: Buffer },
-  ): MaybePromise<boolean>;
+  ): MaybePromise<Refusal | undefined>;
 };
 
 /** Verifies requests against several secrets, so that a secret can be changed without a gap. */
@@ -56,16 +64,17 @@ export function createVerifier(
       const scope = headers[HEADERS.subgraphScope.name];
       const requestId = headers[HEADERS.requestId.name];
       const digest = headers[HEADERS.contentDigest.name];
-      if (name !== subgraph || !isText(scope) || !isText(requestId) || !isText(digest))
-        return undefined;
+      if (!isText(scope) || !isText(requestId) || !isText(digest)) return 'not signed';
+      if (name !== subgraph) return 'signed for another subgraph';
       const signature = readSignature(
         headers[HEADERS.signatureInput.name],
         headers[HEADERS.signature.name],
       );
-      const mac = signature && macs.get(signature.keyId);
-      return mac && guard.fresh(signature.createdMs)
-        ? { mac, signature, scope, requestId, digest }
-        : undefined;
+      if (signature === undefined) return 'malformed signature';
+      const mac = macs.get(signature.keyId);
+      if (mac === undefined) return 'unknown secret';
+      if (!guard.fresh(signature.createdMs)) return LATE;
+      return { mac, signature, scope, requestId, digest };
     },
     verify: ({ mac, signature, scope, requestId, digest }, { method, path, body }) => {
       const covered: Covered = {
@@ -78,10 +87,17 @@ export function createVerifier(
       };
       const { params, order, given, createdMs } = signature;
       const right = mac(signatureBase(covered, params, order));
-      if (!isEqual(given, right) || !isDigest(digest, body)) return false;
-      return guard.firstUse(createdMs, right);
+      if (!isEqual(given, right)) return 'wrong signature';
+      if (!isDigest(digest, body)) return 'wrong digest of the body';
+      return mapMaybe(guard.firstUse(createdMs, right), replayed);
     },
   };
+}
+
+const LATE = 'signed over 30 seconds ago or ahead: the clocks may differ';
+
+function replayed(isFirst: boolean): Refusal | undefined {
+  return isFirst ? undefined : 'used before';
 }
 
 // The exact form that the signer writes. Measured: the general form takes 30 times as long to read.

@@ -201,6 +201,8 @@ function recording(lines: (LogFields & { level: string; message: string })[]): L
     warn: write('warn'),
     error: write('error'),
     fatal: write('fatal'),
+    outage: write('warn'),
+    infoJson: () => {},
     flush: () => {},
   };
 }

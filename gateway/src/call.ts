@@ -1,0 +1,39 @@
+// What is known of a request to /graphql while it is handled.
+import type { Authenticated, Principal } from './identity/authenticate.ts';
+import type { Verdict } from './limits/limiter.ts';
+import type { ClientDocument, Operation } from './operation/document.ts';
+import type { ExecutableOperation } from './operation/executable.ts';
+
+/** The caller's credential, or why it could not be checked. */
+export type Credential = Authenticated | { kind: 'unavailable'; error: unknown };
+
+/** What is known of a request so far. The reply is built from it. */
+export type Call = {
+  /** On performance.now()'s clock. */
+  startedAt: number;
+  credential: Credential;
+  principal?: Principal | undefined;
+  /** The decision on the caller's budget; undefined until the cost is known. */
+  verdict?: Verdict;
+  /** Set if the client address is over the limit on refused credentials. */
+  refusal?: Verdict;
+  /** The cost of the operation, in root fields. */
+  cost: number;
+  status: number;
+  /** The codes of the errors, each once. */
+  codes: readonly string[];
+  /** The document and the operation in it, as soon as they are read. */
+  asked?: { document: ClientDocument; operation: Operation | undefined };
+  /** Set if the operation is executed. */
+  executable?: ExecutableOperation;
+};
+
+export function beginCall(): Call {
+  return {
+    startedAt: performance.now(),
+    credential: { kind: 'none' },
+    cost: 1,
+    status: 200,
+    codes: [],
+  };
+}

@@ -1,0 +1,98 @@
+// Records a request when its response has ended: the log line and the metric.
+import {
+  type HttpRequest,
+  jsonFields,
+  type Log,
+  type Metrics,
+  type ReplyObserver,
+} from '@partner-loyalty/runtime';
+import type { Call } from './call.ts';
+import type { Principal } from './identity/authenticate.ts';
+import { loggedOperation } from './operation/executable.ts';
+import { fragmentsOf, rootFieldsOf } from './operation/rootfields.ts';
+import type { ServedGraphs } from './supergraph/served.ts';
+
+export type RecordParts = {
+  graphs: Pick<ServedGraphs, 'current'>;
+  log: Pick<Log, 'infoJson'>;
+  metrics: Pick<Metrics, 'request'>;
+};
+
+/** Partners and keys whose part of the line is remembered. */
+const MAX_CALLERS = 10_000;
+/** Those that every schema has (GraphQL, section 4). */
+const META_FIELDS = new Set(['__typename', '__schema', '__type']);
+const CLOSED_EARLY = jsonFields({ reason: 'the client closed the connection' });
+
+/** Returns a function that creates the observer of the reply to a call. */
+export function createRecorder(
+  parts: RecordParts,
+): (request: HttpRequest, call: Call) => ReplyObserver {
+  const { graphs, log, metrics } = parts;
+  const describe = createDescribeCaller();
+
+  const end: End = ({ requestId }, call, bytes, isWhole) => {
+    const { status, codes, principal, cost, startedAt } = call;
+    // Whole microseconds: shorter numbers make the line cheaper to write.
+    const durationMs = Math.round((performance.now() - startedAt) * 1000) / 1000;
+    const caller = principal === undefined ? '' : describe(principal);
+    const operation = call.executable?.logged ?? describeRefused(call, graphs);
+    const failed = codes.length === 0 ? '' : jsonFields({ codes });
+    const ending = isWhole ? `,"bytes":${bytes}` : CLOSED_EARLY;
+    log.infoJson(
+      `,"requestId":"${requestId}"${caller}${operation},"cost":${cost},"status":${status}${failed}${ending},"durationMs":${durationMs}`,
+      'request',
+    );
+    metrics.request(status, codes[0] ?? 'OK', durationMs);
+  };
+  return (request, call) => new Recorder(request, call, end);
+}
+
+type End = (request: HttpRequest, call: Call, bytes: number, isWhole: boolean) => void;
+
+/** A class, since it is made for each request: closures cost more. */
+class Recorder implements ReplyObserver {
+  private readonly request: HttpRequest;
+  private readonly call: Call;
+  private readonly end: End;
+
+  constructor(request: HttpRequest, call: Call, end: End) {
+    this.request = request;
+    this.call = call;
+    this.end = end;
+  }
+
+  ended(bytes: number, isWhole: boolean): void {
+    this.end(this.request, this.call, bytes, isWhole);
+  }
+}
+
+/** What a line says of the caller. A member's ID is personal, so it is left out. */
+function createDescribeCaller(): (principal: Principal) => string {
+  const known = new Map<string, string>();
+  return ({ surface, scope, id }) => {
+    const partner = scope.kind === 'service' ? undefined : scope.partnerId;
+    const keyId = surface === 'partner' ? id : undefined;
+    // No two callers have the same one: IDs of keys begin in another way than those of partners.
+    const subject = keyId ?? `/${partner ?? ''}`;
+    let text = known.get(subject);
+    if (text === undefined) {
+      if (known.size >= MAX_CALLERS) known.clear();
+      text = jsonFields({ partner, keyId, surface });
+      known.set(subject, text);
+    }
+    return text;
+  };
+}
+
+/** What a line says of an operation that was refused, whose fields may not be the schema's. */
+function describeRefused({ asked, principal }: Call, graphs: RecordParts['graphs']): string {
+  if (asked?.operation === undefined || principal === undefined) return '';
+  const { document, operation } = asked;
+  const { schema } = graphs.current().surfaces[principal.surface];
+  const fields = schema.getRootType(operation.node.operation)?.getFields() ?? {};
+  const known = rootFieldsOf(operation.node.selectionSet, fragmentsOf(document.node)).filter(
+    ({ name: { value } }) => Object.hasOwn(fields, value) || META_FIELDS.has(value),
+  );
+  return loggedOperation(operation, known);
+}

@@ -1,0 +1,98 @@
+// Records a request to a subgraph when its response has ended: the log line and the metrics.
+import type { ErrorCode } from '../errors.ts';
+import { errorReply, type HttpReply, type ReplyObserver } from '../http/reply.ts';
+import { jsonFields, type Log } from '../observe/log.ts';
+import type { Metrics } from '../observe/metrics.ts';
+import type { SubgraphReply, SubgraphRequest } from '../subgraph/types.ts';
+import type { Refusal } from './signature/verifier.ts';
+
+export type RecordParts = {
+  log: Pick<Log, 'infoJson' | 'outage'>;
+  metrics: Pick<Metrics, 'request' | 'operation'>;
+};
+
+/** Codes in a line, of which a batch of operations may have many. */
+const MAX_CODES = 20;
+
+/** A request to a subgraph, which carries one operation or a batch of them. */
+export class RecordedRequest implements ReplyObserver {
+  private readonly name: string;
+  private readonly requestId: string;
+  private readonly parts: RecordParts;
+  private readonly startedAt = performance.now();
+  private status = 200;
+  private asked: readonly SubgraphRequest[] = [];
+  private readonly codes = new Set<string>();
+  /** Set if the request was not signed as it should be. */
+  private refusal: Refusal | 'query string' | undefined = undefined;
+
+  /** `name` is the subgraph's. */
+  constructor(name: string, requestId: string, parts: RecordParts) {
+    this.name = name;
+    this.requestId = requestId;
+    this.parts = parts;
+  }
+
+  /** Notes the operations that are about to be executed. */
+  executing(asked: readonly SubgraphRequest[]): void {
+    this.asked = asked;
+  }
+
+  /** Notes the reply to one of the operations, and returns it. */
+  answered(reply: SubgraphReply): SubgraphReply {
+    const { errors } = reply;
+    this.parts.metrics.operation(errors?.[0]?.extensions.code ?? 'OK');
+    if (errors === undefined) return reply;
+    for (const { extensions } of errors)
+      if (this.codes.size < MAX_CODES) this.codes.add(extensions.code);
+    return reply;
+  }
+
+  /** The reply to a request that is not signed as it should be. It does not say why. */
+  refuse(refusal: Refusal | 'query string'): HttpReply {
+    this.refusal = refusal;
+    return this.fail('UNAUTHENTICATED');
+  }
+
+  /** The reply to a request of which no operation is executed. */
+  fail(code: ErrorCode, headers?: Record<string, string>): HttpReply {
+    this.codes.add(code);
+    return errorReply(code, this.requestId, headers);
+  }
+
+  /** The reply, with this as its observer. */
+  observe({ status, headers, body }: HttpReply): HttpReply {
+    this.status = status;
+    return { status, headers, body, observer: this };
+  }
+
+  ended(bytes: number, isWhole: boolean): void {
+    const { name: subgraph, requestId, status, refusal } = this;
+    const { log, metrics } = this.parts;
+    const durationMs = Math.round((performance.now() - this.startedAt) * 1000) / 1000;
+    const [code = 'OK'] = this.codes;
+    metrics.request(status, code, durationMs);
+    // Anyone who reaches the port can send such requests.
+    if (refusal !== undefined)
+      log.outage({ requestId, subgraph, status, reason: refusal }, 'a request was refused');
+    else
+      log.infoJson(
+        `,"requestId":"${requestId}"${this.others()},"subgraph":"${subgraph}","count":${this.asked.length},"status":${status}${this.failures()}${isWhole ? `,"bytes":${bytes}` : CLOSED_EARLY},"durationMs":${durationMs}`,
+        'request',
+      );
+  }
+
+  /** The other requests of clients whose operations came along. */
+  private others(): string {
+    if (this.asked.length < 2) return '';
+    const ids = new Set(this.asked.map(({ requestId }) => requestId));
+    ids.delete(this.requestId);
+    return ids.size === 0 ? '' : jsonFields({ requestIds: [...ids] });
+  }
+
+  private failures(): string {
+    return this.codes.size === 0 ? '' : jsonFields({ codes: [...this.codes] });
+  }
+}
+
+const CLOSED_EARLY = jsonFields({ reason: 'the client closed the connection' });

@@ -1,0 +1,174 @@
+// The log as an operator reads it: who sent which operation, and what became of it.
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { type DeployedService, startDeployed } from '../support/service/deployed.ts';
+
+const READ = 'query ($email: String!) { memberByEmail(email: $email) { memberId tier } }';
+
+type Line = Record<string, unknown> & { msg: string };
+
+let service: DeployedService;
+const logs: Record<'gateway' | 'members' | 'standings', Line[]> = {
+  gateway: [],
+  members: [],
+  standings: [],
+};
+const responses: Record<string, { bytes: number }> = {};
+
+/** Sends everything first: lines are complete when the processes have stopped. */
+beforeAll(async () => {
+  service = await startDeployed('three processes', { RATE_LIMIT_BUDGET: '30' });
+  const { send, keys, provider, stack } = service;
+  const variables = { email: 'both@example.com' };
+  const named = READ.replace('query', 'query FindMember');
+  const sent = async (requestId: string, request: Parameters<typeof send>[0]) => {
+    const { text } = await send({ requestId, ...request });
+    responses[requestId] = { bytes: Buffer.byteLength(text) };
+  };
+  await sent('named', { query: named, variables });
+  await sent('reformatted', { query: `# comment\n${named.replaceAll(' ', '  ')}`, variables });
+  await sent('literal-1', { query: '{ a: memberByEmail(email: "both@example.com") { tier } }' });
+  await sent('literal-2', { query: '{ a: memberByEmail(email: "x@example.com") { tier } }' });
+  await sent('mixed', {
+    query: `query Mixed($email: String!) {
+      one: memberByEmail(email: $email) { tier } __typename
+      two: memberByEmail(email: "nobody@example.com") { tier }
+      three: memberByExternalId(externalId: "nobody") { tier } }`,
+    variables,
+  });
+  await sent('long', { query: `query ${'n'.repeat(100)} { __typename }` });
+  await sent('key-in-name', { query: `query ${'n'.repeat(60)}${keys.alpha} { __typename }` });
+  await sent('unknown-field', { query: 'query Unknown { secretField __typename }' });
+  await sent('malformed', { query: '{' });
+  await sent('unknown-key', { query: '{ __typename }', key: `${keys.alpha.slice(0, -1)}_` });
+  const token = await provider.issue('m-both', { azp: 'beta' });
+  await sent('member', { query: '{ memberProfile(id: "m-both") { memberId } }', token });
+  await closeEarly(new URL(stack.gateway.url).port, keys.beta);
+  await Promise.all(
+    Array.from({ length: 8 }, (_, i) => sent(`together-${i}`, { query: READ, variables })),
+  );
+  for (let i = 0; i < 30; i += 1) await sent('spent', { query: named, variables });
+  for (const name of ['gateway', 'members', 'standings'] as const) {
+    const running = stack[name];
+    await running?.stop();
+    logs[name] = (running?.output() ?? '')
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line));
+  }
+});
+afterAll(() => service.close());
+
+function lineOf(requestId: string, of: keyof typeof logs = 'gateway'): Line {
+  const found = logs[of].filter((line) => line.msg === 'request' && line.requestId === requestId);
+  const last = found.at(-1);
+  if (last === undefined) throw new Error(`no line of ${requestId}`);
+  return last;
+}
+
+test('the line of a request names the partner, the key, the operation and its root fields', () => {
+  const { pid, time, durationMs, keyId, operationHash, ...line } = lineOf('named');
+  expect(line).toEqual({
+    level: 'info',
+    msg: 'request',
+    requestId: 'named',
+    partner: 'alpha',
+    surface: 'partner',
+    operation: 'FindMember',
+    rootFields: ['memberByEmail'],
+    cost: 1,
+    status: 200,
+    bytes: responses.named?.bytes,
+  });
+  for (const number of [pid, time, durationMs]) expect(number).toEqual(expect.any(Number));
+  expect(keyId).toMatch(/^key_[0-9A-Za-z]{16}$/);
+  expect(operationHash).toMatch(/^[0-9a-f]{16}$/);
+});
+
+test('whitespace, comments and literals do not change the hash of a document', () => {
+  expect(lineOf('reformatted').operationHash).toBe(lineOf('named').operationHash);
+  expect(lineOf('literal-1').operationHash).toBe(lineOf('literal-2').operationHash);
+  expect(lineOf('literal-1').operationHash).not.toBe(lineOf('named').operationHash);
+  expect(lineOf('literal-1')).not.toHaveProperty('operation');
+});
+
+test('root fields have the names of the schema, and codes are listed once each', () => {
+  expect(lineOf('mixed')).toMatchObject({
+    operation: 'Mixed',
+    rootFields: ['memberByEmail', '__typename', 'memberByExternalId'],
+    codes: ['MEMBER_NOT_FOUND'],
+    cost: 4,
+  });
+  expect(lineOf('unknown-field')).toMatchObject({
+    operation: 'Unknown',
+    rootFields: ['__typename'],
+    codes: ['GRAPHQL_VALIDATION_FAILED'],
+    status: 400,
+  });
+});
+
+test('an operation name is cut to 64 characters, and what looks like a key is withheld first', () => {
+  expect(lineOf('long').operation).toBe('n'.repeat(64));
+  expect(lineOf('key-in-name').operation).toBe(`${'n'.repeat(60)}with`);
+});
+
+test('a refused request has what is known of it', () => {
+  expect(lineOf('spent')).toMatchObject({
+    partner: 'alpha',
+    operation: 'FindMember',
+    rootFields: ['memberByEmail'],
+    status: 429,
+    codes: ['RATE_LIMITED'],
+  });
+  expect(lineOf('malformed')).toMatchObject({ partner: 'alpha', codes: ['GRAPHQL_PARSE_FAILED'] });
+  expect(lineOf('malformed')).not.toHaveProperty('operationHash');
+  const unknown = lineOf('unknown-key');
+  expect(unknown).toMatchObject({ status: 401, codes: ['UNAUTHENTICATED'] });
+  expect(unknown).not.toHaveProperty('partner');
+});
+
+test("a member's line has the partner of its token, and no member ID", () => {
+  const line = lineOf('member');
+  expect(line).toMatchObject({ surface: 'member', partner: 'beta', rootFields: ['memberProfile'] });
+  expect(line).not.toHaveProperty('keyId');
+  expect(JSON.stringify(logs)).not.toContain('m-both');
+});
+
+test('a client that closes the connection early is said to', () => {
+  expect(lineOf('early')).toMatchObject({ reason: 'the client closed the connection' });
+  expect(lineOf('early')).not.toHaveProperty('bytes');
+});
+
+test.each(['members', 'standings'] as const)('%s writes the same request ID', (name) => {
+  expect(lineOf('named', name)).toMatchObject({ subgraph: name, count: 1, status: 200 });
+  const lines = logs[name].filter((line) => line.msg === 'request');
+  for (let i = 0; i < 8; i += 1) {
+    const id = `together-${i}`;
+    const found = lines.filter(
+      ({ requestId, requestIds }) =>
+        requestId === id || (Array.isArray(requestIds) && requestIds.includes(id)),
+    );
+    expect([id, found.length]).toEqual([id, 1]);
+  }
+});
+
+test('a subgraph says which codes its operations had', () => {
+  expect(lineOf('mixed', 'members')).toMatchObject({ codes: ['MEMBER_NOT_FOUND'] });
+});
+
+/** Sends the head of a request, and closes the connection when the gateway asks for its body. */
+async function closeEarly(port: string, key: string): Promise<void> {
+  const socket = connect(Number(port), '127.0.0.1');
+  const head = [
+    'POST /graphql HTTP/1.1',
+    'host: a',
+    'x-request-id: early',
+    `x-partner-api-key: ${key}`,
+    'content-type: application/json',
+    'content-length: 10',
+    'expect: 100-continue',
+  ];
+  socket.write(`${head.join('\r\n')}\r\n\r\n`);
+  await once(socket, 'data');
+  socket.destroy();
+}
