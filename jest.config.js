@@ -1,6 +1,7 @@
-// The tests are three projects. A file's name or folder says which project it belongs to:
+// The tests are four projects. A file's name or folder says which project it belongs to:
 //   unit     x.test.ts: needs no server and no child process
 //   engines  x.engines.test.ts: needs MongoDB or Redis
+//   deploy   test/deploy: needs kubectl and promtool
 //   e2e      x.e2e.test.ts, and all of test/e2e, test/security and test/faults: the whole service
 // Servers start only for files of engines and e2e, so `npx jest PATH` of a unit test starts none.
 const swc = [
@@ -32,13 +33,19 @@ export default {
       displayName: 'unit',
       ...shared,
       testMatch: [`${SOURCES}/!(*.engines|*.e2e).test.ts`],
-      testPathIgnorePatterns: ['<rootDir>/test/(e2e|security|faults)/'],
+      testPathIgnorePatterns: ['<rootDir>/test/(e2e|security|faults|deploy)/'],
     },
     {
       displayName: 'engines',
       ...shared,
       ...onServers,
       testMatch: [`${SOURCES}/*.engines.test.ts`],
+    },
+    {
+      displayName: 'deploy',
+      ...shared,
+      globalSetup: `${SUPPORT}/setup.deploy.ts`,
+      testMatch: ['<rootDir>/test/deploy/*.test.ts'],
     },
     {
       displayName: 'e2e',

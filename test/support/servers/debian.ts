@@ -19,11 +19,11 @@ export async function isDebianRoot(): Promise<boolean> {
 }
 
 /**
- * Installs a package, unless a command of the same name is there already. Starts none of the
- * package's services.
+ * Installs a package, unless its command, by default of the same name, is there already. Starts
+ * none of the package's services.
  */
-export async function aptInstall(name: string): Promise<void> {
-  if (findCommand(name)) return;
+export async function aptInstall(name: string, command = name): Promise<void> {
+  if (findCommand(command)) return;
   // Debian's packages run this script before they start a service; exit code 101 forbids the start.
   const policy = '/usr/sbin/policy-rc.d';
   const needsPolicy = !existsSync(policy);

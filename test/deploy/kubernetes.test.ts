@@ -1,0 +1,337 @@
+// What the manifests of deploy/kubernetes promise, as far as building them shows it.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  OWN_SUBGRAPHS,
+  type ProcessName,
+  readSettings,
+  SETTINGS,
+  settingsOfSubgraph,
+  variableOf,
+} from '@partner-loyalty/runtime';
+import type { IContainer } from 'kubernetes-models/v1';
+import { type Built, buildOverlay, type Objects, ofKind } from './overlay.ts';
+import { faultsOf } from './schema.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const README = readFileSync(join(ROOT, 'deploy/README.md'), 'utf8');
+const ENVIRONMENTS = ['sandbox', 'production'] as const;
+const objectsOf = { sandbox: buildOverlay('sandbox'), production: buildOverlay('production') };
+const NAME = 'app.kubernetes.io/name';
+/** What the operator puts into the Secret. */
+const SECRET: Record<string, string> = {
+  MONGODB_URL: 'mongodb://loyalty:secret@mongodb/loyalty',
+  REDIS_URL: 'redis://:secret@redis',
+  MEMBERS_SECRET: 'secret of the members subgraph',
+  STANDINGS_SECRET: 'secret of the standings subgraph',
+  MEMBERS_SECRET_OLD: 'former secret of the members subgraph',
+  STANDINGS_SECRET_OLD: 'former secret of the standings subgraph',
+  KEY_ENCRYPTION_KEY: Buffer.alloc(32).toString('base64'),
+  SMTP_URL: 'smtps://loyalty:secret@mail.example',
+};
+/** How long a process takes at most to finish its requests (docs/contract.md, Settings). */
+const CLOSING_SECONDS = 25;
+/** Of a container's memory, for both heaps of V8 at most. */
+const HEAP_PARTS = 0.7;
+
+const each = ENVIRONMENTS.flatMap((environment) =>
+  objectsOf[environment].map((object) => ({
+    title: `${environment} ${object.kind} ${object.metadata.name}`,
+    object,
+  })),
+);
+const deployments = ENVIRONMENTS.flatMap((environment) =>
+  ofKind(objectsOf[environment], 'Deployment').map((deployment) => ({
+    name: deployment.metadata.name,
+    environment,
+    deployment,
+  })),
+);
+const servers = deployments.filter(({ name }) => name !== 'loyalty');
+
+test.each(each)('$title fits the schema of Kubernetes', ({ object }) => {
+  expect(faultsOf(object)).toEqual([]);
+});
+
+test('the schemas refuse fields that are unknown, missing or of another type', () => {
+  const [deployment] = ofKind(objectsOf.sandbox, 'Deployment');
+  const changed = (path: string[], value: unknown) => {
+    const copy = structuredClone(deployment);
+    const parent = path.slice(0, -1).reduce((at, key) => Reflect.get(at ?? {}, key), copy);
+    Reflect.set(parent ?? {}, path.at(-1) ?? '', value);
+    return faultsOf(copy ?? { apiVersion: '', kind: '' });
+  };
+  const container = ['spec', 'template', 'spec', 'containers', '0'];
+  expect(changed([...container, 'readynessProbe'], { periodSeconds: 5 })).toContain(
+    'unknown field /spec/template/spec/containers/0/readynessProbe',
+  );
+  expect(changed(['spec', 'selector'], undefined)).toEqual([
+    expect.stringContaining('required property selector'),
+  ]);
+  expect(changed([...container, 'ports', '0', 'containerPort'], 'http')).toEqual([
+    expect.stringContaining('must be integer'),
+  ]);
+  expect(faultsOf({ apiVersion: 'apps/v1beta1', kind: 'Deployment' })).toEqual([
+    'no schema for apps/v1beta1 Deployment',
+  ]);
+});
+
+test.each(deployments)(
+  '$environment $name runs within what the level `restricted` of pod security allows',
+  ({ deployment }) => {
+    const pod = podOf(deployment);
+    expect(pod).toMatchObject({
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      securityContext: {
+        runAsNonRoot: true,
+        runAsUser: 1000,
+        seccompProfile: { type: 'RuntimeDefault' },
+      },
+    });
+    expect(containerOf(deployment).securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    });
+    for (const volume of pod.volumes ?? []) expect(volume.emptyDir?.sizeLimit).toBeDefined();
+  },
+);
+
+test.each(ENVIRONMENTS)('the namespace of %s refuses pods that are not restricted', (name) => {
+  const [namespace, ...others] = ofKind(objectsOf[name], 'Namespace');
+  expect(others).toEqual([]);
+  expect(namespace?.metadata).toMatchObject({
+    name: `partner-loyalty-${name}`,
+    labels: { 'pod-security.kubernetes.io/enforce': 'restricted' },
+  });
+});
+
+test.each(deployments)('$environment $name has known settings with valid values', (row) => {
+  const variables = Object.keys(environmentOf(row));
+  const known = [
+    'NODE_OPTIONS',
+    ...Object.values(SETTINGS).map(({ name }) => name),
+    ...OWN_SUBGRAPHS.flatMap((name) =>
+      (['url', 'secret', 'secretOld'] as const).map((part) => variableOf(name, part)),
+    ),
+  ];
+  expect(variables.filter((name) => !known.includes(name))).toEqual([]);
+  expect(settingsOf(row).environment).toBe(row.environment);
+});
+
+test.each(deployments)('$environment $name has no secret of its own, but names one', (row) => {
+  for (const { name, value, valueFrom } of containerOf(row.deployment).env ?? []) {
+    if (SECRET[name] === undefined) expect(value).toBeDefined();
+    else expect(valueFrom?.secretKeyRef).toMatchObject({ name: 'partner-loyalty', key: name });
+    const isOptional = valueFrom?.secretKeyRef?.optional === true;
+    if (isOptional) expect(name).toMatch(/_OLD$/);
+    else if (valueFrom) expect(README).toContain(`--from-literal=${name}=`);
+  }
+});
+
+test.each(servers)('$environment $name listens where its probes and its Service connect', (row) => {
+  const { ports, startupProbe, livenessProbe, readinessProbe } = containerOf(row.deployment);
+  const { host, port, adminPort } = settingsOf(row);
+  expect(host).toBe('0.0.0.0');
+  expect(ports).toEqual([
+    { name: 'http', containerPort: port },
+    { name: 'admin', containerPort: adminPort },
+  ]);
+  expect(startupProbe?.httpGet).toEqual({ path: '/livez', port: 'admin' });
+  expect(livenessProbe?.httpGet).toEqual({ path: '/livez', port: 'admin' });
+  expect(readinessProbe?.httpGet).toEqual({ path: '/readyz', port: 'admin' });
+  const [service] = named(row, 'Service');
+  expect(service?.spec?.selector).toEqual({ [NAME]: row.name });
+  expect(service?.spec?.ports).toEqual([{ name: 'http', port, targetPort: 'http' }]);
+});
+
+test.each(ENVIRONMENTS)('the gateway of %s finds the subgraphs', (environment) => {
+  const gateway = servers.find((row) => row.environment === environment && row.name === 'gateway');
+  expect(gateway).toBeDefined();
+  if (gateway === undefined) return;
+  for (const name of OWN_SUBGRAPHS) {
+    const { hostname, port } = new URL(settingsOfSubgraph(settingsOf(gateway), name).url ?? '');
+    const [service] = named({ environment, name: hostname }, 'Service');
+    expect(service?.spec?.ports?.map((each) => `${each.port}`)).toEqual([port]);
+  }
+});
+
+test.each(servers)('$environment $name has time to drain before it is killed', (row) => {
+  const { drainSeconds } = settingsOf(row);
+  expect(drainSeconds).toBeGreaterThanOrEqual(5);
+  expect(podOf(row.deployment).terminationGracePeriodSeconds).toBeGreaterThan(
+    drainSeconds + CLOSING_SECONDS,
+  );
+});
+
+test.each(servers)('$environment $name has a memory limit that its heaps fit in', (row) => {
+  const options = environmentOf(row).NODE_OPTIONS ?? '';
+  const image = /^NODE_OPTIONS=(.*)$/m.exec(readFileSync(join(ROOT, 'node.env'), 'utf8'))?.[1];
+  expect(options.split(' ')).toContain(image);
+  const heap = execFileSync(
+    process.execPath,
+    [...options.split(' '), '-p', 'v8.getHeapStatistics().heap_size_limit'],
+    { encoding: 'utf8' },
+  );
+  // The thread that plans operations has a heap of its own (gateway/src/planning/thread.ts).
+  const planner = row.name === 'gateway' ? 288 * 2 ** 20 : 0;
+  const { requests, limits } = containerOf(row.deployment).resources ?? {};
+  expect(Number(heap) + planner).toBeLessThan(mebibytes(limits?.memory) * 2 ** 20 * HEAP_PARTS);
+  expect(mebibytes(requests?.memory)).toBeLessThanOrEqual(mebibytes(limits?.memory));
+  expect(requests?.cpu).toBeDefined();
+});
+
+test.each(servers)('$environment $name survives the loss of a node or a zone', (row) => {
+  const { selector, template, replicas, strategy } = row.deployment.spec ?? {};
+  expect(selector).toEqual({ matchLabels: { [NAME]: row.name } });
+  expect(template?.metadata?.labels).toMatchObject({ [NAME]: row.name });
+  const [budget] = named(row, 'PodDisruptionBudget');
+  expect(budget?.spec).toMatchObject({ maxUnavailable: 1, selector });
+  const [scaler] = named(row, 'HorizontalPodAutoscaler');
+  expect(scaler?.spec?.scaleTargetRef).toEqual({
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    name: row.name,
+  });
+  expect(replicas).toBeUndefined();
+  expect(scaler?.spec?.minReplicas).toBe(row.environment === 'production' ? 3 : 2);
+  expect(strategy?.rollingUpdate?.maxUnavailable).toBe(0);
+  const spread = podOf(row.deployment).topologySpreadConstraints ?? [];
+  expect(spread.map(({ topologyKey }) => topologyKey)).toEqual([
+    'topology.kubernetes.io/zone',
+    'kubernetes.io/hostname',
+  ]);
+  for (const { labelSelector } of spread) expect(labelSelector).toEqual(selector);
+});
+
+test.each(ENVIRONMENTS)('in %s, a pod accepts only the connections that it is for', (name) => {
+  const peers = (pod: string) =>
+    policiesOf(name, pod)
+      .flatMap(({ spec }) => spec?.ingress ?? [])
+      .map(({ from, ports }) => [ports?.map(({ port }) => port), from]);
+  const namespace = (of: string) => ({
+    namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': of } },
+  });
+  const pods = (of: string) => ({ podSelector: { matchLabels: { [NAME]: of } } });
+  const scrape = [['admin'], [{ ...namespace('monitoring'), ...pods('prometheus') }]];
+  expect(peers('gateway')).toEqual([[[4000], [namespace('ingress-nginx')]], scrape]);
+  expect(peers('members')).toEqual([[[4011], [pods('gateway')]], scrape]);
+  expect(peers('standings')).toEqual([scrape, [[4012], [pods('gateway')]]]);
+  expect(peers('loyalty')).toEqual([]);
+  const denied = ofKind(objectsOf[name], 'NetworkPolicy').find(
+    ({ metadata }) => metadata.name === 'default-deny',
+  );
+  expect(denied?.spec).toEqual({ podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
+});
+
+test.each([
+  ['gateway', [27017, 6379, 4011, 4012]],
+  ['members', [27017, 465, 587]],
+  ['standings', [27017]],
+  ['loyalty', [27017]],
+])('%s connects to nothing but what it needs', (pod, needed) => {
+  for (const environment of ENVIRONMENTS) {
+    const rules = policiesOf(environment, pod)
+      .filter(({ metadata }) => metadata.name !== 'dns')
+      .flatMap(({ spec }) => spec?.egress ?? []);
+    const ports = rules.flatMap((rule) => rule.ports?.map(({ port }) => port) ?? []);
+    expect(ports.sort()).toEqual([...needed].sort());
+    const anywhere = rules.filter((rule) => rule.ports === undefined);
+    expect(anywhere).toEqual(
+      pod === 'gateway'
+        ? [{ to: [{ namespaceSelector: { matchLabels: { 'partner-loyalty/subgraph': 'true' } } }] }]
+        : [],
+    );
+  }
+});
+
+test('the environments share no namespace, and neither reaches the databases of the other', () => {
+  for (const [own, other] of [
+    ['sandbox', 'production'],
+    ['production', 'sandbox'],
+  ] as const) {
+    const text = JSON.stringify(objectsOf[own]);
+    expect(text).not.toContain(`partner-loyalty-${other}`);
+    const policies = JSON.stringify(ofKind(objectsOf[own], 'NetworkPolicy'));
+    expect(policies).toContain(`partner-loyalty-${own}-data`);
+    for (const { kind, metadata } of objectsOf[own])
+      if (kind !== 'Namespace')
+        expect(metadata).toHaveProperty('namespace', `partner-loyalty-${own}`);
+  }
+});
+
+test.each(ENVIRONMENTS)('callers reach %s over TLS, at its base URL', (environment) => {
+  const [ingress] = ofKind(objectsOf[environment], 'Ingress');
+  const gateway = servers.find((row) => row.environment === environment);
+  if (gateway === undefined) throw new Error('no gateway');
+  const { sandboxUrl, productionUrl } = settingsOf(gateway);
+  const base = new URL(environment === 'sandbox' ? sandboxUrl : productionUrl);
+  expect(base.protocol).toBe('https:');
+  expect(ingress?.spec?.tls?.flatMap(({ hosts }) => hosts)).toEqual([base.hostname]);
+  expect(ingress?.spec?.rules?.map(({ host }) => host)).toEqual([base.hostname]);
+  const backends = ingress?.spec?.rules?.flatMap(({ http }) => http?.paths ?? []) ?? [];
+  expect(backends.map(({ backend }) => backend.service)).toEqual([
+    { name: 'gateway', port: { name: 'http' } },
+  ]);
+});
+
+type Row = { name: string; environment: (typeof ENVIRONMENTS)[number]; deployment: DeploymentOf };
+type DeploymentOf = Objects['Deployment'] & Built;
+
+function podOf(deployment: DeploymentOf) {
+  const pod = deployment.spec?.template.spec;
+  if (!pod) throw new Error('a Deployment without pods');
+  return pod;
+}
+
+function containerOf(deployment: DeploymentOf): IContainer {
+  const [container, ...others] = podOf(deployment).containers;
+  if (!container || others.length > 0) throw new Error('a pod without its one container');
+  return container;
+}
+
+/** A container's variables, with the Secret and the ConfigMap. */
+function environmentOf({ environment, deployment }: Row): Record<string, string> {
+  const { env = [], envFrom = [] } = containerOf(deployment);
+  const maps = ofKind(objectsOf[environment], 'ConfigMap');
+  const shared = envFrom.map(({ configMapRef }) => {
+    const map = maps.find(({ metadata }) => metadata.name === configMapRef?.name);
+    if (map?.data === undefined) throw new Error(`no ConfigMap ${configMapRef?.name}`);
+    return map.data;
+  });
+  const own = env.map(({ name, value, valueFrom }) => [
+    name,
+    value ?? SECRET[valueFrom?.secretKeyRef?.key ?? ''] ?? '',
+  ]);
+  return Object.assign({}, ...shared, Object.fromEntries(own));
+}
+
+function settingsOf(row: Row) {
+  // The command reads the settings that a process reads that runs everything.
+  const process: ProcessName = row.name === 'loyalty' ? 'all' : (row.name as ProcessName);
+  return readSettings(environmentOf(row), process);
+}
+
+function named<Kind extends keyof Objects>(row: Pick<Row, 'environment' | 'name'>, kind: Kind) {
+  return ofKind(objectsOf[row.environment], kind).filter(
+    ({ metadata }) => metadata.name === row.name,
+  );
+}
+
+/** The NetworkPolicies that select the pods of a Deployment. */
+function policiesOf(environment: Row['environment'], pod: string) {
+  return ofKind(objectsOf[environment], 'NetworkPolicy').filter(({ spec }) => {
+    const { matchLabels = {}, matchExpressions = [] } = spec?.podSelector ?? {};
+    const names = Object.values(matchLabels);
+    return (
+      names.every((name) => name === pod) &&
+      matchExpressions.every(({ values }) => values?.includes(pod))
+    );
+  });
+}
+
+function mebibytes(quantity: unknown): number {
+  return Number(/^(\d+)Mi$/.exec(String(quantity))?.[1]);
+}
