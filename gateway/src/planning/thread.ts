@@ -96,7 +96,7 @@ function thread(): Thread {
 }
 
 function startThread(): Thread {
-  const worker = new Worker(join(import.meta.dirname, 'boot.js'), {
+  const worker = new Worker(join(import.meta.dirname, 'boot.cjs'), {
     resourceLimits: LIMITS,
     execArgv: [],
   });
