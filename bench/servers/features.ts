@@ -85,6 +85,7 @@ async function keyAuth(): Promise<Authenticate> {
     environment: 'sandbox',
     keyring: createKeyring({ store, caches, metrics }),
     tokens: { verify: () => undefined },
+    isSuspended: () => false,
     keyBudget: 600,
   });
 }
@@ -107,6 +108,7 @@ function noAuth(): Authenticate {
     budget: 1_000_000_000,
     policy: 'key',
     scopes: EVERY_SCOPE,
+    isSuspended: false,
   } as const;
   return () => ({ kind: 'principal', principal });
 }

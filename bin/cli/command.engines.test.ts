@@ -136,6 +136,67 @@ describe.each(ENGINES)('on %s', (_name, open) => {
     expect(await loyaltyJson(env, 'keys', 'list', 'blue')).toMatchObject([{ keyId: key?.keyId }]);
   });
 
+  test('a partner is changed, suspended, resumed and shown', async () => {
+    const folder = temporaryFolder();
+    const programFile = (program: object) => {
+      const file = join(folder.path, `${Math.random()}.json`);
+      writeFileSync(file, JSON.stringify(program));
+      return file;
+    };
+    const run = (command: string, ...options: string[]) =>
+      loyaltyJson(env, 'partners', command, 'blue', ...options);
+    const page = 'https://blue.example/links';
+    const [created] = await run('create', '--name', 'Blue', '--budget', '7');
+    expect(await run('show')).toEqual([{ ...created, state: 'active', activeKeys: 0 }]);
+
+    const options = ['--name', 'Blue Inns', '--magic-link-url', page, '--budget', '9'];
+    const changed = { ...created, name: 'Blue Inns', magicLinkUrl: page, budget: 9 };
+    expect(await run('update', ...options, '--program', programFile(PROGRAM))).toEqual([changed]);
+    const [suspended] = await run('suspend');
+    expect(suspended).toEqual({ ...changed, suspendedAt: expect.any(String) });
+    expect(await run('suspend')).toEqual([suspended]);
+    const [key] = await loyaltyJson(env, 'keys', 'create', 'blue');
+    await loyaltyJson(env, 'keys', 'revoke', String(key?.keyId));
+    await loyaltyJson(env, 'keys', 'create', 'blue');
+    expect(await run('update', '--budget', 'default', '--magic-link-url', 'none')).toEqual([
+      {
+        partnerId: 'blue',
+        name: 'Blue Inns',
+        createdAt: created?.createdAt,
+        suspendedAt: suspended?.suspendedAt,
+      },
+    ]);
+    expect(await run('show')).toMatchObject([
+      { state: 'suspended', program: PROGRAM, activeKeys: 1 },
+    ]);
+    const resumed = { partnerId: 'blue', name: 'Blue Inns', createdAt: created?.createdAt };
+    expect(await run('resume')).toEqual([resumed]);
+    const members = await openMembersStore(settings());
+    expect(await members.partners.find('blue')).toEqual({ partnerId: 'blue', name: 'Blue Inns' });
+    await members.close();
+
+    // Points are kept by membership year: with some, its first day stays.
+    const standings = await openStandingsStore(settings());
+    const occurredAt = new Date('2026-05-04T00:00:00Z');
+    const activity = { activityId: 'a', partnerId: 'blue', memberId: 'm', points: 1, stays: 0 };
+    await standings.record([{ ...activity, occurredAt, year: '2025-07-01' }]);
+    await standings.close();
+    const tiers = [{ name: 'Opal', points: 3 }];
+    const moved = { tiers, membershipYear: { start: '01-01', timeZone: 'UTC' } };
+    const refused = await loyalty(
+      env,
+      'partners',
+      'update',
+      'blue',
+      '--program',
+      programFile(moved),
+    );
+    expect(refused.stderr).toMatch(/^loyalty: --program: .* so only its tiers can change\n$/);
+    await run('update', '--program', programFile({ ...PROGRAM, tiers }));
+    expect(await run('show')).toMatchObject([{ program: { ...PROGRAM, tiers } }]);
+    folder.remove();
+  });
+
   test('an existing partner is refused and stays as it was', async () => {
     await loyaltyJson(env, 'partners', 'create', 'blue', '--name', 'Blue');
     expect(await loyalty(env, 'partners', 'create', 'blue', '--name', 'Other')).toEqual({
@@ -244,6 +305,13 @@ describe('on an empty store', () => {
   test.each<[string, string[], RegExp]>([
     ['no command', [], /a command is missing/],
     ['a group alone', ['partners'], /a command is missing/],
+    [
+      'suspending an unknown partner',
+      ['partners', 'suspend', 'blue'],
+      /there is no partner "blue"/,
+    ],
+    ['resuming an unknown partner', ['partners', 'resume', 'blue'], /there is no partner "blue"/],
+    ['showing an unknown partner', ['partners', 'show', 'blue'], /there is no partner "blue"/],
     ['an update of nothing', ['partners', 'update', 'blue'], /there is nothing to change/],
     [
       'an update of an unknown partner',
@@ -440,7 +508,10 @@ test('as a process: results on stdout, exit codes, and a reader that closes the 
   const env = { DATA_DIR: folder.path };
   const created = await spawnLoyalty(env, '--json', 'partners', 'create', 'blue', '--name', 'Blue')
     .ran;
-  expect(created).toMatchObject({ code: 0, stderr: '' });
+  expect(created).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(/^.* no program: .*\n$/),
+  });
   expect(JSON.parse(created.stdout)).toMatchObject({ partnerId: 'blue' });
   expect(await spawnLoyalty(env, 'partners', 'create', 'blue', '--name', 'Blue').ran).toEqual({
     code: 1,

@@ -14,6 +14,7 @@ import { createAuthenticator } from './identity/authenticate.ts';
 import { openTokenVerifier } from './identity/idtoken.open.ts';
 import { createKeyring, type Keyring } from './identity/keyring.ts';
 import type { KeyStore } from './identity/keystore.ts';
+import { createSuspensions } from './identity/suspensions.ts';
 import type { Counters } from './limits/counters.ts';
 import { createLimiter, type Limiter } from './limits/limiter.ts';
 import type { Documents } from './operation/documents.ts';
@@ -99,6 +100,7 @@ function createGraphql(
       environment: settings.environment,
       keyring,
       tokens: openTokenVerifier(settings, { keyStore, ownUrl: own, ownProvider: members, caches }),
+      isSuspended: createSuspensions(keyStore, caches),
       keyBudget: settings.rateLimitBudget,
     }),
     limiter,

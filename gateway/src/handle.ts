@@ -116,6 +116,7 @@ function createIdentify({ authenticate, limiter }: HandlerParts) {
 /** The principal, if the credential names one. Throws if the credential alone decides the reply. */
 function requireUsable(credential: Credential): Principal | undefined {
   if (credential.kind === 'mismatch') fail('KEY_ENVIRONMENT_MISMATCH');
+  if ('principal' in credential && credential.principal?.isSuspended) fail('PARTNER_SUSPENDED');
   if (credential.kind === 'ambiguous') fail('AMBIGUOUS_CREDENTIALS');
   if (credential.kind === 'unavailable') throw credential.error;
   return credential.kind === 'principal' ? credential.principal : undefined;

@@ -6,8 +6,9 @@ import {
   type Readiness,
   type Transport,
 } from '@partner-loyalty/runtime';
-import { type Keyring, OUTAGE_MS } from './identity/keyring.ts';
+import type { Keyring } from './identity/keyring.ts';
 import type { KeyStore } from './identity/keystore.ts';
+import { OUTAGE_MS } from './identity/records/fresh.ts';
 import type { Counters } from './limits/counters.ts';
 
 /**

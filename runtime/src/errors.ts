@@ -54,6 +54,11 @@ export const ERRORS = {
     message: 'this key belongs to the other environment',
     when: 'A well-formed key is sent to the wrong environment; `correctEndpoint` is the right address.',
   },
+  PARTNER_SUSPENDED: {
+    status: 403,
+    message: 'this partner is suspended',
+    when: 'The partner of the key, or the one that holds the ID token, is [suspended](../contract.md#suspended-partners). Nothing else about the request is checked.',
+  },
   AMBIGUOUS_CREDENTIALS: {
     status: 400,
     message: 'send either x-partner-api-key or a bearer token, not both',

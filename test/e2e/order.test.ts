@@ -1,6 +1,13 @@
 // The order of checks, which decides the error of a request with two faults: every pair of faults.
 import type { ErrorCode } from '@partner-loyalty/runtime';
-import { LIVE_KEY, spentKey, times, UNKNOWN_KEY, withoutKey } from '../support/cases/outcomes.ts';
+import {
+  LIVE_KEY,
+  spentKey,
+  suspendedKey,
+  times,
+  UNKNOWN_KEY,
+  withoutKey,
+} from '../support/cases/outcomes.ts';
 import type { ApiRequest, ApiResponse } from '../support/service/client.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
 import { addKey } from '../support/service/testdata.ts';
@@ -36,6 +43,11 @@ const FAULTS: [
     'environment',
     'KEY_ENVIRONMENT_MISMATCH',
     ({ request }) => Object.assign(request, { key: LIVE_KEY }),
+  ],
+  [
+    'suspension',
+    'PARTNER_SUSPENDED',
+    async ({ request }, on) => Object.assign(request, { key: await suspendedKey(on) }),
   ],
   [
     'credential count',

@@ -78,7 +78,7 @@ async function list(shell: Shell, partnerId: string): Promise<void> {
     shell.printAll(
       records.map((record) => {
         const { keyId, scopes = DEFAULT_SCOPES, allow, createdAt, expiresAt, revokedAt } = record;
-        const state = stateOf(record);
+        const state = stateOfKey(record);
         return { keyId, partnerId, state, scopes, allow, createdAt, expiresAt, revokedAt };
       }),
     );
@@ -93,7 +93,10 @@ async function revoke(shell: Shell, keyId: string): Promise<void> {
   shell.print({ keyId, state: 'revoked' });
 }
 
-function stateOf({ expiresAt, revokedAt }: Pick<KeyRecord, 'expiresAt' | 'revokedAt'>): string {
+export function stateOfKey({
+  expiresAt,
+  revokedAt,
+}: Pick<KeyRecord, 'expiresAt' | 'revokedAt'>): string {
   if (revokedAt !== undefined) return 'revoked';
   return expiresAt !== undefined && expiresAt.getTime() <= Date.now() ? 'expired' : 'active';
 }

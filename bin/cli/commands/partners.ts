@@ -1,55 +1,52 @@
-// `loyalty partners`: creates, changes and lists partners.
-import { readFileSync } from 'node:fs';
-import type { Partner } from '@partner-loyalty/gateway';
-import { omitUndefined, type Settings, text } from '@partner-loyalty/runtime';
-import { type Program, parseProgram } from '@partner-loyalty/standings';
+// `loyalty partners`: creates, changes, suspends and lists partners.
+import type { KeyStore, Partner, PartnerChange } from '@partner-loyalty/gateway';
+import { omitUndefined, type Settings } from '@partner-loyalty/runtime';
+import { DEFAULT_PROGRAM, type Program, type StandingsStore } from '@partner-loyalty/standings';
 import { Command } from 'commander';
-import * as z from 'zod';
-import { parseStrictJson } from '../import/strictjson.ts';
-import { digits, typed } from '../shell/argument.ts';
-import { CommandError, oneLine, type Shell } from '../shell/shell.ts';
+import { typed } from '../shell/argument.ts';
+import { CommandError, type Shell } from '../shell/shell.ts';
 import { claimForOperator, requirePartner, withStore } from '../shell/stores.ts';
-
-const MAX_NAME = 100;
-const MAX_BUDGET = 1_000_000_000;
-
-const MAX_INVITATIONS = 10_000;
-
-type Consent = 'required' | 'none';
-type UpdateOptions = { consent?: Consent; invitations?: number };
-type CreateOptions = UpdateOptions & {
-  name: string;
-  program?: string;
-  budget?: number;
-  magicLinkUrl?: string;
-};
+import { stateOfKey } from './keys.ts';
+import {
+  type PartnerOptions,
+  partnerId,
+  partnerName,
+  readProgram,
+  withPartnerOptions,
+} from './partneroptions.ts';
 
 export function partnersCommand(shell: Shell): Command {
   const group = new Command('partners').description('manage the partners of the platform');
-  withInvitationOptions(group.command('create'))
+  const parseName = typed('--name', partnerName);
+  withPartnerOptions(group.command('create'))
     .description('create a partner')
     .argument(
       '<id>',
       'its ID: at most 64 letters, digits, ".", "_" and "-"',
       typed('the partner ID', partnerId),
     )
-    .requiredOption('--name <name>', 'its name, as members see it', typed('--name', name))
-    .option('--program <file>', 'its tiers and membership year, as JSON')
-    .option(
-      '--budget <fields>',
-      'root fields per window, for each of its keys',
-      typed('--budget', budget),
-    )
-    .option(
-      '--magic-link-url <url>',
-      'its own page that magic links lead to',
-      typed('--magic-link-url', webUrl),
-    )
+    .requiredOption('--name <name>', 'its name, as members see it', parseName)
     .action((id: string, options: CreateOptions) => create(shell, id, options));
-  withInvitationOptions(group.command('update'))
+  withPartnerOptions(group.command('update'))
     .description('change a partner; what is left out stays as it is')
     .argument('<id>', 'its ID')
-    .action((id: string, options: UpdateOptions) => update(shell, id, options));
+    .option('--name <name>', 'its name, as members see it', parseName)
+    .action((id: string, options: PartnerOptions) => update(shell, id, options));
+  group
+    .command('suspend')
+    .description('refuse its keys and the tokens it holds, within 5 seconds, until resumed')
+    .argument('<id>', 'its ID')
+    .action((id: string) => suspend(shell, id));
+  group
+    .command('resume')
+    .description('end its suspension')
+    .argument('<id>', 'its ID')
+    .action((id: string) => change(shell, id, { suspendedAt: undefined }));
+  group
+    .command('show')
+    .description('print a partner with its program')
+    .argument('<id>', 'its ID')
+    .action((id: string) => show(shell, id));
   group
     .command('list')
     .description('list the partners')
@@ -57,47 +54,13 @@ export function partnersCommand(shell: Shell): Command {
   return group;
 }
 
-/** The options on how members enroll, which a partner is created with and can be given later. */
-function withInvitationOptions(command: Command): Command {
-  return command
-    .option(
-      '--consent <required|none>',
-      'whether members have to agree before they are enrolled',
-      typed('--consent', consent),
-    )
-    .option(
-      '--invitations <count>',
-      'how many of its invitations go out in 24 hours',
-      typed('--invitations', invitations),
-    );
-}
-
-const partnerId = z
-  .string()
-  .regex(
-    /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
-    'must have 1 to 64 letters, digits, ".", "_" or "-", and begin with a letter or a digit',
-  );
-const name = text(MAX_NAME);
-const budget = digits(1, MAX_BUDGET);
-const invitations = digits(1, MAX_INVITATIONS);
-const consent = z.enum(['required', 'none'], 'must be "required" or "none"');
-const webUrl = z
-  .url({ protocol: /^https?$/, error: 'must be an absolute http or https URL' })
-  .transform((url) => new URL(url).href);
+type CreateOptions = PartnerOptions & { name: string };
 
 async function create(shell: Shell, partnerId: string, options: CreateOptions): Promise<void> {
-  const { name, budget, magicLinkUrl, invitations } = options;
   const program = options.program === undefined ? undefined : readProgram(options.program);
-  const partner: Partner = omitUndefined({
-    partnerId,
-    name,
-    budget,
-    magicLinkUrl,
-    consent: storedConsent(options.consent),
-    invitations,
-    createdAt: new Date(),
-  });
+  const { name } = options;
+  const given = { partnerId, ...changeOf(options), name, createdAt: new Date() };
+  const partner: Partner = omitUndefined(given);
   const settings = shell.settings();
   await withStore('keys', settings, async (keys) => {
     if ((await keys.partner(partnerId)) !== undefined)
@@ -113,22 +76,88 @@ async function create(shell: Shell, partnerId: string, options: CreateOptions): 
       throw new CommandError(`partner ${partnerId} already exists`);
   });
   shell.print(partner);
+  if (program === undefined) noteMissingProgram(shell, partnerId);
 }
 
-async function update(shell: Shell, partnerId: string, options: UpdateOptions): Promise<void> {
+function noteMissingProgram(shell: Shell, partnerId: string): void {
+  const { membershipYear, tiers } = DEFAULT_PROGRAM;
+  shell.note(
+    `Partner ${partnerId} has no program: its membership year begins on ${membershipYear.start} ` +
+      `in ${membershipYear.timeZone}, and every member has the tier ${tiers[0]?.name}. ` +
+      `To give it one: loyalty partners update ${partnerId} --program FILE`,
+  );
+}
+
+async function update(shell: Shell, partnerId: string, options: PartnerOptions): Promise<void> {
   if (Object.keys(options).length === 0)
     throw new CommandError('there is nothing to change; --help lists the options');
+  const program = options.program === undefined ? undefined : readProgram(options.program);
+  const settings = shell.settings();
+  if (program !== undefined)
+    await withStore('keys', settings, async (keys) => {
+      await requirePartner(keys, partnerId);
+      await withStore('standings', settings, (store) => changeProgram(store, partnerId, program));
+    });
+  await change(shell, partnerId, changeOf(options));
+}
+
+/** Sums are kept by membership year, so a year that has any cannot begin on another day. */
+async function changeProgram(
+  standings: StandingsStore,
+  partnerId: string,
+  program: Program,
+): Promise<void> {
+  const { membershipYear: before } = (await standings.program(partnerId)) ?? DEFAULT_PROGRAM;
+  const { start, timeZone } = program.membershipYear;
+  const isSameYear = start === before.start && timeZone === before.timeZone;
+  if (!isSameYear && (await standings.hasStandings(partnerId)))
+    throw new CommandError(
+      `--program: partner ${partnerId} has activities in membership years from ${before.start} ` +
+        `in ${before.timeZone}, so only its tiers can change`,
+    );
+  await standings.putProgram(partnerId, program);
+}
+
+async function suspend(shell: Shell, partnerId: string): Promise<void> {
+  const before = await withStore('keys', shell.settings(), (keys) =>
+    requirePartner(keys, partnerId),
+  );
+  await change(shell, partnerId, { suspendedAt: before.suspendedAt ?? new Date() });
+}
+
+/** Changes a partner in the stores of keys and members, and prints it. */
+async function change(shell: Shell, partnerId: string, changes: PartnerChange): Promise<void> {
   const settings = shell.settings();
   const partner = await withStore('keys', settings, async (keys) => {
-    const before = await requirePartner(keys, partnerId);
+    await requirePartner(keys, partnerId);
     await claimForOperator(keys);
-    const { consent = before.consent, invitations = before.invitations } = options;
-    const next = omitUndefined({ ...before, consent: storedConsent(consent), invitations });
-    await putIntoMembers(settings, next);
-    await keys.replacePartner(next);
-    return next;
+    const changed = await applied(keys, partnerId, changes);
+    await putIntoMembers(settings, changed);
+    return changed;
   });
   shell.print(partner);
+}
+
+async function applied(keys: KeyStore, partnerId: string, changes: PartnerChange) {
+  const isEmpty = Object.keys(changes).length === 0; // Only the program has changed.
+  const changed = isEmpty ? undefined : await keys.changePartner(partnerId, changes);
+  return changed ?? requirePartner(keys, partnerId);
+}
+
+/** What the options change of a stored partner; `none` and `default` remove a property. */
+function changeOf(options: PartnerOptions): PartnerChange {
+  const { name, budget, magicLinkUrl, consent, invitations } = options;
+  return {
+    ...(name !== undefined && { name }),
+    ...(budget !== undefined && { budget: budget === 'default' ? undefined : budget }),
+    ...(magicLinkUrl !== undefined && {
+      magicLinkUrl: magicLinkUrl === 'none' ? undefined : magicLinkUrl,
+    }),
+    ...(consent !== undefined && { consent: consent === 'none' ? undefined : consent }),
+    ...(invitations !== undefined && {
+      invitations: invitations === 'default' ? undefined : invitations,
+    }),
+  };
 }
 
 /** Writes what the members subgraph needs to know about a partner. */
@@ -139,8 +168,22 @@ async function putIntoMembers(settings: Settings, partner: Partner): Promise<voi
   );
 }
 
-function storedConsent(consent: Consent | undefined): 'required' | undefined {
-  return consent === 'required' ? consent : undefined;
+async function show(shell: Shell, partnerId: string): Promise<void> {
+  const settings = shell.settings();
+  const [{ createdAt, suspendedAt, ...partner }, records] = await withStore(
+    'keys',
+    settings,
+    async (keys) => [await requirePartner(keys, partnerId), await keys.keys(partnerId)] as const,
+  );
+  const program = await withStore('standings', settings, async (store) => store.program(partnerId));
+  shell.print({
+    ...partner,
+    state: suspendedAt === undefined ? 'active' : 'suspended',
+    program,
+    activeKeys: records.filter((record) => stateOfKey(record) === 'active').length,
+    createdAt,
+    suspendedAt,
+  });
 }
 
 async function list(shell: Shell): Promise<void> {
@@ -148,17 +191,4 @@ async function list(shell: Shell): Promise<void> {
   if (partners.length === 0)
     shell.note('there are no partners yet: loyalty partners create ID --name NAME');
   else shell.printAll(partners);
-}
-
-function readProgram(file: string): Program {
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new CommandError(`--program: ${oneLine(error)}`);
-  }
-  const json = parseStrictJson(text);
-  const program = 'fault' in json ? json : parseProgram(json.value);
-  if ('fault' in program) throw new CommandError(`--program: ${file}: ${program.fault}`);
-  return program.value;
 }

@@ -5,7 +5,7 @@ import type { Settings } from '@partner-loyalty/runtime';
 export class CommandError extends Error {}
 
 /** A result with named values; those that are undefined are left out. */
-export type Row = Record<string, string | number | boolean | Date | readonly string[] | undefined>;
+export type Row = Record<string, string | number | boolean | Date | object | undefined>;
 
 export type Shell = {
   /** Throws an Error that names every fault of the settings. */
@@ -87,5 +87,7 @@ function table(rows: Row[]): string {
 }
 
 function cell(value: Row[string]): string {
-  return value instanceof Date ? value.toISOString() : String(value ?? '-');
+  if (value instanceof Date) return value.toISOString();
+  const isPlain = typeof value !== 'object' || Array.isArray(value);
+  return isPlain ? String(value ?? '-') : JSON.stringify(value);
 }

@@ -13,6 +13,7 @@ const AT = new Date('2026-03-04T05:06:07Z');
 const expiresAt = new Date(8_000_000_000_000);
 const TOKENS: Record<string, MemberToken> = {
   good: { memberId: 'm1', expiresAt },
+  'of-out': { memberId: 'm1', partnerId: 'out', expiresAt },
   'of-inn': { memberId: 'm1', partnerId: 'inn', expiresAt },
 };
 const tokens: TokenVerifier = { verify: (token) => TOKENS[token] };
@@ -44,6 +45,7 @@ beforeAll(async () => {
     environment: 'sandbox',
     keyring: createKeyring({ store, caches: createCaches() }),
     tokens,
+    isSuspended: (partnerId) => partnerId === 'out',
     keyBudget: 600,
   });
 });
@@ -63,6 +65,7 @@ test('a key makes its partner the principal, with its own or the default budget'
       budget,
       policy: 'key',
       scopes: scopeBits(DEFAULT_SCOPES),
+      isSuspended: false,
     },
   });
   expect(authenticate({ 'x-partner-api-key': inn.key })).toEqual(
@@ -89,6 +92,7 @@ test('a bearer token makes its member the principal, restricted to a partner tha
       budget: 120,
       policy: 'member',
       scopes: EVERY_SCOPE,
+      isSuspended: false,
     },
   });
   for (const authorization of ['Bearer good', 'bearer good', 'BEARER  good']) {
@@ -147,6 +151,14 @@ test('a key and a token together are ambiguous, valid or not', () => {
       });
     }
   }
+});
+
+test('the principal of a suspended partner is marked, by its key and by a token it holds', async () => {
+  await store.createPartner({ partnerId: 'out', name: 'Out', suspendedAt: AT, createdAt: AT });
+  const { key, record } = issueKey('sandbox', 'out', AT);
+  await store.createKey(record);
+  for (const headers of [{ 'x-partner-api-key': key }, { authorization: 'Bearer of-out' }])
+    expect(authenticate(headers)).toMatchObject({ principal: { isSuspended: true } });
 });
 
 test('a key has the scopes that it was created with', () => {

@@ -11,8 +11,8 @@ import { MEMBER_BUDGET } from '../limits/limiter.ts';
 import { EVERY_SCOPE, type ScopeBits } from '../planning/scopes.ts';
 import { parseKey } from './apikey.ts';
 import type { MemberToken, TokenVerifier } from './idtoken.ts';
-import type { Key } from './keycache.ts';
-import type { Keyring } from './keyring.ts';
+import type { Key, Keyring } from './keyring.ts';
+import type { IsSuspended } from './suspensions.ts';
 
 /** An authenticated caller. */
 export type Principal = {
@@ -25,6 +25,8 @@ export type Principal = {
   policy: 'key' | 'member';
   /** What a key may be used for. */
   scopes: ScopeBits;
+  /** Whether the partner whose key or token it is may do nothing at all. */
+  isSuspended: boolean;
 };
 
 export type Authenticated =
@@ -57,10 +59,18 @@ export function createAuthenticator(parts: {
   environment: Environment;
   keyring: Keyring;
   tokens: TokenVerifier;
+  isSuspended: IsSuspended;
   keyBudget: number;
 }): Authenticate {
-  const { environment, keyring, tokens, keyBudget } = parts;
+  const { environment, keyring, tokens, isSuspended, keyBudget } = parts;
   const toPartner = (key: Key | undefined) => (key ? partnerOf(key, keyBudget) : REFUSED);
+  const toMember = (token: MemberToken | undefined): MaybePromise<Authenticated> => {
+    if (token?.partnerId === undefined) return memberOf(token, false);
+    const suspended = isSuspended(token.partnerId);
+    return suspended instanceof Promise
+      ? suspended.then((late) => memberOf(token, late))
+      : memberOf(token, suspended);
+  };
   const find = (text: string, address: string) => {
     const found = keyring.find(text);
     return found instanceof Promise
@@ -77,7 +87,7 @@ export function createAuthenticator(parts: {
       const ofKey = parsed ? find(text, address) : REFUSED;
       return token === undefined ? ofKey : mapMaybe(ofKey, besideToken);
     }
-    return token === undefined ? NONE : mapMaybe(tokens.verify(token), memberOf);
+    return token === undefined ? NONE : mapMaybe(tokens.verify(token), toMember);
   };
 }
 
@@ -106,7 +116,8 @@ function usableFrom(address: string, key: Key | undefined): Key | undefined {
   return key?.allowed === undefined || key.allowed.has(address) ? key : undefined;
 }
 
-function partnerOf({ keyId, partnerId, budget, scopes }: Key, keyBudget: number): Authenticated {
+function partnerOf(key: Key, keyBudget: number): Authenticated {
+  const { keyId, partnerId, budget, scopes, isSuspended } = key;
   const scope: Scope = { kind: 'partner', partnerId };
   return {
     kind: 'principal',
@@ -117,11 +128,12 @@ function partnerOf({ keyId, partnerId, budget, scopes }: Key, keyBudget: number)
       budget: budget ?? keyBudget,
       policy: 'key',
       scopes,
+      isSuspended,
     },
   };
 }
 
-function memberOf(token: MemberToken | undefined): Authenticated {
+function memberOf(token: MemberToken | undefined, isSuspended: boolean): Authenticated {
   if (token === undefined) return REFUSED;
   const { memberId, partnerId } = token;
   const scope: Scope =
@@ -140,6 +152,7 @@ function memberOf(token: MemberToken | undefined): Authenticated {
       budget: MEMBER_BUDGET,
       policy: 'member',
       scopes: EVERY_SCOPE,
+      isSuspended,
     },
   };
 }

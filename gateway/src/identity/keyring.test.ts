@@ -83,6 +83,7 @@ test('a key is found with its partner and budget, and an unknown one is not', as
     keyId,
     partnerId: 'inn',
     budget: 7,
+    isSuspended: false,
     scopes: scopeBits(DEFAULT_SCOPES),
   });
   expect(await keyring.find(newKey('sandbox'))).toBeUndefined();

@@ -1,19 +1,35 @@
-// Finds partner keys in a cache, which it trusts for a limited time (docs/contract.md, Keys).
-import { type Caches, type MaybePromise, type Metrics, mapMaybe } from '@partner-loyalty/runtime';
+// Finds partner keys by their text, and what they may be used for (docs/contract.md, Keys).
+import {
+  addressCheck,
+  type Caches,
+  type MaybePromise,
+  type Metrics,
+  mapMaybe,
+} from '@partner-loyalty/runtime';
+import { DEFAULT_SCOPES, type ScopeBits, scopeBits } from '../planning/scopes.ts';
 import { hashKey } from './apikey.ts';
-import { createKeyCache, type Entry, type Key, type KeyRead } from './keycache.ts';
-import type { KeyStore } from './keystore.ts';
+import type { FoundKey, KeyStore } from './keystore.ts';
+import { createFreshRecords } from './records/fresh.ts';
 
-// A revoked key stops within STALE_MS. A look-up from REFRESH_MS on reads the key again in the
-// background, so that no look-up of a busy key waits.
-const REFRESH_MS = 2_500;
-const STALE_MS = 5_000;
-// While the store fails, a key stays valid for OUTAGE_MS after its last successful read. A failed
-// read is retried after RETRY_MS, and look-ups within NO_WAIT_MS of it do not wait for the retry;
-// that is below STALE_MS, so that a revocation takes effect in time after an outage.
-export const OUTAGE_MS = 60_000;
-const RETRY_MS = 500;
-const NO_WAIT_MS = 4_000;
+/** Measured (test/memory), with ids of 128 characters. */
+const BYTES_PER_KEY = 1_024;
+/** Of an address list: a parsed IPv6 address has eight numbers. */
+const BYTES_PER_RANGE = 512;
+
+/** A key that is not revoked, with what its partner decides. */
+export type Key = {
+  keyId: string;
+  partnerId: string;
+  budget?: number | undefined;
+  /** Whether its partner is suspended. */
+  isSuspended: boolean;
+  expiresAt?: Date | undefined;
+  scopes: ScopeBits;
+  /** Undefined if every address may use the key. */
+  allowed?: AddressList | undefined;
+};
+
+type AddressList = { ranges: number; has(address: string): boolean };
 
 export type Keyring = {
   /**
@@ -41,73 +57,32 @@ export function createKeyring({
   now?: () => number;
   uptime?: () => number;
 }): Keyring {
-  const cache = createKeyCache(store, caches, uptime);
-
-  function findCached(hash: string, entry: Entry, state: State): MaybePromise<Key | undefined> {
-    if (state === 'failing') return counted(entry.key, 'stale');
-    const read = cache.read(hash);
-    if (read instanceof Promise && state === 'aging') return counted(entry.key, 'hit');
-    if (read instanceof Promise && state === 'retrying') return counted(entry.key, 'stale');
-    return mapMaybe(read, (result) => {
-      if ('key' in result) return counted(result.key, 'miss');
-      if (state === 'expired') throw result.error;
-      return counted(entry.key, 'stale');
-    });
-  }
-
-  function findUncached(hash: string): MaybePromise<Key | undefined> {
-    metrics.keyCache('miss');
-    const joined = cache.inFlight(hash);
-    if (joined === undefined) return mapMaybe(cache.read(hash), keyOrThrow);
-    // The joined read may have begun before the key was created: if it found none, read again.
-    return joined.then(keyOrThrow).then((key) => key ?? mapMaybe(cache.read(hash), keyOrThrow));
-  }
-
-  function counted<T extends Key | undefined>(key: T, outcome: 'hit' | 'miss' | 'stale'): T {
-    metrics.keyCache(outcome);
-    return key;
-  }
-
-  function unlessExpired(key: Key | undefined): Key | undefined {
-    return key?.expiresAt === undefined || key.expiresAt.getTime() > now() ? key : undefined;
-  }
+  const find = (hash: string) => mapMaybe(store.keyByHash(hash), validKey);
+  const keys = createFreshRecords({ find, weigh, caches, uptime }, metrics.keyCache);
+  const unlessExpired = (key: Key | undefined) =>
+    key?.expiresAt === undefined || key.expiresAt.getTime() > now() ? key : undefined;
 
   return {
-    find(text) {
-      const hash = hashKey(text);
-      const entry = cache.get(hash);
-      if (entry === undefined) return mapMaybe(findUncached(hash), unlessExpired);
-      const state = stateOf(entry, uptime());
-      if (state === 'fresh') return unlessExpired(counted(entry.key, 'hit'));
-      return mapMaybe(findCached(hash, entry, state), unlessExpired);
-    },
-    lastReadAt: cache.lastReadAt,
+    find: (text) => mapMaybe(keys.find(hashKey(text)), unlessExpired),
+    lastReadAt: keys.lastReadAt,
   };
 }
 
-/**
- * - fresh: use the entry.
- * - aging: use it, and read the key in the background.
- * - stale: wait for a read, and use the entry only if that fails.
- * - failing: use the entry, since a read failed a moment ago.
- * - retrying: use the entry, since a read failed recently, and read the key in the background.
- * - expired: wait for a read; the entry is no longer valid.
- *
- * A synchronous store responds without a wait, so every state that reads uses its response.
- */
-type State = 'fresh' | 'aging' | 'stale' | 'failing' | 'retrying' | 'expired';
-
-function stateOf({ readAt, failedAt }: Entry, time: number): State {
-  const age = time - readAt;
-  if (age < REFRESH_MS) return 'fresh';
-  if (age >= OUTAGE_MS) return 'expired';
-  const sinceFailure = time - failedAt;
-  if (sinceFailure < RETRY_MS) return 'failing';
-  if (sinceFailure < NO_WAIT_MS) return 'retrying';
-  return age < STALE_MS ? 'aging' : 'stale';
+function validKey(found: FoundKey | undefined): Key | undefined {
+  if (found === undefined || found.key.revokedAt !== undefined) return undefined;
+  const { keyId, partnerId, expiresAt, scopes = DEFAULT_SCOPES, allow } = found.key;
+  const { budget, suspendedAt } = found.partner;
+  return {
+    keyId,
+    partnerId,
+    budget,
+    isSuspended: suspendedAt !== undefined,
+    expiresAt,
+    scopes: scopeBits(scopes),
+    allowed: allow && { ranges: allow.length, has: addressCheck(allow) },
+  };
 }
 
-function keyOrThrow(read: KeyRead): Key | undefined {
-  if ('error' in read) throw read.error;
-  return read.key;
+function weigh({ allowed }: Key): number {
+  return BYTES_PER_KEY + (allowed?.ranges ?? 0) * BYTES_PER_RANGE;
 }

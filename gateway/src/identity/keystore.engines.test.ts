@@ -69,25 +69,53 @@ describe.each(['lmdb', 'mongodb'])('the key store on %s', (engine) => {
     expect(await store.keyByHash('')).toBeUndefined();
   });
 
-  test('a partner is replaced and keeps its keys; what the new one lacks is gone', async () => {
-    await store.createPartner(partner('inn', { budget: 5, consent: 'required', invitations: 9 }));
+  test('a partner is changed and keeps its keys and what the change does not name', async () => {
+    const inn = partner('inn', { budget: 5, consent: 'required', invitations: 9 });
+    await store.createPartner(inn);
     const key = newRecord('inn');
     await store.createKey(key);
-    expect(await store.partner('inn')).toMatchObject({ consent: 'required', invitations: 9 });
-    const next = partner('inn', { name: 'Inn', invitations: 10 });
-    expect(await store.replacePartner(next)).toBe(true);
-    expect(await store.partner('inn')).toEqual(next);
+    expect(await store.partner('inn')).toEqual(inn);
+    const renamed = { ...inn, name: 'Inn', invitations: 10 };
+    expect(await store.changePartner('inn', { name: 'Inn', invitations: 10 })).toEqual(renamed);
+    expect(await store.partner('inn')).toEqual(renamed);
+    const { consent: _, ...free } = renamed;
+    const change = { consent: undefined, budget: 1, magicLinkUrl: 'https://inn.example/in' };
+    const changed = { ...free, budget: 1, magicLinkUrl: 'https://inn.example/in' };
+    expect(await store.changePartner('inn', change)).toEqual(changed);
+    expect(await store.partners()).toEqual([changed]);
     expect((await store.keyByHash(key.hash))?.key).toEqual(key);
-    const whole = partner('inn', {
-      budget: 1,
-      magicLinkUrl: 'https://inn.example/in',
-      consent: 'required',
-      invitations: 1,
-    });
-    expect(await store.replacePartner(whole)).toBe(true);
-    expect(await store.partners()).toEqual([whole]);
-    expect(await store.replacePartner(partner('spa'))).toBe(false);
+    expect(await store.changePartner('spa', { name: 'Spa' })).toBeUndefined();
     expect(await store.partner('spa')).toBeUndefined();
+  });
+
+  test('a suspension shows with the key, and no change beside it takes it back', async () => {
+    await store.createPartner(partner('inn'));
+    const key = newRecord('inn');
+    await store.createKey(key);
+    await Promise.all([
+      store.changePartner('inn', { suspendedAt: LATER }),
+      ...Array.from({ length: 10 }, (_, n) => store.changePartner('inn', { budget: n })),
+    ]);
+    expect(await store.keyByHash(key.hash)).toMatchObject({ partner: { suspendedAt: LATER } });
+    expect((await store.partner('inn'))?.suspendedAt).toEqual(LATER);
+    await store.changePartner('inn', { suspendedAt: undefined });
+    expect((await store.keyByHash(key.hash))?.partner.suspendedAt).toBeUndefined();
+  });
+
+  test('a key is found by its ID, and can be given an end but no later one', async () => {
+    await store.createPartner(partner('inn'));
+    const [key, other] = [newRecord('inn', { scopes: ['read'] }), newRecord('inn')];
+    await store.createKey(other);
+    await store.createKey(key);
+    expect(await store.key(key.keyId)).toEqual(key);
+    expect(await store.key('key_0')).toBeUndefined();
+    expect(await store.expireKey(key.keyId, LATER)).toBe(true);
+    expect(await store.key(key.keyId)).toEqual({ ...key, expiresAt: LATER });
+    await store.expireKey(key.keyId, new Date(LATER.getTime() + 1));
+    expect((await store.key(key.keyId))?.expiresAt).toEqual(LATER);
+    await store.expireKey(key.keyId, AT);
+    expect(await store.keys('inn')).toEqual([other, { ...key, expiresAt: AT }]);
+    expect(await store.expireKey('key_0', AT)).toBe(false);
   });
 
   test('a partner is created once, even by concurrent calls', async () => {
@@ -225,6 +253,7 @@ describe.each(['lmdb', 'mongodb'])('the key store on %s', (engine) => {
           { budget: -1 },
           { budget: 1.5 },
           { createdAt: 'now' },
+          { suspendedAt: true },
           { keys: key },
           { keys: [{ ...key, hash: 'pk_test_1' }] },
           { keys: [{ ...key, scopes: 'read' }] },

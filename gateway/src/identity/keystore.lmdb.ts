@@ -1,10 +1,13 @@
 // The store of partners and keys in an embedded LMDB, which the processes of one machine may share.
-import { type Environment, openLmdb } from '@partner-loyalty/runtime';
+import { type Environment, omitUndefined, openLmdb } from '@partner-loyalty/runtime';
 import type { RootDatabase } from 'lmdb';
 import type { KeyRecord, KeyStore, Origin, Partner } from './keystore.ts';
 
 /** The stored forms; times are milliseconds since 1970. */
-type StoredPartner = Omit<Partner, 'createdAt'> & { createdAt: number };
+type StoredPartner = Omit<Partner, 'createdAt' | 'suspendedAt'> & {
+  createdAt: number;
+  suspendedAt?: number | undefined;
+};
 type StoredKey = Omit<KeyRecord, 'createdAt' | 'expiresAt' | 'revokedAt'> & {
   createdAt: number;
   expiresAt?: number | undefined;
@@ -49,15 +52,17 @@ function partnerMethods({ root, partners }: Tables) {
     createPartner(partner) {
       return root.transaction(() => {
         if (partners.doesExist(partner.partnerId)) return false;
-        partners.put(partner.partnerId, { ...partner, createdAt: partner.createdAt.getTime() });
+        partners.put(partner.partnerId, toStoredPartner(partner));
         return true;
       });
     },
-    replacePartner(partner) {
+    changePartner(partnerId, change) {
       return root.transaction(() => {
-        if (!partners.doesExist(partner.partnerId)) return false;
-        partners.put(partner.partnerId, { ...partner, createdAt: partner.createdAt.getTime() });
-        return true;
+        const before = partners.get(partnerId);
+        if (before === undefined) return undefined;
+        const changed = omitUndefined({ ...toPartner(before), ...change });
+        partners.put(partnerId, toStoredPartner(changed));
+        return changed;
       });
     },
     async partner(partnerId) {
@@ -98,9 +103,21 @@ function keyMethods({ root, partners, keys, keyIdByHash, keyIdsByPartner }: Tabl
         keyIdsByPartner.put(partnerId, [...(keyIdsByPartner.get(partnerId) ?? []), keyId]);
       });
     },
+    async key(keyId) {
+      const key = keys.get(keyId);
+      return key && toKey(key);
+    },
     async keys(partnerId) {
       const keyIds = keyIdsByPartner.get(partnerId) ?? [];
       return keyIds.flatMap((keyId) => keys.get(keyId) ?? []).map(toKey);
+    },
+    expireKey(keyId, at) {
+      return root.transaction(() => {
+        const key = keys.get(keyId);
+        if (key && (key.expiresAt === undefined || key.expiresAt > at.getTime()))
+          keys.put(keyId, { ...key, expiresAt: at.getTime() });
+        return key !== undefined;
+      });
     },
     revokeKey(keyId, at) {
       return root.transaction(() => {
@@ -113,8 +130,17 @@ function keyMethods({ root, partners, keys, keyIdByHash, keyIdsByPartner }: Tabl
   } satisfies Partial<KeyStore>;
 }
 
-function toPartner(stored: StoredPartner): Partner {
-  return { ...stored, createdAt: new Date(stored.createdAt) };
+function toPartner({ suspendedAt, ...stored }: StoredPartner): Partner {
+  const partner = { ...stored, createdAt: new Date(stored.createdAt) };
+  return suspendedAt === undefined ? partner : { ...partner, suspendedAt: new Date(suspendedAt) };
+}
+
+function toStoredPartner({ createdAt, suspendedAt, ...partner }: Partner): StoredPartner {
+  return omitUndefined({
+    ...partner,
+    createdAt: createdAt.getTime(),
+    suspendedAt: suspendedAt?.getTime(),
+  });
 }
 
 function toKey({ createdAt, expiresAt, revokedAt, ...key }: StoredKey): KeyRecord {

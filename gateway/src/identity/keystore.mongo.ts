@@ -20,6 +20,7 @@ const SCHEMA = {
     magicLinkUrl: { bsonType: 'string' },
     consent: { enum: ['required'] },
     invitations: { bsonType: 'int', minimum: 1 },
+    suspendedAt: { bsonType: 'date' },
     createdAt: { bsonType: 'date' },
     keys: {
       bsonType: 'array',
@@ -71,7 +72,17 @@ export async function openMongoKeyStore(url: string, environment: Environment): 
 export function keyByHashQuery(partners: Collection<PartnerDocument>, hash: string) {
   return partners.find(
     { 'keys.hash': hash },
-    { projection: { 'keys.$': 1, name: 1, budget: 1, magicLinkUrl: 1, createdAt: 1 }, limit: 1 },
+    {
+      projection: {
+        'keys.$': 1,
+        name: 1,
+        budget: 1,
+        magicLinkUrl: 1,
+        suspendedAt: 1,
+        createdAt: 1,
+      },
+      limit: 1,
+    },
   );
 }
 
@@ -94,19 +105,19 @@ function partnerMethods(partners: Collection<PartnerDocument>) {
         throw error;
       }
     },
-    async replacePartner(partner) {
-      const document = toDocument(partner);
-      const absent = Object.entries(document).filter(([, value]) => value === undefined);
-      const { matchedCount } = await partners.updateOne(
-        { _id: partner.partnerId },
+    async changePartner(partnerId, change) {
+      const all = Object.entries(change);
+      const set = all.filter(([, value]) => value !== undefined);
+      const removed = all.filter(([, value]) => value === undefined).map(([name]) => [name, '']);
+      const changed = await partners.findOneAndUpdate(
+        { _id: partnerId },
         {
-          $set: document,
-          ...(absent.length > 0 && {
-            $unset: Object.fromEntries(absent.map(([name]) => [name, ''])),
-          }),
+          ...(set.length > 0 && { $set: Object.fromEntries(set) }),
+          ...(removed.length > 0 && { $unset: Object.fromEntries(removed) }),
         },
+        { projection: { keys: 0 }, returnDocument: 'after' },
       );
-      return matchedCount === 1;
+      return changed ? toPartner(changed) : undefined;
     },
     async partner(partnerId) {
       const found = await partners.findOne({ _id: partnerId }, { projection: { keys: 0 } });
@@ -142,9 +153,24 @@ function keyMethods(partners: Collection<PartnerDocument>) {
           `the key cannot be added: no partner ${partnerId}, or the key exists already`,
         );
     },
+    async key(keyId) {
+      const found = await partners.findOne(
+        { 'keys.keyId': keyId },
+        { projection: { 'keys.$': 1 } },
+      );
+      const key = found?.keys?.[0];
+      return found && key ? toKey(found._id, key) : undefined;
+    },
     async keys(partnerId) {
       const found = await partners.findOne({ _id: partnerId }, { projection: { keys: 1 } });
       return (found?.keys ?? []).map((key) => toKey(partnerId, key));
+    },
+    async expireKey(keyId, at) {
+      const filter = { 'keys.keyId': keyId };
+      const { matchedCount } = await partners.updateOne(filter, {
+        $min: { 'keys.$.expiresAt': at },
+      });
+      return matchedCount > 0;
     },
     async revokeKey(keyId, at) {
       const active = { keys: { $elemMatch: { keyId, revokedAt: { $exists: false } } } };
@@ -159,8 +185,8 @@ function keyMethods(partners: Collection<PartnerDocument>) {
 
 /** The stored fields of a partner, except its ID and keys; an absent one is undefined. */
 function toDocument(partner: Omit<Partner, 'partnerId'>) {
-  const { name, budget, magicLinkUrl, consent, invitations, createdAt } = partner;
-  return { name, budget, magicLinkUrl, consent, invitations, createdAt };
+  const { name, budget, magicLinkUrl, consent, invitations, suspendedAt, createdAt } = partner;
+  return { name, budget, magicLinkUrl, consent, invitations, suspendedAt, createdAt };
 }
 
 function toPartner({ _id, ...document }: PartnerDocument): Partner {

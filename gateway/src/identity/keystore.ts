@@ -13,8 +13,13 @@ export type Partner = {
   consent?: 'required' | undefined;
   /** How many invitations are mailed for the partner in 24 hours; the default if absent. */
   invitations?: number | undefined;
+  /** Since when its keys and the tokens it holds are refused; undefined if they are not. */
+  suspendedAt?: Date | undefined;
   createdAt: Date;
 };
+
+/** What can change of a partner: a property that is there is set, or removed if undefined. */
+export type PartnerChange = Partial<Omit<Partner, 'partnerId' | 'createdAt'>>;
 
 /** A stored key. The key itself is never stored: `hash` is its SHA-256 in hexadecimal. */
 export type KeyRecord = {
@@ -43,15 +48,18 @@ export type KeyStore = {
   keyByHash(hash: string): MaybePromise<FoundKey | undefined>;
   /** False if the partner exists already. */
   createPartner(partner: Partner): Promise<boolean>;
-  /** Replaces a partner and keeps its keys; false if there is no such partner. */
-  replacePartner(partner: Partner): Promise<boolean>;
+  /** Changes a partner, and nothing else of it; undefined if there is no such partner. */
+  changePartner(partnerId: string, change: PartnerChange): Promise<Partner | undefined>;
   partner(partnerId: string): Promise<Partner | undefined>;
   /** Ascending by partnerId. */
   partners(): Promise<Partner[]>;
   /** Rejects if the partner does not exist or if the id or the hash is taken. */
   createKey(key: KeyRecord): Promise<void>;
+  key(keyId: string): Promise<KeyRecord | undefined>;
   /** In the order of creation; empty if the partner does not exist. */
   keys(partnerId: string): Promise<KeyRecord[]>;
+  /** Lets a key expire, unless it does so earlier. False if there is no such key. */
+  expireKey(keyId: string, at: Date): Promise<boolean>;
   /** False if there is no such key. Revoking a key again changes nothing. */
   revokeKey(keyId: string, at: Date): Promise<boolean>;
   origin(): Promise<Origin | undefined>;

@@ -5,7 +5,7 @@ const text = z.string().min(1);
 /** Milliseconds on LMDB, a date on MongoDB. */
 const time = z.union([z.number(), z.date()]);
 
-export const PARTNER = z.looseObject({ name: text, createdAt: time });
+export const PARTNER = z.looseObject({ name: text, createdAt: time, suspendedAt: time.nullish() });
 
 export const KEY = z.looseObject({
   keyId: text,
@@ -13,6 +13,8 @@ export const KEY = z.looseObject({
   createdAt: time,
   expiresAt: time.nullish(),
   revokedAt: time.nullish(),
+  scopes: z.array(text).nullish(),
+  allow: z.array(text).nullish(),
 });
 
 /** Calls `report` for each field that is wrong. */

@@ -50,6 +50,11 @@ export async function spentKey({ stores, send }: InProcessService): Promise<stri
   return key;
 }
 
+/** A key whose partner is suspended. */
+export async function suspendedKey({ stores }: InProcessService): Promise<string> {
+  return addKey(stores.keys, await suspendedPartner(stores));
+}
+
 const query = (text: string, more: ApiRequest = {}) => ({
   request: () => ({ query: text, ...more }),
 });
@@ -72,6 +77,18 @@ const scoped = (scopes: KeyScope[], text: string) => ({
   request: async ({ stores }: InProcessService) => ({
     query: text,
     key: await addKey(stores.keys, 'alpha', 'sandbox', { scopes }),
+  }),
+});
+async function suspendedPartner({ keys }: InProcessService['stores']): Promise<string> {
+  const partnerId = `suspended-${randomInt(1e12)}`;
+  await addPartner(keys, { partnerId });
+  await keys.changePartner(partnerId, { suspendedAt: new Date() });
+  return partnerId;
+}
+const suspended = (request: ApiRequest) => ({
+  request: async (service: InProcessService) => ({
+    ...request,
+    key: await suspendedKey(service),
   }),
 });
 const lookUp = (email: string) => ({ request: () => ({ query: VARIABLE, variables: { email } }) });
@@ -293,6 +310,29 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
       check: ({ body: { correctEndpoint, errors } }) => {
         expect(correctEndpoint).toBe('http://localhost:4001/graphql');
         expect(errors?.[0]?.extensions).toMatchObject({ correctEndpoint });
+      },
+    },
+  ],
+  PARTNER_SUSPENDED: [
+    { name: 'a query', ...suspended({ query: QUERY }) },
+    { name: 'introspection', ...suspended({ query: '{ __schema { queryType { name } } }' }) },
+    { name: '__typename alone', ...suspended({ query: '{ __typename }' }) },
+    { name: 'a mutation', ...suspended({ query: END }) },
+    { name: 'a body that is not JSON', ...suspended({ body: '{' }) },
+    { name: 'a body of 4 MB', ...suspended({ body: 'x'.repeat(4_000_000) }) },
+    {
+      name: 'a content-type that is not JSON',
+      ...suspended({ query: QUERY, headers: { 'content-type': 'text/plain' } }),
+    },
+    { name: 'a token beside the key', ...suspended({ query: QUERY, token: 'x' }) },
+    {
+      name: 'a token that the partner holds',
+      request: async ({ provider, stores }) => {
+        const partnerId = await suspendedPartner(stores);
+        return withoutKey({
+          query: '{ memberProfile(id: "m-both") { memberId } }',
+          token: await provider.issue('m-both', { azp: partnerId }),
+        });
       },
     },
   ],

@@ -22,6 +22,8 @@ export type InProcessService = {
   /** The origin of the service. */
   url: string;
   adminUrl: string;
+  /** The folder of the embedded stores. */
+  dataDir: string;
   stores: Stores;
   /** A key for each partner in the test data. */
   keys: Record<PartnerId, string>;
@@ -102,6 +104,7 @@ export async function startInProcess({
   return {
     url,
     adminUrl: `http://127.0.0.1:${adminPort}`,
+    dataDir: folder.path,
     stores,
     keys,
     provider,

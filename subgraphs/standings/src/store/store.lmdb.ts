@@ -55,6 +55,10 @@ function createLmdbStandingsStore({ root, ready }: EmbeddedStore, tables: Tables
       await root.flushed;
       return isLifted;
     },
+    async hasStandings(partnerId) {
+      const [first] = standings.getKeys({ start: [partnerId, '', ''], limit: 1 });
+      return first?.[0] === partnerId;
+    },
     isEmpty: async () =>
       programs.getKeysCount({ limit: 1 }) + activities.getKeysCount({ limit: 1 }) === 0,
     ready,

@@ -72,6 +72,10 @@ function createMongoStandingsStore(
       return deleteAll(collections, memberId);
     },
     liftMark: (memberId) => marks.remove(memberId),
+    async hasStandings(partnerId) {
+      const ofPartner = { $gte: standingId(partnerId, '', ''), $lt: `${partnerId}\u0001` };
+      return (await standings.findOne({ _id: ofPartner }, { projection: { _id: 1 } })) !== null;
+    },
     async isEmpty() {
       const idOnly = { projection: { _id: 1 } };
       return (

@@ -41,6 +41,8 @@ export type StandingsStore = {
   eraseMember(memberId: string): Promise<number>;
   /** Takes away the mark that `eraseMember` left. Whether there was one. */
   liftMark(memberId: string): Promise<boolean>;
+  /** Whether there is an activity with the partner. */
+  hasStandings(partnerId: string): Promise<boolean>;
   /** Whether there is neither a program nor an activity. */
   isEmpty(): Promise<boolean>;
   /** Resolves if the engine responds; rejects otherwise. */

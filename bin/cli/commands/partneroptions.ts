@@ -1,0 +1,87 @@
+// Parses the options that a partner is created and changed with.
+import { readFileSync } from 'node:fs';
+import { text } from '@partner-loyalty/runtime';
+import { type Program, parseProgram } from '@partner-loyalty/standings';
+import type { Command } from 'commander';
+import * as z from 'zod';
+import { parseStrictJson } from '../import/strictjson.ts';
+import { digits, typed } from '../shell/argument.ts';
+import { CommandError, oneLine } from '../shell/shell.ts';
+
+const MAX_NAME = 100;
+const MAX_BUDGET = 1_000_000_000;
+const MAX_INVITATIONS = 10_000;
+
+/** What was typed; `none` and `default` take away what the partner had. */
+export type PartnerOptions = {
+  name?: string;
+  program?: string;
+  budget?: number | 'default';
+  magicLinkUrl?: string | 'none';
+  consent?: 'required' | 'none';
+  invitations?: number | 'default';
+};
+
+/** Adds the options, except the name. */
+export function withPartnerOptions(command: Command): Command {
+  return command
+    .option('--program <file>', 'its tiers and membership year, as JSON')
+    .option(
+      '--budget <fields>',
+      'root fields per window, for each of its keys; "default" for the setting',
+      typed('--budget', orWord('default', digits(1, MAX_BUDGET))),
+    )
+    .option(
+      '--magic-link-url <url>',
+      'its own page that magic links lead to; "none" for /sign-in',
+      typed('--magic-link-url', orWord('none', webUrl)),
+    )
+    .option(
+      '--consent <required|none>',
+      'whether members have to agree before they are enrolled',
+      typed('--consent', z.enum(['required', 'none'], 'must be "required" or "none"')),
+    )
+    .option(
+      '--invitations <count>',
+      'how many of its invitations go out in 24 hours; "default" for 200',
+      typed('--invitations', orWord('default', digits(1, MAX_INVITATIONS))),
+    );
+}
+
+export const partnerId = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
+    'must have 1 to 64 letters, digits, ".", "_" or "-", and begin with a letter or a digit',
+  );
+
+export const partnerName = text(MAX_NAME);
+
+const webUrl = z
+  .url({ protocol: /^https?$/, error: 'must be an absolute http or https URL' })
+  .transform((url) => new URL(url).href);
+
+/** The value of an option, or the word that takes it away. */
+function orWord<Word extends string, T>(word: Word, schema: z.ZodType<T, string>) {
+  return z.string().transform((given, context): T | Word => {
+    if (given === word) return word;
+    const parsed = schema.safeParse(given);
+    if (parsed.success) return parsed.data;
+    for (const { message } of parsed.error.issues) context.addIssue(message);
+    return z.NEVER;
+  });
+}
+
+/** The program in a file. Throws a CommandError that names the file and every fault. */
+export function readProgram(file: string): Program {
+  let json: string;
+  try {
+    json = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new CommandError(`--program: ${oneLine(error)}`);
+  }
+  const parsed = parseStrictJson(json);
+  const program = 'fault' in parsed ? parsed : parseProgram(parsed.value);
+  if ('fault' in program) throw new CommandError(`--program: ${file}: ${program.fault}`);
+  return program.value;
+}

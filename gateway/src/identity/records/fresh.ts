@@ -1,0 +1,101 @@
+// Finds stored records in a cache, which it trusts for a limited time (docs/contract.md, Keys).
+import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime';
+import { createRecordCache, type Entry, type RecordRead, type RecordSource } from './cache.ts';
+
+// A changed record shows within STALE_MS. A look-up from REFRESH_MS on reads the record again in
+// the background, so that no look-up of a busy record waits.
+const REFRESH_MS = 2_500;
+const STALE_MS = 5_000;
+// While the store fails, a record stays valid for OUTAGE_MS after its last successful read. A
+// failed read is retried after RETRY_MS, and look-ups within NO_WAIT_MS of it do not wait for the
+// retry; that is below STALE_MS, so that a change takes effect in time after an outage.
+export const OUTAGE_MS = 60_000;
+const RETRY_MS = 500;
+const NO_WAIT_MS = 4_000;
+
+export type Outcome = 'hit' | 'miss' | 'stale';
+
+export type FreshRecords<T> = {
+  /**
+   * The record; undefined if there is none. Returns the plain value unless it has to wait for the
+   * store. A new record is found at once, and a change within 5 seconds. Fails with
+   * SERVICE_UNAVAILABLE, after at most 2 seconds, if the store does not respond and has not
+   * confirmed the record for 60 seconds.
+   */
+  find(id: string): MaybePromise<T | undefined>;
+  /** When the last read that found a record began, on `uptime`'s clock. */
+  lastReadAt(): number;
+};
+
+/** `count` is called with the outcome of each look-up. */
+export function createFreshRecords<T>(
+  source: RecordSource<T>,
+  count: (outcome: Outcome) => void,
+): FreshRecords<T> {
+  const { uptime } = source;
+  const cache = createRecordCache(source);
+
+  function findCached(id: string, entry: Entry<T>, state: State): MaybePromise<T | undefined> {
+    if (state === 'failing') return counted(entry.record, 'stale');
+    const read = cache.read(id);
+    if (read instanceof Promise && state === 'aging') return counted(entry.record, 'hit');
+    if (read instanceof Promise && state === 'retrying') return counted(entry.record, 'stale');
+    return mapMaybe(read, (result) => {
+      if ('record' in result) return counted(result.record, 'miss');
+      if (state === 'expired') throw result.error;
+      return counted(entry.record, 'stale');
+    });
+  }
+
+  function findUncached(id: string): MaybePromise<T | undefined> {
+    count('miss');
+    const joined = cache.inFlight(id);
+    if (joined === undefined) return mapMaybe(cache.read(id), recordOrThrow);
+    // The joined read may have begun before the record was created: if it found none, read again.
+    return joined
+      .then(recordOrThrow)
+      .then((record) => record ?? mapMaybe(cache.read(id), recordOrThrow));
+  }
+
+  function counted<R extends T | undefined>(record: R, outcome: Outcome): R {
+    count(outcome);
+    return record;
+  }
+
+  return {
+    find(id) {
+      const entry = cache.get(id);
+      if (entry === undefined) return findUncached(id);
+      const state = stateOf(entry, uptime());
+      return state === 'fresh' ? counted(entry.record, 'hit') : findCached(id, entry, state);
+    },
+    lastReadAt: cache.lastReadAt,
+  };
+}
+
+/**
+ * - fresh: use the entry.
+ * - aging: use it, and read the record in the background.
+ * - stale: wait for a read, and use the entry only if that fails.
+ * - failing: use the entry, since a read failed a moment ago.
+ * - retrying: use the entry, since a read failed recently, and read the record in the background.
+ * - expired: wait for a read; the entry is no longer valid.
+ *
+ * A synchronous store responds without a wait, so every state that reads uses its response.
+ */
+type State = 'fresh' | 'aging' | 'stale' | 'failing' | 'retrying' | 'expired';
+
+function stateOf({ readAt, failedAt }: Entry<unknown>, time: number): State {
+  const age = time - readAt;
+  if (age < REFRESH_MS) return 'fresh';
+  if (age >= OUTAGE_MS) return 'expired';
+  const sinceFailure = time - failedAt;
+  if (sinceFailure < RETRY_MS) return 'failing';
+  if (sinceFailure < NO_WAIT_MS) return 'retrying';
+  return age < STALE_MS ? 'aging' : 'stale';
+}
+
+function recordOrThrow<T>(read: RecordRead<T>): T | undefined {
+  if ('error' in read) throw read.error;
+  return read.record;
+}
