@@ -254,6 +254,41 @@ describe.each(ENGINES)('on %s', (_name, open) => {
     expect(stdout).toContain('  read,ingest  192.0.2.7/32,fd00::/8  ');
   });
 
+  test('a key is rotated into one with the same rights, and ends after the overlap', async () => {
+    await loyaltyJson(env, 'partners', 'create', 'blue', '--name', 'Blue');
+    const rights = ['--scopes', 'read', '--allow', '10.0.0.0/8', '--expires', '30d'];
+    const [old] = await loyaltyJson(env, 'keys', 'create', 'blue', ...rights);
+    const rotate = (...options: string[]) =>
+      loyaltyJson(env, 'keys', 'rotate', String(old?.keyId), ...options);
+    const [next] = await rotate();
+    expect(next).toMatchObject({
+      key: expect.stringMatching(/^pk_test_/),
+      formerKeyId: old?.keyId,
+      formerExpiresAt: expect.any(String),
+    });
+    const [before, after] = await loyaltyJson(env, 'keys', 'list', 'blue');
+    expect(after).toMatchObject({ keyId: next?.keyId, scopes: ['read'], allow: ['10.0.0.0/8'] });
+    const days = (from: unknown, to: unknown) =>
+      Math.round((Date.parse(String(to)) - Date.parse(String(from))) / 86_400_000);
+    expect(days(after?.createdAt, after?.expiresAt)).toBe(30);
+    expect(days(after?.createdAt, before?.expiresAt)).toBe(7);
+    expect(before?.expiresAt).toBe(next?.formerExpiresAt);
+
+    // An earlier end stays.
+    const [third] = await rotate('--overlap', '20d', '--expires', '90d');
+    expect(third?.formerExpiresAt).toBe(before?.expiresAt);
+    const listed = await loyaltyJson(env, 'keys', 'list', 'blue');
+    expect(listed[0]?.expiresAt).toBe(before?.expiresAt);
+    expect(days(listed[2]?.createdAt, listed[2]?.expiresAt)).toBe(90);
+
+    await loyaltyJson(env, 'keys', 'revoke', String(old?.keyId));
+    expect(await loyalty(env, 'keys', 'rotate', String(old?.keyId))).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `loyalty: key ${old?.keyId} is revoked: loyalty keys create blue\n`,
+    });
+  });
+
   test('an unknown partner or key is reported', async () => {
     expect(await loyalty(env, 'keys', 'create', 'blue')).toEqual({
       code: 1,
@@ -414,6 +449,12 @@ describe('on an empty store', () => {
       'an unknown scope',
       ['keys', 'create', 'blue', '--scopes', 'read,write'],
       /--scopes must be a list of read, enroll, sign-in, ingest/,
+    ],
+    ['rotating an unknown key', ['keys', 'rotate', 'key_1'], /there is no key "key_1"/],
+    [
+      'an overlap without a unit',
+      ['keys', 'rotate', 'key_1', '--overlap', '7'],
+      /--overlap must be a duration such as/,
     ],
     ['no scope', ['keys', 'create', 'blue', '--scopes', ','], /--scopes must name a scope/],
     [

@@ -1,11 +1,14 @@
 // A key does what its scopes allow, from the addresses it is meant for, and nothing else.
 
 import { randomInt } from 'node:crypto';
-import type { KeyLimits } from '@partner-loyalty/gateway';
+import { setTimeout } from 'node:timers/promises';
+import { hashKey, type KeyLimits } from '@partner-loyalty/gateway';
 import { UNKNOWN_KEY } from '../support/cases/outcomes.ts';
 import { type ApiResponse, budgetHeaders } from '../support/service/client.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
+import { loyaltyJson } from '../support/service/loyalty.ts';
 import { addKey, addPartner } from '../support/service/testdata.ts';
+import { until } from '../support/until.ts';
 
 let service: InProcessService;
 
@@ -124,6 +127,23 @@ test('guesses from elsewhere count as refused credentials of their address', asy
     statuses.push((await service.send({ query: READ, key, headers })).status);
   }
   expect(statuses).toEqual([...Array(60).fill(401), 429, 429]);
+});
+
+test('a rotated key works beside its successor, which has the same rights, until it ends', async () => {
+  const env = { DATA_DIR: service.dataDir };
+  const key = await keyWith({ scopes: ['read'], allow: ['127.0.0.0/8'] });
+  const records = await service.stores.keys.keys('alpha');
+  const { keyId = '' } = records.find(({ hash }) => hash === hashKey(key)) ?? {};
+  expect(await service.send({ query: READ, key })).toMatchObject({ status: 200 });
+  const [made] = await loyaltyJson(env, 'keys', 'rotate', keyId, '--overlap', '2s');
+  const next = String(made?.key);
+  expect(await service.send({ query: READ, key: next })).toMatchObject({ status: 200 });
+  expect(await service.send({ query: END, key: next })).toMatchObject({ code: 'FORBIDDEN' });
+  await until(async () => {
+    await setTimeout(200);
+    return (await service.send({ query: READ, key })).status === 401;
+  });
+  expect(await service.send({ query: READ, key: next })).toMatchObject({ status: 200 });
 });
 
 test('a key stops at its expiry', async () => {

@@ -9,8 +9,8 @@ import {
 import { omitUndefined } from '@partner-loyalty/runtime';
 import { Command } from 'commander';
 import { typed } from '../shell/argument.ts';
-import { addresses, expiry, scopes } from '../shell/keylimits.ts';
-import { CommandError, type Shell } from '../shell/shell.ts';
+import { addresses, durationMs, expiry, scopes } from '../shell/keylimits.ts';
+import { CommandError, type Row, type Shell } from '../shell/shell.ts';
 import { claimForOperator, requirePartner, withStore } from '../shell/stores.ts';
 
 export function keysCommand(shell: Shell): Command {
@@ -35,6 +35,21 @@ export function keysCommand(shell: Shell): Command {
       typed('--allow', addresses),
     )
     .action((partnerId: string, options: CreateOptions) => create(shell, partnerId, options));
+  group
+    .command('rotate')
+    .description('create a key with the rights of another one, which ends after an overlap')
+    .argument('<keyid>', "the other key's ID, as listed")
+    .option(
+      '--overlap <duration>',
+      'how long both keys work (default: 7d)',
+      typed('--overlap', durationMs),
+    )
+    .option(
+      '--expires <time>',
+      'when the new key stops working (default: as long after its creation as the other one)',
+      typed('--expires', expiry),
+    )
+    .action((keyId: string, options: RotateOptions) => rotate(shell, keyId, options));
   group
     .command('list')
     .description("list a partner's keys, without the keys themselves")
@@ -63,8 +78,57 @@ async function create(
     await claimForOperator(keys);
     await keys.createKey(record);
   });
-  shell.print({ keyId: record.keyId, key });
+  printNew(shell, { keyId: record.keyId, key });
+}
+
+function printNew(shell: Shell, row: { keyId: string; key: string } & Row): void {
+  shell.print(row);
   if (!shell.json) shell.note('Save the key now: only its hash is stored.');
+}
+
+type RotateOptions = { overlap?: number; expires?: Date };
+
+const DEFAULT_OVERLAP_MS = 7 * 86_400_000;
+
+async function rotate(
+  shell: Shell,
+  keyId: string,
+  { overlap = DEFAULT_OVERLAP_MS, expires }: RotateOptions,
+): Promise<void> {
+  const settings = shell.settings();
+  const now = new Date();
+  const endsAt = new Date(now.getTime() + overlap);
+  const { key, record, former } = await withStore('keys', settings, async (keys) => {
+    const former = await keys.key(keyId);
+    if (former === undefined) throw new CommandError(`there is no key ${JSON.stringify(keyId)}`);
+    const { partnerId } = former;
+    const state = stateOfKey(former);
+    if (state !== 'active')
+      throw new CommandError(`key ${keyId} is ${state}: loyalty keys create ${partnerId}`);
+    await claimForOperator(keys);
+    const { scopes, allow } = former;
+    const expiresAt = expires ?? sameLifetime(former, now);
+    const limits = omitUndefined({ scopes, allow, expiresAt });
+    const issued = issueKey(settings.environment, partnerId, now, limits);
+    // The new key comes first: if this is interrupted, the former one works as before.
+    await keys.createKey(issued.record);
+    await keys.expireKey(keyId, endsAt);
+    return { ...issued, former };
+  });
+  const formerEndsAt =
+    former.expiresAt !== undefined && former.expiresAt < endsAt ? former.expiresAt : endsAt;
+  printNew(shell, {
+    keyId: record.keyId,
+    key,
+    expiresAt: record.expiresAt,
+    formerKeyId: keyId,
+    formerExpiresAt: formerEndsAt,
+  });
+}
+
+/** When a key that is created now ends, if it lives as long as the other one. */
+function sameLifetime({ createdAt, expiresAt }: KeyRecord, now: Date): Date | undefined {
+  return expiresAt && new Date(now.getTime() + expiresAt.getTime() - createdAt.getTime());
 }
 
 async function list(shell: Shell, partnerId: string): Promise<void> {

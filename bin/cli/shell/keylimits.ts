@@ -20,6 +20,14 @@ export const addresses = items(
   .refine((list) => list.length > 0, 'must name an address or a range')
   .refine((list) => list.length <= MAX_RANGES, `must have at most ${MAX_RANGES} ranges`);
 
+/** A duration in milliseconds. */
+export const durationMs = z.string().transform((given, context) => {
+  const ms = parseDuration(given);
+  if (ms !== undefined) return ms;
+  context.addIssue('must be a duration such as 2s, 15m, 12h or 90d');
+  return z.NEVER;
+});
+
 /** A duration from now, or an instant in the future. */
 export const expiry = z
   .string()
