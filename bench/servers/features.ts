@@ -150,6 +150,7 @@ function noMetrics(): Metrics {
     documentCache: ignore,
     graph: ignore,
     mail: ignore,
+    audit: ignore,
     text: async () => '',
     data: async () => [],
   };

@@ -8,6 +8,7 @@ import type {
   Readiness,
   Settings,
 } from '@partner-loyalty/runtime';
+import type { Audit } from './audit/audit.ts';
 import { createHandler } from './handle.ts';
 import { createCors } from './http/cors.ts';
 import { createAuthenticator } from './identity/authenticate.ts';
@@ -33,6 +34,8 @@ export type GatewayParts = {
   graphs: ServedGraphs;
   documents: Documents;
   usage: UsageCounter;
+  /** Undefined if there is no audit log. */
+  audit: Audit | undefined;
   log: Log;
   metrics: Metrics;
   caches: Caches;
@@ -49,7 +52,7 @@ type Handle = Gateway['handle'];
 
 /** The caller closes the parts. */
 export function openGateway(parts: GatewayParts): Gateway {
-  const { settings, keyStore, counters, graphs, metrics, caches } = parts;
+  const { settings, keyStore, counters, graphs, audit, metrics, caches } = parts;
   const members = createMembersClient(graphs.askProvider);
   const limiter = createLimiter(counters, settings.rateLimitWindowSeconds, metrics);
   const keyring = createKeyring({ store: keyStore, caches, metrics });
@@ -83,6 +86,7 @@ export function openGateway(parts: GatewayParts): Gateway {
       keyStore,
       keyring,
       counters,
+      audit,
       transports: () =>
         Array.from(graphs.current().connections, ([name, { transport }]) => [name, transport]),
     }),
@@ -93,7 +97,7 @@ function createGraphql(
   parts: GatewayParts,
   { members, limiter, keyring }: { members: MembersClient; limiter: Limiter; keyring: Keyring },
 ): Handle {
-  const { settings, keyStore, graphs, documents, usage, log, metrics, caches } = parts;
+  const { settings, keyStore, graphs, documents, usage, audit, log, metrics, caches } = parts;
   const { own, other } = baseUrls(settings);
   return createHandler({
     authenticate: createAuthenticator({
@@ -107,6 +111,7 @@ function createGraphql(
     graphs,
     documents,
     usage,
+    audit,
     cors: createCors(settings.corsOrigins),
     correctEndpoint: `${other}/graphql`,
     log,

@@ -1,5 +1,6 @@
 // The life of a request at /graphql, top to bottom, in the order of checks of docs/contract.md.
 import { createFieldNames, fail, type HttpReply, type HttpRequest } from '@partner-loyalty/runtime';
+import type { Audit } from './audit/audit.ts';
 import { beginCall, type Call, type Credential } from './call.ts';
 import { readGraphqlBody } from './http/body.ts';
 import { buildResponse } from './http/response.ts';
@@ -18,11 +19,13 @@ export type HandlerParts = ReplyParts & {
   graphs: Pick<ServedGraphs, 'use' | 'done' | 'current'>;
   documents: Documents;
   usage: Pick<UsageCounter, 'count'>;
+  /** Undefined if there is no audit log. */
+  audit?: Pick<Audit, 'begin' | 'record'> | undefined;
 };
 
 /** Builds the handler of `/graphql` and of paths that do not exist. It never throws. */
 export function createHandler(parts: HandlerParts): (request: HttpRequest) => Promise<HttpReply> {
-  const { limiter, graphs, documents, usage, cors, log } = parts;
+  const { limiter, graphs, documents, usage, audit, cors, log } = parts;
   const identify = createIdentify(parts);
   const { refuse, finish } = createReplies(parts);
   const fieldNames = createFieldNames();
@@ -76,10 +79,12 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
   async function run(
     document: ClientDocument,
     operation: Operation | undefined,
-    { surface: name, scope, scopes }: Principal,
+    principal: Principal,
     variables: Record<string, unknown>,
     requestId: string,
   ): Promise<{ executable: ExecutableOperation; result: ExecutionResult }> {
+    const { surface: name, scope, scopes } = principal;
+    const sightings = audit?.begin(principal);
     const graph = graphs.use();
     try {
       const surface = graph.surfaces[name];
@@ -88,9 +93,11 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
       const executable = surface.prepare(document, operation);
       documents.keep(document);
       usage.count(name, surface.schema, executable, scope, variables);
-      const result = await surface.execute(executable, { variables, scope, requestId });
+      const result = await surface.execute(executable, { variables, scope, requestId, sightings });
       return { executable, result };
     } finally {
+      // Even if the response is refused: a mutation may have changed members.
+      if (sightings !== undefined) audit?.record(requestId, principal, sightings);
       graphs.done(graph);
     }
   }

@@ -6,6 +6,7 @@ import {
   type Readiness,
   type Transport,
 } from '@partner-loyalty/runtime';
+import type { Audit } from './audit/audit.ts';
 import type { Keyring } from './identity/keyring.ts';
 import type { KeyStore } from './identity/keystore.ts';
 import { OUTAGE_MS } from './identity/records/fresh.ts';
@@ -24,10 +25,11 @@ export function createReadiness(
     /** Those of the graph that serves. */
     transports: () => Iterable<readonly [name: string, transport: Transport]>;
     counters: Pick<Counters, 'state'>;
+    audit?: Pick<Audit, 'state'> | undefined;
   },
   uptime: () => number = () => performance.now(),
 ): () => Promise<Readiness> {
-  const { keyStore, keyring, transports, counters } = parts;
+  const { keyStore, keyring, transports, counters, audit } = parts;
   let lastReadyAt = uptime();
 
   async function keysState(): Promise<DependencyState> {
@@ -58,6 +60,7 @@ export function createReadiness(
         keys,
         ...Object.fromEntries(subgraphs.map(({ name, state }) => [name, state])),
         ...(budgets !== undefined && { redis: budgets }),
+        ...(audit !== undefined && { audit: audit.state() }),
       },
     };
   };

@@ -11,6 +11,7 @@ import {
   serveHttp,
   type Transport,
 } from '@partner-loyalty/runtime';
+import { openAudit } from './audit/audit.ts';
 import { openGateway } from './gateway.ts';
 import type { KeyStore } from './identity/keystore.ts';
 import { openCounters } from './limits/counters.open.ts';
@@ -49,7 +50,9 @@ export async function serveGateway(options: {
   const usageStore = await open('usage', () => openUsageStore(settings));
   const usage = createUsageCounter(usageStore, parts);
   lifecycle.opened('usage', usage.close);
-  const gateway = openGateway({ ...parts, keyStore, counters, graphs, usage });
+  const audit = openAudit(settings.auditLog, parts);
+  if (audit !== undefined) lifecycle.opened('audit', audit.close);
+  const gateway = openGateway({ ...parts, keyStore, counters, graphs, usage, audit });
   const { host, port, trustedProxies, maxConnections, maxConnectionsPerAddress } = settings;
   const limits = { maxConnections, maxConnectionsPerAddress };
   const { handle } = gateway;

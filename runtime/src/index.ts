@@ -38,6 +38,7 @@ export {
   METRICS,
   type Metrics,
 } from './observe/metrics.ts';
+export { outputOf } from './observe/output.ts';
 export { withoutSecrets } from './observe/secrets.ts';
 export type { Lifecycle } from './process/lifecycle.ts';
 export { openPorts } from './process/ports.ts';

@@ -7,11 +7,16 @@ export const MAX_RESPONSE_BYTES = 1024 * 1024;
 /** Counts a response as it grows. Throws OPERATION_TOO_COMPLEX once it is over the limit. */
 export class ResponseSize {
   private bytes = 0;
+  private readonly maxBytes: number;
+
+  constructor(maxBytes = MAX_RESPONSE_BYTES) {
+    this.maxBytes = maxBytes;
+  }
 
   /** `bytes` of names and punctuation. */
   add(bytes: number): void {
     this.bytes += bytes;
-    if (this.bytes > MAX_RESPONSE_BYTES) tooLarge();
+    if (this.bytes > this.maxBytes) tooLarge();
   }
 
   /** A string. Most are ASCII without escapes; `serialize` checks the exact size. */

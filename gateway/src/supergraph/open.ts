@@ -33,7 +33,8 @@ export async function openGraphs(options: {
   const connections = createConnections(options);
   lifecycle.opened('subgraphs', connections.close);
   const source = createGraphSource(settings, store, log);
-  const serve = (graph: Graph) => serveGraphs(graph, { connections, documents, caches });
+  const sights = settings.auditLog !== undefined;
+  const serve = (graph: Graph) => serveGraphs(graph, { connections, documents, caches, sights });
   const first = await source.first();
   const graphs = await serve(first).then(
     async (served) => {

@@ -40,6 +40,13 @@ export type ServedGraphs = {
   replace(graph: Graph): Promise<void>;
 };
 
+type GraphParts = {
+  connections: Connections;
+  caches: Caches;
+  /** Whether callers of the surfaces can ask for sightings. */
+  sights?: boolean;
+};
+
 /** How many documents are prepared ahead. */
 const DOCUMENTS_IN_USE = 200;
 /** And no more after this: a graph has to serve within 5 seconds, however long plans take. */
@@ -48,10 +55,10 @@ const PREPARE_MS = 2_500;
 /** Rejects if the first graph cannot be built. */
 export async function serveGraphs(
   first: Graph,
-  parts: { connections: Connections; documents: Documents; caches: Caches; prepareMs?: number },
+  parts: GraphParts & { documents: Documents; prepareMs?: number },
 ): Promise<ServedGraphs> {
-  const { connections, documents, caches, prepareMs = PREPARE_MS } = parts;
-  let current = await build(first, connections, caches);
+  const { connections, documents, prepareMs = PREPARE_MS } = parts;
+  let current = await build(first, parts);
 
   const release = (graph: ServedGraph) => {
     for (const surface of Object.values(graph.surfaces)) surface.close();
@@ -79,7 +86,7 @@ export async function serveGraphs(
       }
     },
     async replace(graph) {
-      const next = await build(graph, connections, caches);
+      const next = await build(graph, parts);
       await prepareAhead(current, next, documents, performance.now() + prepareMs);
       const former = current;
       current = next;
@@ -91,8 +98,7 @@ export async function serveGraphs(
 
 async function build(
   { version, supergraph, subgraphs }: Graph,
-  connections: Connections,
-  caches: Caches,
+  { connections, caches, sights }: GraphParts,
 ): Promise<ServedGraph> {
   const { provider } = readSupergraph(supergraph);
   const opened = await connections.open(subgraphs);
@@ -104,7 +110,7 @@ async function build(
     // Cast: Object.keys knows no key types.
     for (const name of Object.keys(SURFACES) as SurfaceName[]) {
       await nextTurn(); // Requests are answered before each step.
-      surfaces[name] = await openSurface(name, supergraph, transports, caches);
+      surfaces[name] = await openSurface(name, supergraph, transports, caches, sights);
     }
   } catch (error) {
     for (const surface of Object.values(surfaces)) surface.close();

@@ -1,12 +1,13 @@
 // Executes the operations of one surface: plans them, runs the plans, shapes the responses.
 import type { Caches, Scope, SubgraphError, Transport } from '@partner-loyalty/runtime';
 import type { GraphQLSchema } from 'graphql';
-import type { ResponseSize } from '../operation/responsesize.ts';
+import { ResponseSize } from '../operation/responsesize.ts';
 import type { SurfaceName } from '../planning/contract.ts';
 import type { RootScopes } from '../planning/scopes.ts';
 import { type Data, type PlanRun, runPlan } from './plan.ts';
 import { openPlanner, type Planned } from './planner.ts';
-import type { Path, Shape } from './shape.ts';
+import type { Path, Shape, Shaping } from './shape.ts';
+import type { Sighting } from './sightings.ts';
 import { runStockPlan } from './stockplan.ts';
 
 export type Execution = {
@@ -20,6 +21,8 @@ export type Execution = {
   requestId: string;
   /** Counts the response. */
   size: ResponseSize;
+  /** Gets the members that the response shows or the operation has changed. */
+  sightings?: Sighting[] | undefined;
 };
 
 export type ExecutionResult = {
@@ -44,16 +47,17 @@ export type Transports = Readonly<Record<string, Transport>>;
 
 /**
  * Opens the executor of a surface of a supergraph, or of the supergraph as it is, over the
- * transports, found by subgraph name. Rejects if the supergraph is invalid or names a subgraph
- * without a transport.
+ * transports, found by subgraph name. With `sights`, executions can ask for sightings. Rejects if
+ * the supergraph is invalid or names a subgraph without a transport.
  */
 export async function openExecutor(
   surface: SurfaceName | undefined,
   supergraphSdl: string,
   transports: Transports,
   caches: Caches,
+  sights = false,
 ): Promise<Executor> {
-  const planner = await openPlanner(supergraphSdl, surface, caches);
+  const planner = await openPlanner(supergraphSdl, surface, caches, sights);
   const { schema, scopes, subgraphs, plan, close } = planner;
   for (const name of subgraphs)
     if (!Object.hasOwn(transports, name))
@@ -77,21 +81,21 @@ export async function openExecutor(
 
 function executePlanned(
   { plan, shapeFor }: Planned,
-  { variables, coerced, scope, requestId, size }: Execution,
+  { variables, coerced, scope, requestId, size, sightings }: Execution,
   transports: Transports,
 ): ExecutionResult | Promise<ExecutionResult> {
   const shape = shapeFor(coerced);
   const run: PlanRun = { transports, variables, coerced, scope, requestId, data: {}, errors: [] };
   if (plan.kind === 'stock' && plan.stock.plan.node !== undefined)
     return runStockPlan(plan.stock, run).then(({ data, violations }) =>
-      resultOf(data, violations, run, shape, size),
+      resultOf(data, violations, run, shape, size, sightings),
     );
   if (plan.kind === 'stock' || plan.node === undefined)
-    return withoutFetches(resultOf(run.data, [], run, shape, size));
+    return withoutFetches(resultOf(run.data, [], run, shape, size, sightings));
   const running = runPlan(plan.node, run);
   return running
-    ? running.then(() => resultOf(run.data, [], run, shape, size))
-    : resultOf(run.data, [], run, shape, size);
+    ? running.then(() => resultOf(run.data, [], run, shape, size, sightings))
+    : resultOf(run.data, [], run, shape, size, sightings);
 }
 
 /** A plan is empty for type names alone, and for fields that the planner finds in no subgraph. */
@@ -107,15 +111,33 @@ function resultOf(
   { errors }: PlanRun,
   shape: Shape,
   size: ResponseSize,
+  sightings: Sighting[] | undefined,
 ): ExecutionResult {
   const nullViolations =
     violations.length === 0 ? [] : violations.flatMap((path) => shape.responsePaths(path));
-  const completed = data && shape.complete(data, { size, violations: nullViolations });
+  const shaping = { size, violations: nullViolations, sightings };
+  const completed = data && completeOrSight(data, shape, shaping);
   return {
     data: completed,
     errors: errors.length === 0 ? errors : errors.flatMap((error) => placedIn(shape, error)),
     nullViolations: firstOfEachRoot(nullViolations),
   };
+}
+
+/** If the response is too large, none of it is shown, but a mutation may have changed members. */
+function completeOrSight(data: Data, shape: Shape, shaping: Shaping): Data | null {
+  try {
+    return shape.complete(data, shaping);
+  } catch (error) {
+    const { sightings } = shaping;
+    if (sightings === undefined) throw error;
+    sightings.length = 0;
+    const size = new ResponseSize(Number.POSITIVE_INFINITY);
+    shape.complete(data, { size, violations: [], sightings });
+    for (const [index, sighting] of sightings.entries())
+      sightings[index] = { ...sighting, fields: [] };
+    throw error;
+  }
 }
 
 /** A list may have many thousands; callers see the first few of each root field. */

@@ -18,6 +18,7 @@ import type { SurfaceName } from '../planning/contract.ts';
 import type { RootScopes } from '../planning/scopes.ts';
 import { openThreadPlanner } from '../planning/thread.ts';
 import { compileShape, type Shape } from './shape.ts';
+import { withMemberIds } from './sightings.ts';
 import type { StockPlan, StockSchemas } from './stockplan.ts';
 
 /** A planned operation. */
@@ -60,13 +61,14 @@ const BYTES_PER_SHAPED_SELECTION = 512;
 const MAX_SHAPES = 16;
 
 /**
- * Opens the planner of a surface of a supergraph, or of the supergraph as it is. Rejects if the
- * supergraph is invalid.
+ * Opens the planner of a surface of a supergraph, or of the supergraph as it is. With `sights`, the
+ * data has the ID of every member in it. Rejects if the supergraph is invalid.
  */
 export async function openPlanner(
   supergraphSdl: string,
   surface: SurfaceName | undefined,
   caches: Caches,
+  sights = false,
 ): Promise<Planner> {
   const thread = await openThreadPlanner(supergraphSdl, surface);
   const { subgraphs, fields } = thread;
@@ -78,7 +80,9 @@ export async function openPlanner(
   const pending = new Map<string, Promise<PlannedOperation>>();
 
   /** Operations that differ only in the aliases of leaves share a plan. */
-  async function planRenamed({ document, isAbstract }: RenamedOperation): Promise<Plan> {
+  async function planRenamed(renamed: RenamedOperation): Promise<Plan> {
+    const { isAbstract } = renamed;
+    const document = sights ? withMemberIds(renamed.document, schema) : renamed.document;
     const key = stripIgnoredCharacters(print(document));
     const known = plans.get(key);
     if (known !== undefined) return known;

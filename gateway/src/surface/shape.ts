@@ -19,6 +19,7 @@ import {
 } from 'graphql';
 import type { ResponseSize } from '../operation/responsesize.ts';
 import { type Collect, createCollect } from './collect.ts';
+import { createSight, type Sighting } from './sightings.ts';
 
 export type Path = readonly (string | number)[];
 type Data = Record<string, unknown>;
@@ -29,6 +30,8 @@ export type Shaping = {
   size: ResponseSize;
   /** Gets the path of each null that the schema forbids and of each value that is not in it. */
   violations: Path[];
+  /** Gets the members in the response, if they are to be known. */
+  sightings?: Sighting[] | undefined;
 };
 
 export type Shape = {
@@ -55,6 +58,8 @@ type Compilation = {
   collect: Collect;
   /** A field's name in the data. */
   nameOf(field: FieldNode): string;
+  /** The root field that is being compiled. */
+  operation: string;
 };
 type Sets = readonly SelectionSetNode[];
 /** An interface only if it has no object types, which an interface object may hide. */
@@ -75,7 +80,8 @@ export function compileShape(
   const root = operation && schema.getRootType(operation.operation);
   if (operation === undefined || !root)
     throw new Error('a validated document has an operation with a root type');
-  const compilation = { schema, collect: createCollect(schema, document, variables), nameOf };
+  const collect = createCollect(schema, document, variables);
+  const compilation = { schema, collect, nameOf, operation: '' };
   const completer = compileObject(compilation, root, [operation.selectionSet]);
   return {
     complete: (data, shaping) => completer.completeAt(data, undefined, shaping),
@@ -99,6 +105,7 @@ function compileObject(
   sets: Sets,
 ): ObjectCompleter {
   const typename = typenameOf(type);
+  const sight = createSight(compilation, type, sets);
   const fields = Array.from(compilation.collect(type, sets), ([responseKey, nodes]) =>
     compileField(compilation, type, typename, responseKey, nodes),
   );
@@ -106,6 +113,12 @@ function compileObject(
   function completeAt(value: unknown, path: Steps, shaping: Shaping): Data | null {
     if (typeof value !== 'object' || value === null) return nullAt(path, shaping);
     const data = value as Data;
+    const result = completeFields(data, path, shaping);
+    if (shaping.sightings !== undefined) sight?.(data, result !== null, shaping.sightings);
+    return result;
+  }
+
+  function completeFields(data: Data, path: Steps, shaping: Shaping): Data | null {
     const result: Data = Object.create(null);
     for (const { name, responseKey, bytes, nonNull, completer } of fields) {
       shaping.size.add(bytes);
@@ -152,7 +165,9 @@ function compileField(
   if (definition === undefined)
     throw new Error(`a validated document selects ${type.name}.${node.name.value}`);
   const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
-  const completer = compileType(compilation, definition.type, sets);
+  const below =
+    compilation.operation === '' ? { ...compilation, operation: node.name.value } : compilation;
+  const completer = compileType(below, definition.type, sets);
   return { ...field, nonNull: isNonNullType(definition.type), completer };
 }
 

@@ -17,9 +17,16 @@ import { READ_SCOPE, type RootScopes, type ScopeBits } from '../planning/scopes.
 import { type ExecutionResult, openExecutor, type Transports } from './executor.ts';
 import { introspect } from './introspect.ts';
 import { sampleRead } from './sample.ts';
+import type { Sighting } from './sightings.ts';
 
 /** The part of a request that an operation is executed with. */
-export type Call = { variables: Record<string, unknown>; scope: Scope; requestId: string };
+export type Call = {
+  variables: Record<string, unknown>;
+  scope: Scope;
+  requestId: string;
+  /** Gets the members that the response shows or the operation has changed. */
+  sightings?: Sighting[] | undefined;
+};
 
 export type Surface = {
   schema: GraphQLSchema;
@@ -53,8 +60,9 @@ export async function openSurface(
   supergraphSdl: string,
   transports: Transports,
   caches: Caches,
+  sights = false,
 ): Promise<Surface> {
-  const executor = await openExecutor(name, supergraphSdl, transports, caches);
+  const executor = await openExecutor(name, supergraphSdl, transports, caches, sights);
   const { schema, execute } = executor;
   const valid = new WeakSet<ClientDocument>();
   const executables = new WeakMap<Operation, ExecutableOperation>();
@@ -83,7 +91,7 @@ export async function openSurface(
       }
       return executable;
     },
-    execute(operation, { variables, scope, requestId }) {
+    execute(operation, { variables, scope, requestId, sightings }) {
       const { federated, introspection, rootResponseKeys } = operation;
       const coerced = coerceVariables(schema, operation.variables, variables);
       const size = new ResponseSize();
@@ -91,7 +99,7 @@ export async function openSurface(
       if (federated !== undefined) {
         const { key, literals } = federated;
         const all = { ...variables, ...literals };
-        result = execute({ key, variables: all, coerced, scope, requestId, size });
+        result = execute({ key, variables: all, coerced, scope, requestId, size, sightings });
       }
       if (introspection === undefined) return result;
       const addIntrospection = (executed: ExecutionResult): ExecutionResult => {

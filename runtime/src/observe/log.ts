@@ -3,7 +3,7 @@ import { types } from 'node:util';
 import pino from 'pino';
 import type { Settings } from '../settings/table.ts';
 import type { LogFields, Write } from './fields.ts';
-import { createOutput } from './output.ts';
+import { outputOf } from './output.ts';
 import { createRepeated } from './repeated.ts';
 import { withoutSecrets } from './secrets.ts';
 
@@ -43,7 +43,7 @@ export function createLog(level: Settings['logLevel']): Log {
       infoJson: ignore,
       flush: ignore,
     };
-  const stdout = createOutput(1);
+  const stdout = outputOf(1);
   // Callers choose names, and some of them paste a secret there.
   const write = (line: string) => stdout.write(withoutSecrets(line));
   const { pid } = process;

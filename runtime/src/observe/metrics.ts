@@ -74,6 +74,13 @@ export const METRICS = {
     meaning:
       'Requested mail: `sent`, `dropped` if there was no recipient or a limit was reached, `retried` or `failed`.',
   },
+  audit: {
+    name: 'loyalty_audit_total',
+    type: 'counter',
+    labels: ['outcome'],
+    meaning:
+      'The audit log: lines that were `written` or `lost`, and writes that have `failed` and are repeated.',
+  },
 } as const satisfies Record<string, MetricRow>;
 
 /**
@@ -100,6 +107,7 @@ export type Metrics = {
     letter: 'magic-link' | 'change' | 'changed' | 'undone' | 'invitation',
     outcome: 'sent' | 'dropped' | 'retried' | 'failed',
   ): void;
+  audit(outcome: 'written' | 'lost' | 'failed', count: number): void;
   /** The text of `/metrics`. */
   text(): Promise<string>;
   /** The metrics as data, for mergeMetrics. */
@@ -119,6 +127,7 @@ export function createMetrics(): Metrics {
   const documentCache = counter(METRICS.documentCache, registry);
   const graph = counter(METRICS.graph, registry);
   const mail = counter(METRICS.mail, registry);
+  const audit = counter(METRICS.audit, registry);
   return {
     request: (status, code, durationMs) => request(status, code).observe(durationMs / 1000),
     subgraphCall: (subgraph, outcome, durationMs) =>
@@ -130,6 +139,7 @@ export function createMetrics(): Metrics {
     documentCache: (outcome) => documentCache(outcome).inc(),
     graph: (outcome) => graph(outcome).inc(),
     mail: (letter, outcome) => mail(letter, outcome).inc(),
+    audit: (outcome, count) => audit(outcome).inc(count),
     text: () => registry.metrics(),
     data: () => registry.getMetricsAsJSON(),
   };
@@ -138,7 +148,7 @@ export function createMetrics(): Metrics {
 function counter(
   { name, meaning, labels }: MetricRow,
   registry: Registry,
-): (first: string, second?: string) => { inc(): void } {
+): (first: string, second?: string) => { inc(count?: number): void } {
   const metric = new Counter({ name, help: meaning, labelNames: labels, registers: [registry] });
   return cacheChildren((...values) => metric.labels(...values));
 }

@@ -8,9 +8,25 @@ const FLUSH_MS = 1_000;
 
 export type Output = {
   write(line: string): void;
+  /** Whether lines are being lost: the reader is gone, or too slow. */
+  isLosing(): boolean;
   /** Writes what is buffered before it returns. Gives up after a second if the reader is slow. */
   flush(): void;
 };
+
+const outputs = new Map<number, Output>();
+
+/**
+ * The output of a file descriptor: the same for all callers, so that none of them breaks into a
+ * line of another one.
+ */
+export function outputOf(fd: number): Output {
+  const known = outputs.get(fd);
+  if (known !== undefined) return known;
+  const output = createOutput(fd);
+  outputs.set(fd, output);
+  return output;
+}
 
 /**
  * Writes lines in batches, after a second at the latest and when the process exits. A slow reader
@@ -20,7 +36,7 @@ export type Output = {
  * 5.7 µs with it in synchronous mode, 6.9 µs in asynchronous mode, 3.6 µs with this, pino
  * included), and its flushSync() never returns if the reader is gone.
  */
-export function createOutput(fd: number): Output {
+function createOutput(fd: number): Output {
   let pending = Buffer.alloc(0);
   let lines: string[] = [];
   let length = 0;
@@ -52,9 +68,11 @@ export function createOutput(fd: number): Output {
   }
 
   process.on('exit', flush);
+  const isLosing = () => gone || length > MAX_BUFFERED_BYTES;
   return {
+    isLosing,
     write(line) {
-      if (gone || length > MAX_BUFFERED_BYTES) return;
+      if (isLosing()) return;
       lines.push(line);
       length += line.length;
       if (length - pending.length >= BATCH_BYTES) send();

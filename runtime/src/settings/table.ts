@@ -46,6 +46,7 @@ export type Settings = WithSubgraphs & {
   /** CIDR ranges. */
   trustedProxies: string[];
   corsOrigins: string[];
+  auditLog: string | undefined;
   logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
   workers: number;
   adminPort: number;
@@ -274,6 +275,15 @@ export const SETTINGS: {
     usedBy: GATEWAY,
     schema: list(browserOrigin),
     fallback: () => [],
+  },
+  auditLog: {
+    name: 'AUDIT_LOG',
+    default: 'none: no audit log',
+    meaning:
+      'The file that gets a line for each member that a partner was shown or changed, relative to the root of the project; `-` is stdout.',
+    usedBy: GATEWAY,
+    schema: z.string().transform((path) => (path === '-' ? path : resolve(ROOT, path))),
+    fallback: none,
   },
   logLevel: {
     name: 'LOG_LEVEL',

@@ -1,0 +1,74 @@
+// The audit log: which members each partner was shown or changed.
+import { type Log, type Metrics, outputOf, withoutSecrets } from '@partner-loyalty/runtime';
+import type { Principal } from '../identity/authenticate.ts';
+import type { Sighting } from '../surface/sightings.ts';
+import { openAuditFile } from './file.ts';
+import type { AuditSink } from './sink.ts';
+
+export type Audit = {
+  /** The list for a request's sightings; undefined if no partner makes the request. */
+  begin(principal: Principal): Sighting[] | undefined;
+  /** Writes a line for each member; sightings of one member by one root field make one line. */
+  record(requestId: string, principal: Principal, sightings: readonly Sighting[]): void;
+} & Pick<AuditSink, 'state' | 'close'>;
+
+/** `path` is the setting AUDIT_LOG. Throws if the file cannot be opened. */
+export function openAudit(
+  path: string | undefined,
+  observe: { log: Log; metrics: Metrics },
+): Audit | undefined {
+  if (path === undefined) return undefined;
+  return createAudit(path === '-' ? openStdout(observe.metrics) : openAuditFile(path, observe));
+}
+
+function createAudit(sink: AuditSink): Audit {
+  return {
+    begin: (principal) => (partnerOf(principal) === undefined ? undefined : []),
+    record(requestId, principal, sightings) {
+      if (sightings.length === 0) return;
+      const caller = {
+        time: new Date().toISOString(),
+        partner: partnerOf(principal),
+        keyId: principal.surface === 'partner' ? principal.id : undefined,
+        // Callers choose it, and some of them paste a secret there.
+        requestId: withoutSecrets(requestId),
+      };
+      for (const sighting of merged(sightings))
+        sink.write(`${JSON.stringify({ ...caller, ...sighting })}\n`);
+    },
+    state: () => sink.state(),
+    close: () => sink.close(),
+  };
+}
+
+/** The partner that makes the request, by its key or by a token that it holds. */
+function partnerOf({ scope }: Principal): string | undefined {
+  return 'partnerId' in scope ? scope.partnerId : undefined;
+}
+
+function merged(sightings: readonly Sighting[]): Iterable<Sighting> {
+  const [only] = sightings;
+  if (sightings.length === 1 && only !== undefined) return [only];
+  const found = new Map<string, Sighting>();
+  for (const sighting of sightings) {
+    const { operation, memberId, fields } = sighting;
+    const name = `${operation}\n${memberId}`;
+    const known = found.get(name);
+    const all = known === undefined ? fields : [...new Set([...known.fields, ...fields])];
+    found.set(name, { operation, memberId, fields: all });
+  }
+  return found.values();
+}
+
+/** Shares stdout with the log, line by line. */
+function openStdout(metrics: Metrics): AuditSink {
+  const stdout = outputOf(1);
+  return {
+    write(line) {
+      metrics.audit(stdout.isLosing() ? 'lost' : 'written', 1);
+      stdout.write(line);
+    },
+    state: () => (stdout.isLosing() ? 'degraded' : 'up'),
+    close: async () => stdout.flush(),
+  };
+}

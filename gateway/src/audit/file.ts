@@ -1,0 +1,202 @@
+// The audit log in a file: appends lines in the background, and follows the path after a rename.
+import {
+  close,
+  constants,
+  fstat,
+  fstatSync,
+  open,
+  openSync,
+  stat,
+  write,
+  writeSync,
+} from 'node:fs';
+import { promisify } from 'node:util';
+import { type Log, type Metrics, withTimeout } from '@partner-loyalty/runtime';
+import type { AuditSink } from './sink.ts';
+
+const INTERVAL_MS = 1_000;
+/** So many bytes are written without waiting for the second to end. */
+const EAGER_BYTES = 65_536;
+const MAX_BATCH_BYTES = 1_048_576;
+/** Lines beyond this are lost: the disk hangs or is full. */
+const MAX_BYTES = 16 * 1_048_576;
+/** A write that takes longer counts as failing. */
+const HUNG_MS = 5_000;
+const CLOSE_MS = 5_000;
+
+const FLAGS = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK;
+const PRIVATE_FILE = 0o600;
+
+// Callbacks of `fs` instead of file handles: a handle cannot be written to when the process exits.
+const openAsync = promisify(open);
+const closeAsync = promisify(close);
+const statAsync = promisify(stat);
+const fstatAsync = promisify(fstat);
+const writeAsync = promisify(write);
+
+/**
+ * Opens the file, and creates it for its owner alone. Several processes may append to it: each
+ * write is one call with whole lines. Throws if it cannot be opened or is not a regular file.
+ */
+export function openAuditFile(
+  path: string,
+  observe: { log: Pick<Log, 'error' | 'info'>; metrics: Pick<Metrics, 'audit'> },
+  maxBytes = MAX_BYTES,
+): AuditSink {
+  try {
+    const fd = openSync(path, FLAGS, PRIVATE_FILE);
+    if (!fstatSync(fd).isFile()) throw new Error('it is not a regular file');
+    return new AuditFile(path, fd, observe, maxBytes);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(`AUDIT_LOG: ${path} cannot be opened: ${why}`, { cause: error });
+  }
+}
+
+class AuditFile implements AuditSink {
+  private readonly path: string;
+  private readonly observe: Parameters<typeof openAuditFile>[1];
+  private readonly maxBytes: number;
+  private readonly timer: NodeJS.Timeout;
+  private fd: number | undefined;
+  private lines: string[] = [];
+  /** The characters of `lines`. */
+  private length = 0;
+  /** The file ends within a line, because a write has been cut short. */
+  private isTorn = false;
+  private isFailing = false;
+  private flushing: Promise<void> | undefined;
+  private flushingSince = 0;
+  private readonly flushSoon = () => void this.flush();
+  private readonly writeAtExit = () => {
+    // While the disk hangs, waiting for it would keep the process from ending.
+    if (this.flushing !== undefined || this.fd === undefined) return;
+    try {
+      writeSync(this.fd, this.lines.join(''));
+    } catch {
+      // The lines are lost with the process.
+    }
+  };
+
+  constructor(
+    path: string,
+    fd: number,
+    observe: Parameters<typeof openAuditFile>[1],
+    maxBytes: number,
+  ) {
+    this.path = path;
+    this.fd = fd;
+    this.observe = observe;
+    this.maxBytes = maxBytes;
+    this.timer = setInterval(this.flushSoon, INTERVAL_MS).unref();
+    process.on('SIGHUP', this.flushSoon).on('exit', this.writeAtExit);
+  }
+
+  write(line: string): void {
+    if (this.length + line.length > this.maxBytes) {
+      this.observe.metrics.audit('lost', 1);
+      return;
+    }
+    this.lines.push(line);
+    this.length += line.length;
+    if (this.length >= EAGER_BYTES && !this.isFailing) this.flushSoon();
+  }
+
+  state() {
+    const isHung = this.flushing !== undefined && performance.now() - this.flushingSince > HUNG_MS;
+    return this.isFailing || isHung ? 'degraded' : 'up';
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.timer);
+    process.off('SIGHUP', this.flushSoon);
+    await withTimeout(this.flushAll(), CLOSE_MS, () => new Error('it hangs')).catch(() => {});
+    process.off('exit', this.writeAtExit);
+    if (this.lines.length > 0) this.observe.metrics.audit('lost', this.lines.length);
+    if (this.fd !== undefined && this.flushing === undefined) await closeAsync(this.fd);
+    this.fd = undefined;
+    if (this.lines.length > 0) throw new Error(`${this.lines.length} lines could not be written`);
+  }
+
+  private async flushAll(): Promise<void> {
+    await this.flushing;
+    await this.flush();
+  }
+
+  /** Writes all lines. One call at a time does so; never rejects. */
+  private flush(): Promise<void> {
+    if (this.flushing !== undefined) return this.flushing;
+    if (this.lines.length === 0) return Promise.resolve();
+    this.flushingSince = performance.now();
+    this.flushing = this.writeLines().finally(() => {
+      this.flushing = undefined;
+    });
+    return this.flushing;
+  }
+
+  private async writeLines(): Promise<void> {
+    const { log, metrics } = this.observe;
+    try {
+      await this.followPath();
+      while (this.lines.length > 0) await this.writeBatch();
+      if (this.isFailing) log.info({}, 'the audit log is written again');
+      this.isFailing = false;
+    } catch (err) {
+      metrics.audit('failed', 1);
+      if (!this.isFailing) log.error({ err }, 'the audit log cannot be written');
+      this.isFailing = true;
+    }
+  }
+
+  /** Opens the path again if it no longer leads to the file: it was renamed or removed. */
+  private async followPath(): Promise<void> {
+    const { fd } = this;
+    if (fd !== undefined) {
+      const [there, here] = await Promise.all([
+        statAsync(this.path).catch(() => undefined),
+        fstatAsync(fd),
+      ]);
+      if (there?.ino === here.ino && there.dev === here.dev) return;
+    }
+    const next = await openAsync(this.path, FLAGS, PRIVATE_FILE);
+    this.fd = next;
+    this.isTorn = false;
+    if (fd !== undefined) await closeAsync(fd);
+    if (!(await fstatAsync(next)).isFile()) {
+      this.fd = undefined;
+      await closeAsync(next);
+      throw new Error('it is not a regular file');
+    }
+  }
+
+  private async writeBatch(): Promise<void> {
+    if (this.fd === undefined) throw new Error('the file is not open');
+    const batch = this.nextBatch();
+    const bytes = Buffer.from(`${this.isTorn ? '\n' : ''}${batch.join('')}`);
+    const { bytesWritten } = await writeAsync(this.fd, bytes);
+    const isWhole = bytesWritten === bytes.length;
+    const written = isWhole ? batch.length : linesIn(bytes.subarray(0, bytesWritten), this.isTorn);
+    for (const line of this.lines.splice(0, written)) this.length -= line.length;
+    this.observe.metrics.audit('written', written);
+    if (bytesWritten > 0) this.isTorn = bytes[bytesWritten - 1] !== LINE_FEED;
+    if (!isWhole) throw new Error('a write was cut short');
+  }
+
+  private nextBatch(): string[] {
+    let length = 0;
+    const end = this.lines.findIndex((line) => {
+      length += line.length;
+      return length > MAX_BATCH_BYTES;
+    });
+    return end === -1 ? [...this.lines] : this.lines.slice(0, Math.max(end, 1));
+  }
+}
+
+const LINE_FEED = 10;
+
+/** How many lines the bytes end. The first line feed may end a line that an earlier write tore. */
+function linesIn(bytes: Buffer, startsTorn: boolean): number {
+  let lines = startsTorn ? -1 : 0;
+  for (const byte of bytes) if (byte === LINE_FEED) lines += 1;
+  return Math.max(lines, 0);
+}

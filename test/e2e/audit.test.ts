@@ -1,0 +1,161 @@
+// The audit log of a service: a line for each member that a partner was shown or changed.
+import { existsSync, readFileSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Readiness } from '@partner-loyalty/runtime';
+import { type Folder, temporaryFolder } from '../support/folder.ts';
+import type { ApiRequest } from '../support/service/client.ts';
+import { ENGINES, type InProcessService, startInProcess } from '../support/service/inprocess.ts';
+import { until } from '../support/until.ts';
+
+type Line = Record<string, unknown>;
+
+async function readinessOf({ adminUrl }: InProcessService): Promise<Readiness> {
+  // Cast: the admin port answers so.
+  return (await (await fetch(`${adminUrl}/readyz`)).json()) as Readiness;
+}
+
+describe.each(ENGINES)('on %s', (engine) => {
+  let folder: Folder;
+  let path: string;
+  let service: InProcessService;
+  let alphaKeyId: string | undefined;
+  beforeAll(async () => {
+    folder = temporaryFolder();
+    path = join(folder.path, 'audit.log');
+    service = await startInProcess({ engine, env: { AUDIT_LOG: path } });
+    alphaKeyId = (await service.stores.keys.keys('alpha'))[0]?.keyId;
+  });
+  afterAll(async () => {
+    await service.close();
+    folder.remove();
+  });
+
+  const lines = (): Line[] =>
+    existsSync(path)
+      ? readFileSync(path, 'utf8')
+          .split('\n')
+          .filter(Boolean)
+          .map((line) => JSON.parse(line))
+      : [];
+
+  let count = 0;
+
+  /** Sends a request, then one that surely writes a line, and returns the lines of the first. */
+  async function linesOf(request: ApiRequest): Promise<Line[]> {
+    count += 1;
+    const [requestId, marker] = [`audited-${count}`, `marker-${count}`];
+    await service.send({ ...request, requestId });
+    await service.send({
+      query: '{ memberByEmail(email: "both@example.com") { tier } }',
+      requestId: marker,
+    });
+    process.emit('SIGHUP');
+    await until(() => lines().some((line) => line.requestId === marker));
+    return lines().filter((line) => line.requestId === requestId);
+  }
+
+  const ofAlpha = () => ({
+    time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+    partner: 'alpha',
+    keyId: alphaKeyId,
+    requestId: `audited-${count}`,
+  });
+
+  test('look-ups: each member that was shown, once for each root field', async () => {
+    const query = `{
+      one: memberByEmail(email: "both@example.com") { email }
+      two: memberByEmail(email: "BOTH.earlier@example.net") { tier }
+      three: memberByExternalId(externalId: "alpha-2") { firstName points }
+      four: memberByEmail(email: "nobody@example.com") { email }
+      five: memberByEmail(email: "beta.only@example.com") { email }
+    }`;
+    expect(await linesOf({ query })).toEqual([
+      { ...ofAlpha(), operation: 'memberByEmail', memberId: 'm-both', fields: ['email', 'tier'] },
+      {
+        ...ofAlpha(),
+        operation: 'memberByExternalId',
+        memberId: 'm-alpha',
+        fields: ['firstName', 'points'],
+      },
+    ]);
+  });
+
+  test('enrolling and ending, whatever is selected', async () => {
+    const query =
+      'mutation ($email: String!) { enrollMember(input: { email: $email }) { created } }';
+    const email = `new-${engine.length}@example.com`;
+    const [enrolled, ...others] = await linesOf({ query, variables: { email } });
+    expect([enrolled, others]).toEqual([
+      { ...ofAlpha(), operation: 'enrollMember', memberId: expect.any(String), fields: [] },
+      [],
+    ]);
+    const memberId = enrolled?.memberId;
+    const end = 'mutation ($memberId: ID!) { endEnrollment(memberId: $memberId) { __typename } }';
+    const ended = { operation: 'endEnrollment', memberId, fields: ['__typename'] };
+    expect(await linesOf({ query: end, variables: { memberId } })).toEqual([
+      { ...ofAlpha(), ...ended },
+    ]);
+    // Refused: nobody is enrolled any more.
+    expect(await linesOf({ query: end, variables: { memberId } })).toEqual([]);
+  });
+
+  test('exchanging a link, and a profile that is read with a token that a partner holds', async () => {
+    await service.send({
+      query: 'mutation { requestMagicLink(email: "both@example.com") { accepted } }',
+    });
+    await until(() => service.mail().length > 0);
+    const token = /token=(?:3D)?(ml_[\w-]{43})/.exec(service.mail().at(-1) ?? '')?.[1];
+    const exchange =
+      'mutation ($token: String!) { exchangeMagicLink(token: $token) { expiresAt } }';
+    expect(await linesOf({ query: exchange, variables: { token } })).toEqual([
+      { ...ofAlpha(), operation: 'exchangeMagicLink', memberId: 'm-both', fields: ['expiresAt'] },
+    ]);
+    const query = '{ memberProfile(id: "m-both") { firstName partnerStandings { points } } }';
+    const heldToken = await service.provider.issue('m-both', { azp: 'beta' });
+    const { keyId: _, ...caller } = ofAlpha();
+    expect(await linesOf({ query, token: heldToken })).toEqual([
+      {
+        ...caller,
+        requestId: `audited-${count}`,
+        partner: 'beta',
+        operation: 'memberProfile',
+        memberId: 'm-both',
+        fields: ['firstName', 'partnerStandings.points'],
+      },
+    ]);
+    // Members who read their own profile are nobody's business.
+    expect(await linesOf({ query, token: await service.provider.issue('m-both') })).toEqual([]);
+  });
+
+  test('what is refused or introspects shows nobody', async () => {
+    expect(
+      await linesOf({ query: '{ memberByEmail(email: "both@example.com") { nothing } }' }),
+    ).toEqual([]);
+    expect(await linesOf({ query: '{ __schema { queryType { name } } }' })).toEqual([]);
+    const query = '{ memberByEmail(email: "both@example.com") { email } }';
+    expect(await linesOf({ query, key: 'pk_test_wrong' })).toEqual([]);
+    expect(JSON.stringify(lines())).not.toMatch(/example\.com|Heron/);
+  });
+
+  test('a path that fails later: degraded, counted, and requests are answered', async () => {
+    const readiness = () => readinessOf(service);
+    expect((await readiness()).dependencies.audit).toBe('up');
+    const away = `${folder.path}.away`;
+    renameSync(folder.path, away);
+    const query = '{ memberByEmail(email: "both@example.com") { email } }';
+    expect((await service.send({ query, requestId: 'kept' })).status).toBe(200);
+    await until(async () => (await readiness()).dependencies.audit === 'degraded');
+    expect(await readiness()).toMatchObject({ ok: true });
+    const metrics = await (await fetch(`${service.adminUrl}/metrics`)).text();
+    expect(metrics).toMatch(/loyalty_audit_total\{outcome="failed"\} [1-9]/);
+    renameSync(away, folder.path);
+    await until(() => lines().some(({ requestId }) => requestId === 'kept'));
+    await until(async () => (await readiness()).dependencies.audit === 'up');
+  });
+});
+
+test('a service without AUDIT_LOG has no audit in /readyz', async () => {
+  const service = await startInProcess();
+  expect((await readinessOf(service)).dependencies).not.toHaveProperty('audit');
+  await service.close();
+});
