@@ -83,7 +83,7 @@ async function keyAuth(): Promise<Authenticate> {
   const store = await openKeyStore({ dataDir: options.dataDir, environment: 'sandbox' });
   return createAuthenticator({
     environment: 'sandbox',
-    keyring: createKeyring({ store, caches, metrics }),
+    keyring: createKeyring({ store, caches, metrics, log }),
     tokens: { verify: () => undefined },
     isSuspended: () => false,
     keyBudget: 600,

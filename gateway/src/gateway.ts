@@ -55,7 +55,7 @@ export function openGateway(parts: GatewayParts): Gateway {
   const { settings, keyStore, counters, graphs, audit, metrics, caches } = parts;
   const members = createMembersClient(graphs.askProvider);
   const limiter = createLimiter(counters, settings.rateLimitWindowSeconds, metrics);
-  const keyring = createKeyring({ store: keyStore, caches, metrics });
+  const keyring = createKeyring({ store: keyStore, caches, metrics, log: parts.log });
   const graphql = createGraphql(parts, { members, limiter, keyring });
   const wellKnown = createWellKnown(members, baseUrls(settings).own);
   const signIn = createSignIn({
@@ -103,8 +103,14 @@ function createGraphql(
     authenticate: createAuthenticator({
       environment: settings.environment,
       keyring,
-      tokens: openTokenVerifier(settings, { keyStore, ownUrl: own, ownProvider: members, caches }),
-      isSuspended: createSuspensions(keyStore, caches),
+      tokens: openTokenVerifier(settings, {
+        keyStore,
+        ownUrl: own,
+        ownProvider: members,
+        caches,
+        log,
+      }),
+      isSuspended: createSuspensions(keyStore, caches, log),
       keyBudget: settings.rateLimitBudget,
     }),
     limiter,

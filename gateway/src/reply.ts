@@ -7,6 +7,7 @@ import {
   type HttpRequest,
   type Log,
   type Metrics,
+  outageOf,
 } from '@partner-loyalty/runtime';
 import type { Call } from './call.ts';
 import type { Cors } from './http/cors.ts';
@@ -71,7 +72,7 @@ export function createReplies(parts: ReplyParts): Replies {
 function createRefuse({ correctEndpoint, log }: ReplyParts): Replies['refuse'] {
   return (error, { requestId }, call) => {
     const refusal = error instanceof ApiError ? error : new ApiError('INTERNAL_SERVER_ERROR');
-    if (refusal !== error) log.error({ requestId, err: error }, 'masked an error');
+    if (refusal !== error) logMasked(log, requestId, error);
     const { code } = refusal;
     call.codes = [code];
     call.status = ERRORS[code].status;
@@ -110,4 +111,14 @@ function createHeaders({ limiter, cors }: ReplyParts) {
       headers[HEADERS.retryAfter.name] = String(limit.resetSeconds);
     return headers;
   };
+}
+
+/** Logs an error that the caller gets to see as INTERNAL_SERVER_ERROR. */
+export function logMasked(
+  log: Pick<Log, 'error' | 'outage'>,
+  requestId: string,
+  err: unknown,
+): void {
+  if (outageOf(err) === undefined) log.error({ requestId, err }, 'masked an error');
+  else log.outage({ requestId, err }, 'masked an error');
 }

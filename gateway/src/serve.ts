@@ -66,10 +66,10 @@ type OpenedStore = { close(): Promise<void> };
 export async function openStore<Store extends OpenedStore>(
   name: string,
   open: () => Promise<Store>,
-  { lifecycle, log }: { lifecycle: Pick<Lifecycle, 'opened'>; log: Pick<Log, 'warn'> },
+  { lifecycle, log }: { lifecycle: Pick<Lifecycle, 'opened'>; log: Pick<Log, 'outage'> },
 ): Promise<Store> {
   const store = await openNowOrLater(open, (err) =>
-    log.warn({ store: name, err }, 'a store is unavailable: it opens later'),
+    log.outage({ store: name, err }, 'a store is unavailable: it opens later'),
   );
   lifecycle.opened(name, () => store.close());
   return store;

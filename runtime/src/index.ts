@@ -84,7 +84,7 @@ export type {
   SubgraphRequest,
   Transport,
 } from './subgraph/types.ts';
-export { withTimeout } from './timeout.ts';
+export { timeoutError, withTimeout } from './timeout.ts';
 export { createFieldNames } from './transport/fieldnames.ts';
 export { createInProcessTransport } from './transport/inprocess.ts';
 export { encodeScope } from './transport/scope.ts';

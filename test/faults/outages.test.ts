@@ -46,6 +46,16 @@ async function readiness({ adminUrl }: Running): Promise<[number, Record<string,
   return [response.status, body.dependencies];
 }
 
+/** The log of a process so far. */
+function linesOf(running: Running | undefined): Record<string, unknown>[] {
+  const lines = running?.output().split('\n') ?? [];
+  return lines.slice(0, -1).flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : []));
+}
+
+function subjectOf({ msg, store, subgraph, reason }: Record<string, unknown>): string {
+  return JSON.stringify([msg, store, subgraph, reason]);
+}
+
 const ALL_UP = { keys: 'up', members: 'up', standings: 'up' };
 
 describe('503 SERVICE_UNAVAILABLE', () => {
@@ -213,6 +223,9 @@ describe('with MongoDB', () => {
             expect(leaksIn(unknown.text)).toEqual([]);
           }),
         );
+        // Each of them meets the outage in both subgraphs.
+        for (let i = 0; i < 20; i += 1)
+          await Promise.all(Array.from({ length: 10 }, () => service.send({ query: ALL_FIELDS })));
         const { gateway, members, standings } = service.stack;
         // Known keys go on for 60 seconds.
         expect(await readiness(gateway)).toEqual([
@@ -228,6 +241,30 @@ describe('with MongoDB', () => {
       expect((await service.send({ query: ALL_FIELDS, key: unseen })).status).toBe(200);
     },
   );
+
+  test('each outage was one line a second for each process and store, without a stack', async () => {
+    const { gateway, members } = service.stack;
+    for (const running of [gateway, members]) {
+      const lines = linesOf(running);
+      const outages = lines.filter(({ level }) => level === 'warn');
+      expect(outages.length).toBeGreaterThan(0);
+      for (const { err, count } of outages)
+        expect([err, count]).toEqual([undefined, expect.any(Number)]);
+      const seconds = (Number(lines.at(-1)?.time) - Number(lines[0]?.time)) / 1_000;
+      const subjects = new Set(outages.map(subjectOf));
+      for (const subject of subjects) {
+        const found = outages.filter((line) => subjectOf(line) === subject);
+        expect([subject, found.length <= seconds + 2]).toEqual([subject, true]);
+      }
+    }
+    const unread = linesOf(gateway).filter(
+      ({ msg }) => msg === 'a key or partner could not be read',
+    );
+    expect(unread).toContainEqual(expect.objectContaining({ store: 'keys', level: 'warn' }));
+    const unanswered = linesOf(members).filter(({ msg }) => msg === 'a store is unavailable');
+    const count = unanswered.reduce((sum, line) => sum + Number(line.count), 0);
+    expect(count).toBeGreaterThan(unanswered.length);
+  });
 
   test('a new key works at once, and every gateway refuses it 5 seconds after its revocation', async () => {
     const { keys } = service.stack.stores;
@@ -287,7 +324,7 @@ test('a gateway that starts while its database is away serves its last graph, an
     await proxy.disconnect();
     const gateway = await addGateway({ MONGODB_URL: proxy.url });
     const send = createClient(gateway.url, service.keys.alpha);
-    expect(gateway.output()).toContain('"version":1,"msg":"the store of graphs is unavailable');
+    expect(gateway.output()).toMatch(/"version":1,.*"msg":"the store of graphs is unavailable/);
     expect((await send({ query: IDENTITY })).status).toBe(503);
     await proxy.restore();
     await recovered(send, IDENTITY);

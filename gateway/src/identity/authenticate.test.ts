@@ -1,5 +1,5 @@
 // Identifying the caller from the request headers.
-import { createCaches } from '@partner-loyalty/runtime';
+import { createCaches, createLog } from '@partner-loyalty/runtime';
 import { temporaryFolder } from '../../../test/support/folder.ts';
 import { DEFAULT_SCOPES, EVERY_SCOPE, scopeBits, scopeNames } from '../planning/scopes.ts';
 import { issueKey, newKey } from './apikey.ts';
@@ -43,7 +43,7 @@ beforeAll(async () => {
   await store.revokeKey(revoked.record.keyId, AT);
   fromAddress = createAuthenticator({
     environment: 'sandbox',
-    keyring: createKeyring({ store, caches: createCaches() }),
+    keyring: createKeyring({ store, caches: createCaches(), log: createLog('silent') }),
     tokens,
     isSuspended: (partnerId) => partnerId === 'out',
     keyBudget: 600,

@@ -1,5 +1,5 @@
 // Opens the ID token verifier that the settings select.
-import type { Caches, Settings } from '@partner-loyalty/runtime';
+import type { Caches, Log, Settings } from '@partner-loyalty/runtime';
 import { createTokenVerifier, type TokenVerifier } from './idtoken.ts';
 import { createJwks } from './jwks.ts';
 import type { KeyStore } from './keystore.ts';
@@ -16,6 +16,7 @@ type Parts = {
   ownUrl: string;
   ownProvider: OwnProvider;
   caches: Caches;
+  log: Pick<Log, 'outage'>;
 };
 
 /** What the largest key set, 256 KiB, takes as text and as keys while another one replaces it. */
@@ -27,7 +28,7 @@ const BYTES_OF_PROVIDER_KEYS = 4 * 1_024 * 1_024;
  */
 export function openTokenVerifier(
   settings: ProviderSettings,
-  { keyStore, ownUrl, ownProvider, caches }: Parts,
+  { keyStore, ownUrl, ownProvider, caches, log }: Parts,
 ): TokenVerifier {
   caches.reserve(BYTES_OF_PROVIDER_KEYS);
   const { idTokenIssuer: issuer, idTokenAudience: audience, idTokenJwksUrl: jwksUrl } = settings;
@@ -46,9 +47,23 @@ export function openTokenVerifier(
   return createTokenVerifier({
     issuer,
     audience,
-    keys: createJwks({ fetchKeys: () => fetchProviderKeys(issuer, jwksUrl) }),
+    keys: createJwks({
+      fetchKeys: () => logged(fetchProviderKeys(issuer, jwksUrl), UNREACHABLE, log),
+    }),
     memberClaim: settings.idTokenMemberClaim,
-    isPartner: async (azp) => (await keyStore.partner(azp)) !== undefined,
+    isPartner: async (azp) =>
+      (await logged(keyStore.partner(azp), 'a partner could not be read', log)) !== undefined,
     caches,
   });
+}
+
+const UNREACHABLE = 'the keys of the identity provider could not be fetched';
+
+async function logged<T>(promise: Promise<T>, message: string, log: Parts['log']): Promise<T> {
+  try {
+    return await promise;
+  } catch (err) {
+    log.outage({ err }, message);
+    throw err;
+  }
 }

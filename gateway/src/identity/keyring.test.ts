@@ -1,5 +1,5 @@
 // The keyring: its times, and its behaviour during an outage.
-import { createCaches } from '@partner-loyalty/runtime';
+import { createCaches, outageOf } from '@partner-loyalty/runtime';
 import { withFakeTimeouts } from '../../../test/support/clock.ts';
 import { temporaryFolder } from '../../../test/support/folder.ts';
 import { DEFAULT_SCOPES, scopeBits } from '../planning/scopes.ts';
@@ -36,6 +36,8 @@ type Mode = 'respond' | 'fail' | 'hang';
 function setUp(): {
   keyring: Keyring;
   outcomes: string[];
+  /** Of the log. */
+  lines: unknown[];
   pass(ms: number): void;
   source: { mode: Mode; reads: number; release(): void };
 } {
@@ -59,10 +61,12 @@ function setUp(): {
     },
   };
   const outcomes: string[] = [];
+  const lines: unknown[] = [];
   const metrics = { keyCache: (outcome: string) => void outcomes.push(outcome) };
   const keyring = createKeyring({
     store: slowStore,
     caches: createCaches(),
+    log: { outage: ({ store, err }) => void lines.push({ store, isOutage: outageOf(err) }) },
     metrics,
     now: () => START.getTime() + time,
     uptime: () => time,
@@ -70,10 +74,11 @@ function setUp(): {
   const pass = (ms: number) => {
     time += ms;
   };
-  return { keyring, outcomes, pass, source };
+  return { keyring, outcomes, lines, pass, source };
 }
 
 const settled = () => new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)));
+const SILENT = { outage() {} };
 const UNAVAILABLE = { code: 'SERVICE_UNAVAILABLE' };
 
 test('a key is found with its partner and budget, and an unknown one is not', async () => {
@@ -227,9 +232,9 @@ test('a revoked key does not work again if the store fails later', async () => {
   await expect(keyring.find(key)).rejects.toMatchObject(UNAVAILABLE);
 });
 
-test('a read that hangs fails after 2 seconds', async () => {
+test('a read that hangs fails after 2 seconds, and is logged', async () => {
   const { key } = await createKey();
-  const { keyring, pass, source } = setUp();
+  const { keyring, lines, pass, source } = setUp();
   await keyring.find(key);
   source.mode = 'hang';
   pass(10_000);
@@ -240,18 +245,21 @@ test('a read that hangs fails after 2 seconds', async () => {
   });
   expect(seen).toMatchObject({ status: 'fulfilled', value: { partnerId: 'inn' } });
   expect(unseen).toMatchObject({ status: 'rejected', reason: UNAVAILABLE });
+  const line = { store: 'keys', isOutage: 'unavailable' };
+  expect(lines).toEqual([line, line]);
 });
 
 test('on the embedded store no look-up waits, and a failing one is unavailable', async () => {
   const { key, keyId } = await createKey();
   let time = 0;
-  const keyring = createKeyring({ store, caches: createCaches(), uptime: () => time });
+  const keyring = createKeyring({ store, caches: createCaches(), log: SILENT, uptime: () => time });
   expect(keyring.find(key)).toMatchObject({ keyId });
   await store.revokeKey(keyId, START);
   time = 2_500;
   expect(keyring.find(key)).toBeUndefined();
   const broken = createKeyring({
     caches: createCaches(),
+    log: SILENT,
     store: {
       keyByHash() {
         throw new Error('MDB_CORRUPTED');

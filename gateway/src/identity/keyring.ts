@@ -2,6 +2,7 @@
 import {
   addressCheck,
   type Caches,
+  type Log,
   type MaybePromise,
   type Metrics,
   mapMaybe,
@@ -47,18 +48,20 @@ export type Keyring = {
 export function createKeyring({
   store,
   caches,
+  log,
   metrics = { keyCache() {} },
   now = Date.now,
   uptime = () => performance.now(),
 }: {
   store: Pick<KeyStore, 'keyByHash'>;
   caches: Caches;
+  log: Pick<Log, 'outage'>;
   metrics?: Pick<Metrics, 'keyCache'>;
   now?: () => number;
   uptime?: () => number;
 }): Keyring {
   const find = (hash: string) => mapMaybe(store.keyByHash(hash), validKey);
-  const keys = createFreshRecords({ find, weigh, caches, uptime }, metrics.keyCache);
+  const keys = createFreshRecords({ find, weigh, caches, uptime, log }, metrics.keyCache);
   const unlessExpired = (key: Key | undefined) =>
     key?.expiresAt === undefined || key.expiresAt.getTime() > now() ? key : undefined;
 

@@ -18,6 +18,7 @@ function setUp() {
       },
     },
     createCaches(),
+    { outage() {} },
     () => time,
   );
   const put = (suspendedAt?: Date) =>

@@ -1,5 +1,5 @@
 // Finds out whether the partner that holds a member's token is suspended.
-import { type Caches, type MaybePromise, mapMaybe } from '@partner-loyalty/runtime';
+import { type Caches, type Log, type MaybePromise, mapMaybe } from '@partner-loyalty/runtime';
 import type { KeyStore, Partner } from './keystore.ts';
 import { createFreshRecords } from './records/fresh.ts';
 
@@ -15,11 +15,12 @@ type Found = { isSuspended: boolean };
 export function createSuspensions(
   store: Pick<KeyStore, 'partner'>,
   caches: Caches,
+  log: Pick<Log, 'outage'>,
   uptime: () => number = () => performance.now(),
 ): IsSuspended {
   const find = (partnerId: string) => store.partner(partnerId).then(foundOf);
   const weigh = () => BYTES_PER_PARTNER;
-  const partners = createFreshRecords<Found>({ find, weigh, caches, uptime }, () => {});
+  const partners = createFreshRecords<Found>({ find, weigh, caches, uptime, log }, () => {});
   return (partnerId) => mapMaybe(partners.find(partnerId), isSuspended);
 }
 

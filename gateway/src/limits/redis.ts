@@ -1,5 +1,5 @@
 // Redis as the counters use it, whether it is one server or a cluster.
-import { type Environment, withTimeout } from '@partner-loyalty/runtime';
+import { type Environment, timeoutError, withTimeout } from '@partner-loyalty/runtime';
 import type { Cluster, Redis } from 'ioredis';
 import { RateLimiterRedis } from 'rate-limiter-flexible';
 import { limiterOptions } from './counters.memory.ts';
@@ -52,7 +52,7 @@ export function redisCounter(
   return {
     keyOf: (subject) => limiter.getKey(subject),
     add: (subject, points) =>
-      withTimeout(limiter.penalty(subject, points), DEADLINE_MS, timeoutError),
+      withTimeout(limiter.penalty(subject, points), DEADLINE_MS, noResponse),
   };
 }
 
@@ -61,6 +61,6 @@ export function probeCounter(client: Redis | Cluster, environment: Environment):
   return redisCounter(client, environment, 'probe', 60);
 }
 
-function timeoutError(): Error {
-  return Object.assign(new Error('no response in time'), { code: 'ETIMEDOUT' });
+function noResponse(): Error {
+  return timeoutError('no response in time');
 }

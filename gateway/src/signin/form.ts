@@ -7,6 +7,7 @@ import {
   type Log,
 } from '@partner-loyalty/runtime';
 import { pageReply } from '../html/layout.ts';
+import { logMasked } from '../reply.ts';
 import { FOREIGN_FORM, INVALID_LINK, UNAVAILABLE, WRONG_METHOD } from './notices.ts';
 
 const FORM_LIMIT = 16 * 1024;
@@ -45,7 +46,7 @@ export function createFormPage({
 function errorPage(error: unknown, { requestId }: HttpRequest, log: Log): HttpReply {
   const code = error instanceof ApiError ? error.code : 'INTERNAL_SERVER_ERROR';
   if (code === 'PAYLOAD_TOO_LARGE' || code === 'BAD_REQUEST') return pageReply(400, INVALID_LINK);
-  if (code === 'INTERNAL_SERVER_ERROR') log.error({ requestId, err: error }, 'masked an error');
+  if (code === 'INTERNAL_SERVER_ERROR') logMasked(log, requestId, error);
   return pageReply(code === 'SERVICE_UNAVAILABLE' ? 503 : 500, UNAVAILABLE);
 }
 

@@ -1,6 +1,6 @@
 // Where the graph comes from: SUPERGRAPH_FILE, the published graph, or the committed graph.
 import { readFile } from 'node:fs/promises';
-import { type Log, type Settings, withTimeout } from '@partner-loyalty/runtime';
+import { type Log, type Settings, timeoutError, withTimeout } from '@partner-loyalty/runtime';
 import { graphOf, readGraphFile, SUPERGRAPH_FILE } from './committed.ts';
 import type { Graph } from './graph.ts';
 import type { GraphStore } from './graphstore.ts';
@@ -22,7 +22,7 @@ const DEADLINE_MS = 2_000;
 export function createGraphSource(
   settings: Pick<Settings, 'supergraphFile' | 'dataDir'>,
   store: Pick<GraphStore, 'latest' | 'version'>,
-  log: Pick<Log, 'warn'>,
+  log: Pick<Log, 'outage'>,
 ): GraphSource {
   const { supergraphFile, dataDir } = settings;
   return supergraphFile === undefined
@@ -55,7 +55,7 @@ function createFileSource(file: string): GraphSource {
 function createStoreSource(
   store: Pick<GraphStore, 'latest' | 'version'>,
   dataDir: string,
-  log: Pick<Log, 'warn'>,
+  log: Pick<Log, 'outage'>,
 ): GraphSource {
   let version = 0;
 
@@ -74,7 +74,7 @@ function createStoreSource(
         return (await read()) ?? (await readGraphFile(SUPERGRAPH_FILE));
       } catch (error) {
         const last = await readLastGraph(dataDir);
-        log.warn(
+        log.outage(
           { err: error, version: last?.version ?? 0 },
           'the store of graphs is unavailable: serving the last graph',
         );
@@ -95,5 +95,5 @@ function createStoreSource(
 }
 
 function inTime<T>(read: Promise<T>): Promise<T> {
-  return withTimeout(read, DEADLINE_MS, () => new Error('the store of graphs does not answer'));
+  return withTimeout(read, DEADLINE_MS, () => timeoutError('the store of graphs does not answer'));
 }

@@ -14,7 +14,10 @@ const CHECK_MS = 1_000;
 export function watchGraphs(
   graphs: Pick<ServedGraphs, 'replace'>,
   source: GraphSource,
-  { log, metrics }: { log: Pick<Log, 'info' | 'warn' | 'error'>; metrics: Pick<Metrics, 'graph'> },
+  {
+    log,
+    metrics,
+  }: { log: Pick<Log, 'info' | 'warn' | 'error' | 'outage'>; metrics: Pick<Metrics, 'graph'> },
 ): () => void {
   let isReadable = true;
   let isBusy = false;
@@ -46,7 +49,7 @@ export function watchGraphs(
         },
         (error: unknown) => {
           metrics.graph('unreadable');
-          if (isReadable) log.warn({ err: error }, 'the source of graphs is unavailable');
+          if (isReadable) log.outage({ err: error }, 'the source of graphs is unavailable');
           isReadable = false;
         },
       )

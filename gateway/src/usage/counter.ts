@@ -48,7 +48,7 @@ type Counts = Map<SurfaceName, SurfaceCounts>;
 
 export function createUsageCounter(
   store: Pick<UsageStore, 'add'>,
-  { caches, log }: { caches: Caches; log: Pick<Log, 'warn'> },
+  { caches, log }: { caches: Caches; log: Pick<Log, 'outage'> },
   today: () => string = () => new Date().toISOString().slice(0, 10),
 ): UsageCounter {
   const coordinates = createCoordinates(caches);
@@ -62,7 +62,7 @@ export function createUsageCounter(
       const usage = await tally(taken, today(), coordinates.of);
       if (usage.operations.length > 0) await store.add(usage);
     } catch (error) {
-      log.warn({ err: error }, 'usage could not be written');
+      log.outage({ store: 'usage', err: error }, 'usage could not be written');
     }
   }
 

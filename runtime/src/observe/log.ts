@@ -15,7 +15,8 @@ export type Log = {
   fatal: Write;
   /**
    * Like `warn`, for what an outage makes happen again and again: at most one line a second for
-   * each message, subgraph, store, reason and code, with a count.
+   * each message, subgraph, store and reason, with a count. Of an `err` that is an outage, it says
+   * why, without the stack.
    */
   outage: Write;
   /**

@@ -1,34 +1,52 @@
 // Lines that an outage would write for each request: one a second for each subject.
+import { isOutage, outageReason } from '../store/outage.ts';
 import type { LogFields, Write } from './fields.ts';
 
 const INTERVAL_MS = 1_000;
 /** Subjects come from the code and the settings, not from callers. */
 const MAX_SUBJECTS = 1_000;
 /** The fields that distinguish one outage from another. */
-const SUBJECT = ['subgraph', 'store', 'engine', 'reason', 'code', 'status'] as const;
+const SUBJECT = ['subgraph', 'store', 'engine', 'reason'] as const;
 
-type Repetition = { message: string; fields: LogFields; count: number };
+type Repetition = {
+  message: string;
+  /** Of the first line that is not written yet. */
+  fields: LogFields;
+  /** How many are not written yet. */
+  count: number;
+  /** Whether its first line was written in this interval. */
+  isNew: boolean;
+};
 
 /**
  * Returns a function that writes the first line of each message and subject at once, then at most
  * one a second. `count` says how many it stands for, and its other fields are those of the first of
- * them. Counts what `fields.count` says, else 1.
+ * them. Counts what `fields.count` says, else 1. Of an error that is an outage, it writes the
+ * reason without the stack.
  */
 export function createRepeated(write: Write): { write: Write; flush(): void } {
   const recent = new Map<string, Repetition>();
   let timer: NodeJS.Timeout | undefined;
 
-  function flush(): void {
-    for (const { message, fields, count } of recent.values())
-      if (count > 0) write({ ...fields, count }, message);
+  function writeCounted({ err, ...fields }: LogFields, count: number, message: string): void {
+    if (err === undefined) write({ ...fields, count }, message);
+    else if (isOutage(err)) write({ reason: outageReason(err), ...fields, count }, message);
+    else write({ ...fields, count, err }, message);
   }
 
-  /** What was quiet for a whole interval is written at once again when it recurs. */
+  function writeOne(repetition: Repetition): void {
+    const { message, fields, count } = repetition;
+    if (count > 0) writeCounted(fields, count, message);
+    repetition.count = 0;
+  }
+
   function beginInterval(): void {
-    flush();
     for (const [subject, repetition] of recent) {
-      if (repetition.count === 0) recent.delete(subject);
-      repetition.count = 0;
+      // What was quiet for a whole interval is written at once when it recurs.
+      if (repetition.count === 0 && !repetition.isNew) recent.delete(subject);
+      // Less than a second has passed since its first line.
+      else if (repetition.isNew) repetition.isNew = false;
+      else writeOne(repetition);
     }
     if (recent.size > 0) return;
     clearInterval(timer);
@@ -42,9 +60,9 @@ export function createRepeated(write: Write): { write: Write; flush(): void } {
       for (const name of SUBJECT) subject += `\n${fields[name]}`;
       const known = recent.get(subject);
       if (known === undefined) {
-        write({ ...fields, count }, message);
+        writeCounted(fields, count, message);
         if (recent.size >= MAX_SUBJECTS) return;
-        recent.set(subject, { message, fields, count: 0 });
+        recent.set(subject, { message, fields, count: 0, isNew: true });
         timer ??= setInterval(beginInterval, INTERVAL_MS).unref();
         return;
       }
@@ -52,8 +70,7 @@ export function createRepeated(write: Write): { write: Write; flush(): void } {
       known.count += count;
     },
     flush() {
-      flush();
-      for (const repetition of recent.values()) repetition.count = 0;
+      for (const repetition of recent.values()) writeOne(repetition);
     },
   };
 }

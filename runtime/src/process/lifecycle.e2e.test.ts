@@ -69,6 +69,20 @@ test('a start that fails prints why in one line, closes what it opened and exits
   expect(await printed('')).toEqual(['the port is taken', 'closed store draining']);
 });
 
+test('a start that fails for want of a store logs it, as one JSON line without the address', async () => {
+  const { child, logged, printed } = run(
+    "open(lifecycle, 'store'); throw Object.assign(new Error('connect 10.0.0.7'), { code: 'ECONNREFUSED' });",
+  );
+  expect(await ended(child)).toBe(1);
+  expect(await printed('')).toEqual(['closed store draining']);
+  const { time, pid, ...line } = JSON.parse(logged());
+  expect(line).toEqual({
+    level: 'fatal',
+    reason: 'ECONNREFUSED',
+    msg: 'a store is unavailable: the process cannot start',
+  });
+});
+
 test.each([
   "setTimeout(() => { throw new Error('oops ann@example.com'); });",
   "Promise.reject(new Error('oops ann@example.com'));",

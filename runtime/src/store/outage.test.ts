@@ -1,11 +1,20 @@
 // Which errors are an outage of a store.
-import { MongoNetworkError, MongoServerError, MongoServerSelectionError } from 'mongodb';
+import {
+  MongoBulkWriteError,
+  MongoNetworkError,
+  MongoServerError,
+  MongoServerSelectionError,
+} from 'mongodb';
 import { isOutage } from './outage.ts';
 
 test.each([
   ['a lost connection to MongoDB', new MongoNetworkError('lost')],
   ['no MongoDB server to select', new MongoServerSelectionError('none', {} as never)],
   ['a MongoDB server that shuts down', new MongoServerError({ message: 'bye', code: 91 })],
+  [
+    'a bulk write that lost it',
+    new MongoBulkWriteError(new MongoNetworkError('lost'), {} as never),
+  ],
   ['a refused connection', Object.assign(new Error('no'), { code: 'ECONNREFUSED' })],
   ['a full disk', Object.assign(new Error('no'), { code: 'ENOSPC' })],
   ['an LMDB map that is full', Object.assign(new Error('no'), { code: -30792 })],
@@ -18,6 +27,10 @@ test.each([
 
 test.each([
   ['a duplicate key', new MongoServerError({ message: 'dup', code: 11000 })],
+  [
+    'a duplicate key in a bulk write',
+    new MongoBulkWriteError({ message: 'dup', code: 11000 }, {} as never),
+  ],
   ['a bug', new TypeError('undefined is not a function')],
   ['a missing file', Object.assign(new Error('no'), { code: 'ENOENT' })],
   ['a value that is not an error', 'ECONNREFUSED'],

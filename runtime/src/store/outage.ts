@@ -11,6 +11,8 @@ const SYSTEM_CODES =
 /** A disk, quota or file that cannot grow, and LMDB's own code for it. */
 const FULL_CODES = new Set<unknown>(['ENOSPC', 'EDQUOT', 'EFBIG', -30_792]);
 const DEEPEST_CAUSE = 4;
+/** Codes and names of classes, which say why; a message may say more than a log may hold. */
+const WORD = /^-?\w{1,64}$/;
 
 /**
  * Whether an error means that a store is unreachable, did not respond in time, is damaged, or
@@ -33,7 +35,18 @@ export function outageOf(
   if (typeof name === 'string' && (MONGODB_CLASSES.test(name) || name === 'TimeoutError'))
     return 'unavailable';
   if (typeof code === 'string' && SYSTEM_CODES.test(code)) return 'unavailable';
+  // What the driver makes of the loss of a connection during a bulk write: no other lacks a code.
+  if (name === 'MongoBulkWriteError' && code === undefined) return 'unavailable';
   // LMDB's codes are negative (lmdb.h), MongoDB's are positive.
   if (typeof code === 'number' && (code < -30_000 || MONGODB_CODES.has(code))) return 'unavailable';
   return outageOf(cause, depth + 1);
+}
+
+/** The code or class of the error that explains an outage, for a log line. */
+export function outageReason(error: unknown, depth = 0): string {
+  if (typeof error !== 'object' || error === null) return typeof error;
+  const { name, code, cause } = error as { name?: unknown; code?: unknown; cause?: unknown };
+  if (isOutage(cause) && depth < DEEPEST_CAUSE) return outageReason(cause, depth + 1);
+  const word = [code, name].find((each) => typeof each === 'string' && WORD.test(each));
+  return String(word ?? code ?? 'Error').slice(0, 64);
 }

@@ -58,7 +58,7 @@ export function createExecutor(
     const code = codeOf(cause);
     const fields = { requestId, subgraph: name, code, err: cause };
     if (code === 'SERVICE_UNAVAILABLE')
-      log.warn(fields, `a store is ${outageOf(cause) ?? 'unavailable'}`);
+      log.outage(fields, `a store is ${outageOf(cause) ?? 'unavailable'}`);
     else log.error(fields, 'an operation failed');
     return { message: ERRORS[code].message, ...path, extensions: { code } };
   }

@@ -24,7 +24,7 @@ export type BatchContext = {
   name: string;
   readReply: ReadReply;
   fieldNames: FieldNames;
-  log: Pick<Log, 'warn'>;
+  log: Pick<Log, 'outage'>;
   metrics: Pick<Metrics, 'subgraphCall'>;
   circuit: Pick<Circuit, 'answered' | 'missedDeadline'>;
 };
@@ -86,7 +86,7 @@ export class Batch implements Dispatcher.DispatchHandler {
   ): void {
     this.status = status;
     const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
-    if (!isAnswer(status)) this.giveUp('unreachable', 'refused');
+    if (!isAnswer(status)) this.giveUp('unreachable', refusalReason(status, headers.date));
     else if (type === MEDIA_TYPES.lines && status === 200 && this.isArray)
       this.lines = new LineSplitter(WIRE.maxResponseBytes, this);
     else if (type !== MEDIA_TYPES.response && type !== MEDIA_TYPES.json)
@@ -203,7 +203,7 @@ export class Batch implements Dispatcher.DispatchHandler {
       const { requestId, query } = first.request;
       const field = fieldNames(query);
       const count = left.length;
-      log.warn(
+      log.outage(
         { requestId, subgraph, field, reason, code, count, status },
         'a subgraph did not answer',
       );
@@ -218,6 +218,21 @@ export class Batch implements Dispatcher.DispatchHandler {
  */
 function isAnswer(status: number): boolean {
   return status === 200 || (status >= 400 && status !== 401);
+}
+
+/** Further apart than a subgraph accepts, less what the way takes. */
+const CLOCKS_DIFFER_MS = 28_000;
+
+/**
+ * Why a subgraph refused the request, as far as it shows: it says no more than 401, but when. Its
+ * own log says why.
+ */
+function refusalReason(status: number, date: string | string[] | undefined): string {
+  if (status !== 401) return 'refused';
+  const difference = Math.abs(Date.parse(String(date)) - Date.now());
+  return difference > CLOCKS_DIFFER_MS
+    ? 'refused: the clocks differ'
+    : 'refused: the secret may differ';
 }
 
 /** Whether the operation is safe to send twice. Whatever could be a mutation is not. */

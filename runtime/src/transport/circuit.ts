@@ -2,7 +2,7 @@
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { unavailable } from '../subgraph/executor.ts';
-import type { SubgraphReply } from '../subgraph/types.ts';
+import type { SubgraphReply, SubgraphRequest } from '../subgraph/types.ts';
 
 /** How many missed deadlines in a row open the circuit. */
 const MAX_MISSED = 5;
@@ -18,7 +18,7 @@ const PROBE_MS = 1_000;
  */
 export class Circuit {
   private readonly name: string;
-  private readonly log: Pick<Log, 'info' | 'warn'>;
+  private readonly log: Pick<Log, 'info' | 'warn' | 'outage'>;
   private readonly metrics: Pick<Metrics, 'circuit'> | undefined;
   private readonly probe: () => Promise<unknown>;
   private missed = 0;
@@ -27,7 +27,7 @@ export class Circuit {
   /** `probe` resolves if the subgraph is ready. */
   constructor(options: {
     name: string;
-    log: Pick<Log, 'info' | 'warn'>;
+    log: Pick<Log, 'info' | 'warn' | 'outage'>;
     metrics: Pick<Metrics, 'circuit'> | undefined;
     probe: () => Promise<unknown>;
   }) {
@@ -43,8 +43,12 @@ export class Circuit {
   }
 
   /** The reply to a call while the circuit is open. */
-  refuse(): SubgraphReply {
+  refuse({ requestId }: SubgraphRequest): SubgraphReply {
     this.metrics?.circuit(this.name, 'refused');
+    this.log.outage(
+      { requestId, subgraph: this.name, reason: 'its circuit is open' },
+      'a subgraph was not asked',
+    );
     return unavailable();
   }
 

@@ -247,6 +247,21 @@ describe('an answer', () => {
     expect(lines).toEqual([expect.objectContaining({ subgraph: 'things', field: 'a', count: 1 })]);
   });
 
+  test('says if a refusal is due to the clock or to the secret, as far as it shows', async () => {
+    for (const [offsetMs, reason] of [
+      [0, 'refused: the secret may differ'],
+      [-60_000, 'refused: the clocks differ'],
+    ] as const) {
+      const { transport, lines } = await serveFake((_, response) => {
+        response.sendDate = false;
+        const date = new Date(Date.now() + offsetMs).toUTCString();
+        response.writeHead(401, { 'content-type': JSON_TYPE, date }).end(ERRORS);
+      });
+      expect(await transport.execute(request('{ a }'))).toEqual(UNAVAILABLE);
+      expect(lines).toEqual([expect.objectContaining({ requestId: 'r', reason, status: 401 })]);
+    }
+  });
+
   test.each<[string, number, string]>([
     ['JSON', 200, JSON_TYPE],
     ['GraphQL', 200, 'application/graphql-response+json'],
@@ -594,7 +609,8 @@ function connectTo(
       void counted.push(`${subgraph} ${outcome}`),
     circuit: (_: string, outcome: string) => void counted.push(`circuit ${outcome}`),
   };
-  const log = { ...createLog('silent'), warn: (fields: LogFields) => void lines.push(fields) };
+  const write = (fields: LogFields) => void lines.push(fields);
+  const log = { ...createLog('silent'), warn: write, outage: write };
   const transport = createHttpTransport({
     name: 'things',
     url,

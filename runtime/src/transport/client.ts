@@ -67,7 +67,7 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
 
   return {
     execute: (request) => {
-      if (circuit.isOpen()) return circuit.refuse();
+      if (circuit.isOpen()) return circuit.refuse(request);
       return new Promise<SubgraphReply>((resolve) => {
         if (pending.length === 0) afterPoll(sendPending);
         pending.push({ request, resolve });
@@ -84,7 +84,7 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
   };
 }
 
-const SILENT = { warn() {}, subgraphCall() {}, answered() {}, missedDeadline() {} };
+const SILENT = { warn() {}, outage() {}, subgraphCall() {}, answered() {}, missedDeadline() {} };
 
 /** Sends operations in as few requests as possible. `retry` receives queries to send again. */
 type Send = (

@@ -3,9 +3,10 @@ import type { Caches } from '../cache/caches.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { createExecutor, DEADLINE_MS, withDeadline } from '../subgraph/executor.ts';
-import type { Subgraph, SubgraphReply, Transport } from '../subgraph/types.ts';
+import type { Subgraph, SubgraphReply, SubgraphRequest, Transport } from '../subgraph/types.ts';
 import { withTimeout } from '../timeout.ts';
 import { Circuit } from './circuit.ts';
+import { createFieldNames } from './fieldnames.ts';
 
 /**
  * The transport to a subgraph in this process. An operation that takes longer than 2 seconds is
@@ -24,6 +25,13 @@ export function createInProcessTransport(
     withTimeout(subgraph.ready(), DEADLINE_MS, () => new Error('no answer in time'));
   const circuit = new Circuit({ name, log, metrics, probe });
 
+  const fieldNames = createFieldNames();
+
+  function logDeadline({ requestId, query }: SubgraphRequest): void {
+    const fields = { requestId, subgraph: name, field: fieldNames(query), reason: 'deadline' };
+    log.outage(fields, 'a subgraph did not answer');
+  }
+
   function count(reply: SubgraphReply, startedAt: number, timedOut = false): SubgraphReply {
     const outcome = timedOut ? 'timeout' : reply.errors === undefined ? 'ok' : 'error';
     if (timedOut) circuit.missedDeadline();
@@ -35,13 +43,14 @@ export function createInProcessTransport(
   return {
     isLocal: true,
     execute: (request) => {
-      if (circuit.isOpen()) return circuit.refuse();
+      if (circuit.isOpen()) return circuit.refuse(request);
       const startedAt = performance.now();
       const reply = execute(request);
       if (!('then' in reply)) return count(reply, startedAt);
       let timedOut = false;
       return withDeadline(reply, undefined, () => {
         timedOut = true;
+        logDeadline(request);
       }).then((done) => count(done, startedAt, timedOut));
     },
     ready: () => subgraph.ready(),

@@ -1,5 +1,12 @@
 // A cache of stored records and the reads that fill it: look-ups share a read with a deadline.
-import { ApiError, type Caches, type MaybePromise, withTimeout } from '@partner-loyalty/runtime';
+import {
+  ApiError,
+  type Caches,
+  type Log,
+  type MaybePromise,
+  timeoutError,
+  withTimeout,
+} from '@partner-loyalty/runtime';
 
 const DEADLINE_MS = 2_000;
 
@@ -27,6 +34,7 @@ export type RecordSource<T> = {
   /** The bytes of a record in the cache. */
   weigh(record: T): number;
   caches: Caches;
+  log: Pick<Log, 'outage'>;
   /** Counts milliseconds and never jumps. */
   uptime(): number;
 };
@@ -36,7 +44,7 @@ export type RecordSource<T> = {
  * refresh and expiry, and joins a read that began before a record was created.
  */
 export function createRecordCache<T>(source: RecordSource<T>): RecordCache<T> {
-  const { caches, uptime } = source;
+  const { caches, uptime, log } = source;
   const entries = caches.open<Entry<T>>(({ record }) => source.weigh(record));
   const reads = new Map<string, Promise<RecordRead<T>>>();
   let lastReadAt = Number.NEGATIVE_INFINITY;
@@ -48,7 +56,7 @@ export function createRecordCache<T>(source: RecordSource<T>): RecordCache<T> {
     try {
       const found = source.find(id);
       if (!(found instanceof Promise)) return succeeded(found);
-      const read = withTimeout(found, DEADLINE_MS, timeoutError)
+      const read = withTimeout(found, DEADLINE_MS, tooLate)
         .then(succeeded, failed)
         .finally(() => reads.delete(id));
       reads.set(id, read);
@@ -71,6 +79,7 @@ export function createRecordCache<T>(source: RecordSource<T>): RecordCache<T> {
   function keepFailure(id: string, cause: unknown): RecordRead<T> {
     const entry = entries.peek(id);
     if (entry) entry.failedAt = uptime();
+    log.outage({ store: 'keys', err: cause }, 'a key or partner could not be read');
     return { error: new ApiError('SERVICE_UNAVAILABLE', undefined, { cause }) };
   }
 
@@ -82,6 +91,6 @@ export function createRecordCache<T>(source: RecordSource<T>): RecordCache<T> {
   };
 }
 
-function timeoutError(): Error {
-  return new Error('the key store did not respond in time');
+function tooLate(): Error {
+  return timeoutError('the key store did not respond in time');
 }

@@ -48,5 +48,5 @@ async function finish(job: Job, context: JobContext): Promise<void> {
 }
 
 function logUnavailable(err: unknown, { log }: JobContext): void {
-  log.warn({ err, store: 'members' }, 'the outbox cannot be written');
+  log.outage({ err, store: 'members' }, 'the outbox cannot be written');
 }

@@ -52,7 +52,7 @@ export function startMailWorker(
         await claimer.claim();
         await cleanUp();
       } catch (err) {
-        log.warn({ err, store: 'members' }, 'the outbox cannot be read');
+        log.outage({ err, store: 'members' }, 'the outbox cannot be read');
       }
       await wakeup.pause(POLL_MS);
     }
