@@ -24,6 +24,7 @@ import { EVERY_SCOPE } from '../../gateway/src/planning/scopes.ts';
 import { readGraphFile, SUPERGRAPH_FILE } from '../../gateway/src/supergraph/committed.ts';
 import { createConnections } from '../../gateway/src/supergraph/connections.ts';
 import { serveGraphs } from '../../gateway/src/supergraph/served.ts';
+import { createKeyUseCounter } from '../../gateway/src/usage/keyuse.ts';
 import { memoryMembers, memoryStandings } from '../dataset/memory.ts';
 import { MEMORY_MEMBERS, PARTNER } from '../dataset/population.ts';
 
@@ -62,6 +63,7 @@ const graphql = createHandler({
   graphs: await serveGraphs(graph, { connections, documents, caches }),
   documents,
   usage: { count: () => {} },
+  keyUse: createKeyUseCounter({ addKeyUses: async () => {} }, { log }),
   cors: createCors([]),
   correctEndpoint: 'http://localhost:4001/graphql',
   log,

@@ -225,6 +225,8 @@ describe.each(ENGINES)('on %s', (_name, open) => {
       scopes: ['read', 'enroll', 'sign-in'],
       createdAt: expect.any(String),
       expiresAt: expires,
+      requests: 0,
+      refusals: 0,
     });
     expect(listed.stdout).not.toContain(hashKey(key));
     expect(await loyaltyJson(env, 'keys', 'revoke', keyId)).toEqual([{ keyId, state: 'revoked' }]);

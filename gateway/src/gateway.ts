@@ -26,6 +26,7 @@ import { createSignIn, SIGN_IN_PATH } from './signin/signin.ts';
 import { createWellKnown, DISCOVERY_PATH, JWKS_PATH } from './signin/wellknown.ts';
 import type { ServedGraphs } from './supergraph/served.ts';
 import type { UsageCounter } from './usage/counter.ts';
+import type { KeyUseCounter } from './usage/keyuse.ts';
 
 export type GatewayParts = {
   settings: Settings;
@@ -36,6 +37,7 @@ export type GatewayParts = {
   usage: UsageCounter;
   /** Undefined if there is no audit log. */
   audit: Audit | undefined;
+  keyUse: KeyUseCounter;
   log: Log;
   metrics: Metrics;
   caches: Caches;
@@ -97,7 +99,8 @@ function createGraphql(
   parts: GatewayParts,
   { members, limiter, keyring }: { members: MembersClient; limiter: Limiter; keyring: Keyring },
 ): Handle {
-  const { settings, keyStore, graphs, documents, usage, audit, log, metrics, caches } = parts;
+  const { settings, keyStore, graphs, documents, usage, keyUse, audit, log, metrics, caches } =
+    parts;
   const { own, other } = baseUrls(settings);
   return createHandler({
     authenticate: createAuthenticator({
@@ -118,6 +121,7 @@ function createGraphql(
     documents,
     usage,
     audit,
+    keyUse,
     cors: createCors(settings.corsOrigins),
     correctEndpoint: `${other}/graphql`,
     log,

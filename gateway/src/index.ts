@@ -15,5 +15,5 @@ export { openGraphStore } from './supergraph/graphstore.open.ts';
 export type { GraphStore } from './supergraph/graphstore.ts';
 export { openSurface, type Surface } from './surface/surface.ts';
 export { openUsageStore } from './usage/usagestore.open.ts';
-export type { FieldUsage, OperationUsage, UsageStore } from './usage/usagestore.ts';
+export type { FieldUsage, KeyActivity, OperationUsage, UsageStore } from './usage/usagestore.ts';
 export { verifyGraphs, verifyKeys, verifyUsage } from './verify/verify.open.ts';

@@ -1,4 +1,4 @@
-// Records a request when its response has ended: the log line and the metric.
+// Records a request when its response has ended: the log line, the metric and the key's use.
 import {
   type HttpRequest,
   jsonFields,
@@ -11,11 +11,13 @@ import type { Principal } from './identity/authenticate.ts';
 import { loggedOperation } from './operation/executable.ts';
 import { fragmentsOf, rootFieldsOf } from './operation/rootfields.ts';
 import type { ServedGraphs } from './supergraph/served.ts';
+import type { KeyUseCounter } from './usage/keyuse.ts';
 
 export type RecordParts = {
   graphs: Pick<ServedGraphs, 'current'>;
   log: Pick<Log, 'infoJson'>;
   metrics: Pick<Metrics, 'request'>;
+  keyUse: Pick<KeyUseCounter, 'count'>;
 };
 
 /** Partners and keys whose part of the line is remembered. */
@@ -28,7 +30,7 @@ const CLOSED_EARLY = jsonFields({ reason: 'the client closed the connection' });
 export function createRecorder(
   parts: RecordParts,
 ): (request: HttpRequest, call: Call) => ReplyObserver {
-  const { graphs, log, metrics } = parts;
+  const { graphs, log, metrics, keyUse } = parts;
   const describe = createDescribeCaller();
 
   const end: End = ({ requestId }, call, bytes, isWhole) => {
@@ -44,8 +46,16 @@ export function createRecorder(
       'request',
     );
     metrics.request(status, codes[0] ?? 'OK', durationMs);
+    const keyId = keyIdOf(call);
+    if (keyId !== undefined) keyUse.count(keyId, status >= 400 && status < 500);
   };
   return (request, call) => new Recorder(request, call, end);
+}
+
+/** The key of a request, even if it was used from an address that is not on its list. */
+function keyIdOf({ principal, credential }: Call): string | undefined {
+  if (principal !== undefined) return principal.policy === 'key' ? principal.id : undefined;
+  return credential.kind === 'refused' ? credential.keyId : undefined;
 }
 
 type End = (request: HttpRequest, call: Call, bytes: number, isWhole: boolean) => void;

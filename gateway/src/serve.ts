@@ -19,6 +19,7 @@ import { createDocuments } from './operation/documents.ts';
 import { openGraphStore } from './supergraph/graphstore.open.ts';
 import { openGraphs } from './supergraph/open.ts';
 import { createUsageCounter } from './usage/counter.ts';
+import { createKeyUseCounter } from './usage/keyuse.ts';
 import { openUsageStore } from './usage/usagestore.open.ts';
 
 export type Serving = { port: number; adminPort: number };
@@ -52,7 +53,9 @@ export async function serveGateway(options: {
   lifecycle.opened('usage', usage.close);
   const audit = openAudit(settings.auditLog, parts);
   if (audit !== undefined) lifecycle.opened('audit', audit.close);
-  const gateway = openGateway({ ...parts, keyStore, counters, graphs, usage, audit });
+  const keyUse = createKeyUseCounter(usageStore, parts);
+  lifecycle.opened('key use', keyUse.close);
+  const gateway = openGateway({ ...parts, keyStore, counters, graphs, usage, keyUse, audit });
   const { host, port, trustedProxies, maxConnections, maxConnectionsPerAddress } = settings;
   const limits = { maxConnections, maxConnectionsPerAddress };
   const { handle } = gateway;

@@ -3,6 +3,7 @@ import {
   DEFAULT_SCOPES,
   issueKey,
   KEY_SCOPES,
+  type KeyActivity,
   type KeyLimits,
   type KeyRecord,
 } from '@partner-loyalty/gateway';
@@ -132,20 +133,45 @@ function sameLifetime({ createdAt, expiresAt }: KeyRecord, now: Date): Date | un
 }
 
 async function list(shell: Shell, partnerId: string): Promise<void> {
-  const records = await withStore('keys', shell.settings(), async (keys) => {
+  const settings = shell.settings();
+  const records = await withStore('keys', settings, async (keys) => {
     await requirePartner(keys, partnerId);
     return keys.keys(partnerId);
   });
-  if (records.length === 0)
+  if (records.length === 0) {
     shell.note(`partner ${partnerId} has no keys yet: loyalty keys create ${partnerId}`);
-  else
-    shell.printAll(
-      records.map((record) => {
-        const { keyId, scopes = DEFAULT_SCOPES, allow, createdAt, expiresAt, revokedAt } = record;
-        const state = stateOfKey(record);
-        return { keyId, partnerId, state, scopes, allow, createdAt, expiresAt, revokedAt };
-      }),
-    );
+    return;
+  }
+  const keyIds = records.map(({ keyId }) => keyId);
+  const activities = await withStore('usage', settings, (usage) =>
+    usage.keyActivities(keyIds, new Date()),
+  );
+  const byKey = new Map(activities.map((activity) => [activity.keyId, activity]));
+  shell.printAll(records.map((record) => rowOf(record, byKey.get(record.keyId))));
+}
+
+function rowOf(record: KeyRecord, activity: KeyActivity | undefined): Row {
+  const { keyId, partnerId, scopes = DEFAULT_SCOPES, allow, createdAt } = record;
+  const { expiresAt, revokedAt } = record;
+  const { lastUsedAt, requests = 0, refusals = 0 } = activity ?? {};
+  return {
+    keyId,
+    partnerId,
+    state: stateOfKey(record),
+    scopes,
+    allow,
+    createdAt,
+    expiresAt,
+    revokedAt,
+    lastUsedAt: lastUsedAt && toMinute(lastUsedAt),
+    requests,
+    refusals,
+  };
+}
+
+/** Gateways write once a minute, so that the seconds would mean little. */
+function toMinute(at: Date): Date {
+  return new Date(Math.floor(at.getTime() / 60_000) * 60_000);
 }
 
 async function revoke(shell: Shell, keyId: string): Promise<void> {

@@ -35,8 +35,11 @@ export type Authenticated =
   | { kind: 'mismatch' }
   /** Both a key and a token; the principal is the key's, if the key is valid. */
   | { kind: 'ambiguous'; principal: Principal | undefined }
-  /** A key or token that is malformed, unknown, revoked or expired, or a key from elsewhere. */
-  | { kind: 'refused' }
+  /**
+   * A key or token that is malformed, unknown, revoked or expired. `keyId` is that of a key used
+   * from an address that is not on its list, which callers cannot tell from an unknown one.
+   */
+  | { kind: 'refused'; keyId?: string }
   /** No credential, an empty one, or an authorization scheme other than Bearer. */
   | { kind: 'none' };
 
@@ -63,7 +66,11 @@ export function createAuthenticator(parts: {
   keyBudget: number;
 }): Authenticate {
   const { environment, keyring, tokens, isSuspended, keyBudget } = parts;
-  const toPartner = (key: Key | undefined) => (key ? partnerOf(key, keyBudget) : REFUSED);
+  const toPartner = (key: Key | undefined, address: string): Authenticated => {
+    if (key === undefined) return REFUSED;
+    const isElsewhere = key.allowed?.has(address) === false;
+    return isElsewhere ? { kind: 'refused', keyId: key.keyId } : partnerOf(key, keyBudget);
+  };
   const toMember = (token: MemberToken | undefined): MaybePromise<Authenticated> => {
     if (token?.partnerId === undefined) return memberOf(token, false);
     const suspended = isSuspended(token.partnerId);
@@ -74,8 +81,8 @@ export function createAuthenticator(parts: {
   const find = (text: string, address: string) => {
     const found = keyring.find(text);
     return found instanceof Promise
-      ? found.then((key) => toPartner(usableFrom(address, key)))
-      : toPartner(usableFrom(address, found));
+      ? found.then((key) => toPartner(key, address))
+      : toPartner(found, address);
   };
 
   return (headers, address) => {
@@ -109,11 +116,6 @@ export function bearerToken(authorization: string | undefined): string | undefin
 /** Node joins repeated headers into one value, which is never a valid key. */
 function partnerKey(headers: IncomingHttpHeaders): string {
   return String(headers[HEADERS.partnerKey.name] ?? '').trim();
-}
-
-/** The key, unless the address is not on its list: to callers, the key is then unknown. */
-function usableFrom(address: string, key: Key | undefined): Key | undefined {
-  return key?.allowed === undefined || key.allowed.has(address) ? key : undefined;
 }
 
 function partnerOf(key: Key, keyBudget: number): Authenticated {

@@ -164,4 +164,47 @@ describe.each(['lmdb', 'mongodb'])('the usage store on %s', (engine) => {
   test('the store belongs to the environment that created it', async () => {
     await expect(open('production')).rejects.toThrow(/belongs to the sandbox environment/);
   });
+
+  test('the use of a key adds up over gateways, and shows 24 hours and the last use', async () => {
+    const other = await open();
+    const use = (keyId: string, at: string, requests: number, refusals: number) => ({
+      keyId,
+      hour: at.slice(0, 13),
+      requests,
+      refusals,
+      lastUsedAt: new Date(at),
+    });
+    const [late, early] = ['2031-05-17T10:20:00.000Z', '2031-05-17T10:10:00.000Z'];
+    const yesterday = '2031-05-16T11:00:00.000Z';
+    await store.addKeyUses([use('key_a', yesterday, 5, 1), use('key_b', yesterday, 2, 2)]);
+    await Promise.all([
+      store.addKeyUses([use('key_a', late, 100, 1)]),
+      ...Array.from({ length: 10 }, () => other.addKeyUses([use('key_a', early, 10, 1)])),
+    ]);
+    const shown = (now: string) => store.keyActivities(['key_b', 'key_a', 'key_c'], new Date(now));
+    expect(await shown(late)).toEqual([
+      { keyId: 'key_b', lastUsedAt: new Date(yesterday), requests: 2, refusals: 2 },
+      { keyId: 'key_a', lastUsedAt: new Date(late), requests: 205, refusals: 12 },
+    ]);
+    expect(await shown('2031-05-17T11:00:00Z')).toMatchObject([
+      { requests: 0, refusals: 0 },
+      { requests: 200, refusals: 11 },
+    ]);
+    await store.addKeyUses([]);
+
+    // What is older than two days goes, except the last use.
+    await other.addKeyUses([use('key_a', '2031-05-19T11:00:00.000Z', 1, 0)]);
+    expect(await shown(late)).toMatchObject([
+      { keyId: 'key_b', lastUsedAt: new Date(yesterday), requests: 0 },
+      { requests: 0 },
+    ]);
+  });
+
+  test('the use of 3,000 keys is written at once', async () => {
+    const lastUsedAt = new Date('2031-05-17T10:00:00Z');
+    const keyIds = Array.from({ length: 3_000 }, (_, n) => `key_${n}`);
+    const counts = { hour: '2031-05-17T10', requests: 1, refusals: 0, lastUsedAt };
+    await store.addKeyUses(keyIds.map((keyId) => ({ keyId, ...counts })));
+    expect(await store.keyActivities(keyIds, lastUsedAt)).toHaveLength(3_000);
+  });
 });

@@ -1,6 +1,7 @@
 // The store of usage counts in an embedded LMDB, which the processes of one machine may share.
 import { type Environment, omitUndefined, openLmdb } from '@partner-loyalty/runtime';
 import type { RootDatabase } from 'lmdb';
+import { lmdbKeyUses, openKeyUseTables } from './keyuse.lmdb.ts';
 import {
   callerRecords,
   daysOf,
@@ -28,6 +29,7 @@ export async function openLmdbUsageStore(
 ): Promise<UsageStore> {
   const { root } = await openLmdb(dataDir, 'usage', environment);
   const tables = openUsageTables(root);
+  const keyUses = lmdbKeyUses(root, tables);
   let lastDay = '';
   return {
     async add(usage) {
@@ -55,6 +57,7 @@ export async function openLmdbUsageStore(
         Array.from(operations.getRange({ start: since }), ({ value }) => value),
       );
     },
+    ...keyUses,
     close: () => root.close(),
   };
 }
@@ -63,6 +66,7 @@ export function openUsageTables(root: RootDatabase) {
   return {
     callers: root.openDB<StoredCaller, string>({ name: 'callers', encoding: 'json' }),
     operations: root.openDB<OperationUsage, string>({ name: 'operations', encoding: 'json' }),
+    ...openKeyUseTables(root),
   };
 }
 

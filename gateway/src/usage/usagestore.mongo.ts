@@ -1,7 +1,9 @@
 // The store of usage counts on MongoDB: a document for each caller or operation of a day.
 import type { Environment } from '@partner-loyalty/runtime';
-import { DUPLICATE_KEY, openCollection, openMongo } from '@partner-loyalty/runtime/mongo';
-import { type AnyBulkWriteOperation, type Collection, MongoBulkWriteError } from 'mongodb';
+import { openCollection, openMongo } from '@partner-loyalty/runtime/mongo';
+import type { AnyBulkWriteOperation, Collection } from 'mongodb';
+import { writeBulk } from './bulk.mongo.ts';
+import { openMongoKeyUses } from './keyuse.mongo.ts';
 import {
   type CallerRecord,
   callerRecords,
@@ -51,7 +53,7 @@ export async function openMongoUsageStore(
   const { db, close } = await openMongo(url, 'usage', environment);
   try {
     const usage = await openCollection<UsageDocument>(db, 'usage', SCHEMA);
-    return { ...methodsOf(usage), close };
+    return { ...methodsOf(usage), ...(await openMongoKeyUses(db)), close };
   } catch (error) {
     await close();
     throw error;
@@ -65,7 +67,7 @@ function methodsOf(collection: Collection<UsageDocument>) {
       const callers = callerRecords(usage.fields).map(addCounts);
       const operations = operationRecords(usage.operations).map(addOperation);
       const days = daysOf(usage);
-      await write(collection, [...callers, ...operations]);
+      await writeBulk(collection, [...callers, ...operations]);
       for (const day of days) await removeRareOperations(collection, day);
       const newest = days.findLast((day) => day > lastDay);
       if (newest === undefined) return;
@@ -81,27 +83,6 @@ function methodsOf(collection: Collection<UsageDocument>) {
       return keptOperations((await found.toArray()).map(operationOf));
     },
   } satisfies Partial<UsageStore>;
-}
-
-/** Writes in one round trip, and again whatever another process inserted at the same moment. */
-async function write(collection: Collection<UsageDocument>, writes: Write[]): Promise<void> {
-  if (writes.length === 0) return;
-  try {
-    await collection.bulkWrite(writes, { ordered: false });
-  } catch (error) {
-    const again = error instanceof MongoBulkWriteError ? duplicates(error) : [];
-    if (again.length === 0) throw error;
-    await collection.bulkWrite(
-      again.flatMap((index) => writes[index] ?? []),
-      { ordered: false },
-    );
-  }
-}
-
-/** The indexes of the failed writes if all of them failed on duplicate keys; otherwise none. */
-function duplicates({ writeErrors }: MongoBulkWriteError): number[] {
-  const failed = [writeErrors].flat();
-  return failed.every(({ code }) => code === DUPLICATE_KEY) ? failed.map(({ index }) => index) : [];
 }
 
 function addCounts({ id, counts, ...caller }: CallerRecord): Write {

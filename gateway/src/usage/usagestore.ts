@@ -23,6 +23,20 @@ export type OperationUsage = Caller & {
   count: number;
 };
 
+/** The requests with a key between two writes of a gateway. */
+export type KeyUse = {
+  keyId: string;
+  /** Of the last one, in UTC: `2031-05-17T10`. */
+  hour: string;
+  requests: number;
+  /** Of these, how many were refused. */
+  refusals: number;
+  lastUsedAt: Date;
+};
+
+/** The use of a key: the last one, and the requests and refusals of the last 24 hours. */
+export type KeyActivity = Omit<KeyUse, 'hour'>;
+
 export type UsageStore = {
   /** Adds to the counts of earlier calls, in one write. */
   add(usage: {
@@ -32,5 +46,9 @@ export type UsageStore = {
   /** The counts since a day, inclusive. A caller may have one for each day. */
   fields(since: string): Promise<FieldUsage[]>;
   operations(since: string): Promise<OperationUsage[]>;
+  /** Adds to the counts of earlier calls. The last use of a key never goes back. */
+  addKeyUses(uses: readonly KeyUse[]): Promise<void>;
+  /** Those of the keys that were ever used. The hours count whole, the one of `now` included. */
+  keyActivities(keyIds: readonly string[], now: Date): Promise<KeyActivity[]>;
   close(): Promise<void>;
 };

@@ -124,6 +124,9 @@ export const verifyLmdbUsage = verifier('usage', openUsageTables, (tables, snaps
       count += 1;
       if (value.day !== dayOf(key)) report(`usage of ${dayOf(key)}`, 'a record is of another day');
     }
+  const unreadableUse = () => report('the use of keys', 'a record cannot be read');
+  for (const table of [tables.keyHours, tables.keyLastUses])
+    for (const _ of snapshot.records<unknown, string>(table, unreadableUse)) count += 1;
   return count;
 });
 

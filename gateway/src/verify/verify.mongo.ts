@@ -43,7 +43,10 @@ export function verifyMongoGraphs(
 
 /** Resolves with the number of records. Nothing refers to them, and they refer to nothing. */
 export function verifyMongoUsage(url: string, environment: Environment): Promise<number> {
-  return withDatabase(url, 'usage', environment, (db) => db.collection('usage').countDocuments());
+  return withDatabase(url, 'usage', environment, async (db) => {
+    const keyUses = await db.collection('keyUses').countDocuments();
+    return keyUses + (await db.collection('usage').countDocuments());
+  });
 }
 
 async function withDatabase<T>(
