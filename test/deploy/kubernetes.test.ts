@@ -217,8 +217,13 @@ test.each(ENVIRONMENTS)('in %s, a pod accepts only the connections that it is fo
   const pods = (of: string) => ({ podSelector: { matchLabels: { [NAME]: of } } });
   const scrape = [['admin'], [{ ...namespace('monitoring'), ...pods('prometheus') }]];
   expect(peers('gateway')).toEqual([[[4000], [namespace('ingress-nginx')]], scrape]);
-  expect(peers('members')).toEqual([[[4011], [pods('gateway')]], scrape]);
-  expect(peers('standings')).toEqual([scrape, [[4012], [pods('gateway')]]]);
+  const callers = {
+    podSelector: {
+      matchExpressions: [{ key: NAME, operator: 'In', values: ['gateway', 'loyalty'] }],
+    },
+  };
+  expect(peers('members')).toEqual([[[4011], [callers]], scrape]);
+  expect(peers('standings')).toEqual([scrape, [[4012], [callers]]]);
   expect(peers('loyalty')).toEqual([]);
   const denied = ofKind(objectsOf[name], 'NetworkPolicy').find(
     ({ metadata }) => metadata.name === 'default-deny',
@@ -230,7 +235,7 @@ test.each([
   ['gateway', [27017, 6379, 4011, 4012]],
   ['members', [27017, 465, 587]],
   ['standings', [27017]],
-  ['loyalty', [27017]],
+  ['loyalty', [27017, 4011, 4012]],
 ])('%s connects to nothing but what it needs', (pod, needed) => {
   for (const environment of ENVIRONMENTS) {
     const rules = policiesOf(environment, pod)
@@ -240,7 +245,7 @@ test.each([
     expect(ports.sort()).toEqual([...needed].sort());
     const anywhere = rules.filter((rule) => rule.ports === undefined);
     expect(anywhere).toEqual(
-      pod === 'gateway'
+      ['gateway', 'loyalty'].includes(pod)
         ? [{ to: [{ namespaceSelector: { matchLabels: { 'partner-loyalty/subgraph': 'true' } } }] }]
         : [],
     );
@@ -296,7 +301,8 @@ function containerOf(deployment: DeploymentOf): IContainer {
 function environmentOf({ environment, deployment }: Row): Record<string, string> {
   const { env = [], envFrom = [] } = containerOf(deployment);
   const maps = ofKind(objectsOf[environment], 'ConfigMap');
-  const shared = envFrom.map(({ configMapRef }) => {
+  const shared = envFrom.map(({ configMapRef, secretRef }) => {
+    if (secretRef?.optional === true) return {};
     const map = maps.find(({ metadata }) => metadata.name === configMapRef?.name);
     if (map?.data === undefined) throw new Error(`no ConfigMap ${configMapRef?.name}`);
     return map.data;

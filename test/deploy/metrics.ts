@@ -1,0 +1,58 @@
+// Checks PromQL expressions against the metrics that the service has.
+import { createMetrics, ERRORS, METRICS } from '@partner-loyalty/runtime';
+import { groupingOf, type Selector, selectorsOf } from './promql.ts';
+
+/** What deploy/prometheus/prometheus.yaml adds to each series. */
+const TARGET_LABELS = ['job', 'environment', 'service', 'instance'];
+const SERVICES = ['gateway', 'members', 'standings'];
+
+type Row = { name: string; labels: readonly string[]; meaning: string };
+
+const rows = new Map<string, Row>(Object.values(METRICS).map((row) => [row.name, row]));
+
+/**
+ * What an expression names that does not exist: metrics, labels, and values of labels. `recorded`
+ * are the names of rules.
+ */
+export async function unknownIn(
+  expression: string,
+  recorded: readonly string[] = [],
+): Promise<string[]> {
+  const selectors = selectorsOf(expression).filter(({ metric }) => !recorded.includes(metric));
+  const exposed = (await createMetrics().data()).map(({ name }) => name);
+  const labels = selectors.flatMap(({ metric }) => labelsOf(metric, exposed) ?? []);
+  return [
+    ...selectors.flatMap((selector) => unknownInSelector(selector, exposed)),
+    ...groupingOf(expression).filter((label) => ![...TARGET_LABELS, ...labels].includes(label)),
+  ];
+}
+
+function unknownInSelector({ metric, labels }: Selector, exposed: readonly string[]): string[] {
+  const allowed = labelsOf(metric, exposed);
+  if (allowed === undefined) return [metric];
+  return Object.entries(labels).flatMap(([label, values]) => [
+    ...(allowed.includes(label) || TARGET_LABELS.includes(label) ? [] : [`${metric}{${label}}`]),
+    ...values
+      .filter((value) => !isValue(metric, label, value))
+      .map((value) => `${metric}{${label}="${value}"}`),
+  ]);
+}
+
+function rowOf(metric: string): Row | undefined {
+  return rows.get(metric) ?? rows.get(metric.replace(/_(bucket|sum|count)$/, ''));
+}
+
+/** The labels of a metric of this project, of the process or of Prometheus itself. */
+function labelsOf(metric: string, exposed: readonly string[]): string[] | undefined {
+  const row = rowOf(metric);
+  if (row === undefined) return metric === 'up' || exposed.includes(metric) ? [] : undefined;
+  return [...row.labels, ...(metric.endsWith('_bucket') ? ['le'] : [])];
+}
+
+/** The meaning of a metric names the values of its outcomes. */
+function isValue(metric: string, label: string, value: string): boolean {
+  if (label === 'service') return SERVICES.includes(value);
+  if (label === 'code') return value === 'OK' || value in ERRORS;
+  if (label === 'outcome') return rowOf(metric)?.meaning.includes(`\`${value}\``) === true;
+  return true;
+}
