@@ -131,6 +131,14 @@ test.each(deployments)('$environment $name has no secret of its own, but names o
   }
 });
 
+test('gateways in production write the audit log to stdout, those of the sandbox none', () => {
+  const gateways = servers.filter(({ name }) => name === 'gateway');
+  expect(gateways.map((row) => [row.environment, settingsOf(row).auditLog])).toEqual([
+    ['sandbox', undefined],
+    ['production', '-'],
+  ]);
+});
+
 test.each(servers)('$environment $name listens where its probes and its Service connect', (row) => {
   const { ports, startupProbe, livenessProbe, readinessProbe } = containerOf(row.deployment);
   const { host, port, adminPort } = settingsOf(row);
