@@ -144,6 +144,10 @@ function noMetrics(): Metrics {
   const ignore = () => undefined;
   return {
     request: ignore,
+    executed: ignore,
+    partner: ignore,
+    shed: ignore,
+    watch: ignore,
     operation: ignore,
     subgraphCall: ignore,
     circuit: ignore,

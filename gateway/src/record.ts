@@ -1,4 +1,4 @@
-// Records a request when its response has ended: the log line, the metric and the key's use.
+// Records a request when its response has ended: the log line, the metrics and the key's use.
 import {
   type HttpRequest,
   jsonFields,
@@ -16,7 +16,7 @@ import type { KeyUseCounter } from './usage/keyuse.ts';
 export type RecordParts = {
   graphs: Pick<ServedGraphs, 'current'>;
   log: Pick<Log, 'infoJson'>;
-  metrics: Pick<Metrics, 'request'>;
+  metrics: Pick<Metrics, 'request' | 'partner' | 'executed'>;
   keyUse: Pick<KeyUseCounter, 'count'>;
 };
 
@@ -45,7 +45,11 @@ export function createRecorder(
       `,"requestId":"${requestId}"${caller}${operation},"cost":${cost},"status":${status}${failed}${ending},"durationMs":${durationMs}`,
       'request',
     );
-    metrics.request(status, codes[0] ?? 'OK', durationMs);
+    const code = codes[0] ?? 'OK';
+    metrics.request(status, code, durationMs);
+    metrics.partner(principal && partnerOf(principal), code);
+    if (call.executable !== undefined && principal !== undefined)
+      metrics.executed(principal.surface, call.asked?.operation?.name, durationMs);
     const keyId = keyIdOf(call);
     if (keyId !== undefined) keyUse.count(keyId, status >= 400 && status < 500);
   };
@@ -81,7 +85,7 @@ class Recorder implements ReplyObserver {
 function createDescribeCaller(): (principal: Principal) => string {
   const known = new Map<string, string>();
   return ({ surface, scope, id }) => {
-    const partner = scope.kind === 'service' ? undefined : scope.partnerId;
+    const partner = partnerOf({ scope });
     const keyId = surface === 'partner' ? id : undefined;
     // No two callers have the same one: IDs of keys begin in another way than those of partners.
     const subject = keyId ?? `/${partner ?? ''}`;
@@ -93,6 +97,11 @@ function createDescribeCaller(): (principal: Principal) => string {
     }
     return text;
   };
+}
+
+/** The partner that calls, or that holds the member's token. */
+function partnerOf({ scope }: Pick<Principal, 'scope'>): string | undefined {
+  return scope.kind === 'service' ? undefined : scope.partnerId;
 }
 
 /** What a line says of an operation that was refused, whose fields may not be the schema's. */

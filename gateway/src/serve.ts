@@ -13,6 +13,7 @@ import {
 } from '@partner-loyalty/runtime';
 import { openAudit } from './audit/audit.ts';
 import { openGateway } from './gateway.ts';
+import { watchGateway } from './gauges.ts';
 import type { KeyStore } from './identity/keystore.ts';
 import { openCounters } from './limits/counters.open.ts';
 import { createDocuments } from './operation/documents.ts';
@@ -56,10 +57,11 @@ export async function serveGateway(options: {
   const keyUse = createKeyUseCounter(usageStore, parts);
   lifecycle.opened('key use', keyUse.close);
   const gateway = openGateway({ ...parts, keyStore, counters, graphs, usage, keyUse, audit });
+  watchGateway(metrics, { graphs, counters, caches });
   const { host, port, trustedProxies, maxConnections, maxConnectionsPerAddress } = settings;
   const limits = { maxConnections, maxConnectionsPerAddress };
   const { handle } = gateway;
-  const listen = () => serveHttp({ port, host, handle, trustedProxies, limits, log });
+  const listen = () => serveHttp({ port, host, handle, trustedProxies, limits, metrics, log });
   return openPorts({ settings, lifecycle, ready: gateway.ready, metrics, log, listen });
 }
 

@@ -1,4 +1,4 @@
-// The log as an operator reads it: who sent which operation, and what became of it.
+// The log and the metrics as an operator reads them: who sent what, and what became of it.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { type DeployedService, startDeployed } from '../support/service/deployed.ts';
@@ -13,6 +13,7 @@ const logs: Record<'gateway' | 'members' | 'standings', Line[]> = {
   members: [],
   standings: [],
 };
+const metrics = { gateway: '', members: '' };
 const responses: Record<string, { bytes: number }> = {};
 
 /** Sends everything first: lines are complete when the processes have stopped. */
@@ -48,6 +49,8 @@ beforeAll(async () => {
     Array.from({ length: 8 }, (_, i) => sent(`together-${i}`, { query: READ, variables })),
   );
   for (let i = 0; i < 30; i += 1) await sent('spent', { query: named, variables });
+  for (const name of ['gateway', 'members'] as const)
+    metrics[name] = await (await fetch(`${stack[name]?.adminUrl}/metrics`)).text();
   for (const name of ['gateway', 'members', 'standings'] as const) {
     const running = stack[name];
     await running?.stop();
@@ -154,6 +157,33 @@ test.each(['members', 'standings'] as const)('%s writes the same request ID', (n
 
 test('a subgraph says which codes its operations had', () => {
   expect(lineOf('mixed', 'members')).toMatchObject({ codes: ['MEMBER_NOT_FOUND'] });
+});
+
+test.each([
+  'loyalty_partner_requests_total{partner="alpha",code="RATE_LIMITED"}',
+  'loyalty_partner_requests_total{partner="beta",code="OK"}',
+  'loyalty_partner_requests_total{partner="none",code="UNAUTHENTICATED"}',
+  'loyalty_operation_duration_seconds_count{surface="partner",operation="other"}',
+  'loyalty_operation_duration_seconds_count{surface="member",operation="other"}',
+  'dependency_up{dependency="keys"} 1',
+  'dependency_up{dependency="members"} 1',
+  'dependency_up{dependency="standings"} 1',
+  'loyalty_circuit_open{subgraph="members"} 0',
+  'loyalty_limiter_fallback 0',
+  'loyalty_shed_requests_total 0',
+  'supergraph_version 0',
+  'loyalty_cache_bytes',
+  'loyalty_build_info',
+])('the gateway has the metric %s', (series) => {
+  expect(metrics.gateway).toContain(`\n${series}`);
+});
+
+test.each([
+  'loyalty_subgraph_operations_total{code="MEMBER_NOT_FOUND"} 2',
+  'loyalty_request_duration_seconds_count{status="200",code="MEMBER_NOT_FOUND"}',
+  'dependency_up{dependency="store"} 1',
+])('a subgraph has the metric %s, so that what failed is not OK', (series) => {
+  expect(metrics.members).toContain(`\n${series}`);
 });
 
 /** Sends the head of a request, and closes the connection when the gateway asks for its body. */

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ApiError } from '../errors.ts';
 import type { Log } from '../observe/log.ts';
+import type { Metrics } from '../observe/metrics.ts';
 import type { Drain } from './drain.ts';
 import { HEADERS } from './headers.ts';
 import type { Overload } from './overload.ts';
@@ -28,10 +29,11 @@ export function createAnswerer(
     pending: PendingResponses;
     /** Undefined if this server serves every request, even under overload. */
     overload: Overload | undefined;
+    metrics: Pick<Metrics, 'shed'> | undefined;
     log: Log;
   },
 ): Answerer {
-  const { context, drain, pending, overload, log } = parts;
+  const { context, drain, pending, overload, metrics, log } = parts;
   const reply = createReply(handle, log);
 
   async function answer(
@@ -44,6 +46,8 @@ export function createAnswerer(
     const closing = closingFor(request, drain);
     drain.used(incoming.socket);
     if (overload?.sheds()) {
+      metrics?.shed();
+      log.outage({ reason: 'overload' }, 'a request was refused');
       const made = errorReply('SERVICE_UNAVAILABLE', requestId);
       return writeReply(incoming, outgoing, made, requestId, closing);
     }

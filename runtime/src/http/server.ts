@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Log } from '../observe/log.ts';
+import type { Metrics } from '../observe/metrics.ts';
 import { createTrust } from './address.ts';
 import { createAnswerer, type Handle } from './answer.ts';
 import { boundConnections, type ConnectionLimits } from './connections.ts';
@@ -43,9 +44,10 @@ export async function serveHttp(options: {
   trustedProxies: readonly string[];
   /** Set for a port that anyone may reach; requests are then refused under overload as well. */
   limits?: ConnectionLimits;
+  metrics?: Pick<Metrics, 'shed'>;
   log: Log;
 }): Promise<HttpServer> {
-  const { handle, limits, log } = options;
+  const { handle, limits, metrics, log } = options;
   const context = { newId: createIds(), trusted: createTrust(options.trustedProxies) };
   const server = createServer({ ...LIMITS, requireHostHeader: false });
   if (limits !== undefined) boundConnections(server, limits, context.trusted);
@@ -53,7 +55,7 @@ export async function serveHttp(options: {
   const pending = boundPendingResponses(server, log);
   const overload = limits === undefined ? undefined : watchOverload();
   server.once('close', () => overload?.close());
-  const answerer = createAnswerer(handle, { context, drain, pending, overload, log });
+  const answerer = createAnswerer(handle, { context, drain, pending, overload, metrics, log });
   server.on('request', (incoming, outgoing) => answerer.request(incoming, outgoing, false));
   server.on('checkContinue', (incoming, outgoing) => answerer.request(incoming, outgoing, true));
   // Any other expectation may be ignored (RFC 9110, section 10.1.1).

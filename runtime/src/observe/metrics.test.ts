@@ -37,6 +37,44 @@ test('every metric of the table is exposed with its labels after one observation
   expect(text).toContain('nodejs_eventloop_lag_seconds');
 });
 
+test('a name that becomes known starts a series of its own, and the others go on', async () => {
+  const metrics = createMetrics();
+  for (let n = 0; n < 150; n += 1) metrics.executed('partner', 'FindMember', 1);
+  metrics.executed('member', undefined, 1);
+  const text = await metrics.text();
+  const count = (labels: string) => `loyalty_operation_duration_seconds_count{${labels}}`;
+  expect(text).toContain(`${count('surface="partner",operation="other"')} 99\n`);
+  expect(text).toContain(`${count('surface="partner",operation="FindMember"')} 51\n`);
+  expect(text).toContain(`${count('surface="member",operation="other"')} 1\n`);
+});
+
+test('partners beyond the first 300 share a series', async () => {
+  const metrics = createMetrics();
+  for (let n = 0; n < 310; n += 1) metrics.partner(`p${n}`, 'OK');
+  metrics.partner(undefined, 'UNAUTHENTICATED');
+  const text = await metrics.text();
+  expect(text).toContain('loyalty_partner_requests_total{partner="p299",code="OK"} 1\n');
+  expect(text).toContain('loyalty_partner_requests_total{partner="other",code="OK"} 10\n');
+  expect(text).toContain('{partner="none",code="UNAUTHENTICATED"} 1\n');
+});
+
+test('a gauge is read when metrics are, and merged as it says', async () => {
+  const workers = [1, 0].map((up) => {
+    const metrics = createMetrics();
+    metrics.watch('dependencyUp', async () => [[{ dependency: 'keys' }, up]]);
+    metrics.watch('circuitOpen', () => [[{ subgraph: 'members' }, up]]);
+    metrics.watch('cacheBytes', () => [[{}, 100]]);
+    return metrics;
+  });
+  expect(await workers[0]?.text()).toContain('dependency_up{dependency="keys"} 1\n');
+  const data = await Promise.all(workers.map((metrics) => metrics.data()));
+  const text = await mergeMetrics(JSON.parse(JSON.stringify(data)));
+  expect(text).toContain('dependency_up{dependency="keys"} 0\n');
+  expect(text).toContain('loyalty_circuit_open{subgraph="members"} 1\n');
+  expect(text).toContain('loyalty_cache_bytes 200\n');
+  expect(text).toMatch(/loyalty_build_info\{version="[\d.]+",node="v[\d.]+"\} 1\n/);
+});
+
 test('two registries share nothing', async () => {
   const [one, other] = [createMetrics(), createMetrics()];
   one.keyCache('hit');

@@ -1,5 +1,6 @@
 // The ports of a process: one for clients, one for health and metrics.
 import type { HttpServer } from '../http/server.ts';
+import type { Readings } from '../observe/gauges.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { Settings } from '../settings/table.ts';
@@ -23,6 +24,7 @@ export async function openPorts(options: {
   const { settings, lifecycle, ready, metrics, log, listen } = options;
   const { host, environment } = settings;
   const { worker } = lifecycle;
+  metrics.watch('dependencyUp', () => dependenciesUp(ready));
   if (worker) {
     worker.serve({ ready, metrics });
     const server = await listen();
@@ -46,4 +48,13 @@ export async function openPorts(options: {
   log.info({ host, port: server.port, adminPort: admin.port, environment }, 'listening');
   log.flush(); // Whoever waits for this line does not wait for the buffer.
   return { port: server.port, adminPort: admin.port };
+}
+
+/** Empty if that cannot be found out in time. */
+async function dependenciesUp(ready: () => Promise<Readiness>): Promise<Readings> {
+  const { dependencies } = await ready().catch(() => ({ dependencies: {} }));
+  return Object.entries(dependencies).map(([dependency, state]) => [
+    { dependency },
+    state === 'up' ? 1 : 0,
+  ]);
 }

@@ -43,6 +43,8 @@ export type SubgraphReply = {
 export type Transport = {
   /** Set if the subgraph is in this process, which is then ready only if the subgraph is. */
   isLocal?: true;
+  /** Whether its circuit is open, so that every call fails at once. */
+  isGivenUp?(): boolean;
   execute(request: SubgraphRequest): SubgraphReply | Promise<SubgraphReply>;
   /**
    * Resolves if the subgraph answers `{__typename}` in the service scope, rejects otherwise. The

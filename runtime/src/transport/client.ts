@@ -66,6 +66,7 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
   }
 
   return {
+    isGivenUp: () => circuit.isOpen(),
     execute: (request) => {
       if (circuit.isOpen()) return circuit.refuse(request);
       return new Promise<SubgraphReply>((resolve) => {

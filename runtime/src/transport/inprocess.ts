@@ -42,6 +42,7 @@ export function createInProcessTransport(
 
   return {
     isLocal: true,
+    isGivenUp: () => circuit.isOpen(),
     execute: (request) => {
       if (circuit.isOpen()) return circuit.refuse(request);
       const startedAt = performance.now();

@@ -28,6 +28,7 @@ await runWorkers({
     lifecycle.opened('members', subgraph.close);
     const guard = lifecycle.worker && createWorkerReplayGuard();
     const caches = createCaches();
+    metrics.watch('cacheBytes', () => [[{}, caches.bytes()]]);
     const listen = () => serveSubgraph({ subgraph, settings, log, metrics, caches, guard });
     const ready = () => storeReadiness(subgraph.ready);
     await openPorts({ settings, lifecycle, ready, metrics, log, listen });

@@ -27,6 +27,7 @@ await runWorkers({
     const metrics = createMetrics();
     const guard = lifecycle.worker && createWorkerReplayGuard();
     const caches = createCaches();
+    metrics.watch('cacheBytes', () => [[{}, caches.bytes()]]);
     const listen = () => serveSubgraph({ subgraph, settings, log, metrics, caches, guard });
     const ready = () => storeReadiness(subgraph.ready);
     await openPorts({ settings, lifecycle, ready, metrics, log, listen });

@@ -1,0 +1,24 @@
+// What the gateway's gauges show when metrics are read.
+import type { Caches, Metrics } from '@partner-loyalty/runtime';
+import type { Counters } from './limits/counters.ts';
+import type { ServedGraphs } from './supergraph/served.ts';
+
+export function watchGateway(
+  metrics: Pick<Metrics, 'watch'>,
+  parts: {
+    graphs: Pick<ServedGraphs, 'current'>;
+    counters: Pick<Counters, 'state'>;
+    caches: Pick<Caches, 'bytes'>;
+  },
+): void {
+  const { graphs, counters, caches } = parts;
+  metrics.watch('supergraphVersion', () => [[{}, graphs.current().version]]);
+  metrics.watch('circuitOpen', () =>
+    Array.from(graphs.current().connections, ([subgraph, { transport }]) => [
+      { subgraph },
+      transport.isGivenUp?.() ? 1 : 0,
+    ]),
+  );
+  metrics.watch('limiterFallback', () => [[{}, counters.state?.() === 'degraded' ? 1 : 0]]);
+  metrics.watch('cacheBytes', () => [[{}, caches.bytes()]]);
+}
