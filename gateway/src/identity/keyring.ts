@@ -82,7 +82,22 @@ function validKey(found: FoundKey | undefined): Key | undefined {
     isSuspended: suspendedAt !== undefined,
     expiresAt,
     scopes: scopeBits(scopes),
-    allowed: allow && { ranges: allow.length, has: addressCheck(allow) },
+    allowed: allow && addressList(allow),
+  };
+}
+
+/** Most keys are used from one address, so the last one is not compared with the ranges again. */
+function addressList(allow: readonly string[]): AddressList {
+  const isAllowed = addressCheck(allow);
+  let last: string | undefined;
+  return {
+    ranges: allow.length,
+    has(address) {
+      if (address === last) return true;
+      if (!isAllowed(address)) return false;
+      last = address;
+      return true;
+    },
   };
 }
 
