@@ -105,3 +105,27 @@ test("ending a member's sessions refuses what was issued until now, and nothing 
   await expect(loyalty('tokens', 'revoke', 'm-unknown')).rejects.toThrow('there is no member');
   await expect(loyalty('tokens', 'revoke-key', 'other')).rejects.toThrow('no signing key "other"');
 });
+
+test('a suspended partner is refused by every gateway, with its keys and the tokens it holds', async () => {
+  const claims = { memberId: 'm-both', email: 'both@example.com', azp: 'beta' };
+  const token = (await issueIdToken(members, claims, BASE, new Date())).idToken;
+  const ask = { query: PROFILE, variables: { id: 'm-both' } };
+  const codes = async () => {
+    const answers = gateways.flatMap((send) => [
+      send({ query: '{ __typename }', key: service.keys.beta }),
+      send({ ...ask, token }),
+    ]);
+    return (await Promise.all(answers)).map(({ code }) => code);
+  };
+  const untilAll = (expected: string | undefined) =>
+    until(async () => {
+      await setTimeout(1_000);
+      return (await codes()).every((code) => code === expected);
+    });
+  expect(await codes()).toEqual(Array(4).fill(undefined));
+  await loyalty('partners', 'suspend', 'beta');
+  await untilAll('PARTNER_SUSPENDED');
+  expect(await statuses(await newToken())).toEqual([200, 200]);
+  await loyalty('partners', 'resume', 'beta');
+  await untilAll(undefined);
+});

@@ -94,6 +94,23 @@ test('a key is found with its partner and budget, and an unknown one is not', as
   expect(await keyring.find(newKey('sandbox'))).toBeUndefined();
 });
 
+test("what changes of the partner and the key shows within 5 seconds, at a read's cost", async () => {
+  const { key, keyId } = await createKey();
+  const { keyring, pass, source } = setUp();
+  await keyring.find(key);
+  await store.changePartner('inn', { budget: 9, suspendedAt: START });
+  await store.expireKey(keyId, new Date(START.getTime() + 6_000));
+  pass(5_000);
+  expect(await keyring.find(key)).toMatchObject({ budget: 9, isSuspended: true });
+  expect(source.reads).toBe(2);
+  await store.changePartner('inn', { budget: undefined, suspendedAt: undefined });
+  pass(999);
+  expect(await keyring.find(key)).toMatchObject({ isSuspended: true });
+  pass(1);
+  expect(await keyring.find(key)).toBeUndefined();
+  expect(source.reads).toBe(2);
+});
+
 test('a new key works at once, even if it was unknown a moment ago', async () => {
   const { key, record } = issueKey('sandbox', 'inn', START);
   const { keyring } = setUp();
