@@ -1,4 +1,4 @@
-// `loyalty members`: imports members, and locks addresses that are in dispute.
+// `loyalty members`: imports members, and locks addresses that are in dispute; and see rights.ts.
 import { type Address, endingSessions, type ImportResult } from '@partner-loyalty/members';
 import { Command } from 'commander';
 import type { ImportOutcome } from '../import/importer.ts';
@@ -7,6 +7,7 @@ import { openSource, runImport } from '../import/run.ts';
 import { typed } from '../shell/argument.ts';
 import { CommandError, type Shell } from '../shell/shell.ts';
 import { claimForOperator, withStore } from '../shell/stores.ts';
+import { addRightsCommands, liftMarks } from './rights.ts';
 
 const OUTCOMES: Record<ImportResult, ImportOutcome> = {
   added: 'added',
@@ -17,6 +18,7 @@ const OUTCOMES: Record<ImportResult, ImportOutcome> = {
   'external-id-conflict': {
     refused: 'an external ID belongs to another member of the partner',
   },
+  erased: { refused: 'memberId must not be that of an erased member, except with --again' },
 };
 
 export function membersCommand(shell: Shell): Command {
@@ -25,7 +27,10 @@ export function membersCommand(shell: Shell): Command {
     .command('import')
     .description('import members; repeating an import changes nothing')
     .argument('<file>', 'NDJSON with one member per line; - for stdin')
-    .action((file: string) => importMembers(shell, file));
+    .option('--again', 'also import members who were erased')
+    .action((file: string, { again }: { again?: true }) =>
+      importMembers(shell, file, again === true),
+    );
   group
     .command('lock')
     .description('lock an address: it gets no links, and is neither changed nor taken over')
@@ -37,10 +42,11 @@ export function membersCommand(shell: Shell): Command {
     .argument('<email>', 'the address', typed('the address', emailAddress))
     .option('--to <memberid>', 'the member whose current address it becomes')
     .action((email: Address, { to }: { to?: string }) => unlock(shell, email, to));
+  addRightsCommands(group, shell);
   return group;
 }
 
-async function importMembers(shell: Shell, file: string): Promise<void> {
+async function importMembers(shell: Shell, file: string, again: boolean): Promise<void> {
   const settings = shell.settings();
   const source = await openSource(file);
   await withStore('keys', settings, async (keys) => {
@@ -50,6 +56,7 @@ async function importMembers(shell: Shell, file: string): Promise<void> {
         parse: createMemberLineParser(partners),
         async store(records) {
           await claimForOperator(keys);
+          if (again) await liftMarks(settings, members, records);
           return (await members.importMembers(records)).map((outcome) => OUTCOMES[outcome]);
         },
       }),

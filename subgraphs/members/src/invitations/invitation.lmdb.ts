@@ -50,6 +50,20 @@ export function createLmdbInvitations(root: RootDatabase): InvitationStore {
       await root.transaction(() => removeStored(hash));
       await root.flushed;
     },
+    async select(isWanted) {
+      return [...byHash.getRange()].flatMap(({ value }) =>
+        isWanted(value.address.canonical)
+          ? [{ ...toInvitation(value), expiresAt: value.expiresAt }]
+          : [],
+      );
+    },
+    async discard(isUnwanted) {
+      await root.transaction(() => {
+        for (const { key, value } of [...byHash.getRange()])
+          if (isUnwanted(value.address.canonical)) removeStored(key);
+      });
+      await root.flushed;
+    },
     async clean(now) {
       const expired = [...byExpiry.getKeys({ end: [now + 1, ''] })];
       if (expired.length > 0)

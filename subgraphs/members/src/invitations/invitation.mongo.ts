@@ -1,7 +1,12 @@
 // Invitations on MongoDB: a document for each.
 import { openCollection } from '@partner-loyalty/runtime/mongo';
 import type { Db } from 'mongodb';
-import { type InvitationStore, type StoredInvitation, toInvitation } from './invitation.ts';
+import {
+  type InvitationStore,
+  type KeptInvitation,
+  type StoredInvitation,
+  toInvitation,
+} from './invitation.ts';
 
 type InvitationDocument = StoredInvitation & { _id: string };
 
@@ -47,6 +52,17 @@ export async function openMongoInvitations(db: Db): Promise<InvitationStore> {
     },
     async remove(hash) {
       await invitations.deleteOne({ _id: hash });
+    },
+    async select(isWanted) {
+      const found: KeptInvitation[] = [];
+      for await (const stored of invitations.find())
+        if (isWanted(stored.address.canonical))
+          found.push({ ...toInvitation(stored), expiresAt: stored.expiresAt });
+      return found;
+    },
+    async discard(isUnwanted) {
+      for await (const { _id, address } of invitations.find())
+        if (isUnwanted(address.canonical)) await invitations.deleteOne({ _id });
     },
     async clean(now) {
       await invitations.deleteMany({ expiresAt: { $lte: now } });

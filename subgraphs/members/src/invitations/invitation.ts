@@ -17,9 +17,15 @@ export type InvitationStore = {
    */
   claim(hash: string, now: number, leaseMs: number): Promise<Invitation | undefined>;
   remove(hash: string): Promise<void>;
+  /** Those whose canonical address is wanted, expired ones too. */
+  select(isWanted: (address: string) => boolean): Promise<KeptInvitation[]>;
+  /** Removes those whose canonical address is unwanted. */
+  discard(isUnwanted: (address: string) => boolean): Promise<void>;
   /** Removes those that have expired. */
   clean(now: number): Promise<void>;
 };
+
+export type KeptInvitation = Invitation & { expiresAt: number };
 
 /** How an invitation is stored. `claimedUntil` is when the last claim ends. */
 export type StoredInvitation = Invitation & { expiresAt: number; claimedUntil: number };

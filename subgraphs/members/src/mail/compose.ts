@@ -21,10 +21,11 @@ import {
 /** The part of the members store that mail needs. */
 export type MailStore = {
   memberByEmail(partnerId: string, canonical: string): MaybePromise<Identity | undefined>;
+  member(memberId: string): MaybePromise<Identity | undefined>;
   tokens: Pick<TokenStore, 'addSignIn' | 'addChange' | 'addUndo'>;
   locks: Pick<LockStore, 'addContest' | 'mailbox'>;
-  invitations: Pick<InvitationStore, 'add'>;
-  outbox: Pick<Outbox, 'admit' | 'markAdmitted'>;
+  invitations: Pick<InvitationStore, 'add' | 'remove'>;
+  outbox: Pick<Outbox, 'admit' | 'markAdmitted' | 'holds'>;
   partners: Pick<MailPartners, 'find'>;
 };
 
@@ -85,6 +86,8 @@ async function composeChange(
   { store, baseAddress }: Composer,
   now: number,
 ): Promise<Email | NotComposed> {
+  // Before the limits count: nothing is kept about somebody who was erased.
+  if ((await store.member(memberId)) === undefined) return 'dropped';
   const limits = changeLimits(memberId, address.canonical);
   if (!(await isAdmitted(job, limits, store.outbox, now))) return 'dropped';
 
@@ -146,6 +149,11 @@ async function composeInvitation(
   const { lifetimeMs } = TOKEN_USES.invitation;
   // Whoever reads this mailbox is the person who agrees, so the enrollment gets its address.
   await store.invitations.add(hash, { ...input, address }, now + lifetimeMs);
+  // Erasing a member removes the job before the invitations.
+  if (!(await store.outbox.holds(job))) {
+    await store.invitations.remove(hash);
+    return 'dropped';
+  }
   const link = linkTo(invitationPage(baseAddress), token);
   return invitationEmail(address.canonical, partner.name, link, lifetimeMs / 86_400_000);
 }

@@ -18,6 +18,8 @@ export async function deliver(
 ): Promise<'sent' | NotComposed> {
   const email = await compose(job, sender, now);
   if (typeof email === 'string') return email;
+  // The recipient may have been erased, or the claim may have expired.
+  if (!(await sender.store.outbox.holds(job))) return 'dropped';
   await sender.mailer.send(email, `${job.jobId}@${sender.mailDomain}`, signal);
   return 'sent';
 }

@@ -1,5 +1,5 @@
 // The outbox in the members store's LMDB: jobs ordered by due time, each step one transaction.
-import type { RootDatabase } from 'lmdb';
+import type { Database, Key, RootDatabase } from 'lmdb';
 import { FAILED_KEPT_MS, type Job, type Limit, type MailTask, type Outbox } from './outbox.ts';
 
 /** The stored format calls the task `errand`. */
@@ -62,6 +62,8 @@ export function createLmdbOutbox(root: RootDatabase): Outbox {
         remove(stored);
         failed.put(stored.jobId, { ...stored, failedAt: now });
       }),
+    holds: ({ dueAt, jobId }) => tables.due.doesExist([dueAt, jobId]),
+    ...createSelection(root, tables),
     failed: () => failed.getKeysCount(),
     async clean(now) {
       await root.transaction(() => {
@@ -90,6 +92,49 @@ function createQueue(root: RootDatabase, { due }: Tables) {
         if (stored !== undefined) act(stored);
       }),
   };
+}
+
+/** Goes through all entries: there are few, since a job waits for an hour at most. */
+function createSelection(root: RootDatabase, { due, failed, counts }: Tables) {
+  const discardFrom = <V, K extends Key>(
+    table: Database<V, K>,
+    isUnwanted: (value: V) => boolean,
+  ) => {
+    for (const { key, value } of [...table.getRange()]) if (isUnwanted(value)) table.remove(key);
+  };
+  return {
+    async select(isWanted) {
+      const jobs = [...due.getRange(), ...failed.getRange()].map(
+        ({ value }) => value as StoredJob & { failedAt?: number },
+      );
+      return jobs
+        .filter(({ errand }) => isWanted(errand))
+        .map(({ jobId, errand, requestedAt, failedAt }) => ({
+          jobId,
+          task: errand,
+          requestedAt,
+          failedAt,
+        }));
+    },
+    async discard(isUnwanted) {
+      await root.transaction(() => {
+        discardFrom(due, ({ errand }) => isUnwanted(errand));
+        discardFrom(failed, ({ errand }) => isUnwanted(errand));
+      });
+      await root.flushed;
+    },
+    async selectCounts(isWanted) {
+      return [...counts.getRange()]
+        .filter(({ key }) => isWanted(key))
+        .map(({ key, value }) => ({ key, admittedAt: value.admittedAt }));
+    },
+    async discardCounts(isUnwanted) {
+      await root.transaction(() => {
+        for (const key of [...counts.getKeys()]) if (isUnwanted(key)) counts.remove(key);
+      });
+      await root.flushed;
+    },
+  } satisfies Partial<Outbox>;
 }
 
 function createLimits(root: RootDatabase, { counts }: Tables) {

@@ -1,7 +1,15 @@
 // The outbox on MongoDB: a document for each job and count, each step one guarded write.
 import { isDuplicate } from '@partner-loyalty/runtime/mongo';
 import type { Collection, Db } from 'mongodb';
-import { FAILED_KEPT_MS, type Job, type Limit, type MailTask, type Outbox } from './outbox.ts';
+import {
+  FAILED_KEPT_MS,
+  type Job,
+  type KeptCount,
+  type KeptJob,
+  type Limit,
+  type MailTask,
+  type Outbox,
+} from './outbox.ts';
 
 /**
  * A job that is due or has failed. The stored format calls the task `errand`. `claim` and
@@ -56,12 +64,40 @@ export async function openMongoOutbox(db: Db): Promise<Outbox> {
     async giveUp(job, now) {
       await jobs.updateOne(held(job), { $set: { failedAt: now }, $unset: { dueAt: '' } });
     },
+    holds: async (job) => (await jobs.findOne(held(job), { projection: { _id: 1 } })) !== null,
+    ...createSelection(jobs, counts),
     failed: () => jobs.countDocuments({ failedAt: { $exists: true } }),
     async clean(now) {
       await jobs.deleteMany({ failedAt: { $lte: now - FAILED_KEPT_MS } });
       await counts.deleteMany({ until: { $lte: now } });
     },
   };
+}
+
+/** Goes through all entries: there are few, since a job waits for an hour at most. */
+function createSelection(jobs: Collection<JobDocument>, counts: Collection<CountDocument>) {
+  return {
+    async select(isWanted) {
+      const found: KeptJob[] = [];
+      for await (const { _id, errand, requestedAt, failedAt } of jobs.find())
+        if (isWanted(errand)) found.push({ jobId: _id, task: errand, requestedAt, failedAt });
+      return found;
+    },
+    async discard(isUnwanted) {
+      for await (const { _id, errand } of jobs.find())
+        if (isUnwanted(errand)) await jobs.deleteOne({ _id });
+    },
+    async selectCounts(isWanted) {
+      const found: KeptCount[] = [];
+      for await (const { _id, admittedAt } of counts.find())
+        if (isWanted(_id)) found.push({ key: _id, admittedAt });
+      return found;
+    },
+    async discardCounts(isUnwanted) {
+      for await (const { _id } of counts.find({}, { projection: { _id: 1 } }))
+        if (isUnwanted(_id)) await counts.deleteOne({ _id });
+    },
+  } satisfies Partial<Outbox>;
 }
 
 async function admit(

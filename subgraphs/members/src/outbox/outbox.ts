@@ -30,6 +30,12 @@ export type Job = NewJob & {
   admitted: boolean;
 };
 
+/** A job that waits, or that has failed. */
+export type KeptJob = NewJob & { failedAt?: number | undefined };
+
+/** When a limit admitted mail. */
+export type KeptCount = { key: string; admittedAt: number[] };
+
 /** At most `count` admissions of the key in any `windowMs`. */
 export type Limit = { key: string; count: number; windowMs: number };
 
@@ -55,6 +61,15 @@ export type Outbox = {
   postpone(job: Job, dueAt: number): Promise<void>;
   /** Sets the job aside as failed, for an operator to see. */
   giveUp(job: Job, now: number): Promise<void>;
+  /** Whether the claim still holds: neither expired nor discarded. */
+  holds(job: Job): MaybePromise<boolean>;
+  /** The jobs whose tasks are wanted, failed ones too. */
+  select(isWanted: (task: MailTask) => boolean): Promise<KeptJob[]>;
+  /** Removes jobs, failed and claimed ones too, whose holders then find them gone. */
+  discard(isUnwanted: (task: MailTask) => boolean): Promise<void>;
+  /** The counts of limits. */
+  selectCounts(isWanted: (key: string) => boolean): Promise<KeptCount[]>;
+  discardCounts(isUnwanted: (key: string) => boolean): Promise<void>;
   /** The number of failed jobs. */
   failed(): MaybePromise<number>;
   /** Removes jobs that failed more than 7 days ago, and counts whose windows have ended. */
@@ -63,3 +78,13 @@ export type Outbox = {
 
 /** How long failed jobs are kept. */
 export const FAILED_KEPT_MS = 7 * 24 * 3_600_000;
+
+/**
+ * Whose mail a limit counts (mail/limits.ts): a member's ID or an address; undefined if it is a
+ * partner's.
+ */
+export function mailboxOf(key: string): string | undefined {
+  const [kind, first, second] = key.split('\n');
+  if (kind === 'link' || kind === 'invitation') return second;
+  return kind === 'change' || kind === 'target' ? first : undefined;
+}

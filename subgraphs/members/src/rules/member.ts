@@ -73,4 +73,6 @@ export type ImportResult =
   | 'unchanged'
   | 'email-in-use'
   | 'address-locked'
-  | 'external-id-conflict';
+  | 'external-id-conflict'
+  /** The member with this ID was erased. */
+  | 'erased';

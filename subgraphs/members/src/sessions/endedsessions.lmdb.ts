@@ -34,6 +34,15 @@ export function createLmdbEndedSessions(root: RootDatabase): EndedSessionsStore 
       });
       await root.flushed;
     },
+    async forget(memberId) {
+      await root.transaction(() => {
+        const endedAt = byMember.get(memberId);
+        if (endedAt === undefined) return;
+        byTime.remove([endedAt, memberId]);
+        byMember.remove(memberId);
+      });
+      await root.flushed;
+    },
     find: (memberId) => byMember.get(memberId),
     list: (since, limit) =>
       [...byTime.getKeys({ start: [since, ''], limit })].map(([endedAt, memberId]) => ({

@@ -15,6 +15,9 @@ export async function openMongoEndedSessions(db: Db): Promise<EndedSessionsStore
       );
       await sessions.deleteMany({ endedAt: { $lt: endedAt - KEPT_MS } });
     },
+    async forget(memberId) {
+      await sessions.deleteOne({ _id: memberId });
+    },
     find: async (memberId) => (await sessions.findOne({ _id: memberId }))?.endedAt,
     async list(since, limit) {
       const found = sessions

@@ -10,6 +10,8 @@ export type EndedSessionsStore = {
   end(ended: EndedSessions): Promise<void>;
   /** When the member's sessions were ended last; undefined if that was never or too long ago. */
   find(memberId: string): MaybePromise<number | undefined>;
+  /** Forgets a member. Only for one who no longer exists. */
+  forget(memberId: string): Promise<void>;
   /** Those that ended at `since` or later, the earliest first, at most `limit`. */
   list(since: number, limit: number): MaybePromise<EndedSessions[]>;
 };

@@ -4,12 +4,13 @@ import type { Collection, Db } from 'mongodb';
 import type { MemberRecord } from '../rules/record.ts';
 
 /**
- * `version` counts the writes, so that a write can tell whether another came first. `keys` are
- * keysOf(record).
+ * `version` counts the writes, so that a write can tell whether another came first; `batch`
+ * identifies the last one. `keys` are keysOf(record).
  */
 export type MemberDocument = Omit<MemberRecord, 'memberId'> & {
   _id: string;
   version: number;
+  batch?: string;
   keys: string[];
 };
 

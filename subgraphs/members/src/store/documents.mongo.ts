@@ -1,4 +1,5 @@
 // Reads member documents on MongoDB, and replaces those that nobody else has written since.
+import { randomUUID } from 'node:crypto';
 import { DUPLICATE_KEY, WRITE_CONFLICT } from '@partner-loyalty/runtime/mongo';
 import { type AnyBulkWriteOperation, MongoBulkWriteError } from 'mongodb';
 import type { Identity, WholeIdentity } from '../rules/member.ts';
@@ -41,7 +42,8 @@ export async function identitiesByKey(
 export function versionedRecord({
   _id,
   version,
-  keys: _,
+  batch: _batch,
+  keys: _keys,
   ...rest
 }: MemberDocument): VersionedRecord {
   return { record: { memberId: _id, ...rest }, version };
@@ -49,37 +51,56 @@ export function versionedRecord({
 
 /**
  * Replaces each record that still has its version, in no particular order. Returns the indexes of
- * the records that were not written, because another write came first or another member has one of
- * the keys.
+ * the records that were not written, because another write came first, the member was deleted, or
+ * another member has one of the keys.
  */
 export async function replaceUnchanged(
   members: MembersCollection,
   records: readonly VersionedRecord[],
 ): Promise<Set<number>> {
   if (records.length === 0) return new Set();
+  const batch = randomUUID();
+  const writes = records.map((one) => writeIfUnchanged(one, batch));
+  let conflicts: Set<number>;
+  let matched: number;
   try {
-    await members.bulkWrite(records.map(replaceIfUnchanged), { ordered: false });
-    return new Set();
+    const result = await members.bulkWrite(writes, { ordered: false });
+    [conflicts, matched] = [new Set(), result.matchedCount];
   } catch (error) {
     if (!(error instanceof MongoBulkWriteError)) throw error;
     const failures = [error.writeErrors].flat();
     if (failures.length === 0 && isConflict(error)) return new Set(records.keys());
     if (failures.length === 0 || !failures.every(isConflict)) throw error;
-    return new Set(failures.map(({ index }) => index));
+    [conflicts, matched] = [new Set(failures.map(({ index }) => index)), error.matchedCount];
   }
+  const expected = records.filter(({ version }, index) => version > 0 && !conflicts.has(index));
+  if (matched === expected.length) return conflicts;
+  return new Set([...conflicts, ...(await unwritten(members, records, batch))]);
+}
+
+/** The indexes of the records whose documents are not of this batch. */
+async function unwritten(
+  members: MembersCollection,
+  records: readonly VersionedRecord[],
+  batch: string,
+): Promise<number[]> {
+  const ids = records.map(({ record }) => record.memberId);
+  const found = members.find({ _id: { $in: ids }, batch }, { projection: { _id: 1 } });
+  const written = new Set((await found.toArray()).map(({ _id }) => _id));
+  return ids.flatMap((id, index) => (written.has(id) ? [] : [index]));
 }
 
 function isConflict({ code }: { code?: number | string }): boolean {
   return code === DUPLICATE_KEY || code === WRITE_CONFLICT;
 }
 
-// If the version has moved on, the upsert becomes an insertion of an ID that exists: a duplicate,
-// reported with its index.
-function replaceIfUnchanged({
-  record,
-  version,
-}: VersionedRecord): AnyBulkWriteOperation<MemberDocument> {
+// Without an upsert, since that would bring a member back who has been erased.
+function writeIfUnchanged(
+  { record, version }: VersionedRecord,
+  batch: string,
+): AnyBulkWriteOperation<MemberDocument> {
   const { memberId, ...rest } = record;
-  const replacement = { ...rest, version: version + 1, keys: keysOf(record) };
-  return { replaceOne: { filter: { _id: memberId, version }, replacement, upsert: true } };
+  const next = { ...rest, version: version + 1, batch, keys: keysOf(record) };
+  if (version === 0) return { insertOne: { document: { _id: memberId, ...next } } };
+  return { replaceOne: { filter: { _id: memberId, version }, replacement: next } };
 }

@@ -1,12 +1,18 @@
 // The members store on LMDB: synchronous reads, and one transaction for each change.
-import { type EmbeddedStore, type Environment, openLmdb } from '@partner-loyalty/runtime';
+import {
+  type EmbeddedStore,
+  type Environment,
+  openLmdb,
+  openLmdbMarks,
+} from '@partner-loyalty/runtime';
 import type { Database, RootDatabase } from 'lmdb';
 import { createLmdbInvitations } from '../invitations/invitation.lmdb.ts';
 import { createLmdbOutbox } from '../outbox/outbox.lmdb.ts';
 import { createLmdbMailPartners } from '../partners/partner.lmdb.ts';
+import { createRights } from '../rights/rights.ts';
 import { endEnrollment, enroll, enrollInvited } from '../rules/enrollment.ts';
 import { importMember } from '../rules/import.ts';
-import type { Identity } from '../rules/member.ts';
+import type { Identity, ImportResult, MemberImport } from '../rules/member.ts';
 import {
   enrolledKey,
   externalKey,
@@ -19,6 +25,7 @@ import type { KeyVault } from '../signingkeys/keyvault.ts';
 import { createLmdbSigningKeys } from '../signingkeys/signingkey.lmdb.ts';
 import { decodeIdentity, encodeIdentity, type StoredIdentity } from './identity.lmdb.ts';
 import { createLockStore } from './lockstore.ts';
+import { createLmdbRightsEngine } from './rights.lmdb.ts';
 import type { MembersStore } from './store.ts';
 import { createTokenStore, type Engine } from './tokenstore.ts';
 
@@ -31,7 +38,8 @@ export async function openLmdbMembersStore(
   environment: Environment,
   vault: KeyVault,
 ): Promise<MembersStore> {
-  return createLmdbMembersStore(await openLmdb(dataDir, 'members', environment), vault);
+  const store = await openLmdb(dataDir, 'members', environment);
+  return createLmdbMembersStore(store, vault, dataDir);
 }
 
 /** Each member by ID, and who each key leads to. */
@@ -42,8 +50,14 @@ export function openMemberTables(root: RootDatabase) {
   };
 }
 
-function createLmdbMembersStore({ root, ready }: EmbeddedStore, vault: KeyVault): MembersStore {
-  const { members, identities } = openMemberTables(root);
+function createLmdbMembersStore(
+  { root, ready }: EmbeddedStore,
+  vault: KeyVault,
+  dataDir: string,
+): MembersStore {
+  const tables = openMemberTables(root);
+  const { members, identities } = tables;
+  const marks = openLmdbMarks(root);
   const records = createRecords(members, identities);
 
   const find = (key: string): Identity | undefined => {
@@ -66,6 +80,18 @@ function createLmdbMembersStore({ root, ready }: EmbeddedStore, vault: KeyVault)
     apply: (_ids, _keys, rule) => transact(() => rule(records)),
   };
 
+  const importMarked = (line: MemberImport): ImportResult =>
+    line.memberId !== undefined && marks.has(line.memberId)
+      ? 'erased'
+      : importMember(records, line);
+
+  const others = {
+    outbox: createLmdbOutbox(root),
+    invitations: createLmdbInvitations(root),
+    endedSessions: createLmdbEndedSessions(root),
+  };
+  const rights = createLmdbRightsEngine({ ...tables, marks, records, transact });
+
   return {
     memberByEmail: (partnerId, canonical) => find(enrolledKey(partnerId, canonical)),
     memberByExternalId: (partnerId, externalId) => find(externalKey(partnerId, externalId)),
@@ -74,14 +100,16 @@ function createLmdbMembersStore({ root, ready }: EmbeddedStore, vault: KeyVault)
     enrollInvited: (input) => transact(() => enrollInvited(records, input)),
     endEnrollment: (partnerId, memberId) =>
       transact(() => endEnrollment(records, partnerId, memberId)),
-    importMembers: (imports) => transact(() => imports.map((one) => importMember(records, one))),
+    importMembers: (imports) =>
+      transact(() =>
+        imports.map(marks.isEmpty() ? (one) => importMember(records, one) : importMarked),
+      ),
     tokens: createTokenStore(engine),
     locks: createLockStore(engine),
-    outbox: createLmdbOutbox(root),
-    invitations: createLmdbInvitations(root),
+    rights: createRights({ engine: rights, ...others, dataDir }),
+    ...others,
     partners: createLmdbMailPartners(root),
     signingKeys: createLmdbSigningKeys(root, vault),
-    endedSessions: createLmdbEndedSessions(root),
     isEmpty: async () => members.getKeysCount({ limit: 1 }) === 0,
     ready,
     close: () => root.close(),

@@ -1,9 +1,11 @@
 // The members store on MongoDB: a document for each member, and no transactions.
 import { batchLoad, type Environment } from '@partner-loyalty/runtime';
 import { type Mongo, openMongo } from '@partner-loyalty/runtime/mongo';
+import { type MongoMarks, openMongoMarks } from '@partner-loyalty/runtime/mongo-marks';
 import { openMongoInvitations } from '../invitations/invitation.mongo.ts';
 import { openMongoOutbox } from '../outbox/outbox.mongo.ts';
 import { createMongoMailPartners } from '../partners/partner.mongo.ts';
+import { createRights } from '../rights/rights.ts';
 import { endEnrollment, enroll, enrollInvited } from '../rules/enrollment.ts';
 import type { EnrollInput, ImportResult, MemberImport } from '../rules/member.ts';
 import { addressKey, enrolledKey, externalKey } from '../rules/record.ts';
@@ -15,6 +17,7 @@ import { type MembersCollection, openMembers } from './collection.mongo.ts';
 import { findByIds, findByKeys, identitiesByKey, versionedRecord } from './documents.mongo.ts';
 import { createKeyLock, type KeyLock } from './keylock.ts';
 import { createLockStore } from './lockstore.ts';
+import { createMongoRightsEngine } from './rights.mongo.ts';
 import type { MembersStore } from './store.ts';
 import { type ApplyRule, createTokenStore, type Engine } from './tokenstore.ts';
 
@@ -28,6 +31,7 @@ export async function openMongoMembersStore(
   url: string,
   environment: Environment,
   vault: KeyVault,
+  dataDir: string,
 ): Promise<MembersStore> {
   const mongo = await openMongo(url, 'members', environment);
   try {
@@ -37,6 +41,8 @@ export async function openMongoMembersStore(
       invitations: await openMongoInvitations(mongo.db),
       endedSessions: await openMongoEndedSessions(mongo.db),
       signingKeys: createMongoSigningKeys(mongo.db, vault),
+      marks: await openMongoMarks(mongo.db, 'memberMarks'),
+      dataDir,
     });
   } catch (error) {
     await mongo.close();
@@ -47,19 +53,21 @@ export async function openMongoMembersStore(
 /** Replaces a document only if it is still the one that was read, so it needs no transactions. */
 function createMongoMembersStore(
   mongo: Mongo,
-  parts: { members: MembersCollection } & Pick<
+  parts: { members: MembersCollection; marks: MongoMarks; dataDir: string } & Pick<
     MembersStore,
     'outbox' | 'invitations' | 'endedSessions' | 'signingKeys'
   >,
 ): MembersStore {
-  const { members, ...others } = parts;
+  const { members, marks, dataDir, ...others } = parts;
   const identity = batchLoad((keys) => identitiesByKey(members, keys));
   // Of two concurrent writes of one key, one would only have to start over; DocumentDB even lets
   // both wait until it cancels one.
   const lock = createKeyLock();
   const apply: ApplyRule = (ids, keys, rule) =>
     lock([...ids, ...keys], () => applyRule(members, ids, keys, rule));
-  const engine: Engine = { find: (key) => recordByKey(members, key), apply };
+  const find = (key: string) => recordByKey(members, key);
+  const engine: Engine = { find, apply };
+  const rights = createMongoRightsEngine({ members, marks, find, apply });
 
   return {
     memberByEmail: (partnerId, canonical) => identity(enrolledKey(partnerId, canonical)),
@@ -70,9 +78,10 @@ function createMongoMembersStore(
       apply([], keysToEnroll(input), (records) => enrollInvited(records, input)),
     endEnrollment: (partnerId, memberId) =>
       apply([memberId], [], (records) => endEnrollment(records, partnerId, memberId)),
-    importMembers: (imports) => importInParts(members, lock, imports),
+    importMembers: (imports) => importInParts(members, marks, lock, imports),
     tokens: createTokenStore(engine),
     locks: createLockStore(engine),
+    rights: createRights({ engine: rights, ...others, dataDir }),
     ...others,
     partners: createMongoMailPartners(mongo.db),
     isEmpty: async () => (await members.findOne({}, { projection: { _id: 1 } })) === null,
@@ -100,14 +109,40 @@ function keysToEnroll({ partnerId, address, externalId }: EnrollInput): string[]
 
 async function importInParts(
   members: MembersCollection,
+  marks: MongoMarks,
   lock: KeyLock,
   imports: readonly MemberImport[],
 ): Promise<ImportResult[]> {
   const results: ImportResult[] = [];
   for (let from = 0; from < imports.length; from += IMPORTED_TOGETHER) {
     const part = imports.slice(from, from + IMPORTED_TOGETHER);
-    const locked = [...idsOf(part), ...claimedKeys(part)];
-    results.push(...(await lock(locked, () => importTogether(members, part))));
+    const erased = await marks.among(idsOf(part));
+    const isErased = ({ memberId }: MemberImport) => memberId !== undefined && erased.has(memberId);
+    const wanted = part.filter((one) => !isErased(one));
+    const locked = [...idsOf(wanted), ...claimedKeys(wanted)];
+    const imported = await lock(locked, () => importTogether(members, wanted));
+    await removeErased(members, marks, wanted, imported);
+    const outcomes = imported.values();
+    for (const one of part)
+      results.push(isErased(one) ? 'erased' : (outcomes.next().value ?? 'erased'));
   }
   return results;
+}
+
+/**
+ * Removes members who were added after their erasure had begun: it sets the mark first, so whoever
+ * added one after it sees the mark now. Changes their results.
+ */
+async function removeErased(
+  members: MembersCollection,
+  marks: MongoMarks,
+  imports: readonly MemberImport[],
+  results: ImportResult[],
+): Promise<void> {
+  const added = imports.filter((_, index) => results[index] === 'added');
+  const erased = await marks.among(idsOf(added));
+  if (erased.size === 0) return;
+  await members.deleteMany({ _id: { $in: [...erased] } });
+  for (const [index, { memberId }] of imports.entries())
+    if (memberId !== undefined && erased.has(memberId)) results[index] = 'erased';
 }

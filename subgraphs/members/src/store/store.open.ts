@@ -21,5 +21,5 @@ export async function openMembersStore({
   if (mongodbUrl === undefined) return openLmdbMembersStore(dataDir, environment, vault);
   // The driver takes a while to load, and is needed only here.
   const { openMongoMembersStore } = await import('./store.mongo.ts');
-  return openMongoMembersStore(mongodbUrl, environment, vault);
+  return openMongoMembersStore(mongodbUrl, environment, vault, dataDir);
 }

@@ -3,6 +3,7 @@ import type { MaybePromise } from '@partner-loyalty/runtime';
 import type { InvitationStore } from '../invitations/invitation.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { MailPartners } from '../partners/partner.ts';
+import type { RightsStore } from '../rights/rights.ts';
 import type {
   EnrollInput,
   EnrollResult,
@@ -50,6 +51,8 @@ export type MembersStore = {
   tokens: TokenStore;
   /** Which addresses are in dispute. */
   locks: LockStore;
+  /** Shows and erases what is kept of a member. */
+  rights: RightsStore;
   /** The mail to be sent. */
   outbox: Outbox;
   /** The invitations that have not been accepted. */

@@ -1,0 +1,151 @@
+// `loyalty members export` and `erase`: both subgraphs, repeated, and `import --again`.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openMembersStore } from '@partner-loyalty/members';
+import { MongoClient } from 'mongodb';
+import { type Folder, temporaryFolder } from '../../../test/support/folder.ts';
+import { freshMongodbUrl } from '../../../test/support/servers/databases.ts';
+import { type Env, loyalty, loyaltyJson } from '../../../test/support/service/loyalty.ts';
+
+const MEMBER = {
+  memberId: 'm-zoe',
+  email: 'Zoe@erased.example',
+  firstName: 'Zoeline',
+  enrollments: [{ partnerId: 'inn', externalId: 'zoe-9' }],
+};
+const PERSONAL = /zoe/i;
+
+describe.each(['the embedded store', 'MongoDB'])('on %s', (engine) => {
+  let folder: Folder;
+  let env: Env;
+  let drop: () => Promise<unknown>;
+  beforeEach(async () => {
+    folder = temporaryFolder();
+    const database = engine === 'MongoDB' ? freshMongodbUrl() : undefined;
+    env = { DATA_DIR: join(folder.path, 'data'), ...(database && { MONGODB_URL: database.url }) };
+    drop = async () => database?.drop();
+    mkdirSync(env.DATA_DIR ?? '');
+    await loyaltyJson(env, 'partners', 'create', 'inn', '--name', 'Inn');
+    await importLines('members', [
+      MEMBER,
+      { ...MEMBER, memberId: 'm-al', email: 'al@x.example', enrollments: [], firstName: 'Al' },
+    ]);
+    await importLines('activities', [
+      activity('a-1'),
+      activity('a-2'),
+      { ...activity('b-1'), memberId: 'm-al' },
+    ]);
+  });
+  afterEach(async () => {
+    await drop();
+    folder.remove();
+  });
+
+  const activity = (activityId: string) => ({
+    activityId,
+    partnerId: 'inn',
+    memberId: 'm-zoe',
+    points: 5,
+    occurredAt: '2026-01-02T03:04:05Z',
+  });
+
+  function importLines(what: 'members' | 'activities', lines: object[], ...options: string[]) {
+    const file = join(folder.path, 'lines.ndjson');
+    writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    return loyalty(env, what, 'import', file, ...options);
+  }
+
+  async function everything(): Promise<string> {
+    if (env.MONGODB_URL === undefined) {
+      const copy = join(folder.path, `copy-${Math.random()}`);
+      await loyaltyJson(env, 'backup', copy);
+      return ['members', 'standings', 'keys']
+        .map((store) => readFileSync(join(copy, store, 'data.mdb'), 'latin1'))
+        .join();
+    }
+    const client = new MongoClient(env.MONGODB_URL);
+    const found: unknown[] = [];
+    for (const { name } of await client.db().listCollections().toArray())
+      found.push(await client.db().collection(name).find().toArray());
+    await client.close();
+    return JSON.stringify(found);
+  }
+
+  test('export prints what both subgraphs have, with and without --json', async () => {
+    const [exported] = await loyaltyJson(env, 'members', 'export', 'm-zoe');
+    expect(exported).toMatchObject({
+      memberId: 'm-zoe',
+      member: { email: 'Zoe@erased.example', firstName: 'Zoeline' },
+      standings: [{ partnerId: 'inn', year: '2026-01-01', points: 10, stays: 0 }],
+      activities: [
+        { activityId: 'a-1', points: 5, occurredAt: '2026-01-02T03:04:05.000Z' },
+        { activityId: 'a-2' },
+      ],
+    });
+    const { code, stdout } = await loyalty(env, 'members', 'export', 'm-zoe');
+    expect([code, JSON.parse(stdout)]).toEqual([0, exported]);
+    expect(await loyalty(env, 'members', 'export', 'nobody')).toMatchObject({
+      code: 1,
+      stderr: 'loyalty: there is no member "nobody"\n',
+    });
+  });
+
+  test('erase leaves nothing in any store, and refuses the member from then on', async () => {
+    expect(await everything()).toMatch(PERSONAL);
+    expect(await loyaltyJson(env, 'members', 'erase', 'm-zoe')).toEqual([
+      { memberId: 'm-zoe', state: 'erased', activities: 2 },
+    ]);
+    expect(await everything()).not.toMatch(PERSONAL);
+    // As for a member who never was.
+    const answersTo = async (memberId: string) => {
+      const exported = await loyalty(env, 'members', 'export', memberId);
+      const issued = await loyalty(env, 'tokens', 'issue', memberId);
+      return [exported, issued].map(({ code, stderr }) => [code, stderr.replace(memberId, 'ID')]);
+    };
+    expect(await answersTo('m-zoe')).toEqual(await answersTo('nobody'));
+
+    const refused = await importLines('members', [MEMBER]);
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringContaining('line 1: memberId'),
+    ]);
+    expect((await importLines('activities', [activity('a-3')])).stderr).toContain(
+      'line 1: memberId',
+    );
+    expect(await everything()).not.toMatch(PERSONAL);
+    expect((await loyaltyJson(env, 'members', 'export', 'm-al'))[0]).toMatchObject({
+      standings: [{ points: 5 }],
+    });
+
+    expect((await importLines('members', [MEMBER], '--again')).code).toBe(0);
+    expect((await importLines('activities', [activity('a-3')])).code).toBe(0);
+    expect((await loyaltyJson(env, 'members', 'export', 'm-zoe'))[0]).toMatchObject({
+      activities: [{ activityId: 'a-3' }],
+    });
+  });
+
+  test('erase ends what an earlier one has begun, and is no more than repeated afterwards', async () => {
+    const { rights, close } = await openMembersStore({
+      environment: 'sandbox',
+      dataDir: env.DATA_DIR ?? '',
+      mongodbUrl: env.MONGODB_URL,
+      keyEncryptionKey: undefined,
+    });
+    await rights.erase('m-zoe');
+    await close();
+    expect(await everything()).toMatch(PERSONAL);
+    for (const activities of [2, 0])
+      expect(await loyaltyJson(env, 'members', 'erase', 'm-zoe')).toEqual([
+        { memberId: 'm-zoe', state: 'erased', activities },
+      ]);
+    expect(await everything()).not.toMatch(PERSONAL);
+  });
+
+  test('erase refuses an ID that nobody has, but takes activities without a member', async () => {
+    expect((await loyalty(env, 'members', 'erase', 'm-zo')).stderr).toBe(
+      'loyalty: there is no member "m-zo"\n',
+    );
+    await importLines('activities', [{ ...activity('c-1'), memberId: 'early' }]);
+    expect(await loyaltyJson(env, 'members', 'erase', 'early')).toMatchObject([{ activities: 1 }]);
+  });
+});

@@ -1,0 +1,117 @@
+// Members' rights on any engine: shows all that the store has of a member, and erases it.
+import type { MaybePromise } from '@partner-loyalty/runtime';
+import type { InvitationStore, KeptInvitation } from '../invitations/invitation.ts';
+import type { KeptCount, KeptJob, Outbox } from '../outbox/outbox.ts';
+import { addressKey, type MemberRecord } from '../rules/record.ts';
+import type { EndedSessionsStore } from '../sessions/endedsessions.ts';
+import { removeMailFiles } from './mailfiles.ts';
+import { addressesIn, isAbout, isLimitOf, type Traces } from './traces.ts';
+
+/** All that the store has of a member. Tokens are without the hashes that they are found by. */
+export type MemberData = {
+  member: Omit<MemberRecord, 'tokens'> & { tokens: object[] };
+  invitations: KeptInvitation[];
+  mail: KeptJob[];
+  mailCounts: KeptCount[];
+  /** When the member's sessions were ended, in milliseconds since 1970. */
+  sessionsEndedAt: number | undefined;
+};
+
+export type RightsStore = {
+  /** All that is kept of a member; undefined if there is no such member. */
+  find(memberId: string): Promise<MemberData | undefined>;
+  /**
+   * Deletes all that is kept of a member, and leaves a mark by which an import of the same ID is
+   * refused. It can be killed and repeated. Whether there was such a member.
+   */
+  erase(memberId: string): Promise<boolean>;
+  isErased(memberId: string): Promise<boolean>;
+  /** Takes the mark away that `erase` left. Whether there was one. */
+  liftMark(memberId: string): Promise<boolean>;
+};
+
+/** What an engine provides for members' rights. */
+export type RightsEngine = {
+  marks: {
+    has(memberId: string): Promise<boolean>;
+    add(memberId: string): Promise<void>;
+    remove(memberId: string): Promise<boolean>;
+  };
+  find(key: string): MaybePromise<MemberRecord | undefined>;
+  /**
+   * The member's record, and how to delete it with all its keys: false if it was written since it
+   * was read.
+   */
+  load(memberId: string): Promise<{ record: MemberRecord; remove(): Promise<boolean> } | undefined>;
+  /** Takes addresses that were other members' before from the records of these. */
+  forgetAddresses(traces: Traces): Promise<void>;
+};
+
+type Parts = {
+  engine: RightsEngine;
+  outbox: Outbox;
+  invitations: InvitationStore;
+  endedSessions: EndedSessionsStore;
+  dataDir: string;
+};
+
+export function createRights(parts: Parts): RightsStore {
+  const { engine, outbox, invitations, endedSessions } = parts;
+  const { marks } = engine;
+  return {
+    isErased: marks.has,
+    liftMark: marks.remove,
+    async find(memberId) {
+      const record = (await engine.load(memberId))?.record;
+      if (record === undefined) return undefined;
+      const traces = await tracesOf(record, engine);
+      const { tokens = [], ...member } = record;
+      return {
+        member: { ...member, tokens: tokens.map(({ hash: _, ...token }) => token) },
+        invitations: await invitations.select((address) => traces.addresses.has(address)),
+        mail: await outbox.select((task) => isAbout(task, traces)),
+        mailCounts: await outbox.selectCounts((key) => isLimitOf(key, traces)),
+        sessionsEndedAt: await endedSessions.find(memberId),
+      };
+    },
+    async erase(memberId) {
+      // First, so that nobody imports the member again meanwhile.
+      await marks.add(memberId);
+      for (;;) {
+        const loaded = await engine.load(memberId);
+        const traces = loaded
+          ? await tracesOf(loaded.record, engine)
+          : { memberId, addresses: new Set<string>() };
+        // The record comes last: only it leads to the rest.
+        await removeQueued(traces, parts);
+        if (loaded === undefined) return false;
+        await engine.forgetAddresses(traces);
+        if (!(await loaded.remove())) continue;
+        // What was queued as long as there was a member.
+        await removeQueued(traces, parts);
+        return true;
+      }
+    },
+  };
+}
+
+/** Addresses that lead to another member by now are that member's. */
+async function tracesOf(record: MemberRecord, { find }: RightsEngine): Promise<Traces> {
+  const { memberId } = record;
+  const addresses = new Set<string>();
+  for (const address of addressesIn(record)) {
+    const holder = await find(addressKey(address));
+    if (holder === undefined || holder.memberId === memberId) addresses.add(address);
+  }
+  return { memberId, addresses };
+}
+
+/** Jobs before invitations: whoever holds a job adds one, then looks whether the job is gone. */
+async function removeQueued(traces: Traces, parts: Parts): Promise<void> {
+  const { outbox, invitations, endedSessions, dataDir } = parts;
+  await outbox.discard((task) => isAbout(task, traces));
+  await outbox.discardCounts((key) => isLimitOf(key, traces));
+  await invitations.discard((address) => traces.addresses.has(address));
+  await endedSessions.forget(traces.memberId);
+  await removeMailFiles(dataDir, traces);
+}

@@ -1,0 +1,60 @@
+// Where a member can be found beside the member's own record.
+import { type MailTask, mailboxOf } from '../outbox/outbox.ts';
+import type { MemberRecord } from '../rules/record.ts';
+
+/** Canonical addresses that are or were the member's, and that lead to nobody else. */
+export type Traces = { memberId: string; addresses: ReadonlySet<string> };
+
+/** Every address that a record has. Some may be other members' by now. */
+export function addressesIn(record: MemberRecord): Set<string> {
+  const { address, earlier, released, locked = [], tokens = [], changes = [] } = record;
+  const mailed = tokens.flatMap((token) =>
+    'address' in token ? [canonicalOf(token.address)] : [],
+  );
+  const changed = changes.flatMap(({ from, to }) => [from.canonical, to]);
+  const taken = (record.takenAway ?? []).map((one) => one.address);
+  return new Set([address, ...earlier, ...released, ...locked, ...mailed, ...changed, ...taken]);
+}
+
+/** Whether mail is about the member, or goes to the member. */
+export function isAbout(task: MailTask, { memberId, addresses }: Traces): boolean {
+  if ('memberId' in task && task.memberId === memberId) return true;
+  return 'address' in task && addresses.has(canonicalOf(task.address));
+}
+
+/** Whether a limit on mail counts mail to the member. */
+export function isLimitOf(key: string, { memberId, addresses }: Traces): boolean {
+  const mailbox = mailboxOf(key);
+  return mailbox !== undefined && (mailbox === memberId || addresses.has(mailbox));
+}
+
+/** The record of another member without these addresses, which that member had before. */
+export function withoutAddresses(
+  record: MemberRecord,
+  addresses: ReadonlySet<string>,
+): MemberRecord {
+  const { released, tokens, changes, takenAway } = record;
+  const kept = changes?.filter(
+    ({ from, to }) => !addresses.has(from.canonical) && !addresses.has(to),
+  );
+  const gone = new Set(changes?.filter((one) => !kept?.includes(one)).map(({ id }) => id));
+  return {
+    ...record,
+    released: released.filter((one) => !addresses.has(one)),
+    ...(kept !== undefined && { changes: kept }),
+    ...(takenAway !== undefined && {
+      takenAway: takenAway.filter(({ address }) => !addresses.has(address)),
+    }),
+    ...(tokens !== undefined && {
+      tokens: tokens.filter((token) =>
+        token.use === 'undo'
+          ? !gone.has(token.changeId)
+          : !addresses.has(canonicalOf(token.address)),
+      ),
+    }),
+  };
+}
+
+function canonicalOf(address: string | { canonical: string }): string {
+  return typeof address === 'string' ? address : address.canonical;
+}

@@ -1,0 +1,57 @@
+// Members' rights on LMDB: each step is one transaction.
+import type { LmdbMarks } from '@partner-loyalty/runtime';
+import type { Database } from 'lmdb';
+import type { RightsEngine } from '../rights/rights.ts';
+import { addressesIn, withoutAddresses } from '../rights/traces.ts';
+import { isEqual, keysOf, type MemberRecord, type MemberRecords } from '../rules/record.ts';
+import type { StoredIdentity } from './identity.lmdb.ts';
+
+type Parts = {
+  members: Database<MemberRecord, string>;
+  identities: Database<StoredIdentity, string>;
+  marks: LmdbMarks;
+  records: MemberRecords;
+  /** Resolves when the change is on disk. */
+  transact<T>(change: () => T): Promise<T>;
+};
+
+export function createLmdbRightsEngine(parts: Parts): RightsEngine {
+  const { members, identities, marks, records, transact } = parts;
+  return {
+    marks: {
+      has: async (memberId) => marks.has(memberId),
+      add: (memberId) => transact(() => marks.add(memberId, new Date())),
+      remove: (memberId) => transact(() => marks.remove(memberId)),
+    },
+    find: records.byKey,
+    async load(memberId) {
+      const record = members.get(memberId);
+      return record && { record, remove: () => transact(() => remove(record)) };
+    },
+    async forgetAddresses({ memberId, addresses }) {
+      // Reads outside of a transaction: nobody else gets such an address as a former one meanwhile.
+      const others: string[] = [];
+      for (const { key, value } of members.getRange())
+        if (key !== memberId && hasAny(value, addresses)) others.push(key);
+      for (const other of others)
+        await transact(() => {
+          const record = members.get(other);
+          if (record !== undefined) records.write(record, withoutAddresses(record, addresses));
+        });
+    },
+  };
+
+  function remove(record: MemberRecord): boolean {
+    const { memberId } = record;
+    const stored = members.get(memberId);
+    if (stored === undefined) return true;
+    if (!isEqual(stored, record)) return false;
+    for (const key of keysOf(stored)) identities.remove(key);
+    members.remove(memberId);
+    return true;
+  }
+}
+
+function hasAny(record: MemberRecord, addresses: ReadonlySet<string>): boolean {
+  return [...addressesIn(record)].some((address) => addresses.has(address));
+}

@@ -1,0 +1,57 @@
+// Members' rights on MongoDB, without transactions.
+import type { MaybePromise } from '@partner-loyalty/runtime';
+import type { MongoMarks } from '@partner-loyalty/runtime/mongo-marks';
+import type { RightsEngine } from '../rights/rights.ts';
+import { withoutAddresses } from '../rights/traces.ts';
+import type { MemberRecord } from '../rules/record.ts';
+import type { MembersCollection } from './collection.mongo.ts';
+import { findByIds, versionedRecord } from './documents.mongo.ts';
+import type { ApplyRule } from './tokenstore.ts';
+
+type Parts = {
+  members: MembersCollection;
+  marks: MongoMarks;
+  find(key: string): MaybePromise<MemberRecord | undefined>;
+  apply: ApplyRule;
+};
+
+export function createMongoRightsEngine({ members, marks, find, apply }: Parts): RightsEngine {
+  return {
+    marks: {
+      has: async (memberId) => (await marks.among([memberId])).has(memberId),
+      add: (memberId) => marks.add(memberId, new Date()),
+      remove: marks.remove,
+    },
+    find,
+    async load(memberId) {
+      const [document] = await findByIds(members, [memberId]).toArray();
+      if (document === undefined) return undefined;
+      const { record, version } = versionedRecord(document);
+      return {
+        record,
+        remove: async () =>
+          (await members.deleteOne({ _id: memberId, version })).deletedCount === 1,
+      };
+    },
+    async forgetAddresses({ memberId, addresses }) {
+      const any = { $in: [...addresses] };
+      const mentions = [
+        'released',
+        'changes.from.canonical',
+        'changes.to',
+        'takenAway.address',
+        'tokens.address',
+        'tokens.address.canonical',
+      ].map((field) => ({ [field]: any }));
+      const others = members.find(
+        { _id: { $ne: memberId }, $or: mentions },
+        { projection: { _id: 1 } },
+      );
+      for await (const { _id } of others)
+        await apply([_id], [], (records) => {
+          const record = records.byId(_id);
+          if (record !== undefined) records.write(record, withoutAddresses(record, addresses));
+        });
+    },
+  };
+}
