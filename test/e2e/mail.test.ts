@@ -25,7 +25,7 @@ beforeAll(async () => {
   });
   const second = await service.stack.addGateway();
   gateways = [service.send, createClient(second.url, service.keys.alpha)];
-}, 60_000);
+});
 afterAll(async () => {
   await service?.close();
   await database.drop();

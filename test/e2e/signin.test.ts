@@ -381,7 +381,7 @@ test('with standings down, a link still signs in, and the page offers to try aga
     await close();
     await server.down();
   }
-}, 60_000);
+});
 
 describe('if another identity provider is configured', () => {
   let elsewhere: InProcessService;

@@ -109,7 +109,7 @@ test('responses that nobody reads are closed, and others are served meanwhile', 
     // A client that does not read does not see its connection close either.
     await until(async () => (await openDescriptors()) <= before + 4);
   });
-}, 60_000);
+});
 
 async function openDescriptors(): Promise<number> {
   const response = await fetch(`${service.stack.gateway.adminUrl}/metrics`);
