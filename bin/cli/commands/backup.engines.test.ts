@@ -37,12 +37,27 @@ async function fill(env: Env): Promise<void> {
   await loyaltyJson(env, 'partners', 'create', 'inn', '--name', 'Inn');
   await loyaltyJson(env, 'keys', 'create', 'inn');
   await loyaltyJson(env, 'members', 'import', membersFile(0, 20));
+  const file = join(folder.path, 'activities.ndjson');
+  const lines = Array.from({ length: 30 }, (_, index) => activity(`a-${index}`, `m-${index % 20}`));
+  writeFileSync(file, `${lines.join('\n')}\n`);
+  await loyaltyJson(env, 'activities', 'import', file);
 }
+
+const activity = (activityId: string, memberId: string) =>
+  JSON.stringify({
+    activityId,
+    partnerId: 'inn',
+    memberId,
+    points: 7,
+    stays: 1,
+    occurredAt: '2026-01-02T03:04:05Z',
+  });
 
 async function expectIntact(env: Env, members: number): Promise<void> {
   expect(await loyaltyJson(env, 'verify')).toEqual(
     expect.arrayContaining([
       { store: 'members', records: members, faults: 0 },
+      { store: 'standings', records: 30, faults: 0 },
       { store: 'keys', records: 2, faults: 0 },
     ]),
   );
@@ -60,8 +75,8 @@ describe('backup', () => {
     const copies = await loyaltyJson(env, 'backup', copy);
     expect((await ran).code).toBe(0);
 
-    expect(copies.map(({ store }) => store)).toEqual(['members', 'keys']);
-    expect(readdirSync(copy).sort()).toEqual(['keys', 'members']);
+    expect(copies.map(({ store }) => store)).toEqual(['members', 'standings', 'keys']);
+    expect(readdirSync(copy).sort()).toEqual(['keys', 'members', 'standings']);
     for (const { store, bytes } of copies) {
       const path = join(copy, String(store));
       expect([statSync(path).mode & 0o777, readdirSync(path)]).toEqual([0o700, ['data.mdb']]);
@@ -173,6 +188,57 @@ describe('verify', () => {
       'members: member m-2: an external ID of partner inn of the member leads nowhere\n',
     );
     await database?.drop();
+  });
+
+  test.each(['the embedded store', 'MongoDB'])('names wrong sums on %s', async (engine) => {
+    const database = engine === 'MongoDB' ? freshMongodbUrl() : undefined;
+    const env: Env = database ? { MONGODB_URL: database.url } : { DATA_DIR: folder.path };
+    await fill(env);
+    if (database) {
+      const client = new MongoClient(database.url);
+      const standings = client.db().collection<{ _id: string }>('standings');
+      await standings.updateOne({ _id: /m-3\0/ as unknown as string }, { $inc: { points: 1 } });
+      await client.close();
+    } else {
+      const { root } = await openLmdb(folder.path, 'standings', 'sandbox');
+      const standings = root.openDB<number[], string[]>({ name: 'standings' });
+      await root.transaction(() => standings.put(['inn', 'm-3', '2026-01-01'], [15, 2]));
+      await root.close();
+    }
+    const { code, stdout } = await loyalty(env, 'verify');
+    expect([code, stdout]).toEqual([
+      1,
+      expect.stringContaining(
+        'standings: member m-3: the standing with partner inn in 2026-01-01 has 15 points and 2 stays, but its activities add up to 14 and 2\n',
+      ),
+    ]);
+    await database?.drop();
+  });
+
+  test('names activities of the embedded store that the index does not have', async () => {
+    const env = { DATA_DIR: folder.path };
+    await fill(env);
+    const { root } = await openLmdb(folder.path, 'standings', 'sandbox');
+    const index = root.openDB<Buffer, unknown[] & string>({
+      name: 'memberActivities',
+      encoding: 'binary',
+    });
+    const activities = root.openDB<unknown, string>({ name: 'activities' });
+    const standings = root.openDB<number[], string[]>({ name: 'standings' });
+    await root.transaction(() => {
+      const [first] = index.getKeys({ limit: 1 });
+      if (first !== undefined) index.remove(first);
+      activities.remove('a-4');
+      standings.put(['inn', 'm-none', '2026-01-01'], [1, 0]);
+    });
+    await root.close();
+    const { stdout } = await loyalty(env, 'verify');
+    for (const fault of [
+      'activity a-0: the index of member m-0 does not have it',
+      "member m-4: the index has activity a-4, which is not the member's",
+      'member m-none: the standing with partner inn in 2026-01-01 has sums, but no activities',
+    ])
+      expect(stdout).toContain(`standings: ${fault}\n`);
   });
 
   test('names keys and records of the embedded store that cannot be read, and goes on', async () => {

@@ -2,6 +2,7 @@
 import { type KeyStore, verifyGraphs, verifyKeys, verifyUsage } from '@partner-loyalty/gateway';
 import { verifyMembers } from '@partner-loyalty/members';
 import { findDamageIn, type Inspection, type Settings } from '@partner-loyalty/runtime';
+import { verifyStandings } from '@partner-loyalty/standings';
 import { Command } from 'commander';
 import { CommandError, oneLine, type Row, type Shell } from '../shell/shell.ts';
 import { hasStore, withStore } from '../shell/stores.ts';
@@ -10,6 +11,7 @@ type Verify = (settings: Settings, inspection: Inspection) => Promise<number>;
 
 const VERIFY = {
   members: verifyMembers,
+  standings: verifyStandings,
   graph: verifyGraphs,
   usage: verifyUsage,
   keys: verifyKeys,

@@ -24,6 +24,8 @@ export type Snapshot = {
     onUnreadable: (key: K) => void,
   ): Iterable<{ key: K; value: V }>;
   keys<V, K extends Key>(table: Database<V, K>): Iterable<K>;
+  /** From a key on, or from the beginning of one. */
+  keysFrom<V, K extends Key>(table: Database<V, K>, start: Key): Iterable<K>;
   count(table: Database<unknown, Key>): number;
 };
 
@@ -56,6 +58,7 @@ function snapshotOf(transaction: Transaction): Snapshot {
   return {
     get,
     keys,
+    keysFrom: (table, start) => table.getKeys({ start, transaction }),
     *records(table, onUnreadable) {
       for (const key of keys(table)) {
         const value = get(table, key);

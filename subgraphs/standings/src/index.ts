@@ -14,6 +14,7 @@ export type { Standing } from './rules/standing.ts';
 export { tierOf } from './rules/tiers.ts';
 export { yearOf } from './rules/year.ts';
 export type { MemberStanding, RecordOutcome, StandingsStore } from './store/store.ts';
+export { verifyStandings } from './verify/verify.open.ts';
 
 /**
  * Opens the standings store, on MongoDB if the settings name one and embedded otherwise. Rejects if

@@ -69,10 +69,9 @@ async function checkMembers(
     if (record === undefined) continue;
     const expected = JSON.stringify(encodeIdentity(record));
     for (const key of new Set(keysOf(record))) {
-      keys += 1;
       const problem = problemOf(snapshot.get(tables.identities, key), expected);
-      if (problem !== undefined)
-        inspection.report(nameOf(memberId), `${describeKey(key)} of the member ${problem}`);
+      if (problem === undefined) keys += 1;
+      else inspection.report(nameOf(memberId), `${describeKey(key)} of the member ${problem}`);
     }
   }
   if (keys !== snapshot.count(tables.identities)) checkKeys(tables, snapshot, inspection);

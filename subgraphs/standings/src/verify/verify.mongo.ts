@@ -1,0 +1,173 @@
+// Verifies the standings store on MongoDB, where activities and sums are documents of their own.
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Environment, Inspection } from '@partner-loyalty/runtime';
+import { openMongo } from '@partner-loyalty/runtime/mongo';
+import type { Collection, Db } from 'mongodb';
+import type { Standing } from '../rules/standing.ts';
+import {
+  checkPartner,
+  type Earned,
+  type Group,
+  groupsOf,
+  problemOf,
+  reportStanding,
+} from './sums.ts';
+
+/** What verifying reads of the documents. `pending` and `version` are object IDs. */
+type ActivityDocument = Earned & { _id: string; pending?: object };
+type StandingDocument = Standing & {
+  _id: string;
+  version?: object;
+  /** What the last change decided about activities that are still pending. */
+  recent?: { id: string; pending: object; refused?: boolean }[];
+  /** In a store of format 1, the activities themselves. */
+  activities?: Standing[];
+};
+type Collections = {
+  standings: Collection<StandingDocument>;
+  activities: Collection<ActivityDocument>;
+};
+
+const BATCH = 500;
+const ATTEMPTS = 5;
+
+/** Reports what is wrong with the store. Resolves with the number of activities. */
+export async function verifyMongoStandings(
+  url: string,
+  environment: Environment,
+  inspection: Inspection,
+): Promise<number> {
+  const { db, close } = await openMongo(url, 'standings', environment);
+  try {
+    const collections = openCollections(db);
+    const checked = await checkSums(collections, inspection);
+    const embedded = await checkStandings(collections, inspection, checked.standings);
+    return checked.activities + embedded;
+  } finally {
+    await close();
+  }
+}
+
+function openCollections(db: Db): Collections {
+  const strict = { readPreference: 'primary' } as const;
+  return {
+    standings: db.collection<StandingDocument>('standings', strict),
+    activities: db.collection<ActivityDocument>('activities', strict),
+  };
+}
+
+/** Compares sums of activities with standings. Returns how many there are, and have a standing. */
+async function checkSums(collections: Collections, inspection: Inspection) {
+  const counts = { activities: 0, standings: 0 };
+  const sort = { memberId: 1, partnerId: 1, occurredAt: 1, _id: 1 } as const;
+  const all = collections.activities.find({}, { sort, batchSize: BATCH, allowDiskUse: true });
+  async function* counted() {
+    for await (const activity of all) {
+      counts.activities += 1;
+      yield activity;
+    }
+  }
+  let groups: Group[] = [];
+  for await (const group of groupsOf(counted())) {
+    await checkPartner(inspection, group);
+    groups.push(group);
+    if (groups.length < BATCH) continue;
+    counts.standings += await checkGroups(collections, groups, inspection);
+    groups = [];
+  }
+  counts.standings += await checkGroups(collections, groups, inspection);
+  return counts;
+}
+
+/**
+ * What does not add up is looked at again, since activities may be recorded meanwhile. Returns how
+ * many of the standings exist.
+ */
+async function checkGroups(
+  collections: Collections,
+  groups: readonly Group[],
+  inspection: Inspection,
+): Promise<number> {
+  const sums = groups.flatMap((group) =>
+    Array.from(group.years, ([year, expected]) => {
+      const _id = [group.partnerId, group.memberId, year].join('\0');
+      return { _id, group, year, expected };
+    }),
+  );
+  const found = await collections.standings
+    .find({ _id: { $in: sums.map(({ _id }) => _id) } })
+    .toArray();
+  const standings = new Map(found.map((standing) => [standing._id, standing]));
+  for (const { _id, group, year, expected } of sums) {
+    if (problemOf(expected, standings.get(_id)) === undefined) continue;
+    const problem = await problemNow(collections, _id, group, year);
+    if (problem !== undefined) reportStanding(inspection, group, year, problem);
+  }
+  return found.length;
+}
+
+/** Reads a standing and its activities until nothing has changed in between. */
+async function problemNow(
+  { standings, activities }: Collections,
+  _id: string,
+  { memberId, partnerId }: Pick<Group, 'memberId' | 'partnerId'>,
+  year: string,
+): Promise<string | undefined> {
+  let problem: string | undefined;
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    const before = await standings.findOne({ _id });
+    const sum = { points: 0, stays: 0 };
+    let isKnown = false;
+    for await (const activity of activities.find({ memberId, partnerId, year })) {
+      if (!isCounted(activity, before)) continue;
+      isKnown = true;
+      sum.points += activity.points;
+      sum.stays += activity.stays;
+    }
+    const after = await standings.findOne({ _id });
+    const isEmpty = !isKnown && (before === null || (before.points === 0 && before.stays === 0));
+    problem = isEmpty ? undefined : problemOf(sum, before ?? undefined);
+    if (problem === undefined) return undefined;
+    if (String(before?.version) === String(after?.version) && attempt > 1) return problem;
+    await pause(20);
+  }
+  return problem;
+}
+
+/** A pending activity counts if the last change of its standing has added it. */
+function isCounted({ _id, pending }: ActivityDocument, standing: StandingDocument | null): boolean {
+  if (pending === undefined) return true;
+  return (standing?.recent ?? []).some(
+    (one) => one.id === _id && String(one.pending) === String(pending) && one.refused !== true,
+  );
+}
+
+/** Finds standings without activities, if there are more than `expected`. */
+async function checkStandings(
+  collections: Collections,
+  inspection: Inspection,
+  expected: number,
+): Promise<number> {
+  const { standings } = collections;
+  if ((await standings.countDocuments()) === expected) return 0;
+  let embedded = 0;
+  for await (const standing of standings.find({}, { batchSize: BATCH })) {
+    const { _id, activities } = standing;
+    const [partnerId = '', memberId = '', year = ''] = _id.split('\0');
+    const group = { memberId, partnerId };
+    if (Array.isArray(activities)) await checkPartner(inspection, group);
+    embedded += activities?.length ?? 0;
+    const problem = Array.isArray(activities)
+      ? problemOf(sumOf(activities), standing)
+      : await problemNow(collections, _id, group, year);
+    if (problem !== undefined) reportStanding(inspection, group, year, problem);
+  }
+  return embedded;
+}
+
+function sumOf(activities: readonly Standing[]): Standing {
+  return {
+    points: activities.reduce((sum, { points }) => sum + points, 0),
+    stays: activities.reduce((sum, { stays }) => sum + stays, 0),
+  };
+}
