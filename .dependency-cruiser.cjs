@@ -18,6 +18,7 @@ const HOMES = {
   '@apollo/composition': '^gateway/src/publishing/',
   '@graphql-inspector/core': '^gateway/src/publishing/',
   '@apollo/query-planner': '^gateway/src/(planning|surface)/',
+  '@opentelemetry': '^runtime/src/observe/tracing/otel\\.ts$',
 };
 
 module.exports = {

@@ -6,6 +6,7 @@ import {
   createLog,
   createMetrics,
   type Lifecycle,
+  openTracing,
   readEnv,
   readSettings,
   runWorkers,
@@ -27,6 +28,7 @@ const shared = sharedCounters(settings);
 await runWorkers({ settings, log, start, ...(shared !== undefined && { shared }) });
 
 async function start(lifecycle: Lifecycle): Promise<void> {
+  const tracing = await openTracing(settings, 'all', { lifecycle, log });
   const keys = await openKeyStore(settings);
   lifecycle.opened('keys', keys.close);
   const stores: Partial<SubgraphStores> = {};
@@ -44,6 +46,7 @@ async function start(lifecycle: Lifecycle): Promise<void> {
     lifecycle,
     caches,
     metrics,
+    tracing,
     log,
   });
 

@@ -1,4 +1,7 @@
 // The cost of each feature: each switched on over a gateway without any, then all of them together.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { createKeys, storesOf } from '../dataset/stores.ts';
 import { GENERATOR } from '../load/saturate.ts';
 import { type Spread, shown, shownSpread, spread } from '../report/statistics.ts';
@@ -11,7 +14,7 @@ import type { Testbed } from '../run/testbed.ts';
 import type { Feature } from '../servers/features.ts';
 import type { Part } from './part.ts';
 
-type Mix = { title: string; on: readonly Feature[]; redis?: boolean };
+type Mix = { title: string; on: readonly Feature[]; redis?: boolean; traced?: number };
 
 const ALL: Feature[] = ['auth', 'limit', 'logs', 'metrics', 'bounds'];
 const NONE: Mix = { title: 'none', on: [] };
@@ -25,6 +28,8 @@ const MIXES: Mix[] = [
   { title: 'logs', on: ['logs'] },
   { title: 'metrics', on: ['metrics'] },
   { title: 'bounds on connections and load', on: ['bounds'] },
+  { title: 'tracing, 1 % recorded', on: [], traced: 0.01 },
+  { title: 'tracing, all recorded', on: [], traced: 1 },
   ALL_MEMORY,
   ALL_REDIS,
 ];
@@ -34,6 +39,7 @@ export const features: Part = {
   notes: [
     'Every row includes the request id, which the HTTP server always makes. The CPU time of Redis itself is not counted.',
     'Every row includes the bounds on documents, bodies, responses and caches, which cannot be switched off.',
+    'A row without tracing has it off, as it is without an endpoint. With it, each recorded request has nine spans; what the queue of the SDK does not hold is dropped. The collector reads and forgets them in the process of the benchmark.',
     'In every row, requests wait for the end of the poll phase, as they do with a limiter: waiting alone saves more than a limiter costs.',
   ],
   method: ({ seconds, warmUpSeconds, rounds }) =>
@@ -83,12 +89,18 @@ export const features: Part = {
 async function startMix(
   testbed: Testbed,
   root: string,
-  { on, redis = false }: Mix,
+  { on, redis = false, traced }: Mix,
 ): Promise<Measurable> {
   const stores = storesOf(0);
   const keys = await createKeys(stores, 1);
   const redisUrl = redis ? await testbed.redisUrl() : undefined;
-  const options = { on, redisUrl, dataDir: stores.dataDir };
+  const endpoint = traced === undefined ? undefined : await startSink();
+  const options = {
+    on,
+    redisUrl,
+    dataDir: stores.dataDir,
+    ...(endpoint !== undefined && { traced: { endpoint, ratio: traced } }),
+  };
   const server = await testbed.start({
     root,
     args: (port) => [
@@ -99,4 +111,16 @@ async function startMix(
     keys,
   });
   return underLoad(server);
+}
+
+/** A collector of traces that forgets them. It ends with this process. */
+async function startSink(): Promise<string> {
+  const server = createServer((request, response) => {
+    request.resume();
+    request.on('end', () => response.end());
+  }).unref();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  // Cast: a server that listens on a port has an address with a port.
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

@@ -10,6 +10,7 @@ import {
   type Metrics,
   pollDone,
   serveHttp,
+  type Tracing,
 } from '@partner-loyalty/runtime';
 import { createStandings } from '@partner-loyalty/standings';
 import { createHandler } from '../../gateway/src/handle.ts';
@@ -30,7 +31,16 @@ import { MEMORY_MEMBERS, PARTNER } from '../dataset/population.ts';
 
 export type Feature = 'auth' | 'limit' | 'logs' | 'metrics' | 'bounds';
 
-type Options = { port: number; on: Feature[]; redisUrl?: string; dataDir: string };
+/** Where traces go, and the part of the requests that are recorded. */
+export type Traced = { endpoint: string; ratio: number };
+
+type Options = {
+  port: number;
+  on: Feature[];
+  redisUrl?: string;
+  dataDir: string;
+  traced?: Traced;
+};
 
 // Cast: parts/features.ts writes the options.
 const options = JSON.parse(process.argv[2] ?? '') as Options;
@@ -66,6 +76,7 @@ const graphql = createHandler({
   keyUse: createKeyUseCounter({ addKeyUses: async () => {} }, { log }),
   cors: createCors([]),
   correctEndpoint: 'http://localhost:4001/graphql',
+  tracing: options.traced && (await traceTo(options.traced)),
   log,
   metrics,
 });
@@ -80,6 +91,13 @@ await serveHttp({
   ...(isOn('bounds') && { limits: { maxConnections: 4_096, maxConnectionsPerAddress: 512 } }),
   log,
 });
+
+async function traceTo({ endpoint, ratio }: Traced): Promise<Tracing> {
+  process.env.OTEL_EXPORTER_OTLP_ENDPOINT = endpoint;
+  const { createTracing } = await import('../../runtime/src/observe/tracing/otel.ts');
+  const env = { OTEL_TRACES_SAMPLER_ARG: String(ratio) };
+  return createTracing({ serviceName: 'bench', version: '0', env, log });
+}
 
 async function keyAuth(): Promise<Authenticate> {
   const store = await openKeyStore({ dataDir: options.dataDir, environment: 'sandbox' });

@@ -1,4 +1,5 @@
 // What is known of a request to /graphql while it is handled.
+import type { Trace } from '@partner-loyalty/runtime';
 import type { Authenticated, Principal } from './identity/authenticate.ts';
 import type { Verdict } from './limits/limiter.ts';
 import type { ClientDocument, Operation } from './operation/document.ts';
@@ -9,6 +10,8 @@ export type Credential = Authenticated | { kind: 'unavailable'; error: unknown }
 
 /** What is known of a request so far. The reply is built from it. */
 export type Call = {
+  /** Undefined without tracing. */
+  trace: Trace | undefined;
   /** On performance.now()'s clock. */
   startedAt: number;
   credential: Credential;
@@ -28,8 +31,9 @@ export type Call = {
   executable?: ExecutableOperation;
 };
 
-export function beginCall(): Call {
+export function beginCall(trace: Trace | undefined): Call {
   return {
+    trace,
     startedAt: performance.now(),
     credential: { kind: 'none' },
     cost: 1,

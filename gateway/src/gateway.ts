@@ -7,6 +7,7 @@ import type {
   Metrics,
   Readiness,
   Settings,
+  Tracing,
 } from '@partner-loyalty/runtime';
 import type { Audit } from './audit/audit.ts';
 import { createHandler } from './handle.ts';
@@ -41,6 +42,7 @@ export type GatewayParts = {
   log: Log;
   metrics: Metrics;
   caches: Caches;
+  tracing?: Tracing | undefined;
 };
 
 export type Gateway = {
@@ -99,8 +101,8 @@ function createGraphql(
   parts: GatewayParts,
   { members, limiter, keyring }: { members: MembersClient; limiter: Limiter; keyring: Keyring },
 ): Handle {
-  const { settings, keyStore, graphs, documents, usage, keyUse, audit, log, metrics, caches } =
-    parts;
+  const { settings, keyStore, graphs, documents, usage, keyUse, audit } = parts;
+  const { tracing, log, metrics, caches } = parts;
   const { own, other } = baseUrls(settings);
   return createHandler({
     authenticate: createAuthenticator({
@@ -122,6 +124,7 @@ function createGraphql(
     usage,
     audit,
     keyUse,
+    tracing,
     cors: createCors(settings.corsOrigins),
     correctEndpoint: `${other}/graphql`,
     log,

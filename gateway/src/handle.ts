@@ -1,5 +1,12 @@
 // The life of a request at /graphql, top to bottom, in the order of checks of docs/contract.md.
-import { createFieldNames, fail, type HttpReply, type HttpRequest } from '@partner-loyalty/runtime';
+import {
+  createFieldNames,
+  fail,
+  type HttpReply,
+  type HttpRequest,
+  type Trace,
+  type Tracing,
+} from '@partner-loyalty/runtime';
 import type { Audit } from './audit/audit.ts';
 import { beginCall, type Call, type Credential } from './call.ts';
 import { readGraphqlBody } from './http/body.ts';
@@ -19,13 +26,14 @@ export type HandlerParts = ReplyParts & {
   graphs: Pick<ServedGraphs, 'use' | 'done' | 'current'>;
   documents: Documents;
   usage: Pick<UsageCounter, 'count'>;
+  tracing?: Tracing | undefined;
   /** Undefined if there is no audit log. */
   audit?: Pick<Audit, 'begin' | 'record'> | undefined;
 };
 
 /** Builds the handler of `/graphql` and of paths that do not exist. It never throws. */
 export function createHandler(parts: HandlerParts): (request: HttpRequest) => Promise<HttpReply> {
-  const { limiter, graphs, documents, usage, audit, cors, log } = parts;
+  const { limiter, graphs, documents, usage, audit, cors, tracing, log } = parts;
   const identify = createIdentify(parts);
   const { refuse, finish } = createReplies(parts);
   const fieldNames = createFieldNames();
@@ -33,7 +41,7 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
   return async function handle(request) {
     const preflight = request.path === '/graphql' ? cors.preflight(request) : undefined;
     if (preflight !== undefined) return preflight;
-    const call = beginCall();
+    const call = beginCall(tracing?.begin(spanName(request), request.headers));
     let body: object;
     try {
       body = await execute(request, call);
@@ -44,24 +52,29 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
   };
 
   async function execute(request: HttpRequest, call: Call): Promise<object> {
+    const { trace } = call;
+    trace?.phase('authenticate');
     await identify(request, call);
     if (request.path !== '/graphql') fail('NOT_FOUND');
     if (request.method !== 'POST') fail('METHOD_NOT_ALLOWED');
     const caller = requireUsable(call.credential);
 
+    trace?.phase('read');
     const { query, operationName, variables } = await readGraphqlBody(request);
     const document = documents.read(query);
     const operation = selectOperation(document, operationName);
     call.asked = { document, operation };
     const principal = requireAllowed(caller, document, operation);
 
+    trace?.phase('budget');
     call.cost = operation?.cost ?? 1;
     const { policy, id, budget } = principal;
     call.verdict = await limiter.consume(policy, id, call.cost, budget);
     if (!call.verdict.allowed) fail('RATE_LIMITED');
 
     const { requestId } = request;
-    const { executable, result } = await run(document, operation, principal, variables, requestId);
+    const context = { requestId, trace };
+    const { executable, result } = await run(document, operation, principal, variables, context);
     call.executable = executable;
 
     const response = buildResponse(result, executable.responseKeys, requestId, (path, count) =>
@@ -81,19 +94,22 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
     operation: Operation | undefined,
     principal: Principal,
     variables: Record<string, unknown>,
-    requestId: string,
+    { requestId, trace }: { requestId: string; trace: Trace | undefined },
   ): Promise<{ executable: ExecutableOperation; result: ExecutionResult }> {
     const { surface: name, scope, scopes } = principal;
     const sightings = audit?.begin(principal);
     const graph = graphs.use();
     try {
+      trace?.phase('prepare');
       const surface = graph.surfaces[name];
       if (operation !== undefined && scopes !== EVERY_SCOPE)
         requireScopes(surface.scopesFor(document, operation) & ~scopes);
       const executable = surface.prepare(document, operation);
       documents.keep(document);
       usage.count(name, surface.schema, executable, scope, variables);
-      const result = await surface.execute(executable, { variables, scope, requestId, sightings });
+      trace?.phase('execute');
+      const asked = { variables, scope, requestId, trace, sightings };
+      const result = await surface.execute(executable, asked);
       return { executable, result };
     } finally {
       // Even if the response is refused: a mutation may have changed members.
@@ -101,6 +117,11 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
       graphs.done(graph);
     }
   }
+}
+
+/** Callers choose methods and paths, so that no name has them. */
+function spanName({ method, path }: HttpRequest): string {
+  return method === 'POST' && path === '/graphql' ? 'POST /graphql' : 'HTTP';
 }
 
 /** Checks the credential, on every path. A refused one is counted before any other work. */

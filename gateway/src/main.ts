@@ -4,6 +4,7 @@ import {
   createLog,
   createMetrics,
   type Lifecycle,
+  openTracing,
   readEnv,
   readSettings,
   runWorkers,
@@ -19,7 +20,8 @@ await runWorkers({ settings, log, start, shared: sharedCounters(settings) });
 
 async function start(lifecycle: Lifecycle): Promise<void> {
   const metrics = createMetrics();
+  const tracing = await openTracing(settings, 'gateway', { lifecycle, log });
   const keyStore = await openStore('keys', () => openKeyStore(settings), { lifecycle, log });
   const caches = createCaches();
-  await serveGateway({ settings, keyStore, carried: {}, lifecycle, caches, metrics, log });
+  await serveGateway({ settings, keyStore, carried: {}, lifecycle, caches, metrics, tracing, log });
 }

@@ -1,10 +1,12 @@
 // Records a request when its response has ended: the log line, the metrics and the key's use.
 import {
   type HttpRequest,
+  isServerError,
   jsonFields,
   type Log,
   type Metrics,
   type ReplyObserver,
+  type Trace,
 } from '@partner-loyalty/runtime';
 import type { Call } from './call.ts';
 import type { Principal } from './identity/authenticate.ts';
@@ -47,6 +49,7 @@ export function createRecorder(
     );
     const code = codes[0] ?? 'OK';
     metrics.request(status, code, durationMs);
+    if (call.trace?.isRecorded) endSpan(call.trace, call);
     metrics.partner(principal && partnerOf(principal), code);
     if (call.executable !== undefined && principal !== undefined)
       metrics.executed(principal.surface, call.asked?.operation?.name, durationMs);
@@ -54,6 +57,21 @@ export function createRecorder(
     if (keyId !== undefined) keyUse.count(keyId, status >= 400 && status < 500);
   };
   return (request, call) => new Recorder(request, call, end);
+}
+
+/** Nothing in a trace is personal: no member ID, variable or literal. */
+function endSpan(trace: Trace, { status, codes, principal, asked }: Call): void {
+  const attributes = {
+    'http.response.status_code': status,
+    'error.type': codes[0],
+    'graphql.operation.name': asked?.operation?.name,
+    'graphql.operation.type': asked?.operation?.node.operation,
+    'loyalty.operation_hash': asked?.operation?.hash,
+    'loyalty.surface': principal?.surface,
+    'loyalty.partner_id': principal && partnerOf(principal),
+    'loyalty.key_id': principal?.policy === 'key' ? principal.id : undefined,
+  };
+  trace.end(attributes, status >= 500 || isServerError(codes[0]));
 }
 
 /** The key of a request, even if it was used from an address that is not on its list. */

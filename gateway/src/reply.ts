@@ -60,6 +60,7 @@ export function createReplies(parts: ReplyParts): Replies {
   return {
     refuse,
     async finish(request, call, body) {
+      call.trace?.phase('respond');
       const isMissing = call.codes[0] === 'UNAUTHENTICATED' && call.credential.kind === 'none';
       const counted = isMissing ? ((await countMissing(request, call)) ?? body) : body;
       const headers = await headersOf(request, call);

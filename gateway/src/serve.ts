@@ -9,6 +9,7 @@ import {
   openPorts,
   type Settings,
   serveHttp,
+  type Tracing,
   type Transport,
 } from '@partner-loyalty/runtime';
 import { openAudit } from './audit/audit.ts';
@@ -37,14 +38,15 @@ export async function serveGateway(options: {
   lifecycle: Lifecycle;
   metrics?: Metrics;
   caches: Caches;
+  tracing?: Tracing | undefined;
   log: Log;
 }): Promise<Serving> {
-  const { settings, keyStore, carried, lifecycle, caches, log } = options;
+  const { settings, keyStore, carried, lifecycle, caches, tracing, log } = options;
   const metrics = options.metrics ?? createMetrics();
   const counters = await openCounters(settings, lifecycle.worker !== undefined, log);
   lifecycle.opened('counters', async () => counters.close());
   const documents = createDocuments(caches, metrics);
-  const parts = { settings, caches, log, metrics, documents };
+  const parts = { settings, caches, log, metrics, documents, tracing };
   const open = <Store extends OpenedStore>(name: string, openIt: () => Promise<Store>) =>
     openStore(name, openIt, { lifecycle, log });
   const store = await open('graph', () => openGraphStore(settings));

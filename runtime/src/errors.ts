@@ -178,6 +178,11 @@ function subgraphsWith(code: ErrorCode): readonly string[] | undefined {
   return row.subgraphs;
 }
 
+/** Whether the error is one of this side: no caller can avoid it. */
+export function isServerError(code: string | undefined): boolean {
+  return isErrorCode(code) && ERRORS[code].status >= 500;
+}
+
 /** Whether a value is a code from the table. */
 export function isErrorCode(code: unknown): code is ErrorCode {
   return typeof code === 'string' && Object.hasOwn(ERRORS, code);

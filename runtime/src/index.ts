@@ -10,6 +10,7 @@ export {
   type ErrorCode,
   fail,
   isErrorCode,
+  isServerError,
   isSubgraphCode,
 } from './errors.ts';
 export { afterPoll, pollDone } from './eventloop/afterpoll.ts';
@@ -40,6 +41,7 @@ export {
 } from './observe/metrics.ts';
 export { outputOf } from './observe/output.ts';
 export { withoutSecrets } from './observe/secrets.ts';
+export type { Trace, TraceAttributes, Tracing } from './observe/tracing/trace.ts';
 export type { Lifecycle } from './process/lifecycle.ts';
 export { openPorts } from './process/ports.ts';
 export {
@@ -48,6 +50,7 @@ export {
   type Readiness,
   storeReadiness,
 } from './process/readiness.ts';
+export { openTracing } from './process/tracing.ts';
 export { runWorkers } from './process/workers.ts';
 export { cidrRange, subgraphUrl } from './settings/schemas.ts';
 export { readEnv, readSettings } from './settings/settings.ts';

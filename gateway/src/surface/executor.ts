@@ -1,5 +1,5 @@
 // Executes the operations of one surface: plans them, runs the plans, shapes the responses.
-import type { Caches, Scope, SubgraphError, Transport } from '@partner-loyalty/runtime';
+import type { Caches, Scope, SubgraphError, Trace, Transport } from '@partner-loyalty/runtime';
 import type { GraphQLSchema } from 'graphql';
 import { ResponseSize } from '../operation/responsesize.ts';
 import type { SurfaceName } from '../planning/contract.ts';
@@ -19,6 +19,7 @@ export type Execution = {
   coerced: Record<string, unknown>;
   scope: Scope;
   requestId: string;
+  trace?: Trace | undefined;
   /** Counts the response. */
   size: ResponseSize;
   /** Gets the members that the response shows or the operation has changed. */
@@ -81,11 +82,20 @@ export async function openExecutor(
 
 function executePlanned(
   { plan, shapeFor }: Planned,
-  { variables, coerced, scope, requestId, size, sightings }: Execution,
+  { variables, coerced, scope, requestId, trace, size, sightings }: Execution,
   transports: Transports,
 ): ExecutionResult | Promise<ExecutionResult> {
   const shape = shapeFor(coerced);
-  const run: PlanRun = { transports, variables, coerced, scope, requestId, data: {}, errors: [] };
+  const run: PlanRun = {
+    transports,
+    variables,
+    coerced,
+    scope,
+    requestId,
+    trace,
+    data: {},
+    errors: [],
+  };
   if (plan.kind === 'stock' && plan.stock.plan.node !== undefined)
     return runStockPlan(plan.stock, run).then(({ data, violations }) =>
       resultOf(data, violations, run, shape, size, sightings),

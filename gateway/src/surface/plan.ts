@@ -2,9 +2,11 @@
 import type { FetchNode, PlanNode, QueryPlanSelectionNode } from '@apollo/query-planner';
 import {
   isJsonObject,
+  isServerError,
   type Scope,
   type SubgraphError,
   type SubgraphReply,
+  type Trace,
   type Transport,
   unavailable,
 } from '@partner-loyalty/runtime';
@@ -21,6 +23,7 @@ export type PlanRun = {
   coerced: Data;
   scope: Scope;
   requestId: string;
+  trace: Trace | undefined;
   /** What the fetches have returned so far. */
   data: Data;
   errors: SubgraphError[];
@@ -99,6 +102,7 @@ function runFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): void
     variables.representations = representations;
     entityTypes = representations.map(({ __typename }) => __typename);
   }
+  const trace = run.trace?.child(`subgraph ${serviceName}`, 'client');
   const reply = transport.execute({
     query,
     variables,
@@ -106,17 +110,27 @@ function runFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): void
     scope: run.scope,
     requestId: run.requestId,
     entityTypes,
+    trace,
   });
-  if (!(reply instanceof Promise)) return take(reply, fetch, run, places);
-  return reply.then((replied) => take(replied, fetch, run, places));
+  if (!(reply instanceof Promise)) return take(reply, fetch, run, places, trace);
+  return reply.then((replied) => take(replied, fetch, run, places, trace));
+}
+
+/** Ends the span of a call. */
+export function endCall(trace: Trace, { errors }: SubgraphReply): void {
+  const code = errors?.[0]?.extensions.code;
+  trace.end({ 'error.type': code }, isServerError(code));
 }
 
 function take(
-  { data, errors }: SubgraphReply,
+  reply: SubgraphReply,
   fetch: FetchNode,
   run: PlanRun,
   places: readonly Place[],
+  trace: Trace | undefined,
 ): void {
+  const { data, errors } = reply;
+  if (trace !== undefined) endCall(trace, reply);
   if (errors !== undefined)
     for (const error of errors) run.errors.push(...placedErrors(error, fetch.requires && places));
   if (data === undefined || data === null) return;

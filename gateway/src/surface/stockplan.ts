@@ -3,7 +3,7 @@ import type { executeQueryPlan as ExecuteQueryPlan, ServiceMap } from '@apollo/g
 import type { QueryPlan } from '@apollo/query-planner';
 import { isJsonObject, type Transport } from '@partner-loyalty/runtime';
 import type { DocumentNode, GraphQLSchema } from 'graphql';
-import { type Data, type Place, type PlanRun, placedErrors, placesAt } from './plan.ts';
+import { type Data, endCall, type Place, type PlanRun, placedErrors, placesAt } from './plan.ts';
 import type { Path } from './shape.ts';
 
 /** A plan with what stock execution reads beside it. */
@@ -61,7 +61,7 @@ function createServices(run: PlanRun): ServiceMap {
   const root: Data = Object.create(null);
   const services: ServiceMap = {};
   for (const [name, transport] of Object.entries(run.transports))
-    services[name] = { process: createProcess(transport, run, root) };
+    services[name] = { process: createProcess(name, transport, run, root) };
   return services;
 }
 
@@ -71,8 +71,9 @@ function createServices(run: PlanRun): ServiceMap {
  * paths of errors depend on it.
  */
 function createProcess(
+  name: string,
   transport: Transport,
-  { scope, requestId, errors }: PlanRun,
+  { scope, requestId, errors, trace: parent }: PlanRun,
   root: Data,
 ): ServiceMap[string]['process'] {
   return async (options) => {
@@ -87,6 +88,7 @@ function createProcess(
     const entityTypes = Array.isArray(representations)
       ? representations.map(() => undefined)
       : undefined;
+    const trace = parent?.child(`subgraph ${name}`, 'client');
     const reply = await transport.execute({
       query,
       variables,
@@ -94,7 +96,9 @@ function createProcess(
       scope,
       requestId,
       entityTypes,
+      trace,
     });
+    if (trace !== undefined) endCall(trace, reply);
     for (const error of reply.errors ?? []) errors.push(...placedErrors(error, places));
     const { data = null } = reply;
     if (places === undefined)

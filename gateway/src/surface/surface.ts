@@ -1,5 +1,5 @@
 // A surface as the gateway uses it: validates, prepares and executes clients' operations.
-import { type Caches, fail, type Scope } from '@partner-loyalty/runtime';
+import { type Caches, fail, type Scope, type Trace } from '@partner-loyalty/runtime';
 import type { GraphQLSchema } from 'graphql';
 import {
   type ClientDocument,
@@ -24,6 +24,7 @@ export type Call = {
   variables: Record<string, unknown>;
   scope: Scope;
   requestId: string;
+  trace?: Trace | undefined;
   /** Gets the members that the response shows or the operation has changed. */
   sightings?: Sighting[] | undefined;
 };
@@ -91,7 +92,7 @@ export async function openSurface(
       }
       return executable;
     },
-    execute(operation, { variables, scope, requestId, sightings }) {
+    execute(operation, { variables, scope, requestId, trace, sightings }) {
       const { federated, introspection, rootResponseKeys } = operation;
       const coerced = coerceVariables(schema, operation.variables, variables);
       const size = new ResponseSize();
@@ -99,7 +100,16 @@ export async function openSurface(
       if (federated !== undefined) {
         const { key, literals } = federated;
         const all = { ...variables, ...literals };
-        result = execute({ key, variables: all, coerced, scope, requestId, size, sightings });
+        result = execute({
+          key,
+          variables: all,
+          coerced,
+          scope,
+          requestId,
+          trace,
+          size,
+          sightings,
+        });
       }
       if (introspection === undefined) return result;
       const addIntrospection = (executed: ExecutionResult): ExecutionResult => {

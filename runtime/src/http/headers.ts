@@ -64,6 +64,17 @@ export const HEADERS = {
     meaning:
       "Identifies the request: the caller's ID if it is 1 to 128 characters of `[A-Za-z0-9._-]` without a key or token, otherwise a new one.",
   },
+  traceparent: {
+    name: 'traceparent',
+    direction: 'request',
+    meaning:
+      'The trace that the request belongs to (W3C Trace Context); subgraphs get it too. A malformed one is ignored.',
+  },
+  tracestate: {
+    name: 'tracestate',
+    direction: 'request',
+    meaning: 'What tracing systems add to `traceparent`; passed on.',
+  },
   forwardedFor: {
     name: 'x-forwarded-for',
     direction: 'request',

@@ -53,6 +53,7 @@ export type Settings = WithSubgraphs & {
   maxConnections: number;
   maxConnectionsPerAddress: number;
   drainSeconds: number;
+  otlpEndpoint?: string | undefined;
 };
 
 export type SettingRow<T = unknown> = {
@@ -335,5 +336,14 @@ export const SETTINGS: {
     usedBy: EVERY,
     schema: integer(0, 3_600),
     fallback: () => 0,
+  },
+  otlpEndpoint: {
+    name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    default: 'none: no tracing',
+    meaning:
+      'Where [traces](../contract.md#tracing) go, by OTLP over HTTP. The other standard `OTEL_` variables apply to them too.',
+    usedBy: EVERY,
+    schema: webUrl,
+    fallback: none,
   },
 };

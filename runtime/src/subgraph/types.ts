@@ -1,5 +1,6 @@
 // The types that the gateway, the transports and the subgraphs share.
 import type { GraphQLSchema } from 'graphql';
+import type { ReceivedHeaders, Trace } from '../observe/tracing/trace.ts';
 
 /** Whose data an operation may see. The gateway derives it from the credential. */
 export type Scope =
@@ -22,6 +23,10 @@ export type SubgraphRequest = {
    * another one. A subgraph in another process that returns other entities fails the operation.
    */
   entityTypes?: readonly unknown[] | undefined;
+  /** The span of this call, in the gateway. */
+  trace?: Trace | undefined;
+  /** The trace that the operation belongs to, in a subgraph's process, if it came in a batch. */
+  received?: ReceivedHeaders | undefined;
 };
 
 /**

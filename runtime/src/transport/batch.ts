@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
+import type { Trace } from '../observe/tracing/trace.ts';
 import { unavailable } from '../subgraph/executor.ts';
 import type { SubgraphReply, SubgraphRequest } from '../subgraph/types.ts';
 import type { Circuit } from './circuit.ts';
@@ -72,6 +73,15 @@ export class Batch implements Dispatcher.DispatchHandler {
       () => this.giveUp('timeout', 'deadline'),
       Math.max(options.deadlineAt - this.startedAt, 1),
     );
+  }
+
+  /** The trace of its first operation that is recorded, or else of its first. */
+  trace(): Trace | undefined {
+    const [first] = this.options.operations;
+    // Without tracing, no operation has one.
+    if (first?.request.trace === undefined) return undefined;
+    const recorded = this.options.operations.find(({ request }) => request.trace?.isRecorded);
+    return (recorded ?? first).request.trace;
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

@@ -113,10 +113,11 @@ function createSend(
   const path = pathOf(url);
 
   function dispatch({ scope, requestId, body }: EncodedRequest, batch: Batch): void {
-    const headers = {
+    const headers: Record<string, string> = {
       [HEADERS.contentType.name]: MEDIA_TYPES.json,
       [HEADERS.accept.name]: batch.isArray ? ACCEPT.batch : ACCEPT.single,
       ...sign({ method: 'POST', path, scope, requestId, body }),
+      ...batch.trace()?.headers(),
     };
     pool.dispatch({ method: 'POST', path, headers, body }, batch);
   }

@@ -1,14 +1,17 @@
 // Records a request to a subgraph when its response has ended: the log line and the metrics.
-import type { ErrorCode } from '../errors.ts';
+import { type ErrorCode, isServerError } from '../errors.ts';
 import { errorReply, type HttpReply, type ReplyObserver } from '../http/reply.ts';
+import type { HttpRequest } from '../http/request.ts';
 import { jsonFields, type Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
+import type { ReceivedHeaders, Trace, Tracing } from '../observe/tracing/trace.ts';
 import type { SubgraphReply, SubgraphRequest } from '../subgraph/types.ts';
 import type { Refusal } from './signature/verifier.ts';
 
 export type RecordParts = {
   log: Pick<Log, 'infoJson' | 'outage'>;
   metrics: Pick<Metrics, 'request' | 'operation'>;
+  tracing: Tracing | undefined;
 };
 
 /** Codes in a line, of which a batch of operations may have many. */
@@ -18,24 +21,43 @@ const MAX_CODES = 20;
 export class RecordedRequest implements ReplyObserver {
   private readonly name: string;
   private readonly requestId: string;
+  private readonly headers: ReceivedHeaders;
   private readonly parts: RecordParts;
   private readonly startedAt = performance.now();
   private status = 200;
   private asked: readonly SubgraphRequest[] = [];
+  private spans: readonly Trace[] = NO_SPANS;
   private readonly codes = new Set<string>();
   /** Set if the request was not signed as it should be. */
   private refusal: Refusal | 'query string' | undefined = undefined;
 
   /** `name` is the subgraph's. */
-  constructor(name: string, requestId: string, parts: RecordParts) {
+  constructor(
+    name: string,
+    { requestId, headers }: Pick<HttpRequest, 'requestId' | 'headers'>,
+    parts: RecordParts,
+  ) {
     this.name = name;
     this.requestId = requestId;
+    this.headers = headers;
     this.parts = parts;
   }
 
   /** Notes the operations that are about to be executed. */
   executing(asked: readonly SubgraphRequest[]): void {
     this.asked = asked;
+    if (this.parts.tracing !== undefined) this.spans = this.beginSpans(this.parts.tracing);
+  }
+
+  /**
+   * One span in each of the traces that the operations belong to, or in the one that the headers
+   * name: the first of a batch.
+   */
+  private beginSpans(tracing: Tracing): Trace[] {
+    const name = `subgraph ${this.name}`;
+    const received = this.asked.map((each) => each.received).filter((each) => each !== undefined);
+    const spans = received.map((each) => tracing.begin(name, each));
+    return spans.length === 0 ? [tracing.begin(name, this.headers)] : spans;
   }
 
   /** Notes the reply to one of the operations, and returns it. */
@@ -72,6 +94,7 @@ export class RecordedRequest implements ReplyObserver {
     const durationMs = Math.round((performance.now() - this.startedAt) * 1000) / 1000;
     const [code = 'OK'] = this.codes;
     metrics.request(status, code, durationMs);
+    for (const span of this.spans) this.endSpan(span);
     // Anyone who reaches the port can send such requests.
     if (refusal !== undefined)
       log.outage({ requestId, subgraph, status, reason: refusal }, 'a request was refused');
@@ -80,6 +103,17 @@ export class RecordedRequest implements ReplyObserver {
         `,"requestId":"${requestId}"${this.others()},"subgraph":"${subgraph}","count":${this.asked.length},"status":${status}${this.failures()}${isWhole ? `,"bytes":${bytes}` : CLOSED_EARLY},"durationMs":${durationMs}`,
         'request',
       );
+  }
+
+  private endSpan(span: Trace): void {
+    const [code] = this.codes;
+    const attributes = {
+      'http.response.status_code': this.status,
+      'loyalty.subgraph': this.name,
+      'loyalty.operations': this.asked.length,
+      'error.type': code,
+    };
+    span.end(attributes, isServerError(code));
   }
 
   /** The other requests of clients whose operations came along. */
@@ -95,4 +129,5 @@ export class RecordedRequest implements ReplyObserver {
   }
 }
 
+const NO_SPANS: readonly Trace[] = [];
 const CLOSED_EARLY = jsonFields({ reason: 'the client closed the connection' });

@@ -7,6 +7,7 @@ import type { HttpRequest } from '../http/request.ts';
 import { type HttpServer, serveHttp } from '../http/server.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
+import type { Tracing } from '../observe/tracing/trace.ts';
 import { failureOf } from '../process/readiness.ts';
 import { settingsOfSubgraph } from '../settings/subgraphs.ts';
 import type { Settings } from '../settings/table.ts';
@@ -31,8 +32,17 @@ export async function serveSubgraph(options: {
   /** Shared by all workers; by default, the memory of this process. */
   guard?: ReplayGuard | undefined;
   caches: Caches;
+  tracing?: Tracing | undefined;
 }): Promise<HttpServer> {
-  const { subgraph, settings, log, metrics, caches, guard = createReplayGuard() } = options;
+  const {
+    subgraph,
+    settings,
+    log,
+    metrics,
+    caches,
+    tracing,
+    guard = createReplayGuard(),
+  } = options;
   const { host, port } = settings;
   const { secret, secretOld } = settingsOfSubgraph(settings, subgraph.name);
   const secrets = [secret, secretOld].filter((each) => each !== undefined);
@@ -41,10 +51,10 @@ export async function serveSubgraph(options: {
   const verifier = createVerifier(subgraph.name, secrets, guard);
   const answerSigned = createAnswer(subgraph, createExecutor(subgraph, log, caches));
 
-  const parts = { log, metrics };
+  const parts = { log, metrics, tracing };
 
   async function handle(request: HttpRequest): Promise<HttpReply> {
-    const record = new RecordedRequest(subgraph.name, request.requestId, parts);
+    const record = new RecordedRequest(subgraph.name, request, parts);
     return record.observe(await answer(request, record));
   }
 

@@ -1,5 +1,6 @@
 // The requests to a subgraph and the lines of its responses, as docs/subgraphs.md describes them.
 import { isJsonObject } from '../json.ts';
+import type { Trace, TraceHeaders } from '../observe/tracing/trace.ts';
 import type { SubgraphReply, SubgraphRequest } from '../subgraph/types.ts';
 import { BATCH, decodeJsonScope, decodeScope, encodeScope, jsonScopeOf } from './scope.ts';
 
@@ -45,8 +46,8 @@ export function encodeBatches(requests: readonly SubgraphRequest[]): EncodedRequ
   let operations: string[] = [];
   let size = 0;
   let first = '';
-  for (const { query, variables, operationName, requestId, scope } of requests) {
-    const extensions = { scope: jsonScopeOf(scope), requestId };
+  for (const { query, variables, operationName, requestId, scope, trace } of requests) {
+    const extensions = { scope: jsonScopeOf(scope), requestId, ...recordedIn(trace) };
     const operation = JSON.stringify({ query, variables, operationName, extensions });
     const isFull =
       operations.length >= WIRE.maxOperations || size + operation.length > WIRE.maxBodyCharacters;
@@ -61,6 +62,11 @@ export function encodeBatches(requests: readonly SubgraphRequest[]): EncodedRequ
   }
   if (operations.length > 0) batches.push(encodeBatch(operations, first));
   return batches;
+}
+
+/** Operations of several traces come together: each that is recorded says which is its own. */
+function recordedIn(trace: Trace | undefined): TraceHeaders | undefined {
+  return trace?.isRecorded ? trace.headers() : undefined;
 }
 
 function encodeBatch(operations: readonly string[], requestId: string): EncodedRequest {
@@ -87,6 +93,12 @@ export function decodeRequest(scope: string, requestId: string, body: string): A
     const own = decodeJsonScope(extensions.scope);
     const operation = own && decodeOperation(each, own, extensions.requestId);
     if (operation === undefined) return undefined;
+    const { traceparent, tracestate } = extensions;
+    if (typeof traceparent === 'string')
+      operation.received = {
+        traceparent,
+        ...(typeof tracestate === 'string' && { tracestate }),
+      };
     batch.push(operation);
   }
   return { batch };

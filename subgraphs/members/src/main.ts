@@ -5,6 +5,7 @@ import {
   createMetrics,
   createWorkerReplayGuard,
   openPorts,
+  openTracing,
   readEnv,
   readSettings,
   runWorkers,
@@ -22,6 +23,7 @@ await runWorkers({
   log,
   shared: serveReplayGuard,
   start: async (lifecycle) => {
+    const tracing = await openTracing(settings, 'members', { lifecycle, log });
     const metrics = createMetrics();
     const store = await openMembersStore(settings);
     const subgraph = await startMembers(store, settings, { log, metrics });
@@ -29,7 +31,8 @@ await runWorkers({
     const guard = lifecycle.worker && createWorkerReplayGuard();
     const caches = createCaches();
     metrics.watch('cacheBytes', () => [[{}, caches.bytes()]]);
-    const listen = () => serveSubgraph({ subgraph, settings, log, metrics, caches, guard });
+    const listen = () =>
+      serveSubgraph({ subgraph, settings, log, metrics, caches, tracing, guard });
     const ready = () => storeReadiness(subgraph.ready);
     await openPorts({ settings, lifecycle, ready, metrics, log, listen });
   },

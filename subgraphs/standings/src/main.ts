@@ -5,6 +5,7 @@ import {
   createMetrics,
   createWorkerReplayGuard,
   openPorts,
+  openTracing,
   readEnv,
   readSettings,
   runWorkers,
@@ -22,13 +23,15 @@ await runWorkers({
   log,
   shared: serveReplayGuard,
   start: async (lifecycle) => {
+    const tracing = await openTracing(settings, 'standings', { lifecycle, log });
     const subgraph = createStandings(await openStandingsStore(settings));
     lifecycle.opened('store', subgraph.close);
     const metrics = createMetrics();
     const guard = lifecycle.worker && createWorkerReplayGuard();
     const caches = createCaches();
     metrics.watch('cacheBytes', () => [[{}, caches.bytes()]]);
-    const listen = () => serveSubgraph({ subgraph, settings, log, metrics, caches, guard });
+    const listen = () =>
+      serveSubgraph({ subgraph, settings, log, metrics, caches, tracing, guard });
     const ready = () => storeReadiness(subgraph.ready);
     await openPorts({ settings, lifecycle, ready, metrics, log, listen });
   },
