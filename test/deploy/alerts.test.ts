@@ -59,9 +59,12 @@ test.each(alerts)(
   },
 );
 
-test.each(rules)('$record$alert names metrics and labels that exist', async ({ expr }) => {
-  expect(await unknownIn(expr, recorded)).toEqual([]);
-});
+test.each(rules.map((rule) => ({ name: rule.alert ?? rule.record, ...rule })))(
+  '$name names metrics and labels that exist',
+  async ({ expr }) => {
+    expect(await unknownIn(expr, recorded)).toEqual([]);
+  },
+);
 
 test('a metric, label or value that does not exist is found', async () => {
   expect(await unknownIn('rate(loyalty_requests_total[5m]) > 0')).toEqual([

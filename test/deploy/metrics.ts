@@ -10,6 +10,11 @@ type Row = { name: string; labels: readonly string[]; meaning: string };
 
 const rows = new Map<string, Row>(Object.values(METRICS).map((row) => [row.name, row]));
 
+/** Of this project's metrics and those of the process. */
+const names = createMetrics()
+  .data()
+  .then((metrics) => metrics.map(({ name }) => name));
+
 /**
  * What an expression names that does not exist: metrics, labels, and values of labels. `recorded`
  * are the names of rules.
@@ -19,7 +24,7 @@ export async function unknownIn(
   recorded: readonly string[] = [],
 ): Promise<string[]> {
   const selectors = selectorsOf(expression).filter(({ metric }) => !recorded.includes(metric));
-  const exposed = (await createMetrics().data()).map(({ name }) => name);
+  const exposed = await names;
   const labels = selectors.flatMap(({ metric }) => labelsOf(metric, exposed) ?? []);
   return [
     ...selectors.flatMap((selector) => unknownInSelector(selector, exposed)),
