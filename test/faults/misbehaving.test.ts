@@ -55,6 +55,7 @@ beforeAll(async () => {
     log: {
       ...createLog('silent'),
       warn: (fields) => void lines.push(fields),
+      outage: (fields) => void lines.push(fields),
       error: (fields) => void errors.push(fields),
     },
   });

@@ -56,6 +56,14 @@ test('an outage has its reason and no stack, and any other error its stack', () 
   expect(written()).toEqual([{ store: 'graph', err: bug, count: 1, message: 'gone' }]);
 });
 
+test('a line names the fields of all that it stands for', () => {
+  const { write, written } = setUp();
+  for (const field of ['a', 'b', 'c', 'b']) write({ subgraph: 'things', field }, 'gone');
+  expect(written()).toEqual([expect.objectContaining({ field: 'a', count: 1 })]);
+  jest.advanceTimersByTime(2_000);
+  expect(written()).toEqual([expect.objectContaining({ field: 'b, c', count: 3 })]);
+});
+
 test('a flush writes what is counted, once', () => {
   const { write, flush, written } = setUp();
   for (let i = 0; i < 3; i += 1) write({}, 'gone');

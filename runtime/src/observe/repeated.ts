@@ -5,6 +5,8 @@ import type { LogFields, Write } from './fields.ts';
 const INTERVAL_MS = 1_000;
 /** Subjects come from the code and the settings, not from callers. */
 const MAX_SUBJECTS = 1_000;
+/** How many fields of the schema a line names. */
+const MAX_NAMED = 20;
 /** The fields that distinguish one outage from another. */
 const SUBJECT = ['subgraph', 'store', 'engine', 'reason'] as const;
 
@@ -12,6 +14,8 @@ type Repetition = {
   message: string;
   /** Of the first line that is not written yet. */
   fields: LogFields;
+  /** The fields of the schema that all of them are about. */
+  named: Set<unknown>;
   /** How many are not written yet. */
   count: number;
   /** Whether its first line was written in this interval. */
@@ -20,9 +24,9 @@ type Repetition = {
 
 /**
  * Returns a function that writes the first line of each message and subject at once, then at most
- * one a second. `count` says how many it stands for, and its other fields are those of the first of
- * them. Counts what `fields.count` says, else 1. Of an error that is an outage, it writes the
- * reason without the stack.
+ * one a second. `count` says how many it stands for, and `field` names the fields of all of them;
+ * the rest is that of the first. Counts what `fields.count` says, else 1. Of an error that is an
+ * outage, it writes the reason without the stack.
  */
 export function createRepeated(write: Write): { write: Write; flush(): void } {
   const recent = new Map<string, Repetition>();
@@ -36,8 +40,11 @@ export function createRepeated(write: Write): { write: Write; flush(): void } {
 
   function writeOne(repetition: Repetition): void {
     const { message, fields, count } = repetition;
-    if (count > 0) writeCounted(fields, count, message);
+    const field = [...repetition.named].join(', ');
+    const all = field === '' ? fields : { ...fields, field };
+    if (count > 0) writeCounted(all, count, message);
     repetition.count = 0;
+    repetition.named.clear();
   }
 
   function beginInterval(): void {
@@ -62,12 +69,13 @@ export function createRepeated(write: Write): { write: Write; flush(): void } {
       if (known === undefined) {
         writeCounted(fields, count, message);
         if (recent.size >= MAX_SUBJECTS) return;
-        recent.set(subject, { message, fields, count: 0, isNew: true });
+        recent.set(subject, { message, fields, named: new Set(), count: 0, isNew: true });
         timer ??= setInterval(beginInterval, INTERVAL_MS).unref();
         return;
       }
       if (known.count === 0) known.fields = fields;
       known.count += count;
+      if (fields.field !== undefined && known.named.size < MAX_NAMED) known.named.add(fields.field);
     },
     flush() {
       for (const repetition of recent.values()) writeOne(repetition);
