@@ -4,6 +4,7 @@ import { activitiesCommand } from './commands/activities.ts';
 import { backupCommand } from './commands/backup.ts';
 import { keysCommand } from './commands/keys.ts';
 import { membersCommand } from './commands/members.ts';
+import { migrateCommand } from './commands/migrate.ts';
 import { partnersCommand } from './commands/partners.ts';
 import { supergraphCommand } from './commands/supergraph.ts';
 import { tokensCommand } from './commands/tokens.ts';
@@ -21,6 +22,7 @@ const GROUPS = [
   usageCommand,
   backupCommand,
   verifyCommand,
+  migrateCommand,
 ];
 
 /** Runs a command. Resolves to 0, or to 1 after a line on stderr with the reason; never rejects. */

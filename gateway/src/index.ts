@@ -2,7 +2,7 @@
 
 export { type Gateway, type GatewayParts, openGateway } from './gateway.ts';
 export { hashKey, issueKey, type KeyLimits, newKey, parseKey } from './identity/apikey.ts';
-export { openKeyStore } from './identity/keystore.open.ts';
+export { KEYS_MIGRATION, openKeyStore } from './identity/keystore.open.ts';
 export type { KeyRecord, KeyStore, Origin, Partner, PartnerChange } from './identity/keystore.ts';
 export { openCounters, sharedCounters } from './limits/counters.open.ts';
 export { SURFACES, type SurfaceName, surfaceSdl } from './planning/contract.ts';

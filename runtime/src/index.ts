@@ -63,9 +63,13 @@ export {
 } from './settings/subgraphs.ts';
 export { type ProcessName, SETTINGS, type Settings } from './settings/table.ts';
 export { backupStores, type StoreCopy } from './store/backup.ts';
+export { FORMATS } from './store/format.ts';
 export { openNowOrLater } from './store/later.ts';
-export { type EmbeddedStore, openLmdb } from './store/lmdb.ts';
+export { type EmbeddedStore, type LmdbMigration, openLmdb } from './store/lmdb.ts';
 export { type LmdbMarks, openLmdbMarks } from './store/marks/marks.lmdb.ts';
+export type { MongoMigration } from './store/migrate.mongo.ts';
+export { migrateStore, type StoreMigration } from './store/migrate.open.ts';
+export type { Migrated, MigrationOptions } from './store/migrate.ts';
 export { outageOf } from './store/outage.ts';
 export { EMBEDDED_STORES, makePrivateFolder, type StoreName } from './store/private.ts';
 export {

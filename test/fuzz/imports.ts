@@ -95,6 +95,7 @@ async function importWith<T>(
   let stored = 0;
   let bad = 0;
   const kind: RecordKind<T> = {
+    batchLines: 5_000,
     parse,
     async store(records) {
       stored += records.length;

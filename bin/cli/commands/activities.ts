@@ -15,6 +15,9 @@ const OUTCOMES: Record<RecordOutcome, ImportOutcome> = {
   erased: { refused: 'memberId must not be that of an erased member' },
 };
 
+/** With fewer, the pages of the index by member are written more often. Takes about 0.3 s. */
+const BATCH_LINES = 20_000;
+
 export function activitiesCommand(shell: Shell): Command {
   const group = new Command('activities').description('manage what members earned and gave back');
   group
@@ -35,6 +38,7 @@ async function importActivities(shell: Shell, file: string): Promise<void> {
         programs.set(partnerId, await standings.program(partnerId));
       await Promise.all((await keys.partners()).map(({ partnerId }) => load(partnerId)));
       await runImport(shell, 'activities', source, {
+        batchLines: BATCH_LINES,
         parse: createActivityLineParser(programs),
         async store(activities) {
           await claimForOperator(keys);

@@ -21,6 +21,8 @@ const OUTCOMES: Record<ImportResult, ImportOutcome> = {
   erased: { refused: 'memberId must not be that of an erased member, except with --again' },
 };
 
+const BATCH_LINES = 5_000;
+
 export function membersCommand(shell: Shell): Command {
   const group = new Command('members').description('manage the members of the platform');
   group
@@ -53,6 +55,7 @@ async function importMembers(shell: Shell, file: string, again: boolean): Promis
     const partners = new Set((await keys.partners()).map(({ partnerId }) => partnerId));
     await withStore('members', settings, (members) =>
       runImport(shell, 'members', source, {
+        batchLines: BATCH_LINES,
         parse: createMemberLineParser(partners),
         async store(records) {
           await claimForOperator(keys);

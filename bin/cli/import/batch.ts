@@ -15,11 +15,14 @@ export type ParsedBatch<T> = {
   bytes: number;
 };
 
-/** Large enough that thousands of lines share the cost of a commit, small enough for any memory. */
-const BATCH_LINES = 5_000;
+/** Small enough for any memory. */
 const BATCH_BYTES = 4_194_304;
 
-export async function* batchesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Batch> {
+/** Batches of about `batchLines`, fewer if the lines are long. */
+export async function* batchesOf(
+  chunks: AsyncIterable<Buffer>,
+  batchLines: number,
+): AsyncGenerator<Batch> {
   let bytes = 0;
   let batchStart = 0;
   let lines: Line[] = [];
@@ -32,7 +35,7 @@ export async function* batchesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<
   const batch = (): Batch => ({ lines, lastLine: lines.at(-1)?.number ?? 0, bytes });
   for await (const more of linesOf(counted)) {
     lines = lines.length === 0 ? more : lines.concat(more);
-    if (lines.length >= BATCH_LINES || bytes - batchStart >= BATCH_BYTES) {
+    if (lines.length >= batchLines || bytes - batchStart >= BATCH_BYTES) {
       yield batch();
       lines = [];
       batchStart = bytes;

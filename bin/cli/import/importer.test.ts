@@ -9,6 +9,7 @@ function kindOf(
   answer: (value: Record<string, unknown>) => ImportOutcome = () => 'added',
 ): RecordKind<Record<string, unknown>> {
   return {
+    batchLines: 5_000,
     parse: (value) => (value.bad === true ? { fault: 'bad must not be true' } : { value }),
     async store(records) {
       stored.push(...records);
@@ -84,6 +85,7 @@ test('one batch is stored at a time, while at most one more is read', async () =
   let running = 0;
   let next = 0;
   const kind: RecordKind<Record<string, unknown>> = {
+    batchLines: 5_000,
     parse: (value) => ({ value }),
     async store(records) {
       running += 1;
@@ -132,6 +134,7 @@ test('an interrupted import ends after the current batch and counts what is stor
 test('a failing store ends the import with its error, and nothing more is stored', async () => {
   let calls = 0;
   const kind: RecordKind<unknown> = {
+    batchLines: 5_000,
     parse: (value) => ({ value }),
     async store() {
       calls += 1;

@@ -10,6 +10,8 @@ export type ImportOutcome = 'added' | 'changed' | 'unchanged' | { refused: strin
  * outcomes in the order of the records; storing a record again leaves it unchanged.
  */
 export type RecordKind<T> = {
+  /** How many lines share the cost of a commit; while they are written, other writers wait. */
+  batchLines: number;
   parse(line: Record<string, unknown>): Parsed<T>;
   store(records: T[]): Promise<ImportOutcome[]>;
 };
@@ -45,7 +47,7 @@ export async function importLines<T>(
   const summary: Summary = { lines: 0, bytes: 0, added: 0, changed: 0, unchanged: 0, bad: 0 };
   let storing = Promise.resolve();
   try {
-    for await (const batch of batchesOf(chunks)) {
+    for await (const batch of batchesOf(chunks, kind.batchLines)) {
       if (signal?.aborted) break;
       const parsed = parseBatch(batch, kind.parse);
       await storing;

@@ -1,5 +1,10 @@
 // The store of partners and keys in an embedded LMDB, which the processes of one machine may share.
-import { type Environment, omitUndefined, openLmdb } from '@partner-loyalty/runtime';
+import {
+  type Environment,
+  type LmdbMigration,
+  omitUndefined,
+  openLmdb,
+} from '@partner-loyalty/runtime';
 import type { RootDatabase } from 'lmdb';
 import type { KeyRecord, KeyStore, Origin, Partner } from './keystore.ts';
 
@@ -14,12 +19,15 @@ type StoredKey = Omit<KeyRecord, 'createdAt' | 'expiresAt' | 'revokedAt'> & {
   revokedAt?: number | undefined;
 };
 
+/** What format 2 adds may be absent. */
+const migrateLmdb: LmdbMigration = async () => undefined;
+
 /** Opens `dataDir/keys`. Rejects if it cannot be written or belongs to the other environment. */
 export async function openLmdbKeyStore(
   dataDir: string,
   environment: Environment,
 ): Promise<KeyStore> {
-  const { root, ready } = await openLmdb(dataDir, 'keys', environment);
+  const { root, ready } = await openLmdb(dataDir, 'keys', environment, migrateLmdb);
   const tables = openKeyTables(root);
   return {
     ...partnerMethods(tables),

@@ -1,6 +1,11 @@
 // The store of partners and keys on MongoDB: a partner's document contains its keys.
-import type { Environment } from '@partner-loyalty/runtime';
-import { isDuplicate, openCollection, openMongo } from '@partner-loyalty/runtime/mongo';
+import type { Environment, MongoMigration } from '@partner-loyalty/runtime';
+import {
+  isDuplicate,
+  openCollection,
+  openMongo,
+  setValidator,
+} from '@partner-loyalty/runtime/mongo';
 import type { Collection, Db } from 'mongodb';
 import { KEY_SCOPES } from '../planning/scopes.ts';
 import type { KeyRecord, KeyStore, Origin, Partner } from './keystore.ts';
@@ -67,6 +72,12 @@ export async function openMongoKeyStore(url: string, environment: Environment): 
     throw error;
   }
 }
+
+/** What format 2 adds may be absent. */
+export const MIGRATION: MongoMigration = {
+  count: async () => 0,
+  run: (db) => setValidator(db, 'partners', SCHEMA),
+};
 
 /** The look-up of a key by its hash: one indexed read that returns no other key. */
 export function keyByHashQuery(partners: Collection<PartnerDocument>, hash: string) {

@@ -1,5 +1,5 @@
 // Opens the store of partners and keys on the engine that the settings select.
-import type { Settings } from '@partner-loyalty/runtime';
+import type { Settings, StoreMigration } from '@partner-loyalty/runtime';
 import { openLmdbKeyStore } from './keystore.lmdb.ts';
 import type { KeyStore } from './keystore.ts';
 
@@ -16,3 +16,8 @@ export async function openKeyStore(
   const { openMongoKeyStore } = await import('./keystore.mongo.ts');
   return openMongoKeyStore(mongodbUrl, environment);
 }
+
+/** The way of this store from its older formats. */
+export const KEYS_MIGRATION: StoreMigration = {
+  mongo: async () => (await import('./keystore.mongo.ts')).MIGRATION,
+};

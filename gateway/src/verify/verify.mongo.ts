@@ -1,5 +1,5 @@
 // Verifies the gateway's stores on MongoDB, where a document has all that belongs together.
-import type { Environment, Inspection } from '@partner-loyalty/runtime';
+import type { Environment, Inspection, StoreName } from '@partner-loyalty/runtime';
 import { openMongo } from '@partner-loyalty/runtime/mongo';
 import type { Db } from 'mongodb';
 import { checkShape, KEY, PARTNER } from './shapes.ts';
@@ -51,7 +51,7 @@ export function verifyMongoUsage(url: string, environment: Environment): Promise
 
 async function withDatabase<T>(
   url: string,
-  store: string,
+  store: StoreName,
   environment: Environment,
   work: (db: Db) => Promise<T>,
 ): Promise<T> {

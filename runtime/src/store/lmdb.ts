@@ -4,6 +4,14 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { open, type RootDatabase } from 'lmdb';
 import { type Environment, refuseForeignStore } from '../environment.ts';
+import {
+  environmentOf,
+  FORMATS,
+  markedEnvironment,
+  type Ownership,
+  ownershipOf,
+  readableFormat,
+} from './format.ts';
 import { guardStore } from './guard.lmdb.ts';
 import { refuseDamage, StoreHealth } from './health.ts';
 import { makePrivateFolder, PRIVATE_FILE, restrictFiles, type StoreName } from './private.ts';
@@ -18,18 +26,23 @@ export type EmbeddedStore = {
   ready(): Promise<void>;
 };
 
+/** Brings a store from any older format to this version's. It may be repeated, and killed. */
+export type LmdbMigration = (root: RootDatabase) => Promise<void>;
+
 /** Another process that creates the store at the same moment needs less. */
 const CREATION_MS = 200;
 
 /**
  * Opens `dataDir/name`, and creates it if it does not exist. Several processes of a machine may
  * have it open. Only its owner may read it. Throws if the store belongs to the other environment,
- * its file is damaged or the folder is not writable.
+ * its format is newer than this version knows, its file is damaged or the folder is not writable.
+ * `migrate` changes a store of an older format; without it, such a store is opened as it is.
  */
 export async function openLmdb(
   dataDir: string,
   name: StoreName,
   environment: Environment,
+  migrate?: LmdbMigration,
 ): Promise<EmbeddedStore> {
   const path = makePrivateFolder(dataDir, name);
   const file = fileOf(dataDir, name);
@@ -47,17 +60,57 @@ export async function openLmdb(
     health.close();
   };
   try {
-    const owner = await root.transaction(() => {
-      const known: string | undefined = root.get('environment');
-      if (known === undefined) root.put('environment', environment);
-      return known ?? environment;
-    });
-    refuseForeignStore(name, owner, environment);
+    const format = await claim(root, name, environment);
+    if (format < FORMATS[name] && migrate !== undefined)
+      await migrateStore(root, name, environment, migrate);
     return { root, ready: async () => health.checkReady() };
   } catch (error) {
     await root.close();
     throw error;
   }
+}
+
+/** Returns the format of the store. A store that is new gets this version's. */
+async function claim(
+  root: RootDatabase,
+  name: StoreName,
+  environment: Environment,
+): Promise<number> {
+  const owner = await root.transaction((): Ownership => {
+    const known = ownerOf(root);
+    if (known !== undefined) return known;
+    const fresh = ownershipOf(name, environment);
+    for (const [key, value] of Object.entries(fresh)) root.put(key, value);
+    return fresh;
+  });
+  refuseForeignStore(name, environmentOf(owner), environment);
+  return readableFormat(name, owner);
+}
+
+function ownerOf(root: RootDatabase): Ownership | undefined {
+  const environment: string | undefined = root.get('environment');
+  return environment === undefined
+    ? undefined
+    : { environment, formatVersion: root.get('formatVersion') };
+}
+
+async function migrateStore(
+  root: RootDatabase,
+  name: StoreName,
+  environment: Environment,
+  migrate: LmdbMigration,
+): Promise<void> {
+  const format = FORMATS[name];
+  // From here on, no process of an older version can open the store.
+  await root.transaction(() => root.put('environment', markedEnvironment(environment, format)));
+  await migrate(root);
+  await root.transaction(() => root.put('formatVersion', format));
+  await root.flushed;
+}
+
+/** The format of a store that is open. */
+export function formatOf(root: RootDatabase): number {
+  return ownerOf(root)?.formatVersion ?? 1;
 }
 
 /** The file of an embedded store. */

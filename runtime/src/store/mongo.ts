@@ -1,5 +1,6 @@
 // Opens a store in MongoDB with this project's deadlines, owned by one environment.
 import { setTimeout as pause } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import {
   type Collection,
   type CreateIndexesOptions,
@@ -10,6 +11,8 @@ import {
   MongoServerError,
 } from 'mongodb';
 import { type Environment, refuseForeignStore } from '../environment.ts';
+import { environmentOf, FORMATS, type Ownership, ownershipOf, readableFormat } from './format.ts';
+import type { StoreName } from './private.ts';
 
 const DEADLINE_MS = 2_000;
 // Callers have deadlines of their own; this one keeps a dead socket from staying in the pool.
@@ -19,13 +22,37 @@ export type Mongo = { db: Db; ready(): Promise<void>; close(): Promise<void> };
 
 /**
  * Connects to the URL's database, or to `loyalty` if the URL names none. `store` is the name of the
- * store in it. Throws if the server is unreachable or the store belongs to the other environment.
+ * store in it. Throws if the server is unreachable, the store belongs to the other environment, or
+ * its format is not that of this version.
  */
 export async function openMongo(
   url: string,
-  store: string,
+  store: StoreName,
   environment: Environment,
 ): Promise<Mongo> {
+  const mongo = await connectMongo(url);
+  try {
+    const owners = ownersOf(mongo.db);
+    const fresh = ownershipOf(store, environment);
+    await owners.insertOne({ _id: store, ...fresh }).catch((error) => {
+      if (!isDuplicate(error)) throw error;
+    });
+    const owner = (await owners.findOne({ _id: store })) ?? fresh;
+    refuseForeignStore(store, environmentOf(owner), environment);
+    const format = readableFormat(store, owner);
+    if (format < FORMATS[store])
+      throw new Error(
+        `the ${store} store has format ${format}; run \`loyalty migrate\` to bring it to format ${FORMATS[store]}`,
+      );
+    return mongo;
+  } catch (error) {
+    await mongo.close();
+    throw error;
+  }
+}
+
+/** Connects to the database whatever is in it. Throws if the server is unreachable. */
+export async function connectMongo(url: string): Promise<Mongo> {
   const client = new MongoClient(url, {
     serverSelectionTimeoutMS: DEADLINE_MS,
     connectTimeoutMS: DEADLINE_MS,
@@ -35,26 +62,22 @@ export async function openMongo(
   });
   try {
     await client.connect();
-    // `new URL` refuses a URL with several hosts.
-    const db = client.db(/^[^/]+:\/\/[^/]+\/[^?]/.test(url) ? undefined : 'loyalty');
-    const owners = db.collection<{ _id: string; environment: string }>('owners');
-    await owners.insertOne({ _id: store, environment }).catch((error) => {
-      if (!isDuplicate(error)) throw error;
-    });
-    refuseForeignStore(
-      store,
-      (await owners.findOne({ _id: store }))?.environment ?? environment,
-      environment,
-    );
-    return {
-      db,
-      ready: async () => void (await db.command({ ping: 1 })),
-      close: () => client.close(),
-    };
   } catch (error) {
     await client.close();
     throw error;
   }
+  // `new URL` refuses a URL with several hosts.
+  const db = client.db(/^[^/]+:\/\/[^/]+\/[^?]/.test(url) ? undefined : 'loyalty');
+  return {
+    db,
+    ready: async () => void (await db.command({ ping: 1 })),
+    close: () => client.close(),
+  };
+}
+
+/** The collection in which each store names its environment and its format. */
+export function ownersOf(db: Db): Collection<Ownership & { _id: StoreName }> {
+  return db.collection('owners');
 }
 
 /** Whether an error means that a unique index already contains the key. */
@@ -66,11 +89,13 @@ export function isDuplicate(error: unknown): boolean {
 export const DUPLICATE_KEY = 11000;
 export const WRITE_CONFLICT = 112;
 const NAMESPACE_EXISTS = 48;
+const NAMESPACE_NOT_FOUND = 26;
 const INDEX_ATTEMPTS = 5;
 
 /**
- * Opens a collection, and creates or updates its validator ($jsonSchema) and indexes if necessary.
- * Several processes may do this at once.
+ * Opens a collection, and creates it with its validator ($jsonSchema) and indexes if necessary. An
+ * existing validator stays: only a migration changes it, since a start of an older version must not
+ * weaken what a newer one has set. Several processes may do this at once.
  */
 export async function openCollection<T extends Document>(
   db: Db,
@@ -78,17 +103,26 @@ export async function openCollection<T extends Document>(
   schema: Document,
   indexes: readonly [IndexSpecification, CreateIndexesOptions][] = [],
 ): Promise<Collection<T>> {
-  const validator = { $jsonSchema: schema };
   try {
-    await db.createCollection(name, { validator });
+    await db.createCollection(name, { validator: { $jsonSchema: schema } });
   } catch (error) {
     if (!(error instanceof MongoServerError && error.code === NAMESPACE_EXISTS)) throw error;
-    await db.command({ collMod: name, validator });
   }
   const collection = db.collection<T>(name);
   for (const [fields, options] of indexes)
     await createIndex(() => collection.createIndex(fields, options), INDEX_ATTEMPTS);
   return collection;
+}
+
+/** Replaces the validator of a collection, if it exists and has another one. */
+export async function setValidator(db: Db, name: string, schema: Document): Promise<void> {
+  const [found] = await db.listCollections({ name }).toArray();
+  // Setting it again would wait for every write to the collection.
+  const { options } = (found ?? {}) as { options?: { validator?: Document } };
+  if (isDeepStrictEqual(options?.validator?.$jsonSchema, schema)) return;
+  await db.command({ collMod: name, validator: { $jsonSchema: schema } }).catch((error) => {
+    if (!(error instanceof MongoServerError && error.code === NAMESPACE_NOT_FOUND)) throw error;
+  });
 }
 
 /** Retries if the server aborts it because another process creates the same index. */

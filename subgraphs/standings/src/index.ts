@@ -2,11 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSubgraphSchema } from '@apollo/subgraph';
-import type { Settings, Subgraph } from '@partner-loyalty/runtime';
+import type { Settings, StoreMigration, Subgraph } from '@partner-loyalty/runtime';
 import { parse } from 'graphql';
 import { createResolvers } from './resolvers.ts';
 import { openLmdbStandingsStore } from './store/store.lmdb.ts';
 import type { StandingsStore } from './store/store.ts';
+import { migrateLmdb } from './store/tables.lmdb.ts';
 
 export { type Activity, createActivityParser, type DatedActivity } from './rules/activity.ts';
 export { DEFAULT_PROGRAM, type Program, parseProgram } from './rules/program.ts';
@@ -30,6 +31,12 @@ export async function openStandingsStore({
   const { openMongoStandingsStore } = await import('./store/store.mongo.ts');
   return openMongoStandingsStore(mongodbUrl, environment);
 }
+
+/** The way of the standings store from its older formats. */
+export const STANDINGS_MIGRATION: StoreMigration = {
+  lmdb: migrateLmdb,
+  mongo: async () => (await import('./store/migrate.mongo.ts')).MIGRATION,
+};
 
 /**
  * The subgraph on a store; closing the subgraph closes the store. `now` returns the current time,

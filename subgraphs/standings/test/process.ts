@@ -1,9 +1,20 @@
 // Another process on the same standings store, for tests of concurrent processes.
-import { openStandingsStore } from '../src/index.ts';
+import { migrateStore } from '@partner-loyalty/runtime';
+import { openStandingsStore, STANDINGS_MIGRATION } from '../src/index.ts';
 import { IMPORT } from './engine.ts';
 
-const [settings = '{}', action] = process.argv.slice(2);
-const store = await openStandingsStore({ ...JSON.parse(settings), environment: 'sandbox' });
+const [given = '{}', action, afterMs] = process.argv.slice(2);
+const settings = { ...JSON.parse(given), environment: 'sandbox' };
+
+if (action === 'migrate-and-die') {
+  const options = { isDryRun: false, onProgress: () => undefined };
+  const migrating = migrateStore(settings, 'standings', STANDINGS_MIGRATION, options);
+  setTimeout(() => process.kill(process.pid, 'SIGKILL'), Number(afterMs));
+  await migrating;
+  process.exit(0);
+}
+
+const store = await openStandingsStore(settings);
 
 if (action === 'import') {
   const outcomes: string[] = [];
@@ -17,5 +28,5 @@ if (action === 'import-and-die') {
   await store.record(IMPORT.slice(0, 200));
   void store.record(IMPORT.slice(200, 2_500));
   // In the middle of a batch, which begins in the next tick at the latest.
-  setTimeout(() => process.kill(process.pid, 'SIGKILL'), 15);
+  setTimeout(() => process.kill(process.pid, 'SIGKILL'), Number(afterMs));
 }

@@ -1,54 +1,109 @@
-// The collections of standings and programs on MongoDB: their documents, validators and index.
+// The collections of standings, activities and programs on MongoDB: documents, validators, indexes.
 import { openCollection } from '@partner-loyalty/runtime/mongo';
-import type { Collection, Db, Document } from 'mongodb';
+import type {
+  Collection,
+  CreateIndexesOptions,
+  Db,
+  Document,
+  IndexSpecification,
+  ObjectId,
+} from 'mongodb';
+import type { ActivityContent } from '../rules/activity.ts';
 import type { Program } from '../rules/program.ts';
 import type { Standing } from '../rules/standing.ts';
 
+/** An activity. `pending` names its insertion, and is absent once the activity counts. */
+export type ActivityDocument = ActivityContent & { _id: string; year: string; pending?: ObjectId };
+
 /**
- * The activities of one member with one partner in one membership year, and their sums. One
- * document is the unit of atomicity, so that no transaction is needed.
+ * The sums of one member with one partner in one membership year. Every change sets a new `version`
+ * and replaces `recent`: what it decided, by the IDs of activities and of their insertions.
  */
-export type StandingDocument = Standing & { _id: string; activities: ActivityEntry[] };
-export type ActivityEntry = { id: string; points: number; stays: number; occurredAt: Date };
+export type StandingDocument = Standing & {
+  _id: string;
+  memberId: string;
+  version: ObjectId;
+  recent: Decision[];
+};
+/** Either the activity is in the sums, or it is refused. */
+export type Decision = { id: string; pending: ObjectId; refused?: true };
+
 export type ProgramDocument = Program & { _id: string };
 export type Collections = {
   standings: Collection<StandingDocument>;
+  activities: Collection<ActivityDocument>;
   programs: Collection<ProgramDocument>;
+  /** The standings, read where the URL prefers. */
+  sums: Collection<StandingDocument>;
 };
 
-/**
- * Opens the collections with their validators and the index by which an activity ID is in at most
- * one document. Within a document, the filter of `recordOperation` keeps the IDs unique.
- */
+/** What recording relies on: that a write is never rolled back, and that a read sees it. */
+const STRICT = { readPreference: 'primary', writeConcern: { w: 'majority' } } as const;
+
+/** Opens the collections with their validators and indexes. */
 export async function openCollections(db: Db): Promise<Collections> {
-  const [standings, programs] = await Promise.all([
-    openCollection<StandingDocument>(db, 'standings', SCHEMAS.standings, [
-      [{ 'activities.id': 1 }, { unique: true }],
-    ]),
+  const [sums, , programs] = await Promise.all([
+    openCollection<StandingDocument>(db, 'standings', SCHEMAS.standings, INDEXES.standings),
+    openCollection<ActivityDocument>(db, 'activities', SCHEMAS.activities, INDEXES.activities),
     openCollection<ProgramDocument>(db, 'programs', SCHEMAS.programs),
   ]);
-  return { standings, programs };
+  return { ...strictCollections(db), programs, sums };
 }
+
+/** The collections that recording writes to. */
+export function strictCollections(db: Db): Pick<Collections, 'standings' | 'activities'> {
+  return {
+    standings: db.collection<StandingDocument>('standings', STRICT),
+    activities: db.collection<ActivityDocument>('activities', STRICT),
+  };
+}
+
+/** None is unique, so that both collections can be sharded by `_id`, hashed. */
+const INDEXES: Record<
+  'standings' | 'activities',
+  readonly [IndexSpecification, CreateIndexesOptions][]
+> = {
+  standings: [[{ memberId: 1 }, {}]],
+  activities: [[{ memberId: 1, partnerId: 1, occurredAt: 1, _id: 1 }, {}]],
+};
 
 const text = { bsonType: 'string', minLength: 1 };
 const int = { bsonType: 'int' };
-const SCHEMAS = {
+const id = { bsonType: 'objectId' };
+export const SCHEMAS = {
   standings: {
     bsonType: 'object',
-    required: ['_id', 'points', 'stays', 'activities'],
+    required: ['_id', 'memberId', 'points', 'stays', 'version', 'recent'],
     properties: {
       _id: { bsonType: 'string', minLength: 5 },
+      memberId: text,
       points: int,
       stays: int,
-      activities: {
+      version: id,
+      // No array: a process of format 1, which adds to one, is refused.
+      activities: { bsonType: 'null' },
+      recent: {
         bsonType: 'array',
-        minItems: 1,
         items: {
           bsonType: 'object',
-          required: ['id', 'points', 'stays', 'occurredAt'],
-          properties: { id: text, points: int, stays: int, occurredAt: { bsonType: 'date' } },
+          required: ['id', 'pending'],
+          properties: { id: text, pending: id, refused: { bsonType: 'bool' } },
         },
       },
+    },
+  },
+  activities: {
+    bsonType: 'object',
+    required: ['_id', 'partnerId', 'memberId', 'year', 'points', 'stays', 'occurredAt'],
+    properties: {
+      _id: text,
+      partnerId: text,
+      memberId: text,
+      year: text,
+      points: int,
+      stays: int,
+      occurredAt: { bsonType: 'date' },
+      pending: id,
     },
   },
   programs: {
@@ -75,4 +130,4 @@ const SCHEMAS = {
       },
     },
   },
-} satisfies Record<keyof Collections, Document>;
+} satisfies Record<Exclude<keyof Collections, 'sums'>, Document>;

@@ -1,43 +1,65 @@
-// What MongoDB has of one member.
-import type { Activity } from '../rules/activity.ts';
-import type { Collections } from './collections.mongo.ts';
+// What MongoDB has of one member: found by an index, and deleted in batches of bounded size.
+import type { Collection, Filter } from 'mongodb';
+import type { ActivityDocument, Collections } from './collections.mongo.ts';
+import { memberActivitiesQuery, memberStandingsQuery } from './queries.mongo.ts';
 import type { MemberStanding } from './store.ts';
 
-/** The documents of a member, whose ID is in the middle of theirs. */
-const ofMember = (memberId: string) => ({
-  _id: { $regex: `^[^\\x00]*\\x00${memberId.replace(/[!-/:-@[-`{-~]/g, '\\$&')}\\x00` },
-});
+type Written = Pick<Collections, 'standings' | 'activities'>;
 
-export async function* activitiesOf(
-  { standings }: Collections,
+const BATCH_SIZE = 1_000;
+
+/** The member's activities, by partner and in the order of time, pending ones too. */
+export async function* documentsOf(
+  collections: Written,
   memberId: string,
-): AsyncGenerator<Activity> {
-  const sort = { _id: 1 } as const;
-  for await (const { _id, activities } of standings.find(ofMember(memberId), { sort })) {
-    const [partnerId = ''] = _id.split('\0');
-    for (const { id, ...content } of activities)
-      yield { activityId: id, partnerId, memberId, ...content };
-  }
+): AsyncGenerator<ActivityDocument> {
+  let last: ActivityDocument | undefined;
+  do {
+    const page = await memberActivitiesQuery(collections, memberId, BATCH_SIZE, last).toArray();
+    yield* page;
+    last = page.length === BATCH_SIZE ? page.at(-1) : undefined;
+  } while (last !== undefined);
 }
 
 export async function standingsOf(
-  { standings }: Collections,
+  collections: Written,
   memberId: string,
 ): Promise<MemberStanding[]> {
-  const projection = { points: 1, stays: 1 };
-  const found = await standings.find(ofMember(memberId), { projection }).toArray();
+  const found = await memberStandingsQuery(collections, memberId).toArray();
   return found.map(({ _id, points, stays }) => {
     const [partnerId = '', , year = ''] = _id.split('\0');
     return { partnerId, year, points, stays };
   });
 }
 
-/** Resolves with the number of activities deleted. */
-export async function deleteAll({ standings }: Collections, memberId: string): Promise<number> {
+/**
+ * Deletes everything of a member who has a mark, and returns the number of activities. The
+ * standings come first: then nothing that is still being recorded can be counted.
+ */
+export async function deleteAll(
+  { standings, activities }: Written,
+  memberId: string,
+): Promise<number> {
+  await deleteOf(standings, memberId);
+  const deleted = await deleteOf(activities, memberId);
+  // Another process may have created one just before it saw the mark.
+  await deleteOf(standings, memberId);
+  return deleted;
+}
+
+async function deleteOf<T extends { _id: string; memberId: string }>(
+  collection: Collection<T>,
+  memberId: string,
+): Promise<number> {
   let deleted = 0;
   for (;;) {
-    const found = await standings.findOneAndDelete(ofMember(memberId));
-    if (found === null) return deleted;
-    deleted += found.activities.length;
+    // Cast: TypeScript cannot tell that T has the field.
+    const ofMember = { memberId } as Filter<T>;
+    const limits = { limit: BATCH_SIZE, batchSize: BATCH_SIZE + 1 };
+    const options = { projection: { _id: 1 }, ...limits } as const;
+    const found = await collection.find(ofMember, options).toArray();
+    if (found.length === 0) return deleted;
+    const some = { _id: { $in: found.map(({ _id }) => _id) }, memberId } as unknown as Filter<T>;
+    deleted += (await collection.deleteMany(some)).deletedCount;
   }
 }

@@ -1,21 +1,32 @@
-// Records a batch of activities on MongoDB and finds out what became of each.
+// Records a batch of activities on MongoDB in rounds, and finds out what became of each.
 import { setTimeout } from 'node:timers/promises';
-import { DUPLICATE_KEY, WRITE_CONFLICT } from '@partner-loyalty/runtime/mongo';
-import { MongoBulkWriteError } from 'mongodb';
-import { type DatedActivity, isSameActivity } from '../rules/activity.ts';
-import { addStandings, NO_ACTIVITY, type Standing } from '../rules/standing.ts';
-import type { Collections } from './collections.mongo.ts';
+import type { MongoMarks } from '@partner-loyalty/runtime/mongo-marks';
+import { type ActivityContent, type DatedActivity, isSameActivity } from '../rules/activity.ts';
+import { addStandings, NO_ACTIVITY } from '../rules/standing.ts';
+import type { ActivityDocument, Collections, StandingDocument } from './collections.mongo.ts';
+import { deleteAll } from './member.mongo.ts';
+import { activitiesQuery, standingId, standingsQuery } from './queries.mongo.ts';
 import {
-  activitiesQuery,
-  contentOf,
-  recordOperation,
-  standingId,
-  sumsQuery,
-} from './queries.mongo.ts';
+  type Change,
+  carryOut,
+  createStandings,
+  decide,
+  forget,
+  insertPending,
+  type PendingActivity,
+  removeUnused,
+} from './steps.mongo.ts';
 import type { RecordOutcome } from './store.ts';
 
-/** An activity without an outcome, its index in the batch and the standing it counts towards. */
-type Pending = { activity: DatedActivity; index: number; standing: string };
+type Store = { collections: Collections; marks: MongoMarks };
+
+/** An activity of the batch. `target` is where the activity with its ID counts, as far as known. */
+type Entry = { activity: DatedActivity; index: number; target: Target; exists: boolean };
+type Target = { partnerId: string; memberId: string; year: string };
+/** What became of an entry, and what counts under its ID, if anything does. */
+type Result = { entry: Entry; outcome: RecordOutcome; counted?: ActivityContent };
+/** An activity that no standing has decided about. */
+type Undecided = { entry: Entry; found: PendingActivity };
 
 const MAX_ATTEMPTS = 100;
 
@@ -24,25 +35,18 @@ const MAX_ATTEMPTS = 100;
  * activities may be recorded, and the batch can be repeated.
  */
 export async function recordBatch(
-  collections: Collections,
+  store: Store,
   batch: readonly DatedActivity[],
 ): Promise<RecordOutcome[]> {
   const outcomes = new Array<RecordOutcome>(batch.length);
-  const withoutOutcome = (all: Pending[]) =>
-    all.filter(({ index }) => outcomes[index] === undefined);
-  let pending = batch.map((activity, index): Pending => {
-    const { partnerId, memberId, year } = activity;
-    return { activity, index, standing: standingId(partnerId, memberId, year) };
+  let open = batch.map((activity, index): Entry => {
+    return { activity, index, target: activity, exists: false };
   });
-  for (let attempt = 1; pending.length > 0; ) {
-    const before = pending.length;
-    // Activities of one standing are written together until that makes no progress.
-    const groups = groupsOf(pending, attempt === 1 ? 'standing' : 'index');
-    for (const { index } of await write(collections, groups)) outcomes[index] = 'recorded';
-    pending = withoutOutcome(pending);
-    await explainUnrecorded(collections, pending, outcomes);
-    pending = withoutOutcome(pending);
-    if (pending.length < before) continue;
+  for (let attempt = 1; open.length > 0; ) {
+    const before = open.length;
+    settle(await recordRound(store, firstOfEachId(open)), open, outcomes);
+    open = open.filter(({ index }) => outcomes[index] === undefined);
+    if (open.length < before) continue;
     if (attempt === MAX_ATTEMPTS)
       throw new Error(`other writers changed a standing ${MAX_ATTEMPTS} times in a row`);
     await setTimeout(Math.random() * attempt++);
@@ -50,84 +54,170 @@ export async function recordBatch(
   return outcomes;
 }
 
-/** Writes each group as a whole and returns the activities that were recorded. */
-async function write({ standings }: Collections, groups: readonly Pending[][]): Promise<Pending[]> {
-  try {
-    const operations = groups.map((group) =>
-      recordOperation(
-        group[0]?.standing ?? '',
-        group.map(({ activity }) => activity),
+function firstOfEachId(entries: readonly Entry[]): Entry[] {
+  const first = new Map<string, Entry>();
+  for (const entry of entries) {
+    const { activityId } = entry.activity;
+    if (!first.has(activityId)) first.set(activityId, entry);
+  }
+  return [...first.values()];
+}
+
+/** Sets the outcomes of a round, and of the entries that repeat an ID, as far as they follow. */
+function settle(results: Result[], open: readonly Entry[], outcomes: RecordOutcome[]): void {
+  const byId = new Map(results.map((result) => [result.entry.activity.activityId, result]));
+  for (const { activity, index } of open) {
+    const result = byId.get(activity.activityId);
+    if (result === undefined) continue;
+    const { entry, outcome, counted } = result;
+    if (entry.index === index) outcomes[index] = outcome;
+    else if (counted !== undefined) outcomes[index] = outcomeOf(counted, activity);
+    else if (isSameActivity(entry.activity, activity)) outcomes[index] = outcome;
+  }
+}
+
+/** What becomes of an activity whose ID is that of an activity that counts. */
+function outcomeOf(counted: ActivityContent, activity: DatedActivity): RecordOutcome {
+  return isSameActivity(counted, activity) ? 'already-recorded' : 'conflict';
+}
+
+/**
+ * Tries to record activities with different IDs. Those without a result met another writer, who was
+ * faster, and can be tried again.
+ */
+async function recordRound(store: Store, entries: Entry[]): Promise<Result[]> {
+  const { collections, marks } = store;
+  const [marked, standings] = await Promise.all([
+    marks.among(new Set(entries.map(({ activity }) => activity.memberId))),
+    readStandings(collections, entries),
+  ]);
+  const results: Result[] = [];
+  const kept = entries.filter((entry) => {
+    const isErased = marked.has(entry.activity.memberId);
+    if (isErased) results.push({ entry, outcome: 'erased' });
+    return !isErased;
+  });
+  // What these standings have decided is carried out before activities are looked at: one that is
+  // pending after this was not decided about by any of these standings.
+  const { undecided, created } = await prepare(collections, kept, standings, results);
+  const erased = await marks.among(
+    new Set(
+      [...kept.map(({ activity }) => activity), ...undecided.map(({ found }) => found)].map(
+        ({ memberId }) => memberId,
       ),
-    );
-    await standings.bulkWrite(operations, { ordered: false });
-    return groups.flat();
-  } catch (error) {
-    if (!(error instanceof MongoBulkWriteError)) throw error;
-    const failures = [error.writeErrors].flat();
-    const expected = failures.every(
-      ({ code }) => code === DUPLICATE_KEY || code === WRITE_CONFLICT,
-    );
-    if (failures.length === 0 || !expected) throw error;
-    const failed = new Set(failures.map(({ index }) => index));
-    return groups.filter((_, index) => !failed.has(index)).flat();
-  }
-}
-
-/**
- * Sets the outcomes of activities that were not recorded. Sets none for those that a concurrent
- * write kept out, which can be written again.
- */
-async function explainUnrecorded(
-  collections: Collections,
-  pending: readonly Pending[],
-  outcomes: RecordOutcome[],
-): Promise<void> {
-  if (pending.length === 0) return;
-  const ids = pending.map(({ activity }) => activity.activityId);
-  const recorded = new Map(
-    (await activitiesQuery(collections, ids).toArray()).map((found) => [
-      found.activities.id,
-      contentOf(found),
-    ]),
+    ),
   );
-  const unknown: Pending[] = [];
-  for (const each of pending) {
-    const content = recorded.get(each.activity.activityId);
-    if (content === undefined) unknown.push(each);
-    else
-      outcomes[each.index] = isSameActivity(content, each.activity)
-        ? 'already-recorded'
-        : 'conflict';
-  }
-  if (unknown.length === 0) return;
-  const standings = await sumsQuery(
-    collections,
-    unknown.map(({ standing }) => standing),
-  ).toArray();
-  const sums = new Map(standings.map((found) => [found._id, found]));
-  for (const { activity, index, standing } of unknown) {
-    if (addStandings(sums.get(standing) ?? NO_ACTIVITY, activity) === undefined)
-      outcomes[index] = 'out-of-range';
-  }
+  for (const memberId of erased) await deleteAll(collections, memberId);
+  for (const entry of kept)
+    if (erased.has(entry.activity.memberId)) results.push({ entry, outcome: 'erased' });
+  const allowed = undecided.filter(
+    ({ entry, found }) => !erased.has(found.memberId) && !erased.has(entry.activity.memberId),
+  );
+  const made = await count(collections, allowed, standings);
+  await removeUnused(collections, created, made);
+  return [...results, ...resultsOf(allowed, made)];
+}
+
+async function readStandings(
+  collections: Collections,
+  entries: readonly Entry[],
+): Promise<Map<string, StandingDocument>> {
+  const ids = [...new Set(entries.map(({ target }) => standingId(target)))];
+  const found = await standingsQuery(collections, ids).toArray();
+  return new Map(found.map((standing) => [standing._id, standing]));
 }
 
 /**
- * Groups activities for writing. Two kinds are left out until their group is written: those that
- * repeat an ID, since the unique index holds between documents and not within one, and those that
- * follow an activity that would take the sums of its group out of Int.
+ * Makes each activity exist, and its standing, which is added to `standings`. Returns those that
+ * these standings can decide about, and adds the results of those that count already.
  */
-function groupsOf(pending: readonly Pending[], key: 'standing' | 'index'): Pending[][] {
-  const ids = new Set<string>();
-  const groups = new Map<string | number, { sums: Standing | undefined; group: Pending[] }>();
-  for (const each of pending) {
-    const entry = groups.get(each[key]) ?? { sums: NO_ACTIVITY, group: [] };
-    groups.set(each[key], entry);
-    const { activity } = each;
-    if (ids.has(activity.activityId)) continue;
-    entry.sums = entry.sums && addStandings(entry.sums, activity);
-    if (entry.sums === undefined) continue;
-    ids.add(activity.activityId);
-    entry.group.push(each);
+async function prepare(
+  collections: Collections,
+  entries: readonly Entry[],
+  standings: Map<string, StandingDocument>,
+  results: Result[],
+): Promise<{ undecided: Undecided[]; created: StandingDocument[] }> {
+  const missing = new Map(
+    entries
+      .map(({ target }) => ({ _id: standingId(target), memberId: target.memberId }))
+      .filter(({ _id }) => !standings.has(_id))
+      .map((standing) => [standing._id, standing]),
+  );
+  const fresh = entries.filter(({ exists }) => !exists).map(({ activity }) => activity);
+  const decisions = [...standings.values()].flatMap(({ recent }) => recent);
+  const [inserted, created] = await Promise.all([
+    fresh.length > 0 ? insertPending(collections, fresh) : [],
+    missing.size > 0 ? createStandings(collections, [...missing.values()]) : [],
+    carryOut(collections, decisions),
+  ]);
+  for (const standing of created) standings.set(standing._id, standing);
+  const found = new Map<string, ActivityDocument>(inserted.map((one) => [one._id, one]));
+  const others = entries.map(({ activity }) => activity.activityId).filter((id) => !found.has(id));
+  if (others.length > 0)
+    for (const one of await activitiesQuery(collections, others).toArray()) found.set(one._id, one);
+  const undecided = entries.flatMap((entry) => {
+    const { activity } = entry;
+    const one = found.get(activity.activityId);
+    entry.exists = one !== undefined;
+    entry.target = one ?? activity;
+    if (one === undefined) return [];
+    const { pending } = one;
+    if (pending !== undefined) return { entry, found: { ...one, pending } };
+    results.push({ entry, outcome: outcomeOf(one, activity), counted: one });
+    return [];
+  });
+  return { undecided, created };
+}
+
+/** Has the standings decide about activities, and carries it out. Returns the changes made. */
+async function count(
+  collections: Collections,
+  undecided: readonly Undecided[],
+  standings: ReadonlyMap<string, StandingDocument>,
+): Promise<Change[]> {
+  const changes = changesOf(undecided, standings);
+  if (changes.length === 0) return [];
+  const made = await decide(collections, changes);
+  await carryOut(
+    collections,
+    made.flatMap(({ decisions }) => decisions),
+  );
+  await forget(collections, made);
+  return made;
+}
+
+function resultsOf(undecided: readonly Undecided[], made: readonly Change[]): Result[] {
+  const decisions = made.flatMap((change) => change.decisions);
+  const decided = new Map(decisions.map((decision) => [decision.id, decision]));
+  return undecided.flatMap(({ entry, found }): Result[] => {
+    const decision = decided.get(found._id);
+    if (decision === undefined) return [];
+    const isSame = isSameActivity(found, entry.activity);
+    if (!decision.refused)
+      return [{ entry, outcome: isSame ? 'recorded' : 'conflict', counted: found }];
+    // If it was another activity, the ID is free now.
+    entry.exists = false;
+    return isSame ? [{ entry, outcome: 'out-of-range' }] : [];
+  });
+}
+
+/** One change for each standing; an activity that would take its sums out of Int is refused. */
+function changesOf(
+  undecided: readonly Undecided[],
+  standings: ReadonlyMap<string, StandingDocument>,
+): Change[] {
+  const changes = new Map<string, Change>();
+  for (const { found } of undecided) {
+    const id = standingId(found);
+    const standing = standings.get(id);
+    if (standing === undefined) continue;
+    const change = changes.get(id) ?? { standing, added: NO_ACTIVITY, decisions: [] };
+    changes.set(id, change);
+    const added = addStandings(change.added, found);
+    const fits = added !== undefined && addStandings(standing, added) !== undefined;
+    if (fits) change.added = added;
+    const { _id, pending } = found;
+    change.decisions.push({ id: _id, pending, ...(!fits && { refused: true }) });
   }
-  return [...groups.values()].map(({ group }) => group).filter((group) => group.length > 0);
+  return [...changes.values()];
 }

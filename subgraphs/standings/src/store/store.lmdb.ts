@@ -5,7 +5,7 @@ import { activitiesOf, deleteSome, standingsOf } from './member.lmdb.ts';
 import { cachePrograms } from './programs.ts';
 import { mapDefined, recordBatch } from './record.lmdb.ts';
 import type { StandingsStore } from './store.ts';
-import { completeIndex, openTables, type Tables } from './tables.lmdb.ts';
+import { completeIndex, migrateLmdb, openTables, type Tables } from './tables.lmdb.ts';
 
 /**
  * Opens the store in `dataDir/standings`. Rejects if the folder is not writable or the store
@@ -15,7 +15,7 @@ export async function openLmdbStandingsStore(
   dataDir: string,
   environment: Environment,
 ): Promise<StandingsStore> {
-  const store = await openLmdb(dataDir, 'standings', environment);
+  const store = await openLmdb(dataDir, 'standings', environment, migrateLmdb);
   const tables = await openTables(store.root);
   await completeIndex(tables);
   return createLmdbStandingsStore(store, tables);

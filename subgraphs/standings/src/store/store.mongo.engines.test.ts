@@ -1,20 +1,23 @@
-// How the standings store uses MongoDB: indexed reads and writes, uniqueness, valid documents.
-import { type Db, MongoClient } from 'mongodb';
+// How the standings store uses MongoDB: indexed reads and writes, valid documents.
+import { type Db, MongoClient, ObjectId } from 'mongodb';
 import { activity, newPlace, type Place } from '../../test/engine.ts';
 import type { Collections } from './collections.mongo.ts';
 import {
   activitiesQuery,
+  memberActivitiesQuery,
+  memberStandingsQuery,
   programsQuery,
-  recordOperation,
   standingId,
+  standingsQuery,
   sumsQuery,
 } from './queries.mongo.ts';
+import { changeOperation } from './steps.mongo.ts';
 import type { StandingsStore } from './store.ts';
 
 const YEAR = '2026-01-01';
-const idsOfTick = Array.from({ length: 100 }, (_, index) =>
-  standingId('inn', `member-${index}`, YEAR),
-);
+const idOf = (memberId: string) => standingId({ partnerId: 'inn', memberId, year: YEAR });
+const idsOfTick = Array.from({ length: 100 }, (_, index) => idOf(`member-${index}`));
+const BY_MEMBER = 'memberId_1_partnerId_1_occurredAt_1__id_1';
 
 let place: Place;
 let store: StandingsStore;
@@ -27,7 +30,12 @@ beforeAll(async () => {
   store = await place.open();
   client = new MongoClient(place.settings.mongodbUrl ?? '');
   db = client.db();
-  collections = { standings: db.collection('standings'), programs: db.collection('programs') };
+  collections = {
+    standings: db.collection('standings'),
+    sums: db.collection('standings'),
+    activities: db.collection('activities'),
+    programs: db.collection('programs'),
+  };
   await store.record(
     Array.from({ length: 2_000 }, (_, index) =>
       activity(`a${index}`, 1, { memberId: `member-${index % 1_000}` }),
@@ -46,65 +54,90 @@ afterAll(async () => {
 });
 
 test.each<[string, () => { explain(): Promise<unknown> }, string]>([
-  ['of a standing', () => sumsQuery(collections, [standingId('inn', 'member-1', YEAR)]), '_id_'],
+  ['of a standing', () => sumsQuery(collections, [idOf('member-1')]), '_id_'],
   ['of the standings of a tick', () => sumsQuery(collections, idsOfTick), '_id_'],
-  [
-    'of a standing that does not exist',
-    () => sumsQuery(collections, [standingId('inn', 'nobody', YEAR)]),
-    '_id_',
-  ],
+  ['of a standing that does not exist', () => sumsQuery(collections, [idOf('nobody')]), '_id_'],
   ['of a program', () => programsQuery(collections, ['inn']), '_id_'],
+  ['of standings that change', () => standingsQuery(collections, idsOfTick), '_id_'],
+  ['of activities', () => activitiesQuery(collections, ['a1', 'a2', 'unknown']), '_id_'],
+  [
+    "of a member's activities",
+    () => memberActivitiesQuery(collections, 'member-1', 1_000),
+    BY_MEMBER,
+  ],
+  ["of a member's standings", () => memberStandingsQuery(collections, 'member-1'), 'memberId_1'],
 ])('the read %s uses an index and examines only what it returns', async (_, query, index) => {
   const plan = await query().explain();
   expect(indexesUsed(plan)).toEqual(new Set([index]));
   expect(JSON.stringify(plan)).not.toMatch(SCAN);
 });
 
-test('recorded activities are found by their index', async () => {
-  const plan = await activitiesQuery(collections, ['a1', 'a2', 'unknown']).explain();
-  expect(indexesUsed(plan)).toEqual(new Set(['activities.id_1']));
-});
-
-test('recording finds its standing by ID', async () => {
-  const { filter } = recordOperation(standingId('inn', 'member-1', YEAR), [
-    activity('new', 1),
-  ]).updateOne;
+test('a change finds its standing by ID', async () => {
+  const standing = await collections.standings.findOne({ _id: idOf('member-1') });
+  if (standing === null) throw new Error('it was recorded above');
+  const change = { standing, added: { points: 1, stays: 0 }, decisions: [] };
+  const { filter } = changeOperation(change).updateOne;
   const plan = await collections.standings.find(filter).explain();
   expect(indexesUsed(plan)).toEqual(new Set(['_id_']));
   // On DocumentDB, the condition shows that the index is not scanned as a whole.
   expect(JSON.stringify(plan)).toMatch(/object_id OPERATOR|IDHACK|IXSCAN/);
 });
 
+test('a standing stays small, however many activities are recorded', async () => {
+  const sizes: number[] = [];
+  for (const count of [1, 500, 1, 500, 3]) {
+    const batch = Array.from({ length: count }, (_, index) =>
+      activity(`many-${sizes.length}-${index}`, 1, { memberId: 'many' }),
+    );
+    await store.record(batch);
+    const standing = await collections.standings.findOne({ _id: idOf('many') });
+    sizes.push(standing?.recent.length ?? -1);
+  }
+  expect(sizes).toEqual([1, 0, 1, 0, 3]);
+});
+
+test('no index is unique but that of the IDs, so both collections can be sharded', async () => {
+  for (const name of ['standings', 'activities']) {
+    const indexes = await db.collection(name).indexes();
+    expect(indexes.filter(({ unique }) => unique === true).map(({ key }) => key)).toEqual([]);
+  }
+});
+
 test('a collection scan would be noticed', async () => {
   expect(JSON.stringify(await collections.standings.find({ stays: 5 }).explain())).toMatch(SCAN);
 });
 
-test('the database refuses an activity in a second standing', async () => {
-  const entry = { id: 'a1', points: 1, stays: 0, occurredAt: new Date() };
-  const thief = { _id: standingId('inn', 'thief', YEAR), points: 1, stays: 0, activities: [entry] };
-  await expect(collections.standings.insertOne(thief)).rejects.toMatchObject({ code: 11_000 });
-});
-
 test.each<[string, Record<string, unknown>]>([
-  ['no activity', { activities: [] }],
+  ['no member', { memberId: null }],
   ['half a point', { points: 0.5 }],
   ['points beyond Int', { points: 2_147_483_648 }],
   ['no stays', { stays: null }],
-  ['an activity without an id', { activities: [{ points: 1, stays: 0, occurredAt: new Date() }] }],
-  [
-    'an activity whose time is a string',
-    { activities: [{ id: 'bad', points: 1, stays: 0, occurredAt: '2026-01-01' }] },
-  ],
+  ['no version', { version: 1 }],
+  ['activities, as in format 1', { activities: [{ id: 'a' }] }],
+  ['a decision without the insertion', { recent: [{ id: 'a' }] }],
 ])('a standing with %s is refused', async (_, part) => {
-  const good = {
-    points: 1,
-    stays: 0,
-    activities: [{ id: 'good', points: 1, stays: 0, occurredAt: new Date() }],
-  };
+  const version = new ObjectId();
+  const good = { memberId: 'bad', points: 1, stays: 0, version, recent: [] };
   const documents = db.collection<{ _id: string }>('standings');
   await expect(
     documents.insertOne({ _id: 'inn\0bad\x002026', ...good, ...part }),
   ).rejects.toMatchObject({ code: 121 });
+});
+
+test.each<[string, Record<string, unknown>]>([
+  ['no partner', { partnerId: null }],
+  ['an empty member', { memberId: '' }],
+  ['no year', { year: null }],
+  ['half a point', { points: 0.5 }],
+  ['a time that is a string', { occurredAt: '2026-01-01' }],
+  ['a flag instead of the insertion', { pending: true }],
+])('an activity with %s is refused', async (_, part) => {
+  const sums = { points: 1, stays: 0 };
+  const good = { partnerId: 'inn', memberId: 'm', year: YEAR, ...sums, occurredAt: new Date() };
+  const documents = db.collection<{ _id: string }>('activities');
+  await expect(documents.insertOne({ _id: 'bad', ...good, ...part })).rejects.toMatchObject({
+    code: 121,
+  });
 });
 
 test.each<[string, Record<string, unknown>]>([

@@ -2,11 +2,11 @@
 import { batchLoad, type Environment } from '@partner-loyalty/runtime';
 import { type Mongo, openMongo } from '@partner-loyalty/runtime/mongo';
 import { type MongoMarks, openMongoMarks } from '@partner-loyalty/runtime/mongo-marks';
-import type { DatedActivity } from '../rules/activity.ts';
+import type { Activity } from '../rules/activity.ts';
 import type { Program } from '../rules/program.ts';
 import type { Standing } from '../rules/standing.ts';
 import { type Collections, openCollections } from './collections.mongo.ts';
-import { activitiesOf, deleteAll, standingsOf } from './member.mongo.ts';
+import { deleteAll, documentsOf, standingsOf } from './member.mongo.ts';
 import { cachePrograms } from './programs.ts';
 import { programsQuery, standingId, sumsQuery } from './queries.mongo.ts';
 import { recordBatch } from './record.mongo.ts';
@@ -37,7 +37,7 @@ function createMongoStandingsStore(
   marks: MongoMarks,
   mongo: Mongo,
 ): StandingsStore {
-  const { standings, programs } = collections;
+  const { activities, programs, sums } = collections;
   const loadStanding = batchLoad(async (ids) => {
     const found = await sumsQuery(collections, ids).toArray();
     return new Map(
@@ -56,16 +56,17 @@ function createMongoStandingsStore(
       await programs.replaceOne({ _id: partnerId }, { membershipYear, tiers }, { upsert: true });
       programCache.forget(partnerId);
     },
-    standing: (partnerId, memberId, year) => loadStanding(standingId(partnerId, memberId, year)),
-    async record(activities) {
+    standing: (partnerId, memberId, year) =>
+      loadStanding(standingId({ partnerId, memberId, year })),
+    async record(all) {
       const outcomes: RecordOutcome[] = [];
-      for (let from = 0; from < activities.length; from += BATCH_SIZE) {
-        const batch = activities.slice(from, from + BATCH_SIZE);
-        outcomes.push(...(await recordUnlessErased(collections, marks, batch)));
+      for (let from = 0; from < all.length; from += BATCH_SIZE) {
+        const batch = all.slice(from, from + BATCH_SIZE);
+        outcomes.push(...(await recordBatch({ collections, marks }, batch)));
       }
       return outcomes;
     },
-    activitiesOf: (memberId) => activitiesOf(collections, memberId),
+    activitiesOf: (memberId) => activitiesOf(collections, marks, memberId),
     standingsOf: (memberId) => standingsOf(collections, memberId),
     async eraseMember(memberId) {
       await marks.add(memberId, new Date());
@@ -73,14 +74,14 @@ function createMongoStandingsStore(
     },
     liftMark: (memberId) => marks.remove(memberId),
     async hasStandings(partnerId) {
-      const ofPartner = { $gte: standingId(partnerId, '', ''), $lt: `${partnerId}\u0001` };
-      return (await standings.findOne({ _id: ofPartner }, { projection: { _id: 1 } })) !== null;
+      const ofPartner = { $gte: `${partnerId}\0`, $lt: `${partnerId}\u0001` };
+      return (await sums.findOne({ _id: ofPartner }, { projection: { _id: 1 } })) !== null;
     },
     async isEmpty() {
       const idOnly = { projection: { _id: 1 } };
       return (
         (await programs.findOne({}, idOnly)) === null &&
-        (await standings.findOne({}, idOnly)) === null
+        (await activities.findOne({}, idOnly)) === null
       );
     },
     ready: mongo.ready,
@@ -89,25 +90,20 @@ function createMongoStandingsStore(
 }
 
 /**
- * Looks for marks before and after: a member who is erased in between loses what was just recorded.
+ * Yields what counts. What an earlier process left pending is decided now, since it may be counted
+ * already, and would be when its import is repeated.
  */
-async function recordUnlessErased(
+async function* activitiesOf(
   collections: Collections,
   marks: MongoMarks,
-  batch: readonly DatedActivity[],
-): Promise<RecordOutcome[]> {
-  const before = await marks.among(membersOf(batch));
-  const kept = batch.filter(({ memberId }) => !before.has(memberId));
-  const recorded = (await recordBatch(collections, kept)).values();
-  const after = await marks.among(membersOf(kept));
-  for (const memberId of after) await deleteAll(collections, memberId);
-  return batch.map(({ memberId }): RecordOutcome => {
-    if (before.has(memberId)) return 'erased';
-    const outcome = recorded.next().value ?? 'erased';
-    return after.has(memberId) ? 'erased' : outcome;
-  });
-}
-
-function membersOf(batch: readonly DatedActivity[]): Set<string> {
-  return new Set(batch.map(({ memberId }) => memberId));
+  memberId: string,
+): AsyncGenerator<Activity> {
+  for await (const { _id, pending, year, ...content } of documentsOf(collections, memberId)) {
+    const activity = { activityId: _id, ...content };
+    if (pending !== undefined) {
+      const [outcome] = await recordBatch({ collections, marks }, [{ ...activity, year }]);
+      if (outcome !== 'recorded' && outcome !== 'already-recorded') continue;
+    }
+    yield activity;
+  }
 }

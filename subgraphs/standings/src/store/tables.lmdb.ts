@@ -1,5 +1,5 @@
 // The databases of the standings store in LMDB, and the index of each member's activities.
-import { type LmdbMarks, openLmdbMarks } from '@partner-loyalty/runtime';
+import { type LmdbMarks, type LmdbMigration, openLmdbMarks } from '@partner-loyalty/runtime';
 import type { Database, RootDatabase } from 'lmdb';
 import type { Program } from '../rules/program.ts';
 import {
@@ -43,8 +43,8 @@ export function openTables(root: RootDatabase): Promise<Tables> {
 }
 
 /**
- * Adds what is missing in the index: everything in a store of a version that had no index, and what
- * such a version records while this one runs. Several processes may do this at once, and be killed.
+ * Adds what is missing in the index: everything in a store of format 1, and what a process of that
+ * format records while this one runs. Several processes may do this at once, and be killed.
  */
 export async function completeIndex({ root, activities, memberActivities }: Tables): Promise<void> {
   if (countOf(activities) === countOf(memberActivities)) return;
@@ -65,6 +65,9 @@ export async function completeIndex({ root, activities, memberActivities }: Tabl
   }
   await root.flushed;
 }
+
+/** Format 2 has the index. */
+export const migrateLmdb: LmdbMigration = async (root) => completeIndex(await openTables(root));
 
 /** The number of entries, which LMDB knows without counting. */
 function countOf(table: Pick<Database, 'getStats'>): number {

@@ -100,6 +100,11 @@ export function createCommands(pool: Pool): Commands {
     createIndexes: one(
       'documentdb_api_internal.create_indexes_non_concurrently($1, $2::documentdb_core.bson, true)',
     ),
+    async dropIndexes(database, command) {
+      const sql = 'call documentdb_api.drop_indexes($1, $2::documentdb_core.bson, null)';
+      await queryRow(sql, [database, toSql(command)]);
+      return OK;
+    },
     async collMod(database, command) {
       const sql = 'select documentdb_api.coll_mod($1, $2, $3::documentdb_core.bson)::text as reply';
       return fromSql(

@@ -1,0 +1,67 @@
+// `loyalty migrate`, on both engines.
+import { openLmdb } from '@partner-loyalty/runtime';
+import { MongoClient } from 'mongodb';
+import { temporaryFolder } from '../../../test/support/folder.ts';
+import { freshMongodbUrl } from '../../../test/support/servers/databases.ts';
+import { type Env, loyalty, loyaltyJson } from '../../../test/support/service/loyalty.ts';
+
+const FORMAT_1 = { store: 'keys', from: 1, to: 2 };
+
+const migrate = async (env: Env, ...options: string[]) => {
+  const { code, stdout } = await loyalty(env, 'migrate', ...options, '--json');
+  const rows = stdout.trim().split('\n').filter(Boolean);
+  return { code, rows: rows.map((row) => JSON.parse(row)) };
+};
+
+test('on MongoDB, it brings stores to their formats, once', async () => {
+  const database = freshMongodbUrl();
+  const env = { MONGODB_URL: database.url };
+  expect(await migrate(env)).toEqual({ code: 0, rows: [] });
+  await loyaltyJson(env, 'partners', 'create', 'blue', '--name', 'Blue');
+  const client = new MongoClient(database.url);
+  const owners = client.db().collection<{ _id: string }>('owners');
+  const ofFormat1 = { $set: { environment: 'sandbox' }, $unset: { formatVersion: '' } } as const;
+  await owners.updateOne({ _id: 'keys' }, ofFormat1);
+
+  expect(await loyalty(env, 'partners', 'list')).toMatchObject({
+    code: 1,
+    stderr: 'loyalty: the keys store has format 1; run `loyalty migrate` to bring it to format 2\n',
+  });
+  expect((await migrate(env, '--dry-run')).rows).toContainEqual({
+    ...FORMAT_1,
+    records: 0,
+    state: 'to migrate',
+  });
+  expect(await owners.findOne({ _id: 'keys' })).not.toHaveProperty('formatVersion');
+  expect((await migrate(env)).rows).toContainEqual({ ...FORMAT_1, records: 0, state: 'migrated' });
+  expect(await owners.findOne({ _id: 'keys' })).toMatchObject({
+    environment: 'sandbox (format 2)',
+    formatVersion: 2,
+    origin: 'operator',
+  });
+  expect(await loyaltyJson(env, 'partners', 'list')).toMatchObject([{ partnerId: 'blue' }]);
+  const { rows } = await migrate(env);
+  expect(rows.every(({ state }) => state === 'current')).toBe(true);
+  await client.close();
+  await database.drop();
+});
+
+test('on the embedded store, it does what opening a store does', async () => {
+  const folder = temporaryFolder();
+  const env = { DATA_DIR: folder.path };
+  await loyaltyJson(env, 'partners', 'create', 'blue', '--name', 'Blue');
+  const { root } = await openLmdb(folder.path, 'keys', 'sandbox');
+  await root.transaction(() => {
+    root.put('environment', 'sandbox');
+    root.remove('formatVersion');
+  });
+  await root.close();
+  expect((await migrate(env, '--dry-run')).rows).toContainEqual({
+    ...FORMAT_1,
+    state: 'to migrate',
+  });
+  expect((await migrate(env)).rows).toContainEqual({ ...FORMAT_1, state: 'migrated' });
+  expect(await loyaltyJson(env, 'partners', 'list')).toMatchObject([{ partnerId: 'blue' }]);
+  expect((await migrate(env)).rows).toContainEqual({ ...FORMAT_1, from: 2, state: 'current' });
+  folder.remove();
+});
