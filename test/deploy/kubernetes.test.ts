@@ -240,9 +240,9 @@ test.each(ENVIRONMENTS)('in %s, a pod accepts only the connections that it is fo
 });
 
 test.each([
-  ['gateway', [27017, 6379, 4011, 4012]],
-  ['members', [27017, 465, 587]],
-  ['standings', [27017]],
+  ['gateway', [27017, 6379, 4011, 4012, 4318]],
+  ['members', [27017, 465, 587, 4318]],
+  ['standings', [27017, 4318]],
   ['loyalty', [27017, 4011, 4012]],
 ])('%s connects to nothing but what it needs', (pod, needed) => {
   for (const environment of ENVIRONMENTS) {
