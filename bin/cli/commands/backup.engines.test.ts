@@ -215,6 +215,31 @@ describe('verify', () => {
     await database?.drop();
   });
 
+  test('reports nothing that changes meanwhile on MongoDB', async () => {
+    const database = freshMongodbUrl();
+    const env: Env = { MONGODB_URL: database.url };
+    await fill(env);
+    await loyaltyJson(env, 'members', 'import', membersFile(100, 600));
+    const file = join(folder.path, 'more.ndjson');
+    const lines = Array.from({ length: 3_000 }, (_, index) =>
+      activity(`b-${index}`, `m-${index % 20}`),
+    );
+    writeFileSync(file, `${lines.join('\n')}\n`);
+    let isDone = false;
+    const imported = loyalty(env, 'activities', 'import', file).finally(() => {
+      isDone = true;
+    });
+    do {
+      const { code, stdout } = await loyalty(env, 'verify');
+      expect([code, code === 0 ? '' : stdout]).toEqual([0, '']);
+    } while (!isDone);
+    expect((await imported).code).toBe(0);
+    const rows = await loyaltyJson(env, 'verify');
+    expect(rows).toContainEqual({ store: 'members', records: 620, faults: 0 });
+    expect(rows).toContainEqual({ store: 'standings', records: 3_030, faults: 0 });
+    await database.drop();
+  });
+
   test('names activities of the embedded store that the index does not have', async () => {
     const env = { DATA_DIR: folder.path };
     await fill(env);

@@ -18,11 +18,16 @@ export async function verifyMongoMembers(
   try {
     const members = db.collection<MemberDocument>('members');
     let count = 0;
-    for await (const document of members.find({}, { sort: { _id: 1 }, batchSize: BATCH })) {
-      count += 1;
-      await checkDocument(document, inspection);
+    // A query for each page: reading takes long, and a cursor would be lost meanwhile.
+    for (let last = ''; ; ) {
+      const page = await members
+        .find({ _id: { $gt: last } }, { sort: { _id: 1 }, limit: BATCH, batchSize: BATCH + 1 })
+        .toArray();
+      for (const document of page) await checkDocument(document, inspection);
+      count += page.length;
+      last = page.at(-1)?._id ?? '';
+      if (page.length < BATCH) return count;
     }
-    return count;
   } finally {
     await close();
   }

@@ -14,7 +14,7 @@ import {
 } from './sums.ts';
 
 /** What verifying reads of the documents. `pending` and `version` are object IDs. */
-type ActivityDocument = Earned & { _id: string; pending?: object };
+type ActivityDocument = Earned & { _id: string; occurredAt: Date; pending?: object };
 type StandingDocument = Standing & {
   _id: string;
   version?: object;
@@ -29,6 +29,8 @@ type Collections = {
 };
 
 const BATCH = 500;
+/** With which the first reply has the whole page. */
+const ONE_BATCH = { limit: BATCH, batchSize: BATCH + 1 };
 const ATTEMPTS = 5;
 
 /** Reports what is wrong with the store. Resolves with the number of activities. */
@@ -59,10 +61,8 @@ function openCollections(db: Db): Collections {
 /** Compares sums of activities with standings. Returns how many there are, and have a standing. */
 async function checkSums(collections: Collections, inspection: Inspection) {
   const counts = { activities: 0, standings: 0 };
-  const sort = { memberId: 1, partnerId: 1, occurredAt: 1, _id: 1 } as const;
-  const all = collections.activities.find({}, { sort, batchSize: BATCH, allowDiskUse: true });
   async function* counted() {
-    for await (const activity of all) {
+    for await (const activity of activitiesIn(collections, {})) {
       counts.activities += 1;
       yield activity;
     }
@@ -108,17 +108,18 @@ async function checkGroups(
 
 /** Reads a standing and its activities until nothing has changed in between. */
 async function problemNow(
-  { standings, activities }: Collections,
+  collections: Collections,
   _id: string,
   { memberId, partnerId }: Pick<Group, 'memberId' | 'partnerId'>,
   year: string,
 ): Promise<string | undefined> {
+  const { standings } = collections;
   let problem: string | undefined;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     const before = await standings.findOne({ _id });
     const sum = { points: 0, stays: 0 };
     let isKnown = false;
-    for await (const activity of activities.find({ memberId, partnerId, year })) {
+    for await (const activity of activitiesIn(collections, { memberId, partnerId, year })) {
       if (!isCounted(activity, before)) continue;
       isKnown = true;
       sum.points += activity.points;
@@ -151,7 +152,7 @@ async function checkStandings(
   const { standings } = collections;
   if ((await standings.countDocuments()) === expected) return 0;
   let embedded = 0;
-  for await (const standing of standings.find({}, { batchSize: BATCH })) {
+  for await (const standing of standingsIn(standings)) {
     const { _id, activities } = standing;
     const [partnerId = '', memberId = '', year = ''] = _id.split('\0');
     const group = { memberId, partnerId };
@@ -163,6 +164,45 @@ async function checkStandings(
     if (problem !== undefined) reportStanding(inspection, group, year, problem);
   }
   return embedded;
+}
+
+/**
+ * Activities by member, partner and time. A query for each page: reading takes long, and a cursor
+ * would be lost if the server changes its primary.
+ */
+async function* activitiesIn(
+  { activities }: Collections,
+  filter: Partial<Pick<ActivityDocument, 'memberId' | 'partnerId' | 'year'>>,
+): AsyncGenerator<ActivityDocument> {
+  const sort = { memberId: 1, partnerId: 1, occurredAt: 1, _id: 1 } as const;
+  for (let last: ActivityDocument | undefined; ; ) {
+    const page = await activities
+      .find({ ...filter, ...(last && { $or: after(last) }) }, { sort, ...ONE_BATCH })
+      .toArray();
+    yield* page;
+    last = page.at(-1);
+    if (page.length < BATCH) return;
+  }
+}
+
+function after({ memberId, partnerId, occurredAt, _id }: ActivityDocument) {
+  return [
+    { memberId: { $gt: memberId } },
+    { memberId, partnerId: { $gt: partnerId } },
+    { memberId, partnerId, occurredAt: { $gt: occurredAt } },
+    { memberId, partnerId, occurredAt, _id: { $gt: _id } },
+  ];
+}
+
+async function* standingsIn(standings: Collections['standings']): AsyncGenerator<StandingDocument> {
+  for (let last = ''; ; ) {
+    const page = await standings
+      .find({ _id: { $gt: last } }, { sort: { _id: 1 }, ...ONE_BATCH })
+      .toArray();
+    yield* page;
+    last = page.at(-1)?._id ?? '';
+    if (page.length < BATCH) return;
+  }
 }
 
 function sumOf(activities: readonly Standing[]): Standing {
