@@ -149,13 +149,11 @@ function noLimiter(): Limiter {
 }
 
 // The handler writes RateLimit headers for any verdict. They are part of the limiter's cost.
-function withoutLimitHeaders({ status, headers, body }: HttpReply): HttpReply {
+function withoutLimitHeaders({ headers, ...reply }: HttpReply): HttpReply {
   const contentType = HEADERS.contentType.name;
-  return {
-    status,
-    headers: { [contentType]: headers[contentType] ?? 'application/json' },
-    body,
-  };
+  const own = { [contentType]: headers[contentType] ?? 'application/json' };
+  // The observer, which writes the log line, has to stay.
+  return { ...reply, headers: own };
 }
 
 function noMetrics(): Metrics {
