@@ -8,6 +8,9 @@ import {
   toInvitation,
 } from './invitation.ts';
 
+/** So that hardly any read of all invitations needs a cursor. */
+const FEW_BATCHES = { batchSize: 10_000 };
+
 type InvitationDocument = StoredInvitation & { _id: string };
 
 const string = { bsonType: 'string', minLength: 1 };
@@ -55,14 +58,16 @@ export async function openMongoInvitations(db: Db): Promise<InvitationStore> {
     },
     async select(isWanted) {
       const found: KeptInvitation[] = [];
-      for await (const stored of invitations.find())
+      for await (const stored of invitations.find({}, FEW_BATCHES))
         if (isWanted(stored.address.canonical))
           found.push({ ...toInvitation(stored), expiresAt: stored.expiresAt });
       return found;
     },
     async discard(isUnwanted) {
-      for await (const { _id, address } of invitations.find())
-        if (isUnwanted(address.canonical)) await invitations.deleteOne({ _id });
+      const found = await invitations.find({}, FEW_BATCHES).toArray();
+      const unwanted = found.filter(({ address }) => isUnwanted(address.canonical));
+      if (unwanted.length > 0)
+        await invitations.deleteMany({ _id: { $in: unwanted.map(({ _id }) => _id) } });
     },
     async clean(now) {
       await invitations.deleteMany({ expiresAt: { $lte: now } });

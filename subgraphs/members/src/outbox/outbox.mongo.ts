@@ -23,6 +23,9 @@ type JobDocument = Omit<Job, 'jobId' | 'task' | 'dueAt'> & {
 };
 type CountDocument = { _id: string; admittedAt: number[]; until: number };
 
+/** So that hardly any read of all entries needs a cursor. */
+const FEW_BATCHES = { batchSize: 10_000 };
+
 /** Creates missing indexes; several processes may do so at the same time. */
 export async function openMongoOutbox(db: Db): Promise<Outbox> {
   const jobs = db.collection<JobDocument>('outbox');
@@ -79,23 +82,25 @@ function createSelection(jobs: Collection<JobDocument>, counts: Collection<Count
   return {
     async select(isWanted) {
       const found: KeptJob[] = [];
-      for await (const { _id, errand, requestedAt, failedAt } of jobs.find())
+      for await (const { _id, errand, requestedAt, failedAt } of jobs.find({}, FEW_BATCHES))
         if (isWanted(errand)) found.push({ jobId: _id, task: errand, requestedAt, failedAt });
       return found;
     },
     async discard(isUnwanted) {
-      for await (const { _id, errand } of jobs.find())
-        if (isUnwanted(errand)) await jobs.deleteOne({ _id });
+      const found = await jobs.find({}, FEW_BATCHES).toArray();
+      const unwanted = found.filter(({ errand }) => isUnwanted(errand)).map(({ _id }) => _id);
+      if (unwanted.length > 0) await jobs.deleteMany({ _id: { $in: unwanted } });
     },
     async selectCounts(isWanted) {
       const found: KeptCount[] = [];
-      for await (const { _id, admittedAt } of counts.find())
+      for await (const { _id, admittedAt } of counts.find({}, FEW_BATCHES))
         if (isWanted(_id)) found.push({ key: _id, admittedAt });
       return found;
     },
     async discardCounts(isUnwanted) {
-      for await (const { _id } of counts.find({}, { projection: { _id: 1 } }))
-        if (isUnwanted(_id)) await counts.deleteOne({ _id });
+      const found = await counts.find({}, { projection: { _id: 1 }, ...FEW_BATCHES }).toArray();
+      const unwanted = found.map(({ _id }) => _id).filter(isUnwanted);
+      if (unwanted.length > 0) await counts.deleteMany({ _id: { $in: unwanted } });
     },
   } satisfies Partial<Outbox>;
 }
