@@ -36,7 +36,13 @@ if (cluster.isPrimary) {
     await new Promise((resolve) => setTimeout(resolve, i % 10));
     return limiter.consume('key', 'k', 1, 100);
   });
-  const allowed = (await Promise.all(consumptions)).filter((verdict) => verdict.allowed).length;
+  let allowed = (await Promise.all(consumptions)).filter((verdict) => verdict.allowed).length;
+  // The budget is spent. A worker that is busy when the primary's answer comes still reads it.
+  const last = limiter.consume('key', 'k', 1, 100);
+  await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+  const end = performance.now() + 1_200;
+  while (performance.now() < end);
+  if ((await last).allowed) allowed += 1;
   process.send({ allowed }, () => process.exit());
 }
 `;

@@ -1,11 +1,13 @@
 // Counters that the workers of one cluster share through their primary, for use without Redis.
-import type { Environment } from '@partner-loyalty/runtime';
+import { type Environment, withTimeout } from '@partner-loyalty/runtime';
 import { RateLimiterCluster, RateLimiterClusterMaster } from 'rate-limiter-flexible';
 import { createMemoryCounters, limiterOptions } from './counters.memory.ts';
 import { type Counters, degraded } from './counters.ts';
 
 // The primary does nothing else, so only a broken one takes this long.
 const DEADLINE_MS = 1_000;
+// The limiter's own timer would refuse a count that arrived while the event loop was blocked.
+const ABANDONED_MS = 10 * DEADLINE_MS;
 
 /**
  * Counters of a worker, whose primary must have called serveClusterCounters. If the primary does
@@ -17,13 +19,15 @@ export function createClusterCounters(environment: Environment): Counters {
     counter(name, windowSeconds) {
       const shared = new RateLimiterCluster({
         ...limiterOptions(environment, name, windowSeconds),
-        timeoutMs: DEADLINE_MS,
+        timeoutMs: ABANDONED_MS,
       });
       const fallback = degraded(memory.counter(name, windowSeconds));
       return {
         add: (subject, points) =>
           process.connected
-            ? shared.penalty(subject, points).catch(() => fallback.add(subject, points))
+            ? withTimeout(shared.penalty(subject, points), DEADLINE_MS, noAnswer).catch(() =>
+                fallback.add(subject, points),
+              )
             : fallback.add(subject, points),
       };
     },
@@ -37,4 +41,8 @@ export function createClusterCounters(environment: Environment): Counters {
  */
 export function serveClusterCounters(): void {
   new RateLimiterClusterMaster();
+}
+
+function noAnswer(): Error {
+  return new Error('the primary does not respond');
 }
