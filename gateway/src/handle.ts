@@ -128,7 +128,7 @@ function spanName({ method, path }: HttpRequest): string {
 function createIdentify({ authenticate, limiter }: HandlerParts) {
   return async (request: HttpRequest, call: Call): Promise<void> => {
     try {
-      call.credential = await authenticate(request.headers, request.address);
+      call.credential = await authenticate(request.headers, request);
     } catch (error) {
       call.credential = { kind: 'unavailable', error };
     }

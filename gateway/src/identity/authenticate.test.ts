@@ -20,9 +20,9 @@ const tokens: TokenVerifier = { verify: (token) => TOKENS[token] };
 
 let folder: { path: string; remove(): void };
 let store: KeyStore;
-let fromAddress: Authenticate;
+let from: Authenticate;
 const authenticate = (headers: Parameters<Authenticate>[0], address = '192.0.2.1') =>
-  fromAddress(headers, address);
+  from(headers, { address });
 const [inn, spa, revoked, expired, reader, listed, foreign] = [
   issueKey('sandbox', 'inn', AT),
   issueKey('sandbox', 'spa', AT),
@@ -41,7 +41,7 @@ beforeAll(async () => {
   for (const { record } of [inn, spa, revoked, expired, reader, listed])
     await store.createKey(record);
   await store.revokeKey(revoked.record.keyId, AT);
-  fromAddress = createAuthenticator({
+  from = createAuthenticator({
     environment: 'sandbox',
     keyring: createKeyring({ store, caches: createCaches(), log: createLog('silent') }),
     tokens,
@@ -185,4 +185,14 @@ test.each([
     kind: 'ambiguous',
     principal: kind === 'principal' ? expect.anything() : undefined,
   });
+});
+
+test('the address of a client is not looked at for a key without a list of addresses', () => {
+  const client = {
+    get address(): string {
+      throw new Error('read');
+    },
+  };
+  expect(from({ 'x-partner-api-key': inn.key }, client)).toMatchObject({ kind: 'principal' });
+  expect(() => from({ 'x-partner-api-key': listed.key }, client)).toThrow('read');
 });
