@@ -2,8 +2,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { type Db, MongoClient } from 'mongodb';
-import { temporaryFolder } from '../../../test/support/folder.ts';
-import { freshMongodbUrl } from '../../../test/support/servers/databases.ts';
+import { emptyPlace } from '../../../test/support/servers/databases.ts';
 import { hashKey, issueKey, type KeyLimits } from './apikey.ts';
 import { keyByHashQuery } from './keystore.mongo.ts';
 import { openKeyStore } from './keystore.open.ts';
@@ -34,15 +33,7 @@ describe.each(['lmdb', 'mongodb'])('the key store on %s', (engine) => {
     openKeyStore({ ...place, environment });
 
   beforeEach(async () => {
-    if (engine === 'mongodb') {
-      const { url, drop } = freshMongodbUrl();
-      place = { mongodbUrl: url, dataDir: '/nowhere' };
-      release = drop;
-    } else {
-      const { path, remove } = temporaryFolder();
-      place = { dataDir: path };
-      release = remove;
-    }
+    ({ settings: place, release } = emptyPlace(engine));
     store = await open();
   });
 

@@ -1,4 +1,4 @@
-// A Redis Cluster, as the counters use it. Each of its nodes is up or down by itself.
+// A Redis Cluster, as the counters use it. Each node is up or down on its own.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Environment, Log } from '@partner-loyalty/runtime';
 import slotOf from 'cluster-key-slot';
@@ -83,7 +83,7 @@ function connect(url: string): Cluster {
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 0,
   });
-  // Without a listener, ioredis prints errors. The nodes' health tells of them.
+  // Without a listener, ioredis prints errors. The health of each node reports them already.
   client.on('error', () => {});
   return client;
 }

@@ -81,8 +81,8 @@ function buildPlanner({ supergraph, surface }: Opening): Planner {
 }
 
 /**
- * Lets the main thread go first where both have one core. Linux schedules each thread by its own
- * priority, and tells a thread its ID by this link; elsewhere, the threads stay equal.
+ * Gives the main thread precedence if both share a core. On Linux, each thread has its own
+ * priority, and this link shows a thread its ID. On other systems, both keep the same priority.
  */
 function yieldToRequests(): void {
   try {

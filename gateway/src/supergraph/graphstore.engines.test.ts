@@ -1,6 +1,5 @@
 // The contract of the store of published graphs, tested on every engine.
-import { temporaryFolder } from '../../../test/support/folder.ts';
-import { freshMongodbUrl } from '../../../test/support/servers/databases.ts';
+import { emptyPlace } from '../../../test/support/servers/databases.ts';
 import type { GraphVersion } from './graph.ts';
 import { openGraphStore } from './graphstore.open.ts';
 import type { GraphStore } from './graphstore.ts';
@@ -31,15 +30,7 @@ describe.each(['lmdb', 'mongodb'])('the graph store on %s', (engine) => {
   };
 
   beforeEach(async () => {
-    if (engine === 'mongodb') {
-      const { url, drop } = freshMongodbUrl();
-      place = { mongodbUrl: url, dataDir: '/nowhere' };
-      release = drop;
-    } else {
-      const { path, remove } = temporaryFolder();
-      place = { dataDir: path };
-      release = remove;
-    }
+    ({ settings: place, release } = emptyPlace(engine));
     stores = [];
     store = await open();
   });

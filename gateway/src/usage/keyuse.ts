@@ -1,5 +1,5 @@
 // Counts the requests of each key, and writes the counts once a minute.
-import { type Log, withTimeout } from '@partner-loyalty/runtime';
+import { type Log, timeoutError, withTimeout } from '@partner-loyalty/runtime';
 import { hourOf } from './keyhours.ts';
 import type { KeyUse, UsageStore } from './usagestore.ts';
 
@@ -25,7 +25,7 @@ type Count = { requests: number; refusals: number; lastUsedMs: number };
 /** `now` is the time in milliseconds since 1970. */
 export function createKeyUseCounter(
   store: Pick<UsageStore, 'addKeyUses'>,
-  { log }: { log: Pick<Log, 'warn'> },
+  { log }: { log: Pick<Log, 'outage'> },
   now: () => number = Date.now,
 ): KeyUseCounter {
   let counts = new Map<string, Count>();
@@ -33,9 +33,9 @@ export function createKeyUseCounter(
 
   async function writeCounts(uses: KeyUse[]): Promise<void> {
     try {
-      await withTimeout(store.addKeyUses(uses), DEADLINE_MS, timeoutError);
+      await withTimeout(store.addKeyUses(uses), DEADLINE_MS, tooLate);
     } catch (error) {
-      log.warn({ err: error }, 'the use of keys could not be written');
+      log.outage({ store: 'usage', err: error }, 'the use of keys could not be written');
     } finally {
       writing = undefined;
     }
@@ -77,6 +77,6 @@ function keyUse(keyId: string, { requests, refusals, lastUsedMs }: Count): KeyUs
   return { keyId, hour: hourOf(lastUsedAt), requests, refusals, lastUsedAt };
 }
 
-function timeoutError(): Error {
-  return new Error('the usage store did not respond in time');
+function tooLate(): Error {
+  return timeoutError('the usage store did not respond in time');
 }

@@ -1,6 +1,5 @@
 // The contract of the store of usage counts, tested on every engine.
-import { temporaryFolder } from '../../../test/support/folder.ts';
-import { freshMongodbUrl } from '../../../test/support/servers/databases.ts';
+import { emptyPlace } from '../../../test/support/servers/databases.ts';
 import { KEPT_OPERATIONS, MAX_OPERATIONS } from './records.ts';
 import { openUsageStore } from './usagestore.open.ts';
 import type { FieldUsage, OperationUsage, UsageStore } from './usagestore.ts';
@@ -43,15 +42,7 @@ describe.each(['lmdb', 'mongodb'])('the usage store on %s', (engine) => {
   };
 
   beforeEach(async () => {
-    if (engine === 'mongodb') {
-      const { url, drop } = freshMongodbUrl();
-      place = { mongodbUrl: url, dataDir: '/nowhere' };
-      release = drop;
-    } else {
-      const { path, remove } = temporaryFolder();
-      place = { dataDir: path };
-      release = remove;
-    }
+    ({ settings: place, release } = emptyPlace(engine));
     stores = [];
     store = await open();
   });

@@ -1,4 +1,4 @@
-// Verifies the gateway's stores on MongoDB, where a document has all that belongs together.
+// Verifies the gateway's stores on MongoDB, where related data is in one document.
 import type { Environment, Inspection, StoreName } from '@partner-loyalty/runtime';
 import { openMongo } from '@partner-loyalty/runtime/mongo';
 import type { Db } from 'mongodb';

@@ -1,4 +1,4 @@
-// What a migration is told, and what it tells.
+// The options and the result of a migration.
 
 /** The formats before and after, and how many records were changed, where that is known. */
 export type Migrated = { from: number; to: number; records?: number };

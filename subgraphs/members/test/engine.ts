@@ -1,6 +1,5 @@
 // A members store for tests, on either engine, and short ways to write its input.
-import { temporaryFolder } from '../../../test/support/folder.ts';
-import { freshMongodbUrl } from '../../../test/support/servers/databases.ts';
+import { emptyPlace } from '../../../test/support/servers/databases.ts';
 import {
   type Address,
   canonicalEmail,
@@ -23,9 +22,7 @@ export type Place = {
 
 /** Prepares an empty place for a store. */
 export function newPlace(engine: (typeof ENGINES)[number]): Place {
-  const folder = temporaryFolder();
-  const database = engine === 'mongodb' ? freshMongodbUrl() : undefined;
-  const settings = { dataDir: folder.path, ...(database && { mongodbUrl: database.url }) };
+  const { settings, release } = emptyPlace(engine);
   const opened: MembersStore[] = [];
   const closeAll = async () => {
     for (const store of opened.splice(0)) await store.close();
@@ -40,8 +37,7 @@ export function newPlace(engine: (typeof ENGINES)[number]): Place {
     closeAll,
     async release() {
       await closeAll();
-      await database?.drop();
-      folder.remove();
+      await release();
     },
   };
 }

@@ -1,7 +1,6 @@
 // Standings stores for tests, each in an empty place on one of the engines, and their activities.
 
-import { temporaryFolder } from '../../../test/support/folder.ts';
-import { freshMongodbUrl } from '../../../test/support/servers/databases.ts';
+import { emptyPlace } from '../../../test/support/servers/databases.ts';
 import { type DatedActivity, openStandingsStore, type StandingsStore } from '../src/index.ts';
 
 export const ENGINES = ['lmdb', 'mongodb'] as const;
@@ -16,9 +15,7 @@ export type Place = {
 
 /** An empty place for a store. */
 export function newPlace(engine: (typeof ENGINES)[number]): Place {
-  const folder = temporaryFolder();
-  const database = engine === 'mongodb' ? freshMongodbUrl() : undefined;
-  const settings = { ...(database && { mongodbUrl: database.url }), dataDir: folder.path };
+  const { settings, release } = emptyPlace(engine);
   const opened: StandingsStore[] = [];
   return {
     settings,
@@ -29,8 +26,7 @@ export function newPlace(engine: (typeof ENGINES)[number]): Place {
     },
     async release() {
       for (const store of opened) await store.close();
-      await database?.drop();
-      folder.remove();
+      await release();
     },
   };
 }

@@ -1,6 +1,7 @@
 // The MongoDB and the Redis server of this test run, and databases for single tests.
 import { randomBytes } from 'node:crypto';
 import { MongoClient } from 'mongodb';
+import { temporaryFolder } from '../folder.ts';
 
 /** The MongoDB-compatible server of this run, without a database name. Throws if there is none. */
 export function mongodbUrl(): string {
@@ -35,6 +36,22 @@ export function freshMongodbUrl(): { url: string; drop(): Promise<void> } {
       const client = new MongoClient(url.href);
       await client.db().dropDatabase();
       await client.close();
+    },
+  };
+}
+
+/** An empty place for a store: a folder, or with `mongodb` a database; `release` removes it. */
+export function emptyPlace(engine: string): {
+  settings: { mongodbUrl?: string; dataDir: string };
+  release(): Promise<void>;
+} {
+  const folder = temporaryFolder();
+  const database = engine === 'mongodb' ? freshMongodbUrl() : undefined;
+  return {
+    settings: { ...(database && { mongodbUrl: database.url }), dataDir: folder.path },
+    async release() {
+      await database?.drop();
+      folder.remove();
     },
   };
 }

@@ -1,4 +1,4 @@
-// Checks a member's record by itself, on any engine.
+// Checks a member's record on its own, for either engine.
 import * as z from 'zod';
 import { canonicalEmail } from '../rules/email.ts';
 import type { MemberRecord } from '../rules/record.ts';

@@ -1,4 +1,4 @@
-// Verifies the members store on MongoDB, where a document is a member with all its keys.
+// Verifies the members store on MongoDB, where one document holds a member and all its keys.
 import type { Environment, Inspection } from '@partner-loyalty/runtime';
 import { openMongo } from '@partner-loyalty/runtime/mongo';
 import { keysOf } from '../rules/record.ts';

@@ -1,4 +1,4 @@
-// Migrates the standings store on MongoDB from format 1, where a standing contained its activities.
+// Migrates the standings store on MongoDB from format 1, which kept activities in the standing.
 import type { MongoMigration } from '@partner-loyalty/runtime';
 import { DUPLICATE_KEY, setValidator } from '@partner-loyalty/runtime/mongo';
 import { type Collection, type Db, MongoBulkWriteError, MongoServerError, ObjectId } from 'mongodb';
