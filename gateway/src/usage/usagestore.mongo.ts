@@ -18,6 +18,9 @@ import {
 } from './records.ts';
 import type { FieldUsage, OperationUsage, UsageStore } from './usagestore.ts';
 
+/** So that hardly any read needs a cursor that outlives other writes. */
+const FEW_BATCHES = { batchSize: 10_000 };
+
 /** Either `counts` or `operation` and `count` are set. */
 type UsageDocument = Pick<FieldUsage, 'day' | 'surface' | 'partnerId'> & {
   _id: string;
@@ -75,11 +78,17 @@ function methodsOf(collection: Collection<UsageDocument>) {
       lastDay = newest;
     },
     async fields(since) {
-      const found = collection.find({ _id: { $gte: since }, counts: { $exists: true } });
+      const found = collection.find(
+        { _id: { $gte: since }, counts: { $exists: true } },
+        FEW_BATCHES,
+      );
       return (await found.toArray()).flatMap(fieldsOf);
     },
     async operations(since) {
-      const found = collection.find({ _id: { $gte: since }, operation: { $exists: true } });
+      const found = collection.find(
+        { _id: { $gte: since }, operation: { $exists: true } },
+        FEW_BATCHES,
+      );
       return keptOperations((await found.toArray()).map(operationOf));
     },
   } satisfies Partial<UsageStore>;
@@ -121,6 +130,7 @@ async function removeRareOperations(
     sort: { count: -1, _id: 1 },
     skip: KEPT_OPERATIONS,
     projection: { _id: 1 },
+    ...FEW_BATCHES,
   });
   const ids = (await rare.toArray()).map(({ _id }) => _id);
   await collection.deleteMany({ _id: { $in: ids } });
