@@ -6,6 +6,7 @@ import {
   openMongo,
   setValidator,
 } from '@partner-loyalty/runtime/mongo';
+import { walk } from '@partner-loyalty/runtime/mongo-reads';
 import type { Collection, Db } from 'mongodb';
 import { KEY_SCOPES } from '../planning/scopes.ts';
 import type { KeyRecord, KeyStore, Origin, Partner } from './keystore.ts';
@@ -135,8 +136,10 @@ function partnerMethods(partners: Collection<PartnerDocument>) {
       return found ? toPartner(found) : undefined;
     },
     async partners() {
-      const found = partners.find({}, { projection: { keys: 0 }, sort: { _id: 1 } });
-      return (await found.toArray()).map(toPartner);
+      const found: Partner[] = [];
+      const withoutKeys = { projection: { keys: 0 } } as const;
+      for await (const document of walk(partners, withoutKeys)) found.push(toPartner(document));
+      return found;
     },
     async isEmpty() {
       return (await partners.findOne({}, { projection: { _id: 1 } })) === null;

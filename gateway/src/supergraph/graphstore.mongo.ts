@@ -1,8 +1,9 @@
 // The store of published graphs on MongoDB: a document for each version.
 import type { Environment } from '@partner-loyalty/runtime';
 import { isDuplicate, openCollection, openMongo } from '@partner-loyalty/runtime/mongo';
+import { walk } from '@partner-loyalty/runtime/mongo-reads';
 import type { Collection } from 'mongodb';
-import type { GraphVersion } from './graph.ts';
+import type { GraphVersion, GraphVersionSummary } from './graph.ts';
 import type { GraphStore } from './graphstore.ts';
 
 type GraphDocument = Omit<GraphVersion, 'version'> & { _id: number };
@@ -63,15 +64,11 @@ function methodsOf(graphs: Collection<GraphDocument>) {
       return { version: _id, supergraph, subgraphs, schemas, publishedAt, change };
     },
     async versions() {
-      const found = graphs.find(
-        {},
-        { sort: { _id: -1 }, projection: { _id: 1, publishedAt: 1, change: 1 } },
-      );
-      return (await found.toArray()).map(({ _id, publishedAt, change }) => ({
-        version: _id,
-        publishedAt,
-        change,
-      }));
+      const found: GraphVersionSummary[] = [];
+      const projection = { _id: 1, publishedAt: 1, change: 1 } as const;
+      for await (const { _id, publishedAt, change } of walk(graphs, { projection }))
+        found.push({ version: _id, publishedAt, change });
+      return found.toReversed();
     },
     async append({ version, ...graph }) {
       // Versions are never removed, so only another insert can come first.

@@ -1,5 +1,6 @@
 // The use of keys on MongoDB: a document for each key in an hour, and one with its last use.
 import { openCollection } from '@partner-loyalty/runtime/mongo';
+import { oneReply } from '@partner-loyalty/runtime/mongo-reads';
 import type { AnyBulkWriteOperation, Collection, Db } from 'mongodb';
 import { writeBulk } from './bulk.mongo.ts';
 import { activityOf, firstKeptHour, hourId, lastHours, newestHour } from './keyhours.ts';
@@ -70,10 +71,10 @@ async function byId(
   ids: readonly string[],
 ): Promise<Map<string, KeyUseDocument>> {
   const found = new Map<string, KeyUseDocument>();
-  for (let from = 0; from < ids.length; from += BATCH_SIZE)
-    for await (const document of collection.find({
-      _id: { $in: ids.slice(from, from + BATCH_SIZE) },
-    }))
-      found.set(document._id, document);
+  for (let from = 0; from < ids.length; from += BATCH_SIZE) {
+    const some = ids.slice(from, from + BATCH_SIZE);
+    const documents = collection.find({ _id: { $in: some } }, oneReply(some.length));
+    for (const document of await documents.toArray()) found.set(document._id, document);
+  }
   return found;
 }

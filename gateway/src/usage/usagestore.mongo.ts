@@ -1,6 +1,7 @@
 // The store of usage counts on MongoDB: a document for each caller or operation of a day.
 import type { Environment } from '@partner-loyalty/runtime';
 import { openCollection, openMongo } from '@partner-loyalty/runtime/mongo';
+import { onePage, pages } from '@partner-loyalty/runtime/mongo-reads';
 import type { AnyBulkWriteOperation, Collection } from 'mongodb';
 import { writeBulk } from './bulk.mongo.ts';
 import { openMongoKeyUses } from './keyuse.mongo.ts';
@@ -18,8 +19,8 @@ import {
 } from './records.ts';
 import type { FieldUsage, OperationUsage, UsageStore } from './usagestore.ts';
 
-/** So that hardly any read needs a cursor that outlives other writes. */
-const FEW_BATCHES = { batchSize: 10_000 };
+/** The most operations removed at once; the next addition removes the others. */
+const REMOVED_OPERATIONS = 10_000;
 
 /** Either `counts` or `operation` and `count` are set. */
 type UsageDocument = Pick<FieldUsage, 'day' | 'surface' | 'partnerId'> & {
@@ -78,18 +79,16 @@ function methodsOf(collection: Collection<UsageDocument>) {
       lastDay = newest;
     },
     async fields(since) {
-      const found = collection.find(
-        { _id: { $gte: since }, counts: { $exists: true } },
-        FEW_BATCHES,
-      );
-      return (await found.toArray()).flatMap(fieldsOf);
+      const found: FieldUsage[] = [];
+      const filter = { _id: { $gte: since }, counts: { $exists: true } };
+      for await (const page of pages(collection, { filter })) found.push(...page.flatMap(fieldsOf));
+      return found;
     },
     async operations(since) {
-      const found = collection.find(
-        { _id: { $gte: since }, operation: { $exists: true } },
-        FEW_BATCHES,
-      );
-      return keptOperations((await found.toArray()).map(operationOf));
+      const found: OperationUsage[] = [];
+      const filter = { _id: { $gte: since }, operation: { $exists: true } };
+      for await (const page of pages(collection, { filter })) found.push(...page.map(operationOf));
+      return keptOperations(found);
     },
   } satisfies Partial<UsageStore>;
 }
@@ -130,7 +129,7 @@ async function removeRareOperations(
     sort: { count: -1, _id: 1 },
     skip: KEPT_OPERATIONS,
     projection: { _id: 1 },
-    ...FEW_BATCHES,
+    ...onePage(REMOVED_OPERATIONS),
   });
   const ids = (await rare.toArray()).map(({ _id }) => _id);
   await collection.deleteMany({ _id: { $in: ids } });

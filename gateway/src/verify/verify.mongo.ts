@@ -1,6 +1,7 @@
 // Verifies the gateway's stores on MongoDB, where related data is in one document.
 import type { Environment, Inspection, StoreName } from '@partner-loyalty/runtime';
 import { openMongo } from '@partner-loyalty/runtime/mongo';
+import { countAll, walk } from '@partner-loyalty/runtime/mongo-reads';
 import type { Db } from 'mongodb';
 import { checkShape, KEY, PARTNER } from './shapes.ts';
 
@@ -12,7 +13,7 @@ export function verifyMongoKeys(
 ): Promise<number> {
   return withDatabase(url, 'keys', environment, async (db) => {
     let count = 0;
-    for await (const partner of db.collection<{ _id: string }>('partners').find()) {
+    for await (const partner of walk(db.collection<{ _id: string }>('partners'))) {
       const { _id: partnerId, keys = [] } = partner as { _id: string; keys?: { keyId?: string }[] };
       count += 1 + keys.length;
       checkShape(PARTNER, partner, (problem) => report(`partner ${partnerId}`, problem));
@@ -33,8 +34,8 @@ export function verifyMongoGraphs(
 ): Promise<number> {
   return withDatabase(url, 'graph', environment, async (db) => {
     let count = 0;
-    const options = { sort: { _id: 1 }, projection: { _id: 1 } } as const;
-    for await (const { _id: version } of db.collection<{ _id: number }>('graphs').find({}, options))
+    const graphs = db.collection<{ _id: number }>('graphs');
+    for await (const { _id: version } of walk(graphs, { projection: { _id: 1 } }))
       for (count += 1; count < version; count += 1)
         report(`graph ${count}`, 'the version is missing');
     return count;
@@ -44,8 +45,8 @@ export function verifyMongoGraphs(
 /** Resolves with the number of records. Nothing refers to them, and they refer to nothing. */
 export function verifyMongoUsage(url: string, environment: Environment): Promise<number> {
   return withDatabase(url, 'usage', environment, async (db) => {
-    const keyUses = await db.collection('keyUses').countDocuments();
-    return keyUses + (await db.collection('usage').countDocuments());
+    const keyUses = await countAll(db.collection<{ _id: string }>('keyUses'));
+    return keyUses + (await countAll(db.collection<{ _id: string }>('usage')));
   });
 }
 

@@ -24,6 +24,21 @@ test('a fresh database is empty, and drop removes it', async () => {
   await client.close();
 });
 
+test('cursors go on while others read and write', async () => {
+  const fresh = freshMongodbUrl();
+  const client = await new MongoClient(fresh.url).connect();
+  const things = client.db().collection<{ _id: number }>('things');
+  await things.insertMany(Array.from({ length: 300 }, (_, index) => ({ _id: index })));
+  const reads = Array.from({ length: 10 }, async (_, reader) => {
+    const found = await things.find({}, { sort: { _id: 1 }, batchSize: 20 + reader }).toArray();
+    await things.updateOne({ _id: reader }, { $set: { read: true } });
+    return found.length;
+  });
+  expect(await Promise.all(reads)).toEqual(reads.map(() => 300));
+  await client.close();
+  await fresh.drop();
+});
+
 test("the run's Redis answers", async () => {
   expect(await ping(redisUrl())).toBe('+PONG');
 });

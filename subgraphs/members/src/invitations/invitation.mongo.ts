@@ -1,5 +1,6 @@
 // Invitations on MongoDB: a document for each.
 import { openCollection } from '@partner-loyalty/runtime/mongo';
+import { pages, walk } from '@partner-loyalty/runtime/mongo-reads';
 import type { Db } from 'mongodb';
 import {
   type InvitationStore,
@@ -7,9 +8,6 @@ import {
   type StoredInvitation,
   toInvitation,
 } from './invitation.ts';
-
-/** So that hardly any read of all invitations needs a cursor. */
-const FEW_BATCHES = { batchSize: 10_000 };
 
 type InvitationDocument = StoredInvitation & { _id: string };
 
@@ -58,16 +56,17 @@ export async function openMongoInvitations(db: Db): Promise<InvitationStore> {
     },
     async select(isWanted) {
       const found: KeptInvitation[] = [];
-      for await (const stored of invitations.find({}, FEW_BATCHES))
+      for await (const stored of walk(invitations))
         if (isWanted(stored.address.canonical))
           found.push({ ...toInvitation(stored), expiresAt: stored.expiresAt });
       return found;
     },
     async discard(isUnwanted) {
-      const found = await invitations.find({}, FEW_BATCHES).toArray();
-      const unwanted = found.filter(({ address }) => isUnwanted(address.canonical));
-      if (unwanted.length > 0)
-        await invitations.deleteMany({ _id: { $in: unwanted.map(({ _id }) => _id) } });
+      for await (const page of pages(invitations)) {
+        const unwanted = page.filter(({ address }) => isUnwanted(address.canonical));
+        if (unwanted.length > 0)
+          await invitations.deleteMany({ _id: { $in: unwanted.map(({ _id }) => _id) } });
+      }
     },
     async clean(now) {
       await invitations.deleteMany({ expiresAt: { $lte: now } });

@@ -1,5 +1,6 @@
 // The outbox on MongoDB: a document for each job and count, each step one guarded write.
 import { isDuplicate } from '@partner-loyalty/runtime/mongo';
+import { pages, walk } from '@partner-loyalty/runtime/mongo-reads';
 import type { Collection, Db } from 'mongodb';
 import {
   FAILED_KEPT_MS,
@@ -22,9 +23,6 @@ type JobDocument = Omit<Job, 'jobId' | 'task' | 'dueAt'> & {
   failedAt?: number;
 };
 type CountDocument = { _id: string; admittedAt: number[]; until: number };
-
-/** So that hardly any read of all entries needs a cursor. */
-const FEW_BATCHES = { batchSize: 10_000 };
 
 /** Creates missing indexes; several processes may do so at the same time. */
 export async function openMongoOutbox(db: Db): Promise<Outbox> {
@@ -82,25 +80,27 @@ function createSelection(jobs: Collection<JobDocument>, counts: Collection<Count
   return {
     async select(isWanted) {
       const found: KeptJob[] = [];
-      for await (const { _id, errand, requestedAt, failedAt } of jobs.find({}, FEW_BATCHES))
+      for await (const { _id, errand, requestedAt, failedAt } of walk(jobs))
         if (isWanted(errand)) found.push({ jobId: _id, task: errand, requestedAt, failedAt });
       return found;
     },
     async discard(isUnwanted) {
-      const found = await jobs.find({}, FEW_BATCHES).toArray();
-      const unwanted = found.filter(({ errand }) => isUnwanted(errand)).map(({ _id }) => _id);
-      if (unwanted.length > 0) await jobs.deleteMany({ _id: { $in: unwanted } });
+      for await (const page of pages(jobs)) {
+        const unwanted = page.filter(({ errand }) => isUnwanted(errand)).map(({ _id }) => _id);
+        if (unwanted.length > 0) await jobs.deleteMany({ _id: { $in: unwanted } });
+      }
     },
     async selectCounts(isWanted) {
       const found: KeptCount[] = [];
-      for await (const { _id, admittedAt } of counts.find({}, FEW_BATCHES))
+      for await (const { _id, admittedAt } of walk(counts))
         if (isWanted(_id)) found.push({ key: _id, admittedAt });
       return found;
     },
     async discardCounts(isUnwanted) {
-      const found = await counts.find({}, { projection: { _id: 1 }, ...FEW_BATCHES }).toArray();
-      const unwanted = found.map(({ _id }) => _id).filter(isUnwanted);
-      if (unwanted.length > 0) await counts.deleteMany({ _id: { $in: unwanted } });
+      for await (const page of pages(counts, { projection: { _id: 1 } })) {
+        const unwanted = page.map(({ _id }) => _id).filter(isUnwanted);
+        if (unwanted.length > 0) await counts.deleteMany({ _id: { $in: unwanted } });
+      }
     },
   } satisfies Partial<Outbox>;
 }

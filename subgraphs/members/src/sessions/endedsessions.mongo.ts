@@ -1,4 +1,5 @@
 // Ended sessions on MongoDB: a document for each member.
+import { oneReply } from '@partner-loyalty/runtime/mongo-reads';
 import type { Db } from 'mongodb';
 import { type EndedSessionsStore, KEPT_MS } from './endedsessions.ts';
 
@@ -21,7 +22,7 @@ export async function openMongoEndedSessions(db: Db): Promise<EndedSessionsStore
     find: async (memberId) => (await sessions.findOne({ _id: memberId }))?.endedAt,
     async list(since, limit) {
       const found = sessions
-        .find({ endedAt: { $gte: since } })
+        .find({ endedAt: { $gte: since } }, oneReply(limit))
         .sort({ endedAt: 1 })
         .limit(limit);
       return (await found.toArray()).map(({ _id, endedAt }) => ({ memberId: _id, endedAt }));

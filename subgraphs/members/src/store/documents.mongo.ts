@@ -1,6 +1,7 @@
 // Reads member documents on MongoDB, and replaces those that nobody else has written since.
 import { randomUUID } from 'node:crypto';
 import { DUPLICATE_KEY, WRITE_CONFLICT } from '@partner-loyalty/runtime/mongo';
+import { oneReply } from '@partner-loyalty/runtime/mongo-reads';
 import { type AnyBulkWriteOperation, MongoBulkWriteError } from 'mongodb';
 import type { Identity, WholeIdentity } from '../rules/member.ts';
 import { keysOf, type MemberRecord } from '../rules/record.ts';
@@ -11,12 +12,12 @@ export type VersionedRecord = { record: MemberRecord; version: number };
 
 /** Finds members by keys. */
 export function findByKeys(members: MembersCollection, keys: readonly string[]) {
-  return members.find({ keys: { $in: keys } });
+  return members.find({ keys: { $in: keys } }, oneReply(keys.length));
 }
 
 /** Finds members by IDs. */
 export function findByIds(members: MembersCollection, ids: readonly string[]) {
-  return members.find({ _id: { $in: ids } });
+  return members.find({ _id: { $in: ids } }, oneReply(ids.length));
 }
 
 const IDENTITY = { email: 1, firstName: 1, lastName: 1, keys: 1 } as const satisfies Record<
@@ -85,7 +86,8 @@ async function unwritten(
   batch: string,
 ): Promise<number[]> {
   const ids = records.map(({ record }) => record.memberId);
-  const found = members.find({ _id: { $in: ids }, batch }, { projection: { _id: 1 } });
+  const options = { projection: { _id: 1 }, ...oneReply(ids.length) } as const;
+  const found = members.find({ _id: { $in: ids }, batch }, options);
   const written = new Set((await found.toArray()).map(({ _id }) => _id));
   return ids.flatMap((id, index) => (written.has(id) ? [] : [index]));
 }

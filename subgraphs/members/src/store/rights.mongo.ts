@@ -1,10 +1,12 @@
 // Members' rights on MongoDB, without transactions.
 import type { MaybePromise } from '@partner-loyalty/runtime';
 import type { MongoMarks } from '@partner-loyalty/runtime/mongo-marks';
+import { both, ranges, walk } from '@partner-loyalty/runtime/mongo-reads';
+import type { Filter } from 'mongodb';
 import type { RightsEngine } from '../rights/rights.ts';
 import { withoutAddresses } from '../rights/traces.ts';
 import type { MemberRecord } from '../rules/record.ts';
-import type { MembersCollection } from './collection.mongo.ts';
+import type { MemberDocument, MembersCollection } from './collection.mongo.ts';
 import { findByIds, versionedRecord } from './documents.mongo.ts';
 import type { ApplyRule } from './tokenstore.ts';
 
@@ -43,15 +45,15 @@ export function createMongoRightsEngine({ members, marks, find, apply }: Parts):
         'tokens.address',
         'tokens.address.canonical',
       ].map((field) => ({ [field]: any }));
-      const others = members.find(
-        { _id: { $ne: memberId }, $or: mentions },
-        { projection: { _id: 1 } },
-      );
-      for await (const { _id } of others)
-        await apply([_id], [], (records) => {
-          const record = records.byId(_id);
-          if (record !== undefined) records.write(record, withoutAddresses(record, addresses));
-        });
+      const others: Filter<MemberDocument> = { _id: { $ne: memberId }, $or: mentions };
+      const projection = { _id: 1 } as const;
+      // No index serves this, so that each query is one for a part of the members.
+      for await (const range of ranges(members))
+        for await (const { _id } of walk(members, { filter: both(range, others), projection }))
+          await apply([_id], [], (records) => {
+            const record = records.byId(_id);
+            if (record !== undefined) records.write(record, withoutAddresses(record, addresses));
+          });
     },
   };
 }

@@ -1,12 +1,11 @@
 // Verifies the members store on MongoDB, where one document holds a member and all its keys.
 import type { Environment, Inspection } from '@partner-loyalty/runtime';
 import { openMongo } from '@partner-loyalty/runtime/mongo';
+import { walk } from '@partner-loyalty/runtime/mongo-reads';
 import { keysOf } from '../rules/record.ts';
 import type { MemberDocument } from '../store/collection.mongo.ts';
 import { versionedRecord } from '../store/documents.mongo.ts';
 import { checkMember, describeKey, nameOf } from './member.ts';
-
-const BATCH = 500;
 
 /** Reports what is wrong with the store. Resolves with the number of members. */
 export async function verifyMongoMembers(
@@ -18,16 +17,11 @@ export async function verifyMongoMembers(
   try {
     const members = db.collection<MemberDocument>('members');
     let count = 0;
-    // A query for each page: reading takes long, and a cursor would be lost meanwhile.
-    for (let last = ''; ; ) {
-      const page = await members
-        .find({ _id: { $gt: last } }, { sort: { _id: 1 }, limit: BATCH, batchSize: BATCH + 1 })
-        .toArray();
-      for (const document of page) await checkDocument(document, inspection);
-      count += page.length;
-      last = page.at(-1)?._id ?? '';
-      if (page.length < BATCH) return count;
+    for await (const document of walk(members)) {
+      count += 1;
+      await checkDocument(document, inspection);
     }
+    return count;
   } finally {
     await close();
   }

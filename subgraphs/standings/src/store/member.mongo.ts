@@ -1,7 +1,8 @@
 // What MongoDB has of one member: found by an index, and deleted in batches of bounded size.
+import { onePage, walk } from '@partner-loyalty/runtime/mongo-reads';
 import type { Collection, Filter } from 'mongodb';
 import type { ActivityDocument, Collections } from './collections.mongo.ts';
-import { memberActivitiesQuery, memberStandingsQuery } from './queries.mongo.ts';
+import { memberActivities, memberStandingsQuery } from './queries.mongo.ts';
 import type { MemberStanding } from './store.ts';
 
 type Written = Pick<Collections, 'standings' | 'activities'>;
@@ -9,20 +10,15 @@ type Written = Pick<Collections, 'standings' | 'activities'>;
 const BATCH_SIZE = 1_000;
 
 /** The member's activities, by partner and in the order of time, pending ones too. */
-export async function* documentsOf(
-  collections: Written,
+export function documentsOf(
+  { activities }: Pick<Written, 'activities'>,
   memberId: string,
 ): AsyncGenerator<ActivityDocument> {
-  let last: ActivityDocument | undefined;
-  do {
-    const page = await memberActivitiesQuery(collections, memberId, BATCH_SIZE, last).toArray();
-    yield* page;
-    last = page.length === BATCH_SIZE ? page.at(-1) : undefined;
-  } while (last !== undefined);
+  return walk(activities, memberActivities(memberId));
 }
 
 export async function standingsOf(
-  collections: Written,
+  collections: Pick<Written, 'standings'>,
   memberId: string,
 ): Promise<MemberStanding[]> {
   const found = await memberStandingsQuery(collections, memberId).toArray();
@@ -55,8 +51,7 @@ async function deleteOf<T extends { _id: string; memberId: string }>(
   for (;;) {
     // Cast: TypeScript cannot tell that T has the field.
     const ofMember = { memberId } as Filter<T>;
-    const limits = { limit: BATCH_SIZE, batchSize: BATCH_SIZE + 1 };
-    const options = { projection: { _id: 1 }, ...limits } as const;
+    const options = { projection: { _id: 1 }, ...onePage(BATCH_SIZE) } as const;
     const found = await collection.find(ofMember, options).toArray();
     if (found.length === 0) return deleted;
     const some = { _id: { $in: found.map(({ _id }) => _id) }, memberId } as unknown as Filter<T>;

@@ -1,6 +1,7 @@
 // Migrates the standings store on MongoDB from format 1, which kept activities in the standing.
 import type { MongoMigration } from '@partner-loyalty/runtime';
 import { DUPLICATE_KEY, setValidator } from '@partner-loyalty/runtime/mongo';
+import { countAll, oneReply } from '@partner-loyalty/runtime/mongo-reads';
 import { type Collection, type Db, MongoBulkWriteError, MongoServerError, ObjectId } from 'mongodb';
 import { isSameActivity } from '../rules/activity.ts';
 import {
@@ -25,14 +26,19 @@ const INDEX_NOT_FOUND = 27;
 const OLD = { activities: { $exists: true } } as const;
 
 export const MIGRATION: MongoMigration = {
-  count: (db) => db.collection('standings').countDocuments(OLD),
+  count: (db) => countAll(oldStandings(db), OLD),
   run: migrate,
 };
+
+/** The standings as a process of format 1 sees them. */
+function oldStandings(db: Db): Collection<OldStanding> {
+  return strictCollections(db).standings as unknown as Collection<OldStanding>;
+}
 
 async function migrate(db: Db, onProgress: (records: number) => void): Promise<void> {
   await forbidOldWrites(db);
   await openCollections(db);
-  const standings = strictCollections(db).standings as unknown as Collection<OldStanding>;
+  const standings = oldStandings(db);
   let records = 0;
   for (let last = ''; ; ) {
     const page = await pageOf(standings, last);
@@ -46,7 +52,7 @@ async function migrate(db: Db, onProgress: (records: number) => void): Promise<v
     }
     last = page.at(-1)?._id ?? '';
   }
-  const left = await standings.countDocuments(OLD);
+  const left = await countAll(standings, OLD);
   if (left > 0) throw new Error(`${left} standings changed meanwhile; migrate again`);
 }
 
@@ -74,7 +80,7 @@ function pageOf(standings: Collection<OldStanding>, after: string) {
         { $limit: PAGE },
         { $project: { size: { $size: '$activities' } } },
       ],
-      { batchSize: PAGE + 1 },
+      oneReply(PAGE),
     )
     .toArray();
 }
@@ -101,7 +107,7 @@ async function migrateSome(
   ids: string[],
 ): Promise<void> {
   const filter = { _id: { $in: ids }, ...OLD };
-  const found = await standings.find(filter, { batchSize: ids.length + 1 }).toArray();
+  const found = await standings.find(filter, oneReply(ids.length)).toArray();
   const activities = found.flatMap(activitiesOf);
   for (let from = 0; from < activities.length; from += CHUNK)
     await insert(strictCollections(db).activities, activities.slice(from, from + CHUNK));

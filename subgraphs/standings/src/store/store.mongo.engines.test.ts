@@ -1,10 +1,11 @@
 // How the standings store uses MongoDB: indexed reads and writes, valid documents.
+import { pageQuery } from '@partner-loyalty/runtime/mongo-reads';
 import { type Db, MongoClient, ObjectId } from 'mongodb';
 import { activity, newPlace, type Place } from '../../test/engine.ts';
 import type { Collections } from './collections.mongo.ts';
 import {
   activitiesQuery,
-  memberActivitiesQuery,
+  memberActivities,
   memberStandingsQuery,
   programsQuery,
   standingId,
@@ -62,7 +63,7 @@ test.each<[string, () => { explain(): Promise<unknown> }, string]>([
   ['of activities', () => activitiesQuery(collections, ['a1', 'a2', 'unknown']), '_id_'],
   [
     "of a member's activities",
-    () => memberActivitiesQuery(collections, 'member-1', 1_000),
+    () => pageQuery(collections.activities, memberActivities('member-1')),
     BY_MEMBER,
   ],
   ["of a member's standings", () => memberStandingsQuery(collections, 'member-1'), 'memberId_1'],

@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Environment, Inspection } from '@partner-loyalty/runtime';
 import { openMongo } from '@partner-loyalty/runtime/mongo';
+import { countAll, oneReply, walk } from '@partner-loyalty/runtime/mongo-reads';
 import type { Collection, Db } from 'mongodb';
 import type { Standing } from '../rules/standing.ts';
 import {
@@ -29,8 +30,6 @@ type Collections = {
 };
 
 const BATCH = 500;
-/** With which the first reply has the whole page. */
-const ONE_BATCH = { limit: BATCH, batchSize: BATCH + 1 };
 const ATTEMPTS = 5;
 
 /** Reports what is wrong with the store. Resolves with the number of activities. */
@@ -95,7 +94,7 @@ async function checkGroups(
     }),
   );
   const found = await collections.standings
-    .find({ _id: { $in: sums.map(({ _id }) => _id) } })
+    .find({ _id: { $in: sums.map(({ _id }) => _id) } }, oneReply(sums.length))
     .toArray();
   const standings = new Map(found.map((standing) => [standing._id, standing]));
   for (const { _id, group, year, expected } of sums) {
@@ -150,9 +149,9 @@ async function checkStandings(
   expected: number,
 ): Promise<number> {
   const { standings } = collections;
-  if ((await standings.countDocuments()) === expected) return 0;
+  if ((await countAll(standings)) === expected) return 0;
   let embedded = 0;
-  for await (const standing of standingsIn(standings)) {
+  for await (const standing of walk(standings)) {
     const { _id, activities } = standing;
     const [partnerId = '', memberId = '', year = ''] = _id.split('\0');
     const group = { memberId, partnerId };
@@ -166,43 +165,12 @@ async function checkStandings(
   return embedded;
 }
 
-/**
- * Activities by member, partner and time. A query for each page: reading takes long, and a cursor
- * would be lost if the server changes its primary.
- */
-async function* activitiesIn(
+/** Activities by member, partner and time. */
+function activitiesIn(
   { activities }: Collections,
   filter: Partial<Pick<ActivityDocument, 'memberId' | 'partnerId' | 'year'>>,
 ): AsyncGenerator<ActivityDocument> {
-  const sort = { memberId: 1, partnerId: 1, occurredAt: 1, _id: 1 } as const;
-  for (let last: ActivityDocument | undefined; ; ) {
-    const page = await activities
-      .find({ ...filter, ...(last && { $or: after(last) }) }, { sort, ...ONE_BATCH })
-      .toArray();
-    yield* page;
-    last = page.at(-1);
-    if (page.length < BATCH) return;
-  }
-}
-
-function after({ memberId, partnerId, occurredAt, _id }: ActivityDocument) {
-  return [
-    { memberId: { $gt: memberId } },
-    { memberId, partnerId: { $gt: partnerId } },
-    { memberId, partnerId, occurredAt: { $gt: occurredAt } },
-    { memberId, partnerId, occurredAt, _id: { $gt: _id } },
-  ];
-}
-
-async function* standingsIn(standings: Collections['standings']): AsyncGenerator<StandingDocument> {
-  for (let last = ''; ; ) {
-    const page = await standings
-      .find({ _id: { $gt: last } }, { sort: { _id: 1 }, ...ONE_BATCH })
-      .toArray();
-    yield* page;
-    last = page.at(-1)?._id ?? '';
-    if (page.length < BATCH) return;
-  }
+  return walk(activities, { filter, order: ['memberId', 'partnerId', 'occurredAt', '_id'] });
 }
 
 function sumOf(activities: readonly Standing[]): Standing {

@@ -16,6 +16,9 @@ const SETTINGS = {
   autovacuum_naptime: '1',
   autovacuum_analyze_threshold: '100',
   max_connections: '60',
+  // Otherwise a cursor is known only to one of the bridge's connections, and the next reply may be
+  // read through another.
+  'documentdb.useFileBasedPersistedCursors': 'on',
   // If two inserts of one key deadlock, PostgreSQL notices after this time, 1 s by default.
   deadlock_timeout: '10ms',
 };
