@@ -110,6 +110,7 @@ function noticing(notice: (text: string) => void): Log {
     error: write,
     fatal: write,
     outage: write,
+    recovered: ignore,
     infoJson: ignore,
     flush: ignore,
   };

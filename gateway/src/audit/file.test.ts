@@ -25,8 +25,12 @@ afterEach(async () => {
 
 function openFile(maxBytes?: number): AuditSink {
   const log = {
-    error: (_: object, message: string) => void logged.push(message),
-    info: (_: object, message: string) => void logged.push(message),
+    // Each attempt calls it; the log counts them together.
+    outage: (fields: object, message: string) => {
+      expect(fields).toEqual({ reason: 'ENOENT' });
+      if (logged.at(-1) !== message) logged.push(message);
+    },
+    recovered: (_: object, message: string) => void logged.push(message),
   };
   const metrics = {
     audit(outcome: keyof typeof counts, count: number) {

@@ -40,7 +40,7 @@ const writeAsync = promisify(write);
  */
 export function openAuditFile(
   path: string,
-  observe: { log: Pick<Log, 'error' | 'info'>; metrics: Pick<Metrics, 'audit'> },
+  observe: { log: Pick<Log, 'outage' | 'recovered'>; metrics: Pick<Metrics, 'audit'> },
   maxBytes = MAX_BYTES,
 ): AuditSink {
   try {
@@ -139,11 +139,16 @@ class AuditFile implements AuditSink {
     try {
       await this.followPath();
       while (this.lines.length > 0) await this.writeBatch();
-      if (this.isFailing) log.info({}, 'the audit log is written again');
+      if (this.isFailing) log.recovered({}, 'the audit log is written again');
       this.isFailing = false;
     } catch (err) {
       metrics.audit('failed', 1);
-      if (!this.isFailing) log.error({ err }, 'the audit log cannot be written');
+      // Cast: errors of the file system have a code, which says enough.
+      const { code } = err as { code?: string };
+      log.outage(
+        code === undefined ? { err } : { reason: code },
+        'the audit log cannot be written',
+      );
       this.isFailing = true;
     }
   }

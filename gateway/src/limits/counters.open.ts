@@ -1,8 +1,9 @@
 // Opens the counters that the settings select.
-import type { Log, Settings } from '@partner-loyalty/runtime';
+import type { Settings } from '@partner-loyalty/runtime';
 import { createMemoryCounters } from './counters.memory.ts';
 import type { Counters } from './counters.ts';
 import { createClusterCounters, serveClusterCounters } from './counters.workers.ts';
+import type { RedisLog } from './redis.ts';
 
 /**
  * Counters in Redis if REDIS_URL is set; otherwise, in a worker of a cluster, those of its primary;
@@ -11,7 +12,7 @@ import { createClusterCounters, serveClusterCounters } from './counters.workers.
 export async function openCounters(
   settings: Pick<Settings, 'redisUrl' | 'environment'>,
   isWorker: boolean,
-  log: Pick<Log, 'info' | 'warn'>,
+  log: RedisLog,
 ): Promise<Counters> {
   const { redisUrl, environment } = settings;
   if (redisUrl !== undefined) {

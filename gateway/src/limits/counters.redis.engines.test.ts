@@ -19,32 +19,38 @@ afterEach(async () => {
   await server.stop();
 });
 
-/** A gateway's limiter, the messages it logs and the outcomes it counts. */
-async function openGateway(
-  url = server.url,
-): Promise<{ limiter: Limiter; messages: string[]; outcomes: string[] }> {
+type Gateway = {
+  limiter: Limiter;
+  /** What it logs; a message of an outage is here once, and how often it came is in `outages`. */
+  messages: string[];
+  outages: string[];
+  outcomes: string[];
+};
+
+async function openGateway(url = server.url): Promise<Gateway> {
   const messages: string[] = [];
+  const outages: string[] = [];
   const outcomes: string[] = [];
   const log = {
-    info: (_: object, message: string) => void messages.push(message),
-    warn: (_: object, message: string) => void messages.push(message),
+    outage: (_: object, message: string) => {
+      outages.push(message);
+      if (messages.at(-1) !== message) messages.push(message);
+    },
+    recovered: (_: object, message: string) => void messages.push(message),
   };
   const counters = await openRedisCounters(url, 'sandbox', log);
   opened.push(counters);
   const metrics = {
     limit: (policy: string, outcome: string) => void outcomes.push(`${policy} ${outcome}`),
   };
-  return { limiter: createLimiter(counters, 60, metrics), messages, outcomes };
+  return { limiter: createLimiter(counters, 60, metrics), messages, outages, outcomes };
 }
 
 const LOST = 'Redis does not respond: each process counts budgets on its own';
 const FOUND = 'Redis responds again: budgets are shared';
 
 /** Consumes from one budget, one call after the other, until a message is logged. */
-async function consumeUntil(
-  gateway: { limiter: Limiter; messages: string[] },
-  message: string,
-): Promise<void> {
+async function consumeUntil(gateway: Gateway, message: string): Promise<void> {
   const deadline = performance.now() + 15_000;
   while (gateway.messages.at(-1) !== message) {
     if (performance.now() > deadline) throw new Error(`not logged: ${message}`);
@@ -101,9 +107,11 @@ test('a Redis that dies is detected at once and used again when it is back', asy
   await gateway.limiter.consume('key', 'k', 60, 100);
   await server.kill();
   await consumeUntil(gateway, LOST);
+  gateway.outages.length = 0;
   // What this gateway consumed before the outage still counts.
   expect(await gateway.limiter.consume('key', 'k', 60, 100)).toMatchObject({ allowed: false });
   expect(await gateway.limiter.consume('key', 'other', 60, 100)).toMatchObject({ allowed: true });
+  expect(gateway.outages).toEqual([LOST, LOST]);
   await server.restart();
   await consumeUntil(gateway, FOUND);
   expect(await gateway.limiter.consume('key', 'k', 60, 100)).toMatchObject({
@@ -185,7 +193,7 @@ test('a wrong password is an outage like any other and is not logged', async () 
   const fields: unknown[] = [];
   const redis = new Redis(server.url);
   await redis.config('SET', 'requirepass', 'right');
-  const log = { info: () => {}, warn: (line: object) => void fields.push(line) };
+  const log = { recovered: () => {}, outage: (line: object) => void fields.push(line) };
   const counters = await openRedisCounters(
     server.url.replace('redis://', 'redis://:wr0ng@'),
     'sandbox',
@@ -195,6 +203,7 @@ test('a wrong password is an outage like any other and is not logged', async () 
   expect(await createLimiter(counters, 60).consume('key', 'k', 1, 10)).toMatchObject({
     allowed: true,
   });
-  expect(fields).toEqual([{ engine: 'redis', reason: 'WRONGPASS' }]);
+  const line = { engine: 'redis', reason: 'WRONGPASS' };
+  expect(fields).toEqual([line, line]);
   redis.disconnect();
 });

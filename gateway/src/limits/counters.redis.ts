@@ -1,10 +1,10 @@
 // Counters that all processes share in Redis; during an outage each process counts alone.
-import type { Environment, Log } from '@partner-loyalty/runtime';
+import type { Environment } from '@partner-loyalty/runtime';
 import { createMemoryCounters } from './counters.memory.ts';
 import { type Counter, type Counters, degraded } from './counters.ts';
 import { connectCluster, isClusterUrl } from './redis.cluster.ts';
 import { connectServer } from './redis.server.ts';
-import { redisCounter, type SharedRedis } from './redis.ts';
+import { type RedisLog, redisCounter, type SharedRedis } from './redis.ts';
 
 /**
  * Resolves when Redis responds, or after a second without a response: Redis may be down at the
@@ -13,7 +13,7 @@ import { redisCounter, type SharedRedis } from './redis.ts';
 export async function openRedisCounters(
   url: string,
   environment: Environment,
-  log: Pick<Log, 'info' | 'warn'>,
+  log: RedisLog,
 ): Promise<Counters> {
   const connect = isClusterUrl(url) ? connectCluster : connectServer;
   const redis = connect(url, environment, log);
@@ -45,7 +45,10 @@ function withFallback(
     add(subject, points) {
       const local = fallback.add(subject, points);
       const health = redis.healthOf(shared.keyOf(subject));
-      if (!health?.isUp()) return local;
+      if (!health?.isUp()) {
+        (health ?? redis).reportAbsence();
+        return local;
+      }
       return shared.add(subject, points).catch((error) => {
         health.reportFailure(error);
         return local;

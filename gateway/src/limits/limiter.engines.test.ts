@@ -7,7 +7,7 @@ import { openCounters } from './counters.open.ts';
 import type { Counters } from './counters.ts';
 import { createLimiter, type Limiter, rateLimitHeaders, type Verdict } from './limiter.ts';
 
-const silent = { info: () => {}, warn: () => {} };
+const silent = { outage: () => {}, recovered: () => {} };
 const newSubject = () => `key_${randomBytes(8).toString('hex')}`;
 
 describe.each(['memory', 'redis'])('a limiter that counts in %s', (engine) => {

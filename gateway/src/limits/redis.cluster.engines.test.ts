@@ -31,10 +31,12 @@ async function openGateway(url = cluster.url): Promise<Gateway> {
   const messages: string[] = [];
   const outcomes: string[] = [];
   const log = {
-    info: ({ node }: { node?: unknown }, message: string) =>
+    recovered: ({ node }: { node?: unknown }, message: string) =>
       void messages.push(said(node, message)),
-    warn: ({ node }: { node?: unknown }, message: string) =>
-      void messages.push(said(node, message)),
+    // It is called for each consumption during an outage.
+    outage: ({ node }: { node?: unknown }, message: string) => {
+      if (messages.at(-1) !== said(node, message)) messages.push(said(node, message));
+    },
   };
   const counters = await openRedisCounters(url, 'sandbox', log);
   opened.push(counters);

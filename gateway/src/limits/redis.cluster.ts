@@ -1,6 +1,6 @@
 // A Redis Cluster, as the counters use it. Each node is up or down on its own.
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Environment, Log } from '@partner-loyalty/runtime';
+import type { Environment } from '@partner-loyalty/runtime';
 import slotOf from 'cluster-key-slot';
 import { Cluster, type Redis } from 'ioredis';
 import {
@@ -8,6 +8,7 @@ import {
   probeCounter,
   RECONNECT_MS,
   type RedisCounter,
+  type RedisLog,
   type SharedRedis,
 } from './redis.ts';
 import { RedisHealth } from './redishealth.ts';
@@ -25,25 +26,22 @@ const REFRESH_MS = 2_000;
 const MAX_REDIRECTIONS = 4;
 /** Trying this many tags finds a slot of a node with one slot in a hundred, nearly always. */
 const MAX_TAGS = 2_000;
-
-type ClusterLog = Pick<Log, 'info' | 'warn'>;
+const FIELDS = { engine: 'redis' };
+const AWAY = 'the Redis Cluster does not respond: each process counts budgets on its own';
 
 export function isClusterUrl(url: string): boolean {
   return SCHEME.test(url);
 }
 
 /** The counters switch over to its nodes when they come up. */
-export function connectCluster(
-  url: string,
-  environment: Environment,
-  log: ClusterLog,
-): SharedRedis {
+export function connectCluster(url: string, environment: Environment, log: RedisLog): SharedRedis {
   const client = connect(url);
   const probe = probeCounter(client, environment);
   const nodes = new Nodes(client, probe, log);
   return {
     client,
     healthOf: (key) => nodes.ownerOf(slotOf(key)),
+    reportAbsence: () => log.outage(FIELDS, AWAY),
     known: knownInTime(client, nodes, log),
     state: () => (nodes.allUp() ? 'up' : 'degraded'),
     close() {
@@ -54,14 +52,13 @@ export function connectCluster(
 }
 
 /** Resolves when each node is known to be up or down, or after a second. */
-async function knownInTime(client: Cluster, nodes: Nodes, log: ClusterLog): Promise<void> {
+async function knownInTime(client: Cluster, nodes: Nodes, log: RedisLog): Promise<void> {
   const ready = new Promise<void>((resolve) => client.once('ready', resolve));
   const known = ready.then(() => nodes.known());
   await Promise.race([known, pause(KNOWN_MS, undefined, { ref: false })]);
   if (client.status === 'ready') return;
-  const fields = { engine: 'redis' };
-  log.warn(fields, 'the Redis Cluster does not respond: each process counts budgets on its own');
-  void known.then(() => log.info(fields, 'the Redis Cluster responds'));
+  log.outage(FIELDS, AWAY);
+  void known.then(() => log.recovered(FIELDS, 'the Redis Cluster responds'));
 }
 
 function connect(url: string): Cluster {
@@ -106,10 +103,10 @@ function nodeOf(host: string): { host: string; port: number } {
 class Nodes {
   private readonly cluster: Cluster;
   private readonly probe: RedisCounter;
-  private readonly log: ClusterLog;
+  private readonly log: RedisLog;
   private readonly watched = new Map<string, { redis: Redis; health: RedisHealth }>();
 
-  constructor(cluster: Cluster, probe: RedisCounter, log: ClusterLog) {
+  constructor(cluster: Cluster, probe: RedisCounter, log: RedisLog) {
     this.cluster = cluster;
     this.probe = probe;
     this.log = log;
@@ -154,12 +151,12 @@ class Nodes {
     if (redis === undefined) return undefined;
     const health = new RedisHealth(redis, () => this.write(name, redis), {
       lost: (reason) =>
-        this.log.warn(
+        this.log.outage(
           { engine: 'redis', node: name, reason },
           'a node of the Redis Cluster does not respond: each process counts its budgets on its own',
         ),
       found: () =>
-        this.log.info(
+        this.log.recovered(
           { engine: 'redis', node: name },
           'the node of the Redis Cluster responds again: its budgets are shared',
         ),

@@ -1,15 +1,11 @@
 // One Redis server, as the counters use it.
-import type { Environment, Log } from '@partner-loyalty/runtime';
+import type { Environment } from '@partner-loyalty/runtime';
 import { Redis } from 'ioredis';
-import { CONNECTION, probeCounter, type SharedRedis } from './redis.ts';
+import { CONNECTION, probeCounter, type RedisLog, type SharedRedis } from './redis.ts';
 import { RedisHealth } from './redishealth.ts';
 
 /** The counters switch over to it when it comes up, if it is down at the start. */
-export function connectServer(
-  url: string,
-  environment: Environment,
-  log: Pick<Log, 'info' | 'warn'>,
-): SharedRedis {
+export function connectServer(url: string, environment: Environment, log: RedisLog): SharedRedis {
   const client = new Redis(url, {
     ...CONNECTION,
     enableOfflineQueue: false,
@@ -19,15 +15,16 @@ export function connectServer(
   const probe = probeCounter(client, environment);
   const health = new RedisHealth(client, () => probe.add('probe', 0), {
     lost: (reason) =>
-      log.warn(
+      log.outage(
         { engine: 'redis', reason },
         'Redis does not respond: each process counts budgets on its own',
       ),
-    found: () => log.info({ engine: 'redis' }, 'Redis responds again: budgets are shared'),
+    found: () => log.recovered({ engine: 'redis' }, 'Redis responds again: budgets are shared'),
   });
   return {
     client,
     healthOf: () => health,
+    reportAbsence: () => health.reportAbsence(),
     known: health.known,
     state: () => (health.isUp() ? 'up' : 'degraded'),
     close: () => health.close(),

@@ -1,15 +1,19 @@
 // Redis as the counters use it, whether it is one server or a cluster.
-import { type Environment, timeoutError, withTimeout } from '@partner-loyalty/runtime';
+import { type Environment, type Log, timeoutError, withTimeout } from '@partner-loyalty/runtime';
 import type { Cluster, Redis } from 'ioredis';
 import { RateLimiterRedis } from 'rate-limiter-flexible';
 import { limiterOptions } from './counters.memory.ts';
 import type { Counter } from './counters.ts';
 import type { RedisHealth } from './redishealth.ts';
 
+export type RedisLog = Pick<Log, 'outage' | 'recovered'>;
+
 export type SharedRedis = {
   client: Redis | Cluster;
   /** The health of the server that has the key; undefined while no such server is known. */
   healthOf(key: string): RedisHealth | undefined;
+  /** Call this if something was counted without Redis, because no server is known. */
+  reportAbsence(): void;
   /** Resolves when it is known whether Redis responds, after about a second at the latest. */
   known: Promise<unknown>;
   /** `degraded` while a server that has keys does not respond. */

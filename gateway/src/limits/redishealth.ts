@@ -4,7 +4,10 @@ import type { Redis } from 'ioredis';
 const INTERVAL_MS = 1_000;
 const PROBES_PER_CONNECTION = 3;
 
-/** Hears of each change: `reason` is a code of the system or of Redis. */
+/**
+ * `lost` hears of the beginning of an outage, and of each use during it; `found` of its end.
+ * `reason` is a code of the system or of Redis.
+ */
 export type RedisHealthListener = { lost(reason: string): void; found(): void };
 
 /** The health of one connection. `close` ends the connection too. */
@@ -16,6 +19,8 @@ export class RedisHealth {
   private readonly listener: RedisHealthListener;
   private state: 'starting' | 'up' | 'down' | 'closed' = 'starting';
   private upSince = 0;
+  /** Why the last use or probe has failed. */
+  private reason = '';
   private failedProbes = 0;
   private probing = false;
   private connectionError: unknown = undefined;
@@ -33,7 +38,7 @@ export class RedisHealth {
     redis.on('error', (error) => {
       this.connectionError = error;
     });
-    redis.on('close', () => this.reportFailure(this.connectionError));
+    redis.on('close', () => this.noteFailure(this.connectionError));
     redis.on('ready', () => this.probeNow());
     this.probeIn(redis.status === 'ready' ? 0 : INTERVAL_MS);
   }
@@ -45,20 +50,31 @@ export class RedisHealth {
 
   /** Call this if a command failed or timed out. */
   reportFailure(error: unknown): void {
-    if (this.state === 'down' || this.state === 'closed') return;
-    // After a long time up, a failure is likely a hiccup: probe at once. A Redis that keeps failing
-    // is probed at intervals, so that budgets do not alternate between shared and local counts.
-    const wasStable = this.isUp() && performance.now() - this.upSince > INTERVAL_MS;
-    this.state = 'down';
-    this.listener.lost(reasonOf(error));
-    this.resolveKnown();
-    this.probeIn(wasStable ? 0 : INTERVAL_MS);
+    if (this.state === 'down') this.reportAbsence();
+    else this.noteFailure(error);
+  }
+
+  /** Call this if no command was sent, because Redis is not up. */
+  reportAbsence(): void {
+    if (this.state === 'down') this.listener.lost(this.reason);
   }
 
   close(): void {
     this.state = 'closed';
     clearTimeout(this.timer);
     this.redis.disconnect();
+  }
+
+  private noteFailure(error: unknown): void {
+    this.reason = reasonOf(error);
+    if (this.state === 'down' || this.state === 'closed') return;
+    // After a long time up, a failure is likely a hiccup: probe at once. A Redis that keeps failing
+    // is probed at intervals, so that budgets do not alternate between shared and local counts.
+    const wasStable = this.isUp() && performance.now() - this.upSince > INTERVAL_MS;
+    this.state = 'down';
+    this.listener.lost(this.reason);
+    this.resolveKnown();
+    this.probeIn(wasStable ? 0 : INTERVAL_MS);
   }
 
   private reportSuccess(): void {
@@ -83,7 +99,7 @@ export class RedisHealth {
       await this.probe();
       this.reportSuccess();
     } catch (error) {
-      this.reportFailure(error);
+      this.noteFailure(error);
       this.failedProbes += 1;
       // A connection whose other end has vanished reports no error: open a new one.
       if (this.failedProbes % PROBES_PER_CONNECTION === 0) this.redis.disconnect(true);

@@ -27,6 +27,17 @@ test('lines below the level are left out', () => {
   ]);
 });
 
+test('the end of an outage comes after all that was counted of it', () => {
+  const lines = run(
+    "for (let i = 0; i < 3; i++) log.outage({}, 'away'); log.recovered({}, 'back');",
+  );
+  expect(lines.map(({ msg, count }) => [msg, count])).toEqual([
+    ['away', 1],
+    ['away', 2],
+    ['back', undefined],
+  ]);
+});
+
 test('lines are written when the process crashes', () => {
   expect(
     run("log.info({}, 'before'); setTimeout(() => { throw new Error('crash'); });").map(

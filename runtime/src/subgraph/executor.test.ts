@@ -309,6 +309,7 @@ function subgraph(
     error: write('error'),
     fatal: write('fatal'),
     outage: write('warn'),
+    recovered: write('info'),
     infoJson: () => {},
     flush: () => {},
   };

@@ -1,14 +1,14 @@
 // What happens to a job that failed: retries with growing pauses, for about an hour.
-import type { Log, Metrics } from '@partner-loyalty/runtime';
+import type { Log, LogFields, Metrics } from '@partner-loyalty/runtime';
 import type { Job, Outbox } from '../outbox/outbox.ts';
-import { isRefused } from './mailer.ts';
+import { isRefused, mailFault } from './mailer.ts';
 
 /** With the pauses between them, the attempts take about an hour. */
 const MAX_ATTEMPTS = 14;
 const MAX_PAUSE_MS = 600_000;
 
 export type FailureContext = {
-  outbox: Pick<Outbox, 'postpone' | 'giveUp' | 'failed'>;
+  outbox: Pick<Outbox, 'postpone' | 'giveUp'>;
   log: Log;
   metrics: Metrics;
   now: () => number;
@@ -35,7 +35,7 @@ async function retry(
   { outbox, log, metrics, now }: FailureContext,
 ): Promise<void> {
   const { kind } = job.task;
-  log.warn({ err, reason: kind, count: job.attempts }, 'an email could not be sent yet');
+  log.outage(explain(err), 'an email could not be sent yet');
   metrics.mail(kind, 'retried');
   await outbox.postpone(job, now() + Math.min(1_000 * 2 ** job.attempts, MAX_PAUSE_MS));
 }
@@ -49,8 +49,11 @@ export async function giveUp(
   const { kind } = job.task;
   metrics.mail(kind, 'failed');
   await outbox.giveUp(job, now());
-  log.error(
-    { err, reason: kind, count: await outbox.failed() },
-    'an email was given up; count is how many are kept as failed',
-  );
+  log.outage(explain(err), 'an email was given up');
+}
+
+/** A stack explains only what nobody expects. */
+function explain(err: unknown): LogFields {
+  const reason = err === undefined ? 'tried too often' : mailFault(err);
+  return reason === undefined ? { err } : { reason };
 }

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import { getSystemErrorMap } from 'node:util';
 import { makePrivateFolder, type Settings } from '@partner-loyalty/runtime';
 import type { Email } from './template.ts';
 
@@ -34,6 +35,10 @@ export function openMailer({
   return smtpUrl === undefined ? openFolder(dataDir, mailFrom) : openServer(smtpUrl, mailFrom);
 }
 
+/** nodemailer's codes for a server that does not accept mail, or not from us (its errors.js). */
+const SERVER_CODES =
+  /^E(CONNECTION|TIMEDOUT|SOCKET|DNS|TLS|PROTOCOL|ENVELOPE|MESSAGE|ABORT|AUTH|NOAUTH|PROXY)$/;
+
 /** The domain of a sender, with or without a display name. */
 export function domainOf(mailFrom: string): string {
   return /@([^@>]+)>?$/.exec(mailFrom)?.[1] ?? 'localhost';
@@ -46,6 +51,18 @@ export function domainOf(mailFrom: string): string {
 export function isRefused(error: unknown): boolean {
   const { code, responseCode = 0 } = error as { code?: unknown; responseCode?: number };
   return (code === 'EENVELOPE' || code === 'EMESSAGE') && responseCode >= 500;
+}
+
+/**
+ * Why the mail server, or the way to it, did not accept an email: a code of the system or of
+ * nodemailer. Undefined if something else has failed.
+ */
+export function mailFault(error: unknown): string | undefined {
+  const { code, errno } = error as { code?: unknown; errno?: unknown };
+  if (typeof code !== 'string' || !SERVER_CODES.test(code)) return undefined;
+  // nodemailer replaces the code of the system, which says more, by ESOCKET or EDNS.
+  const [system] = getSystemErrorMap().get(Number(errno)) ?? [];
+  return system ?? code;
 }
 
 function openServer(url: string, from: string): Mailer {
