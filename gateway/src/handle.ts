@@ -39,7 +39,7 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
   const fieldNames = createFieldNames();
 
   return async function handle(request) {
-    const preflight = request.path === '/graphql' ? cors.preflight(request) : undefined;
+    const preflight = isEndpoint(request) ? cors.preflight(request) : undefined;
     if (preflight !== undefined) return preflight;
     const call = beginCall(tracing?.begin(spanName(request), request.headers));
     let body: object;
@@ -55,7 +55,7 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
     const { trace } = call;
     trace?.phase('authenticate');
     await identify(request, call);
-    if (request.path !== '/graphql') fail('NOT_FOUND');
+    if (!isEndpoint(request)) fail('NOT_FOUND');
     if (request.method !== 'POST') fail('METHOD_NOT_ALLOWED');
     const caller = requireUsable(call.credential);
 
@@ -119,9 +119,13 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
   }
 }
 
+function isEndpoint({ path }: HttpRequest): boolean {
+  return path === '/graphql' || path === '/graphql/';
+}
+
 /** Callers choose methods and paths, so that no name has them. */
-function spanName({ method, path }: HttpRequest): string {
-  return method === 'POST' && path === '/graphql' ? 'POST /graphql' : 'HTTP';
+function spanName(request: HttpRequest): string {
+  return request.method === 'POST' && isEndpoint(request) ? 'POST /graphql' : 'HTTP';
 }
 
 /** Checks the credential, on every path. A refused one is counted before any other work. */

@@ -82,11 +82,11 @@ function createRefuse({ correctEndpoint, log }: ReplyParts): Replies['refuse'] {
     const faults =
       refusal instanceof GraphqlRequestError
         ? refusal.errors
-        : [{ message: refusal.message, locations: undefined }];
-    const errors = faults.map(({ message, locations }) => ({
+        : [{ message: refusal.message, locations: undefined, extensions: refusal.details }];
+    const errors = faults.map(({ message, locations, extensions: details }) => ({
       message: shortMessage(message),
       locations,
-      extensions,
+      extensions: { ...extensions, ...details },
     }));
     return { errors, ...extra };
   };

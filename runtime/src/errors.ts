@@ -67,7 +67,8 @@ export const ERRORS = {
   FORBIDDEN: {
     status: 403,
     message: 'this key lacks a scope that the operation needs',
-    when: 'A root field needs a [scope](../contract.md#scopes) that the key does not have. Nothing ran.',
+    when: 'A root field needs a [scope](../contract.md#scopes) that the key does not have: nothing ran (403). Or a [token that a partner holds](../contract.md#member-tokens) is used to change the address (200).',
+    subgraphs: ['members'],
   },
   GRAPHQL_PARSE_FAILED: {
     status: 400,
@@ -104,7 +105,7 @@ export const ERRORS = {
   EXTERNAL_ID_CONFLICT: {
     status: 200,
     message: 'the external ID conflicts with another enrollment',
-    when: 'The external ID is active for another member of this partner, or this member is active with another external ID.',
+    when: 'The external ID is active for another member of this partner (`extensions.reason` is `TAKEN`), or this member is active with another external ID (`MEMBER_HAS_ANOTHER`).',
     subgraphs: ['members'],
   },
   CONSENT_REQUIRED: {
@@ -116,7 +117,7 @@ export const ERRORS = {
   INVALID_TOKEN: {
     status: 200,
     message: 'the token is not valid',
-    when: "A magic-link or change token is unknown, used, expired or another partner's, or the caller tries to change the address with an ID token that a partner obtained.",
+    when: "A magic-link or change token is unknown, used, expired or another partner's.",
     subgraphs: ['members'],
   },
   EMAIL_IN_USE: {
@@ -139,21 +140,53 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** An expected error with a code from the table. Its message is safe to show to the caller. */
+/** What the `extensions` of some errors have beside the code. */
+export type ErrorDetails = {
+  /** The path of the argument that is meant, such as `input.email` or `keys.3`. */
+  argument?: string | undefined;
+  /** Which of the causes of a code it is, in capitals. */
+  reason?: string | undefined;
+};
+
+/**
+ * An expected error with a code from the table. Its message and details are safe to show to the
+ * caller; `cause` goes to the log only.
+ */
 export class ApiError extends Error {
   readonly code: ErrorCode;
-  constructor(code: ErrorCode, message: string = ERRORS[code].message, options?: ErrorOptions) {
-    super(message, options);
+  readonly details: ErrorDetails;
+  constructor(
+    code: ErrorCode,
+    message: string = ERRORS[code].message,
+    { cause, ...details }: ErrorOptions & ErrorDetails = {},
+  ) {
+    super(message, cause === undefined ? undefined : { cause });
     this.code = code;
+    this.details = details;
   }
 }
 
 /**
  * Throws the ApiError of a code. `message` replaces the message from the table and must not mention
- * anything internal; `cause` goes to the log only.
+ * anything internal.
  */
-export function fail(code: ErrorCode, message?: string, cause?: unknown): never {
-  throw new ApiError(code, message, cause === undefined ? undefined : { cause });
+export function fail(
+  code: ErrorCode,
+  message?: string,
+  options?: ErrorOptions & ErrorDetails,
+): never {
+  throw new ApiError(code, message, options);
+}
+
+const OWN_CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
+const ARGUMENT = /^\w{1,128}(?:\.\w{1,128}){0,9}$/;
+
+/** The details in the extensions of an error from elsewhere; what does not look like one is not. */
+export function detailsIn({ argument, reason }: Record<string, unknown>): ErrorDetails {
+  return {
+    ...(typeof argument === 'string' && ARGUMENT.test(argument) && { argument }),
+    ...(typeof reason === 'string' && OWN_CODE.test(reason) && { reason }),
+  };
 }
 
 /** The codes of the table that are in errors of a subgraph of this repository. */
@@ -170,8 +203,6 @@ export function codesOf(subgraph: string): ErrorCode[] {
 export function isSubgraphCode(code: string): boolean {
   return isErrorCode(code) ? subgraphsWith(code) !== undefined : OWN_CODE.test(code);
 }
-
-const OWN_CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
 
 function subgraphsWith(code: ErrorCode): readonly string[] | undefined {
   const row: ErrorRow = ERRORS[code];

@@ -8,6 +8,7 @@ export {
   codesOf,
   ERRORS,
   type ErrorCode,
+  type ErrorDetails,
   fail,
   isErrorCode,
   isServerError,

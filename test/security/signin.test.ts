@@ -228,7 +228,8 @@ test('a token with azp shows only that partner, nothing for an unknown one, and 
   ]) {
     expect(await service.send({ ...request, token: session.idToken })).toMatchObject({
       status: 200,
-      code: 'INVALID_TOKEN',
+      code: 'FORBIDDEN',
+      body: { errors: [{ message: expect.stringContaining(`${BASE}/sign-in`) }] },
     });
   }
 });

@@ -5,6 +5,10 @@ const ALLOWED_HEADERS = [
   HEADERS.authorization.name,
   HEADERS.contentType.name,
   HEADERS.requestId.name,
+  HEADERS.traceparent.name,
+  // Apollo Client names the application by these two; they are not read.
+  'apollographql-client-name',
+  'apollographql-client-version',
 ].join(', ');
 const EXPOSED_HEADERS = [
   HEADERS.requestId,

@@ -1,4 +1,5 @@
 // The errors of a response as the caller gets them: short and few.
+import type { ErrorDetails } from '@partner-loyalty/runtime';
 
 /** How many errors a caller gets in addition to the first one of each root field. */
 export const MAX_FURTHER_ERRORS = 5;
@@ -10,7 +11,7 @@ export type ResponseError = {
   message: string;
   locations?: unknown;
   path?: (string | number)[];
-  extensions: { code: string; requestId: string };
+  extensions: { code: string; requestId: string } & ErrorDetails;
 };
 
 /** A message, cut to its first 300 characters. */

@@ -1,5 +1,5 @@
 // Builds the GraphQL response to an executed operation: known error codes pass, the rest is masked.
-import { ERRORS } from '@partner-loyalty/runtime';
+import { ERRORS, type SubgraphError } from '@partner-loyalty/runtime';
 import type { ExecutionResult } from '../surface/executor.ts';
 import type { Path } from '../surface/shape.ts';
 import { boundedErrors, type ResponseError, shortMessage } from './errors.ts';
@@ -12,7 +12,7 @@ export type GraphqlResponse = {
 };
 
 type Data = Record<string, unknown> | null;
-type RawError = { message: string; path?: Path; extensions?: { code: string } };
+type RawError = { message: string; path?: Path; extensions?: SubgraphError['extensions'] };
 
 /**
  * `responseKeys` are those of the document. An error's path ends before any other key, so that it
@@ -35,8 +35,9 @@ export function buildResponse(
   if (first !== undefined) onMasked(first, unexplained.length);
   const roots = unexplainedRoots(data, all);
   const errors = all.flatMap((error) => {
-    const { code, message } = mask(error);
-    const extensions = { code, requestId };
+    const { message, extensions: known } = mask(error);
+    const { code, ...details } = known;
+    const extensions = { code, requestId, ...details };
     const { path = [] } = error;
     if (path.length > 0) return [{ message, path: visiblePath(path, responseKeys), extensions }];
     if (roots.length === 0) return [{ message, extensions }];
@@ -51,9 +52,13 @@ export function buildResponse(
   };
 }
 
-function mask({ message, extensions }: RawError): { code: string; message: string } {
-  if (extensions !== undefined) return { code: extensions.code, message: shortMessage(message) };
-  return { code: 'INTERNAL_SERVER_ERROR', message: ERRORS.INTERNAL_SERVER_ERROR.message };
+function mask({
+  message,
+  extensions,
+}: RawError): Required<Pick<RawError, 'message' | 'extensions'>> {
+  if (extensions !== undefined) return { message: shortMessage(message), extensions };
+  const code = 'INTERNAL_SERVER_ERROR';
+  return { message: ERRORS[code].message, extensions: { code } };
 }
 
 /** A null that the schema forbids, from a subgraph that sent no error to explain it. */

@@ -163,7 +163,7 @@ async function namesPartner(azp: string, isPartner: TokenRules['isPartner']): Pr
   try {
     return await isPartner(azp);
   } catch (error) {
-    return fail('SERVICE_UNAVAILABLE', undefined, error);
+    return fail('SERVICE_UNAVAILABLE', undefined, { cause: error });
   }
 }
 

@@ -72,7 +72,7 @@ export function createJwks({
   async function fetchKeysFirst(): Promise<Keys> {
     await keySet
       .refresh(NO_KEYS_COOLDOWN_MS)
-      ?.catch((error) => fail('SERVICE_UNAVAILABLE', undefined, error));
+      ?.catch((error) => fail('SERVICE_UNAVAILABLE', undefined, { cause: error }));
     const { keys, ageMs } = keySet.current();
     return keys && ageMs < usableMs ? keys : fail('SERVICE_UNAVAILABLE');
   }

@@ -1,12 +1,18 @@
 // Checks the variables of a request against the definitions of its operation.
 import { fail } from '@partner-loyalty/runtime';
 import {
+  type ArgumentNode,
+  coerceInputValue,
   type DocumentNode,
+  GraphQLError,
   type GraphQLSchema,
   getVariableValues,
+  isInputType,
   isNonNullType,
   Kind,
+  type ObjectFieldNode,
   TypeInfo,
+  typeFromAST,
   type VariableDefinitionNode,
   visit,
   visitWithTypeInfo,
@@ -20,6 +26,8 @@ export type VariableRules = {
    * (GraphQL, section 5.8.5).
    */
   nonNullVariables: readonly string[];
+  /** By variable, the path of the first argument that it is given to, such as `input.email`. */
+  argumentPaths: ReadonlyMap<string, string>;
 };
 
 /** The rules for the variables of an operation, which is the only one of its document. */
@@ -28,24 +36,82 @@ export function variableRulesOf(
   definitions: readonly VariableDefinitionNode[] = [],
   schema: GraphQLSchema,
 ): VariableRules {
-  return { definitions, nonNullVariables: nonNullVariablesOf(document, definitions, schema) };
+  return {
+    definitions,
+    nonNullVariables: nonNullVariablesOf(document, definitions, schema),
+    argumentPaths: argumentPathsOf(document),
+  };
 }
 
 /** The variables with their default values. Throws BAD_USER_INPUT if they break the rules. */
 export function coerceVariables(
   schema: GraphQLSchema,
-  { definitions, nonNullVariables }: VariableRules,
+  rules: VariableRules,
   variables: Record<string, unknown>,
 ): Record<string, unknown> {
+  const { definitions, nonNullVariables } = rules;
   if (definitions.length === 0) return {};
   const result = getVariableValues(schema, definitions, variables, {
     maxErrors: MAX_REQUEST_ERRORS,
   });
-  if (result.errors !== undefined) throw new GraphqlRequestError('BAD_USER_INPUT', result.errors);
+  if (result.errors !== undefined)
+    throw new GraphqlRequestError(
+      'BAD_USER_INPUT',
+      withArguments(result.errors, schema, rules, variables),
+    );
   const nullName = nonNullVariables.find((name) => variables[name] === null);
   if (nullName !== undefined)
-    fail('BAD_USER_INPUT', `Variable "$${nullName}" is used where null is not allowed.`);
+    fail('BAD_USER_INPUT', `Variable "$${nullName}" is used where null is not allowed.`, {
+      argument: rules.argumentPaths.get(nullName),
+    });
   return result.coerced;
+}
+
+/** Paths in a list go without the index: the items may be variables of their own. */
+function argumentPathsOf(document: DocumentNode): Map<string, string> {
+  const paths = new Map<string, string>();
+  const path: string[] = [];
+  const named = {
+    enter: ({ name }: ArgumentNode | ObjectFieldNode) => void path.push(name.value),
+    leave: () => void path.pop(),
+  };
+  visit(document, {
+    Argument: named,
+    ObjectField: named,
+    Variable: ({ name }) => {
+      if (path.length > 0 && !paths.has(name.value)) paths.set(name.value, path.join('.'));
+    },
+  });
+  return paths;
+}
+
+/** graphql-js names the place of a fault only in its message: the same coercion tells it again. */
+function withArguments(
+  errors: readonly GraphQLError[],
+  schema: GraphQLSchema,
+  { argumentPaths }: VariableRules,
+  variables: Record<string, unknown>,
+): GraphQLError[] {
+  const places = new Map<string, (readonly (string | number)[])[]>();
+  return errors.map((error) => {
+    const node = error.nodes?.[0];
+    if (node?.kind !== Kind.VARIABLE_DEFINITION) return error;
+    const name = node.variable.name.value;
+    const known = places.get(name) ?? faultsOf(variables[name], node, schema);
+    places.set(name, known.slice(1));
+    const argument = [argumentPaths.get(name), ...(known[0] ?? [])].join('.');
+    return new GraphQLError(error.message, { nodes: [node], extensions: { argument } });
+  });
+}
+
+function faultsOf(value: unknown, { type: node }: VariableDefinitionNode, schema: GraphQLSchema) {
+  const faults: (readonly (string | number)[])[] = [];
+  const type = typeFromAST(schema, node);
+  if (value !== undefined && isInputType(type))
+    coerceInputValue(value, type, (path) => {
+      if (faults.length < MAX_REQUEST_ERRORS) faults.push([...path]);
+    });
+  return faults;
 }
 
 function nonNullVariablesOf(

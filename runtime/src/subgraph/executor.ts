@@ -54,7 +54,11 @@ export function createExecutor(
     const cause = error instanceof GraphQLError ? (error.originalError ?? error) : error;
     const path = error instanceof GraphQLError && error.path ? { path: error.path } : {};
     if (cause instanceof ApiError && ERRORS[cause.code].status < 500)
-      return { message: cause.message, ...path, extensions: { code: cause.code } };
+      return {
+        message: cause.message,
+        ...path,
+        extensions: { code: cause.code, ...cause.details },
+      };
     const code = codeOf(cause);
     const fields = { requestId, subgraph: name, code, err: cause };
     if (code === 'SERVICE_UNAVAILABLE')

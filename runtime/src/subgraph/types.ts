@@ -1,5 +1,6 @@
 // The types that the gateway, the transports and the subgraphs share.
 import type { GraphQLSchema } from 'graphql';
+import type { ErrorDetails } from '../errors.ts';
 import type { ReceivedHeaders, Trace } from '../observe/tracing/trace.ts';
 
 /** Whose data an operation may see. The gateway derives it from the credential. */
@@ -36,7 +37,7 @@ export type SubgraphRequest = {
 export type SubgraphError = {
   message: string;
   path?: readonly (string | number)[];
-  extensions: { code: string };
+  extensions: { code: string } & ErrorDetails;
 };
 
 export type SubgraphReply = {

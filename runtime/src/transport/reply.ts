@@ -1,5 +1,5 @@
 // Reads the response of a subgraph in another process, which may contain anything.
-import { ERRORS, isSubgraphCode } from '../errors.ts';
+import { detailsIn, ERRORS, isSubgraphCode } from '../errors.ts';
 import { isJsonObject } from '../json.ts';
 import type { Log } from '../observe/log.ts';
 import type { SubgraphError, SubgraphReply, SubgraphRequest } from '../subgraph/types.ts';
@@ -99,8 +99,10 @@ function readError(error: unknown, passing: ReadonlySet<string>): SubgraphError 
   const placed = path === undefined ? {} : { path };
   const code = codeOf(error);
   if (code !== undefined && passing.has(code) && isJsonObject(error)) {
-    const { message } = error;
-    if (typeof message === 'string') return { message, ...placed, extensions: { code } };
+    const { message, extensions } = error;
+    const details = isJsonObject(extensions) ? detailsIn(extensions) : {};
+    if (typeof message === 'string')
+      return { message, ...placed, extensions: { code, ...details } };
   }
   const own = code === 'SERVICE_UNAVAILABLE' ? code : 'INTERNAL_SERVER_ERROR';
   return { message: ERRORS[own].message, ...placed, extensions: { code: own } };

@@ -1,7 +1,7 @@
 // For each error code, the requests that lead to it (docs/contract.md, Errors).
 import { randomInt } from 'node:crypto';
 import { type KeyScope, newKey } from '@partner-loyalty/gateway';
-import { ERRORS, type ErrorCode } from '@partner-loyalty/runtime';
+import { ERRORS, type ErrorCode, type ErrorDetails } from '@partner-loyalty/runtime';
 import type { ApiRequest, ApiResponse } from '../service/client.ts';
 import type { InProcessService } from '../service/inprocess.ts';
 import { addKey, addPartner } from '../service/testdata.ts';
@@ -91,6 +91,11 @@ const suspended = (request: ApiRequest) => ({
     key: await suspendedKey(service),
   }),
 });
+/** Checks what the first error has beside its code. */
+const says =
+  (details: ErrorDetails) =>
+  ({ body }: ApiResponse) =>
+    expect(body.errors?.[0]?.extensions).toMatchObject(details);
 const lookUp = (email: string) => ({ request: () => ({ query: VARIABLE, variables: { email } }) });
 const enroll = (input: Record<string, unknown>) => ({
   request: () => ({
@@ -104,7 +109,7 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
   NOT_FOUND: [
     { name: 'the root', request: () => ({ path: '/', query: QUERY }) },
     { name: 'a path of another protocol', request: () => ({ path: '/mcp', query: QUERY }) },
-    { name: 'a path below the endpoint', request: () => ({ path: '/graphql/', query: QUERY }) },
+    { name: 'a path below the endpoint', request: () => ({ path: '/graphql/x', query: QUERY }) },
     { name: 'the path in capitals', request: () => ({ path: '/GraphQL', query: QUERY }) },
     {
       name: 'the path of the health check, which is on the admin port',
@@ -436,19 +441,42 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
       name: 'a variable of the wrong type',
       status: 400,
       ...query(VARIABLE, { variables: { email: 1 } }),
+      check: says({ argument: 'email' }),
     },
-    { name: 'a variable that is missing', status: 400, ...query(VARIABLE) },
+    {
+      name: 'a variable that is missing',
+      status: 400,
+      ...query(VARIABLE),
+      check: says({ argument: 'email' }),
+    },
     {
       name: 'a variable that is null',
       status: 400,
       ...query(VARIABLE, { variables: { email: null } }),
+      check: says({ argument: 'email' }),
     },
     {
       name: 'an unknown field of an input object',
       status: 400,
       ...enroll({ email: 'a@example.com', partnerId: 'beta' }),
+      check: says({ argument: 'input' }),
     },
-    { name: 'an empty address', status: 200, ...lookUp('') },
+    {
+      name: 'a field of the wrong type in an input object',
+      status: 400,
+      ...enroll({ email: 'a@example.com', firstName: 7 }),
+      check: says({ argument: 'input.firstName' }),
+    },
+    {
+      name: 'a variable of the wrong type within an input object',
+      status: 400,
+      ...query(
+        'mutation ($name: String, $email: String!) { enrollMember(input: { email: $email, firstName: $name }) { created } }',
+        { variables: { email: 'a@example.com', name: [] } },
+      ),
+      check: says({ argument: 'input.firstName' }),
+    },
+    { name: 'an empty address', status: 200, ...lookUp(''), check: says({ argument: 'email' }) },
     { name: 'an address of spaces', status: 200, ...lookUp('  ') },
     {
       name: 'an address of 255 characters',
@@ -476,11 +504,13 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
       name: 'an id of 129 characters',
       status: 200,
       ...query(`mutation { endEnrollment(memberId: "${'x'.repeat(129)}") { memberId } }`),
+      check: says({ argument: 'memberId' }),
     },
     {
       name: 'a first name of 101 characters',
       status: 200,
       ...enroll({ email: 'a@example.com', firstName: 'x'.repeat(101) }),
+      check: says({ argument: 'input.firstName' }),
     },
     {
       name: 'a last name with a control character',
@@ -543,11 +573,13 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
   EXTERNAL_ID_CONFLICT: [
     {
       name: 'an external ID that another member has',
-      ...enroll({ email: 'both@example.com', externalId: 'alpha-2' }),
+      ...enroll({ email: 'new@example.com', externalId: 'alpha-2' }),
+      check: says({ reason: 'TAKEN' }),
     },
     {
       name: 'another external ID for an enrolled member',
       ...enroll({ email: 'both@example.com', externalId: 'new' }),
+      check: says({ reason: 'MEMBER_HAS_ANOTHER' }),
     },
   ],
   CONSENT_REQUIRED: ['both@example.com', 'unknown@example.com'].map((email) => ({

@@ -13,7 +13,12 @@ import { memberOf, requireService } from './scope.ts';
 
 type EmailChangeStore = Pick<MembersStore, 'tokens' | 'locks' | 'endedSessions'>;
 
-export function createEmailChange(store: EmailChangeStore, enqueueMail: EnqueueMail) {
+export function createEmailChange(
+  store: EmailChangeStore,
+  baseAddress: string,
+  enqueueMail: EnqueueMail,
+) {
+  const ownerOf = createOwnerOf(baseAddress);
   const confirm = createConfirm(store, enqueueMail);
   const undo = createUndo(store, enqueueMail);
   const { locks, endedSessions } = store;
@@ -89,9 +94,14 @@ function changedMember(result: Exclude<UndoResult, { outcome: 'changed-since' }>
   return fail(result.outcome === 'email-in-use' ? 'EMAIL_IN_USE' : 'INVALID_TOKEN');
 }
 
-// An ID token that a partner exchanged has been in the partner's hands, so it does not authorize a
-// change of address.
-function ownerOf(scope: Scope): string {
-  const { memberId, partnerId } = memberOf(scope);
-  return partnerId === undefined ? memberId : fail('INVALID_TOKEN');
+/**
+ * Returns a function that gives the member who may change the address. An ID token that a partner
+ * exchanged has been in the partner's hands, so it does not authorize that.
+ */
+function createOwnerOf(baseAddress: string) {
+  const message = `a token that a partner holds cannot change the address; the member can, on ${baseAddress}/sign-in`;
+  return (scope: Scope): string => {
+    const { memberId, partnerId } = memberOf(scope);
+    return partnerId === undefined ? memberId : fail('FORBIDDEN', message);
+  };
 }

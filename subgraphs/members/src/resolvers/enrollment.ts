@@ -1,6 +1,6 @@
 // Resolvers of enrolling a member and ending an enrollment.
 import { fail } from '@partner-loyalty/runtime';
-import type { EnrollInput } from '../rules/member.ts';
+import type { EnrollInput, ExternalIdConflict } from '../rules/member.ts';
 import type { MembersStore } from '../store/store.ts';
 import { LENGTHS, parseAddress, parseOptionalText, parseText } from './input.ts';
 import type { EnrollMemberInput, Resolvers } from './schema.generated.ts';
@@ -20,7 +20,8 @@ export function createEnrollment(
         const enrolled = await store.enroll(wanted);
         if (enrolled.outcome === 'enrolled')
           return { member: enrolled.member, created: enrolled.created };
-        return fail(enrolled.outcome === 'email-in-use' ? 'EMAIL_IN_USE' : 'EXTERNAL_ID_CONFLICT');
+        if (enrolled.outcome === 'email-in-use') return fail('EMAIL_IN_USE');
+        return failConflict(enrolled.reason);
       },
       async endEnrollment(_, args, { scope }) {
         const partnerId = partnerOf(scope);
@@ -32,13 +33,22 @@ export function createEnrollment(
   } satisfies Resolvers;
 }
 
+const CONFLICTS: Record<ExternalIdConflict, string> = {
+  TAKEN: 'the external ID is active for another member',
+  MEMBER_HAS_ANOTHER: 'the member is active with another external ID',
+};
+
+function failConflict(reason: ExternalIdConflict): never {
+  return fail('EXTERNAL_ID_CONFLICT', CONFLICTS[reason], { reason });
+}
+
 /** Checks the arguments of enrolling and inviting. Fails with BAD_USER_INPUT. */
 export function parseEnrollment(partnerId: string, input: EnrollMemberInput): EnrollInput {
   return {
     partnerId,
-    address: parseAddress('email', input.email),
-    externalId: parseOptionalText('externalId', input.externalId, LENGTHS.externalId),
-    firstName: parseOptionalText('firstName', input.firstName, LENGTHS.name),
-    lastName: parseOptionalText('lastName', input.lastName, LENGTHS.name),
+    address: parseAddress('input.email', input.email),
+    externalId: parseOptionalText('input.externalId', input.externalId, LENGTHS.externalId),
+    firstName: parseOptionalText('input.firstName', input.firstName, LENGTHS.name),
+    lastName: parseOptionalText('input.lastName', input.lastName, LENGTHS.name),
   };
 }

@@ -1,4 +1,4 @@
-// Checks arguments (docs/contract.md, Errors); messages name the argument, never its value.
+// Checks arguments (docs/contract.md, Errors); errors name the argument's path, never its value.
 import { fail, isLongerThan } from '@partner-loyalty/runtime';
 import { ADDRESS_LENGTH, canonicalEmail } from '../rules/email.ts';
 import type { Address } from '../rules/member.ts';
@@ -6,17 +6,21 @@ import type { Address } from '../rules/member.ts';
 /** The longest values, in characters after trimming. */
 export const LENGTHS = { email: ADDRESS_LENGTH, externalId: 255, name: 100, id: 128 };
 
+/** Throws BAD_USER_INPUT for the argument at a path: `input.email` `is empty`. */
+export function failInput(argument: string, what: string): never {
+  return fail('BAD_USER_INPUT', `${argument} ${what}`, { argument });
+}
+
 /**
  * Returns the argument, trimmed. Fails with BAD_USER_INPUT if it is empty, too long, or has control
  * characters or lone surrogates.
  */
 export function parseText(argument: string, value: string, limit: number): string {
-  if (/\p{Cc}/u.test(value)) fail('BAD_USER_INPUT', `${argument} holds control characters`);
-  if (/\p{Cs}/u.test(value)) fail('BAD_USER_INPUT', `${argument} holds lone surrogates`);
+  if (/\p{Cc}/u.test(value)) failInput(argument, 'holds control characters');
+  if (/\p{Cs}/u.test(value)) failInput(argument, 'holds lone surrogates');
   const trimmed = value.trim();
-  if (trimmed === '') fail('BAD_USER_INPUT', `${argument} is empty`);
-  if (isLongerThan(trimmed, limit))
-    fail('BAD_USER_INPUT', `${argument} is longer than ${limit} characters`);
+  if (trimmed === '') failInput(argument, 'is empty');
+  if (isLongerThan(trimmed, limit)) failInput(argument, `is longer than ${limit} characters`);
   return trimmed;
 }
 
@@ -34,8 +38,7 @@ export function parseAddress(argument: string, value: string): Address {
   const typed = parseText(argument, value, LENGTHS.email);
   return {
     typed,
-    canonical:
-      canonicalEmail(typed) ?? fail('BAD_USER_INPUT', `${argument} is not an email address`),
+    canonical: canonicalEmail(typed) ?? failInput(argument, 'is not an email address'),
   };
 }
 

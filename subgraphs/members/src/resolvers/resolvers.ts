@@ -23,7 +23,7 @@ export function createResolvers(
   const lookups = createLookups(store);
   const enrollment = createEnrollment(store);
   const magicLink = createMagicLink(store, baseAddress, enqueueMail);
-  const emailChange = createEmailChange(store, enqueueMail);
+  const emailChange = createEmailChange(store, baseAddress, enqueueMail);
   const invitations = createInvitations(store, enqueueMail);
   return {
     Query: { ...lookups.Query, ...magicLink.Query, ...invitations.Query },

@@ -77,7 +77,10 @@ export type Mutation = {
    * reveal whether the address is a member's.
    */
   inviteMember: Maybe<InviteMemberPayload>;
-  /** Ends the member's enrollment with the calling partner and frees its external ID. */
+  /**
+   * Ends the member's enrollment with the calling partner and frees its external ID. Repeated, it
+   * changes nothing.
+   */
   endEnrollment: Maybe<EndEnrollmentPayload>;
   /**
    * Mails a sign-in link to the member with this address, if actively enrolled with the calling
@@ -186,9 +189,12 @@ export type EnrollMemberInput = {
   email: Scalars['String']['input'];
   /** The partner's own ID for the member, at most 255 characters. */
   externalId?: InputMaybe<Scalars['String']['input']>;
-  /** At most 100 characters. Ignored if the member already exists. */
+  /**
+   * At most 100 characters. Ignored if the member already has one, or was ever enrolled with another
+   * partner.
+   */
   firstName?: InputMaybe<Scalars['String']['input']>;
-  /** At most 100 characters. Ignored if the member already exists. */
+  /** At most 100 characters. Ignored in the same cases. */
   lastName?: InputMaybe<Scalars['String']['input']>;
 };
 

@@ -25,15 +25,30 @@ export function enroll(
     return { outcome: 'email-in-use' };
   const member = stored ?? newRecord(randomUUID(), address, names);
   const enrollments = withEnrollment(member.enrollments, partnerId, 'ACTIVE', externalId);
-  if (
-    enrollments === undefined ||
-    isExternalIdTaken(records, member.memberId, partnerId, externalId)
-  )
-    return { outcome: 'external-id-conflict' };
-  const next = { ...member, enrollments };
+  if (enrollments === undefined)
+    return { outcome: 'external-id-conflict', reason: 'MEMBER_HAS_ANOTHER' };
+  if (isExternalIdTaken(records, member.memberId, partnerId, externalId))
+    return { outcome: 'external-id-conflict', reason: 'TAKEN' };
+  const next = { ...member, ...missingNames(member, partnerId, names), enrollments };
   if (!isEqual(stored, next)) records.write(stored, next);
   const created = activeEnrollment(member, partnerId) === undefined;
   return { outcome: 'enrolled', member: next, created };
+}
+
+/**
+ * The names that a member lacks, if no other partner ever enrolled the member: another partner
+ * might know the person by other names.
+ */
+function missingNames(
+  { enrollments, firstName, lastName }: MemberRecord,
+  partnerId: string,
+  names: Pick<EnrollInput, 'firstName' | 'lastName'>,
+): Pick<EnrollInput, 'firstName' | 'lastName'> {
+  if (enrollments.some((one) => one.partnerId !== partnerId)) return {};
+  return {
+    ...(firstName === undefined && names.firstName !== undefined && { firstName: names.firstName }),
+    ...(lastName === undefined && names.lastName !== undefined && { lastName: names.lastName }),
+  };
 }
 
 /**
@@ -54,19 +69,23 @@ export function enrollInvited(records: MemberRecords, input: EnrollInput): Membe
   return result.outcome === 'enrolled' ? result.member : undefined;
 }
 
-/** Ends an enrollment and frees its external ID. False if the enrollment is not active. */
+/**
+ * Ends an enrollment and frees its external ID. Ended before, it stays so. False if the member was
+ * never enrolled with the partner.
+ */
 export function endEnrollment(
   records: MemberRecords,
   partnerId: string,
   memberId: string,
 ): boolean {
   const record = records.byId(memberId);
-  const active = record && activeEnrollment(record, partnerId);
-  if (record === undefined || active === undefined) return false;
+  const enrollment = record?.enrollments.find((one) => one.partnerId === partnerId);
+  if (record === undefined || enrollment === undefined) return false;
+  if (enrollment.status === 'ENDED') return true;
   records.write(record, {
     ...record,
     enrollments: record.enrollments.map((one) =>
-      one === active ? { partnerId, status: 'ENDED' } : one,
+      one === enrollment ? { partnerId, status: 'ENDED' } : one,
     ),
   });
   return true;

@@ -40,7 +40,11 @@ export type EnrollInput = {
 
 export type EnrollResult =
   | { outcome: 'enrolled'; member: Member; created: boolean }
-  | { outcome: 'external-id-conflict' | 'email-in-use' };
+  | { outcome: 'external-id-conflict'; reason: ExternalIdConflict }
+  | { outcome: 'email-in-use' };
+
+/** The external ID is active for another member, or this member is active with another one. */
+export type ExternalIdConflict = 'TAKEN' | 'MEMBER_HAS_ANOTHER';
 
 /**
  * One member of an import, with checked values. The import sets names and current address, adds

@@ -76,7 +76,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
                 : answer.outcome;
             expect(told).toEqual(model.enroll(one.input, memberId));
           } else if (one.do === 'end') {
-            const memberId = model.members[one.which]?.memberId ?? 'nobody';
+            const memberId = model.knownId(one.which) ?? 'nobody';
             expect(await store.endEnrollment(one.partnerId, memberId)).toBe(
               model.end(one.partnerId, memberId),
             );
@@ -207,6 +207,12 @@ class Model {
       member.memberId = memberId;
   }
 
+  /** The ID of a member, once the model has learnt the one that the store gave. */
+  knownId(which: number): string | undefined {
+    const id = this.members[which]?.memberId;
+    return id?.startsWith('unknown') ? undefined : id;
+  }
+
   enroll(
     { partnerId, address: { typed, canonical }, externalId, firstName }: EnrollInput,
     memberId: string,
@@ -224,6 +230,8 @@ class Model {
     const member = holder ?? newMember(memberId, typed, canonical, firstName);
     if (holder === undefined) this.members.push(member);
     this.learn(member, memberId);
+    if ([...member.active.keys(), ...member.ended].every((one) => one === partnerId))
+      member.firstName ??= firstName;
     const created = !member.active.has(partnerId);
     member.ended.delete(partnerId);
     member.active.set(partnerId, known ?? externalId);
@@ -232,10 +240,8 @@ class Model {
 
   end(partnerId: string, memberId: string): boolean {
     const member = this.members.find((one) => one.memberId === memberId);
-    if (!member?.active.has(partnerId)) return false;
-    member.active.delete(partnerId);
-    member.ended.add(partnerId);
-    return true;
+    if (member?.active.delete(partnerId)) member.ended.add(partnerId);
+    return member?.ended.has(partnerId) ?? false;
   }
 
   import({
