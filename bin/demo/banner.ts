@@ -1,11 +1,11 @@
 // The text that `npm start` prints: the endpoint, and how to get an answer from it.
+import { hostInUrl } from '@partner-loyalty/runtime';
 import type { DemoKey } from './demo.ts';
 import { DEMO_MEMBER } from './members.ts';
 
-/** The endpoint as a client on this machine reaches it; a host that stands for all is localhost. */
+/** The endpoint as a client on this machine reaches it. */
 export function endpointOf(host: string, port: number): string {
-  if (host === '0.0.0.0' || host === '::') return `http://localhost:${port}/graphql`;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}/graphql`;
+  return `http://${hostInUrl(host)}:${port}/graphql`;
 }
 
 /** Shows the demo's keys if it was just filled in, otherwise the command that creates a key. */

@@ -62,7 +62,7 @@ export {
   settingsOfSubgraph,
   variableOf,
 } from './settings/subgraphs.ts';
-export { type ProcessName, SETTINGS, type Settings } from './settings/table.ts';
+export { hostInUrl, type ProcessName, SETTINGS, type Settings } from './settings/table.ts';
 export { backupStores, type StoreCopy } from './store/backup.ts';
 export { FORMATS } from './store/format.ts';
 export { openNowOrLater } from './store/later.ts';

@@ -15,7 +15,9 @@ const json = ({ code, stdout, stderr }: Ran) => {
 test('a token issued beside the service reads its profile, also after a key rotation', async () => {
   const folder = temporaryFolder();
   const env = { DATA_DIR: folder.path };
-  const service = await startService(env);
+  // The command in the other shell does not know this address.
+  const address = 'http://loyalty.example:8080';
+  const service = await startService({ ...env, SANDBOX_URL: address });
   try {
     const ask = createClient(new URL(service.endpoint).origin);
     const reads = async (token: string) => {
@@ -29,8 +31,8 @@ test('a token issued beside the service reads its profile, also after a key rota
       await spawnLoyalty(env, 'tokens', 'issue', 'demo-001', '--json').ran,
     );
     expect(decodeJwt(first)).toEqual({
-      iss: 'http://localhost:4000',
-      aud: 'http://localhost:4000',
+      iss: address,
+      aud: address,
       sub: 'demo-001',
       email: 'Teal.Heron@example.com',
       iat: expect.any(Number),

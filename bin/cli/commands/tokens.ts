@@ -35,13 +35,15 @@ export function tokensCommand(shell: Shell): Command {
 
 async function issue(shell: Shell, memberId: string): Promise<void> {
   const settings = shell.settings();
-  const { environment, sandboxUrl, productionUrl, idTokenIssuer } = settings;
-  const issuer = environment === 'sandbox' ? sandboxUrl : productionUrl;
+  const { environment, sandboxUrl, productionUrl, hasBaseUrl, idTokenIssuer } = settings;
+  const baseUrl = environment === 'sandbox' ? sandboxUrl : productionUrl;
   const { idToken } = await withStore('members', settings, async (members) => {
     const member = await members.member(memberId);
     if (member === undefined)
       throw new CommandError(`there is no member ${JSON.stringify(memberId)}`);
     await ensureSigningKey(members.signingKeys);
+    // If nothing says otherwise here, the address that the running service goes by.
+    const issuer = (hasBaseUrl ? undefined : await members.signingKeys.issuer()) ?? baseUrl;
     return issueIdToken(members, { memberId, email: member.email }, issuer, new Date());
   });
   if (idTokenIssuer !== undefined)

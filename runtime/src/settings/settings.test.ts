@@ -15,6 +15,7 @@ test('without variables, everything runs as the sandbox on port 4000, on the emb
     host: '127.0.0.1',
     sandboxUrl: 'http://localhost:4000',
     productionUrl: 'http://localhost:4001',
+    hasBaseUrl: false,
     dataDir: resolve(ROOT, 'data/sandbox'),
     rateLimitBudget: 600,
     rateLimitWindowSeconds: 60,
@@ -29,6 +30,30 @@ test('without variables, everything runs as the sandbox on port 4000, on the emb
     maxConnectionsPerAddress: 512,
     drainSeconds: 0,
   });
+});
+
+test('in one process, the base URL of its own environment is where it listens', () => {
+  const urlsOf = (env: Record<string, string>, process: 'all' | 'gateway' = 'all') => {
+    const { sandboxUrl, productionUrl, hasBaseUrl } = readSettings(env, process);
+    return [sandboxUrl, productionUrl, hasBaseUrl];
+  };
+  const [sandbox, production] = ['http://localhost:4000', 'http://localhost:4001'];
+  expect(urlsOf({ PORT: '22000' })).toEqual(['http://localhost:22000', production, false]);
+  expect(urlsOf({ ENVIRONMENT: 'production', HOST: 'api.example' })).toEqual([
+    sandbox,
+    'http://api.example:4001',
+    false,
+  ]);
+  for (const host of ['0.0.0.0', '::', '127.0.0.1'])
+    expect(urlsOf({ HOST: host })[0]).toBe(sandbox);
+  expect(urlsOf({ HOST: '::1' })[0]).toBe('http://[::1]:4000');
+  expect(urlsOf({ PORT: '0' })[0]).toBe(sandbox);
+  expect(urlsOf({ PORT: '22000', SANDBOX_URL: 'https://a.example' })).toEqual([
+    'https://a.example',
+    production,
+    true,
+  ]);
+  expect(urlsOf({ PORT: '22000', SUBGRAPH_SECRET: SECRET }, 'gateway')).toEqual([sandbox, production, false]);
 });
 
 test('an empty variable is the same as an unset one', () => {

@@ -25,6 +25,9 @@ export function readSettings(
     if (success) values[key] = data;
     else faults.set(row.name, faultOf(error.issues[0]?.message, row, text));
   }
+  const { name: baseUrl } =
+    values.environment === 'sandbox' ? SETTINGS.sandboxUrl : SETTINGS.productionUrl;
+  values.hasBaseUrl = (env[baseUrl]?.trim() ?? '') !== '';
   values.subgraphs = readSubgraphVariables(env, NAMES);
   // Cast: SETTINGS has a row for every other key.
   const settings = values as Settings;

@@ -26,6 +26,8 @@ export type Settings = WithSubgraphs & {
   /** Without a final slash. */
   sandboxUrl: string;
   productionUrl: string;
+  /** Whether the one of this environment is set, rather than a default. */
+  hasBaseUrl: boolean;
   mongodbUrl?: string | undefined;
   redisUrl?: string | undefined;
   /** Absolute path. */
@@ -78,9 +80,27 @@ const IDENTITY: readonly ProcessName[] = ['all', 'gateway', 'members'];
 const ROOT = resolve(import.meta.dirname, '../../..');
 const none = () => undefined;
 
+/** A host as URLs have it; one that stands for all addresses is localhost. */
+export function hostInUrl(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return 'localhost';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+// A process that has every part knows where it listens. Separate ones have to agree.
+function defaultBaseUrl(
+  of: Environment,
+  defaultPort: number,
+  { environment, host, port }: Settings,
+  process: ProcessName,
+): string {
+  if (process !== 'all' || of !== environment || port === 0)
+    return `http://localhost:${defaultPort}`;
+  return `http://${host === '127.0.0.1' ? 'localhost' : hostInUrl(host)}:${port}`;
+}
+
 /** In the order of the documentation. A fallback can use the values of the rows above it. */
 export const SETTINGS: {
-  readonly [K in keyof Omit<Required<Settings>, 'subgraphs'>]: SettingRow<Settings[K]>;
+  readonly [K in keyof Omit<Required<Settings>, 'subgraphs' | 'hasBaseUrl'>]: SettingRow<Settings[K]>;
 } = {
   environment: {
     name: 'ENVIRONMENT',
@@ -112,19 +132,19 @@ export const SETTINGS: {
   },
   sandboxUrl: {
     name: 'SANDBOX_URL',
-    default: 'http://localhost:4000',
+    default: 'http://localhost:4000; in one process, HOST and PORT of the sandbox',
     meaning: 'The base URL of the sandbox.',
     usedBy: IDENTITY,
     schema: baseUrl,
-    fallback: () => 'http://localhost:4000',
+    fallback: (known, process) => defaultBaseUrl('sandbox', 4000, known, process),
   },
   productionUrl: {
     name: 'PRODUCTION_URL',
-    default: 'http://localhost:4001',
+    default: 'http://localhost:4001; in one process, HOST and PORT of production',
     meaning: 'The base URL of production.',
     usedBy: IDENTITY,
     schema: baseUrl,
-    fallback: () => 'http://localhost:4001',
+    fallback: (known, process) => defaultBaseUrl('production', 4001, known, process),
   },
   mongodbUrl: {
     name: 'MONGODB_URL',

@@ -44,6 +44,9 @@ export async function startMembers(
   warnOfPlainKeys(settings, log);
   const baseAddress = environment === 'sandbox' ? sandboxUrl : productionUrl;
   await ensureSigningKey(store.signingKeys);
+  // For `loyalty tokens issue` in another shell, which may not have this process's settings.
+  if ((await store.signingKeys.issuer()) !== baseAddress)
+    await store.signingKeys.setIssuer(baseAddress);
   const mailer = openMailer(settings);
   const sender = { store, mailer, baseAddress, mailDomain: domainOf(mailFrom) };
   const worker = startMailWorker(sender, { log, metrics });

@@ -5,6 +5,7 @@ import { type SigningKey, type SigningKeyStore, versionOf } from './signingkey.t
 
 export function createLmdbSigningKeys(root: RootDatabase, vault: KeyVault): SigningKeyStore {
   const stored = root.openDB<SigningKey[], string>({ name: 'signing-keys', encoding: 'json' });
+  const issuers = root.openDB<string, string>({ name: 'issuer', encoding: 'json' });
   const keys = () => stored.get('keys') ?? [];
   return {
     ...vault,
@@ -17,6 +18,11 @@ export function createLmdbSigningKeys(root: RootDatabase, vault: KeyVault): Sign
       });
       await root.flushed;
       return replaced;
+    },
+    issuer: () => issuers.get('issuer'),
+    async setIssuer(issuer) {
+      await root.transaction(() => issuers.put('issuer', issuer));
+      await root.flushed;
     },
   };
 }

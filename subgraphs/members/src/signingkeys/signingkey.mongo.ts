@@ -6,9 +6,11 @@ import { type SigningKey, type SigningKeyStore, versionOf } from './signingkey.t
 
 /** `version` is versionOf(keys). */
 type KeysDocument = { _id: string; version: string; keys: SigningKey[] };
+type IssuerDocument = { _id: string; issuer: string };
 
 export function createMongoSigningKeys(db: Db, vault: KeyVault): SigningKeyStore {
   const stored = db.collection<KeysDocument>('signingkeys');
+  const issuers = db.collection<IssuerDocument>('signingkeys');
   return {
     ...vault,
     keys: async () => (await stored.findOne({ _id: 'keys' }))?.keys ?? [],
@@ -26,6 +28,10 @@ export function createMongoSigningKeys(db: Db, vault: KeyVault): SigningKeyStore
         if (isDuplicate(error)) return false;
         throw error;
       }
+    },
+    issuer: async () => (await issuers.findOne({ _id: 'issuer' }))?.issuer,
+    async setIssuer(issuer) {
+      await issuers.updateOne({ _id: 'issuer' }, { $set: { issuer } }, { upsert: true });
     },
   };
 }

@@ -16,6 +16,9 @@ export type SigningKeyStore = KeyVault & {
   keys(): MaybePromise<readonly SigningKey[]>;
   /** Replaces the keys if they are still those of `before`; false if another process was faster. */
   replace(before: readonly SigningKey[], next: readonly SigningKey[]): Promise<boolean>;
+  /** The issuer of tokens: the base address that the service last started with. */
+  issuer(): MaybePromise<string | undefined>;
+  setIssuer(issuer: string): Promise<void>;
 };
 
 export const ID_TOKEN_LIFETIME_MS = 60 * 60_000;
