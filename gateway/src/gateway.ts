@@ -65,6 +65,7 @@ export function openGateway(parts: GatewayParts): Gateway {
   const signIn = createSignIn({
     members,
     offersSignIn: settings.idTokenIssuer === undefined,
+    isSecure: baseUrls(settings).own.startsWith('https:'),
     partnerName: (partnerId) => partnerName(keyStore, partnerId),
     graphql,
     limiter,

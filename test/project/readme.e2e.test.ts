@@ -14,7 +14,6 @@ test("the README's commands lead from the first start to a member's profile", as
   const port = `${await freePort()}`;
   const service = await startService({
     PORT: port,
-    SANDBOX_URL: `http://localhost:${port}`,
     DATA_DIR: folder.path,
   });
   const browser = await startBrowser();

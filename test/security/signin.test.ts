@@ -513,6 +513,39 @@ test('XSS in names, addresses, partners and tokens is shown as text', async () =
   }
 });
 
+test('the cookie of a session is for this page, this host and TLS only', async () => {
+  const { email } = await newMember(service);
+  const token = tokenIn(await magicLink(service, email));
+  const signedIn = await postForm({ token });
+  const cookie = signedIn.headers.get('set-cookie') ?? '';
+  expect(cookie).toMatch(/^__Host-session=[^;]+; Path=\/; HttpOnly; Secure; SameSite=Strict$/);
+  const [pair = ''] = cookie.split(';');
+  const page = (of: string) =>
+    fetch(`${service.url}/sign-in`, { headers: { ...visitor(), cookie: of } });
+  const textOf = async (reply: Response) => [reply.status, await reply.text()];
+
+  expect(await textOf(await page(`a=b; ${pair}`))).toEqual([
+    200,
+    expect.stringContaining('Your profile'),
+  ]);
+  // A used link stays one.
+  const again = await postForm({ token }, { 'sec-fetch-site': 'same-origin', cookie: pair });
+  expect(again.status).toBe(410);
+  // Without the prefix it may come from another host, and the API does not read cookies.
+  expect((await page(pair.replace('__Host-', ''))).status).toBe(404);
+  const { code } = await service.send({
+    query: '{ memberProfile(id: "m-both") { email } }',
+    key: '',
+    headers: { cookie: pair },
+  });
+  expect(code).toBe('UNAUTHENTICATED');
+  for (const forged of ['__Host-session=', '__Host-session=a.b.c', '__Host-session=%ff']) {
+    const refused = await page(forged);
+    expect(await textOf(refused)).toEqual([401, expect.stringContaining('You are signed out')]);
+    expect(refused.headers.get('set-cookie')).toMatch(/^__Host-session=; Max-Age=0; /);
+  }
+});
+
 test('a forged session in the form of the page is signed out and requests nothing', async () => {
   const session = await sign({}, {}, (await generateKeyPair('ES256')).privateKey);
   const response = await postForm({ session, email: 'evil@example.com' });

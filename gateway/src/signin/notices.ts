@@ -30,9 +30,13 @@ export const SIGN_IN_ELSEWHERE = textPage(
   'You cannot sign in here',
   'Please sign in where you usually do. Your link has not been used.',
 );
-export const SIGNED_OUT = textPage(
+export const SESSION_ENDED = textPage(
   'You are signed out',
   'Your session has ended. Please request a new link.',
+);
+export const SIGNED_OUT = textPage(
+  'You are signed out',
+  'To see your profile again, please request a new link.',
 );
 export const WRONG_METHOD = textPage(
   'This page does not support that',

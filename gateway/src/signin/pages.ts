@@ -60,7 +60,10 @@ ${name === '' ? '' : html`<dt>Name</dt><dd>${name}</dd>`}
 <h2 id="standing">Your standing</h2>
 ${standingTable(partnerStandings)}
 ${emailForm(session)}
-<p class="soft end">You are signed in on this page only. Closing it signs you out.</p>`,
+<form method="post" action="/sign-in" class="end">
+<p class="soft">You are signed in for an hour, or until you close the browser.</p>
+<button type="submit" name="sign-out" value="yes">Sign out</button>
+</form>`,
   );
 }
 

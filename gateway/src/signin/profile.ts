@@ -8,8 +8,9 @@ import {
 } from '@partner-loyalty/runtime';
 import { pageReply } from '../html/layout.ts';
 import type { CallApi } from './apiclient.ts';
-import { SIGNED_OUT, TOO_MANY_ATTEMPTS } from './notices.ts';
+import { SESSION_ENDED, TOO_MANY_ATTEMPTS } from './notices.ts';
 import { type Notice, type Profile, profilePage, retryPage } from './pages.ts';
+import type { Sessions } from './session.ts';
 
 /** `session` is the member's ID token. */
 export type ProfilePage = {
@@ -34,7 +35,11 @@ type MemberProfile = Omit<Profile, 'partnerStandings'> & {
   partnerStandings: { partnerId: string; tier: string; points: number }[];
 };
 
-export function createProfilePage(callApi: CallApi, partnerName: PartnerName): ProfilePage {
+export function createProfilePage(
+  callApi: CallApi,
+  partnerName: PartnerName,
+  sessions: Sessions,
+): ProfilePage {
   async function showProfile(
     request: HttpRequest,
     session: string,
@@ -48,7 +53,7 @@ export function createProfilePage(callApi: CallApi, partnerName: PartnerName): P
       variables,
     );
     const code = errors?.[0]?.extensions.code;
-    const refusal = refusalPage(code);
+    const refusal = refusalPage(code, sessions);
     if (refusal !== undefined) return refusal;
     if (code !== undefined || !data)
       return fail(code === 'SERVICE_UNAVAILABLE' ? code : 'INTERNAL_SERVER_ERROR');
@@ -69,7 +74,7 @@ export function createProfilePage(callApi: CallApi, partnerName: PartnerName): P
     async requestEmailChange(request, session, email) {
       const { errors } = await callApi(request, session, REQUEST_EMAIL_CHANGE, { email });
       const code = errors?.[0]?.extensions.code;
-      const refusal = refusalPage(code);
+      const refusal = refusalPage(code, sessions);
       if (refusal !== undefined) return refusal;
       if (code === 'SERVICE_UNAVAILABLE' || code === 'INTERNAL_SERVER_ERROR') return fail(code);
       const text =
@@ -82,8 +87,9 @@ export function createProfilePage(callApi: CallApi, partnerName: PartnerName): P
 }
 
 /** The page for a code with which the API refuses the session itself. */
-function refusalPage(code: ErrorCode | undefined): HttpReply | undefined {
-  if (code === 'UNAUTHENTICATED' || code === 'MEMBER_NOT_FOUND') return pageReply(401, SIGNED_OUT);
+function refusalPage(code: ErrorCode | undefined, sessions: Sessions): HttpReply | undefined {
+  if (code === 'UNAUTHENTICATED' || code === 'MEMBER_NOT_FOUND')
+    return sessions.end(pageReply(401, SESSION_ENDED));
   if (code === 'RATE_LIMITED') return pageReply(429, TOO_MANY_ATTEMPTS);
   return undefined;
 }

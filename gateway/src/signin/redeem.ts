@@ -1,5 +1,10 @@
 // Redeems a mailed link: signs the member in, or confirms, undoes or contests a change of address.
-import type { ErrorCode, HttpReply, HttpRequest } from '@partner-loyalty/runtime';
+import {
+  type ErrorCode,
+  HEADERS,
+  type HttpReply,
+  type HttpRequest,
+} from '@partner-loyalty/runtime';
 import { pageReply } from '../html/layout.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import { linkKind } from './links.ts';
@@ -7,10 +12,12 @@ import type { ConfirmedChange, MembersClient, Outcome } from './membersclient.ts
 import { ADDRESS_IN_USE, ADDRESS_LOCKED, INVALID_LINK, TOO_MANY_ATTEMPTS } from './notices.ts';
 import { textPage } from './pages.ts';
 import type { ProfilePage } from './profile.ts';
+import type { Sessions } from './session.ts';
 
 export type RedeemParts = {
   members: Pick<MembersClient, 'signIn' | 'confirmChange' | 'undoChange' | 'contestUndo'>;
   profile: ProfilePage;
+  sessions: Sessions;
   limiter: Pick<Limiter, 'consumeRefusal'>;
 };
 
@@ -18,12 +25,19 @@ export type RedeemParts = {
 export function createRedeemer({
   members,
   profile,
+  sessions,
   limiter,
 }: RedeemParts): (request: HttpRequest, token: string) => Promise<HttpReply> {
   async function signIn(request: HttpRequest, token: string): Promise<HttpReply> {
     const outcome = await members.signIn(token, request.requestId);
     if ('refused' in outcome) return refuse(request, outcome.refused);
-    return profile.show(request, outcome.value.idToken);
+    const { idToken } = outcome.value;
+    // A browser is sent on, so that reloading the profile does not send the used token again.
+    const isBrowser = request.headers[HEADERS.secFetchMode.name] === 'navigate';
+    const reply = isBrowser
+      ? pageReply(303, '', { [HEADERS.location.name]: '/sign-in' })
+      : await profile.show(request, idToken);
+    return sessions.begin(reply, idToken);
   }
 
   async function showChange(

@@ -4,19 +4,22 @@ import { pageReply } from '../html/layout.ts';
 import { createApiClient } from './apiclient.ts';
 import { createFormPage } from './form.ts';
 import { isWellFormed, LINKS, linkKind } from './links.ts';
-import { INVALID_LINK, SIGN_IN_ELSEWHERE } from './notices.ts';
+import { INVALID_LINK, SIGN_IN_ELSEWHERE, SIGNED_OUT } from './notices.ts';
 import { linkPage } from './pages.ts';
 import { createProfilePage, type PartnerName } from './profile.ts';
 import { createRedeemer, type RedeemParts } from './redeem.ts';
+import { createSessions } from './session.ts';
 
 export const SIGN_IN_PATH = '/sign-in';
 
-export type SignInParts = Omit<RedeemParts, 'profile'> & {
+export type SignInParts = Omit<RedeemParts, 'profile' | 'sessions'> & {
   /**
    * Whether members sign in here, which they do if the API accepts the service's own ID tokens.
    * Links confirm and undo changes of address in any case.
    */
   offersSignIn: boolean;
+  /** Whether members reach the page by TLS. */
+  isSecure: boolean;
   partnerName: PartnerName;
   /** The handler of /graphql. */
   graphql: (request: HttpRequest) => Promise<HttpReply>;
@@ -30,15 +33,19 @@ export type SignInParts = Omit<RedeemParts, 'profile'> & {
 export function createSignIn({
   members,
   offersSignIn,
+  isSecure,
   partnerName,
   graphql,
   limiter,
   log,
 }: SignInParts): (request: HttpRequest) => Promise<HttpReply> {
-  const profile = createProfilePage(createApiClient(graphql), partnerName);
-  const redeem = createRedeemer({ members, profile, limiter });
+  const sessions = createSessions(isSecure);
+  const profile = createProfilePage(createApiClient(graphql), partnerName, sessions);
+  const redeem = createRedeemer({ members, profile, sessions, limiter });
 
-  function show(_: HttpRequest, token: string): HttpReply {
+  function show(request: HttpRequest, token: string): HttpReply | Promise<HttpReply> {
+    const session = request.search === '' && offersSignIn ? sessions.read(request) : undefined;
+    if (session !== undefined) return profile.show(request, session);
     const kind = linkKind(token);
     if (kind === 'signIn' && !offersSignIn) return pageReply(404, SIGN_IN_ELSEWHERE);
     return kind && isWellFormed(token)
@@ -50,6 +57,7 @@ export function createSignIn({
     const token = form.get('token') ?? '';
     const session = form.get('session');
     const email = form.get('email');
+    if (form.has('sign-out')) return sessions.end(pageReply(200, SIGNED_OUT));
     if (!offersSignIn && (linkKind(token) === 'signIn' || session !== null))
       return pageReply(404, SIGN_IN_ELSEWHERE);
     if (session === null) return redeem(request, token);

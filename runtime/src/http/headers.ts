@@ -91,6 +91,26 @@ export const HEADERS = {
     direction: 'request',
     meaning: "`same-origin` if a form comes from the service's own page.",
   },
+  cookie: {
+    name: 'cookie',
+    direction: 'request',
+    meaning: 'The session of a member on the page /sign-in; the API reads none.',
+  },
+  setCookie: {
+    name: 'set-cookie',
+    direction: 'response',
+    meaning: 'Begins or ends that session.',
+  },
+  secFetchMode: {
+    name: 'sec-fetch-mode',
+    direction: 'request',
+    meaning: '`navigate` if a browser sends a form, which is then redirected to its result.',
+  },
+  location: {
+    name: 'location',
+    direction: 'response',
+    meaning: 'Where a browser finds the result of a form.',
+  },
   corsRequestMethod: {
     name: 'access-control-request-method',
     direction: 'request',

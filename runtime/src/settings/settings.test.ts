@@ -53,7 +53,11 @@ test('in one process, the base URL of its own environment is where it listens', 
     production,
     true,
   ]);
-  expect(urlsOf({ PORT: '22000', SUBGRAPH_SECRET: SECRET }, 'gateway')).toEqual([sandbox, production, false]);
+  expect(urlsOf({ PORT: '22000', SUBGRAPH_SECRET: SECRET }, 'gateway')).toEqual([
+    sandbox,
+    production,
+    false,
+  ]);
 });
 
 test('an empty variable is the same as an unset one', () => {

@@ -100,7 +100,9 @@ function defaultBaseUrl(
 
 /** In the order of the documentation. A fallback can use the values of the rows above it. */
 export const SETTINGS: {
-  readonly [K in keyof Omit<Required<Settings>, 'subgraphs' | 'hasBaseUrl'>]: SettingRow<Settings[K]>;
+  readonly [K in keyof Omit<Required<Settings>, 'subgraphs' | 'hasBaseUrl'>]: SettingRow<
+    Settings[K]
+  >;
 } = {
   environment: {
     name: 'ENVIRONMENT',
