@@ -1,7 +1,8 @@
 // Writes log lines to a file descriptor in batches, without ever delaying the process.
 import { writeSync } from 'node:fs';
 
-const BATCH_BYTES = 8_192;
+/** Some 40 requests. Half as much makes a request's line a quarter more costly. */
+const BATCH_BYTES = 16_384;
 const MAX_DELAY_MS = 1_000;
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
 const FLUSH_MS = 1_000;
