@@ -61,7 +61,7 @@ test('a process whose reader is gone still ends when asked to', () => {
   const { stderr } = spawnSync('sh', ['-c', command], {
     encoding: 'utf8',
     env: { ...process.env, SCRIPT: script },
-    timeout: 20_000,
+    timeout: 100_000,
   });
   expect(stderr.trim().split('\n').at(-1)).toBe('7');
 });
