@@ -1,5 +1,4 @@
-// Before the tests of the projects that need servers: starts MongoDB and Redis, and builds the
-// programs that the tests start.
+// Before the tests that need servers: builds the programs they start, starts MongoDB and Redis.
 import { buildPrograms } from './programs/build.ts';
 import { aptInstall, findCommand, isDebianRoot } from './servers/debian.ts';
 import { startDocumentDb } from './servers/documentdb/start.ts';

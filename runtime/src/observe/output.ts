@@ -51,7 +51,7 @@ function createOutput(fd: number): Output {
     added = 0;
     try {
       while (pending.length > 0 || lines.length > 0) {
-        // While a slow reader leaves something pending, adding to it would copy megabytes each time.
+        // Adding to what a slow reader leaves pending would copy megabytes each time.
         if (pending.length === 0) {
           pending = Buffer.from(lines.join(''));
           lines = [];
