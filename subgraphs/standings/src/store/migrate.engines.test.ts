@@ -180,6 +180,14 @@ describe('on MongoDB', () => {
     });
   });
 
+  test('several migrations at once all end, and the store is complete', async () => {
+    await createFormat1(place, OLD);
+    const migrated = await Promise.all([migrate(place), migrate(place), migrate(place)]);
+    expect(migrated.map((one) => one?.to)).toEqual([2, 2, 2]);
+    expect(await migrate(place, true)).toMatchObject({ from: 2, to: 2 });
+    await expectComplete(await place.open());
+  });
+
   test('the validator of a process that was just starting does not stay', async () => {
     await createFormat1(place, OLD);
     await withDatabase(place, async (db) => {
