@@ -26,6 +26,7 @@ const E2E_FOLDERS = '<rootDir>/test/{e2e,security,faults}/**';
 
 export default {
   maxWorkers: 2,
+  testSequencer: `${SUPPORT}/sequencer.js`,
   // Enough for a machine three times slower than a developer's.
   testTimeout: 120_000,
   projects: [

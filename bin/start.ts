@@ -7,18 +7,16 @@ import {
   createMetrics,
   type Lifecycle,
   openTracing,
-  readEnv,
-  readSettings,
   runWorkers,
-  type Settings,
   settingsOfSubgraph,
+  settingsOrExit,
   type Transport,
 } from '@partner-loyalty/runtime';
 import { banner, endpointOf } from './demo/banner.ts';
 import { fillDemo, storesForDemo } from './demo/demo.ts';
 import { SUBGRAPHS, type SubgraphStores } from './subgraphs.ts';
 
-const settings = settingsOrExit();
+const settings = settingsOrExit('all');
 const log = createLog(settings.logLevel);
 const metrics = createMetrics();
 const caches = createCaches();
@@ -76,13 +74,4 @@ async function carry<Name extends keyof SubgraphStores>(
   const transport = createInProcessTransport(subgraph, log, caches, metrics);
   lifecycle.opened(name, transport.close);
   return { [name]: transport };
-}
-
-function settingsOrExit(): Settings {
-  try {
-    return readSettings(readEnv(), 'all');
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    return process.exit(1);
-  }
 }

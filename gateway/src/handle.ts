@@ -54,7 +54,8 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
   async function execute(request: HttpRequest, call: Call): Promise<object> {
     const { trace } = call;
     trace?.phase('authenticate');
-    await identify(request, call);
+    const identified = identify(request, call);
+    if (identified !== undefined) await identified;
     if (!isEndpoint(request)) fail('NOT_FOUND');
     if (request.method !== 'POST') fail('METHOD_NOT_ALLOWED');
     const caller = requireUsable(call.credential);
@@ -128,20 +129,35 @@ function spanName(request: HttpRequest): string {
   return request.method === 'POST' && isEndpoint(request) ? 'POST /graphql' : 'HTTP';
 }
 
-/** Checks the credential, on every path. A refused one is counted before any other work. */
+/**
+ * Checks the credential, on every path. A refused one is counted before any other work. Returns
+ * undefined if there is nothing to wait for, as with a key or token that is cached.
+ */
 function createIdentify({ authenticate, limiter }: HandlerParts) {
-  return async (request: HttpRequest, call: Call): Promise<void> => {
-    try {
-      call.credential = await authenticate(request.headers, request);
-    } catch (error) {
-      call.credential = { kind: 'unavailable', error };
-    }
-    if ('principal' in call.credential) call.principal = call.credential.principal;
-    if (!isRefused(call.credential)) return;
+  async function countRefused(request: HttpRequest, call: Call): Promise<void> {
     const verdict = await limiter.consumeRefusal(request.address);
     if (verdict.allowed) return;
     call.refusal = verdict;
     fail('RATE_LIMITED');
+  }
+
+  function identified(request: HttpRequest, call: Call, credential: Credential) {
+    call.credential = credential;
+    if ('principal' in credential) call.principal = credential.principal;
+    return isRefused(credential) ? countRefused(request, call) : undefined;
+  }
+
+  return (request: HttpRequest, call: Call): Promise<void> | undefined => {
+    try {
+      const found = authenticate(request.headers, request);
+      if (!(found instanceof Promise)) return identified(request, call, found);
+      return found.then(
+        (late) => identified(request, call, late),
+        (error: unknown) => identified(request, call, { kind: 'unavailable', error }),
+      );
+    } catch (error) {
+      return identified(request, call, { kind: 'unavailable', error });
+    }
   };
 }
 

@@ -5,15 +5,14 @@ import {
   createMetrics,
   type Lifecycle,
   openTracing,
-  readEnv,
-  readSettings,
   runWorkers,
+  settingsOrExit,
 } from '@partner-loyalty/runtime';
 import { openKeyStore } from './identity/keystore.open.ts';
 import { sharedCounters } from './limits/counters.open.ts';
 import { openStore, serveGateway } from './serve.ts';
 
-const settings = readSettings(readEnv(), 'gateway');
+const settings = settingsOrExit('gateway');
 const log = createLog(settings.logLevel);
 
 await runWorkers({ settings, log, start, shared: sharedCounters(settings) });

@@ -6,6 +6,7 @@ import {
   type HttpReply,
   type HttpRequest,
   type Log,
+  type MaybePromise,
   type Metrics,
   outageOf,
 } from '@partner-loyalty/runtime';
@@ -30,8 +31,11 @@ export type ReplyParts = RecordParts & {
 export type Replies = {
   /** The body of a refusal; sets the call's status and codes. Masks what is not an ApiError. */
   refuse(error: unknown, request: HttpRequest, call: Call): object;
-  /** The reply to a call, which is recorded when it ends. Counts a missing credential. */
-  finish(request: HttpRequest, call: Call, body: object): Promise<HttpReply>;
+  /**
+   * The reply to a call, which is recorded when it ends. Counts a missing credential. A plain value
+   * unless something is still to be counted.
+   */
+  finish(request: HttpRequest, call: Call, body: object): MaybePromise<HttpReply>;
 };
 
 export function createReplies(parts: ReplyParts): Replies {
@@ -40,10 +44,17 @@ export function createReplies(parts: ReplyParts): Replies {
   const headersOf = createHeaders(parts);
   const record = createRecorder(parts);
 
-  // A missing credential is counted when nothing else is wrong with the request.
-  async function countMissing(request: HttpRequest, call: Call): Promise<object | undefined> {
+  // A missing credential is counted when nothing else is wrong with the request. A request that
+  // was refused before its cost was known costs 1.
+  async function countRefused(request: HttpRequest, call: Call, body: object): Promise<object> {
+    if (call.principal !== undefined) {
+      const { policy, id, budget } = call.principal;
+      call.verdict = await limiter.consume(policy, id, 1, budget);
+    }
+    const isMissing = call.codes[0] === 'UNAUTHENTICATED' && call.credential.kind === 'none';
+    if (!isMissing) return body;
     const verdict = await limiter.consumeRefusal(request.address);
-    if (verdict.allowed) return undefined;
+    if (verdict.allowed) return body;
     call.refusal = verdict;
     return refuse(new ApiError('RATE_LIMITED'), request, call);
   }
@@ -57,15 +68,20 @@ export function createReplies(parts: ReplyParts): Replies {
     }
   }
 
+  function reply(request: HttpRequest, call: Call, body: object): HttpReply {
+    const headers = headersOf(request, call);
+    const text = serializeWithin(body, request, call);
+    return { status: call.status, headers, body: text, observer: record(request, call) };
+  }
+
   return {
     refuse,
-    async finish(request, call, body) {
+    finish(request, call, body) {
       call.trace?.phase('respond');
-      const isMissing = call.codes[0] === 'UNAUTHENTICATED' && call.credential.kind === 'none';
-      const counted = isMissing ? ((await countMissing(request, call)) ?? body) : body;
-      const headers = await headersOf(request, call);
-      const text = serializeWithin(counted, request, call);
-      return { status: call.status, headers, body: text, observer: record(request, call) };
+      // Most calls are counted already, and do not wait.
+      return call.verdict === undefined
+        ? countRefused(request, call, body).then((counted) => reply(request, call, counted))
+        : reply(request, call, body);
     },
   };
 }
@@ -92,22 +108,18 @@ function createRefuse({ correctEndpoint, log }: ReplyParts): Replies['refuse'] {
   };
 }
 
-/** Builds the headers. A request that was refused before its cost was known costs 1. */
-function createHeaders({ limiter, cors }: ReplyParts) {
-  return async (request: HttpRequest, call: Call): Promise<Record<string, string>> => {
+function createHeaders({ cors }: ReplyParts) {
+  return (request: HttpRequest, { codes, principal, verdict, refusal }: Call) => {
     const headers: Record<string, string> = {
       [HEADERS.contentType.name]: mediaTypeFor(request.headers.accept),
     };
-    const [code] = call.codes;
+    const [code] = codes;
     if (code === 'METHOD_NOT_ALLOWED') headers[HEADERS.allow.name] = 'POST';
     cors.expose(request, headers);
     if (code === 'UNAUTHENTICATED') headers[HEADERS.wwwAuthenticate.name] = 'Bearer';
-    if (call.principal !== undefined) {
-      const { policy, id, budget } = call.principal;
-      call.verdict ??= await limiter.consume(policy, id, 1, budget);
-      Object.assign(headers, rateLimitHeaders(call.verdict));
-    }
-    const limit = call.refusal ?? call.verdict;
+    if (principal !== undefined && verdict !== undefined)
+      Object.assign(headers, rateLimitHeaders(verdict));
+    const limit = refusal ?? verdict;
     if (code === 'RATE_LIMITED' && limit)
       headers[HEADERS.retryAfter.name] = String(limit.resetSeconds);
     return headers;

@@ -43,6 +43,7 @@ export {
 export { outputOf } from './observe/output.ts';
 export { withoutSecrets } from './observe/secrets.ts';
 export type { Trace, TraceAttributes, Tracing } from './observe/tracing/trace.ts';
+export { settingsOrExit } from './process/failedstart.ts';
 export type { Lifecycle } from './process/lifecycle.ts';
 export { openPorts } from './process/ports.ts';
 export {

@@ -44,6 +44,8 @@ beforeAll(async () => {
   await sent('unknown-key', { query: '{ __typename }', key: `${keys.alpha.slice(0, -1)}_` });
   const token = await provider.issue('m-both', { azp: 'beta' });
   await sent('member', { query: '{ memberProfile(id: "m-both") { memberId } }', token });
+  for (const query of ['', '?token=ml_secret&email=ann@example.com'])
+    await fetch(`${stack.gateway.url}/sign-in${query}`, { headers: { 'x-request-id': 'page' } });
   await closeEarly(new URL(stack.gateway.url).port, keys.beta);
   await Promise.all(
     Array.from({ length: 8 }, (_, i) => sent(`together-${i}`, { query: READ, variables })),
@@ -135,6 +137,24 @@ test("a member's line has the partner of its token, and no member ID", () => {
   expect(line).toMatchObject({ surface: 'member', partner: 'beta', rootFields: ['memberProfile'] });
   expect(line).not.toHaveProperty('keyId');
   expect(JSON.stringify(logs)).not.toContain('m-both');
+});
+
+test('a page has a line without its token, and no request line', () => {
+  const pages = logs.gateway.filter(({ requestId }) => requestId === 'page');
+  expect(pages).toHaveLength(2);
+  for (const line of pages)
+    expect(line).toEqual({
+      level: 'info',
+      pid: expect.any(Number),
+      time: expect.any(Number),
+      requestId: 'page',
+      path: '/sign-in',
+      method: 'GET',
+      status: 404,
+      bytes: expect.any(Number),
+      durationMs: expect.any(Number),
+      msg: 'page',
+    });
 });
 
 test('a client that closes the connection early is said to', () => {

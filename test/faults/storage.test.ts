@@ -4,11 +4,11 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, statSync, truncateSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Folder, temporaryFolder } from '../support/folder.ts';
+import { programArgs, ROOT } from '../support/programs/programs.ts';
 import { type DeployedService, startDeployed } from '../support/service/deployed.ts';
 import { bareEnv } from '../support/service/loyalty.ts';
 import { until } from '../support/until.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
 const READ = '{ memberByEmail(email: "both@example.com") { memberId tier } }';
 const ENROLL =
   'mutation ($email: String!, $name: String!) { enrollMember(input: { email: $email, firstName: $name }) { created } }';
@@ -79,7 +79,7 @@ test('a limit on the size of files: the same, and the limit does not end the pro
 
 /** Starts everything in one process and waits for its end. */
 function startOnce() {
-  return spawnSync(process.execPath, ['--import', 'tsx', 'bin/start.ts'], {
+  return spawnSync(process.execPath, programArgs('bin/start.ts'), {
     cwd: ROOT,
     env: { ...bareEnv(), DATA_DIR: folder.path, PORT: '0', ADMIN_PORT: '0' },
     encoding: 'utf8',

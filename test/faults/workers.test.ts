@@ -79,7 +79,7 @@ function workersOf({ pid }: Running): number[] {
     .map(Number);
   // On Node 20, the primary has a child process that compiles TypeScript.
   return children.filter((child) =>
-    /(start|main)\.ts/.test(readFileSync(`/proc/${child}/cmdline`, 'utf8')),
+    /(start|main)\.(ts|mjs)/.test(readFileSync(`/proc/${child}/cmdline`, 'utf8')),
   );
 }
 

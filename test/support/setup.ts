@@ -1,10 +1,13 @@
-// Before the tests of the projects that need servers: starts MongoDB and Redis.
+// Before the tests that need servers: builds the programs they start, starts MongoDB and Redis.
+import { buildPrograms } from './programs/build.ts';
 import { aptInstall, findCommand, isDebianRoot } from './servers/debian.ts';
 import { startDocumentDb } from './servers/documentdb/start.ts';
 import { startMongod } from './servers/mongod.ts';
 import { startRedis } from './servers/redis/server.ts';
 
-type Server = { url: string; stop(): Promise<void> };
+type Server = { stop(): unknown };
+
+type DataServer = Server & { url: string };
 
 declare global {
   // The global object is the only way to pass values from jest's setup to its teardown.
@@ -18,6 +21,8 @@ declare global {
 export default async function setup(): Promise<void> {
   globalThis.testServers ??= [];
   try {
+    const programs = await buildPrograms();
+    if (programs) globalThis.testServers.push({ stop: programs.remove });
     await provide('REDIS_URL', 'redis-server', startRedis, async () => {
       await aptInstall('redis-server');
       return startRedis();
@@ -38,8 +43,8 @@ export function advise(advice: string): void {
 async function provide(
   variable: string,
   command: string,
-  startFromPath: () => Promise<Server>,
-  startOnDebian: () => Promise<Server>,
+  startFromPath: () => Promise<DataServer>,
+  startOnDebian: () => Promise<DataServer>,
 ): Promise<void> {
   // Set by the user, or by the setup of another project in this run.
   if (process.env[variable]) return;

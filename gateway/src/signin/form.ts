@@ -4,7 +4,9 @@ import {
   HEADERS,
   type HttpReply,
   type HttpRequest,
+  jsonFields,
   type Log,
+  type ReplyObserver,
 } from '@partner-loyalty/runtime';
 import { pageReply } from '../html/layout.ts';
 import { logMasked } from '../reply.ts';
@@ -13,6 +15,8 @@ import { FOREIGN_FORM, INVALID_LINK, UNAVAILABLE, WRONG_METHOD } from './notices
 const FORM_LIMIT = 16 * 1024;
 
 export type FormPage = {
+  /** Where the page is. */
+  path: string;
   /** Answers GET and HEAD with the token in the query, or an empty string. Must change nothing. */
   show(request: HttpRequest, token: string): HttpReply | Promise<HttpReply>;
   /** Answers POST from a page of this origin. */
@@ -22,6 +26,7 @@ export type FormPage = {
 
 /** Handles requests for the page. Never rejects: an error becomes a page too. */
 export function createFormPage({
+  path,
   show,
   submit,
   log,
@@ -31,7 +36,7 @@ export function createFormPage({
     return submit(request, new URLSearchParams((await request.body(FORM_LIMIT)).toString()));
   }
 
-  return async (request) => {
+  async function answer(request: HttpRequest): Promise<HttpReply> {
     try {
       if (request.method === 'GET' || request.method === 'HEAD')
         return await show(request, new URLSearchParams(request.search).get('token') ?? '');
@@ -40,6 +45,30 @@ export function createFormPage({
     } catch (error) {
       return errorPage(error, request, log);
     }
+  }
+
+  return async (request) => {
+    const startedAt = performance.now();
+    const reply = await answer(request);
+    return { ...reply, observer: createRecorder(path, request, reply.status, startedAt, log) };
+  };
+}
+
+/** Logs the request when the page is sent. Its token and its form are secret. */
+function createRecorder(
+  path: string,
+  { requestId, method }: HttpRequest,
+  status: number,
+  startedAt: number,
+  log: Pick<Log, 'infoJson'>,
+): ReplyObserver {
+  return {
+    ended(bytes, isWhole) {
+      const durationMs = Math.round((performance.now() - startedAt) * 1_000) / 1_000;
+      const ending = isWhole ? { bytes } : { reason: 'the client closed the connection' };
+      const fields = { requestId, path, method, status, ...ending, durationMs };
+      log.infoJson(jsonFields(fields), 'page');
+    },
   };
 }
 

@@ -27,6 +27,7 @@ export function createInvitation({
   log,
 }: InvitationParts): (request: HttpRequest) => Promise<HttpReply> {
   return createFormPage({
+    path: INVITATION_PATH,
     log,
     async show(request, token) {
       if (!isInvitation(token)) return pageReply(404, INVALID_LINK);

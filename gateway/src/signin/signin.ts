@@ -66,5 +66,5 @@ export function createSignIn({
       : profile.requestEmailChange(request, session, email);
   }
 
-  return createFormPage({ show, submit, log });
+  return createFormPage({ path: SIGN_IN_PATH, show, submit, log });
 }

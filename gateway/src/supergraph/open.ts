@@ -13,7 +13,7 @@ import type { Graph } from './graph.ts';
 import type { GraphStore } from './graphstore.ts';
 import { type ServedGraphs, serveGraphs } from './served.ts';
 import { createGraphSource } from './source.ts';
-import { keepForNextStart, watchGraphs } from './watch.ts';
+import { keepForNextStart, reportRefused, watchGraphs } from './watch.ts';
 
 /**
  * `carried` are the subgraphs of this process. The lifecycle closes what this function opens.
@@ -36,6 +36,7 @@ export async function openGraphs(options: {
   const sights = settings.auditLog !== undefined;
   const serve = (graph: Graph) => serveGraphs(graph, { connections, documents, caches, sights });
   const first = await source.first();
+  let refused: Graph | undefined;
   const graphs = await serve(first).then(
     async (served) => {
       await keepForNextStart(source, first, log);
@@ -43,12 +44,22 @@ export async function openGraphs(options: {
     },
     async (error) => {
       const last = await source.last();
-      if (last === undefined) throw error;
-      log.error({ version: first.version, err: error }, 'the newest graph cannot be served');
+      if (last === undefined) throw withAdvice(error, first);
+      refused = first;
+      reportRefused(first, error, 'the newest graph cannot be served', { log, metrics });
       return serve(last);
     },
   );
-  const stop = watchGraphs(graphs, source, { log, metrics });
+  const stop = watchGraphs(graphs, source, { log, metrics, refused });
   lifecycle.opened('graphs', async () => stop());
   return graphs;
+}
+
+/** What to do about a published graph without which this gateway has none to serve. */
+function withAdvice(error: unknown, { version }: Graph): unknown {
+  if (version === 0 || !(error instanceof Error)) return error;
+  return new Error(
+    `${error.message}\nVersion ${version} of the graph, the newest that is published, needs it, and this gateway has kept no earlier one. Correct this, or publish another version: loyalty supergraph rollback`,
+    { cause: error },
+  );
 }

@@ -11,13 +11,19 @@ export type GraphSource = {
   first(): Promise<Graph>;
   /** The last served graph, if it differs from the first. */
   last(): Promise<Graph | undefined>;
-  /** The graph if it has changed since it was last read. Rejects if it cannot be read. */
+  /**
+   * The graph if it has changed since it was last read. Rejects if it cannot be read, which it
+   * does again until it can.
+   */
   next(): Promise<Graph | undefined>;
   /** Records that a graph is served. */
   serves(graph: Graph): Promise<void>;
 };
 
 const DEADLINE_MS = 2_000;
+
+/** SUPERGRAPH_FILE cannot be read, or is no supergraph. The message quotes nothing but its text. */
+export class UnreadableFile extends Error {}
 
 export function createGraphSource(
   settings: Pick<Settings, 'supergraphFile' | 'dataDir'>,
@@ -33,6 +39,19 @@ export function createGraphSource(
 /** Compares the text, so that it does not matter how the file was replaced. */
 function createFileSource(file: string): GraphSource {
   let text = '';
+  /** The last text that was no supergraph, which is not parsed again and again. */
+  let broken: { text: string; fault: UnreadableFile } | undefined;
+
+  function parse(read: string): Graph {
+    if (broken?.text === read) throw broken.fault;
+    try {
+      return graphOf(read);
+    } catch (error) {
+      broken = { text: read, fault: unreadable(error) };
+      throw broken.fault;
+    }
+  }
+
   return {
     async first() {
       const graph = await readGraphFile(file);
@@ -43,10 +62,13 @@ function createFileSource(file: string): GraphSource {
       return undefined;
     },
     async next() {
-      const read = await readFile(file, 'utf8');
+      const read = await readFile(file, 'utf8').catch((error: unknown) => {
+        throw unreadable(error);
+      });
       if (read === text) return undefined;
+      const graph = parse(read);
       text = read;
-      return graphOf(read);
+      return graph;
     },
     async serves() {},
   };
@@ -92,6 +114,10 @@ function createStoreSource(
       if (graph.version > 0) await writeLastGraph(dataDir, graph);
     },
   };
+}
+
+function unreadable(cause: unknown): UnreadableFile {
+  return new UnreadableFile(cause instanceof Error ? cause.message : String(cause), { cause });
 }
 
 function inTime<T>(read: Promise<T>): Promise<T> {

@@ -1,36 +1,46 @@
 // Follows the source of graphs: a new graph replaces the one that is served.
-import type { Log, Metrics } from '@partner-loyalty/runtime';
+import type { Log, LogFields, Metrics } from '@partner-loyalty/runtime';
 import type { Graph } from './graph.ts';
 import type { ServedGraphs } from './served.ts';
-import type { GraphSource } from './source.ts';
+import { type GraphSource, UnreadableFile } from './source.ts';
 
 /** Every gateway serves a graph within 5 seconds of its publication. */
 const CHECK_MS = 1_000;
+/** A graph that cannot be served is built again this often: most reasons need a new one. */
+const RETRY_MS = 60_000;
+
+type Observe = {
+  log: Pick<Log, 'info' | 'warn' | 'error' | 'outage' | 'recovered'>;
+  metrics: Pick<Metrics, 'graph'>;
+};
 
 /**
  * Looks for a new graph every second until the returned function is called. A graph that cannot be
- * built changes nothing; neither does a source that cannot be read, which is logged once.
+ * built changes nothing, and is tried again every minute; neither does a source that cannot be
+ * read. `refused` is a graph that was tried just before.
  */
 export function watchGraphs(
   graphs: Pick<ServedGraphs, 'replace'>,
   source: GraphSource,
-  {
-    log,
-    metrics,
-  }: { log: Pick<Log, 'info' | 'warn' | 'error' | 'outage'>; metrics: Pick<Metrics, 'graph'> },
+  { log, metrics, refused }: Observe & { refused?: Graph | undefined },
 ): () => void {
   let isReadable = true;
   let isBusy = false;
+  let waiting = refused;
+  let triedAt = performance.now();
 
   async function check(): Promise<void> {
-    const graph = await source.next();
+    const isDue = waiting !== undefined && performance.now() - triedAt >= RETRY_MS;
+    const graph = (await source.next()) ?? (isDue ? waiting : undefined);
     if (graph === undefined) return;
     const { version } = graph;
     try {
       await graphs.replace(graph);
+      waiting = undefined;
     } catch (error) {
-      metrics.graph('refused');
-      log.error({ version, err: error, reason: reasonOf(error) }, 'a new graph cannot be served');
+      waiting = graph;
+      triedAt = performance.now();
+      reportRefused(graph, error, 'a new graph cannot be served', { log, metrics });
       return;
     }
     metrics.graph('updated');
@@ -44,12 +54,12 @@ export function watchGraphs(
     check()
       .then(
         () => {
-          if (!isReadable) log.info({}, 'the source of graphs is available again');
+          if (!isReadable) log.recovered({}, 'the source of graphs is available again');
           isReadable = true;
         },
         (error: unknown) => {
           metrics.graph('unreadable');
-          if (isReadable) log.outage({ err: error }, 'the source of graphs is unavailable');
+          log.outage(explain(error), 'the source of graphs is unavailable');
           isReadable = false;
         },
       )
@@ -58,6 +68,17 @@ export function watchGraphs(
       });
   }, CHECK_MS).unref();
   return () => clearInterval(timer);
+}
+
+/** Counts and logs that a graph cannot be built. */
+export function reportRefused(
+  { version }: Graph,
+  error: unknown,
+  message: string,
+  { log, metrics }: { log: Pick<Log, 'error'>; metrics: Pick<Metrics, 'graph'> },
+): void {
+  metrics.graph('refused');
+  log.error({ version, err: error, reason: reasonOf(error) }, message);
 }
 
 /** Notes that a graph serves. It does so without the note, as on a disk that cannot be written. */
@@ -74,6 +95,12 @@ export async function keepForNextStart(
       'the graph could not be kept for the next start',
     );
   }
+}
+
+function explain(error: unknown): LogFields {
+  return error instanceof UnreadableFile
+    ? { reason: reasonOf(error) }
+    : { store: 'graph', err: error };
 }
 
 /** Messages of composition quote nothing but schemas. */

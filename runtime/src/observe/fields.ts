@@ -15,6 +15,7 @@ export const LOG_FIELDS = {
   rootFields: "The operation's root fields, by their names in the schema.",
   codes: 'Every error code of the response, once.',
   bytes: 'The length of the body that was sent.',
+  path: 'The path of a web page, without what follows it.',
   method: 'The HTTP method.',
   status: 'The HTTP status of the response.',
   code: 'The error code of the response, or the code of a system error.',

@@ -3,7 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { describeError } from './log.ts';
+import { describeError, jsonFields } from './log.ts';
 
 const LOG = resolve(import.meta.dirname, 'log.ts');
 
@@ -61,7 +61,7 @@ test('a process whose reader is gone still ends when asked to', () => {
   const { stderr } = spawnSync('sh', ['-c', command], {
     encoding: 'utf8',
     env: { ...process.env, SCRIPT: script },
-    timeout: 20_000,
+    timeout: 100_000,
   });
   expect(stderr.trim().split('\n').at(-1)).toBe('7');
 });
@@ -87,6 +87,15 @@ test('an error is logged without its message, which may quote a member', () => {
   expect(JSON.stringify(described)).not.toContain('ann@example.com');
   expect(described).toMatchObject({ type: 'Error', code: 11000, cause: { type: 'TypeError' } });
   expect(JSON.stringify(described)).toContain('log.e2e.test.ts');
+});
+
+test('fields that are made once for many lines hold no key or token either', () => {
+  const key = `pk_test_${'a'.repeat(36)}`;
+  expect(jsonFields({ partner: key, operation: `x${key}`, count: 1 })).toBe(
+    ',"partner":"withheld","operation":"xwithheld","count":1',
+  );
+  expect(jsonFields({ keyId: 'key_a', partner: undefined })).toBe(',"keyId":"key_a"');
+  expect(jsonFields({})).toBe('');
 });
 
 test('a key or token in any field is withheld', () => {

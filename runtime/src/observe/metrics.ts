@@ -1,7 +1,8 @@
 // Every metric that this project exposes, one row each, and the registry that holds them.
-import { Counter, collectDefaultMetrics, Registry } from 'prom-client';
+import { collectDefaultMetrics, Registry } from 'prom-client';
 import { ownVersion } from '../version.ts';
 import type { MetricsData } from './aggregate.ts';
+import { type Count, createCounter } from './counter.ts';
 import { createGauge, type ReadGauge } from './gauges.ts';
 import { createHistogram } from './histogram.ts';
 import { createLabels } from './labels.ts';
@@ -256,12 +257,8 @@ function createGauges(registry: Registry): Record<GaugeName, (read: ReadGauge) =
   return gauges;
 }
 
-function counter(
-  { name, meaning, labels }: MetricRow,
-  registry: Registry,
-): (first?: string, second?: string) => { inc(count?: number): void } {
-  const metric = new Counter({ name, help: meaning, labelNames: labels, registers: [registry] });
-  return cacheChildren((...values) => metric.labels(...values));
+function counter(row: MetricRow, registry: Registry): (first?: string, second?: string) => Count {
+  return cacheChildren(createCounter(row, registry));
 }
 
 /** Caches a metric's children by up to two label values: creating one costs more than using it. */

@@ -1,9 +1,12 @@
 // A process that starts, receives a signal and exits, seen from outside.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
+import { bareEnv } from '../../../test/support/service/loyalty.ts';
 
 const LOG = resolve(import.meta.dirname, '../observe/log.ts');
+const FAILED_START = resolve(import.meta.dirname, 'failedstart.ts');
+const EVAL = ['--import', 'tsx', '--input-type=module', '--eval'];
 const LIFECYCLE = resolve(import.meta.dirname, 'lifecycle.ts');
 const PRELUDE = `import { createLog } from ${JSON.stringify(LOG)};
 import { runProcess } from ${JSON.stringify(LIFECYCLE)};
@@ -69,6 +72,36 @@ test('a start that fails prints why in one line, closes what it opened and exits
   expect(await printed('')).toEqual(['the port is taken', 'closed store draining']);
 });
 
+test('in production, a start that fails is one JSON line', async () => {
+  const script = "throw new Error('wrong settings:\\n  A must be set\\n  B must be a number');";
+  const { child, logged, printed } = run(script, { NODE_ENV: 'production' });
+  expect(await ended(child)).toBe(1);
+  expect(await printed('')).toEqual([]);
+  const { time, pid, ...line } = JSON.parse(logged());
+  expect(line).toEqual({
+    level: 'fatal',
+    reason: 'wrong settings: A must be set; B must be a number',
+    msg: 'the process cannot start',
+  });
+});
+
+test.each([
+  ['in words', 'test', /^wrong settings:\n {2}PORT must be [^\n]+\n {2}SUBGRAPH_SECRET [^\n]+\n$/],
+  [
+    'as a JSON line in production',
+    'production',
+    /^\{"level":"fatal",[^\n]+PORT[^\n]+SUBGRAPH[^\n]+\n$/,
+  ],
+])('wrong settings end a process %s', (_, NODE_ENV, expected) => {
+  const source = `import { settingsOrExit } from ${JSON.stringify(FAILED_START)}; settingsOrExit('gateway');`;
+  const env = { ...bareEnv(), NODE_ENV, PORT: 'any', LOG_LEVEL: 'silent' };
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...EVAL, source], {
+    encoding: 'utf8',
+    env,
+  });
+  expect([status, stdout + stderr]).toEqual([1, expect.stringMatching(expected)]);
+});
+
 test('a start that fails for want of a store logs it, as one JSON line without the address', async () => {
   const { child, logged, printed } = run(
     "open(lifecycle, 'store'); throw Object.assign(new Error('connect 10.0.0.7'), { code: 'ECONNREFUSED' });",
@@ -93,15 +126,12 @@ test.each([
   expect(logged()).not.toContain('ann@example.com');
 });
 
-function run(script: string) {
+function run(script: string, env: Record<string, string> = {}) {
   const source = `${PRELUDE} await runProcess(createLog('info'), async (lifecycle) => { ${script} });`;
-  const child = spawn(
-    process.execPath,
-    ['--import', 'tsx', '--input-type=module', '--eval', source],
-    {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  );
+  const child = spawn(process.execPath, [...EVAL, source], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let [out, err] = ['', ''];
   child.stdout.on('data', (text) => {
     out += text;

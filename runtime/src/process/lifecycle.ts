@@ -2,8 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
-import { withoutSecrets } from '../observe/secrets.ts';
-import { outageOf, outageReason } from '../store/outage.ts';
+import { reportFailedStart } from './failedstart.ts';
 import type { Readiness } from './readiness.ts';
 
 export type Lifecycle = {
@@ -34,8 +33,8 @@ const REPEAT_MS = 300;
  * that was opened is closed in reverse order within 25 seconds, and the process exits with 0. A
  * second signal ends it at once, unless it is the same one within 0.3 seconds.
  *
- * If the start fails, what it opened is closed, the error's message goes to stderr, or an outage to
- * the log, and the exit code is 1. An uncaught error is logged and ends the process with 1, too.
+ * If the start fails, reportFailedStart says why, what it opened is closed, and the exit code is 1.
+ * An uncaught error is logged and ends the process with 1, too.
  *
  * `onStop` receives the function that begins to stop the process; by default, signals call it. For
  * `drainMs` after that, everything stays open: time for a load balancer to notice.
@@ -86,21 +85,10 @@ export async function runProcess(
     // A signal during the start is already closing everything, which may have failed the start.
     if (draining) return;
     draining = true;
-    reportFailedStart(error, log);
+    reportFailedStart(error);
     await close();
     exit(1);
   }
-}
-
-/** Whoever starts the process reads of faults in settings and files; the log has outages. */
-function reportFailedStart(error: unknown, log: Log): void {
-  if (outageOf(error) === 'unavailable') {
-    const reason = outageReason(error);
-    log.fatal({ reason }, 'a store is unavailable: the process cannot start');
-    return;
-  }
-  const why = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`${withoutSecrets(why)}\n`);
 }
 
 /** What a process has opened. */

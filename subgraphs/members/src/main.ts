@@ -6,16 +6,15 @@ import {
   createWorkerReplayGuard,
   openPorts,
   openTracing,
-  readEnv,
-  readSettings,
   runWorkers,
   serveReplayGuard,
   serveSubgraph,
+  settingsOrExit,
   storeReadiness,
 } from '@partner-loyalty/runtime';
 import { openMembersStore, startMembers } from './index.ts';
 
-const settings = readSettings(readEnv(), 'members');
+const settings = settingsOrExit('members');
 const log = createLog(settings.logLevel);
 
 await runWorkers({

@@ -6,16 +6,15 @@ import {
   createWorkerReplayGuard,
   openPorts,
   openTracing,
-  readEnv,
-  readSettings,
   runWorkers,
   serveReplayGuard,
   serveSubgraph,
+  settingsOrExit,
   storeReadiness,
 } from '@partner-loyalty/runtime';
 import { createStandings, openStandingsStore } from './index.ts';
 
-const settings = readSettings(readEnv(), 'standings');
+const settings = settingsOrExit('standings');
 const log = createLog(settings.logLevel);
 
 await runWorkers({

@@ -1,19 +1,17 @@
 // Runs the operator's command for tests, in this process for speed or as a child process.
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { readSettings } from '@partner-loyalty/runtime';
 import { runCommand } from '../../../bin/cli/command.ts';
 import { createShell } from '../../../bin/cli/shell/shell.ts';
+import { programArgs } from '../programs/programs.ts';
 
 /** Settings, as environment variables. */
 export type Env = Record<string, string>;
 
 export type Ran = { code: number | null; stdout: string; stderr: string };
-
-const ROOT = join(import.meta.dirname, '../../..');
 
 /** Runs the command in this process with the settings in `env` only. */
 export async function loyalty(env: Env, ...args: string[]): Promise<Ran> {
@@ -42,12 +40,12 @@ export async function loyaltyJson(env: Env, ...args: string[]): Promise<Record<s
     .map((line) => JSON.parse(line));
 }
 
-/** Starts the command as a process: `node bin/loyalty.js`. */
+/** Starts the command as a process. */
 export function spawnLoyalty(
   env: Env,
   ...args: string[]
 ): { child: ChildProcessWithoutNullStreams; ran: Promise<Ran> } {
-  const child = spawn(process.execPath, [join(ROOT, 'bin/loyalty.js'), ...args], {
+  const child = spawn(process.execPath, [...programArgs('bin/loyalty.ts'), ...args], {
     env: { ...bareEnv(), ...env },
   });
   const ran = Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)]).then(

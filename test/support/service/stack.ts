@@ -1,11 +1,11 @@
 // Starts the service as it is deployed: in separate processes, on free ports and empty stores.
 import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
 import { type KeyStore, openKeyStore } from '@partner-loyalty/gateway';
 import { type MembersStore, openMembersStore } from '@partner-loyalty/members';
 import { readSettings } from '@partner-loyalty/runtime';
 import { openStandingsStore, type StandingsStore } from '@partner-loyalty/standings';
 import { temporaryFolder } from '../folder.ts';
+import { programArgs, ROOT } from '../programs/programs.ts';
 import { freshMongodbUrl, redisUrl } from '../servers/databases.ts';
 import { type ServerProcess, startProcess } from '../servers/process.ts';
 import { bareEnv, type Env } from './loyalty.ts';
@@ -48,13 +48,12 @@ export type Stack = {
   close(): Promise<void>;
 };
 
-const ROOT = join(import.meta.dirname, '../../..');
 const MAINS = {
   all: 'bin/start.ts',
   gateway: 'gateway/src/main.ts',
   members: 'subgraphs/members/src/main.ts',
   standings: 'subgraphs/standings/src/main.ts',
-};
+} as const;
 
 /**
  * Starts the service with empty stores and without demo data. `env` adds to the settings of every
@@ -67,7 +66,7 @@ export async function startStack(deployment: Deployment, env: Env = {}): Promise
     for (let last = opened.pop(); last !== undefined; last = opened.pop()) await last();
   };
   const start = async (name: keyof typeof MAINS, settings: Env) => {
-    const running = await startMain(MAINS[name], settings);
+    const running = await startMain(name, settings);
     opened.push(running.stop);
     return running;
   };
@@ -118,9 +117,7 @@ async function openStores(env: Env, opened: (() => unknown)[]): Promise<Stack['s
   return { keys, members, standings };
 }
 
-async function startMain(path: string, settings: Env): Promise<Running> {
-  // Node 24 runs TypeScript without a loader, as in the images.
-  const loader = Number(process.versions.node.split('.')[0]) >= 24 ? [] : ['--import', 'tsx'];
+async function startMain(name: keyof typeof MAINS, settings: Env): Promise<Running> {
   const variables = Object.entries({
     ...bareEnv(),
     PORT: '0',
@@ -131,7 +128,7 @@ async function startMain(path: string, settings: Env): Promise<Running> {
   const env = variables.flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}=${value}`],
   );
-  const args = ['-C', ROOT, '-i', ...env, process.execPath, ...loader, path];
+  const args = ['-C', ROOT, '-i', ...env, process.execPath, ...programArgs(MAINS[name])];
   const running = await startProcess({ command: 'env', args, signal: 'TERM' });
   try {
     const [, line = ''] = await running.wrote(/^(\{.*"listening".*\})$/m);

@@ -1,7 +1,7 @@
 // The members store, on each engine.
 import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { programArgs } from '../../../../test/support/programs/programs.ts';
 import { address, ENGINES, memberImport, newPlace, type Place } from '../../test/engine.ts';
 import type { MembersStore } from './store.ts';
 
@@ -659,9 +659,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
     const run = promisify(execFile);
     const act = async (...args: string[]) => {
       const child = run(process.execPath, [
-        '--import',
-        'tsx',
-        join(import.meta.dirname, '../../test/process.ts'),
+        ...programArgs('subgraphs/members/test/process.ts'),
         JSON.stringify(place.settings),
         ...args,
       ]);

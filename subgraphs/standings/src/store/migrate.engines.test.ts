@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { FORMATS, type Migrated, migrateStore, openLmdb } from '@partner-loyalty/runtime';
 import { open as openFile } from 'lmdb';
 import { refuseForeignStore } from '../../../../runtime/src/environment.ts';
+import { programArgs } from '../../../../test/support/programs/programs.ts';
 import { activity, ENGINES, newPlace, type Place } from '../../test/engine.ts';
 import { createFormat1, OLD_SCHEMA, oldUpdate, withDatabase } from '../../test/format1.ts';
 import { STANDINGS_MIGRATION } from '../index.ts';
@@ -123,10 +124,10 @@ describe.each(ENGINES)('on %s', (engine) => {
   test('a migration that is killed again and again ends complete', async () => {
     await createFormat1(place, OLD);
     const run = promisify(execFile);
-    const process = join(import.meta.dirname, '../../test/process.ts');
-    const args = ['--import', 'tsx', process, JSON.stringify(place.settings), 'migrate-and-die'];
+    const program = programArgs('subgraphs/standings/test/process.ts');
+    const args = [...program, JSON.stringify(place.settings), 'migrate-and-die'];
     for (const afterMs of [20, 100])
-      await run('node', [...args, `${afterMs}`]).catch(() => undefined);
+      await run(process.execPath, [...args, `${afterMs}`]).catch(() => undefined);
     await migrate(place);
     await expectComplete(await place.open());
   });
@@ -177,6 +178,14 @@ describe('on MongoDB', () => {
         stays: own.length,
       });
     });
+  });
+
+  test('several migrations at once all end, and the store is complete', async () => {
+    await createFormat1(place, OLD);
+    const migrated = await Promise.all([migrate(place), migrate(place), migrate(place)]);
+    expect(migrated.map((one) => one?.to)).toEqual([2, 2, 2]);
+    expect(await migrate(place, true)).toMatchObject({ from: 2, to: 2 });
+    await expectComplete(await place.open());
   });
 
   test('the validator of a process that was just starting does not stay', async () => {

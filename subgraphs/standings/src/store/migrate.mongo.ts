@@ -1,26 +1,35 @@
 // Migrates the standings store on MongoDB from format 1, which kept activities in the standing.
+//
+// Several may run at once: each step can be repeated, and what another has done is passed over.
+import { setTimeout as pause } from 'node:timers/promises';
 import type { MongoMigration } from '@partner-loyalty/runtime';
-import { DUPLICATE_KEY, setValidator } from '@partner-loyalty/runtime/mongo';
-import { countAll, oneReply } from '@partner-loyalty/runtime/mongo-reads';
-import { type Collection, type Db, MongoBulkWriteError, MongoServerError, ObjectId } from 'mongodb';
+import { setValidator, WRITE_CONFLICT } from '@partner-loyalty/runtime/mongo';
+import { both, countAll, oneReply, ranges } from '@partner-loyalty/runtime/mongo-reads';
+import { type Collection, type Db, type Filter, MongoServerError, ObjectId } from 'mongodb';
 import { isSameActivity } from '../rules/activity.ts';
 import {
   type ActivityDocument,
+  type Collections,
   openCollections,
   SCHEMAS,
   type StandingDocument,
   strictCollections,
 } from './collections.mongo.ts';
+import { activitiesQuery } from './queries.mongo.ts';
+import { failuresOf, insertNew } from './steps.mongo.ts';
 
 /** A standing of format 1. */
 type OldStanding = Omit<StandingDocument, 'memberId' | 'version' | 'recent'> & {
   activities: { id: string; points: number; stays: number; occurredAt: Date }[];
 };
 
-const PAGE = 1_000;
+const PAGE = 10_000;
 /** How many activities are read and written at once, unless one standing has more. */
 const MAX_ACTIVITIES = 5_000;
 const CHUNK = 1_000;
+const ATTEMPTS = 10;
+/** How often all is gone through, if standings were changed by others or two writes collided. */
+const PASSES = 3;
 const OLD_INDEX = 'activities.id_1';
 const INDEX_NOT_FOUND = 27;
 const OLD = { activities: { $exists: true } } as const;
@@ -39,21 +48,28 @@ async function migrate(db: Db, onProgress: (records: number) => void): Promise<v
   await forbidOldWrites(db);
   await openCollections(db);
   const standings = oldStandings(db);
+  for (let pass = 1; ; pass += 1) {
+    await migrateAll(db, standings, onProgress);
+    const left = await countAll(standings, OLD);
+    if (left === 0) return;
+    if (pass === PASSES) throw new Error(`${left} standings changed meanwhile; migrate again`);
+  }
+}
+
+async function migrateAll(
+  db: Db,
+  standings: Collection<OldStanding>,
+  onProgress: (records: number) => void,
+): Promise<void> {
   let records = 0;
-  for (let last = ''; ; ) {
-    const page = await pageOf(standings, last);
-    if (page.length === 0) break;
-    for (const ids of portionsOf(page)) {
+  for await (const range of ranges(standings, PAGE))
+    for (const ids of fromAnywhere(portionsOf(await pageOf(standings, range)))) {
       // A process of format 1 that was just starting may have put its own validator back.
       await forbidOldWrites(db);
       await migrateSome(db, standings, ids);
       records += ids.length;
       onProgress(records);
     }
-    last = page.at(-1)?._id ?? '';
-  }
-  const left = await countAll(standings, OLD);
-  if (left > 0) throw new Error(`${left} standings changed meanwhile; migrate again`);
 }
 
 /**
@@ -70,19 +86,24 @@ async function forbidOldWrites(db: Db): Promise<void> {
   });
 }
 
-/** The next standings of format 1, and how many activities each contains. */
-function pageOf(standings: Collection<OldStanding>, after: string) {
+/** The standings of format 1 in a range, and how many activities each contains. */
+function pageOf(standings: Collection<OldStanding>, range: Filter<OldStanding>) {
   return standings
     .aggregate<{ _id: string; size: number }>(
       [
-        { $match: { _id: { $gt: after }, ...OLD } },
+        { $match: both(range, OLD) },
         { $sort: { _id: 1 } },
-        { $limit: PAGE },
         { $project: { size: { $size: '$activities' } } },
       ],
       oneReply(PAGE),
     )
     .toArray();
+}
+
+/** All of them, from a random one on: several migrations at once take different ones. */
+function fromAnywhere<T>(all: readonly T[]): T[] {
+  const first = Math.floor(Math.random() * all.length);
+  return [...all.slice(first), ...all.slice(0, first)];
 }
 
 /** Portions of a page that fit into memory. */
@@ -110,20 +131,18 @@ async function migrateSome(
   const found = await standings.find(filter, oneReply(ids.length)).toArray();
   const activities = found.flatMap(activitiesOf);
   for (let from = 0; from < activities.length; from += CHUNK)
-    await insert(strictCollections(db).activities, activities.slice(from, from + CHUNK));
+    await insert(strictCollections(db), activities.slice(from, from + CHUNK));
   if (found.length === 0) return;
-  await standings.bulkWrite(
-    found.map(({ _id, activities }) => ({
-      updateOne: {
-        filter: { _id, activities: { $size: activities.length } },
-        update: {
-          $unset: { activities: '' },
-          $set: { memberId: memberOf(_id), version: new ObjectId(), recent: [] },
-        },
+  const updates = found.map(({ _id, activities }) => ({
+    updateOne: {
+      filter: { _id, activities: { $size: activities.length } },
+      update: {
+        $unset: { activities: '' as const },
+        $set: { memberId: memberOf(_id), version: new ObjectId(), recent: [] },
       },
-    })),
-    { ordered: false },
-  );
+    },
+  }));
+  await failuresOf(() => standings.bulkWrite(updates, { ordered: false }), [WRITE_CONFLICT]);
 }
 
 function activitiesOf({ _id, activities }: OldStanding): ActivityDocument[] {
@@ -137,26 +156,31 @@ function memberOf(standingId: string): string {
   return standingId.split('\0')[1] ?? '';
 }
 
-/** Inserts those that an earlier run has not inserted. */
+/**
+ * Inserts those that no other migration has inserted: an earlier one, or one that runs now. An
+ * insertion that the server ended because of another one is repeated.
+ */
 async function insert(
-  collection: Collection<ActivityDocument>,
-  activities: ActivityDocument[],
+  collections: Pick<Collections, 'activities'>,
+  wanted: readonly ActivityDocument[],
+  attempt = 1,
 ): Promise<void> {
-  try {
-    await collection.insertMany(activities, { ordered: false });
-  } catch (error) {
-    if (!(error instanceof MongoBulkWriteError)) throw error;
-    const failures = [error.writeErrors].flat();
-    if (failures.length === 0 || failures.some(({ code }) => code !== DUPLICATE_KEY)) throw error;
-    for (const { index } of failures) await checkInserted(collection, activities[index]);
+  const inserted = new Set(await insertNew(collections.activities, wanted));
+  const others = wanted.filter((one) => !inserted.has(one));
+  if (others.length === 0) return;
+  const ids = others.map(({ _id }) => _id);
+  const found = new Map(
+    (await activitiesQuery(collections, ids).toArray()).map((one) => [one._id, one]),
+  );
+  for (const activity of others) {
+    const present = found.get(activity._id);
+    if (present && !(present.year === activity.year && isSameActivity(present, activity)))
+      throw new Error(`the ID ${activity._id} is that of two activities`);
   }
-}
-
-async function checkInserted(
-  collection: Collection<ActivityDocument>,
-  activity: ActivityDocument | undefined,
-): Promise<void> {
-  const found = activity && (await collection.findOne({ _id: activity._id }));
-  if (activity && !(found && found.year === activity.year && isSameActivity(found, activity)))
-    throw new Error(`the ID ${activity._id} is that of two activities`);
+  const left = others.filter(({ _id }) => !found.has(_id));
+  if (left.length === 0) return;
+  if (attempt === ATTEMPTS)
+    throw new Error('other writes kept activities from being inserted; migrate again');
+  await pause(Math.random() * 50 * attempt);
+  await insert(collections, left, attempt + 1);
 }

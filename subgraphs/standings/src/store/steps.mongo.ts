@@ -2,7 +2,13 @@
 //
 // Each is one bulk operation, and can be repeated, or done late, by any process.
 import { DUPLICATE_KEY, WRITE_CONFLICT } from '@partner-loyalty/runtime/mongo';
-import { type AnyBulkWriteOperation, MongoBulkWriteError, ObjectId } from 'mongodb';
+import {
+  type AnyBulkWriteOperation,
+  type Collection,
+  MongoBulkWriteError,
+  ObjectId,
+  type OptionalUnlessRequiredId,
+} from 'mongodb';
 import type { DatedActivity } from '../rules/activity.ts';
 import type { Standing } from '../rules/standing.ts';
 import type {
@@ -32,7 +38,7 @@ export async function insertPending(
     const content = { partnerId, memberId, year, points, stays, occurredAt };
     return { _id: activityId, ...content, pending: new ObjectId() };
   });
-  return insertNew(documents, (all) => activities.insertMany(all, UNORDERED));
+  return insertNew(activities, documents);
 }
 
 /** Inserts standings without activity; returns those that did not exist. */
@@ -43,7 +49,7 @@ export async function createStandings(
   const documents = created.map(({ _id, memberId }): StandingDocument => {
     return { _id, memberId, points: 0, stays: 0, version: new ObjectId(), recent: [] };
   });
-  return insertNew(documents, (all) => standings.insertMany(all, UNORDERED));
+  return insertNew(standings, documents);
 }
 
 /** Deletes standings that were created in vain, unless another process has used them. */
@@ -143,18 +149,24 @@ function filterOf(decisions: readonly Decision[]) {
   };
 }
 
-/** Inserts in the order of the IDs, since two processes with opposite orders can deadlock. */
-async function insertNew<T extends { _id: string }>(
+/**
+ * Inserts in the order of the IDs, since two processes with opposite orders can deadlock. Returns
+ * those whose ID was free, except after a conflict with another write.
+ */
+export async function insertNew<S extends { _id: string }, T extends S>(
+  collection: Collection<S>,
   documents: readonly T[],
-  insert: (sorted: T[]) => Promise<unknown>,
 ): Promise<T[]> {
   const sorted = documents.toSorted((one, other) => (one._id < other._id ? -1 : 1));
-  const failed = await failuresOf(() => insert(sorted), [DUPLICATE_KEY, WRITE_CONFLICT]);
+  // Cast: TypeScript cannot tell that the driver need not add an ID.
+  const insert = () =>
+    collection.insertMany(sorted as readonly S[] as OptionalUnlessRequiredId<S>[], UNORDERED);
+  const failed = await failuresOf(insert, [DUPLICATE_KEY, WRITE_CONFLICT]);
   return sorted.filter((_, index) => !failed.has(index));
 }
 
 /** The indexes of the operations that failed, if all of them failed for an expected reason. */
-async function failuresOf(
+export async function failuresOf(
   write: () => Promise<unknown>,
   expected: readonly unknown[],
 ): Promise<Set<number>> {

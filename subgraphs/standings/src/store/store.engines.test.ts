@@ -1,8 +1,8 @@
 // What every standings store does, on each engine.
 import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
+import { programArgs } from '../../../../test/support/programs/programs.ts';
 import { activity, ENGINES, IMPORT, newPlace, type Place } from '../../test/engine.ts';
 import type { Activity, DatedActivity } from '../rules/activity.ts';
 import { INT_MAX, INT_MIN } from '../rules/int.ts';
@@ -29,9 +29,7 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
     outcomes.filter((one) => one === outcome).length;
   const other = (...args: string[]) =>
     promisify(execFile)(process.execPath, [
-      '--import',
-      'tsx',
-      join(import.meta.dirname, '../../test/process.ts'),
+      ...programArgs('subgraphs/standings/test/process.ts'),
       JSON.stringify(place.settings),
       ...args,
     ]);

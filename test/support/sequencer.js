@@ -1,0 +1,17 @@
+// The order of the test files: kinds that take long first, so that no long file runs last, alone.
+import TestSequencer from '@jest/test-sequencer';
+
+const KINDS = [
+  /\/test\/(faults|memory|security)\//,
+  /\.e2e\.test\.ts$|\/test\/e2e\//,
+  /\.engines\.test\.ts$/,
+  /./,
+];
+
+const kindOf = ({ path }) => KINDS.findIndex((kind) => kind.test(path));
+
+export default class extends TestSequencer {
+  sort(tests) {
+    return super.sort(tests).sort((one, other) => kindOf(one) - kindOf(other));
+  }
+}
