@@ -31,6 +31,8 @@ const CONFIG = {
   makeResolverTypeCallable: true,
   useTypeImports: true,
   enumsAsTypes: true,
+  // Resolvers return a Date; an argument is what the caller sent.
+  scalars: { DateTime: { input: 'unknown', output: 'Date' } },
 };
 
 /** The folders of the subgraphs with a codegen.json, relative to `root`. */

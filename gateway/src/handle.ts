@@ -15,6 +15,7 @@ import type { Authenticate, Principal } from './identity/authenticate.ts';
 import { type ClientDocument, type Operation, selectOperation } from './operation/document.ts';
 import type { Documents } from './operation/documents.ts';
 import type { ExecutableOperation } from './operation/executable.ts';
+import { costOfLists, MAX_ITEMS } from './operation/lists.ts';
 import { EVERY_SCOPE, type ScopeBits, scopeNames } from './planning/scopes.ts';
 import { createReplies, type ReplyParts } from './reply.ts';
 import type { ServedGraphs } from './supergraph/served.ts';
@@ -68,13 +69,16 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
     const principal = requireAllowed(caller, document, operation);
 
     trace?.phase('budget');
-    call.cost = operation?.cost ?? 1;
     const { policy, id, budget } = principal;
+    const { cost, tooLong } = costOf(operation, variables);
+    call.cost = cost > budget ? 1 : cost;
     call.verdict = await limiter.consume(policy, id, call.cost, budget);
     if (!call.verdict.allowed) fail('RATE_LIMITED');
+    if (cost > budget)
+      fail('OPERATION_TOO_COMPLEX', `the operation costs more than the whole budget of ${budget}`);
 
     const { requestId } = request;
-    const context = { requestId, trace };
+    const context = { requestId, trace, tooLong };
     const { executable, result } = await run(document, operation, principal, variables, context);
     call.executable = executable;
 
@@ -95,7 +99,7 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
     operation: Operation | undefined,
     principal: Principal,
     variables: Record<string, unknown>,
-    { requestId, trace }: { requestId: string; trace: Trace | undefined },
+    { requestId, trace, tooLong }: Context,
   ): Promise<{ executable: ExecutableOperation; result: ExecutionResult }> {
     const { surface: name, scope, scopes } = principal;
     const sightings = audit?.begin(principal);
@@ -107,6 +111,10 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
         requireScopes(surface.scopesFor(document, operation) & ~scopes);
       const executable = surface.prepare(document, operation);
       documents.keep(document);
+      if (tooLong !== undefined)
+        fail('BAD_USER_INPUT', `${tooLong} has more than ${MAX_ITEMS} items`, {
+          argument: tooLong,
+        });
       usage.count(name, surface.schema, executable, scope, variables);
       trace?.phase('execute');
       const asked = { variables, scope, requestId, trace, sightings };
@@ -122,6 +130,20 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
 
 function isEndpoint({ path }: HttpRequest): boolean {
   return path === '/graphql' || path === '/graphql/';
+}
+
+/** What an operation runs with. `tooLong` names an argument whose list is. */
+type Context = { requestId: string; trace: Trace | undefined; tooLong: string | undefined };
+
+/** What a request costs; 1 if a list is too long. */
+function costOf(
+  operation: Operation | undefined,
+  variables: Record<string, unknown>,
+): { cost: number; tooLong: string | undefined } {
+  if (operation?.lists === undefined) return { cost: operation?.cost ?? 1, tooLong: undefined };
+  const lists = costOfLists(operation.lists, variables);
+  if (lists.tooLong !== undefined) return { cost: 1, tooLong: lists.tooLong };
+  return { cost: operation.cost + lists.added, tooLong: undefined };
 }
 
 /** Callers choose methods and paths, so that no name has them. */

@@ -81,6 +81,7 @@ export {
   UNREADABLE,
   withSnapshot,
 } from './store/snapshot.lmdb.ts';
+export { DATE_TIME } from './subgraph/datetime.ts';
 export { createExecutor, type Execute, unavailable } from './subgraph/executor.ts';
 export type { CompleteResolvers } from './subgraph/resolvers.ts';
 export { expandedSelections } from './subgraph/selections.ts';

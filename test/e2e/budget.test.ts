@@ -16,6 +16,9 @@ import { until } from '../support/until.ts';
 
 const QUERY = '{ memberByEmail(email: "both@example.com") { memberId } }';
 
+const LOOK_UPS = 'query ($keys: [MemberKey!]!) { memberLookups(keys: $keys) { member { tier } } }';
+const keys = (count: number) => Array.from({ length: count }, () => ({ memberId: 'm-both' }));
+const literals = (count: number) => `[${times(count, () => '{ memberId: "m-both" }')}]`;
 const remaining = ({ headers }: ApiResponse) => Number(headers.get('ratelimit-remaining'));
 const times = (count: number, text: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => text(index)).join(' ');
@@ -111,6 +114,42 @@ describe('in one process', () => {
       1,
       { query: 'query ($v: String!) { memberByEmail(email: $v) { tier } }', variables: { v: 1 } },
     ],
+    ['three look-ups in a list', 3, { query: LOOK_UPS, variables: { keys: keys(3) } }],
+    ['no look-up in a list', 1, { query: LOOK_UPS, variables: { keys: [] } }],
+    ['a list that is null', 1, { query: LOOK_UPS, variables: { keys: null } }],
+    ['a list that is left out', 1, { query: LOOK_UPS }],
+    ['one item instead of a list', 1, { query: LOOK_UPS, variables: { keys: keys(1)[0] } }],
+    ['a literal list', 2, { query: `{ memberLookups(keys: ${literals(2)}) { member { tier } } }` }],
+    [
+      'a list that is the default of a variable',
+      4,
+      { query: LOOK_UPS.replace('!)', `! = ${literals(4)})`) },
+    ],
+    [
+      'a list in place of the default of a variable',
+      2,
+      { query: LOOK_UPS.replace('!)', `! = ${literals(4)})`), variables: { keys: keys(2) } },
+    ],
+    [
+      'lists under aliases and in fragments, skipped or not',
+      11,
+      {
+        query: `query ($keys: [MemberKey!]!) { ...F ...F a: memberLookups(keys: ${literals(4)}) { member { tier } } __typename }
+          fragment F on Query { memberLookups(keys: $keys) @skip(if: true) { member { tier } } }`,
+        variables: { keys: keys(3) },
+      },
+    ],
+    [
+      'a list of an unknown field',
+      3,
+      { query: 'query ($v: [Int]) { a(b: $v) }', variables: { v: [1, 2, 3] } },
+    ],
+    [
+      'a list of 101 items',
+      1,
+      { query: `{ memberLookups(keys: ${literals(101)}) { member { tier } } __typename }` },
+    ],
+    ['more look-ups than the whole budget', 1, { query: LOOK_UPS, variables: { keys: keys(41) } }],
     ['more than 10 root fields', 1, { query: `{ ${times(11, (n) => `a${n}: __typename`)} }` }],
     ['a syntax error', 1, { query: '{' }],
     ['malformed JSON', 1, { body: '{' }],

@@ -8,6 +8,8 @@ import { type Probe, startProbe } from '../support/service/probe.ts';
 
 const READ =
   'query ($email: String!) { memberByEmail(email: $email) { memberId email firstName lastName tier points } }';
+const LOOK_UPS =
+  'query ($keys: [MemberKey!]!) { memberLookups(keys: $keys) { member { memberId } } }';
 const BY_ID =
   'query ($externalId: String!) { memberByExternalId(externalId: $externalId) { memberId } }';
 
@@ -139,6 +141,25 @@ describe('JSON', () => {
   });
 });
 
+describe('a list', () => {
+  test.each([
+    ['of 30,000 items', `[${'{},'.repeat(20_000)}{}]`],
+    ['in a list', '[[{"memberId":"m-both"}]]'],
+    ['of lists', `${'['.repeat(5_000)}${']'.repeat(5_000)}`],
+    ['of nulls', '[null]'],
+    ['of strings', '["m-both"]'],
+    ['in an object with a length', '{"length":3}'],
+    ['that is a string', '"m-both"'],
+    ['that is a number', '100'],
+    ['that is null', 'null'],
+  ])('%s is refused', async (_, value) => {
+    const { status, code } = await sendBody(
+      `{"query":${quoted(LOOK_UPS)},"variables":{"keys":${value}}}`,
+    );
+    expect([status, code]).toEqual([400, 'BAD_USER_INPUT']);
+  });
+});
+
 describe('a text', () => {
   test.each([
     ['that is too long', 'x'.repeat(60_000)],
@@ -165,6 +186,14 @@ describe('a text', () => {
       [
         'mutation ($memberId: ID!) { endEnrollment(memberId: $memberId) { memberId } }',
         { memberId: text },
+      ],
+      [LOOK_UPS, { keys: [{ memberId: 'm-both' }, { email: `${text}@example.com` }] }],
+      [LOOK_UPS, { keys: [{ externalId: text }] }],
+      [LOOK_UPS, { keys: [{ memberId: text }] }],
+      ['query ($id: ID!) { memberById(memberId: $id) { memberId } }', { id: text }],
+      [
+        'mutation ($id: ID!, $x: String) { changeExternalId(memberId: $id, externalId: $x) { memberId } }',
+        { id: 'm-both', x: text },
       ],
     ] as const) {
       const { status, code } = await send({ query, variables });
@@ -196,10 +225,20 @@ describe('a text', () => {
       [READ, { email: text }],
       [READ, { email: `${text}@example.com` }],
       [BY_ID, { externalId: text }],
+      ['query ($id: ID!) { memberById(memberId: $id) { memberId } }', { id: text }],
     ] as const) {
       const { status, code } = await send({ query, variables });
       expect(status).toBe(200);
       expect(['MEMBER_NOT_FOUND', 'BAD_USER_INPUT']).toContain(code);
+    }
+    for (const kind of ['email', 'externalId', 'memberId']) {
+      const { body, code } = await send({
+        query: LOOK_UPS,
+        variables: { keys: [{ [kind]: text }] },
+      });
+      expect(code ?? body.data).toEqual(
+        code === undefined ? { memberLookups: [{ member: null }] } : 'BAD_USER_INPUT',
+      );
     }
   });
 });

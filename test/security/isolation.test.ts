@@ -34,10 +34,12 @@ const PARTNERS = 3;
 const ADDRESSES = 5;
 const EXTERNAL_IDS = 3;
 
-/** Looks up every address and every external ID. */
-const EVERYTHING = `query (${[...numbered('e', ADDRESSES), ...numbered('x', EXTERNAL_IDS)].map((name) => `$${name}: String!`).join(' ')}) {
-  ${numbered('e', ADDRESSES).map((name) => `${name}: memberByEmail(email: $${name}) { memberId email points }`)}
-  ${numbered('x', EXTERNAL_IDS).map((name) => `${name}: memberByExternalId(externalId: $${name}) { memberId email points }`)} }`;
+/** Looks up every address and every external ID, one by one and in a list, and members by ID. */
+const EVERYTHING = `query ($keys: [MemberKey!]!, $id: ID!, ${[...numbered('e', ADDRESSES), ...numbered('x', EXTERNAL_IDS)].map((name) => `$${name}: String!`).join(' ')}) {
+  ${numbered('e', ADDRESSES).map((name) => `${name}: memberByEmail(email: $${name}) { memberId email points externalId }`)}
+  ${numbered('x', EXTERNAL_IDS).map((name) => `${name}: memberByExternalId(externalId: $${name}) { memberId email points externalId }`)}
+  list: memberLookups(keys: $keys) { member { memberId email points externalId } }
+  id: memberById(memberId: $id) { memberId email points externalId } }`;
 
 const BOTH_WAYS = `query ($email: String!, $externalId: String!) {
   a: memberByEmail(email: $email) { memberId points }  b: memberByExternalId(externalId: $externalId) { memberId points } }`;
@@ -48,6 +50,7 @@ const PROFILE =
 type Action =
   | { kind: 'enroll'; partner: number; address: number; externalId: number | undefined }
   | { kind: 'end'; partner: number; member: number }
+  | { kind: 'rename'; partner: number; member: number; externalId: number | undefined }
   | { kind: 'move'; member: number; address: number }
   | { kind: 'earn'; partner: number; member: number; points: number };
 
@@ -69,6 +72,15 @@ const actions: fc.Arbitrary<Action[]> = fc.array(
         kind: fc.constant('end' as const),
         partner: below(PARTNERS),
         member: below(ADDRESSES),
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        kind: fc.constant('rename' as const),
+        partner: below(PARTNERS),
+        member: below(ADDRESSES),
+        externalId: fc.option(below(EXTERNAL_IDS), { nil: undefined }),
       }),
     },
     {
@@ -202,6 +214,7 @@ async function createWorld({ send, stores, provider }: Service) {
     if (action.kind === 'enroll' && partner) return enroll(partner, address, action.externalId);
     if (member === undefined) return;
     if (action.kind === 'end' && partner) return end(partner, member);
+    if (action.kind === 'rename' && partner) return rename(partner, member, action.externalId);
     if (action.kind === 'move') return move(member, address);
     if (action.kind === 'earn' && partner) return earn(partner, member, action.points);
   }
@@ -251,6 +264,22 @@ async function createWorld({ send, stores, provider }: Service) {
     else expect([body.data, code]).toEqual([{ endEnrollment: null }, 'MEMBER_NOT_FOUND']);
   }
 
+  async function rename(
+    { partnerId, key }: (typeof partners)[number],
+    { memberId }: ModelMember,
+    id: number | undefined,
+  ): Promise<void> {
+    const query =
+      'mutation ($memberId: ID!, $externalId: String) { changeExternalId(memberId: $memberId, externalId: $externalId) { memberId externalId } }';
+    const externalId = id === undefined ? undefined : externalIds[id];
+    const { body, code } = await send({ query, variables: { memberId, externalId }, key });
+    const expected = model.rename(partnerId, memberId, externalId);
+    expect(code).toBe(expected === 'renamed' ? undefined : expected);
+    expect(body.data?.changeExternalId).toEqual(
+      expected === 'renamed' ? { memberId, externalId: externalId ?? null } : null,
+    );
+  }
+
   async function move(member: ModelMember, address: string): Promise<void> {
     const { memberId } = member;
     const [imported] = await stores.members.importMembers([
@@ -292,29 +321,34 @@ async function createWorld({ send, stores, provider }: Service) {
       ...addresses.map((address, n) => [`e${n}`, n % 2 ? address : address.toUpperCase()]),
       ...externalIds.map((externalId, n) => [`x${n}`, externalId]),
     ]);
-    const { body } = await send({ query: EVERYTHING, variables, key });
+    const keys = [
+      ...addresses.map((email) => ({ email })),
+      ...externalIds.map((externalId) => ({ externalId })),
+      ...model.members.map(({ memberId }) => ({ memberId })),
+    ];
+    const id = model.members.at(-1)?.memberId ?? 'none';
+    const { body } = await send({ query: EVERYTHING, variables: { ...variables, keys, id }, key });
     const visible = (member: ModelMember | undefined) =>
-      member
+      member?.enrollments.has(partnerId)
         ? {
             memberId: member.memberId,
             email: expect.any(String),
             points: model.pointsOf(partnerId, member.memberId),
+            externalId: member.enrollments.get(partnerId)?.externalId ?? null,
           }
         : null;
-    expect(body.data).toEqual(
-      Object.fromEntries([
-        ...addresses.map((address, n) => [`e${n}`, visible(model.byEmail(partnerId, address))]),
-        ...externalIds.map((externalId, n) => [
-          `x${n}`,
-          visible(model.byExternalId(partnerId, externalId)),
-        ]),
-      ]),
-    );
+    const byEmail = addresses.map((address) => visible(model.byEmail(partnerId, address)));
+    const byExternalId = externalIds.map((each) => visible(model.byExternalId(partnerId, each)));
+    const byId = model.members.map(visible);
+    expect(body.data).toEqual({
+      ...Object.fromEntries(byEmail.map((read, n) => [`e${n}`, read])),
+      ...Object.fromEntries(byExternalId.map((read, n) => [`x${n}`, read])),
+      list: [...byEmail, ...byExternalId, ...byId].map((member) => ({ member })),
+      id: byId.at(-1) ?? null,
+    });
     // Cast: the schema guarantees it. Addresses keep the case in which they were typed.
-    for (const read of Object.values(body.data ?? {}) as ({
-      memberId: string;
-      email: string;
-    } | null)[]) {
+    const { list: _list, ...singles } = body.data ?? {};
+    for (const read of Object.values(singles) as ({ memberId: string; email: string } | null)[]) {
       if (read === null) continue;
       const member = model.members.find(({ memberId }) => memberId === read.memberId);
       expect(read.email.toLowerCase()).toBe(member?.current);

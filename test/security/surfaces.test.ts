@@ -9,6 +9,8 @@ import {
   isInputObjectType,
   isInterfaceType,
   isObjectType,
+  isScalarType,
+  isSpecifiedScalarType,
   lexicographicSortSchema,
   parse,
   printSchema,
@@ -19,11 +21,17 @@ import { type InProcessService, startInProcess } from '../support/service/inproc
 
 // The surfaces as docs/contract.md, Surfaces, describes them, repeated here on purpose.
 const PARTNER = buildSchema(`
-  type Query { memberByEmail(email: String!): PartnerMemberRead  memberByExternalId(externalId: String!): PartnerMemberRead }
+  type Query { memberByEmail(email: String!): PartnerMemberRead  memberByExternalId(externalId: String!): PartnerMemberRead
+    memberById(memberId: ID!): PartnerMemberRead  memberLookups(keys: [MemberKey!]!): [MemberLookup!] }
   type Mutation { enrollMember(input: EnrollMemberInput!): EnrollMemberPayload  endEnrollment(memberId: ID!): EndEnrollmentPayload
     requestMagicLink(email: String!): RequestMagicLinkPayload  exchangeMagicLink(token: String!): MagicLinkSession
-    inviteMember(input: EnrollMemberInput!): InviteMemberPayload }
-  type PartnerMemberRead { memberId: ID!  email: String!  firstName: String  lastName: String  tier: String!  points: Int! }
+    inviteMember(input: EnrollMemberInput!): InviteMemberPayload
+    changeExternalId(memberId: ID!, externalId: String): PartnerMemberRead }
+  type PartnerMemberRead { memberId: ID!  email: String!  firstName: String  lastName: String  tier: String!  points: Int!
+    externalId: String  enrolledAt: DateTime }
+  scalar DateTime @specifiedBy(url: "https://scalars.graphql.org/andimarek/date-time.html")
+  input MemberKey { email: String  externalId: String  memberId: ID }
+  type MemberLookup { member: PartnerMemberRead }
   input EnrollMemberInput { email: String!  externalId: String  firstName: String  lastName: String }
   type EnrollMemberPayload { member: PartnerMemberRead!  created: Boolean! }
   type EndEnrollmentPayload { memberId: ID! }
@@ -46,6 +54,8 @@ const SELECTIONS: Record<string, (field: string) => string> = {
   Query: (field) => `{ ${withArguments(field)} }`,
   Mutation: (field) => `mutation { ${withArguments(field)} }`,
   PartnerMemberRead: (field) => `{ memberByEmail(email: "both@example.com") { ${field} } }`,
+  MemberLookup: (field) =>
+    `{ memberLookups(keys: [{ memberId: "m-both" }]) { ${withArguments(field)} } }`,
   EnrollMemberPayload: (field) =>
     `mutation { enrollMember(input: { email: "both@example.com" }) { ${withArguments(field)} } }`,
   InviteMemberPayload: (field) =>
@@ -68,11 +78,14 @@ const SELECTIONS: Record<string, (field: string) => string> = {
 const ARGUMENTS: Record<string, string> = {
   memberByEmail: '(email: "both@example.com") { memberId }',
   memberByExternalId: '(externalId: "shared-1") { memberId }',
+  memberById: '(memberId: "m-both") { memberId }',
+  memberLookups: '(keys: [{ memberId: "m-both" }]) { member { memberId } }',
   memberProfile: '(id: "m-both") { memberId }',
   endedSessions: '(since: 0) { memberId }',
   invitation: '(token: "in_none") { email }',
   enrollMember: '(input: { email: "both@example.com" }) { created }',
   inviteMember: '(input: { email: "both@example.com" }) { accepted }',
+  changeExternalId: '(memberId: "m-alpha", externalId: "alpha-2") { memberId }',
   endEnrollment: '(memberId: "m-beta") { memberId }',
   requestMagicLink: '(email: "both@example.com") { accepted }',
   exchangeMagicLink: '(token: "ml_none") { memberId }',
@@ -244,6 +257,7 @@ describe('introspection', () => {
     // Cast: the result of an introspection query describes a schema.
     const visible = buildClientSchema(body.data as never);
     expect(sortedSdl(visible)).toBe(sortedSdl(PARTNER));
+    if (options !== undefined) expect(specifications(visible)).toEqual(specifications(PARTNER));
   });
 
   test('shows hidden types as null, like misspelt ones', async () => {
@@ -374,9 +388,18 @@ function rootOf(surface: 'partner' | 'member'): string {
   return surface === 'partner' ? 'PartnerMemberRead' : 'MemberProfile';
 }
 
-/** A schema as sorted SDL without descriptions. */
+/** The scalars, each with the URL of its specification. */
+function specifications(schema: GraphQLSchema) {
+  return Object.values(schema.getTypeMap()).flatMap((type) =>
+    isScalarType(type) && !isSpecifiedScalarType(type) ? [[type.name, type.specifiedByURL]] : [],
+  );
+}
+
+/** A schema as sorted SDL, without descriptions and specifications. */
 function sortedSdl(schema: GraphQLSchema): string {
   return printSchema(lexicographicSortSchema(schema))
     .replace(/^ *"""[\s\S]*?"""$/gm, '')
-    .replace(/\n{2,}/g, '\n');
+    .replace(/ @specifiedBy\(.*\)/g, '')
+    .replace(/\n{2,}/g, '\n')
+    .trim();
 }

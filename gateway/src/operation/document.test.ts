@@ -1,6 +1,7 @@
 // Parsing, measuring and selecting operations.
 import { getIntrospectionQuery } from 'graphql';
 import { parseDocument, selectOperation } from './document.ts';
+import { costOfLists } from './lists.ts';
 import { LIMITS } from './measure.ts';
 
 function operationOf(query: string, name?: string) {
@@ -23,6 +24,35 @@ test('root fields in fragments and under @skip count', () => {
   const query =
     'query { ...A ...A ... @skip(if: true) { c: __typename } } fragment A on Query { a: __typename ...B } fragment B on Query { b: __typename }';
   expect(operationOf(query).cost).toBe(5);
+});
+
+test.each<[string, number | undefined, string, Record<string, unknown>]>([
+  ['{ a(x: [1 2 3]) b(x: []) c(x: 1) }', 2, '', {}],
+  ['query ($v: [I]) { a(x: $v) }', 2, '', { v: [1, 2, 3] }],
+  ['query ($v: [I] = [1 2]) { a(x: $v) }', 1, '', {}],
+  ['query ($v: [I] = [1 2]) { a(x: $v) }', 0, '', { v: null }],
+  ['query ($v: [I!]!) { a(x: $v) { b(x: [1 2 3]) } }', 0, '', { v: { length: 7 } }],
+  ['query ($v: [I]) { a(x: $v, y: [1 2 3 4]) }', 3, '', { v: [1, 2] }],
+  ['query ($v: [I]) { ...F ...F } fragment F on Q { a(x: $v) }', 4, '', { v: [1, 2, 3] }],
+  ['query ($v: [I]) { a(x: $v) b(y: $w) }', undefined, 'x', { v: Array(101).fill(1) }],
+  ['query ($toString: [I]) { a(x: $toString) }', 0, '', {}],
+])('%s costs %p more for its lists', (query, added, tooLong, variables) => {
+  const { lists } = operationOf(query);
+  expect(lists && costOfLists(lists, variables)).toEqual(
+    added === undefined ? { tooLong } : { added },
+  );
+});
+
+test.each(['{ a(x: 1) { b(x: [1 2]) } }', 'query ($v: I!) { a(x: $v) }', '{ a(x: $v) }'])(
+  '%s has no list that costs',
+  (query) => expect(operationOf(query).lists).toBeUndefined(),
+);
+
+test('fragments that multiply lists are measured in linear time', () => {
+  const chain = many(40, (n) => `fragment F${n} on Q { ...F${n + 1} ...F${n + 1} }`);
+  const { excess, lists } = operationOf(`{ ...F0 } ${chain} fragment F40 on Q { a(x: [1 2]) }`);
+  expect(excess).toMatch(/root fields/);
+  expect(lists?.length ?? 0).toBeLessThanOrEqual(LIMITS.rootFields);
 });
 
 test('ten root fields are accepted, eleven are not', () => {

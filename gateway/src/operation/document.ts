@@ -10,6 +10,7 @@ import {
   print,
   visit,
 } from 'graphql';
+import { type ListField, listsOf } from './lists.ts';
 import { containsLiterals, withoutLiterals } from './literals.ts';
 import { createMeasure, excessOf, LIMITS } from './measure.ts';
 import { GraphqlRequestError } from './requesterror.ts';
@@ -23,9 +24,11 @@ export type Operation = {
   hash: string;
   /**
    * What the operation costs: its root fields with fragments expanded, each alias counted, `@skip`
-   * and `@include` ignored; at least 1.
+   * and `@include` ignored; at least 1. The items of lists come on top.
    */
   cost: number;
+  /** The root fields with lists among their arguments, whose items cost 1 each. */
+  lists: readonly ListField[] | undefined;
   /** Whether `__schema` or `__type` occurs anywhere in it. */
   introspects: boolean;
   /** The limit it exceeds, as a message for the caller. */
@@ -61,6 +64,7 @@ export function parseDocument(text: string): ClientDocument {
         name: loggedName(definition),
         hash: documentHash,
         cost: Math.max(1, size.fields),
+        lists: listsOf(size.listFields, definition),
         introspects: size.introspections > 0,
         excess: excessOf(size),
       };

@@ -3,12 +3,17 @@ import {
   type ASTNode,
   type DocumentNode,
   type FloatValueNode,
+  type GraphQLInputType,
   type GraphQLSchema,
   getNamedType,
+  getNullableType,
   type IntValueNode,
+  isInputType,
   isLeafType,
+  isListType,
   isNonNullType,
   Kind,
+  type ListValueNode,
   parseType,
   type StringValueNode,
   TypeInfo,
@@ -55,6 +60,18 @@ export function liftLiterals(
   function lift(value: ValueNode) {
     const type = types.getInputType();
     if (type === null || type === undefined || !isLeafType(getNamedType(type))) return undefined;
+    return replace(value, type);
+  }
+
+  // As a whole: otherwise each length of a list would have a plan of its own.
+  function liftList(list: ListValueNode) {
+    const type = types.getParentInputType();
+    if (!isInputType(type) || !isListType(getNullableType(type)) || containsVariables(list))
+      return undefined;
+    return replace(list, type);
+  }
+
+  function replace(value: ValueNode, type: GraphQLInputType) {
     const name = freeName(takenNames);
     literals[name] = valueFromAST(value, isNonNullType(type) ? type.ofType : type);
     const variable = { kind: Kind.VARIABLE, name: { kind: Kind.NAME, value: name } } as const;
@@ -67,6 +84,7 @@ export function liftLiterals(
     document,
     visitWithTypeInfo(types, {
       enter: (node) => {
+        if (node.kind === Kind.LIST) return liftList(node);
         if (node.kind === Kind.VARIABLE_DEFINITION || node.kind === Kind.DIRECTIVE) return false;
         if (node.kind === Kind.FIELD && node.name.value.startsWith('__')) return false;
         return isLiteral(node) ? lift(node) : undefined;
@@ -80,7 +98,11 @@ function isLiteral(node: ASTNode): node is StringValueNode | IntValueNode | Floa
   return node.kind === Kind.STRING || node.kind === Kind.INT || node.kind === Kind.FLOAT;
 }
 
-function variableNames(document: DocumentNode): Set<string> {
+function containsVariables(value: ValueNode): boolean {
+  return variableNames(value).size > 0;
+}
+
+function variableNames(document: ASTNode): Set<string> {
   const names = new Set<string>();
   visit(document, { Variable: (variable) => void names.add(variable.name.value) });
   return names;

@@ -1,11 +1,13 @@
 // Measures operations before any expensive work, in time linear in the document.
 import {
   type DocumentNode,
+  type FieldNode,
   type FragmentDefinitionNode,
   Kind,
   type SelectionSetNode,
 } from 'graphql';
 import { INTROSPECTION_FIELDS } from './introspection.ts';
+import { type ListField, listFieldOf } from './lists.ts';
 
 /** The limits of a document and its operations (docs/contract.md, Errors). */
 export const LIMITS = {
@@ -38,6 +40,8 @@ export type Size = {
   nestedLists: boolean;
   /** Whether lists nest inside introspection. */
   nestedIntrospection: boolean;
+  /** Those of the fields that have arguments which can be lists; incomplete over `rootFields`. */
+  listFields: readonly ListField[];
 };
 
 /** Each of these fields multiplies the length of an introspection response. */
@@ -54,6 +58,7 @@ const EMPTY: Size = {
   lists: false,
   nestedLists: false,
   nestedIntrospection: false,
+  listFields: [],
 };
 
 /** Returns a function that measures selection sets of a document, each fragment once. */
@@ -80,7 +85,7 @@ export function createMeasure(
       total.selections += 1;
       total.directives += selection.directives?.length ?? 0;
       if (selection.kind === Kind.FIELD)
-        add(total, sizeOfField(selection.name.value, measure(selection.selectionSet)));
+        add(total, sizeOfField(selection, measure(selection.selectionSet)));
       else if (selection.kind === Kind.FRAGMENT_SPREAD)
         add(total, measureFragment(selection.name.value));
       else add(total, measure(selection.selectionSet));
@@ -91,7 +96,9 @@ export function createMeasure(
   return measure;
 }
 
-function sizeOfField(name: string, child: Readonly<Size>): Size {
+function sizeOfField(field: FieldNode, child: Readonly<Size>): Size {
+  const name = field.name.value;
+  const listField = listFieldOf(field);
   const introspects = INTROSPECTION_FIELDS.has(name);
   const isList = MULTIPLYING_LISTS.has(name);
   return {
@@ -104,6 +111,7 @@ function sizeOfField(name: string, child: Readonly<Size>): Size {
     lists: child.lists || isList,
     nestedLists: child.nestedLists || (isList && child.lists),
     nestedIntrospection: child.nestedIntrospection || (introspects && child.nestedLists),
+    listFields: listField === undefined ? EMPTY.listFields : [listField],
   };
 }
 
@@ -118,6 +126,9 @@ function add(total: Size, part: Readonly<Size>): void {
   total.lists ||= part.lists;
   total.nestedLists ||= part.nestedLists;
   total.nestedIntrospection ||= part.nestedIntrospection;
+  // Fragments can multiply fields without end, but no more than the limit are served.
+  if (part.listFields.length > 0 && total.fields <= LIMITS.rootFields)
+    total.listFields = [...total.listFields, ...part.listFields];
 }
 
 /** The first limit that a size exceeds, as a message for the caller; undefined if there is none. */

@@ -213,6 +213,156 @@ describe.each(ENGINES)('the members subgraph on %s', (engine) => {
     expect(await byExternalId(INN, 'N-1')).toEqual(notFound('memberByExternalId'));
   });
 
+  const lookUps = (scope: Scope, ...keys: Record<string, unknown>[]) =>
+    ask(
+      scope,
+      'query ($keys: [MemberKey!]!) { memberLookups(keys: $keys) { member { memberId externalId } } }',
+      { keys },
+    );
+  const change = (scope: Scope, memberId: string, externalId: string | null) =>
+    ask(
+      scope,
+      'mutation ($memberId: ID!, $externalId: String) { changeExternalId(memberId: $memberId, externalId: $externalId) { memberId externalId enrolledAt } }',
+      { memberId, externalId },
+    );
+  const byId = (scope: Scope, memberId: string) =>
+    ask(scope, `query ($id: ID!) { memberById(memberId: $id) ${FIELDS} }`, { id: memberId });
+
+  test('a partner reads its members by ID, and nobody else’s', async () => {
+    const ada = { memberId: 'ada', email: 'Ada@Example.com', firstName: 'Ada', lastName: null };
+    expect(await byId(INN, ' ada ')).toEqual({ data: { memberById: ada } });
+    for (const id of ['eve', 'nobody', 'ADA', 'ada@example.com', '__proto__'])
+      expect(await byId(INN, id)).toEqual(notFound('memberById'));
+    expect(await byId({ kind: 'partner', partnerId: 'bar' }, 'ada')).toEqual(
+      notFound('memberById'),
+    );
+  });
+
+  test('look-ups are in the order of their keys; what is not found is null', async () => {
+    const keys = [
+      { memberId: 'ada' },
+      { email: 'eve@example.com' },
+      { externalId: ' A-1 ' },
+      { memberId: 'eve' },
+      { email: 'no address', memberId: null },
+      { email: 'OLD@example.com' },
+    ];
+    const ada = { member: { memberId: 'ada', externalId: 'A-1' } };
+    const nobody = { member: null };
+    expect(await lookUps(INN, ...keys)).toEqual({
+      data: { memberLookups: [ada, nobody, ada, nobody, nobody, ada] },
+    });
+    expect(await lookUps({ kind: 'partner', partnerId: 'spa' }, ...keys)).toEqual({
+      data: {
+        memberLookups: [
+          { member: { memberId: 'ada', externalId: null } },
+          { member: { memberId: 'eve', externalId: 'A-1' } },
+          { member: { memberId: 'eve', externalId: 'A-1' } },
+          { member: { memberId: 'eve', externalId: 'A-1' } },
+          nobody,
+          { member: { memberId: 'ada', externalId: null } },
+        ],
+      },
+    });
+  });
+
+  test('a malformed key fails all look-ups, with its place in the message', async () => {
+    for (const [key, message] of [
+      [{}, 'keys.1 must have exactly one of email, externalId, memberId'],
+      [
+        { email: 'a@b.example', externalId: 'x' },
+        'keys.1 must have exactly one of email, externalId, memberId',
+      ],
+      [{ email: ' ' }, 'keys.1.email is empty'],
+      [{ externalId: 'x'.repeat(256) }, 'keys.1.externalId is longer than 255 characters'],
+      [{ memberId: 'a\u0000' }, 'keys.1.memberId holds control characters'],
+    ] as const)
+      expect(await lookUps(INN, { memberId: 'ada' }, key)).toEqual(
+        badInput('memberLookups', message),
+      );
+    const many = Array.from({ length: 101 }, () => ({ memberId: 'ada' }));
+    for (const keys of [[], many])
+      expect(await lookUps(INN, ...keys)).toEqual(
+        badInput('memberLookups', 'keys must have 1 to 100 items'),
+      );
+  });
+
+  test('an enrollment says when it began, and begins anew after it ended', async () => {
+    const input = { email: 'since@example.com', externalId: 'S-1' };
+    const read = async (): Promise<{ memberId: string; externalId: string; enrolledAt: string }> =>
+      // Cast: the schema guarantees it.
+      (
+        (await ask(
+          INN,
+          '{ memberByExternalId(externalId: "S-1") { memberId externalId enrolledAt } }',
+        )) as { data: { memberByExternalId: never } }
+      ).data.memberByExternalId;
+    const before = Date.now();
+    await enroll(INN, input);
+    const { memberId, externalId, enrolledAt } = await read();
+    expect(externalId).toBe('S-1');
+    expect(enrolledAt).toBe(new Date(enrolledAt).toISOString());
+    expect(Date.parse(enrolledAt)).toBeGreaterThanOrEqual(before);
+    await enroll(INN, input);
+    expect(await read()).toEqual({ memberId, externalId, enrolledAt });
+    while (Date.now() <= Date.parse(enrolledAt)) await new Promise(setImmediate);
+    await end(INN, memberId);
+    await enroll(INN, input);
+    expect(Date.parse((await read()).enrolledAt)).toBeGreaterThan(Date.parse(enrolledAt));
+  });
+
+  test('an external ID is changed, taken away and given again, if no other member has it', async () => {
+    await enroll(INN, { email: 'one@example.com', externalId: 'C-1' });
+    await enroll(INN, { email: 'other@example.com', externalId: 'C-2' });
+    const { memberId, enrollments } = (await store.member(
+      (await store.memberByExternalId('inn', 'C-1'))?.memberId ?? '',
+    )) ?? { memberId: '', enrollments: [] };
+    const enrolledAt = new Date(enrollments[0]?.enrolledAt ?? 0).toISOString();
+    const changed = (externalId: string | null) => ({
+      data: { changeExternalId: { memberId, externalId, enrolledAt } },
+    });
+    expect(await change(INN, memberId, ' C-3 ')).toEqual(changed('C-3'));
+    expect(await change(INN, memberId, 'C-3')).toEqual(changed('C-3'));
+    expect(await byExternalId(INN, 'C-1')).toEqual(notFound('memberByExternalId'));
+    expect(await byExternalId(INN, 'C-3')).toMatchObject({
+      data: { memberByExternalId: { memberId } },
+    });
+    expect(await change(INN, memberId, 'C-2')).toMatchObject({
+      data: { changeExternalId: null },
+      errors: [{ extensions: { code: 'EXTERNAL_ID_CONFLICT' } }],
+    });
+    expect(await change(INN, memberId, null)).toEqual(changed(null));
+    expect(await change(INN, memberId, null)).toEqual(changed(null));
+    expect(await byExternalId(INN, 'C-3')).toEqual(notFound('memberByExternalId'));
+    expect(await change(INN, memberId, 'C-1')).toEqual(changed('C-1'));
+    for (const other of ['eve', 'nobody'])
+      expect(await change(INN, other, 'C-9')).toEqual(notFound('changeExternalId'));
+    expect(await change(INN, memberId, '')).toEqual(
+      badInput('changeExternalId', 'externalId is empty'),
+    );
+  });
+
+  test('of two members who are given one external ID at the same time, one gets it', async () => {
+    const ids: string[] = [];
+    for (const name of ['x', 'y']) {
+      const { outcome, ...enrolled } = await store.enroll({
+        partnerId: 'race',
+        address: { typed: `${name}@race.example`, canonical: `${name}@race.example` },
+      });
+      expect(outcome).toBe('enrolled');
+      ids.push('member' in enrolled ? enrolled.member.memberId : '');
+    }
+    for (let round = 0; round < 10; round += 1) {
+      const results = await Promise.all(
+        ids.map((memberId) => store.changeExternalId('race', memberId, `R-${round}`)),
+      );
+      expect(results.map(({ outcome }) => outcome).sort()).toEqual([
+        'changed',
+        'external-id-conflict',
+      ]);
+    }
+  });
+
   test('a member reads only their own profile, with the partners they are enrolled with', async () => {
     const own = { memberId: 'ada', email: 'Ada@Example.com', firstName: 'Ada', lastName: null };
     expect(await profile(ADA, 'ada')).toEqual({
@@ -255,6 +405,7 @@ describe.each(ENGINES)('the members subgraph on %s', (engine) => {
       [byEmail, 'memberByEmail', 'ada@example.com', [ADA, { kind: 'service' }]],
       [byExternalId, 'memberByExternalId', 'A-1', [ADA, { kind: 'service' }]],
       [end, 'endEnrollment', 'ada', [ADA, { kind: 'service' }]],
+      [byId, 'memberById', 'ada', [ADA, { kind: 'service' }]],
       [profile, 'memberProfile', 'ada', [INN, { kind: 'service' }]],
     ] as const;
     for (const [act, field, argument, scopes] of denied) {

@@ -66,6 +66,21 @@ export class Model {
     owner.enrollments.set(partnerId, { externalId: externalId ?? active?.externalId });
   }
 
+  /** Sets or takes away an external ID, or the code of the error that this must be. */
+  rename(
+    partnerId: string,
+    memberId: string,
+    externalId: string | undefined,
+  ): 'renamed' | 'MEMBER_NOT_FOUND' | 'EXTERNAL_ID_CONFLICT' {
+    const member = this.members.find((one) => one.memberId === memberId);
+    const active = member?.enrollments.get(partnerId);
+    if (active === undefined) return 'MEMBER_NOT_FOUND';
+    const holder = externalId === undefined ? undefined : this.byExternalId(partnerId, externalId);
+    if (holder !== undefined && holder !== member) return 'EXTERNAL_ID_CONFLICT';
+    active.externalId = externalId;
+    return 'renamed';
+  }
+
   /** Whether there was an enrollment to end. */
   end(partnerId: string, memberId: string): boolean {
     return (

@@ -97,6 +97,26 @@ const says =
   ({ body }: ApiResponse) =>
     expect(body.errors?.[0]?.extensions).toMatchObject(details);
 const lookUp = (email: string) => ({ request: () => ({ query: VARIABLE, variables: { email } }) });
+const LOOK_UPS =
+  'query ($keys: [MemberKey!]!) { memberLookups(keys: $keys) { member { memberId } } }';
+const lookUps = (...keys: Record<string, unknown>[]) => ({
+  request: () => ({ query: LOOK_UPS, variables: { keys } }),
+});
+/** This many keys, with a key of a partner that has this budget. */
+const manyLookUps = (count: number, budget: number) => ({
+  request: async ({ stores }: InProcessService) => ({
+    query: LOOK_UPS,
+    variables: { keys: Array.from({ length: count }, (_, n) => ({ memberId: `m-${n}` })) },
+    key: await addPartner(stores.keys, { partnerId: `page-${randomInt(1e12)}`, budget }),
+  }),
+});
+const changeExternalId = (memberId: string, externalId: string | null) => ({
+  request: () => ({
+    query:
+      'mutation ($memberId: ID!, $externalId: String) { changeExternalId(memberId: $memberId, externalId: $externalId) { externalId } }',
+    variables: { memberId, externalId },
+  }),
+});
 const enroll = (input: Record<string, unknown>) => ({
   request: () => ({
     query: 'mutation ($input: EnrollMemberInput!) { enrollMember(input: $input) { created } }',
@@ -365,6 +385,13 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
   ],
   FORBIDDEN: [
     { name: 'a query without read', ...scoped(['enroll', 'sign-in', 'ingest'], QUERY) },
+    {
+      name: 'changing an external ID without enroll',
+      ...scoped(
+        ['read', 'sign-in', 'ingest'],
+        'mutation { changeExternalId(memberId: "m-none") { memberId } }',
+      ),
+    },
     { name: 'a mutation without enroll', ...scoped(['read', 'sign-in', 'ingest'], END) },
     { name: 'a sign-in without sign-in', ...scoped(['read', 'enroll', 'ingest'], SIGN_IN) },
     {
@@ -430,6 +457,11 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
     {
       name: 'introspection 16 deep',
       ...query(`{ __schema { types { ${'ofType { '.repeat(13)} name ${'} '.repeat(13)} } } }`),
+    },
+    {
+      name: 'more look-ups than the whole budget',
+      ...manyLookUps(6, 5),
+      check: ({ headers }) => expect(headers.get('ratelimit-remaining')).toBe('4'),
     },
     ...['fields', 'inputFields', 'interfaces', 'possibleTypes'].map((list) => ({
       name: `${list} inside fields`,
@@ -523,6 +555,32 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
       ...enroll({ email: 'a@example.com', externalId: '' }),
     },
     {
+      name: '101 look-ups',
+      ...manyLookUps(101, 90),
+      check: ({ headers }) => expect(headers.get('ratelimit-remaining')).toBe('89'),
+    },
+    { name: 'no look-up', status: 200, ...lookUps() },
+    { name: 'a key without a field', status: 200, ...lookUps({ memberId: 'm-both' }, {}) },
+    { name: 'a key of nulls', status: 200, ...lookUps({ email: null, memberId: null }) },
+    {
+      name: 'a key of two fields',
+      status: 200,
+      ...lookUps({ email: 'both@example.com', memberId: 'm-both' }),
+    },
+    { name: 'a key that is empty', status: 200, ...lookUps({ externalId: ' ' }) },
+    { name: 'a key of 129 characters', status: 200, ...lookUps({ memberId: 'x'.repeat(129) }) },
+    { name: 'a key with an unknown field', status: 400, ...lookUps({ partnerId: 'beta' }) },
+    {
+      name: 'a member ID with a line break',
+      status: 200,
+      ...query('{ memberById(memberId: "m-both\\n") { tier } }'),
+    },
+    {
+      name: 'an external ID to change to that is empty',
+      status: 200,
+      ...changeExternalId('m-both', ''),
+    },
+    {
       name: 'enrolling a string that is not an address',
       status: 200,
       ...enroll({ email: 'nobody' }),
@@ -562,6 +620,10 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
       name: 'ending the enrollment of a member of another partner',
       ...query('mutation { endEnrollment(memberId: "m-beta") { memberId } }'),
     },
+    ...['m-unknown', 'm-beta', 'm-ended', 'M-BOTH'].flatMap((memberId) => [
+      { name: `${memberId} by ID`, ...query(`{ memberById(memberId: "${memberId}") { tier } }`) },
+      { name: `an external ID for ${memberId}`, ...changeExternalId(memberId, 'free') },
+    ]),
     {
       name: "another member's profile",
       request: async ({ provider }) => ({
@@ -580,6 +642,10 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
       name: 'another external ID for an enrolled member',
       ...enroll({ email: 'both@example.com', externalId: 'new' }),
       check: says({ reason: 'MEMBER_HAS_ANOTHER' }),
+    },
+    {
+      name: 'changing an external ID to one that another member has',
+      ...changeExternalId('m-both', 'alpha-2'),
     },
   ],
   CONSENT_REQUIRED: ['both@example.com', 'unknown@example.com'].map((email) => ({

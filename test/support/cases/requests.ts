@@ -14,8 +14,21 @@ const BY_EMAIL = `query ($email: String!) { memberByEmail(email: $email) ${READ}
 const BY_EXTERNAL_ID = `query ($externalId: String!) { memberByExternalId(externalId: $externalId) ${READ} }`;
 const ENROLL = `mutation ($input: EnrollMemberInput!) { enrollMember(input: $input) { created member ${READ} } }`;
 const END = 'mutation ($memberId: ID!) { endEnrollment(memberId: $memberId) { memberId } }';
+const CHANGE = `mutation ($memberId: ID!, $externalId: String) { changeExternalId(memberId: $memberId, externalId: $externalId) { externalId points } }`;
 const PROFILE = `query ($id: ID!) { memberProfile(id: $id) {
   memberId email firstName lastName membershipYearStats { akinPoints totalStays } partnerStandings { partnerId tier points } } }`;
+
+const LOOK_UPS = `query ($keys: [MemberKey!]!) { memberLookups(keys: $keys) { member { externalId tier points memberId } } }`;
+const KEYS = [
+  { memberId: 'm-both' },
+  { email: 'nobody@example.com' },
+  { externalId: 'alpha-2' },
+  { email: 'no address' },
+  { memberId: 'm-beta' },
+  { email: 'BOTH.earlier@example.net', memberId: null },
+  { externalId: 'beta-7' },
+  { memberId: 'm-both' },
+];
 
 const asAlpha = (
   name: string,
@@ -91,6 +104,25 @@ export const REQUESTS: NamedRequest[] = [
        g: memberByExternalId(externalId: "beta-7") { points } h: memberByEmail(email: "both.earlier@example.net") { email points }
        i: __typename j: memberByEmail(email: "both@example.com") { one: tier two: tier three: points } }`,
   ),
+  asAlpha('a member by ID', `{ memberById(memberId: "m-both") ${READ} }`),
+  asAlpha('a member of another partner by ID', `{ memberById(memberId: "m-beta") ${READ} }`),
+  asAlpha('an external ID', '{ memberByEmail(email: "both@example.com") { externalId } }'),
+  asAlpha('look-ups by keys of every kind, some of which find nobody', LOOK_UPS, { keys: KEYS }),
+  asAlpha(
+    'look-ups by literal keys',
+    `{ memberLookups(keys: [{ email: "both@example.com" }, { memberId: "m-beta" }, { externalId: "alpha-2" }]) { member ${READ} } }`,
+  ),
+  asAlpha(
+    'look-ups by keys of which some are variables',
+    `query ($email: String) { memberLookups(keys: [{ email: $email }, { memberId: "m-alpha" }]) { member ${READ} } }`,
+    { email: 'both@example.com' },
+  ),
+  asAlpha(
+    'look-ups by one key that is no list',
+    `{ memberLookups(keys: { memberId: "m-both" }) { member ${READ} } }`,
+  ),
+  asAlpha('look-ups by a malformed key', LOOK_UPS, { keys: [...KEYS, {}] }),
+  asAlpha('too many look-ups in a list', LOOK_UPS, { keys: Array(101).fill(KEYS[0]) }),
   asAlpha(
     'fragments, conditions and aliases',
     `query ($email: String!, $yes: Boolean!, $no: Boolean = false) {
@@ -149,6 +181,15 @@ export const REQUESTS: NamedRequest[] = [
     '{ memberProfile(id: "m-both") { partnerStandings { points } again: partnerStandings { tier } } }',
   ),
   asMember('a look-up with an ID token', 'm-both', BY_EMAIL, { email: 'both@example.com' }),
+  asPartner('changing an external ID', 'gamma', CHANGE, { memberId: 'm-both', externalId: 'g-2' }),
+  asPartner('the member by the former external ID', 'gamma', BY_EXTERNAL_ID, { externalId: 'g-1' }),
+  asPartner('the member by the new external ID', 'gamma', BY_EXTERNAL_ID, { externalId: 'g-2' }),
+  asPartner('an external ID of another member', 'gamma', CHANGE, {
+    memberId: 'm-both',
+    externalId: 'gamma-4',
+  }),
+  asPartner('taking an external ID away', 'gamma', CHANGE, { memberId: 'm-both' }),
+  asPartner('changing it back', 'gamma', CHANGE, { memberId: 'm-both', externalId: 'g-1' }),
   asPartner('ending an enrollment', 'gamma', END, { memberId: 'm-both' }),
   asPartner('ending it again', 'gamma', END, { memberId: 'm-both' }),
   asPartner('the member whose enrollment has ended', 'gamma', BY_EXTERNAL_ID, {

@@ -1,5 +1,6 @@
 // Resolvers of enrolling a member and ending an enrollment.
 import { fail } from '@partner-loyalty/runtime';
+import { partnerMember } from '../rules/enrollment.ts';
 import type { EnrollInput, ExternalIdConflict } from '../rules/member.ts';
 import type { MembersStore } from '../store/store.ts';
 import { LENGTHS, parseAddress, parseOptionalText, parseText } from './input.ts';
@@ -7,7 +8,7 @@ import type { EnrollMemberInput, Resolvers } from './schema.generated.ts';
 import { partnerOf } from './scope.ts';
 
 export function createEnrollment(
-  store: Pick<MembersStore, 'enroll' | 'endEnrollment' | 'partners'>,
+  store: Pick<MembersStore, 'enroll' | 'endEnrollment' | 'changeExternalId' | 'partners'>,
 ) {
   return {
     Mutation: {
@@ -19,7 +20,10 @@ export function createEnrollment(
           return fail('CONSENT_REQUIRED');
         const enrolled = await store.enroll(wanted);
         if (enrolled.outcome === 'enrolled')
-          return { member: enrolled.member, created: enrolled.created };
+          return {
+            member: partnerMember(enrolled.member, partnerId),
+            created: enrolled.created,
+          };
         if (enrolled.outcome === 'email-in-use') return fail('EMAIL_IN_USE');
         return failConflict(enrolled.reason);
       },
@@ -28,6 +32,14 @@ export function createEnrollment(
         const memberId = parseText('memberId', args.memberId, LENGTHS.id);
         const isEnded = await store.endEnrollment(partnerId, memberId);
         return isEnded ? { memberId } : fail('MEMBER_NOT_FOUND');
+      },
+      async changeExternalId(_, args, { scope }) {
+        const partnerId = partnerOf(scope);
+        const memberId = parseText('memberId', args.memberId, LENGTHS.id);
+        const externalId = parseOptionalText('externalId', args.externalId, LENGTHS.externalId);
+        const result = await store.changeExternalId(partnerId, memberId, externalId);
+        if (result.outcome === 'changed') return partnerMember(result.member, partnerId);
+        return result.outcome === 'not-enrolled' ? fail('MEMBER_NOT_FOUND') : failConflict('TAKEN');
       },
     },
   } satisfies Resolvers;

@@ -1,20 +1,34 @@
 // Resolvers that look up members: identify the caller, check the arguments, read the store.
 import { fail, type MaybePromise, mapMaybe, type Scope } from '@partner-loyalty/runtime';
-import type { Member, Profile } from '../rules/member.ts';
+import { activeEnrollment } from '../rules/enrollment.ts';
+import type { Enrollment, Member, PartnerMember, Profile } from '../rules/member.ts';
 import type { MembersStore } from '../store/store.ts';
 import { LENGTHS, parseLookupAddress, parseText } from './input.ts';
+import { parseKeys } from './memberkeys.ts';
 import type { Resolvers } from './schema.generated.ts';
 import { memberOf, partnerOf } from './scope.ts';
 
 /** Look-ups are synchronous if the store's are. */
 export function createLookups(
-  store: Pick<MembersStore, 'memberByEmail' | 'memberByExternalId' | 'member'>,
+  store: Pick<MembersStore, 'memberByEmail' | 'memberByExternalId' | 'lookUp' | 'member'>,
 ) {
   const ownProfile = (id: string, scope: Scope): MaybePromise<Profile> => {
     const own = memberOf(scope);
     if (parseText('id', id, LENGTHS.id) !== own.memberId) fail('MEMBER_NOT_FOUND');
     return mapMaybe(store.member(own.memberId), (member) =>
       profileOf(found(member), own.partnerId),
+    );
+  };
+
+  // Not kept on the member: requests of several partners can share the object of one look-up.
+  const enrollmentOf = (
+    { memberId, enrollment }: PartnerMember,
+    scope: Scope,
+  ): MaybePromise<Enrollment | undefined> => {
+    const partnerId = partnerOf(scope);
+    if (enrollment !== undefined) return enrollment;
+    return mapMaybe(store.member(memberId), (member) =>
+      member === undefined ? undefined : activeEnrollment(member, partnerId),
     );
   };
 
@@ -29,7 +43,28 @@ export function createLookups(
         const externalId = parseText('externalId', args.externalId, LENGTHS.externalId);
         return mapMaybe(store.memberByExternalId(partnerId, externalId), found);
       },
+      memberById(_, args, { scope }) {
+        const partnerId = partnerOf(scope);
+        const value = parseText('memberId', args.memberId, LENGTHS.id);
+        return mapMaybe(store.lookUp(partnerId, [{ by: 'memberId', value }]), ([member]) =>
+          found(member),
+        );
+      },
+      memberLookups(_, { keys }, { scope }) {
+        const partnerId = partnerOf(scope);
+        return mapMaybe(store.lookUp(partnerId, parseKeys('keys', keys)), (members) =>
+          members.map((member) => ({ member })),
+        );
+      },
       memberProfile: (_, { id }, { scope }) => ownProfile(id, scope),
+    },
+    PartnerMemberRead: {
+      externalId: (member, _, { scope }) =>
+        mapMaybe(enrollmentOf(member, scope), (enrollment) => enrollment?.externalId),
+      enrolledAt: (member, _, { scope }) =>
+        mapMaybe(enrollmentOf(member, scope), (enrollment) =>
+          enrollment?.enrolledAt === undefined ? undefined : new Date(enrollment.enrolledAt),
+        ),
     },
     MemberProfile: {
       __resolveReference: ({ memberId }, { scope }) => ownProfile(memberId, scope),

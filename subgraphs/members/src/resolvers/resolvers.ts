@@ -1,4 +1,5 @@
 // All resolvers of the subgraph.
+import { DATE_TIME } from '@partner-loyalty/runtime';
 import type { MembersStore } from '../store/store.ts';
 import { createEmailChange } from './emailchange.ts';
 import { createEnrollment } from './enrollment.ts';
@@ -33,6 +34,8 @@ export function createResolvers(
       ...magicLink.Mutation,
       ...emailChange.Mutation,
     },
+    PartnerMemberRead: lookups.PartnerMemberRead,
     MemberProfile: lookups.MemberProfile,
+    DateTime: DATE_TIME,
   };
 }

@@ -1,6 +1,6 @@
 // Resolver types, generated from schema.graphql by `npm run generate`.
-import type { GraphQLResolveInfo } from 'graphql';
-import type { Identity, Profile } from '../rules/member.ts';
+import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
+import type { PartnerMember, Profile } from '../rules/member.ts';
 import type { SubgraphContext } from '@partner-loyalty/runtime';
 import type { CompleteResolvers } from '@partner-loyalty/runtime';
 export type Maybe<T> = T | null | undefined;
@@ -19,6 +19,8 @@ export type Scalars = {
   Boolean: { input: boolean; output: boolean; }
   Int: { input: number; output: number; }
   Float: { input: number; output: number; }
+  /** An instant as RFC 3339 has it, in UTC: 2026-03-01T12:00:00.000Z */
+  DateTime: { input: unknown; output: Date; }
   _FieldSet: { input: any; output: any; }
 };
 
@@ -30,6 +32,13 @@ export type Query = {
   memberByEmail: Maybe<PartnerMemberRead>;
   /** The member whose active enrollment with the calling partner has this external ID. */
   memberByExternalId: Maybe<PartnerMemberRead>;
+  /** The member with this ID, if actively enrolled with the calling partner. A member ID never changes. */
+  memberById: Maybe<PartnerMemberRead>;
+  /**
+   * Looks up 1 to 100 members at once, in the order of the keys. Each key costs 1. A key that finds no
+   * member is no error.
+   */
+  memberLookups: Maybe<Array<MemberLookup>>;
   /** The signed-in member's own profile. */
   memberProfile: Maybe<MemberProfile>;
   /** The public keys of the built-in identity provider, as a JWK Set in JSON. */
@@ -51,6 +60,16 @@ export type QueryMemberByEmailArgs = {
 
 export type QueryMemberByExternalIdArgs = {
   externalId: Scalars['String']['input'];
+};
+
+
+export type QueryMemberByIdArgs = {
+  memberId: Scalars['ID']['input'];
+};
+
+
+export type QueryMemberLookupsArgs = {
+  keys: Array<MemberKey>;
 };
 
 
@@ -82,6 +101,11 @@ export type Mutation = {
    * changes nothing.
    */
   endEnrollment: Maybe<EndEnrollmentPayload>;
+  /**
+   * Sets the external ID of the member's active enrollment with the calling partner. Null takes it
+   * away.
+   */
+  changeExternalId: Maybe<PartnerMemberRead>;
   /**
    * Mails a sign-in link to the member with this address, if actively enrolled with the calling
    * partner. The response does not reveal whether there is such a member.
@@ -127,6 +151,12 @@ export type MutationInviteMemberArgs = {
 
 export type MutationEndEnrollmentArgs = {
   memberId: Scalars['ID']['input'];
+};
+
+
+export type MutationChangeExternalIdArgs = {
+  memberId: Scalars['ID']['input'];
+  externalId?: InputMaybe<Scalars['String']['input']>;
 };
 
 
@@ -182,6 +212,27 @@ export type PartnerMemberRead = {
   email: Scalars['String']['output'];
   firstName: Maybe<Scalars['String']['output']>;
   lastName: Maybe<Scalars['String']['output']>;
+  /** The calling partner's own ID for the member. */
+  externalId: Maybe<Scalars['String']['output']>;
+  /**
+   * When the enrollment with the calling partner began. Null if it began before the service kept the
+   * time.
+   */
+  enrolledAt: Maybe<Scalars['DateTime']['output']>;
+};
+
+/** Identifies a member by exactly one of these. */
+export type MemberKey = {
+  /** An address, current or historical. */
+  email?: InputMaybe<Scalars['String']['input']>;
+  /** The calling partner's own ID for the member. */
+  externalId?: InputMaybe<Scalars['String']['input']>;
+  memberId?: InputMaybe<Scalars['ID']['input']>;
+};
+
+export type MemberLookup = {
+  /** Null if no member who is actively enrolled with the calling partner has the key. */
+  member: Maybe<PartnerMemberRead>;
 };
 
 export type EnrollMemberInput = {
@@ -355,7 +406,10 @@ export type ResolversTypes = {
   ID: ResolverTypeWrapper<Scalars['ID']['output']>;
   Float: ResolverTypeWrapper<Scalars['Float']['output']>;
   Mutation: ResolverTypeWrapper<undefined>;
-  PartnerMemberRead: ResolverTypeWrapper<Identity>;
+  PartnerMemberRead: ResolverTypeWrapper<PartnerMember>;
+  DateTime: ResolverTypeWrapper<Scalars['DateTime']['output']>;
+  MemberKey: MemberKey;
+  MemberLookup: ResolverTypeWrapper<Omit<MemberLookup, 'member'> & { member?: Maybe<ResolversTypes['PartnerMemberRead']> }>;
   EnrollMemberInput: EnrollMemberInput;
   EnrollMemberPayload: ResolverTypeWrapper<Omit<EnrollMemberPayload, 'member'> & { member: ResolversTypes['PartnerMemberRead'] }>;
   Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
@@ -377,7 +431,10 @@ export type ResolversParentTypes = {
   ID: Scalars['ID']['output'];
   Float: Scalars['Float']['output'];
   Mutation: undefined;
-  PartnerMemberRead: Identity;
+  PartnerMemberRead: PartnerMember;
+  DateTime: Scalars['DateTime']['output'];
+  MemberKey: MemberKey;
+  MemberLookup: Omit<MemberLookup, 'member'> & { member?: Maybe<ResolversParentTypes['PartnerMemberRead']> };
   EnrollMemberInput: EnrollMemberInput;
   EnrollMemberPayload: Omit<EnrollMemberPayload, 'member'> & { member: ResolversParentTypes['PartnerMemberRead'] };
   Boolean: Scalars['Boolean']['output'];
@@ -395,6 +452,8 @@ export type ResolversParentTypes = {
 export type QueryResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Query'] = ResolversParentTypes['Query']> = {
   memberByEmail?: Resolver<Maybe<ResolversTypes['PartnerMemberRead']>, ParentType, ContextType, RequireFields<QueryMemberByEmailArgs, 'email'>>;
   memberByExternalId?: Resolver<Maybe<ResolversTypes['PartnerMemberRead']>, ParentType, ContextType, RequireFields<QueryMemberByExternalIdArgs, 'externalId'>>;
+  memberById?: Resolver<Maybe<ResolversTypes['PartnerMemberRead']>, ParentType, ContextType, RequireFields<QueryMemberByIdArgs, 'memberId'>>;
+  memberLookups?: Resolver<Maybe<Array<ResolversTypes['MemberLookup']>>, ParentType, ContextType, RequireFields<QueryMemberLookupsArgs, 'keys'>>;
   memberProfile?: Resolver<Maybe<ResolversTypes['MemberProfile']>, ParentType, ContextType, RequireFields<QueryMemberProfileArgs, 'id'>>;
   signingKeys?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   endedSessions?: Resolver<Array<ResolversTypes['EndedSessions']>, ParentType, ContextType, RequireFields<QueryEndedSessionsArgs, 'since'>>;
@@ -405,6 +464,7 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
   enrollMember?: Resolver<Maybe<ResolversTypes['EnrollMemberPayload']>, ParentType, ContextType, RequireFields<MutationEnrollMemberArgs, 'input'>>;
   inviteMember?: Resolver<Maybe<ResolversTypes['InviteMemberPayload']>, ParentType, ContextType, RequireFields<MutationInviteMemberArgs, 'input'>>;
   endEnrollment?: Resolver<Maybe<ResolversTypes['EndEnrollmentPayload']>, ParentType, ContextType, RequireFields<MutationEndEnrollmentArgs, 'memberId'>>;
+  changeExternalId?: Resolver<Maybe<ResolversTypes['PartnerMemberRead']>, ParentType, ContextType, RequireFields<MutationChangeExternalIdArgs, 'memberId'>>;
   requestMagicLink?: Resolver<Maybe<ResolversTypes['RequestMagicLinkPayload']>, ParentType, ContextType, RequireFields<MutationRequestMagicLinkArgs, 'email'>>;
   exchangeMagicLink?: Resolver<Maybe<ResolversTypes['MagicLinkSession']>, ParentType, ContextType, RequireFields<MutationExchangeMagicLinkArgs, 'token'>>;
   requestEmailChange?: Resolver<Maybe<ResolversTypes['RequestEmailChangePayload']>, ParentType, ContextType, RequireFields<MutationRequestEmailChangeArgs, 'email'>>;
@@ -421,6 +481,16 @@ export type PartnerMemberReadResolvers<ContextType = SubgraphContext, ParentType
   email?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   firstName?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   lastName?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  externalId?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  enrolledAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+};
+
+export interface DateTimeScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['DateTime'], any> {
+  name: 'DateTime';
+}
+
+export type MemberLookupResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['MemberLookup'] = ResolversParentTypes['MemberLookup']> = {
+  member?: Resolver<Maybe<ResolversTypes['PartnerMemberRead']>, ParentType, ContextType>;
 };
 
 export type EnrollMemberPayloadResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['EnrollMemberPayload'] = ResolversParentTypes['EnrollMemberPayload']> = {
@@ -478,6 +548,8 @@ export type Resolvers<ContextType = SubgraphContext> = {
   Query?: QueryResolvers<ContextType>;
   Mutation?: MutationResolvers<ContextType>;
   PartnerMemberRead?: PartnerMemberReadResolvers<ContextType>;
+  DateTime?: GraphQLScalarType;
+  MemberLookup?: MemberLookupResolvers<ContextType>;
   EnrollMemberPayload?: EnrollMemberPayloadResolvers<ContextType>;
   InviteMemberPayload?: InviteMemberPayloadResolvers<ContextType>;
   Invitation?: InvitationResolvers<ContextType>;

@@ -1,6 +1,13 @@
 // The rules of enrolling and ending (docs/contract.md, Enrollment); engines apply them atomically.
 import { randomUUID } from 'node:crypto';
-import type { EnrollInput, Enrollment, EnrollResult, Member } from './member.ts';
+import type {
+  EnrollInput,
+  Enrollment,
+  EnrollResult,
+  ExternalIdResult,
+  Member,
+  PartnerMember,
+} from './member.ts';
 import { isExternalIdTaken } from './ownership.ts';
 import {
   addressKey,
@@ -70,6 +77,35 @@ export function enrollInvited(records: MemberRecords, input: EnrollInput): Membe
 }
 
 /**
+ * Sets the external ID of an active enrollment, or takes it away. Refused if it is active for
+ * another member of the partner.
+ */
+export function changeExternalId(
+  records: MemberRecords,
+  partnerId: string,
+  memberId: string,
+  externalId: string | undefined,
+): ExternalIdResult {
+  const record = records.byId(memberId);
+  const active = record && activeEnrollment(record, partnerId);
+  if (record === undefined || active === undefined) return { outcome: 'not-enrolled' };
+  if (isExternalIdTaken(records, memberId, partnerId, externalId))
+    return { outcome: 'external-id-conflict' };
+  const { externalId: _before, enrolledAt, ...rest } = active;
+  const changed: Enrollment = {
+    ...rest,
+    ...(externalId !== undefined && { externalId }),
+    ...(enrolledAt !== undefined && { enrolledAt }),
+  };
+  const next = {
+    ...record,
+    enrollments: record.enrollments.map((one) => (one === active ? changed : one)),
+  };
+  if (!isEqual(record, next)) records.write(record, next);
+  return { outcome: 'changed', member: next };
+}
+
+/**
  * Ends an enrollment and frees its external ID. Ended before, it stays so. False if the member was
  * never enrolled with the partner.
  */
@@ -104,7 +140,14 @@ export function withEnrollment(
   const present = enrollments.find((one) => one.partnerId === partnerId);
   const kept = status === 'ACTIVE' ? (present?.externalId ?? externalId) : undefined;
   if (status === 'ACTIVE' && externalId !== undefined && kept !== externalId) return undefined;
-  const next: Enrollment = { partnerId, status, ...(kept !== undefined && { externalId: kept }) };
+  const isKept = present?.status === 'ACTIVE';
+  const enrolledAt = status !== 'ACTIVE' ? undefined : isKept ? present.enrolledAt : Date.now();
+  const next: Enrollment = {
+    partnerId,
+    status,
+    ...(kept !== undefined && { externalId: kept }),
+    ...(enrolledAt !== undefined && { enrolledAt }),
+  };
   return present === undefined
     ? [...enrollments, next]
     : enrollments.map((one) => (one === present ? next : one));
@@ -115,4 +158,9 @@ export function activeEnrollment(
   partnerId: string,
 ): Enrollment | undefined {
   return enrollments.find((one) => one.partnerId === partnerId && one.status === 'ACTIVE');
+}
+
+/** The member as the partner sees it, with the enrollment. */
+export function partnerMember(member: Member, partnerId: string): PartnerMember {
+  return { ...member, enrollment: activeEnrollment(member, partnerId) };
 }

@@ -5,6 +5,11 @@ export type Enrollment = {
   status: 'ACTIVE' | 'ENDED';
   /** Of an active enrollment only; ending the enrollment frees it. */
   externalId?: string;
+  /**
+   * Of an active enrollment: when it began, in milliseconds since 1970. Enrollments that began
+   * before this was kept have none.
+   */
+  enrolledAt?: number;
 };
 
 /** Who a member is, as partners see it. */
@@ -20,6 +25,12 @@ export type Identity = {
 export type WholeIdentity = { [Field in keyof Required<Identity>]: Identity[Field] };
 
 export type Member = Identity & { enrollments: Enrollment[] };
+
+/** A member as a partner sees it. `enrollment` is the active one with it, if that has been read. */
+export type PartnerMember = Identity & { enrollment?: Enrollment | undefined };
+
+/** How a partner names a member: with a checked value, an address in canonical form. */
+export type MemberKey = { by: 'email' | 'externalId' | 'memberId'; value: string };
 
 /** What a member sees of itself. */
 export type Profile = Identity & {
@@ -45,6 +56,10 @@ export type EnrollResult =
 
 /** The external ID is active for another member, or this member is active with another one. */
 export type ExternalIdConflict = 'TAKEN' | 'MEMBER_HAS_ANOTHER';
+
+export type ExternalIdResult =
+  | { outcome: 'changed'; member: Member }
+  | { outcome: 'not-enrolled' | 'external-id-conflict' };
 
 /**
  * One member of an import, with checked values. The import sets names and current address, adds

@@ -3,11 +3,11 @@ import type { MaybePromise } from '@partner-loyalty/runtime';
 import type { MongoMarks } from '@partner-loyalty/runtime/mongo-marks';
 import { both, ranges, walk } from '@partner-loyalty/runtime/mongo-reads';
 import type { Filter } from 'mongodb';
+import type { MemberDocument, MembersCollection } from '../documents/collection.mongo.ts';
+import { findByIds, versionedRecord } from '../documents/documents.mongo.ts';
 import type { RightsEngine } from '../rights/rights.ts';
 import { withoutAddresses } from '../rights/traces.ts';
 import type { MemberRecord } from '../rules/record.ts';
-import type { MemberDocument, MembersCollection } from './collection.mongo.ts';
-import { findByIds, versionedRecord } from './documents.mongo.ts';
 import type { ApplyRule } from './tokenstore.ts';
 
 type Parts = {

@@ -5,6 +5,8 @@ import { programArgs } from '../../../../test/support/programs/programs.ts';
 import { address, ENGINES, memberImport, newPlace, type Place } from '../../test/engine.ts';
 import type { MembersStore } from './store.ts';
 
+const enrolledAt = expect.any(Number);
+
 describe.each(ENGINES)('the members store on %s', (engine) => {
   let place: Place;
   let store: MembersStore;
@@ -222,7 +224,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       expect(await byExternalId('spa', 'A-1')).toBe('ada');
       expect((await store.member('ada'))?.enrollments).toEqual([
         { partnerId: 'inn', status: 'ENDED' },
-        { partnerId: 'spa', status: 'ACTIVE', externalId: 'A-1' },
+        { partnerId: 'spa', status: 'ACTIVE', externalId: 'A-1', enrolledAt },
       ]);
     });
 
@@ -289,9 +291,9 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
         expect(await byEmail('spa', email)).toBeUndefined();
       }
       expect((await store.member('ada'))?.enrollments).toEqual([
-        { partnerId: 'inn', status: 'ACTIVE', externalId: 'A-1' },
+        { partnerId: 'inn', status: 'ACTIVE', externalId: 'A-1', enrolledAt },
         { partnerId: 'spa', status: 'ENDED' },
-        { partnerId: 'bar', status: 'ACTIVE' },
+        { partnerId: 'bar', status: 'ACTIVE', enrolledAt },
       ]);
     });
 
@@ -352,9 +354,9 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
         ],
       });
       const expected = [
-        { partnerId: 'inn', status: 'ACTIVE', externalId: 'A-2' },
+        { partnerId: 'inn', status: 'ACTIVE', externalId: 'A-2', enrolledAt },
         { partnerId: 'spa', status: 'ENDED' },
-        { partnerId: 'bar', status: 'ACTIVE' },
+        { partnerId: 'bar', status: 'ACTIVE', enrolledAt },
       ];
       expect((await store.member('ada'))?.enrollments).toEqual(expected);
       expect(

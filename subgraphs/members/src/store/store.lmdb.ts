@@ -10,7 +10,7 @@ import { createLmdbInvitations } from '../invitations/invitation.lmdb.ts';
 import { createLmdbOutbox } from '../outbox/outbox.lmdb.ts';
 import { createLmdbMailPartners } from '../partners/partner.lmdb.ts';
 import { createRights } from '../rights/rights.ts';
-import { endEnrollment, enroll, enrollInvited } from '../rules/enrollment.ts';
+import { changeExternalId, endEnrollment, enroll, enrollInvited } from '../rules/enrollment.ts';
 import { importMember } from '../rules/import.ts';
 import type { Identity, ImportResult, MemberImport } from '../rules/member.ts';
 import {
@@ -25,6 +25,7 @@ import type { KeyVault } from '../signingkeys/keyvault.ts';
 import { createLmdbSigningKeys } from '../signingkeys/signingkey.lmdb.ts';
 import { decodeIdentity, encodeIdentity, type StoredIdentity } from './identity.lmdb.ts';
 import { createLockStore } from './lockstore.ts';
+import { createLmdbLookUp } from './lookup.lmdb.ts';
 import { createLmdbRightsEngine } from './rights.lmdb.ts';
 import type { MembersStore } from './store.ts';
 import { createTokenStore, type Engine } from './tokenstore.ts';
@@ -95,11 +96,14 @@ function createLmdbMembersStore(
   return {
     memberByEmail: (partnerId, canonical) => find(enrolledKey(partnerId, canonical)),
     memberByExternalId: (partnerId, externalId) => find(externalKey(partnerId, externalId)),
+    lookUp: createLmdbLookUp(members, find),
     member: (memberId) => members.get(memberId),
     enroll: (input) => transact(() => enroll(records, input)),
     enrollInvited: (input) => transact(() => enrollInvited(records, input)),
     endEnrollment: (partnerId, memberId) =>
       transact(() => endEnrollment(records, partnerId, memberId)),
+    changeExternalId: (partnerId, memberId, externalId) =>
+      transact(() => changeExternalId(records, partnerId, memberId, externalId)),
     importMembers: (imports) =>
       transact(() =>
         imports.map(marks.isEmpty() ? (one) => importMember(records, one) : importMarked),

@@ -1,9 +1,11 @@
 // What the members store relies on MongoDB for: indexes, uniqueness and valid documents.
 import { type Collection, type Db, MongoClient } from 'mongodb';
 import { address, memberImport, newPlace, type Place } from '../../test/engine.ts';
+import type { MemberDocument } from '../documents/collection.mongo.ts';
+import { findByIds, findByKeys } from '../documents/documents.mongo.ts';
+import { createMongoLookUp } from '../documents/lookup.mongo.ts';
+import type { MemberKey } from '../rules/member.ts';
 import { addressKey, enrolledKey, externalKey } from '../rules/record.ts';
-import type { MemberDocument } from './collection.mongo.ts';
-import { findByIds, findByKeys } from './documents.mongo.ts';
 import type { MembersStore } from './store.ts';
 
 let place: Place;
@@ -70,6 +72,31 @@ test.each([
   // DocumentDB shows a filter if it reads documents and discards them, even if it reads all of them
   // through an index.
   expect(JSON.stringify(plan)).not.toMatch(/COLLSCAN|Seq Scan|"Filter"/);
+});
+
+test('100 look-ups are one read, and one more for IDs among other keys', async () => {
+  const watched = new MongoClient(place.settings.mongodbUrl ?? '', { monitorCommands: true });
+  const commands: string[] = [];
+  watched.on('commandStarted', ({ commandName }) => commands.push(commandName));
+  const lookUp = createMongoLookUp(watched.db().collection('members'));
+  const byKey = Array.from({ length: 100 }, (_, i): MemberKey => {
+    return i % 2 === 0
+      ? { by: 'externalId', value: `X${i}` }
+      : { by: 'email', value: `m${i}@example.com` };
+  });
+  const byId = byKey.map((_, i): MemberKey => ({ by: 'memberId', value: `m${i}` }));
+  const mixed = byId.map((key, i) => (i < 50 ? key : (byKey[i] ?? key)));
+  for (const [keys, reads] of [
+    [byKey, ['find']],
+    [byId, ['find']],
+    [mixed, ['find', 'find']],
+  ] as const) {
+    commands.length = 0;
+    const found = await lookUp('inn', keys);
+    expect(found.map((member) => member?.memberId)).toEqual(keys.map((_, i) => `m${i}`));
+    expect(commands).toEqual(reads);
+  }
+  await watched.close();
 });
 
 test('a scan of the collection would be detected', async () => {

@@ -2,19 +2,25 @@
 import { batchLoad, type Environment } from '@partner-loyalty/runtime';
 import { type Mongo, openMongo } from '@partner-loyalty/runtime/mongo';
 import { type MongoMarks, openMongoMarks } from '@partner-loyalty/runtime/mongo-marks';
+import { type MembersCollection, openMembers } from '../documents/collection.mongo.ts';
+import {
+  findByIds,
+  findByKeys,
+  identitiesByKey,
+  versionedRecord,
+} from '../documents/documents.mongo.ts';
+import { createMongoLookUp } from '../documents/lookup.mongo.ts';
 import { openMongoInvitations } from '../invitations/invitation.mongo.ts';
 import { openMongoOutbox } from '../outbox/outbox.mongo.ts';
 import { createMongoMailPartners } from '../partners/partner.mongo.ts';
 import { createRights } from '../rights/rights.ts';
-import { endEnrollment, enroll, enrollInvited } from '../rules/enrollment.ts';
+import { changeExternalId, endEnrollment, enroll, enrollInvited } from '../rules/enrollment.ts';
 import type { EnrollInput, ImportResult, MemberImport } from '../rules/member.ts';
 import { addressKey, enrolledKey, externalKey } from '../rules/record.ts';
 import { openMongoEndedSessions } from '../sessions/endedsessions.mongo.ts';
 import type { KeyVault } from '../signingkeys/keyvault.ts';
 import { createMongoSigningKeys } from '../signingkeys/signingkey.mongo.ts';
 import { applyRule, claimedKeys, idsOf, importTogether } from './apply.mongo.ts';
-import { type MembersCollection, openMembers } from './collection.mongo.ts';
-import { findByIds, findByKeys, identitiesByKey, versionedRecord } from './documents.mongo.ts';
 import { createKeyLock, type KeyLock } from './keylock.ts';
 import { createLockStore } from './lockstore.ts';
 import { createMongoRightsEngine } from './rights.mongo.ts';
@@ -72,12 +78,19 @@ function createMongoMembersStore(
   return {
     memberByEmail: (partnerId, canonical) => identity(enrolledKey(partnerId, canonical)),
     memberByExternalId: (partnerId, externalId) => identity(externalKey(partnerId, externalId)),
+    lookUp: createMongoLookUp(members),
     member: batchLoad((ids) => recordsById(members, ids)),
     enroll: (input) => apply([], keysToEnroll(input), (records) => enroll(records, input)),
     enrollInvited: (input) =>
       apply([], keysToEnroll(input), (records) => enrollInvited(records, input)),
     endEnrollment: (partnerId, memberId) =>
       apply([memberId], [], (records) => endEnrollment(records, partnerId, memberId)),
+    changeExternalId: (partnerId, memberId, externalId) =>
+      apply(
+        [memberId],
+        externalId === undefined ? [] : [externalKey(partnerId, externalId)],
+        (records) => changeExternalId(records, partnerId, memberId, externalId),
+      ),
     importMembers: (imports) => importInParts(members, marks, lock, imports),
     tokens: createTokenStore(engine),
     locks: createLockStore(engine),

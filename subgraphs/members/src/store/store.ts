@@ -7,10 +7,13 @@ import type { RightsStore } from '../rights/rights.ts';
 import type {
   EnrollInput,
   EnrollResult,
+  ExternalIdResult,
   Identity,
   ImportResult,
   Member,
   MemberImport,
+  MemberKey,
+  PartnerMember,
 } from '../rules/member.ts';
 import type { EndedSessionsStore } from '../sessions/endedsessions.ts';
 import type { SigningKeyStore } from '../signingkeys/signingkey.ts';
@@ -28,6 +31,15 @@ export type MembersStore = {
    * Finds a member by the external ID of an active enrollment with the partner. One indexed read.
    */
   memberByExternalId(partnerId: string, externalId: string): MaybePromise<Identity | undefined>;
+  /**
+   * Finds members actively enrolled with the partner, in the order of the keys. All keys take one
+   * indexed read, or two if IDs are among others: the same ones for members who are unknown and for
+   * those who are not enrolled.
+   */
+  lookUp(
+    partnerId: string,
+    keys: readonly MemberKey[],
+  ): MaybePromise<readonly (PartnerMember | undefined)[]>;
   member(memberId: string): MaybePromise<Member | undefined>;
   /**
    * Enrolls (docs/contract.md, Enrollment). Safe when the address, the member or the external ID is
@@ -42,6 +54,15 @@ export type MembersStore = {
   enrollInvited(input: EnrollInput): Promise<Member | undefined>;
   /** False if the member is not actively enrolled with the partner. */
   endEnrollment(partnerId: string, memberId: string): Promise<boolean>;
+  /**
+   * Sets the external ID of an active enrollment, or takes it away. Safe when the external ID is
+   * enrolled concurrently.
+   */
+  changeExternalId(
+    partnerId: string,
+    memberId: string,
+    externalId: string | undefined,
+  ): Promise<ExternalIdResult>;
   /**
    * Imports members as if one after the other, with the results in their order. Repeating an
    * import, or running it twice at the same time, changes nothing more.

@@ -1,8 +1,14 @@
 // A working copy of some members that rules act on and that is then stored as one batch.
+
+import type { MembersCollection } from '../documents/collection.mongo.ts';
+import {
+  findByIds,
+  findByKeys,
+  replaceUnchanged,
+  versionedRecord,
+} from '../documents/documents.mongo.ts';
 import type { MemberRecords } from '../rules/record.ts';
 import { keysOf, type MemberRecord } from '../rules/record.ts';
-import type { MembersCollection } from './collection.mongo.ts';
-import { findByIds, findByKeys, replaceUnchanged, versionedRecord } from './documents.mongo.ts';
 
 export type WorkingSet = MemberRecords & {
   /** The IDs of the members that rules have written, one for each write. */

@@ -21,6 +21,7 @@ const RECORD = z.looseObject({
       partnerId: text,
       status: z.enum(['ACTIVE', 'ENDED']),
       externalId: text.optional(),
+      enrolledAt: time.optional(),
     }),
   ),
   tokens: z

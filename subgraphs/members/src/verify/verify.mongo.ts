@@ -2,9 +2,9 @@
 import type { Environment, Inspection } from '@partner-loyalty/runtime';
 import { openMongo } from '@partner-loyalty/runtime/mongo';
 import { walk } from '@partner-loyalty/runtime/mongo-reads';
+import type { MemberDocument } from '../documents/collection.mongo.ts';
+import { versionedRecord } from '../documents/documents.mongo.ts';
 import { keysOf } from '../rules/record.ts';
-import type { MemberDocument } from '../store/collection.mongo.ts';
-import { versionedRecord } from '../store/documents.mongo.ts';
 import { checkMember, describeKey, nameOf } from './member.ts';
 
 /** Reports what is wrong with the store. Resolves with the number of members. */
