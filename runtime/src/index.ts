@@ -15,6 +15,7 @@ export {
 } from './errors.ts';
 export { afterPoll, pollDone } from './eventloop/afterpoll.ts';
 export { batchLoad } from './eventloop/batchload.ts';
+export { mergeCalls } from './eventloop/mergecalls.ts';
 export { addressBlock, addressCheck } from './http/address.ts';
 export { HEADERS } from './http/headers.ts';
 export { errorReply, type HttpReply, type ReplyObserver } from './http/reply.ts';
