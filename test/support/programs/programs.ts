@@ -14,6 +14,7 @@ export const PROGRAMS = [
   'subgraphs/standings/src/main.ts',
   'subgraphs/members/test/process.ts',
   'subgraphs/standings/test/process.ts',
+  'test/support/servers/oidc.ts',
 ] as const;
 
 /** The arguments of node, in the root folder, that start a program. */
