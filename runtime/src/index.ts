@@ -66,6 +66,12 @@ export {
 export { type ProcessName, SETTINGS, type Settings } from './settings/table.ts';
 export { backupStores, type StoreCopy } from './store/backup.ts';
 export { FORMATS } from './store/format.ts';
+export {
+  AlreadyCompacting,
+  type Compacted,
+  compactStores,
+} from './store/generations/compact.lmdb.ts';
+export type { StoreRoot } from './store/generations/follow.lmdb.ts';
 export { openNowOrLater } from './store/later.ts';
 export { type EmbeddedStore, type LmdbMigration, openLmdb } from './store/lmdb.ts';
 export { type LmdbMarks, openLmdbMarks } from './store/marks/marks.lmdb.ts';
