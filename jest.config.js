@@ -25,7 +25,8 @@ const SOURCES = '<rootDir>/{runtime,gateway,subgraphs,bin,test}/**';
 const E2E_FOLDERS = '<rootDir>/test/{e2e,security,faults}/**';
 
 export default {
-  maxWorkers: 2,
+  // Some tests wait for timers of the service, so a third worker keeps two cores busy.
+  maxWorkers: 3,
   testSequencer: `${SUPPORT}/sequencer.js`,
   // Enough for a machine three times slower than a developer's.
   testTimeout: 120_000,

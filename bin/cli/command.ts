@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { activitiesCommand } from './commands/activities.ts';
 import { backupCommand } from './commands/backup.ts';
+import { compactCommand } from './commands/compact.ts';
 import { keysCommand } from './commands/keys.ts';
 import { membersCommand } from './commands/members.ts';
 import { migrateCommand } from './commands/migrate.ts';
@@ -21,6 +22,7 @@ const GROUPS = [
   supergraphCommand,
   usageCommand,
   backupCommand,
+  compactCommand,
   verifyCommand,
   migrateCommand,
 ];

@@ -16,6 +16,7 @@ export {
 } from './errors.ts';
 export { afterPoll, pollDone } from './eventloop/afterpoll.ts';
 export { batchLoad } from './eventloop/batchload.ts';
+export { mergeCalls } from './eventloop/mergecalls.ts';
 export { addressBlock, addressCheck } from './http/address.ts';
 export { HEADERS } from './http/headers.ts';
 export { errorReply, type HttpReply, type ReplyObserver } from './http/reply.ts';
@@ -66,6 +67,12 @@ export {
 export { hostInUrl, type ProcessName, SETTINGS, type Settings } from './settings/table.ts';
 export { backupStores, type StoreCopy } from './store/backup.ts';
 export { FORMATS } from './store/format.ts';
+export {
+  AlreadyCompacting,
+  type Compacted,
+  compactStores,
+} from './store/generations/compact.lmdb.ts';
+export type { StoreRoot } from './store/generations/follow.lmdb.ts';
 export { openNowOrLater } from './store/later.ts';
 export { type EmbeddedStore, type LmdbMigration, openLmdb } from './store/lmdb.ts';
 export { type LmdbMarks, openLmdbMarks } from './store/marks/marks.lmdb.ts';

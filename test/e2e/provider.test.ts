@@ -1,6 +1,5 @@
 // Another identity provider: members read profiles with ID tokens of the package oidc-provider.
 import { createHash, randomBytes } from 'node:crypto';
-import { join } from 'node:path';
 import {
   decodeJwt,
   decodeProtectedHeader,
@@ -11,6 +10,7 @@ import {
   type JWTPayload,
   SignJWT,
 } from 'jose';
+import { programArgs } from '../support/programs/programs.ts';
 import { freePort } from '../support/servers/port.ts';
 import { type ServerProcess, startProcess } from '../support/servers/process.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
@@ -50,8 +50,8 @@ async function newKeys(name: string): Promise<JSONWebKeySet> {
 }
 
 async function startOidc(set: JSONWebKeySet): Promise<ServerProcess> {
-  const main = join(import.meta.dirname, '../support/servers/oidc.ts');
-  const args = ['--import', 'tsx', main, new URL(issuer).port, JSON.stringify(set)];
+  const program = programArgs('test/support/servers/oidc.ts');
+  const args = [...program, new URL(issuer).port, JSON.stringify(set)];
   const started = await startProcess({ command: process.execPath, args });
   await started.wrote(/^listening$/m);
   return started;

@@ -1,5 +1,6 @@
 // `loyalty migrate`: brings the stores to the formats of this version.
 import { KEYS_MIGRATION } from '@partner-loyalty/gateway';
+import { MEMBERS_MIGRATION } from '@partner-loyalty/members';
 import { migrateStore, type StoreMigration, type StoreName } from '@partner-loyalty/runtime';
 import { STANDINGS_MIGRATION } from '@partner-loyalty/standings';
 import { Command } from 'commander';
@@ -7,7 +8,7 @@ import type { Row, Shell } from '../shell/shell.ts';
 
 /** Each store; on the embedded engine, opening a store migrates it too. */
 const MIGRATIONS: Record<StoreName, StoreMigration> = {
-  members: {},
+  members: MEMBERS_MIGRATION,
   standings: STANDINGS_MIGRATION,
   graph: {},
   usage: {},

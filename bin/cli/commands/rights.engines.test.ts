@@ -1,5 +1,5 @@
 // `loyalty members export` and `erase`: both subgraphs, repeated, and `import --again`.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openMembersStore } from '@partner-loyalty/members';
 import { MongoClient } from 'mongodb';
@@ -57,19 +57,21 @@ describe.each(['the embedded store', 'MongoDB'])('on %s', (engine) => {
   }
 
   async function everything(): Promise<string> {
-    if (env.MONGODB_URL === undefined) {
-      const copy = join(folder.path, `copy-${Math.random()}`);
-      await loyaltyJson(env, 'backup', copy);
-      return ['members', 'standings', 'keys']
-        .map((store) => readFileSync(join(copy, store, 'data.mdb'), 'latin1'))
-        .join();
-    }
+    if (env.MONGODB_URL === undefined) return bytesUnder(env.DATA_DIR ?? '');
     const client = new MongoClient(env.MONGODB_URL);
     const found: unknown[] = [];
     for (const { name } of await client.db().listCollections().toArray())
       found.push(await client.db().collection(name).find().toArray());
     await client.close();
     return JSON.stringify(found);
+  }
+
+  /** The bytes of every file. */
+  function bytesUnder(path: string): string {
+    return readdirSync(path, { withFileTypes: true, recursive: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
+      .join();
   }
 
   test('export prints what both subgraphs have, with and without --json', async () => {
@@ -140,6 +142,29 @@ describe.each(['the embedded store', 'MongoDB'])('on %s', (engine) => {
         { memberId: 'm-zoeline', state: 'erased', activities },
       ]);
     expect(await everything()).not.toMatch(PERSONAL);
+  });
+
+  test('compact clears what erase --later has left, on the embedded store', async () => {
+    const [erased] = await loyaltyJson(env, 'members', 'erase', 'm-zoeline', '--later');
+    expect(erased).toMatchObject({ state: 'erased', activities: 2 });
+    const ran = await loyalty(env, 'compact', '--json');
+    if (env.MONGODB_URL !== undefined) {
+      expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining('embedded store')]);
+      return;
+    }
+    expect(ran.code).toBe(0);
+    const rows = ran.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(rows.map(({ store }) => store)).toEqual(['members', 'standings', 'keys']);
+    expect(await everything()).not.toMatch(PERSONAL);
+    const verified = await loyaltyJson(env, 'verify');
+    expect(verified.map(({ store, faults }) => [store, faults])).toEqual([
+      ['members', 0],
+      ['standings', 0],
+      ['keys', 0],
+    ]);
   });
 
   test('erase refuses an ID that nobody has, but takes activities without a member', async () => {

@@ -3,8 +3,9 @@ import type { MemberImport, MembersStore } from '@partner-loyalty/members';
 import type { Settings } from '@partner-loyalty/runtime';
 import type { Activity, StandingsStore } from '@partner-loyalty/standings';
 import type { Command } from 'commander';
-import { CommandError, type Shell } from '../shell/shell.ts';
+import { CommandError, oneLine, type Shell } from '../shell/shell.ts';
 import { claimForOperator, withStore } from '../shell/stores.ts';
+import { compactNext } from './compact.ts';
 
 export function addRightsCommands(group: Command, shell: Shell): void {
   group
@@ -16,7 +17,10 @@ export function addRightsCommands(group: Command, shell: Shell): void {
     .command('erase')
     .description('delete all that is kept of a member; it can be repeated')
     .argument('<memberid>', "the member's ID")
-    .action((memberId: string) => erase(shell, memberId));
+    .option('--later', 'leave freed pages of the embedded stores for `loyalty compact` to clear')
+    .action((memberId: string, { later = false }: { later?: boolean }) =>
+      erase(shell, memberId, later),
+    );
 }
 
 /** Lets members be imported again who were erased; the standings' mark goes first. */
@@ -62,7 +66,7 @@ async function writeList(shell: Shell, activities: AsyncIterable<Activity>): Pro
  * record is gone, nobody is shown it. The other way round, a command that was killed would leave a
  * member who has lost all points. Without the record, the command still erases the rest.
  */
-async function erase(shell: Shell, memberId: string): Promise<void> {
+async function erase(shell: Shell, memberId: string, isLater: boolean): Promise<void> {
   const settings = shell.settings();
   await withStore('keys', settings, claimForOperator);
   await withStore('standings', settings, (standings) =>
@@ -74,11 +78,24 @@ async function erase(shell: Shell, memberId: string): Promise<void> {
   const activities = await withStore('standings', settings, (standings) =>
     standings.eraseMember(memberId),
   );
+  if (settings.mongodbUrl === undefined) await clearPages(shell, settings, isLater);
   shell.print({ memberId, state: 'erased', activities });
-  if (settings.mongodbUrl === undefined && !shell.json)
-    shell.note(
-      'Freed pages of the store keep parts of it until they are used again: docs/operating.md.',
+}
+
+/** The stores have to be closed in this process. */
+async function clearPages(shell: Shell, settings: Settings, isLater: boolean): Promise<void> {
+  if (isLater) {
+    if (!shell.json)
+      shell.note('Freed pages of the stores keep parts of it until you run `loyalty compact`.');
+    return;
+  }
+  try {
+    await compactNext(settings);
+  } catch (error) {
+    throw new CommandError(
+      `the member is erased, but freed pages keep parts of it; run \`loyalty compact\`: ${oneLine(error)}`,
     );
+  }
 }
 
 /** Guards against a wrong ID, which would get a mark. Throws a CommandError. */

@@ -7,7 +7,8 @@ import type { StoreName } from './private.ts';
  * could misread or damage what this one writes, and for every change of a validator on MongoDB.
  */
 export const FORMATS: Readonly<Record<StoreName, number>> = {
-  members: 1,
+  // 2: marks of erased members, which imports heed.
+  members: 2,
   // 2: an index by member on LMDB; on MongoDB, activities in a collection of their own.
   standings: 2,
   graph: 1,

@@ -59,16 +59,19 @@ export class StoreHealth {
 
   /**
    * Throws if the store must not be touched. Has to precede each use: a file that was cut off or
-   * overwritten is noticed here, before LMDB reads it.
+   * overwritten is noticed here, before LMDB reads it. Returns whether it has looked at the file,
+   * which it does every 2 ms at most.
    */
-  check(): void {
-    if (this.closed) return; // LMDB refuses what follows.
+  check(): boolean {
+    if (this.closed) return false; // LMDB refuses what follows.
     const now = performance.now();
-    if (now - this.lookedAt >= LOOK_MS) {
+    const isDue = now - this.lookedAt >= LOOK_MS;
+    if (isDue) {
       this.lookedAt = now;
       this.look(now);
     }
     if (this.badPages !== undefined) throw this.badPages;
+    return isDue;
   }
 
   /** Throws if damage has been found before, or is found now in the upper levels of the trees. */

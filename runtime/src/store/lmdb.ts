@@ -1,8 +1,7 @@
 // Opens an embedded store: an LMDB database in a folder, owned by one environment.
-import { existsSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { open, type RootDatabase } from 'lmdb';
+import type { RootDatabase } from 'lmdb';
 import { type Environment, refuseForeignStore } from '../environment.ts';
 import {
   environmentOf,
@@ -12,22 +11,23 @@ import {
   ownershipOf,
   readableFormat,
 } from './format.ts';
-import { guardStore } from './guard.lmdb.ts';
-import { refuseDamage, StoreHealth } from './health.ts';
-import { makePrivateFolder, PRIVATE_FILE, restrictFiles, type StoreName } from './private.ts';
+import { Follower, type StoreRoot } from './generations/follow.lmdb.ts';
+import { openCurrent } from './generations/open.ts';
+import { FIRST, fileIn, namedGeneration, placeOf } from './generations/place.ts';
+import { makePrivateFolder, type StoreName } from './private.ts';
 
 export type EmbeddedStore = {
   /**
    * Its reads throw, and its transactions reject, if the store is damaged or cannot be written.
-   * Write only in transactions.
+   * Write only in transactions, and iterate within one tick.
    */
-  root: RootDatabase;
+  root: StoreRoot;
   /** Resolves unless the store is damaged. */
   ready(): Promise<void>;
 };
 
 /** Brings a store from any older format to this version's. It may be repeated, and killed. */
-export type LmdbMigration = (root: RootDatabase) => Promise<void>;
+export type LmdbMigration = (root: StoreRoot) => Promise<void>;
 
 /** Another process that creates the store at the same moment needs less. */
 const CREATION_MS = 200;
@@ -44,26 +44,17 @@ export async function openLmdb(
   environment: Environment,
   migrate?: LmdbMigration,
 ): Promise<EmbeddedStore> {
-  const path = makePrivateFolder(dataDir, name);
-  const file = fileOf(dataDir, name);
-  if (existsSync(file)) {
-    if (statSync(file).size === 0) await pause(CREATION_MS);
-    refuseDamage(file);
-  }
-  const root = openFile(path, file);
-  restrictFiles(path); // A umask may have taken more from the new files.
-  const health = new StoreHealth(file);
-  guardStore(root, health);
-  const close = root.close.bind(root);
-  root.close = async () => {
-    await close();
-    health.close();
-  };
+  makePrivateFolder(dataDir, name);
+  const place = placeOf(dataDir, name);
+  const created = statSync(fileIn(place, FIRST), { throwIfNoEntry: false });
+  if (created?.size === 0) await pause(CREATION_MS);
+  const follower = new Follower(place, openCurrent(place, namedGeneration(place)));
+  const { root } = follower;
   try {
     const format = await claim(root, name, environment);
     if (format < FORMATS[name] && migrate !== undefined)
       await migrateStore(root, name, environment, migrate);
-    return { root, ready: async () => health.checkReady() };
+    return { root, ready: async () => follower.ready() };
   } catch (error) {
     await root.close();
     throw error;
@@ -76,15 +67,31 @@ async function claim(
   name: StoreName,
   environment: Environment,
 ): Promise<number> {
-  const owner = await root.transaction((): Ownership => {
-    const known = ownerOf(root);
-    if (known !== undefined) return known;
-    const fresh = ownershipOf(name, environment);
-    for (const [key, value] of Object.entries(fresh)) root.put(key, value);
-    return fresh;
-  });
+  const owner =
+    ownerOf(root) ??
+    (await root.transaction((): Ownership => {
+      const known = ownerOf(root);
+      if (known !== undefined) return known;
+      const fresh = ownershipOf(name, environment);
+      for (const [key, value] of Object.entries(fresh)) root.put(key, value);
+      return fresh;
+    }));
+  return ownedFormat(name, owner, environment);
+}
+
+/** The format of a store. Throws if it belongs to another environment, or is of a newer version. */
+function ownedFormat(name: StoreName, owner: Ownership, environment: Environment): number {
   refuseForeignStore(name, environmentOf(owner), environment);
   return readableFormat(name, owner);
+}
+
+/**
+ * False if it belongs to no environment yet. Throws if it belongs to another one, or is of a newer
+ * version.
+ */
+export function isStoreOf(root: RootDatabase, name: StoreName, environment: Environment): boolean {
+  const owner = ownerOf(root);
+  return owner !== undefined && ownedFormat(name, owner, environment) > 0;
 }
 
 function ownerOf(root: RootDatabase): Ownership | undefined {
@@ -95,7 +102,7 @@ function ownerOf(root: RootDatabase): Ownership | undefined {
 }
 
 async function migrateStore(
-  root: RootDatabase,
+  root: StoreRoot,
   name: StoreName,
   environment: Environment,
   migrate: LmdbMigration,
@@ -113,27 +120,8 @@ export function formatOf(root: RootDatabase): number {
   return ownerOf(root)?.formatVersion ?? 1;
 }
 
-/** The file of an embedded store. */
+/** The file that an embedded store is in now. */
 export function fileOf(dataDir: string, name: StoreName): string {
-  return join(dataDir, name, 'data.mdb');
-}
-
-/** Its error names the file, which LMDB's own does not. */
-function openFile(path: string, file: string): RootDatabase {
-  const options = {
-    path,
-    maxDbs: 16,
-    // With overlapping syncs, killing a process during one makes the next commit of another panic.
-    overlappingSync: false,
-    // Otherwise a failed commit rejects a promise inside lmdb, which ends the process.
-    eventTurnBatching: false,
-    // lmdb reads this, but its types do not have it.
-    permissionsMode: PRIVATE_FILE,
-  };
-  try {
-    return open(options);
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new Error(`${file} cannot be opened: ${why}`, { cause: error });
-  }
+  const place = placeOf(dataDir, name);
+  return fileIn(place, namedGeneration(place));
 }

@@ -14,12 +14,13 @@ export const PROGRAMS = [
   'subgraphs/standings/src/main.ts',
   'subgraphs/members/test/process.ts',
   'subgraphs/standings/test/process.ts',
+  'test/support/servers/oidc.ts',
 ] as const;
 
-/** The arguments of node that start a program. */
+/** The arguments of node, in the root folder, that start a program. */
 export function programArgs(program: (typeof PROGRAMS)[number]): string[] {
   const { PROGRAMS_FOLDER } = process.env;
-  return [
-    PROGRAMS_FOLDER ? join(PROGRAMS_FOLDER, program.replace(/ts$/, 'mjs')) : join(ROOT, program),
-  ];
+  if (PROGRAMS_FOLDER) return [join(PROGRAMS_FOLDER, program.replace(/ts$/, 'mjs'))];
+  // Not in a test, but in `npm run fuzz`, which starts one process.
+  return [...(RUNS_TYPESCRIPT ? [] : ['--import', 'tsx']), join(ROOT, program)];
 }

@@ -60,6 +60,6 @@ export function spawnLoyalty(
 
 /** The part of this process's environment that contains no setting of the project. */
 export function bareEnv(): NodeJS.ProcessEnv {
-  const { PATH, HOME, TMPDIR } = process.env;
-  return { PATH, HOME, TMPDIR };
+  const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env;
+  return { PATH, HOME, TMPDIR, ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) };
 }

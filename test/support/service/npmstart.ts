@@ -1,7 +1,7 @@
-// Starts the service as its user does, with npm start.
+// Starts the service with all it prints, with npm start as its user does, or faster without npm.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { programArgs, ROOT } from '../programs/programs.ts';
 import { bareEnv, type Env } from './loyalty.ts';
 
 export type Service = {
@@ -10,11 +10,11 @@ export type Service = {
   /** All that it has printed. */
   output(): string;
   /**
-   * Sends npm a signal and waits for its end. Resolves with its exit code, or null if a signal
-   * ended it.
+   * Sends npm, or the service without it, a signal and waits for its end. Resolves with its exit
+   * code, or null if a signal ended it.
    */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
-  /** Kills npm and all its descendants, unless they have ended already. */
+  /** Kills it and all its descendants, unless they have ended already. */
   kill(): Promise<void>;
 };
 
@@ -24,9 +24,12 @@ const START_TIMEOUT_MS = 90_000;
  * Starts everything in one process on free ports. Resolves when it prints its URL. Rejects with its
  * output if it ends before that.
  */
-export async function startService(env: Env): Promise<Service> {
-  const child = spawn('npm', ['start', '--silent'], {
-    cwd: join(import.meta.dirname, '../../..'),
+export async function startService(env: Env, withNpm = true): Promise<Service> {
+  const [command = '', ...args] = withNpm
+    ? ['npm', 'start', '--silent']
+    : [process.execPath, ...programArgs('bin/start.ts')];
+  const child = spawn(command, args, {
+    cwd: ROOT,
     detached: true, // A process group of its own lets kill() reach all descendants.
     env: { ...bareEnv(), PORT: '0', ADMIN_PORT: '0', ...env },
   });

@@ -1,5 +1,6 @@
 // The members collection on MongoDB: its documents, validator and index.
-import { openCollection } from '@partner-loyalty/runtime/mongo';
+import type { MongoMigration } from '@partner-loyalty/runtime';
+import { openCollection, setValidator } from '@partner-loyalty/runtime/mongo';
 import type { Collection, Db } from 'mongodb';
 import type { MemberRecord } from '../rules/record.ts';
 
@@ -64,3 +65,9 @@ const SCHEMA = {
 export function openMembers(db: Db): Promise<MembersCollection> {
   return openCollection(db, 'members', SCHEMA, [[{ keys: 1 }, { unique: true }]]);
 }
+
+/** What format 2 adds may be absent. */
+export const MIGRATION: MongoMigration = {
+  count: async () => 0,
+  run: (db) => setValidator(db, 'members', SCHEMA),
+};

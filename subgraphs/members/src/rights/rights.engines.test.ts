@@ -12,11 +12,11 @@ import type { MembersStore } from '../store/store.ts';
 const NOW = Date.now();
 const LATER = NOW + 60_000;
 const ID = 'm-zerubbabel';
-const EMAIL = 'Zeru@erased.example';
-const CURRENT = 'zeru@erased.example';
-const FORMER = 'zeru@former.example';
+const EMAIL = 'Zerubbabel@erased.example';
+const CURRENT = 'zerubbabel@erased.example';
+const FORMER = 'zerubbabel@former.example';
 /** Addresses, name, ID and external ID, in any case. */
-const PERSONAL = /zeru|babel-77/i;
+const PERSONAL = /zerubbabel|babel-77/i;
 const ZERU = memberImport(EMAIL, {
   memberId: ID,
   previous: [FORMER, 'taken@common.example'],
@@ -52,7 +52,7 @@ describe.each(ENGINES)('rights on %s', (engine) => {
     ]);
     const token = { hash: makeToken('change').hash, expiresAt: NOW + 900_000 };
     await store.tokens.addChange(
-      { use: 'change', ...token, address: address('zeru@next.example') },
+      { use: 'change', ...token, address: address('zerubbabel@next.example') },
       ID,
       NOW,
     );

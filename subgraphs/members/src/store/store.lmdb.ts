@@ -2,6 +2,7 @@
 import {
   type EmbeddedStore,
   type Environment,
+  type LmdbMigration,
   openLmdb,
   openLmdbMarks,
 } from '@partner-loyalty/runtime';
@@ -30,6 +31,9 @@ import { createLmdbRightsEngine } from './rights.lmdb.ts';
 import type { MembersStore } from './store.ts';
 import { createTokenStore, type Engine } from './tokenstore.ts';
 
+/** What format 2 adds may be absent. */
+const migrateLmdb: LmdbMigration = async () => undefined;
+
 /**
  * Opens the store in `dataDir/members`. Throws if the folder is not writable or the store belongs
  * to the other environment.
@@ -39,7 +43,7 @@ export async function openLmdbMembersStore(
   environment: Environment,
   vault: KeyVault,
 ): Promise<MembersStore> {
-  const store = await openLmdb(dataDir, 'members', environment);
+  const store = await openLmdb(dataDir, 'members', environment, migrateLmdb);
   return createLmdbMembersStore(store, vault, dataDir);
 }
 

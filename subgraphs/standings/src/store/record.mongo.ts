@@ -29,6 +29,8 @@ type Result = { entry: Entry; outcome: RecordOutcome; counted?: ActivityContent 
 type Undecided = { entry: Entry; found: PendingActivity };
 
 const MAX_ATTEMPTS = 100;
+/** A few rounds of another process, so that several writers of a standing soon are apart. */
+const MAX_PAUSE_MS = 200;
 
 /**
  * Records each activity once; the outcomes are in the order of the batch. If it rejects, some
@@ -49,7 +51,7 @@ export async function recordBatch(
     if (open.length < before) continue;
     if (attempt === MAX_ATTEMPTS)
       throw new Error(`other writers changed a standing ${MAX_ATTEMPTS} times in a row`);
-    await setTimeout(Math.random() * attempt++);
+    await setTimeout(Math.random() * Math.min(2 ** attempt++, MAX_PAUSE_MS));
   }
   return outcomes;
 }

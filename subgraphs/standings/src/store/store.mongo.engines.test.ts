@@ -97,6 +97,16 @@ test('a standing stays small, however many activities are recorded', async () =>
   expect(sizes).toEqual([1, 0, 1, 0, 3]);
 });
 
+test('concurrent calls that change one standing change it together', async () => {
+  const calls = Array.from({ length: 10 }, (_, index) =>
+    store.record([activity(`hot-${index}`, 1, { memberId: 'hot' })]),
+  );
+  expect(new Set((await Promise.all(calls)).flat())).toEqual(new Set(['recorded']));
+  const standing = await collections.standings.findOne({ _id: idOf('hot') });
+  // The first call began at once.
+  expect([standing?.points, standing?.recent.length]).toEqual([10, 9]);
+});
+
 test('no index is unique but that of the IDs, so both collections can be sharded', async () => {
   for (const name of ['standings', 'activities']) {
     const indexes = await db.collection(name).indexes();

@@ -1,8 +1,8 @@
 // The standings store on MongoDB, which needs no transactions.
-import { batchLoad, type Environment } from '@partner-loyalty/runtime';
+import { batchLoad, type Environment, mergeCalls } from '@partner-loyalty/runtime';
 import { type Mongo, openMongo } from '@partner-loyalty/runtime/mongo';
 import { type MongoMarks, openMongoMarks } from '@partner-loyalty/runtime/mongo-marks';
-import type { Activity } from '../rules/activity.ts';
+import type { Activity, DatedActivity } from '../rules/activity.ts';
 import type { Program } from '../rules/program.ts';
 import type { Standing } from '../rules/standing.ts';
 import { type Collections, openCollections } from './collections.mongo.ts';
@@ -49,6 +49,12 @@ function createMongoStandingsStore(
     return new Map(found.map(({ _id, ...program }): [string, Program] => [_id, program]));
   });
   const programCache = cachePrograms(loadProgram);
+  // Of two writers of one standing at once, one would have to start over.
+  const recordMerged = mergeCalls(
+    (batch: readonly DatedActivity[]) => recordBatch({ collections, marks }, batch),
+    standingId,
+    BATCH_SIZE,
+  );
 
   return {
     program: programCache.get,
@@ -61,8 +67,7 @@ function createMongoStandingsStore(
     async record(all) {
       const outcomes: RecordOutcome[] = [];
       for (let from = 0; from < all.length; from += BATCH_SIZE) {
-        const batch = all.slice(from, from + BATCH_SIZE);
-        outcomes.push(...(await recordBatch({ collections, marks }, batch)));
+        outcomes.push(...(await recordMerged(all.slice(from, from + BATCH_SIZE))));
       }
       return outcomes;
     },

@@ -1,6 +1,11 @@
 // The databases of the standings store in LMDB, and the index of each member's activities.
-import { type LmdbMarks, type LmdbMigration, openLmdbMarks } from '@partner-loyalty/runtime';
-import type { Database, RootDatabase } from 'lmdb';
+import {
+  type LmdbMarks,
+  type LmdbMigration,
+  openLmdbMarks,
+  type StoreRoot,
+} from '@partner-loyalty/runtime';
+import type { Database } from 'lmdb';
 import type { Program } from '../rules/program.ts';
 import {
   type MemberActivityKey,
@@ -12,7 +17,7 @@ import {
 } from './format.lmdb.ts';
 
 export type Tables = {
-  root: RootDatabase;
+  root: StoreRoot;
   programs: Database<Program, string>;
   standings: Database<StoredStanding, StandingKey>;
   /** By activity ID. */
@@ -28,8 +33,8 @@ const BATCH_SIZE = 5_000;
  * Opens the databases. In one transaction: otherwise each one begins its own, which blocks this
  * whole process while another process writes.
  */
-export function openTables(root: RootDatabase): Promise<Tables> {
-  return root.transaction(() => ({
+export function openTables(root: StoreRoot): Promise<Tables> {
+  return root.openTables(() => ({
     root,
     programs: root.openDB<Program, string>({ name: 'programs', encoding: 'json' }),
     standings: root.openDB<StoredStanding, StandingKey>({ name: 'standings' }),
