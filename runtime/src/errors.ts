@@ -84,7 +84,7 @@ export const ERRORS = {
     status: 400,
     message: 'an argument has an unusable value',
     when: 'A variable has the wrong type (400), or an argument is empty, too long, or contains control characters or lone surrogates (200).',
-    subgraphs: ['members'],
+    subgraphs: ['members', 'standings'],
   },
   OPERATION_TOO_COMPLEX: {
     status: 400,

@@ -33,7 +33,7 @@ export {
   text,
 } from './input.ts';
 export { isJsonObject } from './json.ts';
-export { type MaybePromise, mapMaybe } from './maybe.ts';
+export { allMaybe, type MaybePromise, mapMaybe } from './maybe.ts';
 export { LOG_FIELDS, type LogFields } from './observe/fields.ts';
 export { createLog, jsonFields, type Log } from './observe/log.ts';
 export {

@@ -10,3 +10,9 @@ export function mapMaybe<T, U>(
 ): MaybePromise<U> {
   return value instanceof Promise ? value.then(map) : map(value);
 }
+
+/** All values, plain if all of them are. */
+export function allMaybe<T>(values: MaybePromise<T>[]): MaybePromise<T[]> {
+  // Cast: none of them is a promise.
+  return values.some((value) => value instanceof Promise) ? Promise.all(values) : (values as T[]);
+}

@@ -95,8 +95,28 @@ describe.each(ENGINES)('on %s', (engine) => {
     expect(await linesOf({ query: end, variables: { memberId } })).toEqual([
       { ...ofAlpha(), ...ended },
     ]);
-    // Refused: nobody is enrolled any more.
-    expect(await linesOf({ query: end, variables: { memberId } })).toEqual([]);
+    // Repeated, it names the member again.
+    expect(await linesOf({ query: end, variables: { memberId } })).toEqual([
+      { ...ofAlpha(), ...ended },
+    ]);
+    expect(await linesOf({ query: end, variables: { memberId: 'm-beta' } })).toEqual([]);
+  });
+
+  test('look-ups in a list, with the fields of standings and activities', async () => {
+    const query = `{ memberLookups(keys: [{ memberId: "m-both" }, { memberId: "m-beta" }, { externalId: "alpha-2" }]) {
+      member { externalId standing { points } activities { edges { node { points } } } } } }`;
+    const fields = ['externalId', 'standing.points', 'activities.edges.node.points'];
+    expect(await linesOf({ query })).toEqual(
+      ['m-both', 'm-alpha'].map((memberId) => ({
+        ...ofAlpha(),
+        operation: 'memberLookups',
+        memberId,
+        fields,
+      })),
+    );
+    expect(await linesOf({ query: '{ memberById(memberId: "m-beta") { externalId } }' })).toEqual(
+      [],
+    );
   });
 
   test('exchanging a link, and a profile that is read with a token that a partner holds', async () => {

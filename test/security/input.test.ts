@@ -231,6 +231,9 @@ describe('a text', () => {
       expect(status).toBe(200);
       expect(['MEMBER_NOT_FOUND', 'BAD_USER_INPUT']).toContain(code);
     }
+    const page =
+      'query ($after: String) { memberById(memberId: "m-both") { activities(after: $after) { edges { cursor } } } }';
+    expect((await send({ query: page, variables: { after: text } })).code).toBe('BAD_USER_INPUT');
     for (const kind of ['email', 'externalId', 'memberId']) {
       const { body, code } = await send({
         query: LOOK_UPS,

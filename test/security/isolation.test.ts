@@ -17,7 +17,7 @@ type Service = {
 const SERVICES: Record<string, { start: () => Promise<Service>; runs: number }> = {
   'in the test process on the embedded store': {
     start: () => startInProcess({ env: { RATE_LIMIT_BUDGET: '1000000' } }),
-    runs: 30,
+    runs: 20,
   },
   'three processes on MongoDB and Redis': {
     async start() {
@@ -34,12 +34,14 @@ const PARTNERS = 3;
 const ADDRESSES = 5;
 const EXTERNAL_IDS = 3;
 
+const ACTIVITIES = 'edges { node { partnerId points } }';
+
 /** Looks up every address and every external ID, one by one and in a list, and members by ID. */
 const EVERYTHING = `query ($keys: [MemberKey!]!, $id: ID!, ${[...numbered('e', ADDRESSES), ...numbered('x', EXTERNAL_IDS)].map((name) => `$${name}: String!`).join(' ')}) {
   ${numbered('e', ADDRESSES).map((name) => `${name}: memberByEmail(email: $${name}) { memberId email points externalId }`)}
   ${numbered('x', EXTERNAL_IDS).map((name) => `${name}: memberByExternalId(externalId: $${name}) { memberId email points externalId }`)}
   list: memberLookups(keys: $keys) { member { memberId email points externalId } }
-  id: memberById(memberId: $id) { memberId email points externalId } }`;
+  id: memberById(memberId: $id) { memberId email points externalId standing { partnerId points } activities { ${ACTIVITIES} } } }`;
 
 const BOTH_WAYS = `query ($email: String!, $externalId: String!) {
   a: memberByEmail(email: $email) { memberId points }  b: memberByExternalId(externalId: $externalId) { memberId points } }`;
@@ -203,6 +205,7 @@ async function createWorld({ send, stores, provider }: Service) {
   const externalIds = Array.from({ length: EXTERNAL_IDS }, (_, n) => `x${n}`);
   const model = new Model();
   let earned = 0;
+  const startedAt = Date.now() - 60_000;
 
   async function apply(action: Action): Promise<void> {
     const member =
@@ -299,7 +302,8 @@ async function createWorld({ send, stores, provider }: Service) {
     points: number,
   ): Promise<void> {
     earned += 1;
-    const occurredAt = new Date();
+    // One millisecond each, so that their order is known.
+    const occurredAt = new Date(startedAt + earned);
     const year = `${occurredAt.getUTCFullYear()}-01-01`;
     await stores.standings.record([
       { activityId: `${run}-${earned}`, partnerId, memberId, points, stays: 1, occurredAt, year },
@@ -344,7 +348,7 @@ async function createWorld({ send, stores, provider }: Service) {
       ...Object.fromEntries(byEmail.map((read, n) => [`e${n}`, read])),
       ...Object.fromEntries(byExternalId.map((read, n) => [`x${n}`, read])),
       list: [...byEmail, ...byExternalId, ...byId].map((member) => ({ member })),
-      id: byId.at(-1) ?? null,
+      id: withHistory(partnerId, id, byId.at(-1)),
     });
     // Cast: the schema guarantees it. Addresses keep the case in which they were typed.
     const { list: _list, ...singles } = body.data ?? {};
@@ -355,8 +359,19 @@ async function createWorld({ send, stores, provider }: Service) {
     }
   }
 
+  function withHistory(partnerId: string, memberId: string, read: object | null | undefined) {
+    if (!read) return null;
+    const standing = { partnerId, points: model.pointsOf(partnerId, memberId) };
+    return { ...read, standing, activities: activitiesOf([partnerId], memberId) };
+  }
+
+  function activitiesOf(partnerIds: string[], memberId: string) {
+    return { edges: model.earningsOf(partnerIds, memberId).map((node) => ({ node })) };
+  }
+
   async function checkProfile({ memberId, current, enrollments }: ModelMember): Promise<void> {
-    const query = `query ($id: ID!) { memberProfile(id: $id) { email partnerStandings { partnerId points } membershipYearStats { akinPoints } } }`;
+    const query = `query ($id: ID!) { memberProfile(id: $id) { email partnerStandings { partnerId points } membershipYearStats { akinPoints }
+      standings { partnerId points } activities { ${ACTIVITIES} } } }`;
     const standings = [...enrollments.keys()].map((partnerId) => ({
       partnerId,
       points: model.pointsOf(partnerId, memberId),
@@ -367,10 +382,14 @@ async function createWorld({ send, stores, provider }: Service) {
     const profile = (body.data?.memberProfile ?? {}) as {
       email: string;
       partnerStandings: unknown[];
+      standings: unknown[];
+      activities: object;
       membershipYearStats: object;
     };
     expect(profile.email.toLowerCase()).toBe(current);
     expect(new Set(profile.partnerStandings)).toEqual(new Set(standings));
+    expect(new Set(profile.standings)).toEqual(new Set(standings));
+    expect(profile.activities).toEqual(activitiesOf([...enrollments.keys()], memberId));
     expect(profile.membershipYearStats).toEqual({
       akinPoints: standings.reduce((sum, { points }) => sum + points, 0),
     });

@@ -1,6 +1,7 @@
 // Builds the GraphQL response to an executed operation: known error codes pass, the rest is masked.
 import { ERRORS, type SubgraphError } from '@partner-loyalty/runtime';
 import type { ExecutionResult } from '../surface/executor.ts';
+import type { PlacedError } from '../surface/plan.ts';
 import type { Path } from '../surface/shape.ts';
 import { boundedErrors, type ResponseError, shortMessage } from './errors.ts';
 
@@ -12,7 +13,12 @@ export type GraphqlResponse = {
 };
 
 type Data = Record<string, unknown> | null;
-type RawError = { message: string; path?: Path; extensions?: SubgraphError['extensions'] };
+type RawError = {
+  message: string;
+  path?: Path;
+  extensions?: SubgraphError['extensions'];
+  entityDepth?: PlacedError['entityDepth'];
+};
 
 /**
  * `responseKeys` are those of the document. An error's path ends before any other key, so that it
@@ -28,7 +34,7 @@ export function buildResponse(
   if (raised.length === 0 && nullViolations.length === 0)
     return { status: 200, body: { data }, codes: [] };
   const unexplained = nullViolations.filter(
-    (path) => !raised.some((error) => overlaps(error.path ?? [], path)),
+    (path) => !raised.some((error) => explains(error, path)),
   );
   const all: RawError[] = [...raised, ...unexplained.map(nullViolation)];
   const [first] = unexplained;
@@ -64,6 +70,17 @@ function mask({
 /** A null that the schema forbids, from a subgraph that sent no error to explain it. */
 function nullViolation(path: Path): RawError {
   return { message: 'a value is missing', path };
+}
+
+/** Whether a null is because of an error: at its place, or in an entity that is null as a whole. */
+function explains({ path = [], entityDepth }: RawError, missing: Path): boolean {
+  return (
+    overlaps(path, missing) || (entityDepth !== undefined && startsWith(missing, path, entityDepth))
+  );
+}
+
+function startsWith(path: Path, start: Path, length: number): boolean {
+  return length <= path.length && overlaps(path, start.slice(0, length));
 }
 
 /** Whether the paths are equal or one contains the other. */

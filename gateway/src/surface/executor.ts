@@ -1,10 +1,10 @@
 // Executes the operations of one surface: plans them, runs the plans, shapes the responses.
-import type { Caches, Scope, SubgraphError, Trace, Transport } from '@partner-loyalty/runtime';
+import type { Caches, Scope, Trace, Transport } from '@partner-loyalty/runtime';
 import type { GraphQLSchema } from 'graphql';
 import { ResponseSize } from '../operation/responsesize.ts';
 import type { SurfaceName } from '../planning/contract.ts';
 import type { RootScopes } from '../planning/scopes.ts';
-import { type Data, type PlanRun, runPlan } from './plan.ts';
+import { type Data, type PlacedError, type PlanRun, runPlan } from './plan.ts';
 import { openPlanner, type Planned } from './planner.ts';
 import type { Path, Shape, Shaping } from './shape.ts';
 import type { Sighting } from './sightings.ts';
@@ -28,7 +28,7 @@ export type Execution = {
 
 export type ExecutionResult = {
   data: Record<string, unknown> | null;
-  errors: SubgraphError[];
+  errors: PlacedError[];
   /** The paths of nulls and values from subgraphs that the schema does not allow. */
   nullViolations: Path[];
 };
@@ -164,7 +164,7 @@ function firstOfEachRoot(paths: Path[]): Path[] {
 }
 
 // An error about a field that the caller selects under several aliases is about each of them.
-function placedIn(shape: Shape, error: SubgraphError): SubgraphError[] {
+function placedIn(shape: Shape, error: PlacedError): PlacedError[] {
   if (error.path === undefined) return [error];
   return shape.responsePaths(error.path).map((path) => ({ ...error, path }));
 }

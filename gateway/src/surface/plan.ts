@@ -26,7 +26,16 @@ export type PlanRun = {
   trace: Trace | undefined;
   /** What the fetches have returned so far. */
   data: Data;
-  errors: SubgraphError[];
+  errors: PlacedError[];
+};
+
+/** An error with its path in the data. */
+export type PlacedError = SubgraphError & {
+  /**
+   * Set if the subgraph returned null for a whole entity because of it: the length of the entity's
+   * path, with which the error's begins. Every other field of the entity is missing, too.
+   */
+  entityDepth?: number | undefined;
 };
 
 /**
@@ -132,7 +141,8 @@ function take(
   const { data, errors } = reply;
   if (trace !== undefined) endCall(trace, reply);
   if (errors !== undefined)
-    for (const error of errors) run.errors.push(...placedErrors(error, fetch.requires && places));
+    for (const error of errors)
+      run.errors.push(...placedErrors(error, fetch.requires && places, data?._entities));
   if (data === undefined || data === null) return;
   if (fetch.requires === undefined) {
     merge(run.data, data);
@@ -159,12 +169,16 @@ function take(
 export function placedErrors(
   error: SubgraphError,
   places: readonly Place[] | undefined,
-): SubgraphError[] {
+  entities?: unknown,
+): PlacedError[] {
   if (places === undefined) return [error];
   const index = error.path?.[1];
   if (typeof index !== 'number')
     return places.slice(0, 100).map(({ path }) => ({ ...error, path: pathOf(path) }));
-  return [{ ...error, path: [...pathOf(places[index]?.path), ...(error.path?.slice(2) ?? [])] }];
+  const entity = pathOf(places[index]?.path);
+  const path = [...entity, ...(error.path?.slice(2) ?? [])];
+  const isNull = Array.isArray(entities) && entities[index] === null;
+  return [{ ...error, path, ...(isNull && { entityDepth: entity.length }) }];
 }
 
 /** An object in the data and its path, as a list linked from its end. */

@@ -4,7 +4,12 @@ import type { Program } from './rules/program.ts';
 import type { Standing } from './rules/standing.ts';
 
 /** A member's standing with one partner in the current membership year. */
-export type CurrentStanding = Standing & { partnerId: string; program: Program | undefined };
+export type CurrentStanding = Standing & {
+  partnerId: string;
+  program: Program | undefined;
+  /** When it was read. */
+  asOf: Date;
+};
 
 export type PartnerMemberEntity = {
   __typename: 'PartnerMemberRead';

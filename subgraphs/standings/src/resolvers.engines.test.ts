@@ -214,6 +214,217 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
     });
   });
 
+  const STANDING = `partnerId tier points stays nextTier pointsToNextTier yearStart yearEnd asOf`;
+
+  describe('a standing', () => {
+    test('has the next tier and the bounds of the year', async () => {
+      const query = entitiesQuery(`... on PartnerMemberRead { standing { ${STANDING} } }`);
+      expect(await entities(ask(query, reads('ada', 'bob'), inn))).toEqual(
+        [
+          { points: 35, stays: 1, pointsToNextTier: 65 },
+          { points: -50, stays: 1, pointsToNextTier: 150 },
+        ].map((own) => ({
+          standing: {
+            partnerId: 'inn',
+            tier: 'Basic',
+            nextTier: 'Plus',
+            yearStart: '2026-06-30T12:00:00.000Z',
+            yearEnd: '2027-06-30T12:00:00.000Z',
+            asOf: '2026-08-01T00:00:00.000Z',
+            ...own,
+          },
+        })),
+      );
+    });
+
+    test('has no next tier at the top, nor without a program', async () => {
+      const query = entitiesQuery(
+        '... on PartnerMemberRead { standing { nextTier pointsToNextTier yearEnd } }',
+      );
+      now = new Date('2026-06-30T11:59:59.999Z');
+      const top = { nextTier: null, pointsToNextTier: null };
+      expect(await entities(ask(query, reads('ada'), inn))).toEqual([
+        { standing: { ...top, yearEnd: '2026-06-30T12:00:00.000Z' } },
+      ]);
+      expect(await entities(ask(query, reads('ada'), spa))).toEqual([
+        { standing: { ...top, yearEnd: '2027-01-01T00:00:00.000Z' } },
+      ]);
+    });
+
+    test('of a profile is there for each active partner that the token shows', async () => {
+      const query = entitiesQuery('... on MemberProfile { standings { partnerId points } }');
+      expect(await entities(ask(query, profile('inn', 'spa'), ada))).toEqual([
+        {
+          standings: [
+            { partnerId: 'inn', points: 35 },
+            { partnerId: 'spa', points: 7_000 },
+          ],
+        },
+      ]);
+      expect(
+        await entities(ask(query, profile('inn', 'spa'), { ...ada, partnerId: 'spa' })),
+      ).toEqual([{ standings: [{ partnerId: 'spa', points: 7_000 }] }]);
+    });
+  });
+
+  describe('activities', () => {
+    type Page = {
+      edges: { node: { activityId: string }; cursor: string }[];
+      pageInfo: {
+        hasNextPage: boolean;
+        hasPreviousPage: boolean;
+        startCursor: string;
+        endCursor: string;
+      };
+    };
+    const EDGES = `edges { node { activityId partnerId points stays occurredAt membershipYear } cursor }
+      pageInfo { hasNextPage hasPreviousPage startCursor endCursor }`;
+    const query = (type: string) =>
+      `query ($r: [_Any!]!, $first: Int, $after: String) { _entities(representations: $r) {
+        ... on ${type} { activities(first: $first, after: $after) { ${EDGES} } } } }`;
+    const pageOf = async (scope: Scope, r: unknown[], page: { first?: number; after?: string }) => {
+      const type = scope.kind === 'partner' ? 'PartnerMemberRead' : 'MemberProfile';
+      const reply = await execute({
+        query: query(type),
+        variables: { r, ...page },
+        scope,
+        requestId: 'r',
+      });
+      const [entity] = (reply.data?._entities ?? []) as ({ activities: Page } | null)[];
+      return { page: entity?.activities, errors: reply.errors };
+    };
+    const idsIn = (page: Page | undefined) => page?.edges.map(({ node }) => node.activityId);
+    /** The IDs of all pages, each of `first`. */
+    const walk = async (scope: Scope, r: unknown[], first: number, between = async () => {}) => {
+      const ids: (string[] | undefined)[] = [];
+      for (let after: string | undefined; ; ) {
+        const { page, errors } = await pageOf(scope, r, { first, ...(after && { after }) });
+        expect(errors).toBeUndefined();
+        ids.push(idsIn(page));
+        expect(page?.pageInfo.hasPreviousPage).toBe(after !== undefined);
+        if (!page?.pageInfo.hasNextPage) return ids;
+        after = page.pageInfo.endCursor;
+        await between();
+      }
+    };
+    const carl: Scope = { kind: 'member', memberId: 'carl' };
+    const ofCarl = (...activePartnerIds: string[]) => [
+      { __typename: 'MemberProfile', memberId: 'carl', activePartnerIds },
+    ];
+
+    beforeAll(async () => {
+      const at = (id: string, partnerId: string, occurredAt: string) =>
+        activity(id, 5, { memberId: 'carl', partnerId, occurredAt: new Date(occurredAt) });
+      await store.record([
+        at('i-1', 'inn', '2024-02-03T00:00:00Z'),
+        at('i-2', 'inn', '2026-07-05T00:00:00Z'),
+        at('i-4', 'inn', '2026-07-05T00:00:00Z'),
+        at('i-3', 'inn', '2026-07-05T00:00:00Z'),
+        at('s-1', 'spa', '2026-07-05T00:00:00Z'),
+        at('s-2', 'spa', '2026-07-06T00:00:00Z'),
+        at('b-1', 'bar', '2026-07-05T00:00:00Z'),
+        ...Array.from({ length: 3 }, (_, n) =>
+          at(`o-${n}`, 'other', `2026-07-0${n + 4}T00:00:00Z`),
+        ),
+      ]);
+    });
+
+    test('are newest first, of this and earlier years, with the calling partner alone', async () => {
+      const { page } = await pageOf(inn, reads('carl'), {});
+      expect(idsIn(page)).toEqual(['i-4', 'i-3', 'i-2', 'i-1']);
+      expect(page?.edges.at(-1)?.node).toEqual({
+        activityId: 'i-1',
+        partnerId: 'inn',
+        points: 5,
+        stays: 0,
+        occurredAt: '2024-02-03T00:00:00.000Z',
+        membershipYear: '2023-07-01',
+      });
+      expect(page?.pageInfo).toEqual({
+        hasNextPage: false,
+        hasPreviousPage: false,
+        startCursor: page?.edges[0]?.cursor,
+        endCursor: page?.edges.at(-1)?.cursor,
+      });
+    });
+
+    test('come in pages of any size, each activity once', async () => {
+      expect(await walk(inn, reads('carl'), 1)).toEqual([['i-4'], ['i-3'], ['i-2'], ['i-1']]);
+      expect(await walk(inn, reads('carl'), 3)).toEqual([['i-4', 'i-3', 'i-2'], ['i-1']]);
+      expect(await walk(inn, reads('nobody'), 2)).toEqual([[]]);
+    });
+
+    test('of a profile are merged over the active partners that the token shows', async () => {
+      const all = ['s-2', 's-1', 'i-4', 'i-3', 'i-2', 'b-1', 'i-1'];
+      const partners = ofCarl('inn', 'spa', 'bar');
+      for (const first of [1, 2, 3, 100])
+        expect((await walk(carl, partners, first)).flat()).toEqual(all);
+      expect((await walk({ ...carl, partnerId: 'spa' }, partners, 1)).flat()).toEqual([
+        's-2',
+        's-1',
+      ]);
+      expect((await walk(carl, ofCarl('bar'), 2)).flat()).toEqual(['b-1']);
+    });
+
+    test('stay in their places while others arrive', async () => {
+      const arriving = (n: number, occurredAt: string) =>
+        activity(`late-${n}`, 1, { memberId: 'dora', occurredAt: new Date(occurredAt) });
+      await store.record(
+        Array.from({ length: 5 }, (_, n) => arriving(n, `2026-07-1${n}T00:00:00Z`)),
+      );
+      let n = 5;
+      const pages = await walk(inn, reads('dora'), 2, async () => {
+        // One before all that was read, one at the very end.
+        await store.record([
+          arriving(n++, '2026-07-20T00:00:00Z'),
+          arriving(n++, '2026-07-01T00:00:00Z'),
+        ]);
+      });
+      expect(pages.flat().slice(0, 5)).toEqual([4, 3, 2, 1, 0].map((one) => `late-${one}`));
+      expect(new Set(pages.flat()).size).toBe(pages.flat().length);
+    });
+
+    test('refuse a cursor of another partner, member or kind of token', async () => {
+      const { page } = await pageOf(inn, reads('carl'), { first: 1 });
+      const after = page?.pageInfo.endCursor ?? '';
+      expect(idsIn((await pageOf(inn, reads('carl'), { after })).page)).toEqual([
+        'i-3',
+        'i-2',
+        'i-1',
+      ]);
+      const held: Scope = { ...carl, partnerId: 'inn' };
+      for (const [scope, r] of [
+        [spa, reads('carl')],
+        [inn, reads('ada')],
+        [carl, ofCarl('inn')],
+        [held, ofCarl('inn')],
+      ] as const) {
+        const refused = await pageOf(scope, [...r], { after });
+        expect(refused.page).toBeUndefined();
+        expect(refused.errors).toMatchObject([
+          { extensions: { code: 'BAD_USER_INPUT', argument: 'after' } },
+        ]);
+      }
+      for (const other of ['', 'x', `${after}A`, after.slice(1)])
+        expect((await pageOf(inn, reads('carl'), { after: other })).errors).toMatchObject([
+          { extensions: { code: 'BAD_USER_INPUT', argument: 'after' } },
+        ]);
+    });
+
+    test('are 1 to 100 a page, and 2,000 an operation', async () => {
+      for (const first of [0, -1, 101])
+        expect((await pageOf(inn, reads('carl'), { first })).errors).toMatchObject([
+          { extensions: { code: 'BAD_USER_INPUT', argument: 'first' } },
+        ]);
+      const many = (count: number) =>
+        pageOf(inn, Array(count).fill(reads('carl')[0]), { first: 100 });
+      expect((await many(20)).errors).toBeUndefined();
+      expect((await many(21)).errors).toMatchObject([
+        { extensions: { code: 'BAD_USER_INPUT', argument: 'first' } },
+      ]);
+    });
+  });
+
   if (engine === 'lmdb') {
     test('on the embedded store, resolving takes no promise', () => {
       // graphql-js executes an operation the first time, graphql-jit after that.

@@ -1,25 +1,37 @@
 // Resolvers: each reads the caller from the scope, then the program, then the standing.
-import { fail, type MaybePromise, mapMaybe, type Scope } from '@partner-loyalty/runtime';
+import {
+  allMaybe,
+  DATE_TIME,
+  fail,
+  type MaybePromise,
+  mapMaybe,
+  type Scope,
+} from '@partner-loyalty/runtime';
+import { createPages } from './activities.ts';
 import type { CurrentStanding, PartnerMemberEntity, ProfileEntity } from './entities.ts';
 import { clampInt } from './rules/int.ts';
 import { NO_ACTIVITY } from './rules/standing.ts';
-import { tierOf } from './rules/tiers.ts';
-import { yearOf } from './rules/year.ts';
+import { nextTier, tierOf } from './rules/tiers.ts';
+import { yearBounds, yearOf } from './rules/year.ts';
 import type { SubgraphResolvers } from './schema.generated.ts';
 import type { StandingsStore } from './store/store.ts';
 
 /** Resolvers on a store. `now` returns the current time. They are synchronous if the store is. */
 export function createResolvers(
-  store: Pick<StandingsStore, 'program' | 'standing'>,
+  store: Pick<StandingsStore, 'program' | 'standing' | 'latestActivities'>,
   now: () => Date,
 ): SubgraphResolvers {
   const { standingOf, standingsOf } = createReader(store, now);
+  const pageOf = createPages(store);
   return {
     PartnerMemberRead: {
       __resolveReference: ({ __typename, memberId }) => ({ __typename, memberId }),
       tier: (entity, _, { scope }) =>
         mapMaybe(standingOf(entity, scope), ({ program, points }) => tierOf(program, points)),
       points: (entity, _, { scope }) => mapMaybe(standingOf(entity, scope), ({ points }) => points),
+      standing: (entity, _, { scope }) => standingOf(entity, scope),
+      activities: ({ memberId }, page, context) =>
+        pageOf(memberId, [callingPartner(context.scope)], page, context),
     },
     MemberProfile: {
       __resolveReference: ({ __typename, memberId, activePartnerIds }) => ({
@@ -40,19 +52,31 @@ export function createResolvers(
             points,
           })),
         ),
+      standings: (profile, _, { scope }) => standingsOf(profile, scope),
+      activities: (profile, page, context) =>
+        pageOf(profile.memberId, visiblePartners(profile, context.scope), page, context),
     },
+    Standing: {
+      tier: ({ program, points }) => tierOf(program, points),
+      nextTier: ({ program, points }) => nextTier(program, points)?.name,
+      pointsToNextTier: ({ program, points }) => nextTier(program, points)?.missing,
+      yearStart: ({ program, asOf }) => yearBounds(program, asOf).start,
+      yearEnd: ({ program, asOf }) => yearBounds(program, asOf).end,
+    },
+    DateTime: DATE_TIME,
   };
 }
 
 /** Reads the standings of an entity within the caller's scope, once for all of its fields. */
 function createReader(store: Pick<StandingsStore, 'program' | 'standing'>, now: () => Date) {
   const currentStanding = (partnerId: string, memberId: string): MaybePromise<CurrentStanding> =>
-    mapMaybe(store.program(partnerId), (program) =>
-      mapMaybe(
-        store.standing(partnerId, memberId, yearOf(program, now())),
-        (standing = NO_ACTIVITY) => ({ partnerId, program, ...standing }),
-      ),
-    );
+    mapMaybe(store.program(partnerId), (program) => {
+      const asOf = now();
+      return mapMaybe(
+        store.standing(partnerId, memberId, yearOf(program, asOf)),
+        (standing = NO_ACTIVITY) => ({ partnerId, program, asOf, ...standing }),
+      );
+    });
 
   return {
     standingOf(entity: PartnerMemberEntity, scope: Scope): MaybePromise<CurrentStanding> {
@@ -81,9 +105,4 @@ function visiblePartners({ memberId, activePartnerIds }: ProfileEntity, scope: S
   return scope.partnerId === undefined
     ? activePartnerIds
     : activePartnerIds.filter((partnerId) => partnerId === scope.partnerId);
-}
-
-function allMaybe<T>(values: MaybePromise<T>[]): MaybePromise<T[]> {
-  // Cast: none of them is a promise.
-  return values.some((value) => value instanceof Promise) ? Promise.all(values) : (values as T[]);
 }

@@ -1,6 +1,6 @@
 // Resolver types, generated from schema.graphql by `npm run generate`.
-import type { GraphQLResolveInfo } from 'graphql';
-import type { PartnerMemberEntity, ProfileEntity } from './entities.ts';
+import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
+import type { PartnerMemberEntity, ProfileEntity, CurrentStanding } from './entities.ts';
 import type { SubgraphContext } from '@partner-loyalty/runtime';
 import type { CompleteResolvers } from '@partner-loyalty/runtime';
 export type Maybe<T> = T | null | undefined;
@@ -10,6 +10,7 @@ export type MakeOptional<T, K extends keyof T> = Omit<T, K> & { [SubKey in K]?: 
 export type MakeMaybe<T, K extends keyof T> = Omit<T, K> & { [SubKey in K]: Maybe<T[SubKey]> };
 export type MakeEmpty<T extends { [key: string]: unknown }, K extends keyof T> = { [_ in K]?: never };
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
+export type RequireFields<T, K extends keyof T> = Omit<T, K> & { [P in K]-?: NonNullable<T[P]> };
 /** All built-in and custom scalars, mapped to their actual values */
 export type Scalars = {
   ID: { input: string; output: string; }
@@ -17,6 +18,8 @@ export type Scalars = {
   Boolean: { input: boolean; output: boolean; }
   Int: { input: number; output: number; }
   Float: { input: number; output: number; }
+  /** An instant as RFC 3339 has it, in UTC: 2026-03-01T12:00:00.000Z */
+  DateTime: { input: unknown; output: Date; }
   _FieldSet: { input: any; output: any; }
 };
 
@@ -27,6 +30,20 @@ export type PartnerMemberRead = {
   tier: Scalars['String']['output'];
   /** The points with the calling partner in the current membership year; 0 without activity. */
   points: Scalars['Int']['output'];
+  /** The standing with the calling partner. */
+  standing: Standing;
+  /**
+   * The activities with the calling partner, of this and earlier years, newest first. `first` is from
+   * 1 to 100.
+   */
+  activities: ActivityConnection;
+};
+
+
+/** A member as the calling partner sees it. */
+export type PartnerMemberReadActivitiesArgs = {
+  first?: InputMaybe<Scalars['Int']['input']>;
+  after?: InputMaybe<Scalars['String']['input']>;
 };
 
 /** The signed-in member's own profile. */
@@ -37,6 +54,71 @@ export type MemberProfile = {
   membershipYearStats: MembershipYearStats;
   /** The standing with each partner with which the member is actively enrolled. */
   partnerStandings: Array<PartnerStanding>;
+  /** The standing with each partner with which the member is actively enrolled, in detail. */
+  standings: Array<Standing>;
+  /**
+   * The activities with all partners with which the member is actively enrolled, of this and earlier
+   * years, newest first. `first` is from 1 to 100.
+   */
+  activities: ActivityConnection;
+};
+
+
+/** The signed-in member's own profile. */
+export type MemberProfileActivitiesArgs = {
+  first?: InputMaybe<Scalars['Int']['input']>;
+  after?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** A standing with one partner in the current membership year. */
+export type Standing = {
+  partnerId: Scalars['ID']['output'];
+  tier: Scalars['String']['output'];
+  points: Scalars['Int']['output'];
+  stays: Scalars['Int']['output'];
+  /** The tier above; null at the top. */
+  nextTier: Maybe<Scalars['String']['output']>;
+  /** The points that are missing for it; null at the top. */
+  pointsToNextTier: Maybe<Scalars['Int']['output']>;
+  /** When this membership year began. */
+  yearStart: Scalars['DateTime']['output'];
+  /** When the next membership year begins. */
+  yearEnd: Scalars['DateTime']['output'];
+  /** When the standing was read. */
+  asOf: Scalars['DateTime']['output'];
+};
+
+/** A page of activities, as the GraphQL Cursor Connections Specification has it. */
+export type ActivityConnection = {
+  edges: Array<ActivityEdge>;
+  pageInfo: PageInfo;
+};
+
+export type ActivityEdge = {
+  node: Activity;
+  /** Only good for the same caller and the same member. */
+  cursor: Scalars['String']['output'];
+};
+
+export type PageInfo = {
+  /** Whether there are older activities. */
+  hasNextPage: Scalars['Boolean']['output'];
+  /** Whether the page is not the first one. */
+  hasPreviousPage: Scalars['Boolean']['output'];
+  startCursor: Maybe<Scalars['String']['output']>;
+  /** What `after` takes for the next page. */
+  endCursor: Maybe<Scalars['String']['output']>;
+};
+
+/** Points and stays that a member earned or gave back. */
+export type Activity = {
+  activityId: Scalars['ID']['output'];
+  partnerId: Scalars['ID']['output'];
+  points: Scalars['Int']['output'];
+  stays: Scalars['Int']['output'];
+  occurredAt: Scalars['DateTime']['output'];
+  /** The first day of the membership year that it is in, in the program's time zone: 2026-03-01 */
+  membershipYear: Scalars['String']['output'];
 };
 
 /** Totals over the current membership year of each partner. */
@@ -145,6 +227,17 @@ export type FederationReferenceTypes = {
     & ( Record<PropertyKey, never>
         | GraphQLRecursivePick<FederationTypes['MemberProfile'], {"activePartnerIds":true}>
         | GraphQLRecursivePick<FederationTypes['MemberProfile'], {"activePartnerIds":true}>
+        | GraphQLRecursivePick<FederationTypes['MemberProfile'], {"activePartnerIds":true}>
+        | GraphQLRecursivePick<FederationTypes['MemberProfile'], {"activePartnerIds":true}>
+        | GraphQLRecursivePick<FederationTypes['MemberProfile'], {"activePartnerIds":true}>
+        | GraphQLRecursivePick<FederationTypes['MemberProfile'], {"activePartnerIds":true}>
+        | GraphQLRecursivePick<FederationTypes['MemberProfile'], {"activePartnerIds":true}>
+        | GraphQLRecursivePick<FederationTypes['MemberProfile'], {"activePartnerIds":true}>
+        | GraphQLRecursivePick<FederationTypes['MemberProfile'], {"activePartnerIds":true}>
+        | GraphQLRecursivePick<FederationTypes['MemberProfile'], {"activePartnerIds":true}>
+        | GraphQLRecursivePick<FederationTypes['MemberProfile'], {"activePartnerIds":true}>
+        | GraphQLRecursivePick<FederationTypes['MemberProfile'], {"activePartnerIds":true}>
+        | GraphQLRecursivePick<FederationTypes['MemberProfile'], {"activePartnerIds":true}>
         | GraphQLRecursivePick<FederationTypes['MemberProfile'], {"activePartnerIds":true}> ) );
 };
 
@@ -157,9 +250,15 @@ export type ResolversTypes = {
   String: ResolverTypeWrapper<Scalars['String']['output']>;
   Int: ResolverTypeWrapper<Scalars['Int']['output']>;
   MemberProfile: ResolverTypeWrapper<ProfileEntity>;
+  Standing: ResolverTypeWrapper<CurrentStanding>;
+  DateTime: ResolverTypeWrapper<Scalars['DateTime']['output']>;
+  ActivityConnection: ResolverTypeWrapper<ActivityConnection>;
+  ActivityEdge: ResolverTypeWrapper<ActivityEdge>;
+  PageInfo: ResolverTypeWrapper<PageInfo>;
+  Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
+  Activity: ResolverTypeWrapper<Activity>;
   MembershipYearStats: ResolverTypeWrapper<MembershipYearStats>;
   PartnerStanding: ResolverTypeWrapper<PartnerStanding>;
-  Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
 };
 
 /** Mapping between all available schema types and the resolvers parents */
@@ -169,9 +268,15 @@ export type ResolversParentTypes = {
   String: Scalars['String']['output'];
   Int: Scalars['Int']['output'];
   MemberProfile: ProfileEntity;
+  Standing: CurrentStanding;
+  DateTime: Scalars['DateTime']['output'];
+  ActivityConnection: ActivityConnection;
+  ActivityEdge: ActivityEdge;
+  PageInfo: PageInfo;
+  Boolean: Scalars['Boolean']['output'];
+  Activity: Activity;
   MembershipYearStats: MembershipYearStats;
   PartnerStanding: PartnerStanding;
-  Boolean: Scalars['Boolean']['output'];
 };
 
 export type PartnerMemberReadResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PartnerMemberRead'] = ResolversParentTypes['PartnerMemberRead'], FederationReferenceType extends FederationReferenceTypes['PartnerMemberRead'] = FederationReferenceTypes['PartnerMemberRead']> = {
@@ -179,6 +284,8 @@ export type PartnerMemberReadResolvers<ContextType = SubgraphContext, ParentType
   memberId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   tier?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   points?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  standing?: Resolver<ResolversTypes['Standing'], ParentType, ContextType>;
+  activities?: Resolver<ResolversTypes['ActivityConnection'], ParentType, ContextType, RequireFields<PartnerMemberReadActivitiesArgs, 'first'>>;
 };
 
 export type MemberProfileResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['MemberProfile'] = ResolversParentTypes['MemberProfile'], FederationReferenceType extends FederationReferenceTypes['MemberProfile'] = FederationReferenceTypes['MemberProfile']> = {
@@ -186,6 +293,50 @@ export type MemberProfileResolvers<ContextType = SubgraphContext, ParentType ext
   memberId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   membershipYearStats?: Resolver<ResolversTypes['MembershipYearStats'], ParentType, ContextType>;
   partnerStandings?: Resolver<Array<ResolversTypes['PartnerStanding']>, ParentType, ContextType>;
+  standings?: Resolver<Array<ResolversTypes['Standing']>, ParentType, ContextType>;
+  activities?: Resolver<ResolversTypes['ActivityConnection'], ParentType, ContextType, RequireFields<MemberProfileActivitiesArgs, 'first'>>;
+};
+
+export type StandingResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Standing'] = ResolversParentTypes['Standing']> = {
+  partnerId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  tier?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  points?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  stays?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  nextTier?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  pointsToNextTier?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
+  yearStart?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  yearEnd?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  asOf?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+};
+
+export interface DateTimeScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['DateTime'], any> {
+  name: 'DateTime';
+}
+
+export type ActivityConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ActivityConnection'] = ResolversParentTypes['ActivityConnection']> = {
+  edges?: Resolver<Array<ResolversTypes['ActivityEdge']>, ParentType, ContextType>;
+  pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+};
+
+export type ActivityEdgeResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ActivityEdge'] = ResolversParentTypes['ActivityEdge']> = {
+  node?: Resolver<ResolversTypes['Activity'], ParentType, ContextType>;
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+};
+
+export type PageInfoResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PageInfo'] = ResolversParentTypes['PageInfo']> = {
+  hasNextPage?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  hasPreviousPage?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  startCursor?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  endCursor?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+};
+
+export type ActivityResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Activity'] = ResolversParentTypes['Activity']> = {
+  activityId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  partnerId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  points?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  stays?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  occurredAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  membershipYear?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
 };
 
 export type MembershipYearStatsResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['MembershipYearStats'] = ResolversParentTypes['MembershipYearStats']> = {
@@ -202,6 +353,12 @@ export type PartnerStandingResolvers<ContextType = SubgraphContext, ParentType e
 export type Resolvers<ContextType = SubgraphContext> = {
   PartnerMemberRead?: PartnerMemberReadResolvers<ContextType>;
   MemberProfile?: MemberProfileResolvers<ContextType>;
+  Standing?: StandingResolvers<ContextType>;
+  DateTime?: GraphQLScalarType;
+  ActivityConnection?: ActivityConnectionResolvers<ContextType>;
+  ActivityEdge?: ActivityEdgeResolvers<ContextType>;
+  PageInfo?: PageInfoResolvers<ContextType>;
+  Activity?: ActivityResolvers<ContextType>;
   MembershipYearStats?: MembershipYearStatsResolvers<ContextType>;
   PartnerStanding?: PartnerStandingResolvers<ContextType>;
 };

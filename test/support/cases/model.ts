@@ -13,6 +13,7 @@ export type Enrolling = { partnerId: string; address: string; externalId?: strin
 export class Model {
   readonly members: ModelMember[] = [];
   readonly points = new Map<string, number>();
+  readonly earnings: { partnerId: string; memberId: string; points: number }[] = [];
 
   /** The member whose current or earlier address this is. */
   ownerOf(address: string): ModelMember | undefined {
@@ -36,6 +37,15 @@ export class Model {
 
   earn(partnerId: string, memberId: string, points: number): void {
     this.points.set(`${partnerId} ${memberId}`, this.pointsOf(partnerId, memberId) + points);
+    this.earnings.push({ partnerId, memberId, points });
+  }
+
+  /** What a member earned with some partners, the last one first. */
+  earningsOf(partnerIds: string[], of: string): { partnerId: string; points: number }[] {
+    return this.earnings
+      .filter(({ partnerId, memberId }) => memberId === of && partnerIds.includes(partnerId))
+      .map(({ partnerId, points }) => ({ partnerId, points }))
+      .reverse();
   }
 
   /** The expected result of enrolling, or undefined if it must be a conflict. Changes nothing. */

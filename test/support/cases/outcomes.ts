@@ -580,6 +580,36 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
       status: 200,
       ...changeExternalId('m-both', ''),
     },
+    ...['first: 0', 'first: 101', 'after: ""', 'after: "x"'].map((page) => ({
+      name: `activities with ${page}`,
+      status: 200,
+      ...query(
+        `{ memberByEmail(email: "both@example.com") { tier activities(${page}) { edges { cursor } } points } }`,
+      ),
+      // The fields beside it are missing because of it.
+      check: ({ body: { data, errors } }: ApiResponse) =>
+        expect([data, errors?.map(({ path }) => path)]).toEqual([
+          { memberByEmail: null },
+          [['memberByEmail', 'activities']],
+        ]),
+    })),
+    {
+      name: 'a cursor of another member',
+      status: 200,
+      request: async ({ send }) => {
+        const { body } = await send({
+          query: '{ memberById(memberId: "m-both") { activities { pageInfo { endCursor } } } }',
+        });
+        const { endCursor: after } = Object(body.data?.memberById).activities.pageInfo;
+        return {
+          query:
+            'query ($after: String) { memberById(memberId: "m-alpha") { activities(after: $after) { edges { cursor } } } }',
+          variables: { after },
+        };
+      },
+      check: ({ body }) =>
+        expect(body.errors?.[0]?.extensions).toMatchObject({ argument: 'after' }),
+    },
     {
       name: 'enrolling a string that is not an address',
       status: 200,

@@ -15,6 +15,7 @@ const BY_EXTERNAL_ID = `query ($externalId: String!) { memberByExternalId(extern
 const ENROLL = `mutation ($input: EnrollMemberInput!) { enrollMember(input: $input) { created member ${READ} } }`;
 const END = 'mutation ($memberId: ID!) { endEnrollment(memberId: $memberId) { memberId } }';
 const CHANGE = `mutation ($memberId: ID!, $externalId: String) { changeExternalId(memberId: $memberId, externalId: $externalId) { externalId points } }`;
+const HISTORY = `{ memberProfile(id: "m-both") { standings { partnerName partnerId points tier nextTier yearEnd } activities(first: 2) { edges { node { partnerId points } } pageInfo { hasNextPage } } } }`;
 const PROFILE = `query ($id: ID!) { memberProfile(id: $id) {
   memberId email firstName lastName membershipYearStats { akinPoints totalStays } partnerStandings { partnerId tier points } } }`;
 
@@ -29,6 +30,8 @@ const KEYS = [
   { externalId: 'beta-7' },
   { memberId: 'm-both' },
 ];
+
+const ACTIVITIES = `edges { node { activityId partnerId points stays membershipYear } } pageInfo { hasNextPage hasPreviousPage }`;
 
 const asAlpha = (
   name: string,
@@ -121,6 +124,17 @@ export const REQUESTS: NamedRequest[] = [
     'look-ups by one key that is no list',
     `{ memberLookups(keys: { memberId: "m-both" }) { member ${READ} } }`,
   ),
+  asAlpha(
+    'standings and activities of several members',
+    `query ($keys: [MemberKey!]!) { memberLookups(keys: $keys) { member {
+       standing { partnerId partnerName tier points stays nextTier pointsToNextTier yearStart yearEnd } activities(first: 1) { ${ACTIVITIES} } } } }`,
+    { keys: KEYS },
+  ),
+  asAlpha(
+    'a page of activities beside one that is refused',
+    `{ a: memberById(memberId: "m-both") { activities { ${ACTIVITIES} } }
+       b: memberById(memberId: "m-both") { points activities(after: "none") { ${ACTIVITIES} } } }`,
+  ),
   asAlpha('look-ups by a malformed key', LOOK_UPS, { keys: [...KEYS, {}] }),
   asAlpha('too many look-ups in a list', LOOK_UPS, { keys: Array(101).fill(KEYS[0]) }),
   asAlpha(
@@ -173,6 +187,8 @@ export const REQUESTS: NamedRequest[] = [
     { id: 'm-both' },
     { azp: 'beta' },
   ),
+  asMember('standings and activities', 'm-both', HISTORY),
+  asMember('these with a token that a partner exchanged', 'm-both', HISTORY, {}, { azp: 'beta' }),
   asMember("another member's profile", 'm-both', PROFILE, { id: 'm-beta' }),
   asMember('a profile of a member without enrollments', 'm-nobody', PROFILE, { id: 'm-nobody' }),
   asMember(

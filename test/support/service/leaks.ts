@@ -2,7 +2,8 @@
 
 const LEAKS: Record<string, RegExp> = {
   'a stack trace': /\n\s+at |\.[cm]?[jt]s:\d|node:internal|node_modules/,
-  'the name of a subgraph': /\b(members|standings)\b|subgraph/i,
+  // A profile has a field of the name `standings`, in quotes.
+  'the name of a subgraph': /\bmembers\b|(?<!")\bstandings\b|subgraph/i,
   'the name of an engine': /mongo|lmdb|redis|documentdb|postgres|apollo|undici/i,
   'an internal field': /activePartnerIds|_entities|_service|join__|@tag|signingKeys/,
 };

@@ -1,4 +1,6 @@
 // What the subgraph needs to know about partners, on MongoDB, apart from the key store's partners.
+import { batchLoad } from '@partner-loyalty/runtime';
+import { oneReply } from '@partner-loyalty/runtime/mongo-reads';
 import type { Db } from 'mongodb';
 import type { MailPartner, MailPartners } from './partner.ts';
 
@@ -9,11 +11,9 @@ export function createMongoMailPartners(db: Db): MailPartners {
     async put({ partnerId, ...partner }) {
       await partners.replaceOne({ _id: partnerId }, partner, { upsert: true });
     },
-    async find(partnerId) {
-      const found = await partners.findOne({ _id: partnerId });
-      if (found === null) return undefined;
-      const { _id, ...partner } = found;
-      return { partnerId: _id, ...partner };
-    },
+    find: batchLoad(async (ids) => {
+      const found = await partners.find({ _id: { $in: ids } }, oneReply(ids.length)).toArray();
+      return new Map(found.map(({ _id, ...rest }) => [_id, { partnerId: _id, ...rest }]));
+    }),
   };
 }

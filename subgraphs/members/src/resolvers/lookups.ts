@@ -10,7 +10,10 @@ import { memberOf, partnerOf } from './scope.ts';
 
 /** Look-ups are synchronous if the store's are. */
 export function createLookups(
-  store: Pick<MembersStore, 'memberByEmail' | 'memberByExternalId' | 'lookUp' | 'member'>,
+  store: Pick<
+    MembersStore,
+    'memberByEmail' | 'memberByExternalId' | 'lookUp' | 'member' | 'partners'
+  >,
 ) {
   const ownProfile = (id: string, scope: Scope): MaybePromise<Profile> => {
     const own = memberOf(scope);
@@ -65,6 +68,17 @@ export function createLookups(
         mapMaybe(enrollmentOf(member, scope), (enrollment) =>
           enrollment?.enrolledAt === undefined ? undefined : new Date(enrollment.enrolledAt),
         ),
+    },
+    Standing: {
+      __resolveReference: ({ partnerId }, { scope }) => {
+        const own = 'partnerId' in scope ? scope.partnerId : undefined;
+        if (scope.kind === 'service' || (own !== undefined && own !== partnerId))
+          return fail('INTERNAL_SERVER_ERROR');
+        return mapMaybe(store.partners.find(partnerId), (partner) => ({
+          partnerId,
+          partnerName: partner?.name ?? partnerId,
+        }));
+      },
     },
     MemberProfile: {
       __resolveReference: ({ memberId }, { scope }) => ownProfile(memberId, scope),

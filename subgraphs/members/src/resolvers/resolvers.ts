@@ -35,6 +35,7 @@ export function createResolvers(
       ...emailChange.Mutation,
     },
     PartnerMemberRead: lookups.PartnerMemberRead,
+    Standing: lookups.Standing,
     MemberProfile: lookups.MemberProfile,
     DateTime: DATE_TIME,
   };

@@ -270,6 +270,13 @@ export type EndEnrollmentPayload = {
   memberId: Scalars['ID']['output'];
 };
 
+/** A standing with a partner, of which this subgraph knows the partner. */
+export type Standing = {
+  partnerId: Scalars['ID']['output'];
+  /** The partner's name. */
+  partnerName: Scalars['String']['output'];
+};
+
 /** The signed-in member's own profile. */
 export type MemberProfile = {
   memberId: Scalars['ID']['output'];
@@ -387,11 +394,15 @@ export type DirectiveResolverFn<TResult = Record<PropertyKey, never>, TParent = 
 
 /** Mapping of federation types */
 export type FederationTypes = {
+  Standing: Standing;
   MemberProfile: MemberProfile;
 };
 
 /** Mapping of federation reference types */
 export type FederationReferenceTypes = {
+  Standing:
+    ( { __typename: 'Standing' }
+    & GraphQLRecursivePick<FederationTypes['Standing'], {"partnerId":true}> );
   MemberProfile:
     ( { __typename: 'MemberProfile' }
     & GraphQLRecursivePick<FederationTypes['MemberProfile'], {"memberId":true}> );
@@ -416,6 +427,7 @@ export type ResolversTypes = {
   InviteMemberPayload: ResolverTypeWrapper<InviteMemberPayload>;
   Invitation: ResolverTypeWrapper<Invitation>;
   EndEnrollmentPayload: ResolverTypeWrapper<EndEnrollmentPayload>;
+  Standing: ResolverTypeWrapper<Standing>;
   MemberProfile: ResolverTypeWrapper<Profile>;
   RequestMagicLinkPayload: ResolverTypeWrapper<RequestMagicLinkPayload>;
   MagicLinkSession: ResolverTypeWrapper<MagicLinkSession>;
@@ -441,6 +453,7 @@ export type ResolversParentTypes = {
   InviteMemberPayload: InviteMemberPayload;
   Invitation: Invitation;
   EndEnrollmentPayload: EndEnrollmentPayload;
+  Standing: Standing | FederationReferenceTypes['Standing'];
   MemberProfile: Profile;
   RequestMagicLinkPayload: RequestMagicLinkPayload;
   MagicLinkSession: MagicLinkSession;
@@ -511,6 +524,12 @@ export type EndEnrollmentPayloadResolvers<ContextType = SubgraphContext, ParentT
   memberId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
 };
 
+export type StandingResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Standing'] = ResolversParentTypes['Standing'], FederationReferenceType extends FederationReferenceTypes['Standing'] = FederationReferenceTypes['Standing']> = {
+  __resolveReference?: ReferenceResolver<Maybe<ResolversTypes['Standing']> | FederationReferenceType, FederationReferenceType, ContextType>;
+  partnerId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  partnerName?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+};
+
 export type MemberProfileResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['MemberProfile'] = ResolversParentTypes['MemberProfile'], FederationReferenceType extends FederationReferenceTypes['MemberProfile'] = FederationReferenceTypes['MemberProfile']> = {
   __resolveReference?: ReferenceResolver<Maybe<ResolversTypes['MemberProfile']> | FederationReferenceType, FederationReferenceType, ContextType>;
   memberId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
@@ -554,6 +573,7 @@ export type Resolvers<ContextType = SubgraphContext> = {
   InviteMemberPayload?: InviteMemberPayloadResolvers<ContextType>;
   Invitation?: InvitationResolvers<ContextType>;
   EndEnrollmentPayload?: EndEnrollmentPayloadResolvers<ContextType>;
+  Standing?: StandingResolvers<ContextType>;
   MemberProfile?: MemberProfileResolvers<ContextType>;
   RequestMagicLinkPayload?: RequestMagicLinkPayloadResolvers<ContextType>;
   MagicLinkSession?: MagicLinkSessionResolvers<ContextType>;

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { programOf } from '../../test/program.ts';
 import { INT_MAX, INT_MIN } from './int.ts';
-import { tierOf } from './tiers.ts';
+import { nextTier, tierOf } from './tiers.ts';
 
 const program = (...tiers: [name: string, points: number][]) =>
   programOf({
@@ -52,4 +52,24 @@ test('more points never make a lower tier, in whatever order the tiers are writt
       expect(tierOf(program(...tiers.toReversed()), one)).toBe(tierOf(program(...tiers), one));
     }),
   );
+});
+
+test.each<[number, string | undefined, number | undefined]>([
+  [0, 'Silver', 1_000],
+  [999, 'Silver', 1],
+  [1_000, 'Gold', 4_000],
+  [5_000, undefined, undefined],
+  [-1, 'Silver', 1_001],
+  [INT_MIN, 'Silver', INT_MAX],
+])('at %d points the next tier is %s, %s points away', (points, name, missing) => {
+  const next = nextTier(program(['Blue', 0], ['Silver', 1_000], ['Gold', 5_000]), points);
+  expect(next).toEqual(name === undefined ? undefined : { name, missing });
+});
+
+test('below the points of the lowest tier, the next one is the second', () => {
+  expect(nextTier(program(['Founder', 100], ['Patron', 200]), 10)).toEqual({
+    name: 'Patron',
+    missing: 190,
+  });
+  expect(nextTier(undefined, 10)).toBeUndefined();
 });

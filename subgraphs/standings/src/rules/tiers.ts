@@ -1,4 +1,5 @@
 // The tier that a number of points reaches (docs/contract.md, Standing).
+import { clampInt } from './int.ts';
 import { DEFAULT_PROGRAM, type Program } from './program.ts';
 
 /**
@@ -9,4 +10,15 @@ export function tierOf(program: Program | undefined, points: number): string {
   const { tiers } = program ?? DEFAULT_PROGRAM;
   const [lowest = { name: '' }] = tiers;
   return (tiers.findLast((tier) => tier.points <= points) ?? lowest).name;
+}
+
+/** The tier above the one that the points reach, and the points missing; undefined at the top. */
+export function nextTier(
+  program: Program | undefined,
+  points: number,
+): { name: string; missing: number } | undefined {
+  const { tiers } = program ?? DEFAULT_PROGRAM;
+  const name = tierOf(program, points);
+  const next = tiers[tiers.findIndex((tier) => tier.name === name) + 1];
+  return next && { name: next.name, missing: clampInt(next.points - points) };
 }

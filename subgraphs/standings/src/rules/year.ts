@@ -17,6 +17,14 @@ export function yearOf(program: Program | undefined, at: Date): string {
   }
 }
 
+/** The instants at which the membership year that contains an instant begins and ends. */
+export function yearBounds(program: Program | undefined, at: Date): { start: Date; end: Date } {
+  const { membershipYear } = program ?? DEFAULT_PROGRAM;
+  const year = Number(yearOf(program, at).slice(0, 4));
+  const instant = (calendarYear: number) => new Date(startOf(membershipYear, calendarYear).startMs);
+  return { start: instant(year), end: instant(year + 1) };
+}
+
 type Start = { firstDay: string; startMs: number };
 
 /** A cache, since time zone rules cost microseconds and an import needs millions of years. */

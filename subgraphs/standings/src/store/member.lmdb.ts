@@ -7,7 +7,7 @@ import {
   type MemberActivityKey,
   type StandingKey,
 } from './format.lmdb.ts';
-import type { MemberStanding } from './store.ts';
+import type { Before, MemberStanding } from './store.ts';
 import type { Tables } from './tables.lmdb.ts';
 
 const BATCH_SIZE = 1_000;
@@ -24,6 +24,41 @@ export async function* activitiesOf(tables: Tables, memberId: string): AsyncGene
     }
     last = keys.at(-1);
   } while (last !== undefined);
+}
+
+/** The member's newest activities with a partner, newest first, from below `before`. */
+export function latestActivitiesOf(
+  { memberActivities, activities }: Tables,
+  partnerId: string,
+  memberId: string,
+  limit: number,
+  before?: Before,
+): Activity[] {
+  // A key sorts before the longer ones that begin with it, and a string after every number.
+  const end = [memberId, partnerId];
+  const start =
+    before === undefined
+      ? [...end, '']
+      : [
+          ...end,
+          before.occurredAtMs,
+          ...(before.activityId === undefined ? [] : [before.activityId]),
+        ];
+  const found: Activity[] = [];
+  // Casts: the beginnings of keys.
+  const range = {
+    start: start as unknown as MemberActivityKey,
+    end: end as unknown as MemberActivityKey,
+  };
+  for (const key of memberActivities.getKeys({ ...range, reverse: true, exclusiveStart: true })) {
+    if (found.length === limit || key[0] !== memberId || key[1] !== partnerId) break;
+    const activityId = activityIdOf(key);
+    if (before !== undefined && key[2] === before.occurredAtMs && activityId === before.activityId)
+      continue;
+    const stored = activities.get(activityId);
+    if (stored !== undefined) found.push({ activityId, ...decodeActivity(stored) });
+  }
+  return found;
 }
 
 /** Every standing has an activity, so the index leads to all partners. */

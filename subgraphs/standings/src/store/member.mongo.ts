@@ -1,9 +1,14 @@
 // What MongoDB has of one member: found by an index, and deleted in batches of bounded size.
 import { onePage, walk } from '@partner-loyalty/runtime/mongo-reads';
 import type { Collection, Filter } from 'mongodb';
+import type { Activity } from '../rules/activity.ts';
 import type { ActivityDocument, Collections } from './collections.mongo.ts';
-import { memberActivities, memberStandingsQuery } from './queries.mongo.ts';
-import type { MemberStanding } from './store.ts';
+import {
+  latestActivitiesQueries,
+  memberActivities,
+  memberStandingsQuery,
+} from './queries.mongo.ts';
+import type { Before, MemberStanding } from './store.ts';
 
 type Written = Pick<Collections, 'standings' | 'activities'>;
 
@@ -15,6 +20,21 @@ export function documentsOf(
   memberId: string,
 ): AsyncGenerator<ActivityDocument> {
   return walk(activities, memberActivities(memberId));
+}
+
+/** The member's newest activities with a partner, newest first, from below `before`. */
+export async function latestActivitiesOf(
+  collections: Pick<Collections, 'activities'>,
+  partnerId: string,
+  memberId: string,
+  limit: number,
+  before?: Before,
+): Promise<Activity[]> {
+  const queries = latestActivitiesQueries(collections, partnerId, memberId, limit, before);
+  const found = (await Promise.all(queries.map((query) => query.toArray()))).flat();
+  return found
+    .slice(0, limit)
+    .map(({ _id, year: _year, ...content }) => ({ activityId: _id, ...content }));
 }
 
 export async function standingsOf(

@@ -1,6 +1,8 @@
 // The reads of the standings store on MongoDB.
-import { oneReply, type Walk } from '@partner-loyalty/runtime/mongo-reads';
+import { onePage, oneReply, type Walk } from '@partner-loyalty/runtime/mongo-reads';
+import type { Filter } from 'mongodb';
 import type { ActivityDocument, Collections } from './collections.mongo.ts';
+import type { Before } from './store.ts';
 
 /** More than a member can have: one for each partner and year. */
 const MAX_STANDINGS = 10_000;
@@ -36,6 +38,27 @@ export function activitiesQuery({ activities }: Pick<Collections, 'activities'>,
 /** A walk over a member's activities, by partner and in the order of time. */
 export function memberActivities(memberId: string): Walk<ActivityDocument> {
   return { filter: { memberId }, order: ['partnerId', 'occurredAt', '_id'], pageSize: 1_000 };
+}
+
+/** The queries of a member's newest activities with a partner, newest first, in their order. */
+export function latestActivitiesQueries(
+  { activities }: Pick<Collections, 'activities'>,
+  partnerId: string,
+  memberId: string,
+  limit: number,
+  before?: Before,
+) {
+  const counted = { memberId, partnerId, pending: { $exists: false } };
+  const options = { sort: { occurredAt: -1, _id: -1 }, ...onePage(limit) } as const;
+  const find = (where: Filter<ActivityDocument>) =>
+    activities.find({ ...counted, ...where }, options);
+  if (before === undefined) return [find({})];
+  const occurredAt = new Date(before.occurredAtMs);
+  const earlier = find({ occurredAt: { $lt: occurredAt } });
+  // Two queries, each of one range of the index.
+  return before.activityId === undefined
+    ? [earlier]
+    : [find({ occurredAt, _id: { $lt: before.activityId } }), earlier];
 }
 
 /** Finds a member's standings: one for each partner and year. */

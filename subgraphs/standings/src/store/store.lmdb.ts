@@ -1,7 +1,7 @@
 // The standings store in embedded LMDB, which several processes on one machine may share.
 import { type EmbeddedStore, type Environment, openLmdb } from '@partner-loyalty/runtime';
 import { decodeStanding } from './format.lmdb.ts';
-import { activitiesOf, deleteSome, standingsOf } from './member.lmdb.ts';
+import { activitiesOf, deleteSome, latestActivitiesOf, standingsOf } from './member.lmdb.ts';
 import { cachePrograms } from './programs.ts';
 import { mapDefined, recordBatch } from './record.lmdb.ts';
 import type { StandingsStore } from './store.ts';
@@ -40,6 +40,7 @@ function createLmdbStandingsStore({ root, ready }: EmbeddedStore, tables: Tables
       await root.flushed;
       return outcomes;
     },
+    latestActivities: (...of) => latestActivitiesOf(tables, ...of),
     activitiesOf: (memberId) => activitiesOf(tables, memberId),
     standingsOf: async (memberId) => standingsOf(tables, memberId),
     async eraseMember(memberId) {

@@ -5,6 +5,7 @@ import { activity, newPlace, type Place } from '../../test/engine.ts';
 import type { Collections } from './collections.mongo.ts';
 import {
   activitiesQuery,
+  latestActivitiesQueries,
   memberActivities,
   memberStandingsQuery,
   programsQuery,
@@ -71,6 +72,29 @@ test.each<[string, () => { explain(): Promise<unknown> }, string]>([
   const plan = await query().explain();
   expect(indexesUsed(plan)).toEqual(new Set([index]));
   expect(JSON.stringify(plan)).not.toMatch(SCAN);
+});
+
+test.each([undefined, { occurredAtMs: Date.UTC(2027, 0) }, { occurredAtMs: 5, activityId: 'a1' }])(
+  'the read of the newest activities uses an index: %j',
+  async (before) => {
+    for (const query of latestActivitiesQueries(collections, 'inn', 'member-1', 21, before)) {
+      const plan = await query.explain();
+      expect(indexesUsed(plan)).toEqual(new Set([BY_MEMBER]));
+      expect(JSON.stringify(plan)).not.toMatch(/COLLSCAN|Seq Scan/);
+    }
+  },
+);
+
+test('an activity that does not count yet is not among the newest', async () => {
+  await store.record([activity('counted', 1, { memberId: 'half' })]);
+  const pending = { partnerId: 'inn', memberId: 'half', year: YEAR, points: 1, stays: 0 };
+  await collections.activities.insertOne({
+    _id: 'pending',
+    ...pending,
+    occurredAt: new Date('2026-06-30T13:00:00Z'),
+    pending: new ObjectId(),
+  });
+  expect(await store.latestActivities('inn', 'half', 5)).toMatchObject([{ activityId: 'counted' }]);
 });
 
 test('a change finds its standing by ID', async () => {

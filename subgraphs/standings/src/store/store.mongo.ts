@@ -6,7 +6,7 @@ import type { Activity, DatedActivity } from '../rules/activity.ts';
 import type { Program } from '../rules/program.ts';
 import type { Standing } from '../rules/standing.ts';
 import { type Collections, openCollections } from './collections.mongo.ts';
-import { deleteAll, documentsOf, standingsOf } from './member.mongo.ts';
+import { deleteAll, documentsOf, latestActivitiesOf, standingsOf } from './member.mongo.ts';
 import { cachePrograms } from './programs.ts';
 import { programsQuery, standingId, sumsQuery } from './queries.mongo.ts';
 import { recordBatch } from './record.mongo.ts';
@@ -71,6 +71,7 @@ function createMongoStandingsStore(
       }
       return outcomes;
     },
+    latestActivities: (...of) => latestActivitiesOf(collections, ...of),
     activitiesOf: (memberId) => activitiesOf(collections, marks, memberId),
     standingsOf: (memberId) => standingsOf(collections, memberId),
     async eraseMember(memberId) {

@@ -18,6 +18,9 @@ export type RecordOutcome =
 /** A standing of a known member. */
 export type MemberStanding = Standing & { partnerId: string; year: string };
 
+/** A place in the activities of one partner; without an ID, before all of its instant. */
+export type Before = { occurredAtMs: number; activityId?: string | undefined };
+
 export type StandingsStore = {
   /** The partner's program, at most a few seconds old; undefined if it has none. */
   program(partnerId: string): MaybePromise<Program | undefined>;
@@ -29,6 +32,17 @@ export type StandingsStore = {
    * run crashed. The outcomes are in the order of the activities.
    */
   record(activities: readonly DatedActivity[]): Promise<RecordOutcome[]>;
+  /**
+   * The member's newest activities with a partner, newest first, at most `limit`: those that count.
+   * With `before`, only what comes after this place in that order. Reads an index, and only what it
+   * returns.
+   */
+  latestActivities(
+    partnerId: string,
+    memberId: string,
+    limit: number,
+    before?: Before,
+  ): MaybePromise<Activity[]>;
   /** The member's activities, by partner and in the order of time, within bounded memory. */
   activitiesOf(memberId: string): AsyncIterable<Activity>;
   /** The member's standings with all partners, in all years. */

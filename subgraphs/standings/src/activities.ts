@@ -1,0 +1,127 @@
+// Pages of a member's activities, newest first, merged from those with each partner.
+import {
+  allMaybe,
+  fail,
+  type MaybePromise,
+  mapMaybe,
+  type Scope,
+  type SubgraphContext,
+} from '@partner-loyalty/runtime';
+import type { Activity } from './rules/activity.ts';
+import { decodeCursor, encodeCursor, type Place } from './rules/cursor.ts';
+import { yearOf } from './rules/year.ts';
+import type { Before, StandingsStore } from './store/store.ts';
+
+export type PageArguments = {
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+};
+
+export type ActivityPage = {
+  edges: { node: Activity & { membershipYear: string }; cursor: string }[];
+  pageInfo: {
+    hasNextPage: boolean;
+    hasPreviousPage: boolean;
+    startCursor: string | undefined;
+    endCursor: string | undefined;
+  };
+};
+
+const DEFAULT_FIRST = 20;
+const MAX_FIRST = 100;
+/** Of the pages of one operation together: a page of 100 members with 20 activities each. */
+const MAX_OF_OPERATION = 2_000;
+
+/** Reads pages. It is synchronous if the store is. */
+export function createPages(store: Pick<StandingsStore, 'program' | 'latestActivities'>) {
+  const asked = new WeakMap<SubgraphContext, number>();
+
+  /** Bounds what one operation can read, whatever its members and aliases. */
+  function charge(context: SubgraphContext, activities: number): void {
+    const sum = (asked.get(context) ?? 0) + activities;
+    asked.set(context, sum);
+    if (sum > MAX_OF_OPERATION)
+      failInput('first', `adds up to more than ${MAX_OF_OPERATION} activities in the operation`);
+  }
+
+  return function pageOf(
+    memberId: string,
+    partnerIds: readonly string[],
+    { first, after }: PageArguments,
+    context: SubgraphContext,
+  ): MaybePromise<ActivityPage> {
+    const size = sizeOf(first);
+    const owner = ownerOf(context.scope, memberId);
+    const place = after === null || after === undefined ? undefined : placeOf(after, owner);
+    charge(context, size * partnerIds.length);
+    const reads = partnerIds.map((partnerId) =>
+      mapMaybe(store.program(partnerId), (program) =>
+        mapMaybe(
+          // One more than the page has, which says whether there is another page.
+          store.latestActivities(
+            partnerId,
+            memberId,
+            size + 1,
+            place && beforeOf(place, partnerId),
+          ),
+          (found) =>
+            found.map((one) => ({ ...one, membershipYear: yearOf(program, one.occurredAt) })),
+        ),
+      ),
+    );
+    return mapMaybe(allMaybe(reads), (found) => {
+      const newest = found.length === 1 ? (found[0] ?? []) : found.flat().sort(byPlace);
+      const edges = newest
+        .slice(0, size)
+        .map((node) => ({ node, cursor: encodeCursor(placeIn(node), owner) }));
+      return {
+        edges,
+        pageInfo: {
+          hasNextPage: newest.length > size,
+          hasPreviousPage: place !== undefined,
+          startCursor: edges[0]?.cursor,
+          endCursor: edges.at(-1)?.cursor,
+        },
+      };
+    });
+  };
+}
+
+function sizeOf(first: number | null | undefined): number {
+  const size = first ?? DEFAULT_FIRST;
+  if (size < 1 || size > MAX_FIRST) failInput('first', `must be from 1 to ${MAX_FIRST}`);
+  return size;
+}
+
+function placeOf(after: string, owner: readonly string[]): Place {
+  return decodeCursor(after, owner) ?? failInput('after', 'is no cursor of this list');
+}
+
+/** Who reads of whom: a cursor is good for nobody else. */
+function ownerOf(scope: Scope, memberId: string): string[] {
+  if (scope.kind === 'partner') return ['partner', scope.partnerId, memberId];
+  if (scope.kind === 'member') return ['member', scope.partnerId ?? '', memberId];
+  return fail('INTERNAL_SERVER_ERROR');
+}
+
+/** The order of a page: by time, then by partner, then as the store has it. Newest first. */
+function byPlace(one: Activity, other: Activity): number {
+  const later = other.occurredAt.getTime() - one.occurredAt.getTime();
+  if (later !== 0 || one.partnerId === other.partnerId) return later;
+  return one.partnerId < other.partnerId ? 1 : -1;
+}
+
+/** Where the activities of a partner go on after a place. */
+function beforeOf({ occurredAtMs, partnerId, activityId }: Place, ofPartner: string): Before {
+  if (ofPartner === partnerId) return { occurredAtMs, activityId };
+  // Of a partner that comes later in the order, those of the same instant are still to come.
+  return { occurredAtMs: ofPartner < partnerId ? occurredAtMs + 1 : occurredAtMs };
+}
+
+function placeIn({ occurredAt, partnerId, activityId }: Activity): Place {
+  return { occurredAtMs: occurredAt.getTime(), partnerId, activityId };
+}
+
+function failInput(argument: string, what: string): never {
+  return fail('BAD_USER_INPUT', `${argument} ${what}`, { argument });
+}
