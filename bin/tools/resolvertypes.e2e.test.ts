@@ -26,13 +26,13 @@ const added = (
 const ADDITIONS = [
   added('members', 'Query', 'memberCount', 'Int!'),
   added('members', 'Query', 'newestMember', 'PartnerMemberRead'),
-  added('members', 'PartnerMemberRead', 'memberSince', 'String!', 'PartnerMemberRead'),
-  added('members', 'PartnerMemberRead', 'nickname', 'String', 'PartnerMemberRead'),
+  added('members', 'PartnerMemberRead', 'memberSince', 'String!'),
+  added('members', 'PartnerMemberRead', 'nickname', 'String'),
   added('members', 'MemberProfile', 'memberSince', 'String!'),
   added('members', 'EndEnrollmentPayload', 'endedAt', 'String'),
   added('standings', 'PartnerMemberRead', 'stays', 'Int!'),
   // The objects of this type have a property of this name and another type.
-  added('standings', 'PartnerMemberRead', 'standing', 'Int!'),
+  added('standings', 'Standing', 'program', 'Int!'),
   added('standings', 'PartnerStanding', 'stays', 'Int!'),
 ];
 

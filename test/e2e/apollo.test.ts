@@ -30,7 +30,7 @@ import { type InProcessService, startInProcess } from '../support/service/inproc
 // A member's budget is 120 root fields, and an operation has up to 4.
 const OPERATIONS = { partner: 50, member: 30 };
 /** Members that the caller may read, members that it may not, unknown ones, and invalid values. */
-const ARGUMENTS: Record<string, string[]> = {
+const ARGUMENTS: Record<string, unknown[]> = {
   email: [
     'both@example.com',
     'both.earlier@example.net',
@@ -42,7 +42,18 @@ const ARGUMENTS: Record<string, string[]> = {
   ],
   externalId: ['shared-1', 'alpha-2', 'beta-7', 'unknown', ''],
   id: ['m-both', 'm-both', 'm-beta', 'unknown'],
+  memberId: ['m-both', 'm-alpha', 'm-beta', 'unknown'],
+  keys: [
+    [{ memberId: 'm-both' }, { email: 'x@example.com' }, { externalId: 'alpha-2' }],
+    [{ externalId: 'alpha-2' }, { memberId: 'm-beta' }],
+    [{ memberId: 'm-both' }, {}],
+  ],
+  first: [1, 2, 20],
+  after: [null],
 };
+
+/** A standing says when it was read. */
+const NOW = new Date();
 
 type Body = {
   data?: unknown;
@@ -65,7 +76,7 @@ const stopped: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
   process.env.APOLLO_TELEMETRY_DISABLED = 'true';
-  service = await startInProcess({ env: { RATE_LIMIT_BUDGET: '100000' } });
+  service = await startInProcess({ now: () => NOW, env: { RATE_LIMIT_BUDGET: '100000' } });
 });
 afterAll(async () => {
   for (const stop of stopped) await stop();
@@ -169,7 +180,7 @@ function createSubgraphs(): Record<string, Subgraph> {
   const { members, standings } = service.stores;
   return {
     members: createMembers(members, { baseAddress: service.url, wake: () => {} }),
-    standings: createStandings(standings),
+    standings: createStandings(standings, () => NOW),
   };
 }
 
