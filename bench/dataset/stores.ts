@@ -1,6 +1,6 @@
 // Fills stores with the benchmark's members and creates API keys, by the stores' own functions.
 import { join } from 'node:path';
-import { hashKey, newKey, openKeyStore } from '@partner-loyalty/gateway';
+import { hashKey, type KeyRecord, newKey, openKeyStore } from '@partner-loyalty/gateway';
 import { canonicalEmail, type MemberImport, openMembersStore } from '@partner-loyalty/members';
 import type { Settings } from '@partner-loyalty/runtime';
 import { openStandingsStore, yearOf } from '@partner-loyalty/standings';
@@ -48,10 +48,14 @@ export async function fill(settings: StoreSettings, count: number): Promise<void
   }
 }
 
+/** What limits the use of a key. */
+export type KeyLimits = Pick<KeyRecord, 'scopes' | 'allow'>;
+
 /** Creates keys with a budget that no run uses up, and returns the header of each. */
 export async function createKeys(
   settings: StoreSettings,
   count: number,
+  limits: KeyLimits = {},
 ): Promise<Record<string, string>[]> {
   const store = await openKeyStore(settings);
   try {
@@ -61,7 +65,7 @@ export async function createKeys(
     for (const key of keys) {
       const hash = hashKey(key);
       const keyId = `key_${hash.slice(0, 16)}`;
-      await store.createKey({ keyId, partnerId: PARTNER, hash, createdAt });
+      await store.createKey({ keyId, partnerId: PARTNER, hash, createdAt, ...limits });
     }
     await store.setOrigin('operator');
     return keys.map((key) => ({ 'x-partner-api-key': key }));

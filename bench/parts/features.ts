@@ -2,7 +2,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createKeys, storesOf } from '../dataset/stores.ts';
+import { join } from 'node:path';
+import { createKeys, type KeyLimits, storesOf } from '../dataset/stores.ts';
 import { GENERATOR } from '../load/saturate.ts';
 import { type Spread, shown, shownSpread, spread } from '../report/statistics.ts';
 import type { Comparable } from '../run/compare.ts';
@@ -14,22 +15,45 @@ import type { Testbed } from '../run/testbed.ts';
 import type { Feature } from '../servers/features.ts';
 import type { Part } from './part.ts';
 
-type Mix = { title: string; on: readonly Feature[]; redis?: boolean; traced?: number };
+type Mix = {
+  title: string;
+  on: readonly Feature[];
+  redis?: boolean;
+  traced?: number;
+  audited?: boolean;
+  limits?: KeyLimits;
+};
 
-const ALL: Feature[] = ['auth', 'limit', 'logs', 'metrics', 'bounds'];
+const ALL: Feature[] = ['auth', 'limit', 'logs', 'metrics', 'keyUse', 'bounds'];
 const NONE: Mix = { title: 'none', on: [] };
 const ALL_MEMORY: Mix = { title: 'all, limit in this process', on: ALL };
 const ALL_REDIS: Mix = { title: 'all, limit in Redis', on: ALL, redis: true };
+/** All that operators see of a request, whose key has no list of addresses, as most have none. */
+const SEEN: Mix = {
+  title: 'logs, metrics by operation and partner, use of keys, scopes',
+  on: ['auth', 'logs', 'callers', 'keyUse'],
+  limits: { scopes: ['read'] },
+};
+const TRACED_RARELY: Mix = { title: 'tracing, 1 % recorded', on: [], traced: 0.01 };
 const MIXES: Mix[] = [
   NONE,
   { title: 'auth', on: ['auth'] },
+  {
+    title: 'auth, with scopes and a list of addresses',
+    on: ['auth'],
+    limits: { scopes: ['read'], allow: ['10.0.0.0/8', '127.0.0.0/8'] },
+  },
   { title: 'limit in this process', on: ['limit'] },
   { title: 'limit in Redis', on: ['limit'], redis: true },
   { title: 'logs', on: ['logs'] },
   { title: 'metrics', on: ['metrics'] },
+  { title: 'metrics by operation and partner alone', on: ['callers'] },
+  { title: 'use of keys', on: ['keyUse'] },
   { title: 'bounds on connections and load', on: ['bounds'] },
-  { title: 'tracing, 1 % recorded', on: [], traced: 0.01 },
+  { title: 'audit log', on: [], audited: true },
+  TRACED_RARELY,
   { title: 'tracing, all recorded', on: [], traced: 1 },
+  SEEN,
   ALL_MEMORY,
   ALL_REDIS,
 ];
@@ -39,6 +63,7 @@ export const features: Part = {
   notes: [
     'Every row includes the request id, which the HTTP server always makes. The CPU time of Redis itself is not counted.',
     'Every row includes the bounds on documents, bodies, responses and caches, which cannot be switched off.',
+    'With the audit log, each request writes a line about one member to a file.',
     'A row without tracing has it off, as it is without an endpoint. With it, each recorded request has nine spans; what the queue of the SDK does not hold is dropped. The collector reads and forgets them in the process of the benchmark.',
     'In every row, requests wait for the end of the poll phase, as they do with a limiter: waiting alone saves more than a limiter costs.',
   ],
@@ -73,6 +98,8 @@ export const features: Part = {
         },
       ],
       figures: {
+        featuresSeen: added(find(SEEN)),
+        featuresTraced: added(find(TRACED_RARELY)),
         featuresRedis: added(find(ALL_REDIS)),
         featuresMemory: added(find(ALL_MEMORY)),
       },
@@ -89,10 +116,10 @@ export const features: Part = {
 async function startMix(
   testbed: Testbed,
   root: string,
-  { on, redis = false, traced }: Mix,
+  { on, redis = false, traced, audited = false, limits }: Mix,
 ): Promise<Measurable> {
   const stores = storesOf(0);
-  const keys = await createKeys(stores, 1);
+  const keys = await createKeys(stores, 1, limits);
   const redisUrl = redis ? await testbed.redisUrl() : undefined;
   const endpoint = traced === undefined ? undefined : await startSink();
   const options = {
@@ -100,6 +127,7 @@ async function startMix(
     redisUrl,
     dataDir: stores.dataDir,
     ...(endpoint !== undefined && { traced: { endpoint, ratio: traced } }),
+    ...(audited && { auditLog: join(testbed.folder, 'audit.log') }),
   };
   const server = await testbed.start({
     root,

@@ -1,5 +1,6 @@
 // The parts of the benchmark by name, in the order of the report.
 import { exitWith } from '../run/progress.ts';
+import { activities } from './activities.ts';
 import { coldstart } from './coldstart.ts';
 import { document } from './document.ts';
 import { features } from './features.ts';
@@ -18,6 +19,7 @@ export const PARTS: Record<string, Part> = {
   offered,
   features,
   growth,
+  activities,
   coldstart,
   document,
   soak,

@@ -39,6 +39,12 @@ export const FIGURES = {
     meaning: 'CPU time of auth, limits in process, logs and metrics, µs/request',
     atMost: 10,
   },
+  featuresSeen: {
+    meaning:
+      'CPU time of logs, metrics by operation and partner, use of keys and scopes, with auth, µs/request',
+    atMost: 5,
+  },
+  featuresTraced: { meaning: 'CPU time of tracing, 1 % recorded, µs/request', atMost: 3 },
   growthEmbedded: {
     meaning: 'time per look-up with the most members, relative to 10,000, embedded store',
     atMost: 1.3,
@@ -46,6 +52,15 @@ export const FIGURES = {
   growthMongo: {
     meaning: 'time per look-up with the most members, relative to 10,000, MongoDB',
     atMost: 1.3,
+  },
+  yearEmbedded: {
+    meaning:
+      'time to record an activity in the fullest year, relative to an empty one, embedded store',
+    atMost: 1.2,
+  },
+  yearMongo: {
+    meaning: 'time to record an activity in the fullest year, relative to an empty one, MongoDB',
+    atMost: 1.2,
   },
   soakMemory: { meaning: 'memory after the soak, relative to its start', atMost: 1.1 },
   workers: { meaning: 'throughput of 2 workers, relative to 1, on the same two cores' },

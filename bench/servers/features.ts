@@ -13,6 +13,7 @@ import {
   type Tracing,
 } from '@partner-loyalty/runtime';
 import { createStandings } from '@partner-loyalty/standings';
+import { openAudit } from '../../gateway/src/audit/audit.ts';
 import { createHandler } from '../../gateway/src/handle.ts';
 import { createCors } from '../../gateway/src/http/cors.ts';
 import { type Authenticate, createAuthenticator } from '../../gateway/src/identity/authenticate.ts';
@@ -29,7 +30,8 @@ import { createKeyUseCounter } from '../../gateway/src/usage/keyuse.ts';
 import { memoryMembers, memoryStandings } from '../dataset/memory.ts';
 import { MEMORY_MEMBERS, PARTNER } from '../dataset/population.ts';
 
-export type Feature = 'auth' | 'limit' | 'logs' | 'metrics' | 'bounds';
+/** `callers` are the metrics by operation and by partner, `metrics` are all of them. */
+export type Feature = 'auth' | 'limit' | 'logs' | 'metrics' | 'callers' | 'keyUse' | 'bounds';
 
 /** Where traces go, and the part of the requests that are recorded. */
 export type Traced = { endpoint: string; ratio: number };
@@ -40,6 +42,8 @@ type Options = {
   redisUrl?: string;
   dataDir: string;
   traced?: Traced;
+  /** The file of the audit log. */
+  auditLog?: string;
 };
 
 // Cast: parts/features.ts writes the options.
@@ -47,7 +51,8 @@ const options = JSON.parse(process.argv[2] ?? '') as Options;
 const isOn = (feature: Feature) => options.on.includes(feature);
 
 const log = createLog(isOn('logs') ? 'info' : 'silent');
-const metrics = isOn('metrics') ? createMetrics() : noMetrics();
+const metrics = chosenMetrics();
+const audit = openAudit(options.auditLog, { log, metrics });
 const caches = createCaches();
 const noMail = { baseAddress: 'http://localhost:4000', wake: () => {} };
 const transports = {
@@ -70,13 +75,21 @@ const graph = await readGraphFile(SUPERGRAPH_FILE);
 const graphql = createHandler({
   authenticate: isOn('auth') ? await keyAuth() : noAuth(),
   limiter: isOn('limit') ? await shippedLimiter() : noLimiter(),
-  graphs: await serveGraphs(graph, { connections, documents, caches }),
+  graphs: await serveGraphs(graph, {
+    connections,
+    documents,
+    caches,
+    sights: audit !== undefined,
+  }),
   documents,
   usage: { count: () => {} },
-  keyUse: createKeyUseCounter({ addKeyUses: async () => {} }, { log }),
+  keyUse: isOn('keyUse')
+    ? createKeyUseCounter({ addKeyUses: async () => {} }, { log })
+    : { count: () => {} },
   cors: createCors([]),
   correctEndpoint: 'http://localhost:4001/graphql',
   tracing: options.traced && (await traceTo(options.traced)),
+  audit,
   log,
   metrics,
 });
@@ -154,6 +167,13 @@ function withoutLimitHeaders({ headers, ...reply }: HttpReply): HttpReply {
   const own = { [contentType]: headers[contentType] ?? 'application/json' };
   // The observer, which writes the log line, has to stay.
   return { ...reply, headers: own };
+}
+
+function chosenMetrics(): Metrics {
+  if (isOn('metrics')) return createMetrics();
+  if (!isOn('callers')) return noMetrics();
+  const { executed, partner } = createMetrics();
+  return { ...noMetrics(), executed, partner };
 }
 
 function noMetrics(): Metrics {

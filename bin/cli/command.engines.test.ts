@@ -556,15 +556,16 @@ test('as a process: results on stdout, exit codes, and a reader that closes the 
     stderr: expect.stringMatching(/^.* no program: .*\n$/),
   });
   expect(JSON.parse(created.stdout)).toMatchObject({ partnerId: 'blue' });
-  expect(await spawnLoyalty(env, 'partners', 'create', 'blue', '--name', 'Blue').ran).toEqual({
-    code: 1,
+  // As npx starts it.
+  const loyaltyJs = join(import.meta.dirname, '../loyalty.js');
+  const options = { encoding: 'utf8', env: { ...bareEnv(), ...env } } as const;
+  const again = ['partners', 'create', 'blue', '--name', 'Blue'];
+  expect(spawnSync(process.execPath, [loyaltyJs, ...again], options)).toMatchObject({
+    status: 1,
     stdout: '',
     stderr: 'loyalty: partner blue already exists\n',
   });
-  const loyaltyJs = join(import.meta.dirname, '../loyalty.js');
   const line = `'${process.execPath}' '${loyaltyJs}' partners list | true`;
-  expect(spawnSync('sh', ['-c', line], { env: { ...bareEnv(), ...env } }).stderr.toString()).toBe(
-    '',
-  );
+  expect(spawnSync('sh', ['-c', line], options).stderr).toBe('');
   folder.remove();
 });

@@ -184,7 +184,8 @@ class AuditFile implements AuditSink {
     for (const line of this.lines.splice(0, written)) this.length -= line.length;
     this.observe.metrics.audit('written', written);
     if (bytesWritten > 0) this.isTorn = bytes[bytesWritten - 1] !== LINE_FEED;
-    if (!isWhole) throw new Error('a write was cut short');
+    // The next write says more, if the disk is still full then.
+    if (!isWhole) throw Object.assign(new Error('a write was cut short'), { code: 'ENOSPC' });
   }
 
   private nextBatch(): string[] {

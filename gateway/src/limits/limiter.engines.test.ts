@@ -110,7 +110,7 @@ describe.each(['memory', 'redis'])('a limiter that counts in %s', (engine) => {
   });
 
   test('a window begins with the first consumption; its end restores the budget', async () => {
-    const short = createLimiter(counters, 1);
+    const short = createLimiter(counters, 2);
     const subject = newSubject();
     const start = performance.now();
     let refused = 0;
@@ -118,7 +118,7 @@ describe.each(['memory', 'redis'])('a limiter that counts in %s', (engine) => {
     while (!(await short.consume('key', subject, 1, 1)).allowed) {
       refused += 1;
       await new Promise((resolve) => setTimeout(resolve, 10));
-      if (performance.now() - start > 5_000) throw new Error('the window did not end');
+      if (performance.now() - start > 60_000) throw new Error('the window did not end');
     }
     expect(refused).toBeGreaterThan(0);
   });

@@ -3,6 +3,8 @@ import type { Redis } from 'ioredis';
 
 const INTERVAL_MS = 1_000;
 const PROBES_PER_CONNECTION = 3;
+/** The reason of a connection that was closed without an error. */
+const NO_CODE = 'closed';
 
 /**
  * `lost` hears of the beginning of an outage, and of each use during it; `found` of its end.
@@ -19,8 +21,8 @@ export class RedisHealth {
   private readonly listener: RedisHealthListener;
   private state: 'starting' | 'up' | 'down' | 'closed' = 'starting';
   private upSince = 0;
-  /** Why the last use or probe has failed. */
-  private reason = '';
+  /** Why uses and probes fail, as far as a code says so. */
+  private reason = NO_CODE;
   private failedProbes = 0;
   private probing = false;
   private connectionError: unknown = undefined;
@@ -66,7 +68,8 @@ export class RedisHealth {
   }
 
   private noteFailure(error: unknown): void {
-    this.reason = reasonOf(error);
+    // A probe over a connection that is not open fails without a code, which explains nothing.
+    this.reason = codeOf(error) ?? (this.state === 'down' ? this.reason : NO_CODE);
     if (this.state === 'down' || this.state === 'closed') return;
     // After a long time up, a failure is likely a hiccup: probe at once. A Redis that keeps failing
     // is probed at intervals, so that budgets do not alternate between shared and local counts.
@@ -114,8 +117,8 @@ export class RedisHealth {
  * The code that the system or Redis gives an error. The error itself must not be logged: it
  * contains the command, and that may contain a password.
  */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'closed';
+function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
   if ('code' in error && typeof error.code === 'string') return error.code;
-  return /^[A-Z]{3,}\b/.exec(error.message)?.[0] ?? error.name;
+  return /^[A-Z]{3,}\b/.exec(error.message)?.[0];
 }

@@ -52,10 +52,13 @@ test('partners beyond the first 300 share a series', async () => {
   const metrics = createMetrics();
   for (let n = 0; n < 310; n += 1) metrics.partner(`p${n}`, 'OK');
   metrics.partner(undefined, 'UNAUTHENTICATED');
+  // The ID of a partner is what an operator chose.
+  metrics.partner('none', 'OK');
   const text = await metrics.text();
   expect(text).toContain('loyalty_partner_requests_total{partner="p299",code="OK"} 1\n');
-  expect(text).toContain('loyalty_partner_requests_total{partner="other",code="OK"} 10\n');
+  expect(text).toContain('loyalty_partner_requests_total{partner="other",code="OK"} 11\n');
   expect(text).toContain('{partner="none",code="UNAUTHENTICATED"} 1\n');
+  expect(text).not.toContain('{partner="none",code="OK"}');
 });
 
 test('a gauge is read when metrics are, and merged as it says', async () => {

@@ -5,7 +5,7 @@ import type { MetricsData } from './aggregate.ts';
 import { type Count, createCounter } from './counter.ts';
 import { createGauge, type ReadGauge } from './gauges.ts';
 import { createHistogram } from './histogram.ts';
-import { createLabels } from './labels.ts';
+import { createLabels, OTHER } from './labels.ts';
 
 export type MetricRow = {
   name: string;
@@ -159,6 +159,8 @@ export type GaugeName = {
 /** Names of operations with series of their own, and how often they are used before. */
 const OPERATIONS = { most: 50, uses: 100 };
 const MAX_PARTNERS = 300;
+/** The label of requests without a partner. A partner with this ID is counted as `other`. */
+const NO_PARTNER = 'none';
 
 /**
  * An observation takes a fraction of a microsecond. Label values come from lists in the code, or
@@ -225,8 +227,10 @@ export function createMetrics(): Metrics {
       subgraphCall(subgraph, outcome).observe(durationMs / 1000),
     executed: (surface, name, durationMs) =>
       executed(surface, operationLabel(name)).observe(durationMs / 1000),
-    partner: (partnerId, code) =>
-      partner(partnerId === undefined ? 'none' : partnerLabel(partnerId), code).inc(),
+    partner(partnerId, code) {
+      const known = partnerId === NO_PARTNER ? OTHER : partnerId;
+      partner(known === undefined ? NO_PARTNER : partnerLabel(known), code).inc();
+    },
     shed: () => shed().inc(),
     watch: (gauge, read) => gauges[gauge](read),
     operation: (code) => operation(code).inc(),

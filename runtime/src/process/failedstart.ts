@@ -27,10 +27,16 @@ export function reportFailedStart(error: unknown): void {
     log.fatal({ reason }, 'a store is unavailable: the process cannot start');
     return;
   }
-  const why = error instanceof Error ? error.message : String(error);
+  const why = describe(error);
   if (readEnv().NODE_ENV === 'production')
     log.fatal({ reason: inOneLine(why) }, 'the process cannot start');
   else process.stderr.write(`${withoutSecrets(why)}\n`);
+}
+
+/** MongoDB's driver says what is wrong, such as `Authentication failed.`, but not with whom. */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.name.startsWith('Mongo') ? `MongoDB: ${error.message}` : error.message;
 }
 
 function inOneLine(text: string): string {

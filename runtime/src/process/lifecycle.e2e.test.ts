@@ -73,14 +73,15 @@ test('a start that fails prints why in one line, closes what it opened and exits
 });
 
 test('in production, a start that fails is one JSON line', async () => {
-  const script = "throw new Error('wrong settings:\\n  A must be set\\n  B must be a number');";
+  const script =
+    "throw Object.assign(new Error('wrong:\\n  A must be set\\n  B is no number'), { name: 'MongoServerError' });";
   const { child, logged, printed } = run(script, { NODE_ENV: 'production' });
   expect(await ended(child)).toBe(1);
   expect(await printed('')).toEqual([]);
   const { time, pid, ...line } = JSON.parse(logged());
   expect(line).toEqual({
     level: 'fatal',
-    reason: 'wrong settings: A must be set; B must be a number',
+    reason: 'MongoDB: wrong: A must be set; B is no number',
     msg: 'the process cannot start',
   });
 });

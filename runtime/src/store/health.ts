@@ -26,11 +26,11 @@ export class StoreDamaged extends Error {
   }
 }
 
-/** Throws StoreDamaged if the file, which exists, is damaged. */
-export function refuseDamage(file: string): void {
+/** Throws StoreDamaged if the file, which exists, is damaged. Looks at the upper pages first. */
+export function refuseDamage(file: string, pages = PAGES_AT_START): void {
   const fd = openSync(file, 'r');
   try {
-    const why = findDamage(fd, PAGES_AT_START);
+    const why = findDamage(fd, pages);
     if (why !== undefined) throw new StoreDamaged(file, why);
   } finally {
     closeSync(fd);

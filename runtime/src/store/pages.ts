@@ -3,12 +3,12 @@ import { fstatSync, readSync } from 'node:fs';
 
 /** The format of lmdb 3.5's liblmdb (mdb.c): little-endian, on 64-bit machines. */
 const MAGIC = 0xbeefc0de;
-const HEADER_BYTES = 24;
+export const HEADER_BYTES = 24;
 const META_BYTES = 168;
 const TREE_BYTES = 48;
-const NODE_BYTES = 8;
-const PAGE = { branch: 0x01, leaf: 0x02, overflow: 0x04, meta: 0x08 } as const;
-const NODE = { overflow: 0x01, tree: 0x02 } as const;
+export const NODE_BYTES = 8;
+export const PAGE = { branch: 0x01, leaf: 0x02, overflow: 0x04, meta: 0x08 } as const;
+export const NODE = { overflow: 0x01, tree: 0x02 } as const;
 
 type Tree = { root: number; depth: number };
 type Snapshot = { pageBytes: number; transaction: number; pages: number; trees: Tree[] };
@@ -162,7 +162,7 @@ function readTree(bytes: Buffer, offset: number): Tree {
 /** What a tree without entries has as its root: 64 bits that are all set. */
 const NO_PAGE = 2 ** 64;
 
-function readNumber(bytes: Buffer, offset: number): number {
+export function readNumber(bytes: Buffer, offset: number): number {
   return bytes.readUInt32LE(offset) + bytes.readUInt32LE(offset + 4) * 2 ** 32;
 }
 

@@ -18,7 +18,7 @@ const PROBE_MS = 1_000;
  */
 export class Circuit {
   private readonly name: string;
-  private readonly log: Pick<Log, 'info' | 'warn' | 'outage'>;
+  private readonly log: Pick<Log, 'warn' | 'outage' | 'recovered'>;
   private readonly metrics: Pick<Metrics, 'circuit'> | undefined;
   private readonly probe: () => Promise<unknown>;
   private missed = 0;
@@ -27,7 +27,7 @@ export class Circuit {
   /** `probe` resolves if the subgraph is ready. */
   constructor(options: {
     name: string;
-    log: Pick<Log, 'info' | 'warn' | 'outage'>;
+    log: Pick<Log, 'warn' | 'outage' | 'recovered'>;
     metrics: Pick<Metrics, 'circuit'> | undefined;
     probe: () => Promise<unknown>;
   }) {
@@ -58,7 +58,7 @@ export class Circuit {
     if (!this.isOpen()) return;
     this.close();
     this.metrics?.circuit(this.name, 'closed');
-    this.log.info({ subgraph: this.name }, 'a subgraph answers again: its circuit is closed');
+    this.log.recovered({ subgraph: this.name }, 'a subgraph answers again: its circuit is closed');
   }
 
   /** Records that an operation had no response by its deadline. */

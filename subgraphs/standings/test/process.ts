@@ -1,15 +1,15 @@
 // Another process on the same standings store, for tests of concurrent processes.
 import { migrateStore } from '@partner-loyalty/runtime';
 import { openStandingsStore, STANDINGS_MIGRATION } from '../src/index.ts';
-import { IMPORT } from './engine.ts';
+import { IMPORT, importOf } from './engine.ts';
 
-const [given = '{}', action, afterMs] = process.argv.slice(2);
+const [given = '{}', action, number] = process.argv.slice(2);
 const settings = { ...JSON.parse(given), environment: 'sandbox' };
 
 if (action === 'migrate-and-die') {
   const options = { isDryRun: false, onProgress: () => undefined };
   const migrating = migrateStore(settings, 'standings', STANDINGS_MIGRATION, options);
-  setTimeout(() => process.kill(process.pid, 'SIGKILL'), Number(afterMs));
+  setTimeout(() => process.kill(process.pid, 'SIGKILL'), Number(number));
   await migrating;
   process.exit(0);
 }
@@ -24,9 +24,11 @@ if (action === 'import') {
   await store.close();
 }
 
-if (action === 'import-and-die') {
-  await store.record(IMPORT.slice(0, 200));
-  void store.record(IMPORT.slice(200, 2_500));
-  // In the middle of a batch, which begins in the next tick at the latest.
-  setTimeout(() => process.kill(process.pid, 'SIGKILL'), Number(afterMs));
+if (action === 'import-until-killed') {
+  const all = importOf(Number(number));
+  for (let from = 0; from < all.length; from += 50) {
+    await store.record(all.slice(from, from + 50));
+    process.stdout.write('.');
+  }
+  setInterval(() => undefined, 1_000);
 }

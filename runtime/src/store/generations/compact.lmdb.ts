@@ -28,6 +28,7 @@ import {
   removeOthers,
   syncFolder,
 } from './place.ts';
+import { clearSlack } from './slack.ts';
 
 export type Compacted = { store: StoreName; bytesBefore: number; bytes: number };
 
@@ -37,6 +38,8 @@ export class AlreadyCompacting extends Error {}
 /** A copy is void, and made again, if this process was stopped for so long that writes went on. */
 const ATTEMPTS = 5;
 const ALIVE_MS = 200;
+/** Clearing the slack has looked at every page already. */
+const LOOKED_AT = 1_000;
 const POLL_MS = 50;
 
 /**
@@ -139,11 +142,12 @@ async function copy(place: Place, { root }: Opened, to: Generation): Promise<voi
     throw new Error(`${file} cannot be written: ${why}`, { cause: error });
   }
   restrictFiles(folder);
+  await clearSlack(file);
   const written = await openFile(file, 'r');
   await written.sync().finally(() => written.close());
   syncFolder(folder);
   syncFolder(dirname(folder));
-  refuseDamage(file);
+  refuseDamage(file, LOOKED_AT);
 }
 
 /** Makes the copy the store. False if somebody has written meanwhile. */

@@ -123,6 +123,51 @@ test('what was deleted is in no file afterwards, however often it is done', asyn
   expect(modes).toEqual(['700', '600', '700', '600']);
 });
 
+test('what a transaction has written over is in no file either', async () => {
+  await fill();
+  const { root, rows } = await open();
+  await root.transaction(() => {
+    rows.put('row-7', { text: 'text'.repeat(1_000) + SECRET });
+    rows.put('row-7', { text: 'text'.repeat(70) });
+    // Both need pages of their own, and the second one stays where the first one was.
+    rows.put('row-299', { text: 'text'.repeat(2_990) + SECRET });
+    rows.put('row-299', { text: 'text'.repeat(2_990) });
+  });
+  await closeAll();
+  expect(bytesUnder(dataDir)).toContain(SECRET);
+  await compactStores(dataDir, 'sandbox');
+  expect(bytesUnder(dataDir)).not.toContain(SECRET);
+  await expectRows();
+});
+
+/** Leaf pages of a copy have nothing but zeros beside the gap in their middle. */
+test('no page keeps a part of what was deleted from it', async () => {
+  const { root, rows } = await open();
+  const key = (row: number) => `${row}`.padStart(5, '0');
+  await root.transaction(() => {
+    for (let row = 0; row < 5_000; row++) rows.put(key(row), { text: 'q'.repeat(row % 90) });
+  });
+  await root.transaction(() => {
+    for (let row = 0; row < 5_000; row++) if (row % 3 > 0) rows.remove(key(row));
+  });
+  await closeAll();
+  await compactStores(dataDir, 'sandbox');
+  const [generation = ''] = readdirSync(place).sort();
+  const file = readFileSync(join(place, generation, 'data.mdb'));
+  let leaves = 0;
+  for (let start = 2 * 4_096; start < file.length; start += 4_096) {
+    const page = file.subarray(start, start + 4_096);
+    if (page.readUInt16LE(18) !== 2) continue;
+    const gap = page.subarray(24 + page.readUInt16LE(20), 24 + page.readUInt16LE(22));
+    leaves += 1;
+    for (const edge of [gap.subarray(0, 8), gap.subarray(-8)])
+      expect(edge.every((byte) => byte === 0)).toBe(true);
+  }
+  expect(leaves).toBeGreaterThan(10);
+  const { rows: kept } = await open();
+  expect(kept.getKeysCount()).toBe(1_667);
+});
+
 test('a store that is open follows: reads, writes and snapshots', async () => {
   await fill();
   const { root, rows, put } = await open();

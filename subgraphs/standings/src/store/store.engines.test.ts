@@ -1,9 +1,11 @@
 // What every standings store does, on each engine.
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { programArgs } from '../../../../test/support/programs/programs.ts';
-import { activity, ENGINES, IMPORT, newPlace, type Place } from '../../test/engine.ts';
+import { activity, ENGINES, IMPORT, importOf, newPlace, type Place } from '../../test/engine.ts';
 import type { Activity, DatedActivity } from '../rules/activity.ts';
 import { INT_MAX, INT_MIN } from '../rules/int.ts';
 import type { Program } from '../rules/program.ts';
@@ -11,6 +13,10 @@ import type { Standing } from '../rules/standing.ts';
 import type { MemberStanding, RecordOutcome, StandingsStore } from './store.ts';
 
 const BILLION = 1_000_000_000;
+/** How many processes are killed while they import, an even number. */
+const KILLS = Number(process.env.TEST_KILLS ?? 2);
+/** The longest time from the end of a batch to the kill. */
+const BATCH_MS = { lmdb: 10, mongodb: 150 } as const;
 
 describe.each(ENGINES)('the standings store on %s', (engine) => {
   let place: Place;
@@ -27,12 +33,28 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
   const recordOne = async (one: DatedActivity) => (await store.record([one]))[0];
   const count = (outcomes: readonly (RecordOutcome | undefined)[], outcome: RecordOutcome) =>
     outcomes.filter((one) => one === outcome).length;
-  const other = (...args: string[]) =>
-    promisify(execFile)(process.execPath, [
-      ...programArgs('subgraphs/standings/test/process.ts'),
-      JSON.stringify(place.settings),
-      ...args,
-    ]);
+  const processArgs = (...args: string[]) => [
+    ...programArgs('subgraphs/standings/test/process.ts'),
+    JSON.stringify(place.settings),
+    ...args,
+  ];
+  const other = (...args: string[]) => promisify(execFile)(process.execPath, processArgs(...args));
+
+  /** Starts a process that imports, and kills it at a random point. */
+  const importUntilKilled = async (number: number) => {
+    const child = spawn(process.execPath, processArgs('import-until-killed', `${number}`), {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const exited = once(child, 'exit');
+    let left = 1 + Math.random() * 15;
+    for await (const batches of child.stdout.iterator({ destroyOnReturn: false })) {
+      left -= batches.length;
+      if (left <= 0) break;
+    }
+    await pause(Math.random() * BATCH_MS[engine]);
+    child.kill('SIGKILL');
+    expect(await exited).toEqual([null, 'SIGKILL']);
+  };
 
   describe('recording', () => {
     test('points and stays add up separately for each partner, member and year', async () => {
@@ -355,16 +377,22 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
   });
 
   describe('several processes', () => {
-    test('an import that is killed twice and repeated gives the right sums', async () => {
-      const killed = ['15', '60'].map((afterMs) => other('import-and-die', afterMs));
-      for (const result of await Promise.allSettled(killed))
-        expect(result).toMatchObject({ reason: { signal: 'SIGKILL' } });
-      expect(await standing('busy')).toBeDefined();
-      const repeated = await store.record(IMPORT);
-      expect(count(repeated, 'already-recorded')).toBeGreaterThanOrEqual(200);
-      expect(count(repeated, 'recorded') + count(repeated, 'already-recorded')).toBe(IMPORT.length);
-      await expectImported();
-    });
+    test(
+      `an import that is killed ${KILLS} times and repeated gives the right sums`,
+      async () => {
+        for (let number = 0; number < KILLS; number += 2)
+          await Promise.all([importUntilKilled(number), importUntilKilled(number + 1)]);
+        const all = Array.from({ length: KILLS }, (_, number) => importOf(number)).flat();
+        const repeated = await store.record(all);
+        expect(count(repeated, 'already-recorded')).toBeGreaterThanOrEqual(50 * KILLS);
+        expect(count(repeated, 'recorded') + count(repeated, 'already-recorded')).toBe(all.length);
+        await expectImported(all);
+        const found = new Set<string>();
+        for await (const { activityId } of store.activitiesOf('busy')) found.add(activityId);
+        expect(found.size).toBe(all.length / 2);
+      },
+      120_000 + 10_000 * KILLS,
+    );
 
     test('three processes that import the same activities count each of them once', async () => {
       const [one, two, own] = await Promise.all([
