@@ -107,12 +107,20 @@ function withArguments(
 function faultsOf(value: unknown, { type: node }: VariableDefinitionNode, schema: GraphQLSchema) {
   const faults: (readonly (string | number)[])[] = [];
   const type = typeFromAST(schema, node);
-  if (value !== undefined && isInputType(type))
+  if (value === undefined || !isInputType(type)) return faults;
+  try {
     coerceInputValue(value, type, (path) => {
-      if (faults.length < MAX_REQUEST_ERRORS) faults.push([...path]);
+      // Each fault costs a search for names that resemble the wrong one.
+      if (faults.length === MAX_REQUEST_ERRORS) throw ENOUGH;
+      faults.push([...path]);
     });
+  } catch (error) {
+    if (error !== ENOUGH) throw error;
+  }
   return faults;
 }
+
+const ENOUGH = new Error('these faults are enough');
 
 function nonNullVariablesOf(
   document: DocumentNode,

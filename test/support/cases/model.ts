@@ -5,6 +5,8 @@ export type ModelMember = {
   current: string;
   earlier: Set<string>;
   enrollments: Map<string, { externalId: string | undefined }>;
+  /** The partners that ever ended an enrollment. */
+  ended: Set<string>;
 };
 
 export type Enrolling = { partnerId: string; address: string; externalId?: string | undefined };
@@ -69,7 +71,13 @@ export class Model {
   enroll({ partnerId, address, externalId }: Enrolling, memberId: string): void {
     let owner = this.ownerOf(address);
     if (owner === undefined) {
-      owner = { memberId, current: address, earlier: new Set(), enrollments: new Map() };
+      owner = {
+        memberId,
+        current: address,
+        earlier: new Set(),
+        enrollments: new Map(),
+        ended: new Set(),
+      };
       this.members.push(owner);
     }
     const active = owner.enrollments.get(partnerId);
@@ -91,12 +99,11 @@ export class Model {
     return 'renamed';
   }
 
-  /** Whether there was an enrollment to end. */
+  /** Whether there is or was an enrollment to end. */
   end(partnerId: string, memberId: string): boolean {
-    return (
-      this.members.find((member) => member.memberId === memberId)?.enrollments.delete(partnerId) ??
-      false
-    );
+    const member = this.members.find((one) => one.memberId === memberId);
+    if (member?.enrollments.delete(partnerId)) member.ended.add(partnerId);
+    return member?.ended.has(partnerId) ?? false;
   }
 
   /**
