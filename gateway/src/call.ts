@@ -27,6 +27,8 @@ export type Call = {
   codes: readonly string[];
   /** The document and the operation in it, as soon as they are read. */
   asked?: { document: ClientDocument; operation: Operation | undefined };
+  /** Lets another request take much memory, once this one's response is text. */
+  endTurn?: () => void;
   /** Set if the operation is executed. */
   executable?: ExecutableOperation;
 };

@@ -4,7 +4,6 @@ import {
   fail,
   type HttpReply,
   type HttpRequest,
-  type Trace,
   type Tracing,
 } from '@partner-loyalty/runtime';
 import type { Audit } from './audit/audit.ts';
@@ -16,6 +15,7 @@ import { type ClientDocument, type Operation, selectOperation } from './operatio
 import type { Documents } from './operation/documents.ts';
 import type { ExecutableOperation } from './operation/executable.ts';
 import { costOfLists, MAX_ITEMS } from './operation/lists.ts';
+import { createTurns } from './operation/turns.ts';
 import { EVERY_SCOPE, type ScopeBits, scopeNames } from './planning/scopes.ts';
 import { createReplies, type ReplyParts } from './reply.ts';
 import type { ServedGraphs } from './supergraph/served.ts';
@@ -32,12 +32,16 @@ export type HandlerParts = ReplyParts & {
   audit?: Pick<Audit, 'begin' | 'record'> | undefined;
 };
 
+/** Each builds megabytes at once, until its response is text. */
+const MAX_INTROSPECTIONS = 8;
+
 /** Builds the handler of `/graphql` and of paths that do not exist. It never throws. */
 export function createHandler(parts: HandlerParts): (request: HttpRequest) => Promise<HttpReply> {
   const { limiter, graphs, documents, usage, audit, cors, tracing, log } = parts;
   const identify = createIdentify(parts);
   const { refuse, finish } = createReplies(parts);
   const fieldNames = createFieldNames();
+  const introspections = createTurns(MAX_INTROSPECTIONS);
 
   return async function handle(request) {
     const preflight = isEndpoint(request) ? cors.preflight(request) : undefined;
@@ -49,7 +53,11 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
     } catch (error) {
       body = refuse(error, request, call);
     }
-    return finish(request, call, body);
+    try {
+      return await finish(request, call, body);
+    } finally {
+      call.endTurn?.();
+    }
   };
 
   async function execute(request: HttpRequest, call: Call): Promise<object> {
@@ -78,7 +86,7 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
       fail('OPERATION_TOO_COMPLEX', `the operation costs more than the whole budget of ${budget}`);
 
     const { requestId } = request;
-    const context = { requestId, trace, tooLong };
+    const context = { requestId, call, tooLong };
     const { executable, result } = await run(document, operation, principal, variables, context);
     call.executable = executable;
 
@@ -99,9 +107,10 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
     operation: Operation | undefined,
     principal: Principal,
     variables: Record<string, unknown>,
-    { requestId, trace, tooLong }: Context,
+    { requestId, call, tooLong }: Context,
   ): Promise<{ executable: ExecutableOperation; result: ExecutionResult }> {
     const { surface: name, scope, scopes } = principal;
+    const { trace } = call;
     const sightings = audit?.begin(principal);
     const graph = graphs.use();
     try {
@@ -117,6 +126,7 @@ export function createHandler(parts: HandlerParts): (request: HttpRequest) => Pr
         });
       usage.count(name, surface.schema, executable, scope, variables);
       trace?.phase('execute');
+      if (executable.introspection !== undefined) call.endTurn = await introspections.take();
       const asked = { variables, scope, requestId, trace, sightings };
       const result = await surface.execute(executable, asked);
       return { executable, result };
@@ -133,7 +143,7 @@ function isEndpoint({ path }: HttpRequest): boolean {
 }
 
 /** What an operation runs with. `tooLong` names an argument whose list is. */
-type Context = { requestId: string; trace: Trace | undefined; tooLong: string | undefined };
+type Context = { requestId: string; call: Call; tooLong: string | undefined };
 
 /** What a request costs; 1 if a list is too long. */
 function costOf(

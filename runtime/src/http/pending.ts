@@ -26,52 +26,56 @@ export function boundPendingResponses(server: Server, log: Pick<Log, 'warn'>): P
   const sockets = new Map<Socket, Waiting | undefined>();
   let sinceCheck = 0;
 
-  function check(): void {
-    sinceCheck = 0;
-    const now = performance.now();
-    const waiting: { socket: Socket; bytes: number; since: number }[] = [];
-    for (const [socket, before] of sockets) {
-      const bytes = socket.writableLength;
-      if (bytes === 0) {
-        if (before !== undefined) sockets.set(socket, undefined);
-        continue;
-      }
-      const since = before?.bytes === bytes ? before.since : now;
-      sockets.set(socket, { bytes, since });
-      waiting.push({ socket, bytes, since });
-    }
-    closeStalled(waiting, now);
+  function close(chosen: readonly Socket[]): void {
+    for (const socket of chosen) socket.destroy();
+    const count = chosen.length;
+    if (count > 0) log.warn({ count, reason: 'unread responses' }, 'connections closed');
   }
 
-  function closeStalled(
-    waiting: { socket: Socket; bytes: number; since: number }[],
-    now: number,
-  ): void {
-    const stalled = waiting.filter(({ since }) => now - since >= STALLED_MS);
-    const rest = waiting.filter(({ since }) => now - since < STALLED_MS);
-    let pendingBytes = rest.reduce((sum, { bytes }) => sum + bytes, 0);
-    // The largest first: a small response may only have been written a moment ago.
-    for (const largest of rest.sort((one, other) => other.bytes - one.bytes)) {
-      if (pendingBytes <= MAX_PENDING_BYTES) break;
-      stalled.push(largest);
-      pendingBytes -= largest.bytes;
+  // Only from a timer: within one long callback, what was just written waits for its end.
+  function closeStalled(): void {
+    const now = performance.now();
+    const stalled: Socket[] = [];
+    for (const [socket, before] of sockets) {
+      const bytes = socket.writableLength;
+      const since = before?.bytes === bytes ? before.since : now;
+      if (bytes > 0 && now - since >= STALLED_MS) stalled.push(socket);
+      else sockets.set(socket, bytes === 0 ? undefined : { bytes, since });
     }
-    for (const { socket } of stalled) socket.destroy();
-    const count = stalled.length;
-    if (count > 0) log.warn({ count, reason: 'unread responses' }, 'connections closed');
+    close(stalled);
+  }
+
+  function closeLargest(): void {
+    sinceCheck = 0;
+    // The largest first: a small response may only have been written a moment ago.
+    const waiting = [...sockets.keys()]
+      .map((socket) => ({ socket, bytes: socket.destroyed ? 0 : socket.writableLength }))
+      .filter(({ bytes }) => bytes > 0)
+      .sort((one, other) => other.bytes - one.bytes);
+    let pendingBytes = waiting.reduce((sum, { bytes }) => sum + bytes, 0);
+    const largest: Socket[] = [];
+    for (const { socket, bytes } of waiting) {
+      if (pendingBytes <= MAX_PENDING_BYTES) break;
+      largest.push(socket);
+      pendingBytes -= bytes;
+    }
+    close(largest);
   }
 
   server.on('connection', (socket: Socket) => {
     sockets.set(socket, undefined);
     socket.once('close', () => sockets.delete(socket));
   });
-  const timer = setInterval(check, CHECK_MS).unref();
+  const timer = setInterval(() => {
+    closeStalled();
+    closeLargest();
+  }, CHECK_MS).unref();
   server.once('close', () => clearInterval(timer));
 
   return {
     wrote(bytes) {
       sinceCheck += bytes;
-      if (sinceCheck > CHECK_BYTES) check();
+      if (sinceCheck > CHECK_BYTES) closeLargest();
     },
   };
 }

@@ -37,6 +37,8 @@ const START_TIMEOUT_MS = 90_000;
 const PATIENCE_SECONDS = 30;
 // Error messages need only the last part of a chatty server's output.
 const KEPT_CHARACTERS = 16_384;
+// A line that is waited for may be followed by those of thousands of requests meanwhile.
+const SEARCHED_CHARACTERS = 2 ** 21;
 
 // The guard runs in a session of its own, so Ctrl-C does not reach it. It ends the server when its
 // standard input closes, which happens when stop() is called or this process dies, even of SIGKILL.
@@ -75,9 +77,10 @@ export async function startProcess({
       env: { ...process.env, ...env },
     },
   );
-  let output = '';
+  let written = '';
+  const output = () => written.slice(-KEPT_CHARACTERS);
   guard.stderr.setEncoding('utf8').on('data', (part: string) => {
-    output = (output + part).slice(-KEPT_CHARACTERS);
+    written = (written + part).slice(-SEARCHED_CHARACTERS);
   });
   const ended = once(guard.stderr, 'close').then(() => undefined);
   const gone = once(guard, 'exit');
@@ -85,16 +88,16 @@ export async function startProcess({
 
   return {
     pid: Number(pid),
-    output: () => output,
+    output,
     ended,
     wrote(pattern) {
       return new Promise((resolve, reject) => {
         const look = () => {
-          const found = pattern.exec(output);
+          const found = pattern.exec(written);
           if (found) settle(() => resolve(found));
         };
         const fail = (why: string) => () =>
-          settle(() => reject(new Error(`${command} ${why}: ${output}`)));
+          settle(() => reject(new Error(`${command} ${why}: ${output()}`)));
         const timer = setTimeout(fail('was not ready in time'), START_TIMEOUT_MS);
         const end = fail('ended');
         const settle = (done: () => void) => {
