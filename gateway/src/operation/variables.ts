@@ -39,7 +39,7 @@ export function variableRulesOf(
   return {
     definitions,
     nonNullVariables: nonNullVariablesOf(document, definitions, schema),
-    argumentPaths: argumentPathsOf(document),
+    argumentPaths: definitions.length === 0 ? NO_PATHS : argumentPathsOf(document),
   };
 }
 
@@ -66,6 +66,8 @@ export function coerceVariables(
     });
   return result.coerced;
 }
+
+const NO_PATHS: ReadonlyMap<string, string> = new Map();
 
 /** Paths in a list go without the index: the items may be variables of their own. */
 function argumentPathsOf(document: DocumentNode): Map<string, string> {

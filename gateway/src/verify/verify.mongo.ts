@@ -1,4 +1,4 @@
-// Verifies the gateway's stores on MongoDB, where related data is in one document.
+// Verifies the gateway's stores on MongoDB. A partner and its keys are one document.
 import type { Environment, Inspection, StoreName } from '@partner-loyalty/runtime';
 import { openMongo } from '@partner-loyalty/runtime/mongo';
 import { countAll, walk } from '@partner-loyalty/runtime/mongo-reads';

@@ -1,5 +1,6 @@
 // A counter that is cheap to feed: it counts on its own and reports to prom-client on demand.
-import type { Metric, Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { createSeries, type Labels } from './series.ts';
 
 /** The count for one value of each label. */
 export type Count = { inc(more?: number): void };
@@ -11,37 +12,26 @@ export type Count = { inc(more?: number): void };
  * counts four times.
  */
 export function createCounter(
-  { name, meaning, labels }: { name: string; meaning: string; labels: readonly string[] },
+  row: { name: string; meaning: string; labels: readonly string[] },
   registry: Registry,
 ): (...values: string[]) => Count {
-  const created: Series[] = [];
-  const description = { name, help: meaning, type: 'counter', aggregator: 'sum' };
-  const create = (...values: string[]) => {
-    const series = new Series(
-      Object.fromEntries(labels.map((label, place) => [label, values[place] ?? ''])),
-    );
-    created.push(series);
-    return series;
-  };
-  const metric = {
-    ...description,
-    get: async () => ({
-      ...description,
-      values: created.map(({ labels, value }) => ({ labels, value })),
-    }),
-  };
-  // Cast: these are the parts of a metric that a registry uses.
-  registry.registerMetric(metric as unknown as Metric);
-  if (labels.length > 0) return create;
+  const create = createSeries(
+    'counter',
+    row,
+    registry,
+    (labels) => new Series(labels),
+    (created) => created.map(({ labels, value }) => ({ labels, value })),
+  );
+  if (row.labels.length > 0) return create;
   const only = create();
   return () => only;
 }
 
 class Series implements Count {
-  readonly labels: Record<string, string>;
+  readonly labels: Labels;
   value = 0;
 
-  constructor(labels: Record<string, string>) {
+  constructor(labels: Labels) {
     this.labels = labels;
   }
 

@@ -86,7 +86,7 @@ export function hostInUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-// A process that has every part knows where it listens. Separate ones have to agree.
+// Only a process that runs everything knows the gateway's port. Separate processes need a setting.
 function defaultBaseUrl(
   of: Environment,
   defaultPort: number,

@@ -129,7 +129,7 @@ test('what a transaction has written over is in no file either', async () => {
   await root.transaction(() => {
     rows.put('row-7', { text: 'text'.repeat(1_000) + SECRET });
     rows.put('row-7', { text: 'text'.repeat(70) });
-    // Both need pages of their own, and the second one stays where the first one was.
+    // Each is too long to share a page, and the second is written over the first.
     rows.put('row-299', { text: 'text'.repeat(2_990) + SECRET });
     rows.put('row-299', { text: 'text'.repeat(2_990) });
   });
@@ -251,7 +251,7 @@ test('of two processes that compact, one does, and the other says so', async () 
 test('what a killed process has left is finished or removed, wherever it was killed', async () => {
   await fill();
   const long = new Date(0);
-  // While it made the copy.
+  // Killed while it made the copy.
   await mark({}, long);
   writeFileSync(join(place, LEFTOVER, 'data.mdb'), SECRET);
   await expectRows();
@@ -259,7 +259,7 @@ test('what a killed process has left is finished or removed, wherever it was kil
   expectNoLeftovers();
   await expectRows();
 
-  // When the copy was the store, but nothing said so yet.
+  // Killed when the copy was the store already, but no file said so.
   const [generation = ''] = readdirSync(place).sort();
   rmSync(join(place, 'data.mdb'));
   renameSync(join(place, generation), join(place, LEFTOVER));
@@ -274,7 +274,7 @@ test('what a killed process has left is finished or removed, wherever it was kil
   expectNoLeftovers();
   await expectRows();
 
-  // When it removed the old one, or wrote the file that says where the new one is.
+  // Killed while it removed the old copy, or wrote the file that names the new one.
   mkdirSync(join(place, LEFTOVER));
   writeFileSync(join(place, LEFTOVER, 'data.mdb'), SECRET);
   writeFileSync(join(place, 'data.mdb.new'), 'moved to');

@@ -1,4 +1,4 @@
-// Verifies the members store on MongoDB, where one document holds a member and all its keys.
+// Verifies the members store on MongoDB. A member and all its keys are one document.
 import type { Environment, Inspection } from '@partner-loyalty/runtime';
 import { openMongo } from '@partner-loyalty/runtime/mongo';
 import { walk } from '@partner-loyalty/runtime/mongo-reads';
