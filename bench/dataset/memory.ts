@@ -27,9 +27,14 @@ export function memoryMembers(count: number): MembersStore {
       lastName: `Last${index}`,
     };
   };
-  const reads: Pick<MembersStore, 'memberByEmail' | 'memberByExternalId' | 'ready' | 'close'> = {
+  const textOf = { email: emailOf, externalId: externalIdOf, memberId: memberIdOf };
+  const reads: Pick<
+    MembersStore,
+    'memberByEmail' | 'memberByExternalId' | 'lookUp' | 'ready' | 'close'
+  > = {
     memberByEmail: (partnerId, canonical) => find(partnerId, canonical, emailOf),
     memberByExternalId: (partnerId, externalId) => find(partnerId, externalId, externalIdOf),
+    lookUp: (partnerId, keys) => keys.map(({ by, value }) => find(partnerId, value, textOf[by])),
     ready: async () => undefined,
     close: async () => undefined,
   };

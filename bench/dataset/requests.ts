@@ -16,7 +16,7 @@ const EMAIL = `member${PLACEHOLDER}@bench.example`;
 export function requestTemplates(
   target: Target,
   query = LOOKUP_QUERY,
-  variables: Record<string, string> = { email: EMAIL },
+  variables: Record<string, unknown> = { email: EMAIL },
 ): string[] {
   const { host, pathname } = new URL(target.url);
   const body = JSON.stringify({ query, variables });
@@ -44,6 +44,13 @@ export function aliasedTemplates(target: Target, count: number): string[] {
     `query(${variables}) { ${fields.join(' ')} }`,
     Object.fromEntries(indexes.map((index) => [`e${index}`, EMAIL])),
   );
+}
+
+/** The same for so many look-ups in one list. */
+export function listTemplates(target: Target, count: number): string[] {
+  const query = `query($keys: [MemberKey!]!) { memberLookups(keys: $keys) { member { memberId email firstName lastName tier points } } }`;
+  const keys = Array.from({ length: count }, () => ({ email: EMAIL }));
+  return requestTemplates(target, query, { keys });
 }
 
 /** Header fields as they stand in an HTTP/1.1 message. */

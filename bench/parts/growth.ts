@@ -1,5 +1,5 @@
 // How cost grows with the number of keys, of members in each store, and of look-ups in one request.
-import { aliasedTemplates } from '../dataset/requests.ts';
+import { aliasedTemplates, listTemplates } from '../dataset/requests.ts';
 import type { Table } from '../report/outcome.ts';
 import { ratios, shown, shownSpread, spread } from '../report/statistics.ts';
 import { underLoad } from '../run/measure.ts';
@@ -20,34 +20,30 @@ type Step = Contender & { count: number };
 
 const KEYS = steps([1, 10, 100], (testbed, keys) => startRemote(testbed, { keys }));
 
-const LOOKUPS = [1, 2, 5, 10].map(
-  (count): Step => ({
-    title: `${count}`,
-    count,
-    async start(testbed) {
-      const server = await startRemote(testbed);
-      return underLoad(server, aliasedTemplates(server, count));
-    },
-  }),
-);
+const EMBEDDED_MEMBERS = 10_000;
+
+const REMOTE_LOOKUPS = lookups((testbed) => startRemote(testbed));
+const IN_ONE_LOOKUPS = lookups((testbed) => startInOne(testbed, EMBEDDED_MEMBERS));
 
 export const growth: Part = {
   title: 'Growth',
   async run(testbed, options) {
     const sizes = options.quick ? [1_000, 10_000] : [10_000, 100_000, 1_000_000];
     const keys = await measureRounds(testbed, KEYS, options);
-    const lookups = await measureRounds(testbed, LOOKUPS, options);
+    const remote = await measureRounds(testbed, REMOTE_LOOKUPS, options);
+    const inOne = await measureRounds(testbed, IN_ONE_LOOKUPS, options);
     const embedded = await measureRounds(testbed, steps(sizes, startInOne), options);
     const mongo = await measureRounds(testbed, steps(sizes, startApart), options);
     return {
       tables: [
         growthTable('Keys in use, this gateway with budgets in Redis', 'keys', keys),
-        lookupsTable(lookups),
+        lookupsTable('Look-ups in one request, this gateway', remote),
+        lookupsTable('Look-ups in one request, in one process on the embedded store', inOne),
         growthTable('Members in the embedded store, in one process', 'members', embedded),
         growthTable('Members in MongoDB, as three processes', 'members', mongo),
       ],
       figures: { growthEmbedded: costRatio(embedded), growthMongo: costRatio(mongo) },
-      failures: failuresOf([...keys, ...lookups, ...embedded, ...mongo]),
+      failures: failuresOf([...keys, ...remote, ...inOne, ...embedded, ...mongo]),
     };
   },
 };
@@ -61,6 +57,26 @@ function steps(
     count,
     start: async (testbed) => underLoad(await start(testbed, count)),
   }));
+}
+
+/** Aliases of a look-up, and a list of the length that is allowed at most. */
+function lookups(start: (testbed: Testbed) => Promise<Server>): Step[] {
+  const step = (
+    count: number,
+    title: string,
+    templates: (server: Server, count: number) => string[],
+  ): Step => ({
+    title,
+    count,
+    async start(testbed) {
+      const server = await start(testbed);
+      return underLoad(server, templates(server, count));
+    },
+  });
+  return [
+    ...[1, 2, 5, 10].map((count) => step(count, `${count}`, aliasedTemplates)),
+    step(100, '100 in a list', listTemplates),
+  ];
 }
 
 // Time per look-up of the whole system, the database included: the inverse of its throughput.
@@ -83,9 +99,9 @@ function growthTable(title: string, counted: string, all: Measurements<Step>[]):
   };
 }
 
-function lookupsTable(all: Measurements<Step>[]): Table {
+function lookupsTable(title: string, all: Measurements<Step>[]): Table {
   return {
-    title: 'Aliased look-ups in one request, this gateway',
+    title,
     columns: [
       'look-ups',
       'requests/s',
@@ -96,12 +112,12 @@ function lookupsTable(all: Measurements<Step>[]): Table {
       'p99 ms',
     ],
     rows: all.map((measurements) => {
-      const { title, count } = measurements.contender;
+      const { title: lookupCount, count } = measurements.contender;
       const perSecond = median(measurements, 'perSecond');
       const micros = median(measurements, 'cpuMicros');
       const latencies = [median(measurements, 'p50Ms'), median(measurements, 'p99Ms')];
       return [
-        title,
+        lookupCount,
         ...[perSecond, perSecond * count, micros, micros / count, ...latencies].map(shown),
       ];
     }),

@@ -140,6 +140,18 @@ describe.each(ENGINES)('on %s', (engine) => {
         tier: 'MEMBER',
       });
     });
+
+    test('of a page of 100 is read with one call for all of the members', async () => {
+      const query = `query ($keys: [MemberKey!]!) { read: memberLookups(keys: $keys) { member { points } } }`;
+      const keys = Array.from({ length: 100 }, () => ({ email: 'both@example.com' }));
+      service.calls.length = 0;
+      const page = await calls.execute<{ member: Read }[]>(query, { keys });
+      expect(page).toEqual(keys.map(() => ({ member: { points: 250 } })));
+      expect(service.calls.filter((call) => call.startsWith('members.'))).toEqual([
+        'members.lookUp',
+      ]);
+      expect(service.calls.filter((call) => call === 'standings.standing')).toHaveLength(100);
+    });
   });
 
   describe('a member', () => {

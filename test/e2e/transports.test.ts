@@ -1,10 +1,12 @@
 // Every deployment answers the same requests with the same bytes.
 
 import { REQUESTS } from '../support/cases/requests.ts';
+import type { ServerProcess } from '../support/servers/process.ts';
 import type { ApiResponse } from '../support/service/client.ts';
 import { type DeployedService, startDeployed } from '../support/service/deployed.ts';
 import { leaksIn } from '../support/service/leaks.ts';
 import { DEPLOYMENT_NAMES, type Deployment } from '../support/service/stack.ts';
+import { address } from '../support/service/testdata.ts';
 
 const HEADERS = [
   'content-type',
@@ -22,11 +24,20 @@ const HEADERS = [
  */
 const responses = new Map<Deployment, ApiResponse[][]>();
 
+type PageReads = { members: string[]; standings: string[] };
+/** What a page of 100 look-ups reads from MongoDB. */
+let pageReads: PageReads | undefined;
+
 beforeAll(async () => {
   for (const name of DEPLOYMENT_NAMES) {
-    const service = await startDeployed(name, { RATE_LIMIT_BUDGET: '10000' });
+    const service = await startDeployed(name, {
+      RATE_LIMIT_BUDGET: '10000',
+      // The driver of MongoDB writes its commands to standard error.
+      MONGODB_LOG_COMMAND: 'debug',
+    });
     try {
       responses.set(name, await sendAll(service));
+      if (name === 'three processes on MongoDB and Redis') pageReads = await readsOfPage(service);
     } finally {
       await service.close();
     }
@@ -43,6 +54,41 @@ async function sendAll(service: DeployedService): Promise<ApiResponse[][]> {
     all.push(received);
   }
   return all;
+}
+
+async function readsOfPage({ send, stack }: DeployedService): Promise<PageReads> {
+  const page = Array.from({ length: 100 }, (_, index) => `page-${index}`);
+  await stack.stores.members.importMembers(
+    ['the-last', ...page].map((memberId) => ({
+      memberId,
+      address: address(`${memberId}@example.com`),
+      previousAddresses: [],
+      enrollments: [{ partnerId: 'alpha' }],
+    })),
+  );
+  const query = `query ($keys: [MemberKey!]!) { memberLookups(keys: $keys) {
+    member { memberId email firstName lastName tier points externalId enrolledAt } } }`;
+  const lookUp = (memberIds: string[]) =>
+    send({
+      query,
+      variables: { keys: memberIds.map((memberId) => ({ email: `${memberId}@example.com` })) },
+    });
+  const { body } = await lookUp(page);
+  const found = page.map((memberId) => ({
+    member: expect.objectContaining({ memberId, tier: 'Blue' }),
+  }));
+  expect(body).toEqual({ data: { memberLookups: found } });
+  await lookUp(['the-last']);
+  // Commands are logged in their order, so those of the page are there before the last one.
+  const readsIn = async (running: ServerProcess | undefined) => {
+    const logged = await running?.wrote(/Command started.*"find".*the-last/);
+    const lines = logged?.input.split('\n') ?? [];
+    return lines.filter((line) => /Command started.*page-\d/.test(line));
+  };
+  return {
+    members: await readsIn(stack.members),
+    standings: await readsIn(stack.standings),
+  };
 }
 
 /** What the client receives, except the seconds left in the window. */
@@ -66,4 +112,9 @@ describe.each(REQUESTS.map(({ name }, index) => ({ name, index })))('$name', ({ 
       expect(leaksIn(response.text)).toEqual([]);
     }
   });
+});
+
+test('a page of 100 look-ups is one read of members and one of standings on MongoDB', () => {
+  expect(pageReads?.members).toEqual([expect.stringContaining('"find":"members"')]);
+  expect(pageReads?.standings).toEqual([expect.stringContaining('"find":"standings"')]);
 });
