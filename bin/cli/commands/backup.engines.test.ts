@@ -248,12 +248,12 @@ describe('verify', () => {
       name: 'memberActivities',
       encoding: 'binary',
     });
-    const activities = root.openDB<unknown, string>({ name: 'activities' });
+    const activities = root.openDB<unknown, string[]>({ name: 'partnerActivities' });
     const standings = root.openDB<number[], string[]>({ name: 'standings' });
     await root.transaction(() => {
       const [first] = index.getKeys({ limit: 1 });
       if (first !== undefined) index.remove(first);
-      activities.remove('a-4');
+      activities.remove(['inn', 'a-4']);
       standings.put(['inn', 'm-none', '2026-01-01'], [1, 0]);
     });
     await root.close();

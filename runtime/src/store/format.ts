@@ -10,7 +10,8 @@ export const FORMATS: Readonly<Record<StoreName, number>> = {
   // 2: marks of erased members, which imports heed.
   members: 2,
   // 2: an index by member on LMDB; on MongoDB, activities in a collection of their own.
-  standings: 2,
+  // 3: an activity's ID is unique within its partner only.
+  standings: 3,
   graph: 1,
   usage: 1,
   // 2: keys have scopes and addresses, and partners can be suspended.

@@ -5,9 +5,9 @@ import { buildSubgraphSchema } from '@apollo/subgraph';
 import type { Settings, StoreMigration, Subgraph } from '@partner-loyalty/runtime';
 import { parse } from 'graphql';
 import { createResolvers } from './resolvers.ts';
+import { migrateLmdb } from './store/formats/migrate.lmdb.ts';
 import { openLmdbStandingsStore } from './store/store.lmdb.ts';
 import type { StandingsStore } from './store/store.ts';
-import { migrateLmdb } from './store/tables.lmdb.ts';
 
 export { type Activity, createActivityParser, type DatedActivity } from './rules/activity.ts';
 export { DEFAULT_PROGRAM, type Program, parseProgram } from './rules/program.ts';
@@ -35,7 +35,7 @@ export async function openStandingsStore({
 /** The way of the standings store from its older formats. */
 export const STANDINGS_MIGRATION: StoreMigration = {
   lmdb: migrateLmdb,
-  mongo: async () => (await import('./store/migrate.mongo.ts')).MIGRATION,
+  mongo: async () => (await import('./store/formats/migrate.mongo.ts')).MIGRATION,
 };
 
 /**

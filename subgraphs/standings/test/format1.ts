@@ -1,9 +1,9 @@
 // Standings stores as format 1 had them, for tests of the migration.
 import { openLmdb } from '@partner-loyalty/runtime';
-import { type Db, MongoClient } from 'mongodb';
 import type { DatedActivity } from '../src/index.ts';
 import { openTables } from '../src/store/tables.lmdb.ts';
-import type { Place } from './engine.ts';
+import { type Place, withDatabase } from './engine.ts';
+import { createFormat2 } from './format2.ts';
 
 const text = { bsonType: 'string', minLength: 1 };
 const int = { bsonType: 'int' };
@@ -26,16 +26,6 @@ export const OLD_SCHEMA = {
     },
   },
 };
-
-/** Runs with the database of a place on MongoDB. */
-export async function withDatabase<T>(place: Place, work: (db: Db) => Promise<T>): Promise<T> {
-  const client = new MongoClient(place.settings.mongodbUrl ?? '');
-  try {
-    return await work(client.db());
-  } finally {
-    await client.close();
-  }
-}
 
 /** Creates a store of format 1 with these activities in an empty place. */
 export async function createFormat1(
@@ -88,9 +78,7 @@ function emptyStanding(_id: string) {
 
 /** Format 1 had the same records, but no index by member. */
 async function createOnLmdb(place: Place, activities: readonly DatedActivity[]): Promise<void> {
-  const store = await place.open();
-  await store.record(activities);
-  await store.close();
+  await createFormat2(place, activities);
   const { root } = await openLmdb(place.settings.dataDir, 'standings', 'sandbox');
   const { memberActivities } = await openTables(root);
   await root.transaction(() => memberActivities.clearSync());

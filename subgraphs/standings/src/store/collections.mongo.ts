@@ -12,7 +12,10 @@ import type { ActivityContent } from '../rules/activity.ts';
 import type { Program } from '../rules/program.ts';
 import type { Standing } from '../rules/standing.ts';
 
-/** An activity. `pending` names its insertion, and is absent once the activity counts. */
+/**
+ * An activity; `_id` is its activityKey. `pending` names its insertion, and is absent once the
+ * activity counts.
+ */
 export type ActivityDocument = ActivityContent & { _id: string; year: string; pending?: ObjectId };
 
 /**
@@ -25,7 +28,10 @@ export type StandingDocument = Standing & {
   version: ObjectId;
   recent: Decision[];
 };
-/** Either the activity is in the sums, or it is refused. */
+/**
+ * Either the activity is in the sums, or it is refused. `id` is its ID without the partner, which
+ * follows from the standing.
+ */
 export type Decision = { id: string; pending: ObjectId; refused?: true };
 
 export type ProgramDocument = Program & { _id: string };
@@ -37,14 +43,20 @@ export type Collections = {
   sums: Collection<StandingDocument>;
 };
 
+/** Not `activities`, where format 2 had them by their ID alone. */
+export const ACTIVITIES = 'partnerActivities';
+
+/** The marks of erased members. */
+export const MARKS = 'standingMarks';
+
 /** What recording relies on: that a write is never rolled back, and that a read sees it. */
-const STRICT = { readPreference: 'primary', writeConcern: { w: 'majority' } } as const;
+export const STRICT = { readPreference: 'primary', writeConcern: { w: 'majority' } } as const;
 
 /** Opens the collections with their validators and indexes. */
 export async function openCollections(db: Db): Promise<Collections> {
   const [sums, , programs] = await Promise.all([
     openCollection<StandingDocument>(db, 'standings', SCHEMAS.standings, INDEXES.standings),
-    openCollection<ActivityDocument>(db, 'activities', SCHEMAS.activities, INDEXES.activities),
+    openCollection<ActivityDocument>(db, ACTIVITIES, SCHEMAS.activities, INDEXES.activities),
     openCollection<ProgramDocument>(db, 'programs', SCHEMAS.programs),
   ]);
   return { ...strictCollections(db), programs, sums };
@@ -54,7 +66,7 @@ export async function openCollections(db: Db): Promise<Collections> {
 export function strictCollections(db: Db): Pick<Collections, 'standings' | 'activities'> {
   return {
     standings: db.collection<StandingDocument>('standings', STRICT),
-    activities: db.collection<ActivityDocument>('activities', STRICT),
+    activities: db.collection<ActivityDocument>(ACTIVITIES, STRICT),
   };
 }
 
@@ -96,7 +108,7 @@ export const SCHEMAS = {
     bsonType: 'object',
     required: ['_id', 'partnerId', 'memberId', 'year', 'points', 'stays', 'occurredAt'],
     properties: {
-      _id: text,
+      _id: { bsonType: 'string', minLength: 3 },
       partnerId: text,
       memberId: text,
       year: text,

@@ -1,7 +1,7 @@
 // What LMDB has of one member: found by the index, and deleted in transactions of bounded size.
 import type { Activity } from '../rules/activity.ts';
 import {
-  activityIdOf,
+  activityKeyOf,
   decodeActivity,
   decodeStanding,
   type MemberActivityKey,
@@ -18,9 +18,9 @@ export async function* activitiesOf(tables: Tables, memberId: string): AsyncGene
   do {
     const keys = nextKeys(tables, memberId, last);
     for (const key of keys) {
-      const activityId = activityIdOf(key);
-      const stored = tables.activities.get(activityId);
-      if (stored !== undefined) yield { activityId, ...decodeActivity(stored) };
+      const activityKey = activityKeyOf(key);
+      const stored = tables.activities.get(activityKey);
+      if (stored !== undefined) yield decodeActivity(activityKey, stored);
     }
     last = keys.at(-1);
   } while (last !== undefined);
@@ -52,11 +52,12 @@ export function latestActivitiesOf(
   };
   for (const key of memberActivities.getKeys({ ...range, reverse: true, exclusiveStart: true })) {
     if (found.length === limit || key[0] !== memberId || key[1] !== partnerId) break;
-    const activityId = activityIdOf(key);
+    const activityKey = activityKeyOf(key);
+    const [, activityId] = activityKey;
     if (before !== undefined && key[2] === before.occurredAtMs && activityId === before.activityId)
       continue;
-    const stored = activities.get(activityId);
-    if (stored !== undefined) found.push({ activityId, ...decodeActivity(stored) });
+    const stored = activities.get(activityKey);
+    if (stored !== undefined) found.push(decodeActivity(activityKey, stored));
   }
   return found;
 }
@@ -78,7 +79,7 @@ export async function deleteSome(tables: Tables, memberId: string): Promise<numb
     for (const partnerId of new Set(keys.map(([, partnerId]) => partnerId)))
       for (const key of standingKeys(tables, partnerId, memberId)) tables.standings.remove(key);
     for (const key of keys) {
-      tables.activities.remove(activityIdOf(key));
+      tables.activities.remove(activityKeyOf(key));
       tables.memberActivities.remove(key);
     }
     return keys.length;

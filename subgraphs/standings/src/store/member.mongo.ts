@@ -4,6 +4,7 @@ import type { Collection, Filter } from 'mongodb';
 import type { Activity } from '../rules/activity.ts';
 import type { ActivityDocument, Collections } from './collections.mongo.ts';
 import {
+  activityIdOf,
   latestActivitiesQueries,
   memberActivities,
   memberStandingsQuery,
@@ -34,7 +35,7 @@ export async function latestActivitiesOf(
   const found = (await Promise.all(queries.map((query) => query.toArray()))).flat();
   return found
     .slice(0, limit)
-    .map(({ _id, year: _year, ...content }) => ({ activityId: _id, ...content }));
+    .map(({ _id, year: _year, ...content }) => ({ activityId: activityIdOf(_id), ...content }));
 }
 
 export async function standingsOf(

@@ -12,6 +12,21 @@ export function standingId(of: { partnerId: string; memberId: string; year: stri
   return `${of.partnerId}\0${of.memberId}\0${of.year}`;
 }
 
+/** The ID of an activity's document. Neither part contains a control character. */
+export function activityKey(of: { partnerId: string; activityId: string }): string {
+  return `${of.partnerId}\0${of.activityId}`;
+}
+
+/** The partner's own ID of the activity with this key. */
+export function activityIdOf(key: string): string {
+  return key.slice(key.indexOf('\0') + 1);
+}
+
+/** The partner that a standing is with. */
+export function partnerOf(standing: string): string {
+  return standing.slice(0, standing.indexOf('\0'));
+}
+
 /** Finds programs. */
 export function programsQuery({ programs }: Pick<Collections, 'programs'>, partnerIds: string[]) {
   return programs.find({ _id: { $in: partnerIds } }, oneReply(partnerIds.length));
@@ -31,8 +46,8 @@ export function standingsQuery({ standings }: Pick<Collections, 'standings'>, id
 }
 
 /** Finds those of the activities that exist. */
-export function activitiesQuery({ activities }: Pick<Collections, 'activities'>, ids: string[]) {
-  return activities.find({ _id: { $in: ids } }, oneReply(ids.length));
+export function activitiesQuery({ activities }: Pick<Collections, 'activities'>, keys: string[]) {
+  return activities.find({ _id: { $in: keys } }, oneReply(keys.length));
 }
 
 /** A walk over a member's activities, by partner and in the order of time. */
@@ -58,7 +73,13 @@ export function latestActivitiesQueries(
   // Two queries, each of one range of the index.
   return before.activityId === undefined
     ? [earlier]
-    : [find({ occurredAt, _id: { $lt: before.activityId } }), earlier];
+    : [
+        find({
+          occurredAt,
+          _id: { $lt: activityKey({ partnerId, activityId: before.activityId }) },
+        }),
+        earlier,
+      ];
 }
 
 /** Finds a member's standings: one for each partner and year. */

@@ -2,6 +2,7 @@
 import { type ActivityContent, type DatedActivity, isSameActivity } from '../rules/activity.ts';
 import { addStandings, NO_ACTIVITY, type Standing } from '../rules/standing.ts';
 import {
+  type ActivityKey,
   decodeActivity,
   decodeStanding,
   encodeActivity,
@@ -13,6 +14,8 @@ import {
 import type { RecordOutcome } from './store.ts';
 import type { Tables } from './tables.lmdb.ts';
 
+type NewActivity = { key: ActivityKey; content: ActivityContent };
+
 /**
  * Records a batch in the current transaction. The writes come last, so that an error before them
  * leaves nothing behind.
@@ -20,13 +23,16 @@ import type { Tables } from './tables.lmdb.ts';
 export function recordBatch(tables: Tables, batch: readonly DatedActivity[]): RecordOutcome[] {
   const { standings, activities } = tables;
   const isErased = erasedMembers(tables);
-  const newActivities = new Map<string, ActivityContent>();
+  const newActivities = new Map<string, NewActivity>();
   const newStandings = new Map<string, { key: StandingKey; standing: Standing }>();
   const outcomes = batch.map((activity): RecordOutcome => {
     const { activityId, partnerId, memberId, year } = activity;
     if (isErased(memberId)) return 'erased';
+    const activityKey: ActivityKey = [partnerId, activityId];
+    const activityName = activityKey.join('\0');
     const recorded =
-      newActivities.get(activityId) ?? mapDefined(activities.get(activityId), decodeActivity);
+      newActivities.get(activityName)?.content ??
+      mapDefined(activities.get(activityKey), (stored) => decodeActivity(activityKey, stored));
     if (recorded !== undefined)
       return isSameActivity(recorded, activity) ? 'already-recorded' : 'conflict';
     const key: StandingKey = [partnerId, memberId, year];
@@ -38,7 +44,7 @@ export function recordBatch(tables: Tables, batch: readonly DatedActivity[]): Re
     const standing = addStandings(before, activity);
     if (standing === undefined) return 'out-of-range';
     newStandings.set(name, { key, standing });
-    newActivities.set(activityId, activity);
+    newActivities.set(activityName, { key: activityKey, content: activity });
     return 'recorded';
   });
   write(tables, newActivities, newStandings);
@@ -47,13 +53,13 @@ export function recordBatch(tables: Tables, batch: readonly DatedActivity[]): Re
 
 function write(
   { standings, activities, memberActivities }: Tables,
-  newActivities: ReadonlyMap<string, ActivityContent>,
+  newActivities: ReadonlyMap<string, NewActivity>,
   newStandings: ReadonlyMap<string, { key: StandingKey; standing: Standing }>,
 ): void {
-  for (const [activityId, content] of newActivities) {
+  for (const { key, content } of newActivities.values()) {
     const stored = encodeActivity(content);
-    activities.put(activityId, stored);
-    memberActivities.put(memberActivityKey(activityId, stored), NO_VALUE);
+    activities.put(key, stored);
+    memberActivities.put(memberActivityKey(key, stored), NO_VALUE);
   }
   for (const { key, standing } of newStandings.values())
     standings.put(key, encodeStanding(standing));

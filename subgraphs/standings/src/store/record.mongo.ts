@@ -5,12 +5,19 @@ import { type ActivityContent, type DatedActivity, isSameActivity } from '../rul
 import { addStandings, NO_ACTIVITY } from '../rules/standing.ts';
 import type { ActivityDocument, Collections, StandingDocument } from './collections.mongo.ts';
 import { deleteAll } from './member.mongo.ts';
-import { activitiesQuery, standingId, standingsQuery } from './queries.mongo.ts';
+import {
+  activitiesQuery,
+  activityIdOf,
+  activityKey,
+  standingId,
+  standingsQuery,
+} from './queries.mongo.ts';
 import {
   type Change,
   carryOut,
   createStandings,
   decide,
+  decidedBy,
   forget,
   insertPending,
   type PendingActivity,
@@ -59,17 +66,17 @@ export async function recordBatch(
 function firstOfEachId(entries: readonly Entry[]): Entry[] {
   const first = new Map<string, Entry>();
   for (const entry of entries) {
-    const { activityId } = entry.activity;
-    if (!first.has(activityId)) first.set(activityId, entry);
+    const key = activityKey(entry.activity);
+    if (!first.has(key)) first.set(key, entry);
   }
   return [...first.values()];
 }
 
 /** Sets the outcomes of a round, and of the entries that repeat an ID, as far as they follow. */
 function settle(results: Result[], open: readonly Entry[], outcomes: RecordOutcome[]): void {
-  const byId = new Map(results.map((result) => [result.entry.activity.activityId, result]));
+  const byKey = new Map(results.map((result) => [activityKey(result.entry.activity), result]));
   for (const { activity, index } of open) {
-    const result = byId.get(activity.activityId);
+    const result = byKey.get(activityKey(activity));
     if (result === undefined) continue;
     const { entry, outcome, counted } = result;
     if (entry.index === index) outcomes[index] = outcome;
@@ -146,7 +153,7 @@ async function prepare(
       .map((standing) => [standing._id, standing]),
   );
   const fresh = entries.filter(({ exists }) => !exists).map(({ activity }) => activity);
-  const decisions = [...standings.values()].flatMap(({ recent }) => recent);
+  const decisions = [...standings.values()].flatMap((one) => decidedBy(one, one.recent));
   const [inserted, created] = await Promise.all([
     fresh.length > 0 ? insertPending(collections, fresh) : [],
     missing.size > 0 ? createStandings(collections, [...missing.values()]) : [],
@@ -154,12 +161,14 @@ async function prepare(
   ]);
   for (const standing of created) standings.set(standing._id, standing);
   const found = new Map<string, ActivityDocument>(inserted.map((one) => [one._id, one]));
-  const others = entries.map(({ activity }) => activity.activityId).filter((id) => !found.has(id));
+  const others = entries
+    .map(({ activity }) => activityKey(activity))
+    .filter((id) => !found.has(id));
   if (others.length > 0)
     for (const one of await activitiesQuery(collections, others).toArray()) found.set(one._id, one);
   const undecided = entries.flatMap((entry) => {
     const { activity } = entry;
-    const one = found.get(activity.activityId);
+    const one = found.get(activityKey(activity));
     entry.exists = one !== undefined;
     entry.target = one ?? activity;
     if (one === undefined) return [];
@@ -182,15 +191,15 @@ async function count(
   const made = await decide(collections, changes);
   await carryOut(
     collections,
-    made.flatMap(({ decisions }) => decisions),
+    made.flatMap(({ standing, decisions }) => decidedBy(standing, decisions)),
   );
   await forget(collections, made);
   return made;
 }
 
 function resultsOf(undecided: readonly Undecided[], made: readonly Change[]): Result[] {
-  const decisions = made.flatMap((change) => change.decisions);
-  const decided = new Map(decisions.map((decision) => [decision.id, decision]));
+  const decisions = made.flatMap((change) => decidedBy(change.standing, change.decisions));
+  const decided = new Map(decisions.map((decision) => [decision._id, decision]));
   return undecided.flatMap(({ entry, found }): Result[] => {
     const decision = decided.get(found._id);
     if (decision === undefined) return [];
@@ -219,7 +228,7 @@ function changesOf(
     const fits = added !== undefined && addStandings(standing, added) !== undefined;
     if (fits) change.added = added;
     const { _id, pending } = found;
-    change.decisions.push({ id: _id, pending, ...(!fits && { refused: true }) });
+    change.decisions.push({ id: activityIdOf(_id), pending, ...(!fits && { refused: true }) });
   }
   return [...changes.values()];
 }

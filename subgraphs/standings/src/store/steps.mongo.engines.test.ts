@@ -3,13 +3,14 @@ import { type Db, MongoClient } from 'mongodb';
 import { activity, newPlace, type Place } from '../../test/engine.ts';
 import type { DatedActivity } from '../rules/activity.ts';
 import { INT_MAX } from '../rules/int.ts';
-import { type Collections, strictCollections } from './collections.mongo.ts';
+import { ACTIVITIES, type Collections, strictCollections } from './collections.mongo.ts';
 import { standingId } from './queries.mongo.ts';
 import {
   type Change,
   carryOut,
   createStandings,
   decide,
+  decidedBy,
   insertPending,
   type PendingActivity,
 } from './steps.mongo.ts';
@@ -42,7 +43,7 @@ const one = (id: string, points: number): DatedActivity =>
   activity(`${memberId}-${id}`, points, { memberId });
 const id = () => standingId({ partnerId: 'inn', memberId, year: '2026-01-01' });
 const points = async () => (await store.standing('inn', memberId, '2026-01-01'))?.points;
-const found = () => db.collection('activities').find({ memberId }).toArray();
+const found = () => db.collection(ACTIVITIES).find({ memberId }).toArray();
 
 /** A writer that stops after each step until it is told to go on. */
 function slowWriter(given: DatedActivity) {
@@ -56,15 +57,16 @@ function slowWriter(given: DatedActivity) {
       await createStandings(collections, [{ _id: id(), memberId }]);
       const standing = await collections.standings.findOne({ _id: id() });
       if (standing === null || pending === undefined) throw new Error('it was not inserted');
-      const { _id, pending: insertion } = pending;
+      const { pending: insertion } = pending;
       const added = { points: given.points, stays: given.stays };
-      change = { standing, added, decisions: [{ id: _id, pending: insertion }] };
+      change = { standing, added, decisions: [{ id: given.activityId, pending: insertion }] };
     },
     /** Whether it was in time. */
     async decide() {
       return change !== undefined && (await decide(collections, [change])).length === 1;
     },
-    carryOut: () => carryOut(collections, change?.decisions ?? []),
+    carryOut: () =>
+      carryOut(collections, change ? decidedBy(change.standing, change.decisions) : []),
   };
 }
 
@@ -136,7 +138,7 @@ test('a pending activity that does not fit frees its ID for another', async () =
 test('a refusal that is carried out late leaves the next insertion alone', async () => {
   const [first] = await insertPending(collections, [one('1', 5)]);
   if (first === undefined) throw new Error('it was not inserted');
-  const refused = [{ id: first._id, pending: first.pending, refused: true as const }];
+  const refused = [{ _id: first._id, pending: first.pending, refused: true as const }];
   await carryOut(collections, refused);
   expect(await found()).toEqual([]);
   await insertPending(collections, [one('1', 7)]);

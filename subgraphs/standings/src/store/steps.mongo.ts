@@ -17,11 +17,14 @@ import type {
   Decision,
   StandingDocument,
 } from './collections.mongo.ts';
+import { activityKey, partnerOf } from './queries.mongo.ts';
 
 type Written = Pick<Collections, 'standings' | 'activities'>;
 export type PendingActivity = ActivityDocument & { pending: ObjectId };
 /** A change of a standing as it was read: what it adds, and what it decides. */
 export type Change = { standing: StandingDocument; added: Standing; decisions: Decision[] };
+/** A decision about the activity with this key. */
+export type Decided = Omit<Decision, 'id'> & { _id: string };
 
 const CHUNK = 1_000;
 const DOCUMENT_INVALID = 121;
@@ -36,7 +39,8 @@ export async function insertPending(
   const documents = inserted.map((activity): PendingActivity => {
     const { activityId, partnerId, memberId, year, points, stays, occurredAt } = activity;
     const content = { partnerId, memberId, year, points, stays, occurredAt };
-    return { _id: activityId, ...content, pending: new ObjectId() };
+    const _id = activityKey({ partnerId, activityId });
+    return { _id, ...content, pending: new ObjectId() };
   });
   return insertNew(activities, documents);
 }
@@ -67,13 +71,24 @@ export async function removeUnused(
   });
 }
 
+/** The decisions of a standing, with the keys of their activities. */
+export function decidedBy(
+  { _id }: Pick<StandingDocument, '_id'>,
+  decisions: readonly Decision[],
+): Decided[] {
+  const partnerId = partnerOf(_id);
+  return decisions.map(({ id, ...decision }) => {
+    return { _id: activityKey({ partnerId, activityId: id }), ...decision };
+  });
+}
+
 /**
  * Writes to the activities what standings have decided about them: those in the sums are no longer
  * pending, those refused are deleted. Leaves alone what was inserted again since.
  */
 export async function carryOut(
   { activities }: Written,
-  decisions: readonly Decision[],
+  decisions: readonly Decided[],
 ): Promise<void> {
   for (let from = 0; from < decisions.length; from += CHUNK) {
     const chunk = decisions.slice(from, from + CHUNK);
@@ -142,9 +157,9 @@ export function changeOperation(
 const UNORDERED = { ordered: false } as const;
 
 /** An insertion has an ID of its own, so no two decisions share one. */
-function filterOf(decisions: readonly Decision[]) {
+function filterOf(decisions: readonly Decided[]) {
   return {
-    _id: { $in: decisions.map(({ id }) => id).sort() },
+    _id: { $in: decisions.map(({ _id }) => _id).sort() },
     pending: { $in: decisions.map(({ pending }) => pending) },
   };
 }

@@ -99,7 +99,6 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
       ['points', { points: 101 }],
       ['stays', { stays: 1 }],
       ['member', { memberId: 'bob' }],
-      ['partner', { partnerId: 'spa' }],
       ['time', { occurredAt: new Date('2026-06-30T12:00:00.001Z') }],
       ['year', { occurredAt: new Date('2025-06-30T12:00:00Z'), year: '2025-01-01' }],
       ['member, whose ID begins alike', { memberId: 'ad' }],
@@ -108,9 +107,27 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
       const changed = activity('1', 100, change);
       expect(await recordOne(changed)).toBe('conflict');
       expect(await standing()).toEqual({ points: 100, stays: 0 });
-      if (change.memberId ?? change.partnerId ?? change.year) {
-        expect(await standing(changed.memberId, changed.partnerId, changed.year)).toBeUndefined();
+      if (change.memberId ?? change.year) {
+        expect(await standing(changed.memberId, 'inn', changed.year)).toBeUndefined();
       }
+    });
+
+    test('the same ID with another partner is another activity', async () => {
+      const spa = { partnerId: 'spa', memberId: 'bob' };
+      expect(await store.record([activity('1', 100), activity('1', 7, spa)])).toEqual([
+        'recorded',
+        'recorded',
+      ]);
+      expect(await recordOne(activity('1', 7, spa))).toBe('already-recorded');
+      expect(await recordOne(activity('1', 100, spa))).toBe('conflict');
+      expect(await standing()).toEqual({ points: 100, stays: 0 });
+      expect(await standing('bob', 'spa')).toEqual({ points: 7, stays: 0 });
+      expect(await store.latestActivities('spa', 'bob', 5)).toMatchObject([
+        { activityId: '1', partnerId: 'spa', points: 7 },
+      ]);
+      await store.eraseMember('ada');
+      expect(await standing('bob', 'spa')).toEqual({ points: 7, stays: 0 });
+      expect(await recordOne(activity('1', 7, spa))).toBe('already-recorded');
     });
 
     test('the first activity of an ID in a batch counts, whatever comes after it', async () => {
@@ -513,13 +530,14 @@ function inModel(
     one.stays,
     one.occurredAt,
   ]);
-  const before = known.get(one.activityId);
+  const id = `${one.partnerId}/${one.activityId}`;
+  const before = known.get(id);
   if (before !== undefined) return before === content ? 'already-recorded' : 'conflict';
   const key = `${one.partnerId}/${one.memberId}/${one.year}`;
   const { points, stays } = sums.get(key) ?? { points: 0, stays: 0 };
   if (points + one.points > INT_MAX || points + one.points < INT_MIN) return 'out-of-range';
   sums.set(key, { points: points + one.points, stays: stays + one.stays });
-  known.set(one.activityId, content);
+  known.set(id, content);
   return 'recorded';
 }
 

@@ -1,11 +1,12 @@
 // The standings store in embedded LMDB, which several processes on one machine may share.
 import { type EmbeddedStore, type Environment, openLmdb } from '@partner-loyalty/runtime';
 import { decodeStanding } from './format.lmdb.ts';
+import { migrateLmdb, takeOver } from './formats/migrate.lmdb.ts';
 import { activitiesOf, deleteSome, latestActivitiesOf, standingsOf } from './member.lmdb.ts';
 import { cachePrograms } from './programs.ts';
 import { mapDefined, recordBatch } from './record.lmdb.ts';
 import type { StandingsStore } from './store.ts';
-import { completeIndex, migrateLmdb, openTables, type Tables } from './tables.lmdb.ts';
+import { openTables, type Tables } from './tables.lmdb.ts';
 
 /**
  * Opens the store in `dataDir/standings`. Rejects if the folder is not writable or the store
@@ -17,7 +18,7 @@ export async function openLmdbStandingsStore(
 ): Promise<StandingsStore> {
   const store = await openLmdb(dataDir, 'standings', environment, migrateLmdb);
   const tables = await openTables(store.root);
-  await completeIndex(tables);
+  await takeOver(tables);
   return createLmdbStandingsStore(store, tables);
 }
 
@@ -46,6 +47,7 @@ function createLmdbStandingsStore({ root, ready }: EmbeddedStore, tables: Tables
     async eraseMember(memberId) {
       // First the mark, which keeps out whatever is recorded from now on.
       await root.transaction(() => marks.add(memberId, new Date()));
+      await takeOver(tables);
       let deleted = 0;
       for (let some = -1; some !== 0; deleted += some) some = await deleteSome(tables, memberId);
       await root.flushed;

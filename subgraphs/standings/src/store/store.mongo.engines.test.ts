@@ -2,9 +2,10 @@
 import { pageQuery } from '@partner-loyalty/runtime/mongo-reads';
 import { type Db, MongoClient, ObjectId } from 'mongodb';
 import { activity, newPlace, type Place } from '../../test/engine.ts';
-import type { Collections } from './collections.mongo.ts';
+import { ACTIVITIES, type Collections } from './collections.mongo.ts';
 import {
   activitiesQuery,
+  activityKey,
   latestActivitiesQueries,
   memberActivities,
   memberStandingsQuery,
@@ -19,6 +20,9 @@ import type { StandingsStore } from './store.ts';
 const YEAR = '2026-01-01';
 const idOf = (memberId: string) => standingId({ partnerId: 'inn', memberId, year: YEAR });
 const idsOfTick = Array.from({ length: 100 }, (_, index) => idOf(`member-${index}`));
+const KEYS = ['a1', 'a2', 'unknown'].map((activityId) =>
+  activityKey({ partnerId: 'inn', activityId }),
+);
 const BY_MEMBER = 'memberId_1_partnerId_1_occurredAt_1__id_1';
 
 let place: Place;
@@ -35,7 +39,7 @@ beforeAll(async () => {
   collections = {
     standings: db.collection('standings'),
     sums: db.collection('standings'),
-    activities: db.collection('activities'),
+    activities: db.collection(ACTIVITIES),
     programs: db.collection('programs'),
   };
   await store.record(
@@ -61,7 +65,7 @@ test.each<[string, () => { explain(): Promise<unknown> }, string]>([
   ['of a standing that does not exist', () => sumsQuery(collections, [idOf('nobody')]), '_id_'],
   ['of a program', () => programsQuery(collections, ['inn']), '_id_'],
   ['of standings that change', () => standingsQuery(collections, idsOfTick), '_id_'],
-  ['of activities', () => activitiesQuery(collections, ['a1', 'a2', 'unknown']), '_id_'],
+  ['of activities', () => activitiesQuery(collections, KEYS), '_id_'],
   [
     "of a member's activities",
     () => pageQuery(collections.activities, memberActivities('member-1')),
@@ -89,7 +93,7 @@ test('an activity that does not count yet is not among the newest', async () => 
   await store.record([activity('counted', 1, { memberId: 'half' })]);
   const pending = { partnerId: 'inn', memberId: 'half', year: YEAR, points: 1, stays: 0 };
   await collections.activities.insertOne({
-    _id: 'pending',
+    _id: activityKey({ partnerId: 'inn', activityId: 'pending' }),
     ...pending,
     occurredAt: new Date('2026-06-30T13:00:00Z'),
     pending: new ObjectId(),
@@ -132,7 +136,7 @@ test('concurrent calls that change one standing change it together', async () =>
 });
 
 test('no index is unique but that of the IDs, so both collections can be sharded', async () => {
-  for (const name of ['standings', 'activities']) {
+  for (const name of ['standings', ACTIVITIES]) {
     const indexes = await db.collection(name).indexes();
     expect(indexes.filter(({ unique }) => unique === true).map(({ key }) => key)).toEqual([]);
   }
@@ -169,7 +173,7 @@ test.each<[string, Record<string, unknown>]>([
 ])('an activity with %s is refused', async (_, part) => {
   const sums = { points: 1, stays: 0 };
   const good = { partnerId: 'inn', memberId: 'm', year: YEAR, ...sums, occurredAt: new Date() };
-  const documents = db.collection<{ _id: string }>('activities');
+  const documents = db.collection<{ _id: string }>(ACTIVITIES);
   await expect(documents.insertOne({ _id: 'bad', ...good, ...part })).rejects.toMatchObject({
     code: 121,
   });

@@ -5,10 +5,10 @@ import { type MongoMarks, openMongoMarks } from '@partner-loyalty/runtime/mongo-
 import type { Activity, DatedActivity } from '../rules/activity.ts';
 import type { Program } from '../rules/program.ts';
 import type { Standing } from '../rules/standing.ts';
-import { type Collections, openCollections } from './collections.mongo.ts';
+import { type Collections, MARKS, openCollections } from './collections.mongo.ts';
 import { deleteAll, documentsOf, latestActivitiesOf, standingsOf } from './member.mongo.ts';
 import { cachePrograms } from './programs.ts';
-import { programsQuery, standingId, sumsQuery } from './queries.mongo.ts';
+import { activityIdOf, programsQuery, standingId, sumsQuery } from './queries.mongo.ts';
 import { recordBatch } from './record.mongo.ts';
 import type { RecordOutcome, StandingsStore } from './store.ts';
 
@@ -24,7 +24,7 @@ export async function openMongoStandingsStore(
 ): Promise<StandingsStore> {
   const mongo = await openMongo(url, 'standings', environment);
   try {
-    const marks = await openMongoMarks(mongo.db, 'standingMarks');
+    const marks = await openMongoMarks(mongo.db, MARKS);
     return createMongoStandingsStore(await openCollections(mongo.db), marks, mongo);
   } catch (error) {
     await mongo.close();
@@ -105,7 +105,7 @@ async function* activitiesOf(
   memberId: string,
 ): AsyncGenerator<Activity> {
   for await (const { _id, pending, year, ...content } of documentsOf(collections, memberId)) {
-    const activity = { activityId: _id, ...content };
+    const activity = { activityId: activityIdOf(_id), ...content };
     if (pending !== undefined) {
       const [outcome] = await recordBatch({ collections, marks }, [{ ...activity, year }]);
       if (outcome !== 'recorded' && outcome !== 'already-recorded') continue;

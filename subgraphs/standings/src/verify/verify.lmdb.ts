@@ -10,7 +10,8 @@ import {
 import type { Program } from '../rules/program.ts';
 import { yearOf } from '../rules/year.ts';
 import {
-  activityIdOf,
+  type ActivityKey,
+  activityKeyOf,
   decodeActivity,
   decodeStanding,
   memberActivityKey,
@@ -18,6 +19,7 @@ import {
   type StoredActivity,
   type StoredStanding,
 } from '../store/format.lmdb.ts';
+import { type FormerActivity, presentOf } from '../store/formats/former.lmdb.ts';
 import { openTables, type Tables } from '../store/tables.lmdb.ts';
 import { checkPartner, type Earned, groupsOf, problemOf, reportStanding } from './sums.ts';
 
@@ -46,35 +48,70 @@ export async function verifyLmdbStandings(
 function checkActivities(tables: Tables, snapshot: Snapshot, { report }: Inspection) {
   let count = 0;
   let found = 0;
-  const unreadable = (id: string) => report(`activity ${id}`, 'the record cannot be read');
-  for (const { key: id, value } of snapshot.records(tables.activities, unreadable)) {
+  const unreadable = ([, id]: ActivityKey) => report(`activity ${id}`, 'the record cannot be read');
+  for (const { key, value } of recordsIn(tables, snapshot, unreadable)) {
     count += 1;
-    if (!isActivity(value)) report(`activity ${id}`, 'the record is not valid');
-    else if (snapshot.get(tables.memberActivities, memberActivityKey(id, value)) === undefined)
-      report(`activity ${id}`, `the index of member ${value[1]} does not have it`);
+    if (!isActivity(value)) report(`activity ${key[1]}`, 'the record is not valid');
+    else if (snapshot.get(tables.memberActivities, memberActivityKey(key, value)) === undefined)
+      report(`activity ${key[1]}`, `the index of member ${value[0]} does not have it`);
     else found += 1;
   }
   return { count, found };
 }
 
+/** The activities, also those of an older format: the store is verified as it is. */
+function* recordsIn(
+  tables: Tables,
+  snapshot: Snapshot,
+  onUnreadable: (key: ActivityKey) => void,
+): Generator<{ key: ActivityKey; value: unknown }> {
+  yield* snapshot.records(tables.activities, onUnreadable);
+  const unreadable = (activityId: string) => onUnreadable(['', activityId]);
+  for (const { key: activityId, value } of snapshot.records(tables.former, unreadable)) {
+    const present = presentAs(activityId, value);
+    yield present === undefined
+      ? { key: ['', activityId], value }
+      : { key: present.key, value: present.stored };
+  }
+}
+
+/** The activity with a key, in either format. */
+function storedIn(tables: Tables, snapshot: Snapshot, key: ActivityKey): unknown {
+  const stored = snapshot.get(tables.activities, key);
+  if (stored !== undefined) return stored;
+  const [partnerId, activityId] = key;
+  const former = snapshot.get(tables.former, activityId);
+  if (former === UNREADABLE) return UNREADABLE;
+  const present = presentAs(activityId, former);
+  return present?.key[0] === partnerId ? present.stored : undefined;
+}
+
+function presentAs(activityId: string, value: unknown): ReturnType<typeof presentOf> | undefined {
+  if (!Array.isArray(value) || typeof value[0] !== 'string') return undefined;
+  // Cast: what presentOf needs was looked at, and isActivity looks at the rest.
+  return presentOf(activityId, value as FormerActivity);
+}
+
 function isActivity(value: unknown): value is StoredActivity {
-  if (!Array.isArray(value) || value.length !== 5) return false;
-  const [partnerId, memberId, ...numbers] = value;
-  return (
-    typeof partnerId === 'string' && typeof memberId === 'string' && numbers.every(Number.isInteger)
-  );
+  if (!Array.isArray(value) || value.length !== 4) return false;
+  const [memberId, ...numbers] = value;
+  return typeof memberId === 'string' && numbers.every(Number.isInteger);
 }
 
 /** Finds the entries of the index that lead to no activity, or to another one. */
 function checkIndex(tables: Tables, snapshot: Snapshot, { report }: Inspection): void {
   for (const key of snapshot.keys(tables.memberActivities)) {
-    const id = activityIdOf(key);
-    const stored = snapshot.get(tables.activities, id);
+    const activityKey = activityKeyOf(key);
+    const stored = storedIn(tables, snapshot, activityKey);
     const isSame =
-      isActivity(stored) && JSON.stringify(memberActivityKey(id, stored)) === JSON.stringify(key);
+      isActivity(stored) &&
+      JSON.stringify(memberActivityKey(activityKey, stored)) === JSON.stringify(key);
     // An activity that cannot be read has been reported.
     if (!isSame && stored !== UNREADABLE)
-      report(`member ${key[0]}`, `the index has activity ${id}, which is not the member's`);
+      report(
+        `member ${key[0]}`,
+        `the index has activity ${activityKey[1]}, which is not the member's`,
+      );
   }
 }
 
@@ -103,9 +140,10 @@ async function checkSums(
 function* earnedIn(tables: Tables, snapshot: Snapshot): Generator<Earned> {
   const programs = new Map<string, Program | undefined>();
   for (const key of snapshot.keys(tables.memberActivities)) {
-    const stored = snapshot.get(tables.activities, activityIdOf(key));
+    const activityKey = activityKeyOf(key);
+    const stored = storedIn(tables, snapshot, activityKey);
     if (!isActivity(stored)) continue;
-    const activity = decodeActivity(stored);
+    const activity = decodeActivity(activityKey, stored);
     const { partnerId } = activity;
     if (!programs.has(partnerId)) programs.set(partnerId, programOf(tables, snapshot, partnerId));
     yield { ...activity, year: yearOf(programs.get(partnerId), activity.occurredAt) };

@@ -5,6 +5,8 @@ import { openMongo } from '@partner-loyalty/runtime/mongo';
 import { countAll, oneReply, walk } from '@partner-loyalty/runtime/mongo-reads';
 import type { Collection, Db } from 'mongodb';
 import type { Standing } from '../rules/standing.ts';
+import { ACTIVITIES } from '../store/collections.mongo.ts';
+import { activityIdOf, activityKey } from '../store/queries.mongo.ts';
 import {
   checkPartner,
   type Earned,
@@ -53,7 +55,7 @@ function openCollections(db: Db): Collections {
   const strict = { readPreference: 'primary' } as const;
   return {
     standings: db.collection<StandingDocument>('standings', strict),
-    activities: db.collection<ActivityDocument>('activities', strict),
+    activities: db.collection<ActivityDocument>(ACTIVITIES, strict),
   };
 }
 
@@ -63,6 +65,7 @@ async function checkSums(collections: Collections, inspection: Inspection) {
   async function* counted() {
     for await (const activity of activitiesIn(collections, {})) {
       counts.activities += 1;
+      checkKey(activity, inspection);
       yield activity;
     }
   }
@@ -76,6 +79,16 @@ async function checkSums(collections: Collections, inspection: Inspection) {
   }
   counts.standings += await checkGroups(collections, groups, inspection);
   return counts;
+}
+
+/** Under another key, the same activity could be recorded again. */
+function checkKey({ _id, partnerId }: ActivityDocument, { report }: Inspection): void {
+  const activityId = activityIdOf(_id);
+  if (_id !== activityKey({ partnerId, activityId }))
+    report(
+      `activity ${activityId}`,
+      `the key is not that of an activity with partner ${partnerId}`,
+    );
 }
 
 /**
@@ -137,8 +150,10 @@ async function problemNow(
 /** A pending activity counts if the last change of its standing has added it. */
 function isCounted({ _id, pending }: ActivityDocument, standing: StandingDocument | null): boolean {
   if (pending === undefined) return true;
+  const activityId = activityIdOf(_id);
   return (standing?.recent ?? []).some(
-    (one) => one.id === _id && String(one.pending) === String(pending) && one.refused !== true,
+    (one) =>
+      one.id === activityId && String(one.pending) === String(pending) && one.refused !== true,
   );
 }
 

@@ -1,22 +1,17 @@
-// Migrates the standings store on MongoDB from format 1, which kept activities in the standing.
-//
-// Several may run at once: each step can be repeated, and what another has done is passed over.
-import { setTimeout as pause } from 'node:timers/promises';
-import type { MongoMigration } from '@partner-loyalty/runtime';
+// Takes activities out of the standings of format 1, which kept them in an array.
 import { setValidator, WRITE_CONFLICT } from '@partner-loyalty/runtime/mongo';
 import { both, countAll, oneReply, ranges } from '@partner-loyalty/runtime/mongo-reads';
 import { type Collection, type Db, type Filter, MongoServerError, ObjectId } from 'mongodb';
-import { isSameActivity } from '../rules/activity.ts';
 import {
   type ActivityDocument,
-  type Collections,
   openCollections,
   SCHEMAS,
   type StandingDocument,
   strictCollections,
-} from './collections.mongo.ts';
-import { activitiesQuery } from './queries.mongo.ts';
-import { failuresOf, insertNew } from './steps.mongo.ts';
+} from '../collections.mongo.ts';
+import { activityKey } from '../queries.mongo.ts';
+import { failuresOf } from '../steps.mongo.ts';
+import { fromAnywhere, insertOnce } from './insert.mongo.ts';
 
 /** A standing of format 1. */
 type OldStanding = Omit<StandingDocument, 'memberId' | 'version' | 'recent'> & {
@@ -27,24 +22,23 @@ const PAGE = 10_000;
 /** How many activities are read and written at once, unless one standing has more. */
 const MAX_ACTIVITIES = 5_000;
 const CHUNK = 1_000;
-const ATTEMPTS = 10;
 /** How often all is gone through, if standings were changed by others or two writes collided. */
 const PASSES = 3;
 const OLD_INDEX = 'activities.id_1';
 const INDEX_NOT_FOUND = 27;
 const OLD = { activities: { $exists: true } } as const;
 
-export const MIGRATION: MongoMigration = {
-  count: (db) => countAll(oldStandings(db), OLD),
-  run: migrate,
-};
+export function countArrays(db: Db): Promise<number> {
+  return countAll(oldStandings(db), OLD);
+}
 
 /** The standings as a process of format 1 sees them. */
 function oldStandings(db: Db): Collection<OldStanding> {
   return strictCollections(db).standings as unknown as Collection<OldStanding>;
 }
 
-async function migrate(db: Db, onProgress: (records: number) => void): Promise<void> {
+/** Closes the store to processes of format 1 first. */
+export async function migrateArrays(db: Db, onProgress: (records: number) => void): Promise<void> {
   await forbidOldWrites(db);
   await openCollections(db);
   const standings = oldStandings(db);
@@ -100,12 +94,6 @@ function pageOf(standings: Collection<OldStanding>, range: Filter<OldStanding>) 
     .toArray();
 }
 
-/** All of them, from a random one on: several migrations at once take different ones. */
-function fromAnywhere<T>(all: readonly T[]): T[] {
-  const first = Math.floor(Math.random() * all.length);
-  return [...all.slice(first), ...all.slice(0, first)];
-}
-
 /** Portions of a page that fit into memory. */
 function portionsOf(page: readonly { _id: string; size: number }[]): string[][] {
   const portions: string[][] = [];
@@ -131,7 +119,7 @@ async function migrateSome(
   const found = await standings.find(filter, oneReply(ids.length)).toArray();
   const activities = found.flatMap(activitiesOf);
   for (let from = 0; from < activities.length; from += CHUNK)
-    await insert(strictCollections(db), activities.slice(from, from + CHUNK));
+    await insertOnce(strictCollections(db), activities.slice(from, from + CHUNK));
   if (found.length === 0) return;
   const updates = found.map(({ _id, activities }) => ({
     updateOne: {
@@ -148,39 +136,11 @@ async function migrateSome(
 function activitiesOf({ _id, activities }: OldStanding): ActivityDocument[] {
   const [partnerId = '', memberId = '', year = ''] = _id.split('\0');
   return activities.map(({ id, points, stays, occurredAt }) => {
-    return { _id: id, partnerId, memberId, year, points, stays, occurredAt };
+    const _id = activityKey({ partnerId, activityId: id });
+    return { _id, partnerId, memberId, year, points, stays, occurredAt };
   });
 }
 
 function memberOf(standingId: string): string {
   return standingId.split('\0')[1] ?? '';
-}
-
-/**
- * Inserts those that no other migration has inserted: an earlier one, or one that runs now. An
- * insertion that the server ended because of another one is repeated.
- */
-async function insert(
-  collections: Pick<Collections, 'activities'>,
-  wanted: readonly ActivityDocument[],
-  attempt = 1,
-): Promise<void> {
-  const inserted = new Set(await insertNew(collections.activities, wanted));
-  const others = wanted.filter((one) => !inserted.has(one));
-  if (others.length === 0) return;
-  const ids = others.map(({ _id }) => _id);
-  const found = new Map(
-    (await activitiesQuery(collections, ids).toArray()).map((one) => [one._id, one]),
-  );
-  for (const activity of others) {
-    const present = found.get(activity._id);
-    if (present && !(present.year === activity.year && isSameActivity(present, activity)))
-      throw new Error(`the ID ${activity._id} is that of two activities`);
-  }
-  const left = others.filter(({ _id }) => !found.has(_id));
-  if (left.length === 0) return;
-  if (attempt === ATTEMPTS)
-    throw new Error('other writes kept activities from being inserted; migrate again');
-  await pause(Math.random() * 50 * attempt);
-  await insert(collections, left, attempt + 1);
 }
