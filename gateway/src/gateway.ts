@@ -20,6 +20,8 @@ import { createSuspensions } from './identity/suspensions.ts';
 import type { Counters } from './limits/counters.ts';
 import { createLimiter, type Limiter } from './limits/limiter.ts';
 import type { Documents } from './operation/documents.ts';
+import type { About } from './pages/frame.ts';
+import { createPages, DOCS_PATH, HOME_PATH } from './pages/pages.ts';
 import { createReadiness } from './readiness.ts';
 import { createInvitation, INVITATION_PATH } from './signin/invitation.ts';
 import { createMembersClient, type MembersClient } from './signin/membersclient.ts';
@@ -72,6 +74,7 @@ export function openGateway(parts: GatewayParts): Gateway {
     log: parts.log,
   });
   const invitation = createInvitation({ members, limiter, log: parts.log });
+  const pages = createPages({ about: aboutOf(settings), settings, graphs, log: parts.log });
 
   return {
     async handle(request) {
@@ -83,6 +86,9 @@ export function openGateway(parts: GatewayParts): Gateway {
           return signIn(request);
         case INVITATION_PATH:
           return invitation(request);
+        case HOME_PATH:
+        case DOCS_PATH:
+          return pages(request) ?? graphql(request);
         default:
           return graphql(request);
       }
@@ -138,6 +144,17 @@ function baseUrls({ environment, sandboxUrl, productionUrl }: Settings) {
   return environment === 'sandbox'
     ? { own: sandboxUrl, other: productionUrl }
     : { own: productionUrl, other: sandboxUrl };
+}
+
+/** What the pages say of this service. */
+function aboutOf(settings: Settings): About {
+  const { own, other } = baseUrls(settings);
+  return {
+    environment: settings.environment,
+    endpoint: `${own}/graphql`,
+    otherEndpoint: `${other}/graphql`,
+    hasExplorer: false,
+  };
 }
 
 /** The partner's name, or its ID if the name cannot be read. */

@@ -1,27 +1,37 @@
-// The layout of every page: its frame, its style and its HTTP headers. Pages have no scripts.
+// The layout of every page: its document, its style and its HTTP headers.
 import { createHash } from 'node:crypto';
 import { HEADERS, type HttpReply } from '@partner-loyalty/runtime';
 import { type Html, html } from './html.ts';
 import { STYLE } from './style.ts';
 
-const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
+/**
+ * The headers of a page with this style. Nothing else may load, run or frame it, except what
+ * `sources`, more directives of its Content-Security-Policy, allow.
+ */
+export function pageHeaders(style: string, sources: readonly string[]): Record<string, string> {
+  const hash = createHash('sha256').update(style).digest('base64');
+  return {
+    [HEADERS.contentType.name]: 'text/html; charset=utf-8',
+    [HEADERS.contentSecurityPolicy.name]: [
+      "default-src 'none'",
+      `style-src 'sha256-${hash}'`,
+      'img-src data:',
+      ...sources,
+      "base-uri 'none'",
+      "frame-ancestors 'none'",
+    ].join('; '),
+    [HEADERS.referrerPolicy.name]: 'no-referrer',
+    [HEADERS.robotsTag.name]: 'noindex',
+  };
+}
 
-const PAGE_HEADERS = {
-  [HEADERS.contentType.name]: 'text/html; charset=utf-8',
-  [HEADERS.contentSecurityPolicy.name]: [
-    "default-src 'none'",
-    `style-src 'sha256-${STYLE_HASH}'`,
-    'img-src data:',
-    "form-action 'self'",
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ].join('; '),
-  [HEADERS.referrerPolicy.name]: 'no-referrer',
-  [HEADERS.robotsTag.name]: 'noindex',
-};
-
-/** A whole page. The title is also its heading. */
-export function page(title: string, content: Html): string {
+/** The text of a page: `head` goes into its head, after the title and the style. */
+export function documentText(
+  title: string,
+  style: string,
+  body: Html,
+  head: Html = html``,
+): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -29,16 +39,28 @@ export function page(title: string, content: Html): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
 <link rel="icon" href="data:,">
-<style>${{ html: STYLE }}</style>
+<style>${{ html: style }}</style>
+${head}
 </head>
 <body>
-<main>
-<h1>${title}</h1>
-${content}
-</main>
+${body}
 </body>
 </html>
 `.html;
+}
+
+const PAGE_HEADERS = pageHeaders(STYLE, ["form-action 'self'"]);
+
+/** A small page in a card, without scripts. The title is also its heading. */
+export function page(title: string, content: Html): string {
+  return documentText(
+    title,
+    STYLE,
+    html`<main>
+<h1>${title}</h1>
+${content}
+</main>`,
+  );
 }
 
 /** Replies with a page. */

@@ -1,11 +1,15 @@
 // The style of the pages: light and dark, for phones and desktops.
 
-export const STYLE = `:root{color-scheme:light dark;
+/** The colours of all pages. */
+export const PALETTE = `:root{color-scheme:light dark;
 --page:#f3f5f8;--card:#fff;--text:#1b2430;--soft:#566273;--line:#d5dbe3;--field:#7b8794;
 --accent:#0b57a4;--on-accent:#fff;--good:#e6f1fb;--bad:#fdeceb;--bad-line:#b3261e}
 @media (prefers-color-scheme:dark){:root{
 --page:#11161d;--card:#1a212b;--text:#e8edf3;--soft:#a7b3c2;--line:#333e4c;--field:#7f8c9b;
---accent:#8ec5ff;--on-accent:#0b1a2b;--good:#16293d;--bad:#3a1d1d;--bad-line:#ff8a80}}
+--accent:#8ec5ff;--on-accent:#0b1a2b;--good:#16293d;--bad:#3a1d1d;--bad-line:#ff8a80}}`;
+
+/** The style of a small page in a card. */
+export const STYLE = `${PALETTE}
 *{box-sizing:border-box}
 body{margin:0;font:1.0625rem/1.55 system-ui,sans-serif;color:var(--text);background:var(--page)}
 main{max-width:34rem;margin:clamp(0rem,6vw,4rem) auto;

@@ -4,11 +4,10 @@ import {
   HEADERS,
   type HttpReply,
   type HttpRequest,
-  jsonFields,
   type Log,
-  type ReplyObserver,
 } from '@partner-loyalty/runtime';
 import { pageReply } from '../html/layout.ts';
+import { pageObserver } from '../html/observer.ts';
 import { logMasked } from '../reply.ts';
 import { FOREIGN_FORM, INVALID_LINK, UNAVAILABLE, WRONG_METHOD } from './notices.ts';
 
@@ -50,25 +49,7 @@ export function createFormPage({
   return async (request) => {
     const startedAt = performance.now();
     const reply = await answer(request);
-    return { ...reply, observer: createRecorder(path, request, reply.status, startedAt, log) };
-  };
-}
-
-/** Logs the request when the page is sent. Its token and its form are secret. */
-function createRecorder(
-  path: string,
-  { requestId, method }: HttpRequest,
-  status: number,
-  startedAt: number,
-  log: Pick<Log, 'infoJson'>,
-): ReplyObserver {
-  return {
-    ended(bytes, isWhole) {
-      const durationMs = Math.round((performance.now() - startedAt) * 1_000) / 1_000;
-      const ending = isWhole ? { bytes } : { reason: 'the client closed the connection' };
-      const fields = { requestId, path, method, status, ...ending, durationMs };
-      log.infoJson(jsonFields(fields), 'page');
-    },
+    return { ...reply, observer: pageObserver(path, request, reply.status, startedAt, log) };
   };
 }
 

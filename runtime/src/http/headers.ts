@@ -45,8 +45,9 @@ export const HEADERS = {
   },
   contentEncoding: {
     name: 'content-encoding',
-    direction: 'request',
-    meaning: 'Absent or `identity`: compressed bodies are refused.',
+    direction: 'both',
+    meaning:
+      'Absent or `identity` in a request: compressed bodies are refused. `br` or `gzip` on a page.',
   },
   contentLength: {
     name: 'content-length',
@@ -56,7 +57,23 @@ export const HEADERS = {
   accept: {
     name: 'accept',
     direction: 'request',
-    meaning: 'Chooses between `application/json` and `application/graphql-response+json`.',
+    meaning:
+      'Chooses between `application/json` and `application/graphql-response+json`; `text/html` gets the pages.',
+  },
+  acceptEncoding: {
+    name: 'accept-encoding',
+    direction: 'request',
+    meaning: 'Whether a page may be compressed with `br` or `gzip`.',
+  },
+  etag: {
+    name: 'etag',
+    direction: 'response',
+    meaning: 'Identifies the content of a page.',
+  },
+  ifNoneMatch: {
+    name: 'if-none-match',
+    direction: 'request',
+    meaning: 'The ETags that a browser has; the response is 304 if the page is still the same.',
   },
   requestId: {
     name: 'x-request-id',
@@ -199,12 +216,13 @@ export const HEADERS = {
   cacheControl: {
     name: 'cache-control',
     direction: 'response',
-    meaning: '`no-store`, on every response but the public documents of the identity provider.',
+    meaning:
+      "`no-store`, on every response but public pages, their parts and the identity provider's documents.",
   },
   contentSecurityPolicy: {
     name: 'content-security-policy',
     direction: 'response',
-    meaning: 'On pages: no scripts, and nothing from other origins.',
+    meaning: 'On pages: nothing from other origins, and no scripts but those of `/explorer`.',
   },
   referrerPolicy: {
     name: 'referrer-policy',

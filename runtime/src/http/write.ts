@@ -101,15 +101,16 @@ function headerList(
   length: number | undefined,
   close: boolean,
 ): string[] {
+  const hasContent = status !== 204 && status !== 304;
   const list = [HEADERS.requestId.name, requestId];
   for (const name in headers) list.push(name, headers[name] ?? '');
-  if (headers[HEADERS.contentType.name] === undefined && status !== 204)
+  if (headers[HEADERS.contentType.name] === undefined && hasContent)
     list.push(HEADERS.contentType.name, JSON_TYPE);
   if (headers[HEADERS.cacheControl.name] === undefined)
     list.push(HEADERS.cacheControl.name, 'no-store');
   if (headers[HEADERS.contentTypeOptions.name] === undefined)
     list.push(HEADERS.contentTypeOptions.name, 'nosniff');
-  if (length !== undefined && status !== 204) list.push(HEADERS.contentLength.name, String(length));
+  if (length !== undefined && hasContent) list.push(HEADERS.contentLength.name, String(length));
   if (status === 503 && headers[HEADERS.retryAfter.name] === undefined)
     list.push(HEADERS.retryAfter.name, '1');
   if (close) list.push(HEADERS.connection.name, 'close');

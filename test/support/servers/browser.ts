@@ -1,5 +1,6 @@
 // Starts the headless Chromium on PATH for tests. setup.ts installs Debian's if there is none.
-import type { Browser } from 'playwright-core';
+import type { AxeResults } from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
 import { findCommand } from './debian.ts';
 
 // Keeps the browser from requesting anything but the pages that a test opens.
@@ -26,4 +27,17 @@ export async function startBrowser(): Promise<Browser> {
     throw new Error('this test needs Chromium: install it so that chromium is on PATH');
   const { chromium } = await import('playwright-core');
   return chromium.launch({ executablePath, args: QUIET, timeout: 90_000 });
+}
+
+/**
+ * What axe-core finds wrong with a page, but for what it calls minor or moderate: the rule, and the
+ * element.
+ */
+export async function accessibilityFaults(page: Page): Promise<string[]> {
+  const { source } = await import('axe-core');
+  await page.evaluate(source);
+  const { violations } = await page.evaluate<AxeResults>('axe.run()');
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
 }

@@ -1,0 +1,75 @@
+// The reference as text: what it shows of a schema, whatever the schema says.
+import { buildSchema } from 'graphql';
+import { docsPage } from './docs.ts';
+import { inline, paragraphs } from './prose.ts';
+
+const ABOUT = {
+  environment: 'sandbox',
+  endpoint: 'https://sandbox.example/graphql',
+  otherEndpoint: 'https://api.example/graphql',
+  hasExplorer: true,
+} as const;
+const EMPTY = 'type Query { other: Int }';
+
+function docs(partner: string, member = EMPTY): string {
+  const schemas = { partner: buildSchema(partner), member: buildSchema(member) };
+  return docsPage(ABOUT, { version: 1, schemas }, { budget: 600, windowSeconds: 60 });
+}
+
+const htmlOf = (parts: { html: string }[]) => parts.map(({ html }) => html).join('');
+
+test('markup in descriptions, reasons and defaults stays text', () => {
+  const attack = '<img src=x onerror=alert(1)>"\'&';
+  const page = docs(`
+    """${attack}"""
+    type Query {
+      "${attack.replaceAll('"', '\\"')}"
+      field(
+        "${attack.replaceAll('"', '\\"')}"
+        argument: String = "<script>"
+      ): Kind @deprecated(reason: "${attack.replaceAll('"', '\\"')}")
+    }
+    "<b>x</b> \`</code><script>\`"
+    enum Kind { A @deprecated(reason: "</p><script>") }
+    "<svg/onload=1>"
+    scalar Odd @specifiedBy(url: "javascript:alert(1)")
+    extend type Query { odd: Odd }
+  `);
+  expect(page).not.toMatch(/<(img|script|svg)|href="javascript|onerror=alert\(1\)>"/);
+  expect(page).toContain('&lt;img src=x onerror=alert(1)&gt;&quot;&#39;&amp;');
+});
+
+test('operations, arguments with their defaults, types and deprecations', () => {
+  const page = docs(`
+    type Query { list(first: Int = 20, order: Order! = NEW): [Item!]! }
+    enum Order { NEW OLD }
+    "A thing."
+    type Item { id: ID!  old: String @deprecated(reason: "Use \`id\`.") }
+    input Filter { name: String! }
+    type Mutation { change(filter: Filter): Item }
+  `);
+  const text = page.replace(/<[^>]+>/g, '');
+  expect(text).toContain('list(first: Int = 20, order: Order! = NEW): [Item!]!');
+  expect(text).toContain('change(filter: Filter): Item');
+  expect(text).toMatch(/object Item\s+A thing\./);
+  expect(page).toMatch(/<strong>Deprecated\.<\/strong> Use <code>id<\/code>\./);
+  const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+  expect(new Set(ids).size).toBe(ids.length);
+  const targets = [...page.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
+  expect(targets.filter((target) => !ids.includes(target))).toEqual([]);
+  expect(ids).toEqual(expect.arrayContaining(['versioning', 'changelog', 'member-Query']));
+});
+
+test('each surface shows its own fields alone', () => {
+  const [, partner = '', member = ''] = docs('type Query { mine: Int }').split(
+    /<h2 id="(?:partner|member)"/,
+  );
+  expect([partner.includes('mine'), partner.includes('other')]).toEqual([true, false]);
+  expect([member.includes('mine'), member.includes('other')]).toEqual([false, true]);
+});
+
+test('code in text, and links as their text', () => {
+  expect(htmlOf(inline('a `b` c [d](e.md#f)'))).toBe('a <code>b</code> c d');
+  expect(htmlOf(inline('an open ` <'))).toBe('an open ` &lt;');
+  expect(htmlOf(paragraphs(' one\ntwo \n\n\n three'))).toBe('<p>one\ntwo</p><p>three</p>');
+});

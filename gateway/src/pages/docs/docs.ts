@@ -1,0 +1,122 @@
+// The page at `/docs`: the reference of both surfaces as they are served, and the rules of the API.
+import type { GraphQLSchema } from 'graphql';
+import { type Html, html } from '../../html/html.ts';
+import type { SurfaceName } from '../../planning/contract.ts';
+import { type About, codeBlock, framed } from '../frame.ts';
+import { referenceOf, surfaceSection } from './surface.ts';
+import { type Budget, errorsList, headersList, limitsTable } from './tables.ts';
+
+/** What is served now. */
+export type Served = {
+  /** 0 if nothing was published. */
+  version: number;
+  schemas: Readonly<Record<SurfaceName, GraphQLSchema>>;
+};
+
+type Section = { id: string; title: string; contents?: Html; body: Html };
+
+/** The text of the page. Everything in it that comes from a schema is escaped. */
+export function docsPage(about: About, served: Served, budget: Budget): string {
+  const sections = sectionsOf(about, served, budget);
+  const contents = sections.map(
+    ({ id, title, contents: inner }) => html`<li><a href="#${id}">${title}</a>${inner ?? ''}</li>`,
+  );
+  const main = html`<nav class="contents" aria-label="Contents"><ul>${contents}</ul></nav>
+<div class="text">
+<h1>Reference</h1>
+<p class="claim">Everything that the ${about.environment} at <code>${about.endpoint}</code> offers,
+from the schema that it serves now.</p>
+${sections.map(
+  ({ id, title, body }) => html`<section aria-labelledby="${id}">
+<h2 id="${id}">${title}</h2>
+${body}
+</section>`,
+)}
+</div>`;
+  return framed(about, {
+    title: 'Reference – Partner Loyalty API',
+    path: '/docs',
+    kind: 'docs',
+    main,
+  });
+}
+
+function sectionsOf(about: About, served: Served, budget: Budget): Section[] {
+  const { partner, member } = served.schemas;
+  return [
+    { id: 'requests', title: 'Requests', body: requests(about) },
+    {
+      id: 'partner',
+      title: 'Partner surface',
+      contents: contentsOf('partner', partner),
+      body: html`<p>What a partner key reads and changes: members that are enrolled with you.</p>
+${surfaceSection('partner', partner)}`,
+    },
+    {
+      id: 'member',
+      title: 'Member surface',
+      contents: contentsOf('member', member),
+      body: html`<p>What an ID token of a member reads and changes: the member’s own data.</p>
+${surfaceSection('member', member)}`,
+    },
+    { id: 'errors', title: 'Errors', body: errors() },
+    { id: 'headers', title: 'Headers', body: headersList() },
+    { id: 'limits', title: 'Limits', body: limits(budget) },
+    { id: 'versioning', title: 'Versioning', body: versioning() },
+    { id: 'changelog', title: 'Changelog', body: changelog(served.version) },
+  ];
+}
+
+/** The operations of a surface, and one link to its types. */
+function contentsOf(surface: SurfaceName, schema: GraphQLSchema): Html {
+  const { operations } = referenceOf(schema);
+  const links = operations.map(
+    ({ title, type }) => html`<li><a href="#${surface}-${type.name}">${title}</a></li>`,
+  );
+  return html`<ul>${links}<li><a href="#${surface}-types">Types</a></li></ul>`;
+}
+
+function requests({ endpoint }: About): Html {
+  const request = `POST ${endpoint}
+content-type: application/json
+x-partner-api-key: pk_test_…
+
+{ "query": "{ memberByExternalId(externalId: \\"4711\\") { tier points } }" }`;
+  return html`<p>Send a JSON object with <code>query</code> and, if needed, <code>variables</code> and
+<code>operationName</code>. One header says who you are:</p>
+<ul>
+<li><code>x-partner-api-key</code>: a partner’s key. Use it from servers only.</li>
+<li><code>authorization: Bearer …</code>: a member’s ID token.</li>
+</ul>
+${codeBlock('A request', request)}
+<p>A key can introspect its schema. Every answer has an <code>x-request-id</code>: quote it when you
+report a problem.</p>`;
+}
+
+function errors(): Html {
+  return html`<p>Branch on <code>extensions.code</code>; the wording of a <code>message</code> can
+change. A request that fails a check has no <code>data</code>: nothing ran. A field that fails is
+<code>null</code> while the others keep their values, with the status 200.</p>
+${errorsList()}`;
+}
+
+function limits(budget: Budget): Html {
+  return html`<p>Each root field takes 1 from the budget, or 1 for each item of its list argument.
+What is left is in the <code>RateLimit</code> headers. If it is used up, wait as long as
+<code>Retry-After</code> says.</p>
+${limitsTable(budget)}`;
+}
+
+function versioning(): Html {
+  return html`<p>The API is in beta and has one version. New fields, arguments, types and error codes
+can be added at any time, so ignore what you do not know. A field that is going to be removed is
+deprecated first, with the reason in the schema and on this page.</p>`;
+}
+
+function changelog(version: number): Html {
+  const served =
+    version === 0
+      ? 'the schema that this release of the service comes with'
+      : `version ${version} of the schema`;
+  return html`<p>This page describes ${served}.</p>`;
+}

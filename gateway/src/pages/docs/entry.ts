@@ -1,0 +1,97 @@
+// The entries of a reference: a field, an input, a value of an enum, each with what it links to.
+import {
+  astFromValue,
+  type GraphQLArgument,
+  type GraphQLEnumValue,
+  type GraphQLField,
+  type GraphQLInputField,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  type GraphQLType,
+  getNamedType,
+  isSpecifiedScalarType,
+  print,
+} from 'graphql';
+import { type Html, html } from '../../html/html.ts';
+import type { SurfaceName } from '../../planning/contract.ts';
+import { inline, paragraphs } from './prose.ts';
+
+/** The surface that an entry is in: links stay inside it. */
+export type Place = { surface: SurfaceName; schema: GraphQLSchema };
+
+export function fieldEntry(
+  field: GraphQLField<unknown, unknown>,
+  type: GraphQLNamedType,
+  place: Place,
+): Html {
+  const { name, args } = field;
+  const described = args.filter((each) => each.description || each.deprecationReason != null);
+  const details = described.map(
+    (each) => html`<li><code>${each.name}</code>: ${inline(each.description ?? '')}
+${deprecation(each)}</li>`,
+  );
+  return entry(
+    { ...field, id: `${place.surface}-${type.name}-${name}` },
+    html`<b>${name}</b>${signature(args, place)}: ${typeLink(field.type, place)}`,
+    details.length === 0 ? html`` : html`<ul class="arguments">${details}</ul>`,
+  );
+}
+
+export function inputEntry(field: GraphQLInputField, type: GraphQLNamedType, place: Place): Html {
+  const id = `${place.surface}-${type.name}-${field.name}`;
+  return entry({ ...field, id }, input(field, place, html`<b>${field.name}</b>`));
+}
+
+export function enumValueEntry(
+  value: GraphQLEnumValue,
+  type: GraphQLNamedType,
+  { surface }: Place,
+): Html {
+  return entry(
+    { ...value, id: `${surface}-${type.name}-${value.name}` },
+    html`<b>${value.name}</b>`,
+  );
+}
+
+/** A type, whose name leads to its section unless every reader of GraphQL knows it. */
+export function typeLink(type: GraphQLType, { surface }: Place): Html {
+  const named = getNamedType(type);
+  const { name } = named;
+  const text = String(type);
+  const start = text.indexOf(name);
+  const link = isSpecifiedScalarType(named)
+    ? html`<span class="builtin">${name}</span>`
+    : html`<a href="#${surface}-${name}">${name}</a>`;
+  return html`${text.slice(0, start)}${link}${text.slice(start + name.length)}`;
+}
+
+type Described = {
+  id: string;
+  description?: string | null | undefined;
+  deprecationReason?: string | null | undefined;
+};
+
+function entry(described: Described, code: Html, more: Html = html``): Html {
+  return html`<dt id="${described.id}"><code>${code}</code></dt>
+<dd>${deprecation(described)}${paragraphs(described.description ?? '')}${more}</dd>`;
+}
+
+function deprecation({ deprecationReason }: Pick<Described, 'deprecationReason'>): Html {
+  if (deprecationReason == null) return html``;
+  return html`<p class="deprecated"><strong>Deprecated.</strong> ${inline(deprecationReason)}</p>`;
+}
+
+function signature(args: readonly GraphQLArgument[], place: Place): Html {
+  if (args.length === 0) return html``;
+  const inputs = args.map((each, index) => html`${index === 0 ? '' : ', '}${input(each, place)}`);
+  return html`(${inputs})`;
+}
+
+function input(
+  { name, type, defaultValue }: GraphQLArgument | GraphQLInputField,
+  place: Place,
+  shown: Html | string = name,
+): Html {
+  const literal = defaultValue === undefined ? undefined : astFromValue(defaultValue, type);
+  return html`${shown}: ${typeLink(type, place)}${literal ? ` = ${print(literal)}` : ''}`;
+}

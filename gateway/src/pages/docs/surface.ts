@@ -1,0 +1,93 @@
+// The reference of a surface: its operations and its types, from the schema that is served.
+import {
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isIntrospectionType,
+  isObjectType,
+  isScalarType,
+  isSpecifiedScalarType,
+  isUnionType,
+} from 'graphql';
+import { type Html, html } from '../../html/html.ts';
+import type { SurfaceName } from '../../planning/contract.ts';
+import { enumValueEntry, fieldEntry, inputEntry, type Place, typeLink } from './entry.ts';
+import { inline, paragraphs } from './prose.ts';
+
+export type SurfaceReference = { operations: Operations[]; types: GraphQLNamedType[] };
+type Operations = { title: string; type: GraphQLNamedType };
+
+/** The order of the kinds of types, and what each is called. */
+const KINDS = [
+  ['object', isObjectType],
+  ['interface', isInterfaceType],
+  ['union', isUnionType],
+  ['input', isInputObjectType],
+  ['enum', isEnumType],
+  ['scalar', isScalarType],
+] as const;
+
+/** What a surface has, in the order of the page. */
+export function referenceOf(schema: GraphQLSchema): SurfaceReference {
+  const roots = [
+    { title: 'Queries', type: schema.getQueryType() },
+    { title: 'Mutations', type: schema.getMutationType() },
+  ].flatMap(({ title, type }): Operations[] => (type ? [{ title, type }] : []));
+  const others = Object.values(schema.getTypeMap()).filter(
+    (type) =>
+      !isIntrospectionType(type) &&
+      !isSpecifiedScalarType(type) &&
+      !roots.some((root) => root.type === type),
+  );
+  return { operations: roots, types: KINDS.flatMap(([, is]) => others.filter((each) => is(each))) };
+}
+
+/** The section of a surface, below its heading. */
+export function surfaceSection(surface: SurfaceName, schema: GraphQLSchema): Html[] {
+  const { operations, types } = referenceOf(schema);
+  const place = { surface, schema };
+  return [
+    ...operations.map(
+      ({ title, type }) => html`<h3 id="${surface}-${type.name}">${title}</h3>
+${membersOf(type, place)}`,
+    ),
+    html`<h3 id="${surface}-types">Types</h3>`,
+    ...types.map((type) => typeEntry(type, place)),
+  ];
+}
+
+function typeEntry(type: GraphQLNamedType, place: Place): Html {
+  const { surface } = place;
+  const [kind] = KINDS.find(([, is]) => is(type)) ?? ['type'];
+  return html`<div class="type" id="${surface}-${type.name}">
+<h4><span class="kind">${kind}</span> ${type.name}</h4>
+${paragraphs(type.description ?? '')}
+${specifiedBy(type)}
+${membersOf(type, place)}
+</div>`;
+}
+
+function specifiedBy(type: GraphQLNamedType): Html {
+  const url = isScalarType(type) ? type.specifiedByURL : undefined;
+  return url ? html`<p class="soft">Specified by ${inline(url)}.</p>` : html``;
+}
+
+function membersOf(type: GraphQLNamedType, place: Place): Html {
+  if (isUnionType(type)) {
+    const members = type.getTypes().map((each) => html`<li>${typeLink(each, place)}</li>`);
+    return html`<ul>${members}</ul>`;
+  }
+  const entries = entriesOf(type, place);
+  return entries.length === 0 ? html`` : html`<dl class="fields">${entries}</dl>`;
+}
+
+function entriesOf(type: GraphQLNamedType, place: Place): Html[] {
+  if (isEnumType(type)) return type.getValues().map((each) => enumValueEntry(each, type, place));
+  if (isInputObjectType(type))
+    return Object.values(type.getFields()).map((each) => inputEntry(each, type, place));
+  return isObjectType(type) || isInterfaceType(type)
+    ? Object.values(type.getFields()).map((each) => fieldEntry(each, type, place))
+    : [];
+}

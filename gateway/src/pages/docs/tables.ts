@@ -1,0 +1,69 @@
+// The facts of the reference: error codes, headers and limits, from the code that uses them.
+import { ERRORS, HEADERS } from '@partner-loyalty/runtime';
+import { type Html, html } from '../../html/html.ts';
+import { BODY_LIMIT } from '../../http/body.ts';
+import { MEMBER_BUDGET } from '../../limits/limiter.ts';
+import { MAX_ITEMS } from '../../operation/lists.ts';
+import { LIMITS } from '../../operation/measure.ts';
+import { MAX_RESPONSE_BYTES } from '../../operation/responsesize.ts';
+import { inline } from './prose.ts';
+
+export function errorsList(): Html {
+  const entries = Object.entries(ERRORS).map(
+    ([code, { status, when }]) => html`<dt id="${code}"><code><b>${code}</b></code>
+<span class="kind">${status}</span></dt>
+<dd><p>${inline(when)}</p></dd>`,
+  );
+  return html`<dl class="fields">${entries}</dl>`;
+}
+
+/** Those that callers of the API send and get. */
+export function headersList(): Html {
+  const entries = API_HEADERS.map(
+    ({ name, direction, meaning }) => html`<dt><code><b>${name}</b></code>
+<span class="kind">${DIRECTIONS[direction]}</span></dt>
+<dd><p>${inline(meaning)}</p></dd>`,
+  );
+  return html`<dl class="fields">${entries}</dl>`;
+}
+
+const API_HEADERS = [
+  HEADERS.partnerKey,
+  HEADERS.authorization,
+  HEADERS.contentType,
+  HEADERS.accept,
+  HEADERS.requestId,
+  HEADERS.traceparent,
+  HEADERS.rateLimitLimit,
+  HEADERS.rateLimitRemaining,
+  HEADERS.rateLimitReset,
+  HEADERS.rateLimit,
+  HEADERS.rateLimitPolicy,
+  HEADERS.retryAfter,
+];
+const DIRECTIONS = { request: 'in requests', response: 'in responses', both: 'both ways' };
+
+export type Budget = { budget: number; windowSeconds: number };
+
+export function limitsTable({ budget, windowSeconds }: Budget): Html {
+  const rows = [
+    ['root fields of a partner key, unless agreed otherwise', `${budget} in ${windowSeconds} s`],
+    ['root fields of a member', `${MEMBER_BUDGET} in ${windowSeconds} s`],
+    ['bytes in a request body', number(BODY_LIMIT)],
+    ['bytes in a response', number(MAX_RESPONSE_BYTES)],
+    ['tokens in a document', number(LIMITS.tokens)],
+    ['root fields in an operation', number(LIMITS.rootFields)],
+    ['selections, fragments expanded', number(LIMITS.selections)],
+    ['depth of nested fields', number(LIMITS.depth)],
+    ['characters in a name', number(LIMITS.name)],
+    ['items of a list argument', number(MAX_ITEMS)],
+  ].map(([what = '', most = '']) => html`<tr><th scope="row">${what}</th><td>${most}</td></tr>`);
+  return html`<table aria-labelledby="limits">
+<thead><tr><th scope="col">What</th><th scope="col">At most</th></tr></thead>
+<tbody>${rows}</tbody>
+</table>`;
+}
+
+function number(value: number): string {
+  return value.toLocaleString('en');
+}

@@ -1,0 +1,54 @@
+// The frame of the pages for partners' engineers: heading, navigation, main part.
+import { type Html, html } from '../html/html.ts';
+import { documentText } from '../html/layout.ts';
+import { STYLE } from './style.ts';
+
+/** What every page says of the service. */
+export type About = {
+  environment: 'sandbox' | 'production';
+  /** The URL of /graphql. */
+  endpoint: string;
+  /** The same of the other environment. */
+  otherEndpoint: string;
+  hasExplorer: boolean;
+};
+
+export type FramedPage = {
+  title: string;
+  /** The path of the page, which the navigation marks. */
+  path: string;
+  main: Html;
+  /** A class of the body, for the style. */
+  kind: string;
+  style?: string;
+  head?: Html;
+};
+
+const PLACES = [
+  ['/', 'Start'],
+  ['/docs', 'Reference'],
+  ['/explorer', 'Explorer'],
+] as const;
+
+/** The text of a page in the frame. */
+export function framed(about: About, { title, path, main, kind, style, head }: FramedPage): string {
+  const links = PLACES.filter(([to]) => about.hasExplorer || to !== '/explorer').map(
+    ([to, name]) =>
+      html`<li><a href="${to}"${to === path ? html` aria-current="page"` : ''}>${name}</a></li>`,
+  );
+  const body = html`<a class="skip" href="#main">Skip to the content</a>
+<header class="bar ${kind}">
+<a class="mark" href="/">Partner Loyalty</a>
+<span class="badge ${about.environment}">${about.environment}</span>
+<nav aria-label="Pages"><ul>${links}</ul></nav>
+</header>
+<main id="main" class="${kind}" tabindex="-1">
+${main}
+</main>`;
+  return documentText(title, style ?? STYLE, body, head);
+}
+
+/** A block of code that a keyboard can scroll. `name` is what a screen reader says of it. */
+export function codeBlock(name: string, code: string | Html): Html {
+  return html`<pre tabindex="0" role="group" aria-label="${name}"><code>${code}</code></pre>`;
+}

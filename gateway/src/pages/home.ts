@@ -1,0 +1,55 @@
+// The page at `/`: what the service is, and the first request to it.
+import { type Html, html } from '../html/html.ts';
+import { type About, codeBlock, framed } from './frame.ts';
+
+/** The text of the page. */
+export function homePage(about: About): string {
+  const { environment, endpoint, otherEndpoint } = about;
+  const isSandbox = environment === 'sandbox';
+  const main = html`<div class="lead">
+<h1>Partner Loyalty API</h1>
+<p class="claim">Read a member’s identity, tier and points from your own systems, enroll members, and
+let them sign in. One GraphQL endpoint, one key.</p>
+</div>
+<dl class="facts">
+<div><dt>Environment</dt><dd>${isSandbox ? 'Sandbox' : 'Production'}, for keys that begin with
+<code>${isSandbox ? 'pk_test_' : 'pk_live_'}</code></dd></div>
+<div><dt>Endpoint</dt><dd><code>POST ${endpoint}</code></dd></div>
+<div><dt>${isSandbox ? 'Production' : 'Sandbox'}</dt><dd><code>POST ${otherEndpoint}</code></dd></div>
+<div><dt>Status</dt><dd>Beta: fields are added at any time, and none goes away without notice.
+<a href="/docs#versioning">Versioning</a></dd></div>
+</dl>
+<section aria-labelledby="first">
+<h2 id="first">Your first request</h2>
+<p>Put your key in place of <code>$KEY</code> and the address of a member in place of
+<code>${ADDRESS}</code>.</p>
+${codeBlock('A request to paste into a shell', firstRequest(endpoint))}
+<p class="soft">The field is <code>null</code> with the code <code>MEMBER_NOT_FOUND</code> unless the
+member is enrolled with you. Keys belong on servers, never in an app or a web page.</p>
+</section>
+<ul class="cards">${cards(about)}</ul>`;
+  return framed(about, { title: 'Partner Loyalty API', path: '/', kind: 'home', main });
+}
+
+const ADDRESS = 'ada@example.com';
+
+function firstRequest(endpoint: string): string {
+  const query = 'query($email: String!) { memberByEmail(email: $email) { tier points } }';
+  return `curl -s ${endpoint} \\
+  -H 'content-type: application/json' \\
+  -H "x-partner-api-key: $KEY" \\
+  -d '{
+    "query": "${query}",
+    "variables": { "email": "${ADDRESS}" }
+  }'`;
+}
+
+function cards({ hasExplorer }: About): Html[] {
+  const explorer = html`<li><h2><a href="/explorer">Explorer</a></h2>
+<p>Write operations with completion, run them with your key, and see what they cost.</p></li>`;
+  return [
+    ...(hasExplorer ? [explorer] : []),
+    html`<li><h2><a href="/docs">Reference</a></h2>
+<p>Every field and argument, error codes, headers, limits, and what may change.</p></li>`,
+  ];
+}
