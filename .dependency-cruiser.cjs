@@ -7,6 +7,7 @@ const PACKAGES = {
   standings: { folder: 'subgraphs/standings', mayImport: ['runtime'] },
   gateway: { folder: 'gateway', mayImport: ['runtime'] },
   bin: { folder: 'bin', mayImport: ['runtime', 'members', 'standings', 'gateway'] },
+  client: { folder: 'client', mayImport: [] },
 };
 const FOLDERS = Object.values(PACKAGES).map(({ folder }) => folder);
 const SOURCES = `^(${FOLDERS.join('|')})/`;
@@ -41,7 +42,7 @@ module.exports = {
       severity: 'error',
       from: { path: `^${folder}/` },
       to: {
-        path: '^(runtime|gateway|subgraphs|bin|test|bench)/',
+        path: '^(runtime|gateway|subgraphs|bin|client|test|bench)/',
         pathNot: [folder, ...mayImport.map((other) => PACKAGES[other].folder)].map(
           (allowed) => `^${allowed}/`,
         ),
@@ -54,10 +55,17 @@ module.exports = {
       to: { path: SOURCES, pathNot: `^${folder}/`, dependencyTypes: ['local'] },
     })),
     {
+      // Not even modules of Node: it runs in browsers.
+      name: 'client has no dependencies',
+      severity: 'error',
+      from: { path: '^client/' },
+      to: { dependencyTypesNot: ['local'] },
+    },
+    {
       name: 'the examples import nothing of the service',
       severity: 'error',
       from: { path: '^examples/' },
-      to: { path: '(^|/)(runtime|gateway|subgraphs|bin|test|bench)/|@partner-loyalty/' },
+      to: { path: '(^|/)(runtime|gateway|subgraphs|bin|client|test|bench)/|@partner-loyalty/' },
     },
     {
       name: 'resolvers and rules know the store, never an engine',

@@ -10,6 +10,7 @@ COPY gateway/package.json gateway/
 COPY subgraphs/members/package.json subgraphs/members/
 COPY subgraphs/standings/package.json subgraphs/standings/
 COPY bin/package.json bin/
+COPY client/package.json client/
 COPY examples/offers-apollo/package.json examples/offers-apollo/
 
 # The services start node directly, so that it receives SIGTERM. Node 24 runs TypeScript as it is.

@@ -7,7 +7,7 @@ import { superlinear } from './regex.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const SOURCE = /^(runtime|gateway|subgraphs|bin|client|test|bench|examples)\/.*\.[cm]?[jt]s$/;
 /** What runs where callers or operators choose the input. */
-const RUNS = /^(runtime|gateway|subgraphs|bin|examples)\//;
+const RUNS = /^(runtime|gateway|subgraphs|bin|client|examples)\//;
 const TEST_OR_GENERATED = /\.test\.ts$|\.generated\.ts$/;
 const MAX_FILES_IN_FOLDER = 14;
 const MAX_LINE = 100;

@@ -5,6 +5,8 @@ import { openSurface, SURFACES, type SurfaceName } from '@partner-loyalty/gatewa
 import { compose } from '@partner-loyalty/gateway/publishing';
 import { createCaches, type Transport } from '@partner-loyalty/runtime';
 import { printSchema } from 'graphql';
+import { clientErrors } from './client/errors.ts';
+import { clientTypes } from './client/types.ts';
 import { renderReadme } from './readme.ts';
 import { resolverTypes, resolverTypesConfig, typedSubgraphs } from './resolvertypes.ts';
 import { errorsTable, headersTable, logTable, metricsTable, settingsTable } from './tables.ts';
@@ -30,6 +32,11 @@ export const GENERATED: readonly Generated[] = [
   ...(Object.keys(SURFACES) as SurfaceName[]).map((surface) => ({
     file: `docs/generated/surface.${surface}.graphql`,
     render: () => surfaceSchema(surface),
+  })),
+  { file: 'client/src/generated/errors.generated.ts', render: clientErrors },
+  ...(['partner', 'member'] as const).map((surface) => ({
+    file: `client/src/generated/${surface}.generated.ts`,
+    render: async () => clientTypes(surface, await surfaceSchema(surface)),
   })),
   { file: 'README.md', render: () => renderReadme(ROOT) },
 ];

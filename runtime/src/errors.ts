@@ -4,6 +4,8 @@ export type ErrorRow = {
   status: number;
   message: string;
   when: string;
+  /** What `extensions.reason` can be, if it has one. */
+  reasons?: readonly string[];
   /** The subgraphs of this repository whose errors have the code. */
   subgraphs?: readonly string[];
 };
@@ -106,6 +108,7 @@ export const ERRORS = {
     status: 200,
     message: 'the external ID conflicts with another enrollment',
     when: 'The external ID is active for another member of this partner (`extensions.reason` is `TAKEN`), or this member is active with another external ID (`MEMBER_HAS_ANOTHER`).',
+    reasons: ['TAKEN', 'MEMBER_HAS_ANOTHER'],
     subgraphs: ['members'],
   },
   CONSENT_REQUIRED: {

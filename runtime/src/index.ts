@@ -9,6 +9,7 @@ export {
   ERRORS,
   type ErrorCode,
   type ErrorDetails,
+  type ErrorRow,
   fail,
   isErrorCode,
   isServerError,

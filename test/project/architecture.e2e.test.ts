@@ -7,7 +7,7 @@ import { breaches } from '../../bin/tools/check.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const CONFIG = join(ROOT, '.dependency-cruiser.cjs');
-const PARTS = ['runtime', 'gateway', 'subgraphs', 'bin', 'examples'];
+const PARTS = ['runtime', 'gateway', 'subgraphs', 'bin', 'client/src', 'examples'];
 
 type Violation = { rule: { name: string }; from: string };
 
@@ -37,6 +37,7 @@ function project(files: Record<string, string>): { path: string; remove(): void 
     members: 'subgraphs/members',
     standings: 'subgraphs/standings',
     bin: 'bin',
+    client: 'client',
   };
   mkdirSync(join(path, 'node_modules/@partner-loyalty'), { recursive: true });
   for (const [name, folder] of Object.entries(folders)) {
@@ -83,6 +84,12 @@ const BROKEN: [rule: string, file: string, text: string][] = [
     'bin/a.ts',
     "import { a } from '../test/support/a.ts';",
   ],
+  [
+    'client imports only itself',
+    'client/src/a.ts',
+    "import type { A } from '@partner-loyalty/runtime';",
+  ],
+  ['client has no dependencies', 'client/src/b.ts', "import { createHash } from 'node:crypto';"],
   [
     'gateway imports other packages by their names',
     'gateway/src/b.ts',

@@ -8,14 +8,14 @@ import { LIMITS } from '../../gateway/src/operation/measure.ts';
 import { MAX_RESPONSE_BYTES } from '../../gateway/src/operation/responsesize.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const SOURCE_FOLDERS = ['runtime', 'gateway', 'subgraphs', 'bin', 'test', 'bench'];
+const SOURCE_FOLDERS = ['runtime', 'gateway', 'subgraphs', 'bin', 'client', 'test', 'bench'];
 /** A path in prose, from the project's root. */
 const PATH = /(?<![\w/-])(?:runtime|gateway|subgraphs|bin|test|docs|deploy|\.ci)\/[\w./-]*\w/g;
 
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const CONTRACT = read('docs/contract.md');
 const pages = [
-  ...['README.md', 'bench/README.md', 'bench/ATTEMPTS.md', 'deploy/README.md'],
+  ...['README.md', 'bench/README.md', 'bench/ATTEMPTS.md', 'deploy/README.md', 'client/README.md'],
   ...filesIn('docs', /\.md$/),
 ];
 const sources = SOURCE_FOLDERS.flatMap((folder) => filesIn(folder, /\.[cm]?[jt]s$/));

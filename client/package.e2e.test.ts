@@ -1,0 +1,173 @@
+// The package as it is published: what it holds, that projects compile with it, its README.
+import { execFile, spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { clientTypes } from '../bin/tools/client/types.ts';
+import { type Folder, temporaryFolder } from '../test/support/folder.ts';
+import { loyaltyJson } from '../test/support/service/loyalty.ts';
+import { type Service, startService } from '../test/support/service/npmstart.ts';
+
+const CLIENT = import.meta.dirname;
+const ROOT = join(CLIENT, '..');
+const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
+const README = readFileSync(join(CLIENT, 'README.md'), 'utf8');
+// Without descriptions, a field is a line.
+const SCHEMA = readFileSync(join(ROOT, 'docs/generated/surface.partner.graphql'), 'utf8').replace(
+  /^\s*"""[\s\S]*?"""\n/gm,
+  '',
+);
+
+let folder: Folder;
+/** The files of the package. */
+let packed: string[];
+
+beforeAll(() => {
+  folder = temporaryFolder();
+  // A copy, so that no other test meets a half-built package.
+  const copy = join(folder.path, 'client');
+  cpSync(CLIENT, copy, { recursive: true, filter: (path) => !/\/(dist|node_modules)$/.test(path) });
+  symlinkSync(join(ROOT, 'node_modules'), join(folder.path, 'node_modules'));
+  const [{ filename, files }] = JSON.parse(run(copy, 'npm', 'pack', '--json')) as [
+    { filename: string; files: { path: string }[] },
+  ];
+  packed = files.map(({ path }) => path);
+  const installed = join(folder.path, 'consumer/node_modules/@partner-loyalty/client');
+  mkdirSync(installed, { recursive: true });
+  run(installed, 'tar', '-xzf', join(copy, filename), '--strip-components=1');
+  mkdirSync(join(folder.path, 'consumer/node_modules/@types'));
+  for (const types of ['@types/node', 'undici-types'])
+    symlinkSync(
+      join(ROOT, 'node_modules', types),
+      join(folder.path, 'consumer/node_modules', types),
+    );
+  const blocks = [...README.matchAll(/^```js\n(.*?)^```/gms)].map(([, block = '']) => block);
+  writeFileSync(join(folder.path, 'consumer/readme.mts'), blocks.join('\n'));
+  writeFileSync(join(folder.path, 'consumer/readme.mjs'), blocks.join('\n'));
+});
+afterAll(() => folder.remove());
+
+test('the package holds what was built and the README, and nothing else', () => {
+  expect(packed).toEqual(expect.arrayContaining(['dist/index.js', 'dist/index.d.ts', 'README.md']));
+  const others = packed.filter((path) => !/^dist\/[\w/.]+\.(js|d\.ts)$/.test(path));
+  expect(others.sort()).toEqual(['README.md', 'package.json']);
+  expect(packed.filter((path) => /test/.test(path))).toEqual([]);
+  const manifest = JSON.parse(readFileSync(join(CLIENT, 'package.json'), 'utf8'));
+  expect(manifest).not.toHaveProperty('dependencies');
+});
+
+test.each([
+  ['Node', { module: 'node16', moduleResolution: 'node16', lib: ['es2022'], types: ['node'] }],
+  [
+    'a bundler',
+    { module: 'esnext', moduleResolution: 'bundler', lib: ['es2022', 'dom'], types: ['node'] },
+  ],
+])('the README compiles for %s, with the declarations checked', (_, options) => {
+  const config = {
+    compilerOptions: {
+      target: 'es2022',
+      strict: true,
+      noEmit: true,
+      exactOptionalPropertyTypes: true,
+      ...options,
+    },
+    files: ['readme.mts'],
+  };
+  const consumer = join(folder.path, 'consumer');
+  writeFileSync(join(consumer, 'tsconfig.json'), JSON.stringify(config));
+  expect(compile(consumer)).toBe('');
+});
+
+test("the README's examples run against npm start", async () => {
+  const data = temporaryFolder();
+  let service: Service | undefined;
+  try {
+    service = await startService({ DATA_DIR: data.path });
+    const [key] = /pk_test_\w+/.exec(service.output()) ?? [];
+    const env = { DATA_DIR: data.path };
+    const [{ idToken } = {}] = await loyaltyJson(env, 'tokens', 'issue', 'demo-001');
+    const script = join(folder.path, 'consumer/readme.mjs');
+    const code = readFileSync(script, 'utf8').replaceAll(
+      "'http://localhost:4000/graphql'",
+      `'${service.endpoint}'`,
+    );
+    writeFileSync(script, code);
+    const { stdout } = await promisify(execFile)(process.execPath, [script], {
+      env: { PARTNER_LOYALTY_KEY: key, MEMBER_TOKEN: `${idToken}` },
+    });
+    const lines = stdout.split('\n');
+    expect(lines[0]).toBe('Gold');
+    for (const line of [
+      "[ 5200, 'not found' ]",
+      'demo-001-demo-hotels-',
+      'a: { points: 5200 }',
+      'b: MEMBER_NOT_FOUND',
+      'please correct input.email',
+      'Demo Hotels: Gold',
+    ])
+      expect(stdout).toContain(line);
+    expect(Number(lines.find((line) => /^5\d\d$/.test(line)))).toBeLessThan(600);
+  } finally {
+    await service?.kill();
+    data.remove();
+  }
+});
+
+/** The compiler's words on the client, generated from a schema that `change` has changed. */
+async function compiledWith(name: string, change: (schema: string) => string): Promise<string> {
+  const copy = join(folder.path, name);
+  const generated = await clientTypes('partner', change(SCHEMA));
+  for (const path of readdirSync(join(CLIENT, 'src'), { recursive: true, encoding: 'utf8' })) {
+    if (!/(?<!\.test)\.ts$/.test(path)) continue;
+    mkdirSync(dirname(join(copy, 'src', path)), { recursive: true });
+    cpSync(join(CLIENT, 'src', path), join(copy, 'src', path));
+  }
+  for (const file of ['tsconfig.json', 'package.json'])
+    cpSync(join(CLIENT, file), join(copy, file));
+  writeFileSync(join(copy, 'src/generated/partner.generated.ts'), generated);
+  // What a partner's code asks for.
+  const blocks = readFileSync(join(folder.path, 'consumer/readme.mts'), 'utf8');
+  const code = blocks
+    .replaceAll('@partner-loyalty/client', './index.ts')
+    .replaceAll('process.env', 'variables');
+  const head = 'const variables: Record<string, string | undefined> = {};\n';
+  writeFileSync(join(copy, 'src/usage.ts'), head + code);
+  return compile(copy, '--noEmit');
+}
+
+test.each<[string, (schema: string) => string, RegExp]>([
+  ['the schema as it is', (schema) => schema, /^$/],
+  [
+    'a root field that is gone',
+    (schema) => schema.replace(/^ {2}memberLookups\(.*$/m, ''),
+    /src\/partner\.ts.*'memberLookups'/,
+  ],
+  [
+    'a field that is gone',
+    (schema) => schema.replace(/^ {2}points: Int!$/gm, ''),
+    /src\/usage\.ts.*points/,
+  ],
+  [
+    'a field that a page of activities needs',
+    (schema) => schema.replace(/^ {2}endCursor: String$/m, ''),
+    /src\/partner\.ts/,
+  ],
+  [
+    'a new mutation without a word on whether it may run twice',
+    (schema) => schema.replace('type Mutation {', '$&\n  enrollAll: EndEnrollmentPayload'),
+    /src\/repeatable\.ts.*'enrollAll'/,
+  ],
+])('the compiler on %s', async (name, change, expected) => {
+  expect(await compiledWith(name.replaceAll(' ', '-'), change)).toMatch(expected);
+});
+
+function compile(cwd: string, ...args: string[]): string {
+  const command = [TSC, '-p', '.', '--pretty', 'false', ...args];
+  return spawnSync(process.execPath, command, { cwd, encoding: 'utf8' }).stdout;
+}
+
+function run(cwd: string, command: string, ...args: string[]): string {
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${command} failed: ${stdout}${stderr}`);
+  return stdout;
+}

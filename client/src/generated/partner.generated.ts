@@ -1,0 +1,583 @@
+// The partner surface, generated from its schema by `npm run generate`.
+import type { Operation } from '../surface/operation.ts';
+import type { Schema } from '../surface/schema.ts';
+export type Maybe<T> = T | null;
+export type InputMaybe<T> = T | null | undefined;
+export type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
+export type MakeOptional<T, K extends keyof T> = Omit<T, K> & { [SubKey in K]?: Maybe<T[SubKey]> };
+export type MakeMaybe<T, K extends keyof T> = Omit<T, K> & { [SubKey in K]: Maybe<T[SubKey]> };
+export type MakeEmpty<T extends { [key: string]: unknown }, K extends keyof T> = { [_ in K]?: never };
+export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
+/** All built-in and custom scalars, mapped to their actual values */
+export type Scalars = {
+  ID: { input: string; output: string; }
+  String: { input: string; output: string; }
+  Boolean: { input: boolean; output: boolean; }
+  Int: { input: number; output: number; }
+  Float: { input: number; output: number; }
+  /** An instant as RFC 3339 has it, in UTC: 2026-03-01T12:00:00.000Z */
+  DateTime: { input: string; output: string; }
+};
+
+/** Points and stays that a member earned or gave back. */
+export type Activity = {
+  readonly activityId: Scalars['ID']['output'];
+  readonly partnerId: Scalars['ID']['output'];
+  readonly points: Scalars['Int']['output'];
+  readonly stays: Scalars['Int']['output'];
+  readonly occurredAt: Scalars['DateTime']['output'];
+  /** The first day of the membership year that it is in, in the program's time zone: 2026-03-01 */
+  readonly membershipYear: Scalars['String']['output'];
+};
+
+/** A page of activities, as the GraphQL Cursor Connections Specification has it. */
+export type ActivityConnection = {
+  readonly edges: ReadonlyArray<ActivityEdge>;
+  readonly pageInfo: PageInfo;
+};
+
+export type ActivityEdge = {
+  readonly node: Activity;
+  /** Only good for the same caller and the same member. */
+  readonly cursor: Scalars['String']['output'];
+};
+
+export type EndEnrollmentPayload = {
+  readonly memberId: Scalars['ID']['output'];
+};
+
+export type EnrollMemberInput = {
+  /** At most 254 characters. */
+  readonly email: Scalars['String']['input'];
+  /** The partner's own ID for the member, at most 255 characters. */
+  readonly externalId?: InputMaybe<Scalars['String']['input']>;
+  /**
+   * At most 100 characters. Ignored if the member already has one, or was ever enrolled with another
+   * partner.
+   */
+  readonly firstName?: InputMaybe<Scalars['String']['input']>;
+  /** At most 100 characters. Ignored in the same cases. */
+  readonly lastName?: InputMaybe<Scalars['String']['input']>;
+};
+
+export type EnrollMemberPayload = {
+  readonly member: PartnerMemberRead;
+  /** Whether this call started the member's enrollment with the calling partner. */
+  readonly created: Scalars['Boolean']['output'];
+};
+
+export type InviteMemberPayload = {
+  /** Always true. */
+  readonly accepted: Scalars['Boolean']['output'];
+};
+
+export type MagicLinkSession = {
+  readonly memberId: Scalars['ID']['output'];
+  /**
+   * An ID token, to be sent as a bearer token. It shows the member's standing with the calling partner
+   * only.
+   */
+  readonly idToken: Scalars['String']['output'];
+  /** When the ID token expires, as an ISO 8601 instant. */
+  readonly expiresAt: Scalars['String']['output'];
+};
+
+/** Identifies a member by exactly one of these. */
+export type MemberKey = {
+  /** An address, current or historical. */
+  readonly email?: InputMaybe<Scalars['String']['input']>;
+  /** The calling partner's own ID for the member. */
+  readonly externalId?: InputMaybe<Scalars['String']['input']>;
+  readonly memberId?: InputMaybe<Scalars['ID']['input']>;
+};
+
+export type MemberLookup = {
+  /** Null if no member who is actively enrolled with the calling partner has the key. */
+  readonly member: Maybe<PartnerMemberRead>;
+};
+
+export type Mutation = {
+  /** Enrolls a member with the calling partner. Repeated with the same input, it changes nothing. */
+  readonly enrollMember: Maybe<EnrollMemberPayload>;
+  /**
+   * Invites the person with this address to enroll with the calling partner: mails a link to a page
+   * that names the partner. The enrollment exists once the person agrees there. The response does not
+   * reveal whether the address is a member's.
+   */
+  readonly inviteMember: Maybe<InviteMemberPayload>;
+  /**
+   * Ends the member's enrollment with the calling partner and frees its external ID. Repeated, it
+   * changes nothing.
+   */
+  readonly endEnrollment: Maybe<EndEnrollmentPayload>;
+  /**
+   * Sets the external ID of the member's active enrollment with the calling partner. Null takes it
+   * away.
+   */
+  readonly changeExternalId: Maybe<PartnerMemberRead>;
+  /**
+   * Mails a sign-in link to the member with this address, if actively enrolled with the calling
+   * partner. The response does not reveal whether there is such a member.
+   */
+  readonly requestMagicLink: Maybe<RequestMagicLinkPayload>;
+  /**
+   * Exchanges the token of a link that the calling partner requested for an ID token of the member.
+   * A token works once.
+   */
+  readonly exchangeMagicLink: Maybe<MagicLinkSession>;
+};
+
+
+export type MutationEnrollMemberArgs = {
+  input: EnrollMemberInput;
+};
+
+
+export type MutationInviteMemberArgs = {
+  input: EnrollMemberInput;
+};
+
+
+export type MutationEndEnrollmentArgs = {
+  memberId: Scalars['ID']['input'];
+};
+
+
+export type MutationChangeExternalIdArgs = {
+  memberId: Scalars['ID']['input'];
+  externalId?: InputMaybe<Scalars['String']['input']>;
+};
+
+
+export type MutationRequestMagicLinkArgs = {
+  email: Scalars['String']['input'];
+};
+
+
+export type MutationExchangeMagicLinkArgs = {
+  token: Scalars['String']['input'];
+};
+
+export type PageInfo = {
+  /** Whether there are older activities. */
+  readonly hasNextPage: Scalars['Boolean']['output'];
+  /** Whether the page is not the first one. */
+  readonly hasPreviousPage: Scalars['Boolean']['output'];
+  readonly startCursor: Maybe<Scalars['String']['output']>;
+  /** What `after` takes for the next page. */
+  readonly endCursor: Maybe<Scalars['String']['output']>;
+};
+
+/** A member as the calling partner sees it. */
+export type PartnerMemberRead = {
+  /** The member's stable ID, safe to store as a foreign key. */
+  readonly memberId: Scalars['ID']['output'];
+  /** The member's current address, as the member typed it. */
+  readonly email: Scalars['String']['output'];
+  readonly firstName: Maybe<Scalars['String']['output']>;
+  readonly lastName: Maybe<Scalars['String']['output']>;
+  /** The calling partner's own ID for the member. */
+  readonly externalId: Maybe<Scalars['String']['output']>;
+  /**
+   * When the enrollment with the calling partner began. Null if it began before the service kept the
+   * time.
+   */
+  readonly enrolledAt: Maybe<Scalars['DateTime']['output']>;
+  /** The tier with the calling partner in the current membership year. */
+  readonly tier: Scalars['String']['output'];
+  /** The points with the calling partner in the current membership year; 0 without activity. */
+  readonly points: Scalars['Int']['output'];
+  /** The standing with the calling partner. */
+  readonly standing: Standing;
+  /**
+   * The activities with the calling partner, of this and earlier years, newest first. `first` is from
+   * 1 to 100.
+   */
+  readonly activities: ActivityConnection;
+};
+
+
+/** A member as the calling partner sees it. */
+export type PartnerMemberReadActivitiesArgs = {
+  first?: InputMaybe<Scalars['Int']['input']>;
+  after?: InputMaybe<Scalars['String']['input']>;
+};
+
+export type Query = {
+  /**
+   * The member with this address, current or historical, if actively enrolled with the calling
+   * partner.
+   */
+  readonly memberByEmail: Maybe<PartnerMemberRead>;
+  /** The member whose active enrollment with the calling partner has this external ID. */
+  readonly memberByExternalId: Maybe<PartnerMemberRead>;
+  /** The member with this ID, if actively enrolled with the calling partner. A member ID never changes. */
+  readonly memberById: Maybe<PartnerMemberRead>;
+  /**
+   * Looks up 1 to 100 members at once, in the order of the keys. Each key costs 1. A key that finds no
+   * member is no error.
+   */
+  readonly memberLookups: Maybe<ReadonlyArray<MemberLookup>>;
+};
+
+
+export type QueryMemberByEmailArgs = {
+  email: Scalars['String']['input'];
+};
+
+
+export type QueryMemberByExternalIdArgs = {
+  externalId: Scalars['String']['input'];
+};
+
+
+export type QueryMemberByIdArgs = {
+  memberId: Scalars['ID']['input'];
+};
+
+
+export type QueryMemberLookupsArgs = {
+  keys: ReadonlyArray<MemberKey>;
+};
+
+export type RequestMagicLinkPayload = {
+  /** Always true. */
+  readonly accepted: Scalars['Boolean']['output'];
+};
+
+/** A standing with a partner, of which this subgraph knows the partner. */
+export type Standing = {
+  readonly partnerId: Scalars['ID']['output'];
+  /** The partner's name. */
+  readonly partnerName: Scalars['String']['output'];
+  readonly tier: Scalars['String']['output'];
+  readonly points: Scalars['Int']['output'];
+  readonly stays: Scalars['Int']['output'];
+  /** The tier above; null at the top. */
+  readonly nextTier: Maybe<Scalars['String']['output']>;
+  /** The points that are missing for it; null at the top. */
+  readonly pointsToNextTier: Maybe<Scalars['Int']['output']>;
+  /** When this membership year began. */
+  readonly yearStart: Scalars['DateTime']['output'];
+  /** When the next membership year begins. */
+  readonly yearEnd: Scalars['DateTime']['output'];
+  /** When the standing was read. */
+  readonly asOf: Scalars['DateTime']['output'];
+};
+
+export type ActivitySelection = {
+  readonly activityId?: true;
+  readonly partnerId?: true;
+  readonly points?: true;
+  readonly stays?: true;
+  readonly occurredAt?: true;
+  /** The first day of the membership year that it is in, in the program's time zone: 2026-03-01 */
+  readonly membershipYear?: true;
+};
+
+export type ActivityConnectionSelection = {
+  readonly edges?: ActivityEdgeSelection;
+  readonly pageInfo?: PageInfoSelection;
+};
+
+export type ActivityEdgeSelection = {
+  readonly node?: ActivitySelection;
+  /** Only good for the same caller and the same member. */
+  readonly cursor?: true;
+};
+
+export type EndEnrollmentPayloadSelection = {
+  readonly memberId?: true;
+};
+
+export type EnrollMemberPayloadSelection = {
+  readonly member?: PartnerMemberReadSelection;
+  /** Whether this call started the member's enrollment with the calling partner. */
+  readonly created?: true;
+};
+
+export type InviteMemberPayloadSelection = {
+  /** Always true. */
+  readonly accepted?: true;
+};
+
+export type MagicLinkSessionSelection = {
+  readonly memberId?: true;
+  /**
+   * An ID token, to be sent as a bearer token. It shows the member's standing with the calling partner
+   * only.
+   */
+  readonly idToken?: true;
+  /** When the ID token expires, as an ISO 8601 instant. */
+  readonly expiresAt?: true;
+};
+
+export type MemberLookupSelection = {
+  /** Null if no member who is actively enrolled with the calling partner has the key. */
+  readonly member?: PartnerMemberReadSelection;
+};
+
+export type PageInfoSelection = {
+  /** Whether there are older activities. */
+  readonly hasNextPage?: true;
+  /** Whether the page is not the first one. */
+  readonly hasPreviousPage?: true;
+  readonly startCursor?: true;
+  /** What `after` takes for the next page. */
+  readonly endCursor?: true;
+};
+
+export type PartnerMemberReadSelection = {
+  /** The member's stable ID, safe to store as a foreign key. */
+  readonly memberId?: true;
+  /** The member's current address, as the member typed it. */
+  readonly email?: true;
+  readonly firstName?: true;
+  readonly lastName?: true;
+  /** The calling partner's own ID for the member. */
+  readonly externalId?: true;
+  /**
+   * When the enrollment with the calling partner began. Null if it began before the service kept the
+   * time.
+   */
+  readonly enrolledAt?: true;
+  /** The tier with the calling partner in the current membership year. */
+  readonly tier?: true;
+  /** The points with the calling partner in the current membership year; 0 without activity. */
+  readonly points?: true;
+  /** The standing with the calling partner. */
+  readonly standing?: StandingSelection;
+  /**
+   * The activities with the calling partner, of this and earlier years, newest first. `first` is from
+   * 1 to 100.
+   */
+  readonly activities?: ActivityConnectionSelection & { readonly $arguments?: PartnerMemberReadActivitiesArgs };
+};
+
+export type RequestMagicLinkPayloadSelection = {
+  /** Always true. */
+  readonly accepted?: true;
+};
+
+export type StandingSelection = {
+  readonly partnerId?: true;
+  /** The partner's name. */
+  readonly partnerName?: true;
+  readonly tier?: true;
+  readonly points?: true;
+  readonly stays?: true;
+  /** The tier above; null at the top. */
+  readonly nextTier?: true;
+  /** The points that are missing for it; null at the top. */
+  readonly pointsToNextTier?: true;
+  /** When this membership year began. */
+  readonly yearStart?: true;
+  /** When the next membership year begins. */
+  readonly yearEnd?: true;
+  /** When the standing was read. */
+  readonly asOf?: true;
+};
+
+/** What a method selects if it gets no `select`: all that takes no arguments. */
+
+export const DEFAULTS = {
+  PartnerMemberRead: { memberId: true, email: true, firstName: true, lastName: true, externalId: true, enrolledAt: true, tier: true, points: true, standing: { partnerId: true, partnerName: true, tier: true, points: true, stays: true, nextTier: true, pointsToNextTier: true, yearStart: true, yearEnd: true, asOf: true } },
+  MemberLookup: { member: { memberId: true, email: true, firstName: true, lastName: true, externalId: true, enrolledAt: true, tier: true, points: true, standing: { partnerId: true, partnerName: true, tier: true, points: true, stays: true, nextTier: true, pointsToNextTier: true, yearStart: true, yearEnd: true, asOf: true } } },
+  EnrollMemberPayload: { member: { memberId: true, email: true, firstName: true, lastName: true, externalId: true, enrolledAt: true, tier: true, points: true, standing: { partnerId: true, partnerName: true, tier: true, points: true, stays: true, nextTier: true, pointsToNextTier: true, yearStart: true, yearEnd: true, asOf: true } }, created: true },
+  InviteMemberPayload: { accepted: true },
+  EndEnrollmentPayload: { memberId: true },
+  RequestMagicLinkPayload: { accepted: true },
+  MagicLinkSession: { memberId: true, idToken: true, expiresAt: true },
+} as const;
+
+/** The methods of the surface, one for each of its root fields. */
+
+export type Operations = {
+  /**
+   * The member with this address, current or historical, if actively enrolled with the calling
+   * partner.
+   */
+  memberByEmail: Operation<
+    QueryMemberByEmailArgs,
+    PartnerMemberRead | null,
+    PartnerMemberReadSelection,
+    typeof DEFAULTS.PartnerMemberRead
+  >;
+
+  /** The member whose active enrollment with the calling partner has this external ID. */
+  memberByExternalId: Operation<
+    QueryMemberByExternalIdArgs,
+    PartnerMemberRead | null,
+    PartnerMemberReadSelection,
+    typeof DEFAULTS.PartnerMemberRead
+  >;
+
+  /** The member with this ID, if actively enrolled with the calling partner. A member ID never changes. */
+  memberById: Operation<
+    QueryMemberByIdArgs,
+    PartnerMemberRead | null,
+    PartnerMemberReadSelection,
+    typeof DEFAULTS.PartnerMemberRead
+  >;
+
+  /**
+   * Looks up 1 to 100 members at once, in the order of the keys. Each key costs 1. A key that finds no
+   * member is no error.
+   */
+  memberLookups: Operation<
+    QueryMemberLookupsArgs,
+    ReadonlyArray<MemberLookup>,
+    MemberLookupSelection,
+    typeof DEFAULTS.MemberLookup
+  >;
+
+  /** Enrolls a member with the calling partner. Repeated with the same input, it changes nothing. */
+  enrollMember: Operation<
+    MutationEnrollMemberArgs,
+    EnrollMemberPayload,
+    EnrollMemberPayloadSelection,
+    typeof DEFAULTS.EnrollMemberPayload
+  >;
+
+  /**
+   * Invites the person with this address to enroll with the calling partner: mails a link to a page
+   * that names the partner. The enrollment exists once the person agrees there. The response does not
+   * reveal whether the address is a member's.
+   */
+  inviteMember: Operation<
+    MutationInviteMemberArgs,
+    InviteMemberPayload,
+    InviteMemberPayloadSelection,
+    typeof DEFAULTS.InviteMemberPayload
+  >;
+
+  /**
+   * Ends the member's enrollment with the calling partner and frees its external ID. Repeated, it
+   * changes nothing.
+   */
+  endEnrollment: Operation<
+    MutationEndEnrollmentArgs,
+    EndEnrollmentPayload,
+    EndEnrollmentPayloadSelection,
+    typeof DEFAULTS.EndEnrollmentPayload
+  >;
+
+  /**
+   * Sets the external ID of the member's active enrollment with the calling partner. Null takes it
+   * away.
+   */
+  changeExternalId: Operation<
+    MutationChangeExternalIdArgs,
+    PartnerMemberRead,
+    PartnerMemberReadSelection,
+    typeof DEFAULTS.PartnerMemberRead
+  >;
+
+  /**
+   * Mails a sign-in link to the member with this address, if actively enrolled with the calling
+   * partner. The response does not reveal whether there is such a member.
+   */
+  requestMagicLink: Operation<
+    MutationRequestMagicLinkArgs,
+    RequestMagicLinkPayload,
+    RequestMagicLinkPayloadSelection,
+    typeof DEFAULTS.RequestMagicLinkPayload
+  >;
+
+  /**
+   * Exchanges the token of a link that the calling partner requested for an ID token of the member.
+   * A token works once.
+   */
+  exchangeMagicLink: Operation<
+    MutationExchangeMagicLinkArgs,
+    MagicLinkSession,
+    MagicLinkSessionSelection,
+    typeof DEFAULTS.MagicLinkSession
+  >;
+};
+
+/** The objects of the surface: what documents are built from, and responses held against. */
+
+export const SCHEMA = {
+  Activity: {
+    activityId: { type: 'ID!', leaf: 'string' },
+    partnerId: { type: 'ID!', leaf: 'string' },
+    points: { type: 'Int!', leaf: 'number' },
+    stays: { type: 'Int!', leaf: 'number' },
+    occurredAt: { type: 'DateTime!', leaf: 'string' },
+    membershipYear: { type: 'String!', leaf: 'string' },
+  },
+  ActivityConnection: {
+    edges: { type: '[ActivityEdge!]!' },
+    pageInfo: { type: 'PageInfo!' },
+  },
+  ActivityEdge: {
+    node: { type: 'Activity!' },
+    cursor: { type: 'String!', leaf: 'string' },
+  },
+  EndEnrollmentPayload: {
+    memberId: { type: 'ID!', leaf: 'string' },
+  },
+  EnrollMemberPayload: {
+    member: { type: 'PartnerMemberRead!' },
+    created: { type: 'Boolean!', leaf: 'boolean' },
+  },
+  InviteMemberPayload: {
+    accepted: { type: 'Boolean!', leaf: 'boolean' },
+  },
+  MagicLinkSession: {
+    memberId: { type: 'ID!', leaf: 'string' },
+    idToken: { type: 'String!', leaf: 'string' },
+    expiresAt: { type: 'String!', leaf: 'string' },
+  },
+  MemberLookup: {
+    member: { type: 'PartnerMemberRead' },
+  },
+  Mutation: {
+    enrollMember: { type: 'EnrollMemberPayload', arguments: { input: 'EnrollMemberInput!' } },
+    inviteMember: { type: 'InviteMemberPayload', arguments: { input: 'EnrollMemberInput!' } },
+    endEnrollment: { type: 'EndEnrollmentPayload', arguments: { memberId: 'ID!' } },
+    changeExternalId: { type: 'PartnerMemberRead', arguments: { memberId: 'ID!',externalId: 'String' } },
+    requestMagicLink: { type: 'RequestMagicLinkPayload', arguments: { email: 'String!' } },
+    exchangeMagicLink: { type: 'MagicLinkSession', arguments: { token: 'String!' } },
+  },
+  PageInfo: {
+    hasNextPage: { type: 'Boolean!', leaf: 'boolean' },
+    hasPreviousPage: { type: 'Boolean!', leaf: 'boolean' },
+    startCursor: { type: 'String', leaf: 'string' },
+    endCursor: { type: 'String', leaf: 'string' },
+  },
+  PartnerMemberRead: {
+    memberId: { type: 'ID!', leaf: 'string' },
+    email: { type: 'String!', leaf: 'string' },
+    firstName: { type: 'String', leaf: 'string' },
+    lastName: { type: 'String', leaf: 'string' },
+    externalId: { type: 'String', leaf: 'string' },
+    enrolledAt: { type: 'DateTime', leaf: 'string' },
+    tier: { type: 'String!', leaf: 'string' },
+    points: { type: 'Int!', leaf: 'number' },
+    standing: { type: 'Standing!' },
+    activities: { type: 'ActivityConnection!', arguments: { first: 'Int',after: 'String' } },
+  },
+  Query: {
+    memberByEmail: { type: 'PartnerMemberRead', arguments: { email: 'String!' } },
+    memberByExternalId: { type: 'PartnerMemberRead', arguments: { externalId: 'String!' } },
+    memberById: { type: 'PartnerMemberRead', arguments: { memberId: 'ID!' } },
+    memberLookups: { type: '[MemberLookup!]', arguments: { keys: '[MemberKey!]!' } },
+  },
+  RequestMagicLinkPayload: {
+    accepted: { type: 'Boolean!', leaf: 'boolean' },
+  },
+  Standing: {
+    partnerId: { type: 'ID!', leaf: 'string' },
+    partnerName: { type: 'String!', leaf: 'string' },
+    tier: { type: 'String!', leaf: 'string' },
+    points: { type: 'Int!', leaf: 'number' },
+    stays: { type: 'Int!', leaf: 'number' },
+    nextTier: { type: 'String', leaf: 'string' },
+    pointsToNextTier: { type: 'Int', leaf: 'number' },
+    yearStart: { type: 'DateTime!', leaf: 'string' },
+    yearEnd: { type: 'DateTime!', leaf: 'string' },
+    asOf: { type: 'DateTime!', leaf: 'string' },
+  },
+} as const satisfies Schema;

@@ -1,0 +1,96 @@
+// Reads a response: its data, and its errors as errors of the client.
+import {
+  type CallError,
+  type ErrorCode,
+  type ErrorDetails,
+  PartnerLoyaltyError,
+} from '../errors.ts';
+import { SERVICE_CODES } from '../generated/errors.generated.ts';
+import type { Reply } from './exchange.ts';
+import { retryAfterIn } from './limits.ts';
+
+export type Answer = {
+  status: number;
+  /** Undefined if the service refused the request, so that nothing ran. */
+  data: Record<string, unknown> | undefined;
+  errors: CallError[];
+};
+
+const MAX_TEXT = 300;
+const MAX_ERRORS = 100;
+const MAX_STEPS = 20;
+/** What proxies answer, without a GraphQL response, in place of a service that is away. */
+const AWAY = [502, 503, 504];
+
+type Received = Record<string, unknown>;
+
+/** Never throws. A response of another form is an answer with one error. */
+export function answerOf(reply: Reply, requestId: string, secret: string): Answer {
+  const { status } = reply;
+  const details = { status, requestId, retryAfterSeconds: retryAfterIn(reply.headers) };
+  const body = asObject(parse(reply.text));
+  const data = asObject(body?.data);
+  const listed = Array.isArray(body?.errors) ? body.errors.slice(0, MAX_ERRORS) : [];
+  const errors = listed.map((each) => errorOf(asObject(each) ?? {}, body, details, secret));
+  if (errors.length > 0 || (data !== undefined && status === 200)) return { status, data, errors };
+  return { status, data: undefined, errors: [foreign(details)] };
+}
+
+function errorOf(
+  received: Received,
+  body: Received | undefined,
+  details: ErrorDetails,
+  secret: string,
+): CallError {
+  const text = (value: unknown) =>
+    typeof value === 'string' ? value.replaceAll(secret, '…').slice(0, MAX_TEXT) : undefined;
+  const extensions = asObject(received.extensions) ?? {};
+  const code = text(extensions.code);
+  const isKnown = code !== undefined && Object.hasOwn(SERVICE_CODES, code);
+  const { path } = received;
+  const step = (value: unknown) => (typeof value === 'number' ? value : (text(value) ?? ''));
+  return callError(
+    // Cast: it is one of the table.
+    isKnown ? (code as ErrorCode) : 'OTHER',
+    text(received.message) ?? 'the service reports an error',
+    {
+      ...details,
+      requestId: text(extensions.requestId) ?? details.requestId,
+      argument: text(extensions.argument),
+      reason: text(extensions.reason),
+      correctEndpoint: text(extensions.correctEndpoint) ?? text(body?.correctEndpoint),
+      otherCode: isKnown ? undefined : (code ?? ''),
+      path: Array.isArray(path) ? path.slice(0, MAX_STEPS).map(step) : undefined,
+    },
+  );
+}
+
+/** What a response without GraphQL errors means, if it is not what was asked for. */
+function foreign(details: ErrorDetails & { status: number }): CallError {
+  const { status } = details;
+  if (status === 429) return callError('RATE_LIMITED', 'too many requests', details);
+  if (AWAY.includes(status))
+    return callError('SERVICE_UNAVAILABLE', 'the service is unavailable for the moment', details);
+  const message = `the response is not one of the service (status ${status})`;
+  return callError('UNEXPECTED_RESPONSE', message, details);
+}
+
+/** An error with a code that is one of the union's. */
+export function callError(code: ErrorCode, message: string, details: ErrorDetails): CallError {
+  // Cast: the union has an entry for each code.
+  return new PartnerLoyaltyError(code, message, details) as CallError;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function asObject(value: unknown): Received | undefined {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  // Cast: an object of JSON.
+  return isObject ? (value as Received) : undefined;
+}

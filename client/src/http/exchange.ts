@@ -1,0 +1,107 @@
+// One HTTP request and its response, within a time and a size.
+import { PartnerLoyaltyError } from '../errors.ts';
+
+export type Exchange = {
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+  requestId: string;
+  timeoutMs: number;
+  fetch: typeof fetch;
+  signal: AbortSignal | undefined;
+};
+
+export type Reply = { status: number; headers: Headers; text: string };
+
+/** Twice what the service sends at most. */
+const MAX_RESPONSE_BYTES = 2 ** 21;
+/** What setTimeout takes. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * Rejects with the signal's reason if it aborts, and otherwise with a PartnerLoyaltyError, without
+ * what fetch says: that may hold headers.
+ */
+export async function exchange(sent: Exchange): Promise<Reply> {
+  const { signal, requestId } = sent;
+  signal?.throwIfAborted();
+  const controller = new AbortController();
+  const abort = () => controller.abort();
+  signal?.addEventListener('abort', abort);
+  let isLate = false;
+  const timer = setTimeout(
+    () => {
+      isLate = true;
+      abort();
+    },
+    Math.min(sent.timeoutMs, LONGEST_TIMER_MS),
+  );
+  try {
+    return await post(sent, controller.signal);
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (error instanceof PartnerLoyaltyError) throw error;
+    if (isLate)
+      throw new PartnerLoyaltyError('TIMEOUT', `no response within ${sent.timeoutMs} ms`, {
+        requestId,
+      });
+    throw new PartnerLoyaltyError('NETWORK_ERROR', `no response${systemCode(error)}`, {
+      requestId,
+    });
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', abort);
+  }
+}
+
+async function post(sent: Exchange, signal: AbortSignal): Promise<Reply> {
+  const { fetch, url, headers, body } = sent;
+  // A redirect is never followed: it could take the credential elsewhere. With 'error', it could
+  // not be told from a broken connection.
+  const response = await fetch(url, { method: 'POST', headers, body, signal, redirect: 'manual' });
+  const { status } = response;
+  if (
+    response.type === 'opaqueredirect' ||
+    response.redirected ||
+    (status >= 300 && status < 400)
+  ) {
+    await response.body?.cancel();
+    throw unexpected('the response is a redirect: set url to the final endpoint', sent, status);
+  }
+  return { status, headers: response.headers, text: await textOf(response, sent) };
+}
+
+async function textOf(response: Response, sent: Exchange): Promise<string> {
+  const reader = response.body?.getReader();
+  if (reader === undefined) return response.text();
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    bytes += value.byteLength;
+    if (bytes > MAX_RESPONSE_BYTES) {
+      await reader.cancel();
+      throw unexpected('the response is too large', sent, response.status);
+    }
+    text += decoder.decode(value, { stream: true });
+  }
+}
+
+function unexpected(message: string, { requestId }: Exchange, status: number) {
+  return new PartnerLoyaltyError('UNEXPECTED_RESPONSE', message, { requestId, status });
+}
+
+/** Such as ECONNREFUSED, which Node's fetch has in the cause. */
+function systemCode(error: unknown): string {
+  const code = property(property(error, 'cause'), 'code');
+  return typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(code) ? `: ${code}` : '';
+}
+
+function property(value: unknown, name: string): unknown {
+  // Cast: every object can be asked for any property.
+  return typeof value === 'object' && value !== null
+    ? (value as Record<string, unknown>)[name]
+    : undefined;
+}

@@ -1,0 +1,113 @@
+// Sends operations: attempts, waits between them, and what responses report beside their data.
+import type { Authorization } from '../credential.ts';
+import { type CallError, isCallError } from '../errors.ts';
+import { type ClientOptions, endpointOf, timingOf } from '../options.ts';
+import type { CallOptions } from '../surface/operation.ts';
+import { type Answer, answerOf } from './answer.ts';
+import { exchange } from './exchange.ts';
+import { type Limits, limitsIn } from './limits.ts';
+import { pause, pauseAfter } from './retry.ts';
+
+export type Sent = {
+  query: string;
+  variables: Record<string, unknown>;
+  operationName?: string | undefined;
+};
+
+/** What the service answered; one that ran, at least in part. */
+export type Received = {
+  data: Record<string, unknown>;
+  errors: CallError[];
+  requestId: string;
+  limits: Limits | undefined;
+};
+
+export type Sender = {
+  /**
+   * Rejects with a CallError if there is no data, or none that is worth having: every root field is
+   * null for an error of the service.
+   */
+  send(sent: Sent, repeatable: boolean, options: CallOptions): Promise<Received>;
+  /** What the latest response reports of the budget. */
+  limits(): Limits | undefined;
+};
+
+type Outcome = { received: Received; failure?: CallError | undefined } | { failure: CallError };
+
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
+
+export function createSender(
+  options: ClientOptions,
+  authorize: () => Promise<Authorization>,
+): Sender {
+  const url = endpointOf(options.url);
+  const base = timingOf(options);
+  // A browser's fetch cannot be called as a method of another object.
+  const ask: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init));
+  let latest: Limits | undefined;
+
+  async function attempt(
+    body: string,
+    requestId: string,
+    number: number,
+    timeoutMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<Outcome> {
+    const { headers: credential, secret } = await authorize();
+    const headers = {
+      ...credential,
+      'content-type': 'application/json',
+      'x-request-id': requestId,
+    };
+    const reply = await exchange({ url, headers, body, requestId, timeoutMs, fetch: ask, signal });
+    const limits = limitsIn(reply.headers);
+    latest = limits ?? latest;
+    const { status } = reply;
+    options.onResponse?.({ status, headers: reply.headers, requestId, limits, attempt: number });
+    return outcomeOf(answerOf(reply, requestId, secret), requestId, limits);
+  }
+
+  async function send(sent: Sent, repeatable: boolean, call: CallOptions): Promise<Received> {
+    const timing = timingOf(call, base);
+    const { signal, requestId = newRequestId() } = call;
+    if (!REQUEST_ID.test(requestId))
+      throw new TypeError('requestId must be 1 to 128 characters of [A-Za-z0-9._-]');
+    const body = JSON.stringify(sent);
+    const attempts = { made: 0, waitedMs: 0, repeatable };
+    for (;;) {
+      attempts.made += 1;
+      const outcome = await attempt(body, requestId, attempts.made, timing.timeoutMs, signal).catch(
+        failureIn,
+      );
+      const { failure } = outcome;
+      const ms = failure && pauseAfter(failure, attempts, timing);
+      if (ms === undefined) {
+        if ('received' in outcome) return outcome.received;
+        throw outcome.failure;
+      }
+      await pause(ms, signal);
+      attempts.waitedMs += ms;
+    }
+  }
+
+  return { send, limits: () => latest };
+}
+
+/** An answer in which a part of the service was away is one to return, but not the best one. */
+function outcomeOf(answer: Answer, requestId: string, limits: Limits | undefined): Outcome {
+  const { data, errors, status } = answer;
+  const [first] = errors;
+  if (first !== undefined && (data === undefined || status !== 200)) return { failure: first };
+  const failure = errors.find(({ code }) => code === 'SERVICE_UNAVAILABLE');
+  return { received: { data: data ?? {}, errors, requestId, limits }, failure };
+}
+
+function failureIn(error: unknown): Outcome {
+  if (isCallError(error)) return { failure: error };
+  throw error;
+}
+
+function newRequestId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(12));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

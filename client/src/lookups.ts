@@ -1,0 +1,44 @@
+// Looks up any number of members, in as many requests as it takes.
+
+import { type CallError, isCallError } from './errors.ts';
+import { callError } from './http/answer.ts';
+
+/** What the service takes at once. */
+const MAX_KEYS = 100;
+/** Leaves room for the document within the 64 KiB of a request. */
+const MAX_BYTES = 60_000;
+
+/** The keys in groups that each fit into one request, in their order. */
+export function batchesOf<Key>(keys: readonly Key[]): Key[][] {
+  const batches: Key[][] = [];
+  let bytes = 0;
+  for (const key of keys) {
+    const size = new TextEncoder().encode(JSON.stringify(key)).byteLength + 1;
+    const current = batches.at(-1);
+    if (current === undefined || current.length === MAX_KEYS || bytes + size > MAX_BYTES) {
+      batches.push([key]);
+      bytes = size;
+    } else {
+      current.push(key);
+      bytes += size;
+    }
+  }
+  return batches;
+}
+
+/** An error with the place in the whole list: `keys.3.email` becomes `keys.103.email`. */
+export function moved(error: unknown, by: number): unknown {
+  if (!isCallError(error) || error.argument === undefined) return error;
+  const { code, message, status, requestId, reason, path } = error;
+  const argument = error.argument.replace(
+    /^keys\.(\d+)/,
+    (_, index: string) => `keys.${Number(index) + by}`,
+  );
+  return callError(code, message, {
+    status,
+    requestId,
+    reason,
+    path,
+    argument,
+  }) satisfies CallError;
+}

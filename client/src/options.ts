@@ -1,0 +1,91 @@
+// What a client is created with, and what `request` takes and gives.
+import type { CallError } from './errors.ts';
+import type { Limits } from './http/limits.ts';
+import type { CallOptions } from './surface/operation.ts';
+
+export type ClientOptions = {
+  /** The endpoint: `https://…/graphql`. */
+  url: string;
+  /** In place of the global one: for a proxy, a client certificate, traces. */
+  fetch?: typeof fetch | undefined;
+  /** For each attempt, until the last byte of its response. 10,000 by default. */
+  timeoutMs?: number | undefined;
+  /**
+   * The longest time to wait between the attempts of a call, all together. 60,000 by default, the
+   * length of a window of the budget. 0: never wait.
+   */
+  maxWaitMs?: number | undefined;
+  /** How often to try again. 3 by default. */
+  maxRetries?: number | undefined;
+  /** Called for each response, of every attempt. What it throws ends the call. */
+  onResponse?: ((event: ResponseEvent) => void) | undefined;
+};
+
+export type ResponseEvent = {
+  status: number;
+  headers: Headers;
+  requestId: string;
+  limits: Limits | undefined;
+  /** 1 for the first. */
+  attempt: number;
+};
+
+export type RequestOptions = CallOptions & {
+  /** Needed if the document has more than one operation. */
+  operationName?: string | undefined;
+  /**
+   * Whether the document may be sent again if it is unknown whether the first attempt arrived. By
+   * default, if it has no `mutation`.
+   */
+  repeatable?: boolean | undefined;
+};
+
+/** A string, or a document of GraphQL Code Generator (`documentMode: 'string'`). */
+export type Document<Data, Variables> = {
+  toString(): string;
+  __apiType?: (variables: Variables) => Data;
+};
+
+export type RequestResult<Data> = {
+  /** Fields that failed are null. */
+  data: Data;
+  /** In the order of the document. */
+  errors: CallError[];
+  requestId: string;
+  limits: Limits | undefined;
+};
+
+export type Timing = { timeoutMs: number; maxWaitMs: number; maxRetries: number };
+
+const DEFAULTS: Timing = { timeoutMs: 10_000, maxWaitMs: 60_000, maxRetries: 3 };
+
+/** The timing of a call: its own options, else those of `base`. Throws if one is not a number. */
+export function timingOf(options: Partial<Timing> | CallOptions, base = DEFAULTS): Timing {
+  const read = (name: keyof Timing) => {
+    const value = options[name] ?? base[name];
+    if (typeof value !== 'number' || !(value >= 0))
+      throw new TypeError(`${name} must be a number that is not negative`);
+    return value;
+  };
+  return {
+    timeoutMs: read('timeoutMs'),
+    maxWaitMs: read('maxWaitMs'),
+    maxRetries: read('maxRetries'),
+  };
+}
+
+/** Throws a TypeError that does not repeat what is wrong: it may hold a password. */
+export function endpointOf(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed === undefined || !/^https?:$/.test(parsed.protocol))
+    throw new TypeError('url must be the endpoint: https://…/graphql');
+  if (
+    parsed.username !== '' ||
+    parsed.password !== '' ||
+    parsed.search !== '' ||
+    parsed.hash !== ''
+  )
+    throw new TypeError('url must have no user, password, query or fragment');
+  if (parsed.pathname === '/') parsed.pathname = '/graphql';
+  return parsed.href;
+}

@@ -1,0 +1,61 @@
+// Holds the value of a root field against the schema: what methods resolve with has its types.
+import type { AnySelection } from './document.ts';
+import { type Field, fieldOf, namedType, type Schema } from './schema.ts';
+
+/** Where a value breaks its type, as a path such as `member.points`; undefined if nowhere. */
+export function misfit(
+  schema: Schema,
+  field: Field,
+  selection: AnySelection,
+  value: unknown,
+  path: string,
+): string | undefined {
+  return misfitIn(field.type, value, path, (inner, at) => {
+    if (typeof inner !== 'object' || inner === null) return at;
+    for (const [name, selected] of Object.entries(selection)) {
+      const child = fieldOf(schema, namedType(field.type), name);
+      if (child === undefined || selected === undefined) continue;
+      // Cast: what is selected of an object is a selection, which buildDocument has checked.
+      const found = fieldMisfit(schema, child, selected as AnySelection, inner, name, at);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  });
+}
+
+function fieldMisfit(
+  schema: Schema,
+  child: Field,
+  selection: AnySelection,
+  parent: object,
+  name: string,
+  at: string,
+): string | undefined {
+  // Cast: an object of JSON.
+  const value = (parent as Record<string, unknown>)[name];
+  const path = `${at}.${name}`;
+  if (child.leaf === undefined) return misfit(schema, child, selection, value, path);
+  const { leaf } = child;
+  return misfitIn(child.type, value, path, (inner, place) =>
+    typeof inner === leaf ? undefined : place,
+  );
+}
+
+/** Unwraps `!` and lists. */
+function misfitIn(
+  type: string,
+  value: unknown,
+  path: string,
+  check: (value: unknown, path: string) => string | undefined,
+): string | undefined {
+  const required = type.endsWith('!');
+  if (value === null) return required ? path : undefined;
+  const nullable = required ? type.slice(0, -1) : type;
+  if (!nullable.startsWith('[')) return check(value, path);
+  if (!Array.isArray(value)) return path;
+  for (const [index, item] of value.entries()) {
+    const found = misfitIn(nullable.slice(1, -1), item, `${path}.${index}`, check);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
