@@ -19,6 +19,7 @@ const HOMES = {
   '@apollo/composition': '^gateway/src/publishing/',
   '@graphql-inspector/core': '^gateway/src/publishing/',
   '@apollo/query-planner': '^gateway/src/(planning|surface)/',
+  '@modelcontextprotocol': '^gateway/src/mcp/protocol\\.ts$',
   '@opentelemetry': '^runtime/src/observe/tracing/otel\\.ts$',
 };
 

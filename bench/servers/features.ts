@@ -15,7 +15,7 @@ import {
 import { createStandings } from '@partner-loyalty/standings';
 import { openAudit } from '../../gateway/src/audit/audit.ts';
 import { createHandler } from '../../gateway/src/handle.ts';
-import { createCors } from '../../gateway/src/http/cors.ts';
+import { createCors, GRAPHQL_CORS } from '../../gateway/src/http/cors.ts';
 import { type Authenticate, createAuthenticator } from '../../gateway/src/identity/authenticate.ts';
 import { createKeyring } from '../../gateway/src/identity/keyring.ts';
 import { openKeyStore } from '../../gateway/src/identity/keystore.open.ts';
@@ -86,7 +86,7 @@ const graphql = createHandler({
   keyUse: isOn('keyUse')
     ? createKeyUseCounter({ addKeyUses: async () => {} }, { log })
     : { count: () => {} },
-  cors: createCors([]),
+  cors: createCors([], GRAPHQL_CORS),
   correctEndpoint: 'http://localhost:4001/graphql',
   tracing: options.traced && (await traceTo(options.traced)),
   audit,

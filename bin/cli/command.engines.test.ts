@@ -256,6 +256,19 @@ describe.each(ENGINES)('on %s', (_name, open) => {
     expect(stdout).toContain('  read,ingest  192.0.2.7/32,fd00::/8  ');
   });
 
+  test('a key for mcp reads, is listed as such, and is rotated into another one', async () => {
+    await loyaltyJson(env, 'partners', 'create', 'blue', '--name', 'Blue');
+    const [made] = await loyaltyJson(env, 'keys', 'create', 'blue', '--for', 'mcp');
+    expect(made?.key).toMatch(/^mk_test_[0-9A-Za-z]{36}$/);
+    const [next] = await loyaltyJson(env, 'keys', 'rotate', String(made?.keyId));
+    expect(next?.key).toMatch(/^mk_test_[0-9A-Za-z]{36}$/);
+    expect(await loyaltyJson(env, 'keys', 'list', 'blue')).toMatchObject([
+      { keyId: made?.keyId, for: 'mcp', scopes: ['read'], expiresAt: expect.any(String) },
+      { keyId: next?.keyId, for: 'mcp', scopes: ['read'] },
+    ]);
+    expect((await loyalty(env, 'keys', 'create', 'blue', '--for', 'other')).code).toBe(1);
+  });
+
   test('a key is rotated into one with the same rights, and ends after the overlap', async () => {
     await loyaltyJson(env, 'partners', 'create', 'blue', '--name', 'Blue');
     const rights = ['--scopes', 'read', '--allow', '10.0.0.0/8', '--expires', '30d'];

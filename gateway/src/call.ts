@@ -1,4 +1,4 @@
-// What is known of a request to /graphql while it is handled.
+// What is known of a request to /graphql or /mcp while it is handled.
 import type { Trace } from '@partner-loyalty/runtime';
 import type { Authenticated, Principal } from './identity/authenticate.ts';
 import type { Verdict } from './limits/limiter.ts';
@@ -29,6 +29,8 @@ export type Call = {
   asked?: { document: ClientDocument; operation: Operation | undefined };
   /** Lets another request take much memory, once this one's response is text. */
   endTurn?: () => void;
+  /** The ID of the JSON-RPC request at /mcp, once it is read. */
+  messageId?: string | number;
   /** Set if the operation is executed. */
   executable?: ExecutableOperation;
 };

@@ -11,14 +11,15 @@ import type {
 } from '@partner-loyalty/runtime';
 import type { Audit } from './audit/audit.ts';
 import { createHandler } from './handle.ts';
-import { createCors } from './http/cors.ts';
-import { createAuthenticator } from './identity/authenticate.ts';
+import { createCors, GRAPHQL_CORS, MCP_CORS } from './http/cors.ts';
+import { createAuthenticator, createMcpAuthenticator } from './identity/authenticate.ts';
 import { openTokenVerifier } from './identity/idtoken.open.ts';
 import { createKeyring, type Keyring } from './identity/keyring.ts';
 import type { KeyStore } from './identity/keystore.ts';
 import { createSuspensions } from './identity/suspensions.ts';
 import type { Counters } from './limits/counters.ts';
 import { createLimiter, type Limiter } from './limits/limiter.ts';
+import { createMcp, MCP_PATH } from './mcp/mcp.ts';
 import type { Documents } from './operation/documents.ts';
 import type { About } from './pages/frame.ts';
 import { createPages, DOCS_PATH, HOME_PATH } from './pages/pages.ts';
@@ -62,7 +63,9 @@ export function openGateway(parts: GatewayParts): Gateway {
   const members = createMembersClient(graphs.askProvider);
   const limiter = createLimiter(counters, settings.rateLimitWindowSeconds, metrics);
   const keyring = createKeyring({ store: keyStore, caches, metrics, log: parts.log });
-  const graphql = createGraphql(parts, { members, limiter, keyring });
+  const identity = { members, limiter, keyring };
+  const graphql = createGraphql(parts, identity);
+  const mcp = createMcpEndpoint(parts, identity);
   const wellKnown = createWellKnown(members, baseUrls(settings).own);
   const signIn = createSignIn({
     members,
@@ -89,6 +92,8 @@ export function openGateway(parts: GatewayParts): Gateway {
         case HOME_PATH:
         case DOCS_PATH:
           return pages(request) ?? graphql(request);
+        case MCP_PATH:
+          return mcp(request);
         default:
           return graphql(request);
       }
@@ -104,10 +109,9 @@ export function openGateway(parts: GatewayParts): Gateway {
   };
 }
 
-function createGraphql(
-  parts: GatewayParts,
-  { members, limiter, keyring }: { members: MembersClient; limiter: Limiter; keyring: Keyring },
-): Handle {
+type Identity = { members: MembersClient; limiter: Limiter; keyring: Keyring };
+
+function createGraphql(parts: GatewayParts, { members, limiter, keyring }: Identity): Handle {
   const { settings, keyStore, graphs, documents, usage, keyUse, audit } = parts;
   const { tracing, log, metrics, caches } = parts;
   const { own, other } = baseUrls(settings);
@@ -132,8 +136,27 @@ function createGraphql(
     audit,
     keyUse,
     tracing,
-    cors: createCors(settings.corsOrigins),
+    cors: createCors(settings.corsOrigins, GRAPHQL_CORS),
     correctEndpoint: `${other}/graphql`,
+    log,
+    metrics,
+  });
+}
+
+function createMcpEndpoint(parts: GatewayParts, { limiter, keyring }: Identity): Handle {
+  const { settings, graphs, documents, usage, keyUse, audit, tracing, log, metrics } = parts;
+  const { environment, rateLimitBudget: keyBudget, corsOrigins } = settings;
+  return createMcp({
+    authenticate: createMcpAuthenticator({ environment, keyring, keyBudget }),
+    limiter,
+    graphs,
+    documents,
+    usage,
+    audit,
+    keyUse,
+    tracing,
+    cors: createCors(corsOrigins, MCP_CORS),
+    correctEndpoint: `${baseUrls(settings).other}${MCP_PATH}`,
     log,
     metrics,
   });

@@ -1,9 +1,24 @@
 // The public list of this package, for the main files and the operator's command.
 
 export { type Gateway, type GatewayParts, openGateway } from './gateway.ts';
-export { hashKey, issueKey, type KeyLimits, newKey, parseKey } from './identity/apikey.ts';
+export {
+  defaultScopes,
+  hashKey,
+  issueKey,
+  type KeyLimits,
+  newKey,
+  parseKey,
+} from './identity/apikey.ts';
 export { KEYS_MIGRATION, openKeyStore } from './identity/keystore.open.ts';
-export type { KeyRecord, KeyStore, Origin, Partner, PartnerChange } from './identity/keystore.ts';
+export {
+  KEY_ENDPOINTS,
+  type KeyEndpoint,
+  type KeyRecord,
+  type KeyStore,
+  type Origin,
+  type Partner,
+  type PartnerChange,
+} from './identity/keystore.ts';
 export { openCounters, sharedCounters } from './limits/counters.open.ts';
 export { SURFACES, type SurfaceName, surfaceSdl } from './planning/contract.ts';
 export { DEFAULT_SCOPES, KEY_SCOPES, type KeyScope } from './planning/scopes.ts';

@@ -1,7 +1,8 @@
-// Ends a call at /graphql: the body of a refusal, and the headers.
+// Ends a call: the body of a refusal, and the headers.
 import {
   ApiError,
   ERRORS,
+  type ErrorCode,
   HEADERS,
   type HttpReply,
   type HttpRequest,
@@ -28,25 +29,60 @@ export type ReplyParts = RecordParts & {
   metrics: Metrics;
 };
 
-export type Replies = {
-  /** The body of a refusal; sets the call's status and codes. Masks what is not an ApiError. */
-  refuse(error: unknown, request: HttpRequest, call: Call): object;
-  /**
-   * The reply to a call, which is recorded when it ends. Counts a missing credential. A plain value
-   * unless something is still to be counted.
-   */
-  finish(request: HttpRequest, call: Call, body: object): MaybePromise<HttpReply>;
+/** What an endpoint's replies look like. */
+export type ReplyForm = {
+  /** The body of a refusal. */
+  refusal(refusal: ApiError, extensions: RefusalExtensions, call: Call): object;
+  mediaType(request: HttpRequest): string;
+  /** The scheme in `www-authenticate`, with 401. */
+  challenge: string;
 };
 
-export function createReplies(parts: ReplyParts): Replies {
+export type RefusalExtensions = { code: ErrorCode; requestId: string; correctEndpoint?: string };
+
+/**
+ * The reply to a call: what `execute` resolves with, or why it was refused; no body if it resolves
+ * with undefined. The call is recorded when the reply ends. Counts a missing credential, and masks
+ * what is not an ApiError. Never rejects.
+ */
+export type Reply = (
+  request: HttpRequest,
+  call: Call,
+  execute: (request: HttpRequest, call: Call) => Promise<object | undefined>,
+) => Promise<HttpReply>;
+
+/** Errors of GraphQL (GraphQL over HTTP, section 6.3). */
+export const GRAPHQL_FORM: ReplyForm = {
+  refusal(refusal, extensions) {
+    const faults =
+      refusal instanceof GraphqlRequestError
+        ? refusal.errors
+        : [{ message: refusal.message, locations: undefined, extensions: refusal.details }];
+    const errors = faults.map(({ message, locations, extensions: details }) => ({
+      message: shortMessage(message),
+      locations,
+      extensions: { ...extensions, ...details },
+    }));
+    const { correctEndpoint } = extensions;
+    return correctEndpoint === undefined ? { errors } : { errors, correctEndpoint };
+  },
+  mediaType: ({ headers }) => mediaTypeFor(headers.accept),
+  challenge: 'Bearer',
+};
+
+export function createReplies(parts: ReplyParts, form: ReplyForm): Reply {
   const { limiter } = parts;
-  const refuse = createRefuse(parts);
-  const headersOf = createHeaders(parts);
+  const refuse = createRefuse(parts, form);
+  const headersOf = createHeaders(parts, form);
   const record = createRecorder(parts);
 
   // A missing credential is counted when nothing else is wrong with the request. A request that
   // was refused before its cost was known costs 1.
-  async function countRefused(request: HttpRequest, call: Call, body: object): Promise<object> {
+  async function countRefused(
+    request: HttpRequest,
+    call: Call,
+    body: object | undefined,
+  ): Promise<object | undefined> {
     if (call.principal !== undefined) {
       const { policy, id, budget } = call.principal;
       call.verdict = await limiter.consume(policy, id, 1, budget);
@@ -68,55 +104,65 @@ export function createReplies(parts: ReplyParts): Replies {
     }
   }
 
-  function reply(request: HttpRequest, call: Call, body: object): HttpReply {
+  function replyWith(request: HttpRequest, call: Call, body: object | undefined): HttpReply {
     const headers = headersOf(request, call);
-    const text = serializeWithin(body, request, call);
+    const text = body === undefined ? '' : serializeWithin(body, request, call);
     return { status: call.status, headers, body: text, observer: record(request, call) };
   }
 
-  return {
-    refuse,
-    finish(request, call, body) {
-      call.trace?.phase('respond');
-      // Most calls are counted already, and do not wait.
-      return call.verdict === undefined
-        ? countRefused(request, call, body).then((counted) => reply(request, call, counted))
-        : reply(request, call, body);
-    },
+  // Most calls are counted already, and do not wait.
+  function finish(
+    request: HttpRequest,
+    call: Call,
+    body: object | undefined,
+  ): MaybePromise<HttpReply> {
+    call.trace?.phase('respond');
+    return call.verdict === undefined
+      ? countRefused(request, call, body).then((counted) => replyWith(request, call, counted))
+      : replyWith(request, call, body);
+  }
+
+  return async function reply(request, call, execute) {
+    let body: object | undefined;
+    try {
+      body = await execute(request, call);
+    } catch (error) {
+      body = refuse(error, request, call);
+    }
+    try {
+      return await finish(request, call, body);
+    } finally {
+      call.endTurn?.();
+    }
   };
 }
 
-function createRefuse({ correctEndpoint, log }: ReplyParts): Replies['refuse'] {
+type Refuse = (error: unknown, request: HttpRequest, call: Call) => object;
+
+/** Sets the call's status and codes. */
+function createRefuse({ correctEndpoint, log }: ReplyParts, form: ReplyForm): Refuse {
   return (error, { requestId }, call) => {
     const refusal = error instanceof ApiError ? error : new ApiError('INTERNAL_SERVER_ERROR');
     if (refusal !== error) logMasked(log, requestId, error);
     const { code } = refusal;
     call.codes = [code];
     call.status = ERRORS[code].status;
-    const extra = code === 'KEY_ENVIRONMENT_MISMATCH' ? { correctEndpoint } : {};
-    const extensions = { code, requestId, ...extra };
-    const faults =
-      refusal instanceof GraphqlRequestError
-        ? refusal.errors
-        : [{ message: refusal.message, locations: undefined, extensions: refusal.details }];
-    const errors = faults.map(({ message, locations, extensions: details }) => ({
-      message: shortMessage(message),
-      locations,
-      extensions: { ...extensions, ...details },
-    }));
-    return { errors, ...extra };
+    const extensions = { code, requestId };
+    return form.refusal(
+      refusal,
+      code === 'KEY_ENVIRONMENT_MISMATCH' ? { ...extensions, correctEndpoint } : extensions,
+      call,
+    );
   };
 }
 
-function createHeaders({ cors }: ReplyParts) {
+function createHeaders({ cors }: ReplyParts, { mediaType, challenge }: ReplyForm) {
   return (request: HttpRequest, { codes, principal, verdict, refusal }: Call) => {
-    const headers: Record<string, string> = {
-      [HEADERS.contentType.name]: mediaTypeFor(request.headers.accept),
-    };
+    const headers: Record<string, string> = { [HEADERS.contentType.name]: mediaType(request) };
     const [code] = codes;
     if (code === 'METHOD_NOT_ALLOWED') headers[HEADERS.allow.name] = 'POST';
     cors.expose(request, headers);
-    if (code === 'UNAUTHENTICATED') headers[HEADERS.wwwAuthenticate.name] = 'Bearer';
+    if (code === 'UNAUTHENTICATED') headers[HEADERS.wwwAuthenticate.name] = challenge;
     if (principal !== undefined && verdict !== undefined)
       Object.assign(headers, rateLimitHeaders(verdict));
     const limit = refusal ?? verdict;

@@ -18,12 +18,12 @@ export const ERRORS = {
   METHOD_NOT_ALLOWED: {
     status: 405,
     message: 'only POST is allowed here',
-    when: 'The method on `/graphql` is not POST.',
+    when: 'The method on `/graphql` or `/mcp` is not POST.',
   },
   NOT_FOUND: {
     status: 404,
     message: 'no such path',
-    when: 'The service has no such path.',
+    when: 'The service has no such path, or `/mcp` no such method.',
   },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
@@ -38,7 +38,7 @@ export const ERRORS = {
   BAD_REQUEST: {
     status: 400,
     message: 'the request is malformed',
-    when: 'The HTTP or the JSON is malformed, the body is not an object, `query` is not a string, `variables` is not an object, or it is unclear which operation to run.',
+    when: 'The HTTP or the JSON is malformed, the body is not an object, `query` is not a string, `variables` is not an object, or it is unclear which operation to run. At `/mcp`: the message breaks a rule of the protocol.',
   },
   UNAUTHENTICATED: {
     status: 401,
@@ -69,7 +69,7 @@ export const ERRORS = {
   FORBIDDEN: {
     status: 403,
     message: 'this key lacks a scope that the operation needs',
-    when: 'A root field needs a [scope](../contract.md#scopes) that the key does not have: nothing ran (403). Or a [token that a partner holds](../contract.md#member-tokens) is used to change the address (200).',
+    when: 'A root field needs a [scope](../contract.md#scopes) that the key does not have: nothing ran (403). Or a [token that a partner holds](../contract.md#member-tokens) is used to change the address (200). Or a page whose origin CORS_ORIGINS does not list calls [`/mcp`](../contract.md#mcp) (403).',
     subgraphs: ['members'],
   },
   GRAPHQL_PARSE_FAILED: {

@@ -6,6 +6,7 @@ export type { Environment } from './environment.ts';
 export {
   ApiError,
   codesOf,
+  detailsIn,
   ERRORS,
   type ErrorCode,
   type ErrorDetails,

@@ -1,14 +1,17 @@
 // `loyalty keys`: creates, lists and revokes the keys of partners.
 import {
   DEFAULT_SCOPES,
+  defaultScopes,
   issueKey,
+  KEY_ENDPOINTS,
   KEY_SCOPES,
   type KeyActivity,
+  type KeyEndpoint,
   type KeyLimits,
   type KeyRecord,
 } from '@partner-loyalty/gateway';
 import { omitUndefined } from '@partner-loyalty/runtime';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { typed } from '../shell/argument.ts';
 import { addresses, durationMs, expiry, scopes } from '../shell/keylimits.ts';
 import { CommandError, type Row, type Shell } from '../shell/shell.ts';
@@ -20,9 +23,14 @@ export function keysCommand(shell: Shell): Command {
     .command('create')
     .description('create a key and print it; it is not shown again')
     .argument('<partner>', "the partner's ID")
+    .addOption(
+      new Option('--for <endpoint>', 'the only endpoint that accepts it')
+        .choices(KEY_ENDPOINTS)
+        .default('graphql'),
+    )
     .option(
       '--scopes <list>',
-      `what it may be used for: some of ${KEY_SCOPES.join(',')} (default: ${DEFAULT_SCOPES.join(',')})`,
+      `what it may be used for: some of ${KEY_SCOPES.join(',')} (default: ${DEFAULT_SCOPES.join(',')}; for mcp: ${defaultScopes('mcp').join(',')})`,
       typed('--scopes', scopes),
     )
     .option(
@@ -64,15 +72,15 @@ export function keysCommand(shell: Shell): Command {
   return group;
 }
 
-type CreateOptions = Pick<KeyLimits, 'scopes' | 'allow'> & { expires?: Date };
+type CreateOptions = Pick<KeyLimits, 'scopes' | 'allow'> & { for: KeyEndpoint; expires?: Date };
 
 async function create(
   shell: Shell,
   partnerId: string,
-  { scopes = DEFAULT_SCOPES, allow, expires }: CreateOptions,
+  { for: endpoint, scopes = defaultScopes(endpoint), allow, expires }: CreateOptions,
 ): Promise<void> {
   const settings = shell.settings();
-  const limits = omitUndefined({ scopes, allow, expiresAt: expires });
+  const limits = omitUndefined({ ...storedEndpoint(endpoint), scopes, allow, expiresAt: expires });
   const { key, record } = issueKey(settings.environment, partnerId, new Date(), limits);
   await withStore('keys', settings, async (keys) => {
     await requirePartner(keys, partnerId);
@@ -80,6 +88,11 @@ async function create(
     await keys.createKey(record);
   });
   printNew(shell, { keyId: record.keyId, key });
+}
+
+/** A key without an endpoint is for graphql: so were those of earlier versions. */
+function storedEndpoint(endpoint: KeyEndpoint | undefined): Pick<KeyLimits, 'endpoint'> {
+  return endpoint === 'mcp' ? { endpoint } : {};
 }
 
 function printNew(shell: Shell, row: { keyId: string; key: string } & Row): void {
@@ -107,9 +120,9 @@ async function rotate(
     if (state !== 'active')
       throw new CommandError(`key ${keyId} is ${state}: loyalty keys create ${partnerId}`);
     await claimForOperator(keys);
-    const { scopes, allow } = former;
+    const { endpoint, scopes, allow } = former;
     const expiresAt = expires ?? sameLifetime(former, now);
-    const limits = omitUndefined({ scopes, allow, expiresAt });
+    const limits = omitUndefined({ endpoint, scopes, allow, expiresAt });
     const issued = issueKey(settings.environment, partnerId, now, limits);
     // The new key comes first: if this is interrupted, the former one works as before.
     await keys.createKey(issued.record);
@@ -151,13 +164,15 @@ async function list(shell: Shell, partnerId: string): Promise<void> {
 }
 
 function rowOf(record: KeyRecord, activity: KeyActivity | undefined): Row {
-  const { keyId, partnerId, scopes = DEFAULT_SCOPES, allow, createdAt } = record;
+  const { keyId, partnerId, endpoint = 'graphql', allow, createdAt } = record;
+  const { scopes = defaultScopes(endpoint) } = record;
   const { expiresAt, revokedAt } = record;
   const { lastUsedAt, requests = 0, refusals = 0 } = activity ?? {};
   return {
     keyId,
     partnerId,
     state: stateOfKey(record),
+    for: record.endpoint,
     scopes,
     allow,
     createdAt,

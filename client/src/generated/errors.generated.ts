@@ -3,12 +3,12 @@
 /** Each code with the HTTP status of a request that fails with it, and its reasons. */
 export const SERVICE_CODES = {
   /**
-   * The method on `/graphql` is not POST.
+   * The method on `/graphql` or `/mcp` is not POST.
    * HTTP status 405.
    */
   METHOD_NOT_ALLOWED: { status: 405, reasons: [] },
   /**
-   * The service has no such path.
+   * The service has no such path, or `/mcp` no such method.
    * HTTP status 404.
    */
   NOT_FOUND: { status: 404, reasons: [] },
@@ -23,7 +23,7 @@ export const SERVICE_CODES = {
    */
   PAYLOAD_TOO_LARGE: { status: 413, reasons: [] },
   /**
-   * The HTTP or the JSON is malformed, the body is not an object, `query` is not a string, `variables` is not an object, or it is unclear which operation to run.
+   * The HTTP or the JSON is malformed, the body is not an object, `query` is not a string, `variables` is not an object, or it is unclear which operation to run. At `/mcp`: the message breaks a rule of the protocol.
    * HTTP status 400.
    */
   BAD_REQUEST: { status: 400, reasons: [] },
@@ -53,7 +53,7 @@ export const SERVICE_CODES = {
    */
   AMBIGUOUS_CREDENTIALS: { status: 400, reasons: [] },
   /**
-   * A root field needs a scope that the key does not have: nothing ran (403). Or a token that a partner holds is used to change the address (200).
+   * A root field needs a scope that the key does not have: nothing ran (403). Or a token that a partner holds is used to change the address (200). Or a page whose origin CORS_ORIGINS does not list calls `/mcp` (403).
    * HTTP status 403.
    */
   FORBIDDEN: { status: 403, reasons: [] },

@@ -1,4 +1,4 @@
-// Reads the body of a GraphQL request: content type, size, encoding, JSON, types of its members.
+// Reads JSON bodies: content type, size, encoding; of a GraphQL request also the members.
 import { isUtf8 } from 'node:buffer';
 import { fail, HEADERS, type HttpRequest, isJsonObject } from '@partner-loyalty/runtime';
 
@@ -16,14 +16,27 @@ export type GraphqlBody = {
  * PAYLOAD_TOO_LARGE or BAD_REQUEST.
  */
 export async function readGraphqlBody(request: HttpRequest): Promise<GraphqlBody> {
-  const type = request.headers[HEADERS.contentType.name];
+  requireJson(request);
+  return validate(parseJson(decode(await request.body(BODY_LIMIT))));
+}
+
+/** The text of a JSON body, not parsed yet. Rejects as readGraphqlBody does. */
+export async function readJsonText(request: HttpRequest): Promise<string> {
+  requireJson(request);
+  return decode(await request.body(BODY_LIMIT));
+}
+
+function requireJson({ headers }: HttpRequest): void {
+  const type = headers[HEADERS.contentType.name];
   if (type !== 'application/json' && !isJsonType(type)) fail('UNSUPPORTED_MEDIA_TYPE');
-  const encoding = request.headers[HEADERS.contentEncoding.name];
+  const encoding = headers[HEADERS.contentEncoding.name];
   if (encoding !== undefined && encoding !== 'identity')
     fail('UNSUPPORTED_MEDIA_TYPE', 'the body may not be compressed');
-  const bytes = await request.body(BODY_LIMIT);
+}
+
+function decode(bytes: Buffer): string {
   if (!isUtf8(bytes)) fail('BAD_REQUEST', 'the body is not UTF-8');
-  return validate(parseJson(bytes.toString()));
+  return bytes.toString();
 }
 
 /** Whether the type is application/json without parameters, or with charset UTF-8 alone. */

@@ -1,4 +1,4 @@
-// The format of partner keys.
+// The format of keys.
 import fc from 'fast-check';
 import { hashKey, issueKey, newKey, parseKey } from './apikey.ts';
 
@@ -12,6 +12,19 @@ test('a new key has the prefix of its environment and parses as that environment
         env === 'sandbox' ? /^pk_test_[0-9A-Za-z]{36}$/ : /^pk_live_[0-9A-Za-z]{36}$/,
       );
       expect(parseKey(key)).toEqual({ environment: env });
+    }),
+  );
+});
+
+test('a key for one endpoint is malformed at the other', () => {
+  fc.assert(
+    fc.property(environment, (env) => {
+      const [forGraphql, forMcp] = [newKey(env), newKey(env, 'mcp')];
+      expect(forMcp).toMatch(
+        env === 'sandbox' ? /^mk_test_[0-9A-Za-z]{36}$/ : /^mk_live_[0-9A-Za-z]{36}$/,
+      );
+      expect(parseKey(forMcp, 'mcp')).toEqual({ environment: env });
+      expect([parseKey(forMcp), parseKey(forGraphql, 'mcp')]).toEqual([undefined, undefined]);
     }),
   );
 });

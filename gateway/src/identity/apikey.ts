@@ -1,28 +1,45 @@
-// The format of partner keys (docs/contract.md, Keys): creating, parsing and hashing them.
+// The format of keys (docs/contract.md, Keys): creating, parsing and hashing them.
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Environment } from '@partner-loyalty/runtime';
-import type { KeyRecord } from './keystore.ts';
+import { DEFAULT_SCOPES, type KeyScope } from '../planning/scopes.ts';
+import type { KeyEndpoint, KeyRecord } from './keystore.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const PREFIXES = { sandbox: 'pk_test_', production: 'pk_live_' } as const satisfies Record<
+
+const PREFIXES = { graphql: 'pk', mcp: 'mk' } as const satisfies Record<KeyEndpoint, string>;
+const KINDS = { sandbox: 'test', production: 'live' } as const satisfies Record<
   Environment,
   string
 >;
-const FORMAT = /^pk_(test|live)_([0-9A-Za-z]{30})([0-9A-Za-z]{6})$/;
+const FORMATS = {
+  graphql: /^pk_(test|live)_([0-9A-Za-z]{30})([0-9A-Za-z]{6})$/,
+  mcp: /^mk_(test|live)_([0-9A-Za-z]{30})([0-9A-Za-z]{6})$/,
+} as const satisfies Record<KeyEndpoint, RegExp>;
 
-/** A new random key: the environment's prefix, 30 random base62 characters and their checksum. */
-export function newKey(environment: Environment): string {
-  const random = randomBase62(30);
-  return PREFIXES[environment] + random + checksum(random);
+/** The scopes of a key that was created without any: an assistant only reads. */
+export function defaultScopes(endpoint: KeyEndpoint): readonly KeyScope[] {
+  return endpoint === 'mcp' ? ['read'] : DEFAULT_SCOPES;
 }
 
 /**
- * The environment of a well-formed key; undefined if the format or the checksum is wrong. Whether
- * the key exists is for the store to say.
+ * A new random key: the prefix of its endpoint and environment, 30 random base62 characters and
+ * their checksum.
  */
-export function parseKey(text: string): { environment: Environment } | undefined {
-  const [, kind, random, sum] = FORMAT.exec(text) ?? [];
+export function newKey(environment: Environment, endpoint: KeyEndpoint = 'graphql'): string {
+  const random = randomBase62(30);
+  return `${PREFIXES[endpoint]}_${KINDS[environment]}_${random}${checksum(random)}`;
+}
+
+/**
+ * The environment of a well-formed key for the endpoint; undefined if the format or the checksum is
+ * wrong. Whether the key exists is for the store to say.
+ */
+export function parseKey(
+  text: string,
+  endpoint: KeyEndpoint = 'graphql',
+): { environment: Environment } | undefined {
+  const [, kind, random, sum] = FORMATS[endpoint].exec(text) ?? [];
   if (random === undefined || checksum(random) !== sum) return undefined;
   return { environment: kind === 'test' ? 'sandbox' : 'production' };
 }
@@ -36,7 +53,7 @@ export function hashKey(text: string): string {
 }
 
 /** What limits the use of a key. */
-export type KeyLimits = Pick<KeyRecord, 'expiresAt' | 'scopes' | 'allow'>;
+export type KeyLimits = Pick<KeyRecord, 'expiresAt' | 'scopes' | 'allow' | 'endpoint'>;
 
 /** Creates a key for a partner: the text, to be shown once, and the record to store. */
 export function issueKey(
@@ -45,7 +62,7 @@ export function issueKey(
   createdAt: Date,
   limits: KeyLimits = {},
 ): { key: string; record: KeyRecord } {
-  const key = newKey(environment);
+  const key = newKey(environment, limits.endpoint);
   const keyId = `key_${randomBase62(16)}`;
   return { key, record: { keyId, partnerId, hash: hashKey(key), createdAt, ...limits } };
 }

@@ -2,12 +2,12 @@
 import { createCaches, createLog } from '@partner-loyalty/runtime';
 import { temporaryFolder } from '../../../test/support/folder.ts';
 import { DEFAULT_SCOPES, EVERY_SCOPE, scopeBits, scopeNames } from '../planning/scopes.ts';
-import { issueKey, newKey } from './apikey.ts';
-import { type Authenticate, createAuthenticator } from './authenticate.ts';
+import { hashKey, issueKey, newKey } from './apikey.ts';
+import { type Authenticate, createAuthenticator, createMcpAuthenticator } from './authenticate.ts';
 import type { MemberToken, TokenVerifier } from './idtoken.ts';
 import { createKeyring } from './keyring.ts';
 import { openKeyStore } from './keystore.open.ts';
-import type { KeyStore } from './keystore.ts';
+import type { KeyEndpoint, KeyStore } from './keystore.ts';
 
 const AT = new Date('2026-03-04T05:06:07Z');
 const expiresAt = new Date(8_000_000_000_000);
@@ -21,15 +21,17 @@ const tokens: TokenVerifier = { verify: (token) => TOKENS[token] };
 let folder: { path: string; remove(): void };
 let store: KeyStore;
 let from: Authenticate;
+let fromMcp: Authenticate;
 const authenticate = (headers: Parameters<Authenticate>[0], address = '192.0.2.1') =>
   from(headers, { address });
-const [inn, spa, revoked, expired, reader, listed, foreign] = [
+const [inn, spa, revoked, expired, reader, listed, assistant, foreign] = [
   issueKey('sandbox', 'inn', AT),
   issueKey('sandbox', 'spa', AT),
   issueKey('sandbox', 'inn', AT),
   issueKey('sandbox', 'inn', AT, { expiresAt: AT }),
   issueKey('sandbox', 'inn', AT, { scopes: ['read', 'ingest'] }),
   issueKey('sandbox', 'spa', AT, { allow: ['10.0.0.0/8', '::ffff:172.16.0.0/108', 'fd00::/8'] }),
+  issueKey('sandbox', 'inn', AT, { endpoint: 'mcp' }),
   newKey('production'),
 ] as const;
 
@@ -38,16 +40,20 @@ beforeAll(async () => {
   store = await openKeyStore({ dataDir: folder.path, environment: 'sandbox' });
   await store.createPartner({ partnerId: 'inn', name: 'Inn', budget: 7, createdAt: AT });
   await store.createPartner({ partnerId: 'spa', name: 'Spa', createdAt: AT });
-  for (const { record } of [inn, spa, revoked, expired, reader, listed])
+  for (const { record } of [inn, spa, revoked, expired, reader, listed, assistant])
     await store.createKey(record);
   await store.revokeKey(revoked.record.keyId, AT);
-  from = createAuthenticator({
+  const keys = {
     environment: 'sandbox',
     keyring: createKeyring({ store, caches: createCaches(), log: createLog('silent') }),
+    keyBudget: 600,
+  } as const;
+  from = createAuthenticator({
+    ...keys,
     tokens,
     isSuspended: (partnerId) => partnerId === 'out',
-    keyBudget: 600,
   });
+  fromMcp = createMcpAuthenticator(keys);
 });
 
 afterAll(async () => {
@@ -195,4 +201,44 @@ test('the address of a client is not looked at for a key without a list of addre
   };
   expect(from({ 'x-partner-api-key': inn.key }, client)).toMatchObject({ kind: 'principal' });
   expect(() => from({ 'x-partner-api-key': listed.key }, client)).toThrow('read');
+});
+
+test('an MCP key is the credential of its endpoint alone, and reads', () => {
+  const found = fromMcp({ 'x-api-key': assistant.key }, { address: '192.0.2.1' });
+  expect(found).toMatchObject({
+    kind: 'principal',
+    principal: { id: assistant.record.keyId, surface: 'partner', budget: 7, policy: 'key' },
+  });
+  if (!('principal' in found) || found.principal === undefined) throw new Error('the key is valid');
+  expect(scopeNames(found.principal.scopes)).toEqual(['read']);
+  expect(authenticate({ 'x-partner-api-key': assistant.key })).toEqual({ kind: 'refused' });
+  expect(authenticate({ 'x-partner-api-key': newKey('production', 'mcp') })).toEqual({
+    kind: 'refused',
+  });
+});
+
+test.each([
+  ['none', 'no key', {}],
+  ['none', 'a partner key in its own header', { 'x-partner-api-key': inn.key }],
+  ['none', 'a bearer token', { authorization: 'Bearer good' }],
+  ['refused', 'a partner key', { 'x-api-key': inn.key }],
+  ['refused', 'a partner key of the other environment', { 'x-api-key': foreign }],
+  ['refused', 'an unknown key', { 'x-api-key': newKey('sandbox', 'mcp') }],
+  ['mismatch', 'a key of the other environment', { 'x-api-key': newKey('production', 'mcp') }],
+])('%s at /mcp: %s', (kind, _, headers) => {
+  expect(fromMcp(headers, { address: '192.0.2.1' })).toEqual({ kind });
+});
+
+test('a key is refused where its record does not belong, whatever its text says', async () => {
+  const [forMcp, forGraphql] = [newKey('sandbox', 'mcp'), newKey('sandbox')];
+  const records: [string, KeyEndpoint | undefined][] = [
+    [forMcp, undefined],
+    [forGraphql, 'mcp'],
+  ];
+  for (const [text, endpoint] of records) {
+    const { record } = issueKey('sandbox', 'inn', AT, { endpoint });
+    await store.createKey({ ...record, hash: hashKey(text) });
+  }
+  expect(fromMcp({ 'x-api-key': forMcp }, { address: '192.0.2.1' })).toEqual({ kind: 'refused' });
+  expect(authenticate({ 'x-partner-api-key': forGraphql })).toEqual({ kind: 'refused' });
 });

@@ -12,6 +12,7 @@ import { EVERY_SCOPE, type ScopeBits } from '../planning/scopes.ts';
 import { parseKey } from './apikey.ts';
 import type { MemberToken, TokenVerifier } from './idtoken.ts';
 import type { Key, Keyring } from './keyring.ts';
+import type { KeyEndpoint } from './keystore.ts';
 import type { IsSuspended } from './suspensions.ts';
 
 /** An authenticated caller. */
@@ -60,19 +61,11 @@ const NONE: Authenticated = { kind: 'none' };
  * SERVICE_UNAVAILABLE if the credential cannot be checked. `keyBudget` applies to the keys of a
  * partner without a budget of its own.
  */
-export function createAuthenticator(parts: {
-  environment: Environment;
-  keyring: Keyring;
-  tokens: TokenVerifier;
-  isSuspended: IsSuspended;
-  keyBudget: number;
-}): Authenticate {
-  const { environment, keyring, tokens, isSuspended, keyBudget } = parts;
-  const toPartner = (key: Key | undefined, client: Client): Authenticated => {
-    if (key === undefined) return REFUSED;
-    const isElsewhere = key.allowed?.has(client.address) === false;
-    return isElsewhere ? { kind: 'refused', keyId: key.keyId } : partnerOf(key, keyBudget);
-  };
+export function createAuthenticator(
+  parts: KeyParts & { tokens: TokenVerifier; isSuspended: IsSuspended },
+): Authenticate {
+  const { environment, tokens, isSuspended } = parts;
+  const find = createFind(parts, 'graphql');
   const toMember = (token: MemberToken | undefined): MaybePromise<Authenticated> => {
     if (token?.partnerId === undefined) return memberOf(token, false);
     const suspended = isSuspended(token.partnerId);
@@ -80,15 +73,9 @@ export function createAuthenticator(parts: {
       ? suspended.then((late) => memberOf(token, late))
       : memberOf(token, suspended);
   };
-  const find = (text: string, client: Client) => {
-    const found = keyring.find(text);
-    return found instanceof Promise
-      ? found.then((key) => toPartner(key, client))
-      : toPartner(found, client);
-  };
 
   return (headers, client) => {
-    const text = partnerKey(headers);
+    const text = keyIn(headers, HEADERS.partnerKey.name);
     const token = bearerToken(headers[HEADERS.authorization.name]);
     const parsed = text === '' ? undefined : parseKey(text);
     if (parsed && parsed.environment !== environment) return MISMATCH;
@@ -97,6 +84,38 @@ export function createAuthenticator(parts: {
       return token === undefined ? ofKey : mapMaybe(ofKey, besideToken);
     }
     return token === undefined ? NONE : mapMaybe(tokens.verify(token), toMember);
+  };
+}
+
+/**
+ * As createAuthenticator, for `/mcp`: an MCP key is its only credential, and other credentials are
+ * not read.
+ */
+export function createMcpAuthenticator(parts: KeyParts): Authenticate {
+  const find = createFind(parts, 'mcp');
+  return (headers, client) => {
+    const text = keyIn(headers, HEADERS.mcpKey.name);
+    if (text === '') return NONE;
+    const parsed = parseKey(text, 'mcp');
+    if (parsed === undefined) return REFUSED;
+    return parsed.environment === parts.environment ? find(text, client) : MISMATCH;
+  };
+}
+
+type KeyParts = { environment: Environment; keyring: Keyring; keyBudget: number };
+
+/** Returns a function that finds the caller with a well-formed key for the endpoint. */
+function createFind({ keyring, keyBudget }: KeyParts, endpoint: KeyEndpoint) {
+  const toPartner = (key: Key | undefined, client: Client): Authenticated => {
+    if (key?.endpoint !== endpoint) return REFUSED;
+    const isElsewhere = key.allowed?.has(client.address) === false;
+    return isElsewhere ? { kind: 'refused', keyId: key.keyId } : partnerOf(key, keyBudget);
+  };
+  return (text: string, client: Client): MaybePromise<Authenticated> => {
+    const found = keyring.find(text);
+    return found instanceof Promise
+      ? found.then((key) => toPartner(key, client))
+      : toPartner(found, client);
   };
 }
 
@@ -116,8 +135,8 @@ export function bearerToken(authorization: string | undefined): string | undefin
 }
 
 /** Node joins repeated headers into one value, which is never a valid key. */
-function partnerKey(headers: IncomingHttpHeaders): string {
-  return String(headers[HEADERS.partnerKey.name] ?? '').trim();
+function keyIn(headers: IncomingHttpHeaders, name: string): string {
+  return String(headers[name] ?? '').trim();
 }
 
 function partnerOf(key: Key, keyBudget: number): Authenticated {

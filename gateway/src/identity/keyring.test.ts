@@ -87,6 +87,7 @@ test('a key is found with its partner and budget, and an unknown one is not', as
   expect(await keyring.find(key)).toEqual({
     keyId,
     partnerId: 'inn',
+    endpoint: 'graphql',
     budget: 7,
     isSuspended: false,
     scopes: scopeBits(DEFAULT_SCOPES),

@@ -1,4 +1,4 @@
-// Finds partner keys by their text, and what they may be used for (docs/contract.md, Keys).
+// Finds keys by their text, and what they may be used for (docs/contract.md, Keys).
 import {
   addressCheck,
   type Caches,
@@ -7,9 +7,9 @@ import {
   type Metrics,
   mapMaybe,
 } from '@partner-loyalty/runtime';
-import { DEFAULT_SCOPES, type ScopeBits, scopeBits } from '../planning/scopes.ts';
-import { hashKey } from './apikey.ts';
-import type { FoundKey, KeyStore } from './keystore.ts';
+import { type ScopeBits, scopeBits } from '../planning/scopes.ts';
+import { defaultScopes, hashKey } from './apikey.ts';
+import type { FoundKey, KeyEndpoint, KeyStore } from './keystore.ts';
 import { createFreshRecords } from './records/fresh.ts';
 
 /** Measured (test/memory), with ids of 128 characters. */
@@ -21,6 +21,8 @@ const BYTES_PER_RANGE = 512;
 export type Key = {
   keyId: string;
   partnerId: string;
+  /** The only endpoint that accepts it. */
+  endpoint: KeyEndpoint;
   budget?: number | undefined;
   /** Whether its partner is suspended. */
   isSuspended: boolean;
@@ -73,11 +75,13 @@ export function createKeyring({
 
 function validKey(found: FoundKey | undefined): Key | undefined {
   if (found === undefined || found.key.revokedAt !== undefined) return undefined;
-  const { keyId, partnerId, expiresAt, scopes = DEFAULT_SCOPES, allow } = found.key;
+  const { keyId, partnerId, expiresAt, allow, endpoint = 'graphql' } = found.key;
+  const { scopes = defaultScopes(endpoint) } = found.key;
   const { budget, suspendedAt } = found.partner;
   return {
     keyId,
     partnerId,
+    endpoint,
     budget,
     isSuspended: suspendedAt !== undefined,
     expiresAt,

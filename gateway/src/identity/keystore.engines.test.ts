@@ -12,6 +12,7 @@ const AT = new Date('2026-03-04T05:06:07.089Z');
 const LATER = new Date('2026-03-04T05:07:00.000Z');
 const LIMITS: KeyLimits = {
   expiresAt: LATER,
+  endpoint: 'mcp',
   scopes: ['read', 'sign-in'],
   allow: ['10.0.0.0/8', 'fd00::/8'],
 };
@@ -249,6 +250,7 @@ describe.each(['lmdb', 'mongodb'])('the key store on %s', (engine) => {
           { keys: [{ ...key, hash: 'pk_test_1' }] },
           { keys: [{ ...key, scopes: 'read' }] },
           { keys: [{ ...key, scopes: ['write'] }] },
+          { keys: [{ ...key, endpoint: 'other' }] },
           { keys: [{ ...key, allow: '10.0.0.0/8' }] },
         ];
         for (const part of broken) {

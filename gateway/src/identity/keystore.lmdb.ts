@@ -152,11 +152,12 @@ function toStoredPartner({ createdAt, suspendedAt, ...partner }: Partner): Store
 }
 
 function toKey({ createdAt, expiresAt, revokedAt, ...key }: StoredKey): KeyRecord {
-  const { keyId, partnerId, hash, scopes, allow } = key;
+  const { keyId, partnerId, hash, endpoint, scopes, allow } = key;
   return {
     keyId,
     partnerId,
     hash,
+    endpoint,
     scopes,
     allow,
     createdAt: new Date(createdAt),

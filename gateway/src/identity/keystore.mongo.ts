@@ -9,7 +9,13 @@ import {
 import { walk } from '@partner-loyalty/runtime/mongo-reads';
 import type { Collection, Db } from 'mongodb';
 import { KEY_SCOPES } from '../planning/scopes.ts';
-import type { KeyRecord, KeyStore, Origin, Partner } from './keystore.ts';
+import {
+  KEY_ENDPOINTS,
+  type KeyRecord,
+  type KeyStore,
+  type Origin,
+  type Partner,
+} from './keystore.ts';
 
 type KeyDocument = Omit<KeyRecord, 'partnerId'>;
 /** `keys` is absent until the first key: sparse unique indexes ignore partners without keys. */
@@ -39,6 +45,7 @@ const SCHEMA = {
           createdAt: { bsonType: 'date' },
           expiresAt: { bsonType: 'date' },
           revokedAt: { bsonType: 'date' },
+          endpoint: { enum: KEY_ENDPOINTS },
           scopes: { bsonType: 'array', items: { enum: KEY_SCOPES } },
           allow: { bsonType: 'array', items: { bsonType: 'string', minLength: 1 } },
         },
@@ -208,6 +215,6 @@ function toPartner({ _id, ...document }: PartnerDocument): Partner {
 }
 
 function toKey(partnerId: string, key: KeyDocument): KeyRecord {
-  const { keyId, hash, createdAt, expiresAt, revokedAt, scopes, allow } = key;
-  return { keyId, partnerId, hash, createdAt, expiresAt, revokedAt, scopes, allow };
+  const { keyId, hash, createdAt, expiresAt, revokedAt, endpoint, scopes, allow } = key;
+  return { keyId, partnerId, hash, createdAt, expiresAt, revokedAt, endpoint, scopes, allow };
 }

@@ -2,6 +2,10 @@
 import type { MaybePromise } from '@partner-loyalty/runtime';
 import type { KeyScope } from '../planning/scopes.ts';
 
+/** The endpoints, each of which accepts keys of its own. */
+export const KEY_ENDPOINTS = ['graphql', 'mcp'] as const;
+export type KeyEndpoint = (typeof KEY_ENDPOINTS)[number];
+
 export type Partner = {
   partnerId: string;
   name: string;
@@ -29,7 +33,9 @@ export type KeyRecord = {
   createdAt: Date;
   expiresAt?: Date | undefined;
   revokedAt?: Date | undefined;
-  /** What the key may be used for; DEFAULT_SCOPES if absent. */
+  /** The only endpoint that accepts the key; `graphql` if absent. */
+  endpoint?: KeyEndpoint | undefined;
+  /** What the key may be used for; those of defaultScopes if absent. */
   scopes?: readonly KeyScope[] | undefined;
   /** The CIDR ranges of the addresses that may use the key; every address if absent. */
   allow?: readonly string[] | undefined;

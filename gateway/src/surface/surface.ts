@@ -31,6 +31,8 @@ export type Call = {
 
 export type Surface = {
   schema: GraphQLSchema;
+  /** The scopes that each root field needs. */
+  rootScopes: RootScopes;
   /**
    * The scopes that a key needs for an operation: of its root fields and of introspection. Fields
    * that the surface does not have need none. Found once for each operation.
@@ -72,6 +74,7 @@ export async function openSurface(
 
   const surface: Surface = {
     schema,
+    rootScopes: executor.scopes,
     scopesFor(document, operation) {
       let bits = scopes.get(operation);
       if (bits === undefined) {

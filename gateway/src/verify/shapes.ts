@@ -13,6 +13,7 @@ export const KEY = z.looseObject({
   createdAt: time,
   expiresAt: time.nullish(),
   revokedAt: time.nullish(),
+  endpoint: text.nullish(),
   scopes: z.array(text).nullish(),
   allow: z.array(text).nullish(),
 });

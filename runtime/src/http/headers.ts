@@ -17,6 +17,26 @@ export const HEADERS = {
     direction: 'request',
     meaning: "A partner's key: the credential of the partner surface.",
   },
+  mcpKey: {
+    name: 'x-api-key',
+    direction: 'request',
+    meaning: 'An MCP key: the credential of `/mcp`, which no other path reads.',
+  },
+  mcpProtocolVersion: {
+    name: 'mcp-protocol-version',
+    direction: 'request',
+    meaning: 'At `/mcp`: the revision of the protocol that the client speaks, such as 2026-07-28.',
+  },
+  mcpMethod: {
+    name: 'mcp-method',
+    direction: 'request',
+    meaning: 'At `/mcp`: repeats the `method` of the body; refused if they differ.',
+  },
+  mcpName: {
+    name: 'mcp-name',
+    direction: 'request',
+    meaning: 'At `/mcp`: repeats the name of the tool; refused if they differ.',
+  },
   authorization: {
     name: 'authorization',
     direction: 'request',
@@ -181,7 +201,7 @@ export const HEADERS = {
   wwwAuthenticate: {
     name: 'www-authenticate',
     direction: 'response',
-    meaning: '`Bearer`, with 401.',
+    meaning: 'With 401: `Bearer`, at `/mcp` `ApiKey`.',
   },
   rateLimitLimit: {
     name: 'ratelimit-limit',

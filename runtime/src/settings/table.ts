@@ -294,7 +294,8 @@ export const SETTINGS: {
   corsOrigins: {
     name: 'CORS_ORIGINS',
     default: 'none',
-    meaning: 'Origins whose pages may call the API with a bearer token, separated by commas.',
+    meaning:
+      'Origins whose pages may call the API with a bearer token, and `/mcp` with its key, separated by commas.',
     usedBy: GATEWAY,
     schema: list(browserOrigin),
     fallback: () => [],

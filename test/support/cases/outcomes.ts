@@ -128,7 +128,7 @@ const enroll = (input: Record<string, unknown>) => ({
 export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome[]> = {
   NOT_FOUND: [
     { name: 'the root', request: () => ({ path: '/', query: QUERY }) },
-    { name: 'a path of another protocol', request: () => ({ path: '/mcp', query: QUERY }) },
+    { name: 'a path of another protocol', request: () => ({ path: '/rest', query: QUERY }) },
     { name: 'a path below the endpoint', request: () => ({ path: '/graphql/x', query: QUERY }) },
     { name: 'the path in capitals', request: () => ({ path: '/GraphQL', query: QUERY }) },
     {

@@ -1,0 +1,103 @@
+// Runs a call of a tool as the operation that it stands for.
+import {
+  ApiError,
+  detailsIn,
+  type ErrorDetails,
+  type HttpRequest,
+  isJsonObject,
+} from '@partner-loyalty/runtime';
+import type * as z from 'zod';
+import type { Call } from '../call.ts';
+import type { GraphqlBody } from '../http/body.ts';
+import type { Principal } from '../identity/authenticate.ts';
+import type { Operate } from '../operate.ts';
+import type { Describe } from './describe.ts';
+import { RpcError } from './errors.ts';
+import { type Tool, toolNamed } from './tools.ts';
+
+/** The request that a message came with. */
+export type Exchange = {
+  request: HttpRequest;
+  call: Call;
+  principal: Principal;
+  /** Charges a call that runs no operation. */
+  charge(call: Call, principal: Principal): Promise<void>;
+};
+
+/** What a tool answers; `structuredContent` fits its output schema, for an error too. */
+export type ToolResult = {
+  content: { type: 'text'; text: string }[];
+  structuredContent: Record<string, unknown>;
+  isError?: true;
+};
+
+/**
+ * What the operation itself ends in is the tool's result, an error included. Rejects with the
+ * reason if it is refused.
+ */
+export function createCallTool(operate: Operate, describe: Describe) {
+  return async (
+    exchange: Exchange,
+    name: string,
+    args: Record<string, unknown>,
+  ): Promise<ToolResult> => {
+    const { request, call, principal, charge } = exchange;
+    const tool = toolNamed(name);
+    if (tool === undefined) {
+      await charge(call, principal);
+      throw new RpcError('BAD_REQUEST', -32602, 'there is no tool of this name: see tools/list');
+    }
+    const operation = operationOf(tool, args);
+    if (operation instanceof ApiError) {
+      await charge(call, principal);
+      call.codes = [operation.code];
+      return failed(request, operation.code, operation.message, operation.details);
+    }
+    const { data, errors = [] } = await operate(request, call, principal, operation);
+    const member = data?.member;
+    if (isJsonObject(member))
+      return succeeded(tool.result(member, () => describe(principal.scopes)));
+    const [error] = errors;
+    if (error === undefined) throw new Error('the operation ended in neither data nor an error');
+    return failed(request, error.extensions.code, error.message, error.extensions);
+  };
+}
+
+/** The arguments as an operation, or what is wrong with them. A null one counts as absent. */
+function operationOf(tool: Tool, args: Record<string, unknown>): GraphqlBody | ApiError {
+  const given = Object.entries(args).filter(([, value]) => value !== null);
+  const { data, error } = tool.input.safeParse(Object.fromEntries(given));
+  if (error !== undefined) return inputError(error.issues[0]);
+  try {
+    return tool.operation(data);
+  } catch (refusal) {
+    if (refusal instanceof ApiError) return refusal;
+    throw refusal;
+  }
+}
+
+function inputError(issue: z.core.$ZodIssue | undefined): ApiError {
+  const isUnknown = issue?.code === 'unrecognized_keys';
+  const argument = isUnknown ? issue.keys[0] : issue?.path[0];
+  const message = isUnknown ? 'the tool has no such argument' : 'the argument must be a string';
+  return new ApiError('BAD_USER_INPUT', message, detailsIn({ argument }));
+}
+
+function succeeded(structuredContent: Record<string, unknown>): ToolResult {
+  return { content: textOf(structuredContent), structuredContent };
+}
+
+function failed(
+  { requestId }: HttpRequest,
+  code: string,
+  message: string,
+  { argument }: ErrorDetails,
+): ToolResult {
+  const structuredContent = { code, message, requestId, ...(argument && { argument }) };
+  return { content: textOf(structuredContent), structuredContent, isError: true };
+}
+
+/** For hosts that show the model nothing else. */
+function textOf(content: object): ToolResult['content'] {
+  return [{ type: 'text', text: JSON.stringify(content) }];
+}

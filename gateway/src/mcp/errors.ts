@@ -1,0 +1,60 @@
+// Errors at /mcp: those of JSON-RPC, with this API's code and the request ID in their data.
+import { ApiError, type ErrorCode } from '@partner-loyalty/runtime';
+import { shortMessage } from '../http/errors.ts';
+import { JSON_TYPE } from '../http/mediatype.ts';
+import type { ReplyForm } from '../reply.ts';
+
+/** A refusal that has a code of JSON-RPC's own (JSON-RPC 2.0, section 5.1). */
+export class RpcError extends ApiError {
+  readonly rpcCode: number;
+  constructor(code: ErrorCode, rpcCode: number, message: string) {
+    super(code, message);
+    this.rpcCode = rpcCode;
+  }
+}
+
+/** An error as the protocol's library answers it. */
+export type RpcErrorObject = { code: number; message: string; data?: unknown };
+
+/** JSON-RPC leaves the codes from here down to servers. */
+const SERVER_ERROR = -32000;
+const INTERNAL_ERROR = -32603;
+const METHOD_NOT_FOUND = -32601;
+
+/** The ID is null if it could not be read (JSON-RPC 2.0, section 5). */
+export const RPC_FORM: ReplyForm = {
+  refusal(refusal, extensions, { messageId }) {
+    const error = {
+      code: rpcCodeOf(refusal),
+      message: shortMessage(refusal.message),
+      data: { ...extensions, ...refusal.details },
+    };
+    return { jsonrpc: '2.0', id: messageId ?? null, error };
+  },
+  mediaType: () => JSON_TYPE,
+  challenge: 'ApiKey',
+};
+
+function rpcCodeOf(refusal: ApiError): number {
+  if (refusal instanceof RpcError) return refusal.rpcCode;
+  return refusal.code === 'INTERNAL_SERVER_ERROR' ? INTERNAL_ERROR : SERVER_ERROR;
+}
+
+/** Adds to an error of the library what every error has. `status` is that of the response. */
+export function withCode(
+  error: RpcErrorObject,
+  status: number,
+  requestId: string,
+): { code: ErrorCode; error: RpcErrorObject } {
+  const code = codeOf(error, status);
+  const details = typeof error.data === 'object' ? error.data : undefined;
+  // The rest is what the library's schemas found, as they put it.
+  const [summary = ''] = error.message.split(': [\n');
+  const message = shortMessage(summary);
+  return { code, error: { ...error, message, data: { ...details, code, requestId } } };
+}
+
+function codeOf({ code }: RpcErrorObject, status: number): ErrorCode {
+  if (status >= 500 || code === INTERNAL_ERROR) return 'INTERNAL_SERVER_ERROR';
+  return code === METHOD_NOT_FOUND ? 'NOT_FOUND' : 'BAD_REQUEST';
+}

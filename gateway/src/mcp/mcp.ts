@@ -1,0 +1,82 @@
+// The life of a request at /mcp, top to bottom, in the order of checks of docs/contract.md.
+import { fail, type HttpReply, type HttpRequest, type Tracing } from '@partner-loyalty/runtime';
+import { beginCall, type Call } from '../call.ts';
+import { readJsonText } from '../http/body.ts';
+import { createIdentify, type IdentifyParts, requireUsable } from '../identify.ts';
+import type { Principal } from '../identity/authenticate.ts';
+import { createOperate, type OperateParts } from '../operate.ts';
+import { createReplies, type ReplyParts } from '../reply.ts';
+import { createDescribe } from './describe.ts';
+import { RPC_FORM, withCode } from './errors.ts';
+import { parseMessage } from './message.ts';
+import type { AnswerMessage, RpcReply } from './protocol.ts';
+
+export const MCP_PATH = '/mcp';
+
+export type McpParts = IdentifyParts &
+  OperateParts &
+  ReplyParts & { tracing?: Tracing | undefined };
+
+/**
+ * Builds the handler of `/mcp`: the Model Context Protocol, streamable HTTP, without sessions. Its
+ * tools are reads of the partner surface, which run as the operations of `/graphql` do. It never
+ * throws.
+ */
+export function createMcp(parts: McpParts): (request: HttpRequest) => Promise<HttpReply> {
+  const { cors, tracing, limiter } = parts;
+  const identify = createIdentify(parts);
+  const reply = createReplies(parts, RPC_FORM);
+  const operate = createOperate(parts);
+  const describe = createDescribe(parts.graphs);
+  let answerMessage: Promise<AnswerMessage> | undefined;
+
+  return function handle(request) {
+    const preflight = cors.preflight(request);
+    if (preflight !== undefined) return Promise.resolve(preflight);
+    const isPost = request.method === 'POST';
+    const trace = tracing?.begin(isPost ? `POST ${MCP_PATH}` : 'HTTP', request.headers);
+    return reply(request, beginCall(trace), execute);
+  };
+
+  async function execute(request: HttpRequest, call: Call): Promise<object | undefined> {
+    const { trace } = call;
+    trace?.phase('authenticate');
+    const identified = identify(request, call);
+    if (identified !== undefined) await identified;
+    if (!cors.admits(request)) fail('FORBIDDEN', 'pages of this origin may not call this endpoint');
+    if (request.method !== 'POST') fail('METHOD_NOT_ALLOWED');
+    const caller = requireUsable(call.credential);
+
+    trace?.phase('read');
+    const message = parseMessage(await readJsonText(request));
+    if ('id' in message) call.messageId = message.id;
+    const principal = caller ?? fail('UNAUTHENTICATED', 'send a valid MCP key as x-api-key');
+    // A call of a tool costs what its operation costs.
+    if (message.method !== 'tools/call') await charge(call, principal);
+
+    // Loaded once a valid key asks for it: it takes 10 MB and, in all, a tenth of a second.
+    answerMessage ??= import('./protocol.ts').then(({ load }) => load(operate, describe));
+    const answer = await answerMessage;
+    const { status, body } = await answer(message, { request, call, principal, charge });
+    return finished(status, body, request, call);
+  }
+
+  /** Charges the least that a request costs. */
+  async function charge(call: Call, { policy, id, budget }: Principal): Promise<void> {
+    call.verdict = await limiter.consume(policy, id, 1, budget);
+    if (!call.verdict.allowed) fail('RATE_LIMITED');
+  }
+}
+
+function finished(
+  status: number,
+  body: RpcReply | undefined,
+  { requestId }: HttpRequest,
+  call: Call,
+): object | undefined {
+  call.status = status;
+  if (body === undefined || !('error' in body)) return body;
+  const { code, error } = withCode(body.error, status, requestId);
+  call.codes = [code];
+  return { ...body, error };
+}

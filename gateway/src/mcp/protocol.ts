@@ -1,0 +1,116 @@
+// Answers messages with the protocol's library, which is loaded with this file.
+import type { IncomingHttpHeaders } from 'node:http';
+import { HEADERS } from '@partner-loyalty/runtime';
+import type { Operate } from '../operate.ts';
+import { createCallTool, type Exchange, type ToolResult } from './call.ts';
+import type { Describe } from './describe.ts';
+import type { RpcErrorObject } from './errors.ts';
+import type { RpcMessage } from './message.ts';
+import { TOOL_LIST } from './tools.ts';
+
+export type RpcReply = { jsonrpc: '2.0'; id: unknown } & (
+  | { result: unknown }
+  | { error: RpcErrorObject }
+);
+
+/** The HTTP status and the body of the reply; a notification has none. */
+export type Answered = { status: number; body: RpcReply | undefined };
+
+/** Rejects with the reason if the operation of a tool is refused. */
+export type AnswerMessage = (message: RpcMessage, exchange: Exchange) => Promise<Answered>;
+
+const SERVER_INFO = {
+  name: 'partner-loyalty',
+  title: 'Partner Loyalty',
+  version: '1.0.0',
+  description: 'Reads the loyalty members of one partner.',
+};
+const INSTRUCTIONS =
+  "Reads the partner's own loyalty members; nothing here changes anything. find_member takes " +
+  'exactly one of email, externalId and memberId. Keep the memberId: it never changes. A member ' +
+  'who is not enrolled with this partner is MEMBER_NOT_FOUND, as one who does not exist. After ' +
+  'RATE_LIMITED, wait for the seconds of Retry-After.';
+
+/** What the library reads of a request's own headers; the key is not among them. */
+const READ_HEADERS = [HEADERS.mcpProtocolVersion, HEADERS.mcpMethod, HEADERS.mcpName];
+/** Every response is JSON, and a client that accepts only that gets it too. */
+const FIXED_HEADERS: [string, string][] = [
+  [HEADERS.contentType.name, 'application/json'],
+  [HEADERS.accept.name, 'application/json, text/event-stream'],
+];
+
+/** Opens a stream for messages of the server's own, of which there are none. */
+const LISTEN = 'subscriptions/listen';
+
+/**
+ * Loads the library in two steps, between which other requests go on: in one, it holds the event
+ * loop for over 50 ms.
+ */
+export async function load(operate: Operate, describe: Describe): Promise<AnswerMessage> {
+  const { AjvJsonSchemaValidator } = await import('@modelcontextprotocol/server/validators/ajv');
+  const library = await import('@modelcontextprotocol/server');
+  const jsonSchemaValidator = new AjvJsonSchemaValidator();
+  const callTool = createCallTool(operate, describe);
+
+  // The lower-level class: it leaves the arguments of tools to our checks, which say what is wrong
+  // by this API's codes.
+  function createServer(call: CallTool) {
+    const server = new library.Server(SERVER_INFO, {
+      capabilities: { tools: {} },
+      instructions: INSTRUCTIONS,
+      jsonSchemaValidator,
+    });
+    server.setRequestHandler('tools/list', () => ({ tools: TOOL_LIST }));
+    server.setRequestHandler('tools/call', ({ params }) => call(params.name, params.arguments));
+    return server;
+  }
+
+  async function respond(message: RpcMessage, headers: IncomingHttpHeaders, call: CallTool) {
+    const request = toRequest(headers);
+    const options = { parsedBody: message };
+    const server = createServer(call);
+    if (!(await library.isLegacyRequest(request, message)))
+      return library.createMcpHandler(() => server, { legacy: 'reject' }).fetch(request, options);
+    // Revisions before 2026-07-28, which begin with `initialize`, but need no session either.
+    const transport = new library.WebStandardStreamableHTTPServerTransport({
+      enableJsonResponse: true,
+    });
+    await server.connect(transport);
+    try {
+      return await transport.handleRequest(request, options);
+    } finally {
+      await server.close();
+    }
+  }
+
+  return async (message, exchange) => {
+    if (message.method === LISTEN && message.id !== undefined) return noSuchMethod(message.id);
+    // What the library answers to an error has neither its code nor its status.
+    const refusals: unknown[] = [];
+    const response = await respond(message, exchange.request.headers, (name, args = {}) =>
+      callTool(exchange, name, args).catch((reason) => {
+        refusals.push(reason);
+        throw reason;
+      }),
+    );
+    const text = await response.text();
+    if (refusals.length > 0) throw refusals[0];
+    return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
+  };
+}
+
+type CallTool = (name: string, args?: Record<string, unknown>) => Promise<ToolResult>;
+
+function toRequest(headers: IncomingHttpHeaders): Request {
+  const read = READ_HEADERS.flatMap(({ name }): [string, string][] => {
+    const value = headers[name];
+    return value === undefined ? [] : [[name, String(value)]];
+  });
+  const all = [...FIXED_HEADERS, ...read];
+  return new Request('http://localhost/mcp', { method: 'POST', headers: all });
+}
+
+function noSuchMethod(id: string | number): Answered {
+  const error = { code: -32601, message: 'Method not found' };
+  return { status: 404, body: { jsonrpc: '2.0', id, error } };
+}

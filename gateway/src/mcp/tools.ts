@@ -1,0 +1,167 @@
+// The tools at /mcp: their descriptions, schemas, and the operation that each of them runs.
+import { fail } from '@partner-loyalty/runtime';
+import * as z from 'zod';
+import type { GraphqlBody } from '../http/body.ts';
+
+const MEMBER_FIELDS = 'memberId email firstName lastName tier points externalId enrolledAt';
+
+const text = (description: string) => z.string().describe(description);
+
+const FIND_MEMBER = z
+  .strictObject({
+    email: text('A current or former email address of the member, in any case.').optional(),
+    externalId: text('The ID that the partner gave the member at enrollment.').optional(),
+    memberId: text('The ID of the member, which never changes.').optional(),
+  })
+  // Exactly one; several hosts refuse a `oneOf` here.
+  .meta({ minProperties: 1, maxProperties: 1 });
+
+const MEMBER_STANDING = z.strictObject({ memberId: text('The ID of the member.') });
+
+const DESCRIBE_SCHEMA = z.strictObject({});
+
+const MEMBER = z.object({
+  memberId: text('The stable ID of the member: keep this one.'),
+  email: text('The primary email address.'),
+  firstName: text('The first name.').nullable(),
+  lastName: text('The last name.').nullable(),
+  tier: text('The tier that is reached in the current membership year.'),
+  points: z.int().describe('The points of the current membership year.'),
+  externalId: text("The partner's ID of the member.").nullable(),
+  enrolledAt: text('When the member was enrolled with the partner (RFC 3339, UTC).').nullable(),
+});
+
+const STANDING = z.object({
+  partnerId: text('The ID of the partner.'),
+  partnerName: text('The name of the partner.'),
+  tier: text('The tier that is reached.'),
+  points: z.int().describe('The points of the year.'),
+  stays: z.int().describe('The stays of the year.'),
+  nextTier: text('The next tier; null at the top.').nullable(),
+  pointsToNextTier: z.int().nullable().describe('The points that it still takes.'),
+  yearStart: text('When the membership year began (RFC 3339, UTC).'),
+  yearEnd: text('When the next one begins.'),
+  asOf: text('When this was read.'),
+});
+
+const SDL = z.object({ sdl: text('The schema in the GraphQL schema definition language.') });
+
+const ERROR = z.object({
+  code: text('Only with isError: the code, such as MEMBER_NOT_FOUND.'),
+  message: text('Only with isError: what went wrong.'),
+  requestId: text('Only with isError: the ID of the request, for support.'),
+  argument: text('Only with isError: the argument that is meant.').optional(),
+});
+
+const memberBy = (field: string, argument: string, type: string) =>
+  `query McpFindMember($${argument}: ${type}) { member: ${field}(${argument}: $${argument}) { ${MEMBER_FIELDS} } }`;
+const FIND_BY = {
+  email: memberBy('memberByEmail', 'email', 'String!'),
+  externalId: memberBy('memberByExternalId', 'externalId', 'String!'),
+  memberId: memberBy('memberById', 'memberId', 'ID!'),
+} as const;
+const FIND_KINDS = ['email', 'externalId', 'memberId'] as const;
+/** The member ID is there for the audit log. */
+const STANDING_OF = `query McpMemberStanding($memberId: ID!) { member: memberById(memberId: $memberId) { memberId standing { ${Object.keys(STANDING.shape).join(' ')} } } }`;
+/** Needs what introspection needs; the schema is printed, not put together from a response. */
+const INTROSPECTION = 'query McpDescribeSchema { member: __schema { queryType { name } } }';
+
+type Data = Record<string, unknown>;
+
+/** A tool as the protocol lists it, and what it runs. */
+export type Tool = {
+  title: string;
+  description: string;
+  input: z.ZodObject;
+  output: z.ZodObject;
+  /** The operation of a call; `args` fit the input schema. Throws BAD_USER_INPUT. */
+  operation(args: Data): GraphqlBody;
+  /** The result, from the member that the operation found; `sdl` is the caller's schema. */
+  result(member: Data, sdl: () => string): Data;
+};
+
+const TOOLS: ReadonlyMap<string, Tool> = new Map<string, Tool>([
+  [
+    'find_member',
+    {
+      title: 'Find a member',
+      description:
+        'Finds a member who is enrolled with this partner, by exactly one of: an email address ' +
+        '(former ones too), the external ID that the partner gave, or the member ID.',
+      input: FIND_MEMBER,
+      output: MEMBER,
+      operation: findMember,
+      result: (member) => member,
+    },
+  ],
+  [
+    'member_standing',
+    {
+      title: 'Get the standing of a member',
+      description:
+        'The tier, points and stays of a member with this partner in the current membership ' +
+        'year, and what the next tier takes.',
+      input: MEMBER_STANDING,
+      output: STANDING,
+      operation: (variables) => ({ query: STANDING_OF, variables }),
+      // Cast: the schema has an object there that is never null.
+      result: ({ standing }) => standing as Data,
+    },
+  ],
+  [
+    'describe_schema',
+    {
+      title: 'Describe the schema',
+      description: 'The GraphQL schema of the partner API, as far as this key may use it.',
+      input: DESCRIBE_SCHEMA,
+      output: SDL,
+      operation: () => ({ query: INTROSPECTION, variables: {} }),
+      result: (_, sdl) => ({ sdl: sdl() }),
+    },
+  ],
+]);
+
+export function toolNamed(name: string): Tool | undefined {
+  return TOOLS.get(name);
+}
+
+function findMember(args: Data): GraphqlBody {
+  const given = FIND_KINDS.filter((kind) => args[kind] !== undefined);
+  const [kind] = given;
+  if (kind === undefined || given.length > 1)
+    return fail('BAD_USER_INPUT', `give exactly one of ${FIND_KINDS.join(', ')}`);
+  return { query: FIND_BY[kind], variables: { [kind]: args[kind] } };
+}
+
+/** The tools as `tools/list` shows them, to every key alike. */
+export const TOOL_LIST = Array.from(TOOLS, ([name, row]) => ({
+  name,
+  title: row.title,
+  description: row.description,
+  inputSchema: objectSchema(row.input),
+  outputSchema: outputSchema(row.output),
+  annotations: {
+    title: row.title,
+    readOnlyHint: true,
+    destructiveHint: false,
+    idempotentHint: true,
+    openWorldHint: false,
+  },
+}));
+
+type ObjectSchema = { type: 'object' } & Record<string, unknown>;
+
+function objectSchema(schema: z.ZodObject): ObjectSchema {
+  return { ...z.toJSONSchema(schema), type: 'object' };
+}
+
+/** Either the result or an error: the protocol wants errors to fit the schema too. */
+function outputSchema(result: z.ZodObject): ObjectSchema {
+  const [{ properties, required, $schema }, error] = [objectSchema(result), objectSchema(ERROR)];
+  return {
+    $schema,
+    type: 'object',
+    properties: { ...(properties as object), ...(error.properties as object) },
+    anyOf: [{ required }, { required: error.required }],
+  };
+}

@@ -1,0 +1,149 @@
+// Runs an operation for a caller, whichever endpoint it came to: document, budget, execution.
+import { createFieldNames, fail, type HttpRequest, type Log } from '@partner-loyalty/runtime';
+import type { Audit } from './audit/audit.ts';
+import type { Call } from './call.ts';
+import type { GraphqlBody } from './http/body.ts';
+import { buildResponse, type GraphqlResponse } from './http/response.ts';
+import type { Principal } from './identity/authenticate.ts';
+import type { Limiter } from './limits/limiter.ts';
+import { type ClientDocument, type Operation, selectOperation } from './operation/document.ts';
+import type { Documents } from './operation/documents.ts';
+import type { ExecutableOperation } from './operation/executable.ts';
+import { costOfLists, MAX_ITEMS } from './operation/lists.ts';
+import { createTurns } from './operation/turns.ts';
+import { EVERY_SCOPE, type ScopeBits, scopeNames } from './planning/scopes.ts';
+import type { ServedGraphs } from './supergraph/served.ts';
+import type { ExecutionResult } from './surface/executor.ts';
+import type { UsageCounter } from './usage/counter.ts';
+
+export type OperateParts = {
+  limiter: Pick<Limiter, 'consume'>;
+  graphs: Pick<ServedGraphs, 'use' | 'done'>;
+  documents: Documents;
+  usage: Pick<UsageCounter, 'count'>;
+  /** Undefined if there is no audit log. */
+  audit?: Pick<Audit, 'begin' | 'record'> | undefined;
+  log: Pick<Log, 'error'>;
+};
+
+/**
+ * Resolves with the GraphQL response and sets the call's status and codes; rejects with the reason
+ * if the operation is refused. `caller` is undefined without a credential.
+ */
+export type Operate = (
+  request: Pick<HttpRequest, 'requestId'>,
+  call: Call,
+  caller: Principal | undefined,
+  body: GraphqlBody,
+) => Promise<GraphqlResponse['body']>;
+
+/** Each builds megabytes at once, until its response is text. */
+const MAX_INTROSPECTIONS = 8;
+
+export function createOperate(parts: OperateParts): Operate {
+  const { limiter, graphs, documents, usage, audit, log } = parts;
+  const fieldNames = createFieldNames();
+  const introspections = createTurns(MAX_INTROSPECTIONS);
+
+  return async function operate({ requestId }, call, caller, { query, operationName, variables }) {
+    const { trace } = call;
+    const document = documents.read(query);
+    const operation = selectOperation(document, operationName);
+    call.asked = { document, operation };
+    const principal = requireAllowed(caller, document, operation);
+
+    trace?.phase('budget');
+    const { policy, id, budget } = principal;
+    const { cost, tooLong } = costOf(operation, variables);
+    call.cost = cost > budget ? 1 : cost;
+    call.verdict = await limiter.consume(policy, id, call.cost, budget);
+    if (!call.verdict.allowed) fail('RATE_LIMITED');
+    if (cost > budget)
+      fail('OPERATION_TOO_COMPLEX', `the operation costs more than the whole budget of ${budget}`);
+
+    const context = { requestId, call, tooLong };
+    const { executable, result } = await run(document, operation, principal, variables, context);
+    call.executable = executable;
+
+    const response = buildResponse(result, executable.responseKeys, requestId, (path, count) =>
+      log.error(
+        { requestId, field: fieldNames(query, path), count },
+        'a subgraph returned a value that its type forbids',
+      ),
+    );
+    call.status = response.status;
+    call.codes = response.codes;
+    return response.body;
+  };
+
+  /** On the graph that serves now, even if another one takes its place meanwhile. */
+  async function run(
+    document: ClientDocument,
+    operation: Operation | undefined,
+    principal: Principal,
+    variables: Record<string, unknown>,
+    { requestId, call, tooLong }: Context,
+  ): Promise<{ executable: ExecutableOperation; result: ExecutionResult }> {
+    const { surface: name, scope, scopes } = principal;
+    const { trace } = call;
+    const sightings = audit?.begin(principal);
+    const graph = graphs.use();
+    try {
+      trace?.phase('prepare');
+      const surface = graph.surfaces[name];
+      if (operation !== undefined && scopes !== EVERY_SCOPE)
+        requireScopes(surface.scopesFor(document, operation) & ~scopes);
+      const executable = surface.prepare(document, operation);
+      documents.keep(document);
+      if (tooLong !== undefined)
+        fail('BAD_USER_INPUT', `${tooLong} has more than ${MAX_ITEMS} items`, {
+          argument: tooLong,
+        });
+      usage.count(name, surface.schema, executable, scope, variables);
+      trace?.phase('execute');
+      if (executable.introspection !== undefined) call.endTurn = await introspections.take();
+      const asked = { variables, scope, requestId, trace, sightings };
+      const result = await surface.execute(executable, asked);
+      return { executable, result };
+    } finally {
+      // Even if the response is refused: a mutation may have changed members.
+      if (sightings !== undefined) audit?.record(requestId, principal, sightings);
+      graphs.done(graph);
+    }
+  }
+}
+
+/** What an operation runs with. `tooLong` names an argument whose list is. */
+type Context = { requestId: string; call: Call; tooLong: string | undefined };
+
+/** What a request costs; 1 if a list is too long. */
+function costOf(
+  operation: Operation | undefined,
+  variables: Record<string, unknown>,
+): { cost: number; tooLong: string | undefined } {
+  if (operation?.lists === undefined) return { cost: operation?.cost ?? 1, tooLong: undefined };
+  const lists = costOfLists(operation.lists, variables);
+  if (lists.tooLong !== undefined) return { cost: 1, tooLong: lists.tooLong };
+  return { cost: operation.cost + lists.added, tooLong: undefined };
+}
+
+/** The caller, who may run the operation as far as its document alone decides. Throws otherwise. */
+function requireAllowed(
+  caller: Principal | undefined,
+  { operations }: ClientDocument,
+  operation: Operation | undefined,
+): Principal {
+  const introspects = operation?.introspects ?? operations.some((each) => each.introspects);
+  if (introspects && caller?.surface !== 'partner') fail('INTROSPECTION_DISABLED');
+  if (caller === undefined) return fail('UNAUTHENTICATED');
+  if (operation === undefined && operations.length > 0)
+    fail('BAD_REQUEST', '"operationName" must name one operation of the document');
+  if (operation?.excess !== undefined) fail('OPERATION_TOO_COMPLEX', operation.excess);
+  return caller;
+}
+
+function requireScopes(missing: ScopeBits): void {
+  if (missing === 0) return;
+  const names = scopeNames(missing).join(', ');
+  fail('FORBIDDEN', names === '' ? undefined : `this key lacks the scope: ${names}`);
+}

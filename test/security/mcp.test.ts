@@ -1,0 +1,335 @@
+// The endpoint /mcp over plain HTTP: keys, environments, origins, bounds and the protocol's rules.
+import { newKey } from '@partner-loyalty/gateway';
+import { BUDGET_HEADERS } from '../support/service/client.ts';
+import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
+import {
+  askMcp,
+  CURRENT,
+  callMcp,
+  EARLIER,
+  ENVELOPE,
+  postMcp,
+  type RpcResponse,
+} from '../support/service/mcp.ts';
+import { addKey } from '../support/service/testdata.ts';
+
+const ORIGIN = 'https://assistant.example';
+const FIND = ['find_member', { email: 'both@example.com' }] as const;
+
+let service: InProcessService;
+let key: string;
+
+beforeAll(async () => {
+  service = await startInProcess({
+    env: {
+      TRUSTED_PROXIES: '127.0.0.1',
+      CORS_ORIGINS: ORIGIN,
+      SANDBOX_URL: 'https://sandbox.example',
+      PRODUCTION_URL: 'https://api.example/base',
+      RATE_LIMIT_BUDGET: '100000',
+    },
+  });
+  key = await addKey(service.stores.keys, 'alpha', 'sandbox', { endpoint: 'mcp' });
+});
+afterAll(() => service.close());
+
+const from = (address: string) => ({ 'x-forwarded-for': address });
+const post = (message: unknown, headers: Record<string, string | undefined> = {}, own = key) =>
+  postMcp(service.url, typeof message === 'string' ? message : JSON.stringify(message), {
+    'x-api-key': own,
+    ...headers,
+  });
+const hasBudget = ({ headers }: RpcResponse) => BUDGET_HEADERS.every((name) => headers.has(name));
+
+/** That a response is a refusal of this form. */
+function expectRefused(response: RpcResponse, status: number, code: string, id: unknown = null) {
+  expect([response.status, response.body]).toEqual([
+    status,
+    {
+      jsonrpc: '2.0',
+      id,
+      error: {
+        code: expect.any(Number),
+        message: expect.any(String),
+        data: expect.objectContaining({ code, requestId: response.headers.get('x-request-id') }),
+      },
+    },
+  ]);
+  expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+}
+
+describe('keys', () => {
+  test('401 in the same words for a key that is missing, unknown, malformed or a partner key', async () => {
+    const texts = new Set<string>();
+    for (const wrong of [
+      undefined,
+      '',
+      'nonsense',
+      newKey('sandbox', 'mcp'),
+      service.keys.alpha,
+      newKey('production'),
+    ]) {
+      const response = await callMcp(service.url, wrong, ...FIND);
+      expectRefused(response, 401, 'UNAUTHENTICATED', 1);
+      expect(response.headers.get('www-authenticate')).toBe('ApiKey');
+      expect(hasBudget(response)).toBe(false);
+      texts.add(response.body.error?.message ?? '');
+    }
+    expect([...texts]).toEqual([expect.stringContaining('x-api-key')]);
+  });
+
+  test('/mcp reads no other credential, and /graphql no MCP key in any header', async () => {
+    const partnerKey = { 'x-partner-api-key': service.keys.alpha };
+    expectRefused(
+      await callMcp(service.url, undefined, ...FIND, partnerKey),
+      401,
+      'UNAUTHENTICATED',
+      1,
+    );
+    const query = '{ __typename }';
+    for (const own of [key, newKey('production', 'mcp')]) {
+      const refused = [
+        await service.send({ query, key: own }),
+        await service.send({ query, token: own }),
+        await service.send({ query, key: '', headers: { 'x-api-key': own } }),
+      ];
+      for (const { status, code } of refused)
+        expect([status, code]).toEqual([401, 'UNAUTHENTICATED']);
+    }
+  });
+
+  test('403 for a key of the other environment, with the right endpoint, before any other check', async () => {
+    const foreign = newKey('production', 'mcp');
+    for (const body of ['{', JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })]) {
+      const response = await post(body, {}, foreign);
+      expectRefused(response, 403, 'KEY_ENVIRONMENT_MISMATCH');
+      expect(response.body.error?.data.correctEndpoint).toBe('https://api.example/base/mcp');
+      expect(hasBudget(response)).toBe(false);
+    }
+  });
+
+  test('guesses are counted by address: 60 are read, then 429 without a budget', async () => {
+    const statuses: number[] = [];
+    for (let n = 0; n < 65; n += 1) {
+      const response = await callMcp(
+        service.url,
+        newKey('sandbox', 'mcp'),
+        ...FIND,
+        from('198.51.100.1'),
+      );
+      statuses.push(response.status);
+      expect(hasBudget(response)).toBe(false);
+    }
+    expect(statuses).toEqual([...Array(60).fill(401), ...Array(5).fill(429)]);
+    const valid = await callMcp(service.url, key, ...FIND, from('198.51.100.1'));
+    expect([valid.status, hasBudget(valid)]).toEqual([200, true]);
+  });
+
+  test('a key that is revoked, expired or used from elsewhere is unknown', async () => {
+    const at = new Date(Date.now() - 1_000);
+    const [expired, listed] = [
+      await addKey(service.stores.keys, 'alpha', 'sandbox', { endpoint: 'mcp', expiresAt: at }),
+      await addKey(service.stores.keys, 'alpha', 'sandbox', {
+        endpoint: 'mcp',
+        allow: ['203.0.113.0/24'],
+      }),
+    ];
+    expectRefused(await callMcp(service.url, expired, ...FIND), 401, 'UNAUTHENTICATED', 1);
+    expectRefused(await callMcp(service.url, listed, ...FIND), 401, 'UNAUTHENTICATED', 1);
+    const allowed = await callMcp(service.url, listed, ...FIND, from('203.0.113.9'));
+    expect(allowed.status).toBe(200);
+  });
+});
+
+describe('origins', () => {
+  test.each(['https://evil.example', 'null', `${ORIGIN}.evil.example`, 'http://127.0.0.1', ''])(
+    '403 for a page of %j, whatever it asks',
+    async (origin) => {
+      for (const method of ['POST', 'GET', 'OPTIONS']) {
+        const headers = { 'x-api-key': key, origin, 'access-control-request-method': 'POST' };
+        const response = await postMcp(service.url, '{}', headers, method);
+        expectRefused(response, 403, 'FORBIDDEN');
+        expect(response.headers.get('access-control-allow-origin')).toBeNull();
+      }
+    },
+  );
+
+  test('a page of a configured origin may send its key and read the response', async () => {
+    const preflight = await postMcp(
+      service.url,
+      '',
+      {
+        origin: ORIGIN,
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'x-api-key',
+      },
+      'OPTIONS',
+    );
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get('access-control-allow-headers')?.split(', ')).toEqual([
+      'x-api-key',
+      'content-type',
+      'x-request-id',
+      'traceparent',
+      'mcp-protocol-version',
+      'mcp-method',
+      'mcp-name',
+    ]);
+    const { status, headers } = await callMcp(service.url, key, ...FIND, { origin: ORIGIN });
+    expect(status).toBe(200);
+    expect(headers.get('access-control-allow-origin')).toBe(ORIGIN);
+    expect(headers.get('access-control-expose-headers')).toContain('ratelimit-remaining');
+    expect(headers.get('access-control-allow-credentials')).toBeNull();
+  });
+});
+
+describe('bounds', () => {
+  const ping = (more: object) => ({ jsonrpc: '2.0', id: 7, method: 'ping', ...more });
+  const deep = '['.repeat(30_000) + ']'.repeat(30_000);
+
+  test.each([
+    ['a body that is not JSON', '{', -32700],
+    ['an empty body', '', -32700],
+    ['a batch', [ping({})], -32600],
+    ['a string', '"ping"', -32600],
+    ['another version of JSON-RPC', ping({ jsonrpc: '1.0' }), -32600],
+    ['a response', { jsonrpc: '2.0', id: 7, result: {} }, -32600],
+    ['a method of 129 characters', ping({ method: 'm'.repeat(129) }), -32600],
+    ['an ID of 129 characters', ping({ id: 'i'.repeat(129) }), -32600],
+    ['an ID that is null', ping({ id: null }), -32600],
+    ['a fraction as ID', ping({ id: 1.5 }), -32600],
+    ['params that are a list', ping({ params: [1] }), -32600],
+    [
+      'params 30,000 levels deep',
+      `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":${deep}}}`,
+      -32600,
+    ],
+  ])('400 for %s', async (_, message, code) => {
+    const response = await post(message);
+    expectRefused(response, 400, 'BAD_REQUEST');
+    expect(response.body.error?.code).toBe(code);
+    expect(hasBudget(response)).toBe(true);
+  });
+
+  test('413 for a body over 64 KiB, 415 for another type, 405 for another method', async () => {
+    const large = await post(ping({ params: { text: 'x'.repeat(64 * 1024) } }));
+    expectRefused(large, 413, 'PAYLOAD_TOO_LARGE');
+    expectRefused(
+      await post(ping({}), { 'content-type': 'text/plain' }),
+      415,
+      'UNSUPPORTED_MEDIA_TYPE',
+    );
+    for (const method of ['GET', 'DELETE', 'PUT', 'OPTIONS']) {
+      const headers = { 'x-api-key': key, accept: 'text/event-stream' };
+      const response = await postMcp(service.url, '', headers, method);
+      expectRefused(response, 405, 'METHOD_NOT_ALLOWED');
+      expect(response.headers.get('allow')).toBe('POST');
+      expect(hasBudget(response)).toBe(true);
+    }
+  });
+
+  test('no message opens a stream or a session, and every one costs at least 1', async () => {
+    for (const method of ['subscriptions/listen', 'ping', 'tools/list', 'no/such', '__proto__']) {
+      const responses = [
+        await askMcp(service.url, key, method),
+        await post({ jsonrpc: '2.0', id: 1, method }, { accept: 'text/event-stream' }),
+      ];
+      for (const { headers, body } of responses) {
+        expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+        expect(headers.get('mcp-session-id')).toBeNull();
+        expect(body).toMatchObject({ jsonrpc: '2.0', id: 1 });
+      }
+      const [left = 0, after = 0] = responses.map(({ headers }) =>
+        Number(headers.get('ratelimit-remaining')),
+      );
+      expect(left - after).toBe(1);
+    }
+  });
+});
+
+describe('the protocol', () => {
+  const find = { name: 'find_member', arguments: { memberId: 'm-both' } };
+
+  test.each([
+    ['another name in the header', { 'mcp-name': 'member_standing' }, -32020],
+    ['another method in the header', { 'mcp-method': 'tools/list' }, -32020],
+    ['no method in the header', { 'mcp-method': undefined }, -32020],
+    ['no version in the header', { 'mcp-protocol-version': undefined }, -32020],
+    ['another version in the header', { 'mcp-protocol-version': EARLIER }, -32020],
+  ])('400 for %s', async (_, headers, code) => {
+    const response = await askMcp(service.url, key, 'tools/call', find, headers);
+    expectRefused(response, 400, 'BAD_REQUEST', 1);
+    expect(response.body.error?.code).toBe(code);
+  });
+
+  test('400 for a revision that nobody knows, with those that are served', async () => {
+    const _meta = { ...ENVELOPE, 'io.modelcontextprotocol/protocolVersion': '2099-01-01' };
+    const message = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta } };
+    const unknown = await post(message, {
+      'mcp-protocol-version': '2099-01-01',
+      'mcp-method': 'tools/list',
+    });
+    expectRefused(unknown, 400, 'BAD_REQUEST', 1);
+    expect(unknown.body.error).toMatchObject({ code: -32022, data: { supported: [CURRENT] } });
+  });
+
+  test('400 for the current revision without its envelope, and 404 for an unknown method', async () => {
+    const message = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+    const bare = await post(message, {
+      'mcp-protocol-version': CURRENT,
+      'mcp-method': 'tools/list',
+    });
+    expectRefused(bare, 400, 'BAD_REQUEST', 1);
+    expect(bare.body.error?.code).toBe(-32602);
+    const unknown = await askMcp(service.url, key, 'resources/list');
+    expectRefused(unknown, 404, 'NOT_FOUND', 1);
+    expect(unknown.body.error?.code).toBe(-32601);
+  });
+
+  test('400 for an unknown tool, and for a call without a name', async () => {
+    const unknown = await callMcp(service.url, key, '__proto__', {});
+    expectRefused(unknown, 400, 'BAD_REQUEST', 1);
+    expect(unknown.body.error?.code).toBe(-32602);
+    const nameless = await askMcp(service.url, key, 'tools/call', { arguments: {} });
+    expect(nameless.body.error).toMatchObject({ code: -32602, data: { code: 'BAD_REQUEST' } });
+    expect(nameless.body.error?.message).not.toMatch(/[[\n]/);
+  });
+
+  test('202 without a body for a notification', async () => {
+    for (const method of [
+      'notifications/initialized',
+      'notifications/cancelled',
+      'notifications/x',
+    ]) {
+      const { status, text } = await post({ jsonrpc: '2.0', method });
+      expect([status, text]).toEqual([202, '']);
+    }
+  });
+
+  test('an earlier revision is served without a session', async () => {
+    const params = {
+      protocolVersion: EARLIER,
+      capabilities: {},
+      clientInfo: { name: 'test', version: '1' },
+    };
+    const begun = await post({ jsonrpc: '2.0', id: 'a', method: 'initialize', params });
+    expect(begun.body).toMatchObject({ id: 'a', result: { protocolVersion: EARLIER } });
+    const message = { jsonrpc: '2.0', id: 'b', method: 'tools/call', params: find };
+    const { body } = await post(message, { 'mcp-protocol-version': EARLIER });
+    expect(body).toMatchObject({
+      id: 'b',
+      result: { structuredContent: { memberId: 'm-both' } },
+    });
+  });
+
+  test('the request ID is repeated in every error', async () => {
+    const headers = { 'x-request-id': 'mine' };
+    for (const response of [
+      await post('{', headers),
+      await askMcp(service.url, key, 'no/such', {}, headers),
+    ])
+      expect(response.body.error?.data.requestId).toBe('mine');
+    const { body } = await callMcp(service.url, key, 'find_member', {}, headers);
+    expect(body.result?.structuredContent).toMatchObject({ requestId: 'mine' });
+  });
+});
