@@ -5,7 +5,7 @@ import { describeMachine, leaveTargetCore } from './machine/cores.ts';
 import { type NodeVersion, nodeVersions } from './machine/node.ts';
 import { readCommandLine } from './options.ts';
 import type { Options, Part } from './parts/part.ts';
-import { PARTS, selectParts } from './parts/parts.ts';
+import { PARTS, selectParts } from './parts.ts';
 import { installPeers, installTools, peerVersions } from './peers/install.ts';
 import { printed, writeReport } from './report/report.ts';
 import { record } from './report/results.ts';

@@ -19,6 +19,7 @@ export function readCommandLine(args: string[]): CommandLine {
     allowPositionals: true,
     options: {
       quick: { type: 'boolean', default: false },
+      reads: { type: 'boolean', default: false },
       against: { type: 'string' },
       node: { type: 'string' },
       seconds: { type: 'string' },
@@ -27,12 +28,13 @@ export function readCommandLine(args: string[]): CommandLine {
       connections: { type: 'string' },
     },
   });
-  const { quick, against } = values;
+  const { quick, reads, against } = values;
   const compares = against !== undefined;
   const quickSeconds = compares ? 4 : 2;
   const seconds = Number(values.seconds ?? (quick ? quickSeconds : 10));
   return {
-    names: positionals,
+    // Its reads alone are a part of their own, with results of their own.
+    names: positionals.map((name) => (reads && name === 'mix' ? 'mix-reads' : name)),
     majors: values.node?.split(',').map(Number),
     against,
     options: {

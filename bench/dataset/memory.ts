@@ -1,5 +1,5 @@
 // Stores that compute members from their numbers, so that a subgraph adds hardly any cost.
-import type { Identity, MembersStore } from '@partner-loyalty/members';
+import type { Identity, Member, MembersStore } from '@partner-loyalty/members';
 import type { Program, Standing, StandingsStore } from '@partner-loyalty/standings';
 import {
   emailOf,
@@ -11,7 +11,7 @@ import {
   pointsOf,
 } from './population.ts';
 
-/** The members 0 to `count` - 1, with the functions that look-ups need and no others. */
+/** The members 0 to `count` - 1, with the functions that the benchmark calls and no others. */
 export function memoryMembers(count: number): MembersStore {
   const find = (
     partnerId: string,
@@ -19,27 +19,43 @@ export function memoryMembers(count: number): MembersStore {
     textOf: (index: number) => string,
   ): Identity | undefined => {
     const index = numberIn(text);
-    if (partnerId !== PARTNER || index >= count || textOf(index) !== text) return undefined;
-    return {
-      memberId: memberIdOf(index),
-      email: emailOf(index),
-      firstName: `First${index}`,
-      lastName: `Last${index}`,
-    };
+    const isEnrolled = partnerId.startsWith(PARTNER) && index < count;
+    return isEnrolled && textOf(index) === text ? identityOf(index) : undefined;
   };
+  const memberOf = (partnerId: string, text: string): Member => ({
+    ...identityOf(numberIn(text)),
+    enrollments: [{ partnerId, status: 'ACTIVE' }],
+  });
   const textOf = { email: emailOf, externalId: externalIdOf, memberId: memberIdOf };
-  const reads: Pick<
+  const calls: Pick<
     MembersStore,
-    'memberByEmail' | 'memberByExternalId' | 'lookUp' | 'ready' | 'close'
+    | 'memberByEmail'
+    | 'memberByExternalId'
+    | 'lookUp'
+    | 'enroll'
+    | 'changeExternalId'
+    | 'partners'
+    | 'ready'
+    | 'close'
   > = {
     memberByEmail: (partnerId, canonical) => find(partnerId, canonical, emailOf),
     memberByExternalId: (partnerId, externalId) => find(partnerId, externalId, externalIdOf),
     lookUp: (partnerId, keys) => keys.map(({ by, value }) => find(partnerId, value, textOf[by])),
+    enroll: async ({ partnerId, address }) => ({
+      outcome: 'enrolled',
+      created: false,
+      member: memberOf(partnerId, address.canonical),
+    }),
+    changeExternalId: async (partnerId, memberId) => ({
+      outcome: 'changed',
+      member: memberOf(partnerId, memberId),
+    }),
+    partners: { find: () => undefined, put: async () => undefined },
     ready: async () => undefined,
     close: async () => undefined,
   };
   // Cast: the benchmark sends no operation that calls another function.
-  return reads as MembersStore;
+  return calls as MembersStore;
 }
 
 /** The standings of the same members. */
@@ -55,6 +71,15 @@ export function memoryStandings(): StandingsStore {
   };
   // Cast: the benchmark sends no operation that calls another function.
   return reads as StandingsStore;
+}
+
+function identityOf(index: number): Identity {
+  return {
+    memberId: memberIdOf(index),
+    email: emailOf(index),
+    firstName: `First${index}`,
+    lastName: `Last${index}`,
+  };
 }
 
 function numberIn(text: string): number {

@@ -36,6 +36,9 @@ export const memberNumber = (index: number): string =>
   String(index).padStart(PLACEHOLDER.length, '0');
 export const memberIdOf = (index: number): string => `m-${memberNumber(index)}`;
 export const emailOf = (index: number): string => `member${memberNumber(index)}@bench.example`;
+/** The partners of runs with several; the first one is that of all other runs. */
+export const partnerIdOf = (index: number): string =>
+  index === 0 ? PARTNER : `${PARTNER}-${index}`;
 export const externalIdOf = (index: number): string => `x-${memberNumber(index)}`;
 export const pointsOf = (index: number): number => (index * 37) % 20_000;
 

@@ -18,17 +18,20 @@ export function requestTemplates(
   query = LOOKUP_QUERY,
   variables: Record<string, unknown> = { email: EMAIL },
 ): string[] {
-  const { host, pathname } = new URL(target.url);
   const body = JSON.stringify({ query, variables });
-  return target.keys.map((key) => {
-    const headers = {
-      host,
-      'content-type': 'application/json',
-      'content-length': `${body.length}`,
-      ...key,
-    };
-    return `POST ${pathname} HTTP/1.1\r\n${headerLines(headers)}\r\n${body}`;
-  });
+  return target.keys.map((key) => rawRequest(target.url, key, body));
+}
+
+/** A request as raw HTTP text. */
+export function rawRequest(url: string, key: Record<string, string>, body: string): string {
+  const { host, pathname } = new URL(url);
+  const headers = {
+    host,
+    'content-type': 'application/json',
+    'content-length': `${body.length}`,
+    ...key,
+  };
+  return `POST ${pathname} HTTP/1.1\r\n${headerLines(headers)}\r\n${body}`;
 }
 
 /** The same for several look-ups in one document, aliased `a0`, `a1` and so on. */

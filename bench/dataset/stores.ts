@@ -4,7 +4,15 @@ import { hashKey, type KeyRecord, newKey, openKeyStore } from '@partner-loyalty/
 import { canonicalEmail, type MemberImport, openMembersStore } from '@partner-loyalty/members';
 import type { Settings } from '@partner-loyalty/runtime';
 import { openStandingsStore, yearOf } from '@partner-loyalty/standings';
-import { emailOf, externalIdOf, memberIdOf, PARTNER, PROGRAM, pointsOf } from './population.ts';
+import {
+  emailOf,
+  externalIdOf,
+  memberIdOf,
+  PARTNER,
+  PROGRAM,
+  partnerIdOf,
+  pointsOf,
+} from './population.ts';
 
 export type StoreSettings = Pick<Settings, 'mongodbUrl' | 'dataDir' | 'environment'>;
 
@@ -13,35 +21,46 @@ const BUDGET = 1_000_000_000;
 const DATA = join(import.meta.dirname, '../data');
 
 /**
- * Stores of `count` members: in the MongoDB at `mongodbUrl` or, without one, in bench/data, where
- * later runs find them.
+ * Stores of `count` members, each enrolled with so many partners: in the MongoDB at `mongodbUrl`
+ * or, without one, in bench/data, where later runs find them.
  */
-export function storesOf(count: number, mongodbUrl?: string): StoreSettings {
-  const dataDir = join(DATA, `${count}`);
+export function storesOf(count: number, mongodbUrl?: string, partners = 1): StoreSettings {
+  const dataDir = join(DATA, partners === 1 ? `${count}` : `${count}x${partners}`);
   if (mongodbUrl === undefined) return { dataDir, environment: 'sandbox' };
   const url = new URL(mongodbUrl);
   url.pathname = `/bench_${count}`;
   return { mongodbUrl: url.href, dataDir, environment: 'sandbox' };
 }
 
-/** Writes the members 0 to `count` - 1, each with one activity, unless they are there already. */
-export async function fill(settings: StoreSettings, count: number): Promise<void> {
+/**
+ * Writes the members 0 to `count` - 1, each with one activity at each partner, unless they are
+ * there already.
+ */
+export async function fill(settings: StoreSettings, count: number, partners = 1): Promise<void> {
+  const partnerIds = Array.from({ length: partners }, (_, index) => partnerIdOf(index));
   const members = await openMembersStore(settings);
   const standings = await openStandingsStore(settings);
   try {
-    await standings.putProgram(PARTNER, PROGRAM);
+    for (const partnerId of partnerIds) await standings.putProgram(partnerId, PROGRAM);
     const now = new Date();
     const year = yearOf(PROGRAM, now);
     // Members are written in order: if the last one is there, all are.
     const last = await standings.standing(PARTNER, memberIdOf(count - 1), year);
     if (count === 0 || last?.points === pointsOf(count - 1)) return;
-    for (let first = 0; first < count; first += BATCH_SIZE) {
-      const length = Math.min(BATCH_SIZE, count - first);
+    const size = Math.ceil(BATCH_SIZE / partners);
+    for (let first = 0; first < count; first += size) {
+      const length = Math.min(size, count - first);
       const batch = Array.from({ length }, (_, index) => first + index);
-      const outcomes = await members.importMembers(batch.map(memberOf));
+      const outcomes = await members.importMembers(
+        batch.map((index) => memberOf(index, partnerIds)),
+      );
       if (outcomes.some((outcome) => !['added', 'changed', 'unchanged'].includes(outcome)))
         throw new Error('the store rejected a member');
-      await standings.record(batch.map((index) => activityOf(index, year, now)));
+      await standings.record(
+        batch.flatMap((index) =>
+          partnerIds.map((partnerId) => activityOf(index, partnerId, year, now)),
+        ),
+      );
     }
   } finally {
     await Promise.all([members.close(), standings.close()]);
@@ -51,21 +70,29 @@ export async function fill(settings: StoreSettings, count: number): Promise<void
 /** What limits the use of a key. */
 export type KeyLimits = Pick<KeyRecord, 'scopes' | 'allow'>;
 
-/** Creates keys with a budget that no run uses up, and returns the header of each. */
+/**
+ * Creates keys with a budget that no run uses up, of so many partners in turn, and returns the
+ * header of each.
+ */
 export async function createKeys(
   settings: StoreSettings,
   count: number,
   limits: KeyLimits = {},
+  partners = 1,
 ): Promise<Record<string, string>[]> {
   const store = await openKeyStore(settings);
   try {
     const createdAt = new Date();
-    await store.createPartner({ partnerId: PARTNER, name: 'Bench', budget: BUDGET, createdAt });
+    for (let index = 0; index < partners; index++) {
+      const partnerId = partnerIdOf(index);
+      await store.createPartner({ partnerId, name: 'Bench', budget: BUDGET, createdAt });
+    }
     const keys = Array.from({ length: count }, () => newKey(settings.environment));
-    for (const key of keys) {
+    for (const [index, key] of keys.entries()) {
       const hash = hashKey(key);
       const keyId = `key_${hash.slice(0, 16)}`;
-      await store.createKey({ keyId, partnerId: PARTNER, hash, createdAt, ...limits });
+      const partnerId = partnerIdOf(index % partners);
+      await store.createKey({ keyId, partnerId, hash, createdAt, ...limits });
     }
     await store.setOrigin('operator');
     return keys.map((key) => ({ 'x-partner-api-key': key }));
@@ -79,7 +106,7 @@ export function asEnv({ mongodbUrl, dataDir }: StoreSettings): Record<string, st
   return { DATA_DIR: dataDir, MONGODB_URL: mongodbUrl ?? '', ENVIRONMENT: 'sandbox' };
 }
 
-function memberOf(index: number): MemberImport {
+function memberOf(index: number, partnerIds: readonly string[]): MemberImport {
   const typed = emailOf(index);
   return {
     memberId: memberIdOf(index),
@@ -87,14 +114,18 @@ function memberOf(index: number): MemberImport {
     previousAddresses: [],
     firstName: `First${index}`,
     lastName: `Last${index}`,
-    enrollments: [{ partnerId: PARTNER, externalId: externalIdOf(index), status: 'ACTIVE' }],
+    enrollments: partnerIds.map((partnerId) => ({
+      partnerId,
+      externalId: externalIdOf(index),
+      status: 'ACTIVE',
+    })),
   };
 }
 
-function activityOf(index: number, year: string, occurredAt: Date) {
+function activityOf(index: number, partnerId: string, year: string, occurredAt: Date) {
   return {
     activityId: `${year}-${index}`,
-    partnerId: PARTNER,
+    partnerId,
     memberId: memberIdOf(index),
     points: pointsOf(index),
     stays: 1,

@@ -1,4 +1,4 @@
-// Load by wrk: each request is about a random member.
+// Load by wrk: each request is about a random member, or the next one of a list.
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { PLACEHOLDER } from '../dataset/population.ts';
 import { pinned } from '../machine/cores.ts';
-import type { Load, LoadResult } from './load.ts';
+import type { ListLoad, Load, LoadResult } from './load.ts';
 
 /** Runs wrk. Rejects if a request fails or its status is an error. */
-export async function wrk(load: Load): Promise<LoadResult> {
+export async function wrk(load: Load | ListLoad): Promise<LoadResult> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-wrk-'));
   try {
     const script = join(folder, 'lookups.lua');
-    writeFileSync(script, luaOf(load));
+    writeFileSync(script, `${requestOf(load)}${DONE}`);
     const { command, args } = pinned(load.cores, 'wrk', [
       '-t1',
       `-c${load.connections}`,
@@ -39,8 +39,22 @@ function resultOf(stdout: string): LoadResult {
   return { requests, seconds: micros / 1e6, p50Ms: p50 / 1e3, p99Ms: p99 / 1e3 };
 }
 
+const DONE = `
+done = function(summary, latency)
+  local e = summary.errors
+  local failed = e.connect + e.read + e.write + e.status + e.timeout
+  local p50, p99 = latency:percentile(50), latency:percentile(99)
+  io.write(string.format('RESULT %d %d %d %d %d\\n',
+    summary.requests, summary.duration, p50, p99, failed))
+end
+`;
+
+function requestOf(load: Load | ListLoad): string {
+  return 'list' in load ? listLua(load) : templatesLua(load);
+}
+
 // Templates are split at their placeholders, and each request fills in pseudo-random numbers.
-function luaOf({ templates, members }: Load): string {
+function templatesLua({ templates, members }: Load): string {
   const split = templates.map((text) => `{${text.split(PLACEHOLDER).map(quoted).join(', ')}}`);
   return `
 local templates = {${split.join(', ')}}
@@ -55,11 +69,27 @@ request = function()
   end
   return text
 end
-done = function(summary, latency)
-  local e = summary.errors
-  local failed = e.connect + e.read + e.write + e.status + e.timeout
-  local p50, p99 = latency:percentile(50), latency:percentile(99)
-  io.write(format('RESULT %d %d %d %d %d\\n', summary.requests, summary.duration, p50, p99, failed))
+`;
+}
+
+// A placeholder in a request gets a number that no request of this run had before.
+function listLua({ list }: ListLoad): string {
+  return `
+local requests, sent, made = {}, 0, os.time() % 1000 * 10000
+local file = io.open(${quoted(list)}, 'rb')
+for length in function() return file:read('*l') end do
+  local text = file:read(tonumber(length))
+  local at = text:find('${PLACEHOLDER}', 1, true)
+  requests[#requests + 1] = at and
+    { text:sub(1, at - 1), text:sub(at + ${PLACEHOLDER.length}) } or text
+end
+file:close()
+request = function()
+  sent = sent % #requests + 1
+  local next = requests[sent]
+  if type(next) == 'string' then return next end
+  made = (made + 1) % 10000000
+  return next[1] .. string.format('%0${PLACEHOLDER.length}d', made) .. next[2]
 end
 `;
 }

@@ -1,7 +1,7 @@
 // Writes RESULTS.md and results.svg from the recorded results, and prints outcomes to a terminal.
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { drawChart } from './chart.ts';
+import { type Chart, drawChart } from './chart.ts';
 import { FIGURE_NAMES, FIGURES, goalOf, verdict } from './figures.ts';
 import type { Outcome, Table } from './outcome.ts';
 import { majorOf, type Result, recordedResults } from './results.ts';
@@ -37,8 +37,17 @@ export function writeReport(parts: Readonly<Record<string, PartText>>): void {
     ...results.flatMap((result) => section(result, parts[result.part])),
   ];
   writeFileSync(join(BENCH, 'RESULTS.md'), `${lines.join('\n').trimEnd()}\n`);
-  const charted = results.filter(({ bars }) => bars !== undefined);
-  writeFileSync(join(BENCH, 'results.svg'), drawChart(charted));
+  writeFileSync(join(BENCH, 'results.svg'), drawChart(chartsOf(results)));
+}
+
+/** For each version of Node, the bars of the mix of reads, or of one look-up without a mix. */
+function chartsOf(results: readonly Result[]): Chart[] {
+  const of = (part: string, requests: string) =>
+    results.filter((result) => result.part === part).map((result) => ({ ...result, requests }));
+  const mixed = of('mix-reads', 'A mix of reads: requests');
+  const single = of('gateways', 'Requests');
+  const isMixed = (single: Result) => mixed.some((mix) => majorOf(mix) === majorOf(single));
+  return [...mixed, ...single.filter((result) => !isMixed(result))];
 }
 
 /** An outcome for a terminal. */

@@ -1,6 +1,6 @@
 // Measures one process under full load, with a check of its answers before and after.
 import { requestTemplates } from '../dataset/requests.ts';
-import type { LoadResult } from '../load/load.ts';
+import type { ListLoad, Load, LoadResult } from '../load/load.ts';
 import { saturate } from '../load/saturate.ts';
 import type { Usage } from '../machine/usage.ts';
 import { checkAnswers } from './answers.ts';
@@ -28,31 +28,49 @@ export type Measurable = {
   stop(): Promise<unknown>;
 };
 
+/** What a server is asked under load, and how its answers are checked before and after. */
+export type Work = {
+  requests: Pick<Load, 'templates' | 'members'> | Pick<ListLoad, 'list'>;
+  /** Rejects with the first wrong answer. */
+  check(): Promise<void>;
+};
+
 /** A server to be measured with these request templates: one look-up each by default. */
 export function underLoad(server: Server, templates = requestTemplates(server)): Measurable {
-  return { measure: (timing) => measure(server, timing, templates), stop: server.stop };
+  return underWork(server, lookUps(server, templates));
+}
+
+/** A server to be measured at some other work. */
+export function underWork(server: Server, work: Work): Measurable {
+  return { measure: (timing) => measure(server, timing, work), stop: server.stop };
 }
 
 /** Measures a server under full load. Rejects if an answer is wrong or a request fails. */
 export async function measure(
   server: Server,
   { seconds, warmUpSeconds, connections }: Timing,
-  templates = requestTemplates(server),
+  { requests, check }: Work = lookUps(server),
 ): Promise<Sample> {
   const load = {
     url: server.url,
-    templates,
-    members: server.members,
+    ...requests,
     connections,
     cores: server.cores === 'all' ? ('all' as const) : ('load' as const),
   };
-  await checkAnswers(server);
+  await check();
   if (warmUpSeconds > 0) await saturate({ ...load, seconds: warmUpSeconds });
   const before = server.usage();
   const result = await saturate({ ...load, seconds });
   const after = server.usage();
-  await checkAnswers(server);
+  await check();
   return sampleOf(result, before, after);
+}
+
+function lookUps(server: Server, templates = requestTemplates(server)): Work {
+  return {
+    requests: { templates, members: server.members },
+    check: () => checkAnswers(server),
+  };
 }
 
 /** The sample of a load, from the usage before and after it. */

@@ -18,6 +18,8 @@ export type Changes = {
   workers?: number;
   redis?: boolean;
   keys?: number;
+  /** How many partners the keys belong to, each of which every member is enrolled with. */
+  partners?: number;
   cores?: CoreSet;
   /** Settings in addition to those that the variant needs. */
   env?: Env;
@@ -49,7 +51,7 @@ export const oursOnMongo: Variant = {
 export async function startRemote(testbed: Testbed, changes: Changes = {}): Promise<Server> {
   const { signed, secret } = await testbed.subgraphs();
   const stores = storesOf(0);
-  const keys = await createKeys(stores, changes.keys ?? 1);
+  const keys = await createKeys(stores, changes.keys ?? 1, {}, changes.partners);
   const env = {
     ...asEnv(stores),
     MEMBERS_URL: signed.members,
@@ -64,9 +66,9 @@ export async function startInOne(
   members: number,
   changes: Changes = {},
 ): Promise<Server> {
-  const stores = storesOf(members);
-  await fill(stores, members);
-  const keys = await createKeys(stores, changes.keys ?? 1);
+  const stores = storesOf(members, undefined, changes.partners);
+  await fill(stores, members, changes.partners);
+  const keys = await createKeys(stores, changes.keys ?? 1, {}, changes.partners);
   return start(testbed, '.', asEnv(stores), changes, { keys, members });
 }
 

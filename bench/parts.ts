@@ -1,20 +1,24 @@
 // The parts of the benchmark by name, in the order of the report.
-import { exitWith } from '../run/progress.ts';
-import { activities } from './activities.ts';
-import { coldstart } from './coldstart.ts';
-import { document } from './document.ts';
-import { features } from './features.ts';
-import { gateways } from './gateways.ts';
-import { growth } from './growth.ts';
-import { offered } from './offered.ts';
-import type { Part } from './part.ts';
-import { profile } from './profile.ts';
-import { soak } from './soak.ts';
-import { subgraph } from './subgraph.ts';
-import { updates } from './updates.ts';
-import { workers } from './workers.ts';
+
+import { activities } from './parts/activities.ts';
+import { coldstart } from './parts/coldstart.ts';
+import { document } from './parts/document.ts';
+import { features } from './parts/features.ts';
+import { gateways } from './parts/gateways.ts';
+import { growth } from './parts/growth.ts';
+import { mix, mixReads } from './parts/mix.ts';
+import { offered } from './parts/offered.ts';
+import type { Part } from './parts/part.ts';
+import { profile } from './parts/profile.ts';
+import { soak } from './parts/soak.ts';
+import { subgraph } from './parts/subgraph.ts';
+import { updates } from './parts/updates.ts';
+import { workers } from './parts/workers.ts';
+import { exitWith } from './run/progress.ts';
 
 export const PARTS: Record<string, Part> = {
+  'mix-reads': mixReads,
+  mix,
   gateways,
   offered,
   features,
