@@ -15,7 +15,14 @@ const PATH = /(?<![\w/-])(?:runtime|gateway|subgraphs|bin|test|docs|deploy|\.ci)
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const CONTRACT = read('docs/contract.md');
 const pages = [
-  ...['README.md', 'bench/README.md', 'bench/ATTEMPTS.md', 'deploy/README.md', 'client/README.md'],
+  ...[
+    'README.md',
+    'bench/README.md',
+    'bench/ATTEMPTS.md',
+    'deploy/README.md',
+    'client/README.md',
+    'examples/README.md',
+  ],
   ...filesIn('docs', /\.md$/),
 ];
 const sources = SOURCE_FOLDERS.flatMap((folder) => filesIn(folder, /\.[cm]?[jt]s$/));

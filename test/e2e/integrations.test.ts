@@ -1,0 +1,191 @@
+// The examples of calling the API run as users run them, against `npm start`, and bear a 429.
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type Front, startFront } from '../support/client/front.ts';
+import { type Folder, temporaryFolder } from '../support/folder.ts';
+import { runHttpFile } from '../support/requests/httpfile.ts';
+import { type Collection, runCollection } from '../support/requests/postman.ts';
+import { EXAMPLES } from '../support/servers/examples.ts';
+import { run } from '../support/servers/process.ts';
+import { type Service, startService } from '../support/service/npmstart.ts';
+import { until } from '../support/until.ts';
+
+const SPENT = {
+  status: 429,
+  headers: { 'content-type': 'application/json', 'retry-after': '1' },
+  body: '{"errors":[{"message":"the budget is used up","extensions":{"code":"RATE_LIMITED"}}]}',
+};
+const LINK_TOKEN = /\/sign-in\?token=(ml_[\w-]+)/;
+
+let folder: Folder;
+let service: Service;
+let front: Front;
+let key: string;
+
+beforeAll(async () => {
+  folder = temporaryFolder();
+  service = await startService({ DATA_DIR: folder.path });
+  key = /pk_test_\w+/.exec(service.output())?.[0] ?? 'no key';
+  front = await startFront(new URL(service.endpoint).origin);
+});
+afterAll(async () => {
+  await front.close();
+  await service.kill();
+  folder.remove();
+});
+beforeEach(() => {
+  // The first request of each example meets a spent budget.
+  front.failures.splice(0, front.failures.length, SPENT);
+});
+
+/** The mails so far, oldest first. */
+function mails(): string[] {
+  const outbox = join(folder.path, 'outbox');
+  if (!existsSync(outbox)) return [];
+  const files = readdirSync(outbox).filter((name) => name.endsWith('.eml'));
+  return files.sort().map((name) => readFileSync(join(outbox, name), 'utf8'));
+}
+
+/** The token of the first link that is mailed after the first `before` mails. */
+async function mailedToken(before: number): Promise<string> {
+  await until(() => mails().length > before);
+  return LINK_TOKEN.exec(mails()[before] ?? '')?.[1] ?? 'no token';
+}
+
+type Script = {
+  name: string;
+  command: string;
+  args: string[];
+  /** What it prints, and what a run with the token of a link adds. */
+  prints: RegExp[];
+  signedIn: RegExp;
+};
+
+const PRINTS = [
+  /^found: demo-001 Gold 5200$/m,
+  /^to Platinum 9800 points are missing$/m,
+  /^several: 5200 5200 not found$/m,
+  /^not a member of ours: MEMBER_NOT_FOUND$/m,
+  /^enrolled: true\nagain: false\nended$/m,
+];
+const SIGNED_IN = /^signed in: Demo Hotels Gold 5200$/m;
+const SCRIPTS: Script[] = [
+  {
+    name: 'curl',
+    command: join(EXAMPLES, 'curl/integrate.sh'),
+    args: [],
+    prints: [
+      /"memberByEmail":\{"memberId":"demo-001","tier":"Gold","points":5200,/,
+      /"nextTier":"Platinum","pointsToNextTier":9800,/,
+      /\{"member":null\}\]/,
+      /^not a member of ours: MEMBER_NOT_FOUND$/m,
+      /"created":true[\s\S]+"created":false[\s\S]+"endEnrollment":\{/,
+    ],
+    signedIn: /"standings":\[\{"partnerName":"Demo Hotels","tier":"Gold","points":5200\}\]/,
+  },
+  {
+    name: 'Node',
+    command: process.execPath,
+    args: ['node/integrate.mjs'],
+    prints: PRINTS,
+    signedIn: SIGNED_IN,
+  },
+  {
+    name: 'Python',
+    command: 'python3',
+    args: ['python/integrate.py'],
+    prints: PRINTS,
+    signedIn: SIGNED_IN,
+  },
+];
+
+/** Runs a script with these variables and PATH only. */
+function start({ command, args }: Script, variables: Record<string, string>) {
+  const env = { PATH: process.env.PATH, ...variables };
+  return promisify(execFile)(command, args, { cwd: EXAMPLES, env });
+}
+
+test.each(SCRIPTS)('$name: from a look-up to a member who is signed in', async (script) => {
+  const env = { PARTNER_LOYALTY_URL: front.url, PARTNER_LOYALTY_KEY: key };
+  const before = mails().length;
+  const first = await start(script, env);
+  expect(first.stderr).toBe('the budget is spent: waiting 1 s\n');
+  const second = await start(script, { ...env, MAGIC_LINK_TOKEN: await mailedToken(before) });
+  expect(second.stderr).toBe('');
+  for (const { stdout } of [first, second])
+    for (const printed of script.prints) expect(stdout).toMatch(printed);
+  expect(second.stdout).toMatch(script.signedIn);
+  expect(`${first.stdout}${second.stdout}`).not.toContain(key);
+});
+
+test.each(SCRIPTS)('$name: without a key, it says what is missing', async (script) => {
+  await expect(start(script, {})).rejects.toMatchObject({
+    stderr: expect.stringContaining('PARTNER_LOYALTY_KEY'),
+  });
+});
+
+test("the README's command finds the token of the latest link", async () => {
+  const readme = readFileSync(join(EXAMPLES, 'README.md'), 'utf8');
+  const [command = ''] = /^export MAGIC_LINK_TOKEN=.*$/m.exec(readme) ?? [];
+  const here = command.replace('data/sandbox', folder.path);
+  const found = await run('bash', ['-c', `${here}; echo "$MAGIC_LINK_TOKEN"`]);
+  expect(found).toBe(`${await mailedToken(mails().length - 1)}\n`);
+});
+
+test('Postman: the requests of the collection pass their tests, one after the other', async () => {
+  const file = 'postman/partner-loyalty.postman_collection.json';
+  const collection: Collection = JSON.parse(readFileSync(join(EXAMPLES, file), 'utf8'));
+  const before = mails().length;
+  const asked: string[] = [];
+  const outcomes = await runCollection(collection, { url: front.url, key }, (variable) => {
+    asked.push(variable);
+    return mailedToken(before);
+  });
+  expect(asked).toEqual(['magicLinkToken']);
+  expect(outcomes).toEqual([
+    'Find a member: 429',
+    'Find a member: the member has a standing: skipped',
+    'Find a member: 200',
+    'Find a member: the member has a standing: passed',
+    'Look up several at once: 200',
+    'Look up several at once: the last one is not found: passed',
+    'Nobody is found: 200',
+    'Nobody is found: the code is MEMBER_NOT_FOUND: passed',
+    'Enroll a member: 200',
+    'Enroll a member: the member is enrolled: passed',
+    'End the enrollment: 200',
+    'End the enrollment: the enrollment has ended: passed',
+    'Mail a sign-in link: 200',
+    'Mail a sign-in link: the request is accepted: passed',
+    'Exchange the token of the link: 200',
+    'Exchange the token of the link: the token is good: passed',
+    "The member's own profile: 200",
+    "The member's own profile: the profile has the standing with this partner: passed",
+  ]);
+});
+
+test('the .http file: each request gets the response that its title says', async () => {
+  const text = readFileSync(join(EXAMPLES, 'requests.http'), 'utf8');
+  const before = mails().length;
+  const env = { PARTNER_LOYALTY_URL: front.url, PARTNER_LOYALTY_KEY: key };
+  const replies = await runHttpFile(text, env, () => mailedToken(before));
+  expect(replies.map(([name, { status }]) => [name, status])).toEqual([
+    ['find', 429],
+    ...['find', 'several', 'nobody', 'enroll', 'end', 'link', 'session', 'profile'].map((name) => [
+      name,
+      200,
+    ]),
+  ]);
+  const bodies = Object.fromEntries(replies.map(([name, { text }]) => [name, JSON.parse(text)]));
+  const { nobody, ...others } = bodies;
+  expect(nobody.errors[0].extensions.code).toBe('MEMBER_NOT_FOUND');
+  for (const body of Object.values(others)) expect(body).not.toHaveProperty('errors');
+  expect(bodies.find.data.memberByEmail).toMatchObject({ points: 5200, standing: {} });
+  expect(bodies.several.data.memberLookups[2]).toEqual({ member: null });
+  expect(bodies.enroll.data.enrollMember.created).toBe(true);
+  expect(bodies.profile.data.memberProfile.standings).toEqual([
+    { partnerName: 'Demo Hotels', tier: 'Gold', points: 5200 },
+  ]);
+});

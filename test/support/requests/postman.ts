@@ -1,0 +1,139 @@
+// Runs a Postman collection: the part of v2.1 and of `pm` that the example uses, and no other.
+import { deepStrictEqual } from 'node:assert/strict';
+import { runInNewContext } from 'node:vm';
+
+type Auth = { type: string; apikey?: Pair[]; bearer?: Pair[] };
+type Pair = { key: string; value: string };
+type Event = { listen: string; script: { exec: string[] } };
+type Item = {
+  name: string;
+  event: Event[];
+  request: {
+    method: string;
+    url: string;
+    header: Pair[];
+    auth?: Auth;
+    body: { mode: string; graphql: { query: string; variables: string } };
+  };
+};
+export type Collection = { auth: Auth; event: Event[]; variable: Pair[]; item: Item[] };
+
+/** What happened, in order: `NAME: STATUS`, and `NAME: TEST: passed`, `skipped` or the failure. */
+export type Outcome = string;
+
+/** `ask` gives the value of a variable that has none yet, as a user does by hand. */
+export async function runCollection(
+  collection: Collection,
+  given: Record<string, string>,
+  ask: (variable: string) => Promise<string>,
+): Promise<Outcome[]> {
+  const variables = new Map(collection.variable.map(({ key, value }) => [key, value]));
+  for (const [key, value] of Object.entries(given)) variables.set(key, value);
+  const outcomes: Outcome[] = [];
+  for (let place = 0; place < collection.item.length && outcomes.length < 100; ) {
+    const item = collection.item[place];
+    if (item === undefined) break;
+    const response = await send(item, collection.auth, (text) => fill(text, variables, ask));
+    outcomes.push(`${item.name}: ${response.status}`);
+    const next = await runScripts(collection, item, response, variables, outcomes);
+    place = next === undefined ? place + 1 : collection.item.findIndex(({ name }) => name === next);
+  }
+  return outcomes;
+}
+
+type Reply = { status: number; headers: Headers; text: string };
+
+async function send(
+  { request }: Item,
+  inherited: Auth,
+  filled: (text: string) => Promise<string>,
+): Promise<Reply> {
+  if (request.body.mode !== 'graphql') throw new Error(`no body of mode ${request.body.mode}`);
+  const { query, variables } = request.body.graphql;
+  const [name, value] = authHeader(request.auth ?? inherited);
+  const headers: [string, string][] = [[name, await filled(value)]];
+  for (const header of request.header) headers.push([header.key, await filled(header.value)]);
+  const response = await fetch(await filled(request.url), {
+    method: request.method,
+    headers,
+    body: JSON.stringify({ query, variables: JSON.parse(await filled(variables)) }),
+  });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+function authHeader({ type, apikey = [], bearer = [] }: Auth): [string, string] {
+  const value = (pairs: Pair[], name: string) => pairs.find(({ key }) => key === name)?.value ?? '';
+  if (type === 'bearer') return ['authorization', `Bearer ${value(bearer, 'token')}`];
+  if (type !== 'apikey' || value(apikey, 'in') !== 'header') throw new Error(`no auth ${type}`);
+  return [value(apikey, 'key'), value(apikey, 'value')];
+}
+
+/** The scripts after a response: the collection's, then the request's. */
+async function runScripts(
+  collection: Collection,
+  item: Item,
+  { status, headers, text }: Reply,
+  variables: Map<string, string>,
+  outcomes: Outcome[],
+): Promise<string | undefined> {
+  let next: string | undefined;
+  const waits: Promise<void>[] = [];
+  const test = (name: string, run: () => void) => {
+    let outcome = 'passed';
+    try {
+      run();
+    } catch (error) {
+      outcome = String(error);
+    }
+    outcomes.push(`${item.name}: ${name}: ${outcome}`);
+  };
+  test.skip = (name: string) => void outcomes.push(`${item.name}: ${name}: skipped`);
+  const pm = {
+    info: { requestName: item.name },
+    test,
+    // The values are of the other context; JSON makes them comparable.
+    expect: (actual: unknown) => ({
+      to: { eql: (expected: unknown) => deepStrictEqual(plain(actual), plain(expected)) },
+    }),
+    response: { code: status, headers, json: () => JSON.parse(text) },
+    collectionVariables: variables,
+    execution: {
+      setNextRequest(name: string) {
+        next = name;
+      },
+    },
+  };
+  const later = (run: () => void, ms: number) =>
+    void waits.push(
+      new Promise((resolve) =>
+        setTimeout(() => {
+          run();
+          resolve();
+        }, ms),
+      ),
+    );
+  for (const { listen, script } of [...collection.event, ...item.event]) {
+    if (listen !== 'test') throw new Error(`no scripts that listen to ${listen}`);
+    runInNewContext(`(() => {${script.exec.join('\n')}})()`, { pm, setTimeout: later });
+  }
+  await Promise.all(waits);
+  return next;
+}
+
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}
+
+async function fill(
+  text: string,
+  variables: Map<string, string>,
+  ask: (variable: string) => Promise<string>,
+): Promise<string> {
+  let filled = text;
+  for (const [reference, name = ''] of text.matchAll(/\{\{(\w+)\}\}/g)) {
+    if (!variables.has(name)) throw new Error(`the collection has no variable ${name}`);
+    if (variables.get(name) === '') variables.set(name, await ask(name));
+    filled = filled.replaceAll(reference, variables.get(name) ?? '');
+  }
+  return filled;
+}
