@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSurface, SURFACES, type SurfaceName } from '@partner-loyalty/gateway';
-import { compose } from '@partner-loyalty/gateway/publishing';
+import { compose, knownOf } from '@partner-loyalty/gateway/publishing';
 import { createCaches, type Transport } from '@partner-loyalty/runtime';
 import { printSchema } from 'graphql';
 import { clientErrors } from './client/errors.ts';
@@ -27,6 +27,7 @@ export const GENERATED: readonly Generated[] = [
   page('metrics', 'runtime/src/observe/metrics.ts', metricsTable),
   page('log', 'runtime/src/observe/fields.ts', logTable),
   { file: 'gateway/supergraph.graphql', render: supergraph },
+  { file: 'gateway/supergraph.known.json', render: () => knownOf(supergraph()) },
   ...typedSubgraphs(ROOT).map(resolverTypesOf),
   // Cast: Object.keys knows no key types.
   ...(Object.keys(SURFACES) as SurfaceName[]).map((surface) => ({

@@ -1,6 +1,7 @@
 // The messages between the process and its planner thread.
 import type { GraphFields } from './alias.ts';
 import type { SurfaceName } from './contract.ts';
+import type { Ownership } from './direct/ownership.ts';
 import type { RootScopes } from './scopes.ts';
 
 /** `planner` is a number that the process gives each planner of the thread. */
@@ -21,10 +22,9 @@ export type PlannerAnswer = { id: number } & (
 export type OpenedPlanner = {
   /** The schema that callers see. */
   api: string;
-  /** The supergraph as the surface sees it, hidden fields included. */
-  surface: string;
   subgraphs: string[];
   fields: GraphFields;
+  ownership: Ownership;
   scopes: RootScopes;
 };
 

@@ -17,11 +17,13 @@ export type ThreadPlanner = OpenedPlanner & {
 
 /**
  * Opens a planner of a surface of a supergraph, or of the supergraph as it is. Rejects with the
- * reason if the supergraph is invalid.
+ * reason if the supergraph is invalid. With what is `known` of a valid one, the thread is not needed
+ * before the first plan.
  */
 export async function openThreadPlanner(
   supergraph: string,
   surface: SurfaceName | undefined,
+  known?: OpenedPlanner,
 ): Promise<ThreadPlanner> {
   const planner = ++lastPlanner;
   const opening: PlannerRequest = { id: 0, planner, kind: 'open', supergraph, surface };
@@ -29,26 +31,28 @@ export async function openThreadPlanner(
     const home = thread();
     return { home, opened: home.ask(opening).then(openedOf) };
   };
-  let current = open();
-  const first = await untilAnswered(() => {
-    if (current.home !== running) current = open();
-    return current.opened;
-  });
+  let current: ReturnType<typeof open> | undefined;
+  // A thread that has replaced one that ended has no planners.
+  const inThread = () => {
+    if (current === undefined || current.home !== running) current = open();
+    return current;
+  };
+  const first = known ?? (await untilAnswered(() => inThread().opened));
   return {
     ...first,
     plan(operation, isAbstract) {
       const request: PlannerRequest = { id: 0, planner, kind: 'plan', operation, isAbstract };
       return untilAnswered(async () => {
-        // A thread that has replaced one that ended has no planners.
-        if (current.home !== running) current = open();
-        await current.opened;
-        const answer = await current.home.ask(request);
+        const { home, opened } = inThread();
+        await opened;
+        const answer = await home.ask(request);
         if ('planned' in answer) return answer.planned;
         throw new Error('the planner thread gave a wrong answer');
       });
     },
     close() {
-      if (current.home === running) current.home.tell({ id: 0, planner, kind: 'close' });
+      if (current !== undefined && current.home === running)
+        current.home.tell({ id: 0, planner, kind: 'close' });
     },
   };
 }

@@ -9,6 +9,7 @@ import { QueryPlanner } from '@apollo/query-planner';
 import { type GraphQLSchema, parse, printSchema } from 'graphql';
 import { fieldsOf } from './alias.ts';
 import { surfaceSdl } from './contract.ts';
+import { ownershipOf } from './direct/ownership.ts';
 import { resolvableKeysFirst } from './keys.ts';
 import type { OpenedPlanner, PlannedText, PlannerAnswer, PlannerRequest } from './messages.ts';
 import { rootScopesOf } from './scopes.ts';
@@ -65,9 +66,9 @@ function buildPlanner({ supergraph, surface }: Opening): Planner {
   return {
     opened: {
       api: printSchema(apiSchema.toGraphQLJSSchema()),
-      surface: sdl,
       subgraphs: Array.from(federated.subgraphsMetadata(), ({ name }) => name),
       fields: fieldsOf(graph),
+      ownership: ownershipOf(parse(sdl, { noLocation: true })),
       scopes: rootScopesOf(sdl),
     },
     plan(operation, isAbstract) {

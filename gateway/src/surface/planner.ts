@@ -1,7 +1,13 @@
 // Plans the operations of one surface in the planner thread, and keeps what later requests reuse.
 import type { Schema } from '@apollo/federation-internals';
 import type { PlanNode, QueryPlan } from '@apollo/query-planner';
-import { bytesOfDocument, type Caches, expandedSelections } from '@partner-loyalty/runtime';
+import {
+  bytesOfDocument,
+  type Caches,
+  expandedSelections,
+  type MaybePromise,
+  mapMaybe,
+} from '@partner-loyalty/runtime';
 import {
   buildASTSchema,
   buildSchema,
@@ -14,7 +20,9 @@ import {
   visit,
 } from 'graphql';
 import { type RenamedOperation, renameFields } from '../planning/alias.ts';
-import type { SurfaceName } from '../planning/contract.ts';
+import { type SurfaceName, surfaceSdl } from '../planning/contract.ts';
+import { planDirectly } from '../planning/direct/plan.ts';
+import { knownPlanner } from '../planning/known.ts';
 import type { RootScopes } from '../planning/scopes.ts';
 import { openThreadPlanner } from '../planning/thread.ts';
 import { compileShape, type Shape } from './shape.ts';
@@ -70,52 +78,72 @@ export async function openPlanner(
   caches: Caches,
   sights = false,
 ): Promise<Planner> {
-  const thread = await openThreadPlanner(supergraphSdl, surface);
-  const { subgraphs, fields } = thread;
+  const known = knownPlanner(supergraphSdl, surface);
+  const thread = await openThreadPlanner(supergraphSdl, surface, known);
+  const { subgraphs, fields, ownership } = thread;
   const schema = buildSchema(thread.api, { assumeValid: true });
-  const stockSchemas = createStockSchemas(thread, schema);
+  const stockSchemas = createStockSchemas(thread.api, schema, () =>
+    surface === undefined ? supergraphSdl : surfaceSdl(supergraphSdl, surface),
+  );
   const operations = caches.open(weighOperation);
   const plans = caches.open(weighPlan);
   /** The operations that the thread is planning. */
   const pending = new Map<string, Promise<PlannedOperation>>();
 
   /** Operations that differ only in the aliases of leaves share a plan. */
-  async function planRenamed(renamed: RenamedOperation): Promise<Plan> {
-    const { isAbstract } = renamed;
-    const document = sights ? withMemberIds(renamed.document, schema) : renamed.document;
+  function planRenamed({ document: renamed, isAbstract }: RenamedOperation): MaybePromise<Plan> {
+    const document = sights ? withMemberIds(renamed, schema) : renamed;
     const key = stripIgnoredCharacters(print(document));
     const known = plans.get(key);
     if (known !== undefined) return known;
+    const direct = isAbstract ? undefined : planDirectly(document, schema, ownership);
+    if (direct === undefined) return planInThread(document, key, isAbstract);
+    const { node } = direct;
+    return keepPlan(key, { kind: 'usual', node, characters: JSON.stringify(direct).length });
+  }
+
+  async function planInThread(
+    document: DocumentNode,
+    key: string,
+    isAbstract: boolean,
+  ): Promise<Plan> {
     const { plan: text, isUsual } = await thread.plan(key, isAbstract);
     // Cast: the thread wrote it from a QueryPlan.
     const plan = JSON.parse(text) as QueryPlan;
     const node = plan.node as PlanNode | undefined; // No surface has subscriptions.
-    const planned: Plan = isUsual
-      ? { kind: 'usual', node, characters: text.length }
-      : { kind: 'stock', stock: { plan, document, stockSchemas }, characters: text.length };
-    plans.set(key, planned);
-    return planned;
+    const characters = text.length;
+    return keepPlan(
+      key,
+      isUsual
+        ? { kind: 'usual', node, characters }
+        : { kind: 'stock', stock: { plan, document, stockSchemas }, characters },
+    );
+  }
+
+  function keepPlan(key: string, plan: Plan): Plan {
+    plans.set(key, plan);
+    return plan;
   }
 
   // What is kept of the document is parsed from the key, so that it holds no part of the caller's
   // text: its names would keep all of that in memory, comments included.
-  async function build(key: string): Promise<PlannedOperation> {
+  function build(key: string): MaybePromise<PlannedOperation> {
     const document = parse(key, { noLocation: true });
     const renamed = renameFields(document, schema, fields);
-    const plan = await planRenamed(renamed);
-    const shapes = createShapes(schema, document, renamed, () => operations.weighAgain(key));
-    const planned = { plan, document, shapes, shapeFor: shapes.find };
-    operations.set(key, planned);
-    return planned;
+    return mapMaybe(planRenamed(renamed), (plan) => {
+      const shapes = createShapes(schema, document, renamed, () => operations.weighAgain(key));
+      const planned = { plan, document, shapes, shapeFor: shapes.find };
+      operations.set(key, planned);
+      return planned;
+    });
   }
 
-  function buildOnce(key: string): Promise<PlannedOperation> {
-    let building = pending.get(key);
-    if (building === undefined) {
-      building = build(key).finally(() => pending.delete(key));
-      pending.set(key, building);
-    }
-    return building;
+  function buildOnce(key: string): MaybePromise<PlannedOperation> {
+    const building = pending.get(key) ?? build(key);
+    if (!(building instanceof Promise) || pending.has(key)) return building;
+    const ended = building.finally(() => pending.delete(key));
+    pending.set(key, ended);
+    return ended;
   }
 
   return {
@@ -133,8 +161,9 @@ export async function openPlanner(
 
 /** What stock execution reads of the graph, built when it is first needed. */
 function createStockSchemas(
-  { api, surface }: { api: string; surface: string },
+  api: string,
   schema: GraphQLSchema,
+  sdl: () => string,
 ): () => Promise<StockSchemas> {
   let built: Promise<StockSchemas> | undefined;
   async function build(): Promise<StockSchemas> {
@@ -143,7 +172,7 @@ function createStockSchemas(
     return {
       schema,
       apiSchema,
-      supergraph: buildASTSchema(parse(surface), { assumeValid: true }),
+      supergraph: buildASTSchema(parse(sdl()), { assumeValid: true }),
     };
   }
   return () => {

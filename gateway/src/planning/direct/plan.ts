@@ -1,0 +1,419 @@
+// Plans the operations that most documents have, without Apollo's planner.
+//
+// Where every field has a subgraph of its own and objects are found by plain keys, there is one
+// plan to choose from. Apollo's planner, which weighs all plans, takes milliseconds for it.
+import type { FetchNode, PlanNode, QueryPlanSelectionNode } from '@apollo/query-planner';
+import {
+  type ArgumentNode,
+  type DirectiveNode,
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  Kind,
+  type OperationDefinitionNode,
+  OperationTypeNode,
+  print,
+  type SelectionSetNode,
+  type VariableDefinitionNode,
+  visit,
+} from 'graphql';
+import type { OwnedType, Ownership } from './ownership.ts';
+
+/** Undefined as a node if no field needs a subgraph. */
+export type DirectPlan = { node: PlanNode | undefined };
+
+/**
+ * Plans a validated operation whose fields have been renamed by renameFields. Returns undefined if
+ * it has abstract types, a field under several conditions, several fields of a mutation over several
+ * subgraphs, or fields for which a subgraph is to be chosen: Apollo's planner has to plan it then.
+ */
+export function planDirectly(
+  document: DocumentNode,
+  schema: GraphQLSchema,
+  ownership: Ownership,
+): DirectPlan | undefined {
+  try {
+    return { node: planOperation(document, schema, ownership) };
+  } catch (error) {
+    if (error === UNUSUAL) return undefined;
+    throw error;
+  }
+}
+
+/** Thrown where only Apollo's planner can go on. */
+const UNUSUAL = new Error('the operation needs the whole planner');
+
+function unusual(): never {
+  throw UNUSUAL;
+}
+
+type Planning = {
+  schema: GraphQLSchema;
+  ownership: Ownership;
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  operation: OperationDefinitionNode;
+};
+
+/** What is selected of an object, by response name, with fragments and repetitions merged. */
+type Selected = Map<string, SelectedField>;
+type SelectedField = {
+  node: FieldNode;
+  type: GraphQLOutputType | undefined;
+  /** `@skip` and `@include`, those of the fragments around it included. */
+  conditions: readonly DirectiveNode[];
+  below?: Below;
+};
+type Below = { type: GraphQLObjectType; selected: Selected };
+
+/** A call to a subgraph: what it selects, and the calls that need its result. */
+type Call = {
+  subgraph: string;
+  text: string;
+  variables: Set<string>;
+  /** What all of its fields are under. */
+  condition: DirectiveNode | undefined;
+  later: Later[];
+};
+/** Fields of the object at a path, from another subgraph. */
+type Later = {
+  path: readonly string[];
+  typeName: string;
+  /** What identifies the object there, and what its fields require. */
+  needed: ReadonlySet<string>;
+  call: Call;
+};
+
+function planOperation(
+  document: DocumentNode,
+  schema: GraphQLSchema,
+  ownership: Ownership,
+): PlanNode | undefined {
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  let operation: OperationDefinitionNode | undefined;
+  for (const node of document.definitions) {
+    if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
+    if (node.kind === Kind.OPERATION_DEFINITION) operation = node;
+  }
+  const root = operation && schema.getRootType(operation.operation);
+  if (operation === undefined || !root) return unusual();
+  const planning: Planning = { schema, ownership, fragments, operation };
+  if (operation.variableDefinitions?.some(isReserved)) return unusual();
+
+  const selected: Selected = new Map();
+  collect(planning, root, operation.selectionSet, [], selected);
+  // A root type's name needs no subgraph.
+  for (const [name, { node }] of selected) if (isTypeName(node)) selected.delete(name);
+  const calls = Array.from(bySubgraph(planning, root, selected), ([subgraph, fields]) =>
+    callOf(planning, subgraph, fields, []),
+  );
+  if (operation.operation === OperationTypeNode.MUTATION && selected.size > 1)
+    if (calls.length > 1 || calls.some(({ later }) => later.length > 0)) return unusual();
+  return inParallel(calls.map((call) => sequenceOf(planning, rootFetch(planning, call), call)));
+}
+
+/** The variable of entities has this name. */
+function isReserved({ variable }: { variable: { name: { value: string } } }): boolean {
+  return variable.name.value === REPRESENTATIONS;
+}
+
+const REPRESENTATIONS = 'representations';
+const TYPE_NAME = '__typename';
+
+function isTypeName({ name }: FieldNode): boolean {
+  return name.value === TYPE_NAME;
+}
+
+/** Adds what a selection set selects of an object to `selected`. */
+function collect(
+  planning: Planning,
+  type: GraphQLObjectType,
+  { selections }: SelectionSetNode,
+  above: readonly DirectiveNode[],
+  selected: Selected,
+): void {
+  for (const node of selections) {
+    const conditions = together(above, node.directives);
+    if (node.kind === Kind.FIELD) {
+      collectField(planning, type, node, conditions, selected);
+      continue;
+    }
+    const fragment =
+      node.kind === Kind.INLINE_FRAGMENT ? node : planning.fragments.get(node.name.value);
+    const condition = fragment?.typeCondition?.name.value ?? type.name;
+    if (fragment === undefined || condition !== type.name) throw UNUSUAL;
+    collect(planning, type, fragment.selectionSet, conditions, selected);
+  }
+}
+
+/** The conditions of a selection within a fragment. A field has each directive only once. */
+function together(
+  above: readonly DirectiveNode[],
+  own: readonly DirectiveNode[] = [],
+): readonly DirectiveNode[] {
+  if (own.length === 0) return above;
+  for (const { name } of own) {
+    const isCondition = name.value === 'skip' || name.value === 'include';
+    if (!isCondition || above.some((each) => each.name.value === name.value)) return unusual();
+  }
+  return [...above, ...own];
+}
+
+function collectField(
+  planning: Planning,
+  type: GraphQLObjectType,
+  node: FieldNode,
+  conditions: readonly DirectiveNode[],
+  selected: Selected,
+): void {
+  const responseName = (node.alias ?? node.name).value;
+  let known = selected.get(responseName);
+  if (known === undefined) {
+    known = { node, type: type.getFields()[node.name.value]?.type, conditions };
+    const below = known.type && objectTypeOf(known.type);
+    if (node.selectionSet !== undefined) {
+      if (below === undefined) throw UNUSUAL;
+      known.below = { type: below, selected: new Map() };
+    }
+    selected.set(responseName, known);
+  } else if (conditionsText(conditions) !== conditionsText(known.conditions)) throw UNUSUAL;
+  if (node.selectionSet !== undefined && known.below !== undefined)
+    collect(planning, known.below.type, node.selectionSet, [], known.below.selected);
+}
+
+function conditionsText(conditions: readonly DirectiveNode[]): string {
+  return conditions.map((each) => ` ${print(each)}`).join('');
+}
+
+function objectTypeOf(type: GraphQLOutputType): GraphQLObjectType | undefined {
+  if (isNonNullType(type) || isListType(type)) return objectTypeOf(type.ofType);
+  return isObjectType(type) ? type : undefined;
+}
+
+/** The selected fields of a root type, by the subgraph that each has. */
+function bySubgraph(
+  { ownership }: Planning,
+  type: GraphQLObjectType,
+  selected: Selected,
+): Map<string, Selected> {
+  const found = new Map<string, Selected>();
+  for (const [responseName, field] of selected) {
+    const [subgraph, ...others] = ownersOf(ownership.get(type.name), field.node.name.value);
+    if (subgraph === undefined || others.length > 0) return unusual();
+    addTo(found, subgraph, responseName, field);
+  }
+  return found;
+}
+
+function addTo(
+  found: Map<string, Selected>,
+  subgraph: string,
+  responseName: string,
+  field: SelectedField,
+): void {
+  const fields = found.get(subgraph) ?? new Map();
+  fields.set(responseName, field);
+  found.set(subgraph, fields);
+}
+
+/** The subgraphs of a field that is plain in all of them. */
+function ownersOf(type: OwnedType | undefined, fieldName: string): string[] {
+  const owners = type?.fields.get(fieldName);
+  return owners === undefined ? unusual() : [...owners.keys()];
+}
+
+/** A call for fields of the object at `path`, all of which the subgraph resolves. */
+function callOf(
+  planning: Planning,
+  subgraph: string,
+  selected: Selected,
+  path: readonly string[],
+): Call {
+  const condition = commonCondition(selected);
+  const call: Call = { subgraph, text: '', variables: new Set(), condition, later: [] };
+  const texts = Array.from(selected.values(), (field) =>
+    fieldText(planning, call, condition ? { ...field, conditions: [] } : field, path),
+  );
+  call.text = `{${texts.join(' ')}}`;
+  return call;
+}
+
+function commonCondition(selected: Selected): DirectiveNode | undefined {
+  const [first, ...others] = [...selected.values()].map(({ conditions }) => conditions);
+  const [condition, ...more] = first ?? [];
+  if (condition === undefined || more.length > 0 || variableOf(condition) === undefined)
+    return undefined;
+  const text = conditionsText([condition]);
+  return others.every((each) => conditionsText(each) === text) ? condition : undefined;
+}
+
+/** What a call selects of an object at `path`; the fields of other subgraphs become later calls. */
+function selectionText(
+  planning: Planning,
+  call: Call,
+  { type, selected }: Below,
+  path: readonly string[],
+): string {
+  const texts = new Set<string>();
+  const elsewhere = new Map<string, Selected>();
+  for (const [responseName, field] of selected) {
+    const owner = isTypeName(field.node) ? call.subgraph : ownerOf(planning, call, type, field);
+    if (owner === call.subgraph) texts.add(fieldText(planning, call, field, path));
+    else addTo(elsewhere, owner, responseName, field);
+  }
+  for (const [subgraph, fields] of elsewhere) {
+    const needed = neededBy(planning.ownership.get(type.name), call.subgraph, subgraph, fields);
+    for (const name of [TYPE_NAME, ...needed]) {
+      if (!isPlain(selected.get(name), name)) return unusual();
+      texts.add(name);
+    }
+    call.later.push({
+      path,
+      typeName: type.name,
+      needed,
+      call: callOf(planning, subgraph, fields, path),
+    });
+  }
+  return `{${[...texts].join(' ')}}`;
+}
+
+/** The calling subgraph, or the only other one that resolves the field. */
+function ownerOf(
+  { ownership }: Planning,
+  { subgraph }: Call,
+  type: GraphQLObjectType,
+  { node }: SelectedField,
+): string {
+  const owned = ownership.get(type.name);
+  if (isPlainIn(owned, subgraph, node.name.value)) return subgraph;
+  const [owner, ...others] = ownersOf(owned, node.name.value);
+  return owner === undefined || owner === subgraph || others.length > 0 ? unusual() : owner;
+}
+
+function isPlainIn(type: OwnedType | undefined, subgraph: string, fieldName: string): boolean {
+  return type?.fields.get(fieldName)?.get(subgraph)?.length === 0;
+}
+
+/** The names of the fields of `from` that another subgraph needs to resolve `fields`. */
+function neededBy(
+  type: OwnedType | undefined,
+  from: string,
+  subgraph: string,
+  fields: Selected,
+): ReadonlySet<string> {
+  const isKnown = (name: string) => isPlainIn(type, from, name);
+  const key = type?.keys.get(subgraph)?.find((names) => names.every(isKnown));
+  if (key === undefined) return unusual();
+  const needed = new Set(key);
+  for (const { node } of fields.values())
+    for (const name of type?.fields.get(node.name.value)?.get(subgraph) ?? [])
+      isKnown(name) ? needed.add(name) : unusual();
+  return needed;
+}
+
+/** Whether nothing else is selected under the name of a field. */
+function isPlain(selected: SelectedField | undefined, name: string): boolean {
+  if (selected === undefined) return true;
+  const { node, below } = selected;
+  return node.name.value === name && below === undefined && (node.arguments ?? []).length === 0;
+}
+
+function fieldText(
+  planning: Planning,
+  call: Call,
+  { node, type, conditions, below }: SelectedField,
+  path: readonly string[],
+): string {
+  const { alias, name, arguments: args = [] } = node;
+  const responseName = (alias ?? name).value;
+  const called = responseName === name.value ? responseName : `${responseName}:${name.value}`;
+  for (const each of [...args, ...conditions]) addVariables(each, call);
+  const head = args.length === 0 ? called : `${called}(${args.map(print).join(',')})`;
+  const text = head + conditionsText(conditions);
+  if (below === undefined || type === undefined) return text;
+  return text + selectionText(planning, call, below, [...path, responseName, ...listSteps(type)]);
+}
+
+function addVariables(node: ArgumentNode | DirectiveNode, { variables }: Call): void {
+  visit(node, { Variable: ({ name }) => void variables.add(name.value) });
+}
+
+/** The steps of a plan's path into the lists of a type. */
+function listSteps(type: GraphQLOutputType): string[] {
+  if (isNonNullType(type)) return listSteps(type.ofType);
+  return isListType(type) ? ['@', ...listSteps(type.ofType)] : [];
+}
+
+function rootFetch({ operation }: Planning, call: Call): FetchNode {
+  return fetchNode(operation, call, operation.operation, [], call.text);
+}
+
+function laterFetch({ operation }: Planning, { path, typeName, needed, call }: Later): PlanNode {
+  const fields = `{_entities(${REPRESENTATIONS}:$${REPRESENTATIONS}){...on ${typeName}${call.text}}}`;
+  const fetch = fetchNode(operation, call, OperationTypeNode.QUERY, [ENTITIES], fields);
+  const selections: QueryPlanSelectionNode[] = [TYPE_NAME, ...needed].map((name) => ({
+    kind: 'Field',
+    name,
+  }));
+  const requires: QueryPlanSelectionNode[] = [
+    { kind: 'InlineFragment', typeCondition: typeName, selections },
+  ];
+  return { kind: 'Flatten', path: [...path], node: { ...fetch, requires } };
+}
+
+const ENTITIES = `$${REPRESENTATIONS}:[_Any!]!`;
+
+function fetchNode(
+  { variableDefinitions = [] }: OperationDefinitionNode,
+  { subgraph, variables }: Call,
+  operationKind: OperationTypeNode,
+  declared: readonly string[],
+  text: string,
+): FetchNode {
+  const used = variableDefinitions.filter(({ variable }) => variables.has(variable.name.value));
+  const definitions = [...declared, ...used.map((each) => print(withoutDirectives(each)))];
+  const head = definitions.length === 0 ? '' : `(${definitions.join(',')})`;
+  return {
+    kind: 'Fetch',
+    serviceName: subgraph,
+    variableUsages: [...variables],
+    operation: `${operationKind}${head}${text}`,
+    operationName: undefined,
+    operationKind,
+  };
+}
+
+function withoutDirectives(definition: VariableDefinitionNode): VariableDefinitionNode {
+  return { ...definition, directives: [] };
+}
+
+/** A call and then those that need its result. */
+function sequenceOf(planning: Planning, node: PlanNode, { later, condition }: Call): PlanNode {
+  const after = inParallel(
+    later.map((each) => sequenceOf(planning, laterFetch(planning, each), each.call)),
+  );
+  const nodes = after === undefined ? node : { kind: 'Sequence' as const, nodes: [node, after] };
+  return condition === undefined ? nodes : underCondition(nodes, condition);
+}
+
+/** Spares a call that would select nothing. */
+function underCondition(node: PlanNode, directive: DirectiveNode): PlanNode {
+  const condition = variableOf(directive) ?? unusual();
+  return directive.name.value === 'skip'
+    ? { kind: 'Condition', condition, elseClause: node }
+    : { kind: 'Condition', condition, ifClause: node };
+}
+
+/** The name of the variable that decides a condition; undefined if it is a literal. */
+function variableOf({ arguments: [argument] = [] }: DirectiveNode): string | undefined {
+  return argument?.value.kind === Kind.VARIABLE ? argument.value.name.value : undefined;
+}
+
+function inParallel(nodes: PlanNode[]): PlanNode | undefined {
+  return nodes.length > 1 ? { kind: 'Parallel', nodes } : nodes[0];
+}
