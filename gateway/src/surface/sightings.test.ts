@@ -41,7 +41,7 @@ async function seen(
   const scope = { kind: 'partner', partnerId: 'inn' } as const;
   const call = { variables: {}, coerced: {}, scope, requestId: 'r' };
   const execution = { key: query, ...call, size, sightings };
-  const result = await Promise.resolve(executor.execute(execution)).catch((error) => error);
+  const result = await (async () => executor.execute(execution))().catch((error) => error);
   executor.close();
   return { sightings, asked, result };
 }
