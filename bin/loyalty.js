@@ -1,7 +1,6 @@
 #!/usr/bin/env node
-// Starts the operator's command, through tsx on a Node that does not run TypeScript.
-if (!process.features.typescript) {
-  const { register } = await import('tsx/esm/api');
-  register();
-}
-await import('./loyalty.ts');
+// Starts the operator's command.
+import { join } from 'node:path';
+import { runProgram } from '@partner-loyalty/runtime/program';
+
+await runProgram(join(import.meta.dirname, 'loyalty.ts'));

@@ -6,6 +6,9 @@ import { join, resolve } from 'node:path';
 export const ROOT = resolve(import.meta.dirname, '../..');
 
 const ENV_FILE = '--env-file=';
+/** What runs TypeScript; in older commits, it is a loader. */
+const LAUNCHER = 'runtime/run.js';
+const LOADER = ['--import', 'tsx'];
 
 /** What `npm start` in a folder passes to node, with absolute paths. */
 export function startArgs(root: string, folder: string): string[] {
@@ -18,9 +21,9 @@ export function nodeFlags(root: string): string[] {
   return startScript(root, 'gateway').flags;
 }
 
-/** Those flags without the loader of TypeScript, to run plain JavaScript with. */
+/** Those flags without what runs TypeScript, to run plain JavaScript with. */
 export function plainNodeFlags(): string[] {
-  return nodeFlags(ROOT).filter((flag) => !['--import', 'tsx'].includes(flag));
+  return nodeFlags(ROOT).filter((flag) => !LOADER.includes(flag) && !flag.endsWith(LAUNCHER));
 }
 
 /** The path of a server: in bench/servers or, in older commits without that folder, in bench. */
@@ -32,12 +35,10 @@ export function benchServer(root: string, file: string): string {
 function startScript(root: string, folder: string): { flags: string[]; main: string } {
   const { scripts } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
   const words: string[] = scripts.start.split(' ');
-  const flags = words
-    .slice(words.indexOf('node') + 1, -1)
-    .map((flag) =>
-      flag.startsWith(ENV_FILE)
-        ? `${ENV_FILE}${join(root, folder, flag.slice(ENV_FILE.length))}`
-        : flag,
-    );
+  const flags = words.slice(words.indexOf('node') + 1, -1).map((flag) => {
+    if (flag.startsWith(ENV_FILE))
+      return `${ENV_FILE}${join(root, folder, flag.slice(ENV_FILE.length))}`;
+    return flag.endsWith(LAUNCHER) ? join(root, folder, flag) : flag;
+  });
   return { flags, main: words.at(-1) ?? '' };
 }

@@ -55,6 +55,7 @@ export {
   type Readiness,
   storeReadiness,
 } from './process/readiness.ts';
+export { RUN } from './process/run.ts';
 export { openTracing } from './process/tracing.ts';
 export { runWorkers } from './process/workers.ts';
 export { cidrRange, subgraphUrl } from './settings/schemas.ts';

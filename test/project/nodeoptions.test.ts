@@ -20,8 +20,9 @@ test.each(['.', 'gateway', 'subgraphs/members', 'subgraphs/standings'])(
   'npm start in %s uses node.env, and replaces its shell so that signals reach node',
   (folder) => {
     const manifest = JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'));
-    const [, file = ''] =
-      /^exec node --env-file=(\S+) --import tsx \S+$/.exec(manifest.scripts.start) ?? [];
+    const [, file = '', launcher = ''] =
+      /^exec node --env-file=(\S+) (\S+) \S+$/.exec(manifest.scripts.start) ?? [];
     expect(resolve(ROOT, folder, file)).toBe(join(ROOT, 'node.env'));
+    expect(resolve(ROOT, folder, launcher)).toBe(join(ROOT, 'runtime/run.js'));
   },
 );

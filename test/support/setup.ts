@@ -1,5 +1,7 @@
-// Before the tests that need servers: builds the programs they start, starts MongoDB and Redis.
-import { buildPrograms } from './programs/build.ts';
+// Before the tests that need servers: readies the programs they start, starts MongoDB and Redis.
+import { join } from 'node:path';
+import { loadable } from '@partner-loyalty/runtime/program';
+import { PROGRAMS, ROOT } from './programs/programs.ts';
 import { aptInstall, findCommand, isDebianRoot } from './servers/debian.ts';
 import { startDocumentDb } from './servers/documentdb/start.ts';
 import { startMongod } from './servers/mongod.ts';
@@ -21,8 +23,8 @@ declare global {
 export default async function setup(): Promise<void> {
   globalThis.testServers ??= [];
   try {
-    const programs = await buildPrograms();
-    if (programs) globalThis.testServers.push({ stop: programs.remove });
+    // Otherwise the tests that start first would each join the sources of the same program.
+    for (const program of PROGRAMS) await loadable(join(ROOT, program));
     await provide('REDIS_URL', 'redis-server', startRedis, async () => {
       await aptInstall('redis-server');
       return startRedis();

@@ -1,7 +1,7 @@
 // The thread that plans for a process: it starts with the first planner, and runs all of them.
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { ApiError } from '@partner-loyalty/runtime';
+import { ApiError, RUN } from '@partner-loyalty/runtime';
 import type { SurfaceName } from './contract.ts';
 import type { OpenedPlanner, PlannedText, PlannerAnswer, PlannerRequest } from './messages.ts';
 
@@ -100,7 +100,8 @@ function thread(): Thread {
 }
 
 function startThread(): Thread {
-  const worker = new Worker(join(import.meta.dirname, 'boot.cjs'), {
+  const worker = new Worker(RUN, {
+    argv: [join(import.meta.dirname, 'worker.ts')],
     resourceLimits: LIMITS,
     execArgv: [],
   });
