@@ -1,5 +1,6 @@
-// Runs the programs of the service. For a Node that does not run TypeScript, it joins the sources of
-// a program into a few JavaScript files.
+// Runs the programs of the service, on a Node that does not run TypeScript, too.
+//
+// There it joins the sources of a program into a few JavaScript files.
 //
 // Node 20 loads TypeScript through hooks in another thread, which doubles the CPU time of a start
 // and takes 50 MB. What is joined once is loaded as it is by all later starts.

@@ -1,4 +1,4 @@
-// Runs a program of the service: node runtime/run.js PROGRAM.ts [ARGUMENT...]
+// Runs the program that the command line names: node runtime/run.js PROGRAM.ts [ARGUMENT...]
 import cluster from 'node:cluster';
 import { resolve } from 'node:path';
 import { runProgram } from './program.js';

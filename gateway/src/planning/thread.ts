@@ -17,8 +17,8 @@ export type ThreadPlanner = OpenedPlanner & {
 
 /**
  * Opens a planner of a surface of a supergraph, or of the supergraph as it is. Rejects with the
- * reason if the supergraph is invalid. With what is `known` of a valid one, the thread is not needed
- * before the first plan.
+ * reason if the supergraph is invalid. With what is `known` of a valid one, the thread is not
+ * needed before the first plan.
  */
 export async function openThreadPlanner(
   supergraph: string,

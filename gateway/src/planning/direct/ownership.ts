@@ -90,7 +90,7 @@ function ownersOf(
 
 type Arguments = Readonly<Record<string, string | boolean | undefined>>;
 
-/** The arguments of each directive with this name; one that is no string, name or boolean is true. */
+/** The arguments of each directive with this name; a list or an object is true. */
 function argumentsOf(
   directives: readonly ConstDirectiveNode[],
   directiveName: string,
