@@ -1,4 +1,6 @@
-// Runs the program that the command line names: node runtime/run.js PROGRAM.ts [ARGUMENT...]
+// Runs the program that the command line names.
+//
+// node runtime/run.js PROGRAM.ts [ARGUMENT...]
 import cluster from 'node:cluster';
 import { resolve } from 'node:path';
 import { runProgram } from './program.js';

@@ -31,7 +31,7 @@ export type DirectPlan = { node: PlanNode | undefined };
 /**
  * Plans a validated operation whose fields have been renamed by renameFields. Returns undefined if
  * it has abstract types, a field under several conditions, several fields of a mutation over
- * several subgraphs, or fields for which a subgraph is to be chosen: Apollo's planner plans it then.
+ * several subgraphs, or fields for which a subgraph is to be chosen. Apollo's planner plans those.
  */
 export function planDirectly(
   document: DocumentNode,
