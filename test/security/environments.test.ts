@@ -1,6 +1,8 @@
 // Sandbox and production: each refuses the other's keys and the other's stores.
+import { newKey } from '@partner-loyalty/gateway';
 import { createClient } from '../support/service/client.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
+import { callMcp } from '../support/service/mcp.ts';
 import { DEPLOYMENT_NAMES, startStack } from '../support/service/stack.ts';
 import { addKey } from '../support/service/testdata.ts';
 
@@ -50,6 +52,26 @@ describe('production', () => {
       });
       expect(headers.get('ratelimit-limit')).toBeNull();
     }
+  });
+
+  test('/mcp accepts live keys of its own, and names the endpoint for a test key', async () => {
+    const [live, ofSandbox] = [
+      await addKey(service.stores.keys, 'alpha', 'production', { endpoint: 'mcp' }),
+      newKey('sandbox', 'mcp'),
+    ];
+    expect(live).toMatch(/^mk_live_[0-9A-Za-z]{36}$/);
+    const args = { memberId: 'm-both' };
+    expect((await callMcp(service.url, live, 'find_member', args)).body.result).toMatchObject({
+      structuredContent: args,
+    });
+    const { status, body } = await callMcp(service.url, ofSandbox, 'find_member', args);
+    expect([status, body.error?.data]).toMatchObject([
+      403,
+      {
+        code: 'KEY_ENVIRONMENT_MISMATCH',
+        correctEndpoint: 'https://sandbox.example/base/mcp',
+      },
+    ]);
   });
 });
 

@@ -1,11 +1,13 @@
 // Logs: they contain no address, name, key, token or variable, whatever happens.
+import { newKey } from '@partner-loyalty/gateway';
 import { LOG_FIELDS } from '@partner-loyalty/runtime';
 import { freshMongodbUrl } from '../support/servers/databases.ts';
 import { startProxy } from '../support/servers/proxy.ts';
 import type { ApiRequest } from '../support/service/client.ts';
 import { startDeployed } from '../support/service/deployed.ts';
+import { toolCall } from '../support/service/mcp.ts';
 import type { Running } from '../support/service/stack.ts';
-import { addPartner, PARTNERS } from '../support/service/testdata.ts';
+import { addKey, addPartner, PARTNERS } from '../support/service/testdata.ts';
 
 const READ =
   'query ($email: String!) { memberByEmail(email: $email) { memberId email firstName lastName tier } }';
@@ -28,6 +30,7 @@ const SECRETS = [
   'secret-search',
   'secret-header',
   'pk_test_',
+  'mk_test_',
   'eyJ',
   'Bearer',
 ];
@@ -93,6 +96,15 @@ test('no process logs an address, a name, a key, a token or a variable, in norma
   };
   for (const request of SENT) await send(request);
   const token = await service.provider.issue('m-both');
+  const mcpKey = await addKey(service.stack.stores.keys, 'alpha', 'sandbox', { endpoint: 'mcp' });
+  for (const args of [
+    { email: 'both@example.com' },
+    { email: 'secret-address\u0000' },
+    { memberId: mcpKey },
+  ]) {
+    const body = JSON.stringify(toolCall('find_member', args));
+    await send({ path: '/mcp', headers: { 'x-api-key': mcpKey }, body });
+  }
   await send({ query: '{ memberProfile(id: "m-both") { email firstName } }', token });
   await proxy.disconnect();
   await Promise.all(SENT.slice(0, 8).map(send));
@@ -118,7 +130,9 @@ test('a key or token inside any header, path or query reaches neither a log nor 
   const { stack, keys, provider, send } = service;
   const idToken = await provider.issue('m-both');
   const mailed = ['ml_', 'ec_', 'eu_', 'co_', 'in_'].map((use) => use + 'r4nd0m'.repeat(8));
-  const secrets = [keys.alpha, keys.alpha.toUpperCase(), ...mailed, idToken.slice(0, 90), idToken];
+  const ofMcp = newKey('sandbox', 'mcp');
+  const upper = [keys.alpha, ofMcp].map((key) => key.toUpperCase());
+  const secrets = [keys.alpha, ofMcp, ...upper, ...mailed, idToken.slice(0, 90), idToken];
   for (const secret of secrets) {
     for (const requestId of [secret, `order-7.${secret}`, `x${secret}.1`]) {
       const headers = {

@@ -1,5 +1,5 @@
 // The endpoint /mcp over plain HTTP: keys, environments, origins, bounds and the protocol's rules.
-import { newKey } from '@partner-loyalty/gateway';
+import { issueKey, newKey } from '@partner-loyalty/gateway';
 import { BUDGET_HEADERS } from '../support/service/client.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
 import {
@@ -27,6 +27,7 @@ beforeAll(async () => {
       SANDBOX_URL: 'https://sandbox.example',
       PRODUCTION_URL: 'https://api.example/base',
       RATE_LIMIT_BUDGET: '100000',
+      RATE_LIMIT_WINDOW_SECONDS: '3600',
     },
   });
   key = await addKey(service.stores.keys, 'alpha', 'sandbox', { endpoint: 'mcp' });
@@ -127,6 +128,10 @@ describe('keys', () => {
 
   test('a key that is revoked, expired or used from elsewhere is unknown', async () => {
     const at = new Date(Date.now() - 1_000);
+    const { key: lost, record } = issueKey('sandbox', 'alpha', at, { endpoint: 'mcp' });
+    await service.stores.keys.createKey(record);
+    await service.stores.keys.revokeKey(record.keyId, new Date());
+    expectRefused(await callMcp(service.url, lost, ...FIND), 401, 'UNAUTHENTICATED', 1);
     const [expired, listed] = [
       await addKey(service.stores.keys, 'alpha', 'sandbox', { endpoint: 'mcp', expiresAt: at }),
       await addKey(service.stores.keys, 'alpha', 'sandbox', {

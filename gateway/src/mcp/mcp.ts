@@ -49,10 +49,11 @@ export function createMcp(parts: McpParts): (request: HttpRequest) => Promise<Ht
 
     trace?.phase('read');
     const message = parseMessage(await readJsonText(request));
-    if ('id' in message) call.messageId = message.id;
+    if (message.id !== undefined) call.messageId = message.id;
     const principal = caller ?? fail('UNAUTHENTICATED', 'send a valid MCP key as x-api-key');
     // A call of a tool costs what its operation costs.
-    if (message.method !== 'tools/call') await charge(call, principal);
+    const isCall = message.method === 'tools/call' && message.id !== undefined;
+    if (!isCall) await charge(call, principal);
 
     // Loaded once a valid key asks for it: it takes 10 MB and, in all, a tenth of a second.
     answerMessage ??= import('./protocol.ts').then(({ load }) => load(operate, describe));

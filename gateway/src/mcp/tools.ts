@@ -134,14 +134,14 @@ function findMember(args: Data): GraphqlBody {
 }
 
 /** The tools as `tools/list` shows them, to every key alike. */
-export const TOOL_LIST = Array.from(TOOLS, ([name, row]) => ({
+export const TOOL_LIST = Array.from(TOOLS, ([name, tool]) => ({
   name,
-  title: row.title,
-  description: row.description,
-  inputSchema: objectSchema(row.input),
-  outputSchema: outputSchema(row.output),
+  title: tool.title,
+  description: tool.description,
+  inputSchema: schemaOf(tool.input),
+  outputSchema: outputSchemaOf(tool.output),
   annotations: {
-    title: row.title,
+    title: tool.title,
     readOnlyHint: true,
     destructiveHint: false,
     idempotentHint: true,
@@ -151,17 +151,18 @@ export const TOOL_LIST = Array.from(TOOLS, ([name, row]) => ({
 
 type ObjectSchema = { type: 'object' } & Record<string, unknown>;
 
-function objectSchema(schema: z.ZodObject): ObjectSchema {
-  return { ...z.toJSONSchema(schema), type: 'object' };
+/** Without its dialect: that is the protocol's default, and not every client knows its name. */
+function schemaOf(type: z.ZodObject): ObjectSchema {
+  const { $schema, ...schema } = z.toJSONSchema(type);
+  return { ...schema, type: 'object' };
 }
 
-/** Either the result or an error: the protocol wants errors to fit the schema too. */
-function outputSchema(result: z.ZodObject): ObjectSchema {
-  const [{ properties, required, $schema }, error] = [objectSchema(result), objectSchema(ERROR)];
+/** Of a result or an error: the protocol wants errors to fit the schema too. */
+function outputSchemaOf(type: z.ZodObject): ObjectSchema {
+  const [result, error] = [z.toJSONSchema(type), z.toJSONSchema(ERROR)];
   return {
-    $schema,
     type: 'object',
-    properties: { ...(properties as object), ...(error.properties as object) },
-    anyOf: [{ required }, { required: error.required }],
+    properties: { ...result.properties, ...error.properties },
+    anyOf: [{ required: result.required }, { required: error.required }],
   };
 }

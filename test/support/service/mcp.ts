@@ -68,6 +68,11 @@ export function askMcp(
   });
 }
 
+/** The message of a call, as clients of earlier revisions send it: no header repeats it. */
+export function toolCall(name: string, args: Record<string, unknown>): object {
+  return { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } };
+}
+
 /** Calls a tool over plain HTTP. */
 export function callMcp(
   url: string,

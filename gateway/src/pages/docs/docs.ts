@@ -89,6 +89,8 @@ x-partner-api-key: pk_test_…
 <li><code>authorization: Bearer …</code>: a member’s ID token.</li>
 </ul>
 ${codeBlock('A request', request)}
+<p>Assistants read members at <code>/mcp</code>, by the Model Context Protocol, with an MCP key as
+<code>x-api-key</code>.</p>
 <p>A key can introspect its schema. Every answer has an <code>x-request-id</code>: quote it when you
 report a problem.</p>`;
 }
