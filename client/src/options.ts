@@ -76,16 +76,20 @@ export function timingOf(options: Partial<Timing> | CallOptions, base = DEFAULTS
 
 /** Throws a TypeError that does not repeat what is wrong: it may hold a password. */
 export function endpointOf(url: string): string {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  const parsed = parseUrl(url);
   if (parsed === undefined || !/^https?:$/.test(parsed.protocol))
     throw new TypeError('url must be the endpoint: https://…/graphql');
-  if (
-    parsed.username !== '' ||
-    parsed.password !== '' ||
-    parsed.search !== '' ||
-    parsed.hash !== ''
-  )
+  const { username, password, search, hash } = parsed;
+  if (`${username}${password}${search}${hash}` !== '')
     throw new TypeError('url must have no user, password, query or fragment');
   if (parsed.pathname === '/') parsed.pathname = '/graphql';
   return parsed.href;
+}
+
+function parseUrl(url: string): URL | undefined {
+  try {
+    return new URL(url);
+  } catch {
+    return undefined;
+  }
 }

@@ -6,8 +6,11 @@ import { pause, pauseAfter } from './retry.ts';
 const TIMING = { timeoutMs: 1, maxWaitMs: 60_000, maxRetries: 3 };
 const after = (
   code: ErrorCode,
-  { repeatable = true, made = 1, waitedMs = 0, retryAfterSeconds = 0 } = {},
-) => pauseAfter(callError(code, '', { retryAfterSeconds }), { made, waitedMs, repeatable }, TIMING);
+  { repeatable = true, made = 1, waitedMs = 0, retryAfterSeconds = 0, maxWaitMs = 60_000 } = {},
+) => {
+  const error = callError(code, '', { retryAfterSeconds });
+  return pauseAfter(error, { made, waitedMs, repeatable }, { ...TIMING, maxWaitMs });
+};
 
 test.each<[ErrorCode, boolean, boolean]>([
   ['RATE_LIMITED', true, true],
@@ -36,7 +39,9 @@ test('a pause is at least what Retry-After says, and grows up to a bound', () =>
 
 test('no pause beyond maxRetries, or beyond maxWaitMs with what was waited', () => {
   expect(after('TIMEOUT', { made: 4 })).toBeUndefined();
-  expect(after('RATE_LIMITED', { retryAfterSeconds: 30, waitedMs: 30_000 })).toBeUndefined();
+  expect(after('RATE_LIMITED', { retryAfterSeconds: 30, waitedMs: 30_001 })).toBeUndefined();
+  expect(after('RATE_LIMITED', { retryAfterSeconds: 60 })).toBe(60_000);
+  expect(after('TIMEOUT', { maxWaitMs: 0 })).toBeUndefined();
   expect(after('RATE_LIMITED', { retryAfterSeconds: 999_999_999 })).toBeUndefined();
 });
 

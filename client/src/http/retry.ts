@@ -30,7 +30,9 @@ export function pauseAfter(
   // The random part keeps callers that failed together from coming back together.
   const backoff = Math.min(FIRST_PAUSE_MS * 2 ** (made - 1), LONGEST_PAUSE_MS);
   const pause = Math.ceil(asked + backoff * (0.5 + Math.random() / 2));
-  return pause > maxWaitMs - waitedMs || pause > LONGEST_TIMER_MS ? undefined : pause;
+  const left = Math.min(maxWaitMs - waitedMs, LONGEST_TIMER_MS);
+  // What is asked for fits, if only just, as the whole window of a budget does.
+  return left <= 0 || asked > left ? undefined : Math.min(pause, left);
 }
 
 /** Resolves after `ms`, or rejects with the signal's reason when it aborts. */

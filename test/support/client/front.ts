@@ -28,7 +28,7 @@ export type Front = {
 /** `target` is the service's origin. */
 export async function startFront(target: string): Promise<Front> {
   const front = { failures: [] as Failure[], requests: [] as Front['requests'] };
-  const server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const body = await buffer(request);
     front.requests.push(JSON.parse(body.toString()));
     const failure = front.failures.shift();
@@ -39,6 +39,10 @@ export async function startFront(target: string): Promise<Front> {
       if (failure === undefined) await send(response, reply);
       else request.socket.destroy();
     } else await send(response, failure);
+  };
+  const server = createServer((request, response) => {
+    // A client may give up at any time.
+    answer(request, response).catch(() => response.destroy());
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   // Cast: a server that listens on a port has an address with a port.
