@@ -82,6 +82,42 @@ test('consumptions of one subject in a tick become one command, keyed by environ
   redis.disconnect();
 });
 
+test('consumptions of many subjects in a tick become one command for each 100', async () => {
+  const { limiter, outcomes } = await openGateway();
+  const redis = new Redis(server.url);
+  const commands = async () => {
+    const stats = await redis.info('commandstats');
+    const calls = (command: string) =>
+      Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(stats)?.[1] ?? 0);
+    return calls('eval') + calls('evalsha');
+  };
+  await limiter.consume('key', 'k0', 1, 10);
+  const before = await commands();
+  const verdicts = await Promise.all(
+    Array.from({ length: 250 }, (_, i) => limiter.consume('key', `k${i}`, (i % 3) + 1, 10)),
+  );
+  expect((await commands()) - before).toBe(3);
+  expect(verdicts.map(({ remaining }) => remaining)).toEqual(
+    verdicts.map((_, i) => 10 - ((i % 3) + 1) - (i === 0 ? 1 : 0)),
+  );
+  expect(await redis.get('loyalty:sandbox:key:k7')).toBe('2');
+  expect(await redis.pttl('loyalty:sandbox:key:k249')).toBeGreaterThan(0);
+  expect(new Set(outcomes)).toEqual(new Set(['key taken']));
+  redis.disconnect();
+});
+
+test('a count that has lost its end gets one', async () => {
+  const { limiter } = await openGateway();
+  const redis = new Redis(server.url);
+  await redis.set('loyalty:sandbox:key:endless', 7);
+  expect(await limiter.consume('key', 'endless', 1, 10)).toMatchObject({
+    remaining: 2,
+    resetSeconds: 60,
+  });
+  expect(await redis.pttl('loyalty:sandbox:key:endless')).toBeGreaterThan(0);
+  redis.disconnect();
+});
+
 test('a Redis that hangs delays no request: each gateway counts alone meanwhile', async () => {
   const gateway = await openGateway();
   await gateway.limiter.consume('key', 'k', 60, 100);

@@ -1,9 +1,9 @@
 // Redis as the counters use it, whether it is one server or a cluster.
 import { type Environment, type Log, timeoutError, withTimeout } from '@partner-loyalty/runtime';
 import type { Cluster, Redis } from 'ioredis';
-import { RateLimiterRedis } from 'rate-limiter-flexible';
 import { limiterOptions } from './counters.memory.ts';
-import type { Counter } from './counters.ts';
+import type { Count, Counter } from './counters.ts';
+import { type AddAll, type Addition, scriptedAddAll } from './redis.script.ts';
 import type { RedisHealth } from './redishealth.ts';
 
 export type RedisLog = Pick<Log, 'outage' | 'recovered'>;
@@ -42,22 +42,56 @@ export const RECONNECT_MS = 500;
 // before and after the command need part of that.
 const DEADLINE_MS = 45;
 
-/** Its additions reject if Redis does not respond in time. */
+// Redis does nothing else meanwhile.
+const MAX_ADDITIONS = 100;
+
+/**
+ * Its additions reject if Redis does not respond in time. Those that are made without waiting in
+ * between become one command, as commands of their own cost this process far more. In a cluster,
+ * whose keys are on different nodes, each is a command of its own.
+ */
 export function redisCounter(
   client: Redis | Cluster,
   environment: Environment,
   name: string,
   windowSeconds: number,
 ): RedisCounter {
-  const limiter = new RateLimiterRedis({
-    ...limiterOptions(environment, name, windowSeconds),
-    storeClient: client,
-  });
+  const { keyPrefix } = limiterOptions(environment, name, windowSeconds);
+  const keyOf = (subject: string) => `${keyPrefix}:${subject}`;
+  const addAll = scriptedAddAll(client);
+  const most = client.isCluster ? 1 : MAX_ADDITIONS;
+  let pending: PendingAddition[] = [];
+
+  function sendPending(): void {
+    const all = pending;
+    pending = [];
+    for (let first = 0; first < all.length; first += most)
+      void send(addAll, all.slice(first, first + most), windowSeconds);
+  }
+
   return {
-    keyOf: (subject) => limiter.getKey(subject),
+    keyOf,
     add: (subject, points) =>
-      withTimeout(limiter.penalty(subject, points), DEADLINE_MS, noResponse),
+      new Promise((resolve, reject) => {
+        if (pending.length === 0) queueMicrotask(sendPending);
+        pending.push({ key: keyOf(subject), points, resolve, reject });
+      }),
   };
+}
+
+type PendingAddition = Addition & { resolve(count: Count): void; reject(error: unknown): void };
+
+async function send(
+  addAll: AddAll,
+  additions: readonly PendingAddition[],
+  windowSeconds: number,
+): Promise<void> {
+  try {
+    const counts = await withTimeout(addAll(additions, windowSeconds), DEADLINE_MS, noResponse);
+    for (const [place, count] of counts.entries()) additions[place]?.resolve(count);
+  } catch (error) {
+    for (const { reject } of additions) reject(error);
+  }
 }
 
 /** Adding 0 to it fails if Redis responds but cannot write, unlike a ping. */
