@@ -56,6 +56,7 @@ async function start(lifecycle: Lifecycle): Promise<void> {
       endpoint: endpointOf(settings.host, port),
       demoKeys,
       partnerId: partner?.partnerId,
+      hasExplorer: settings.explorer === 'on',
     }),
   );
 }

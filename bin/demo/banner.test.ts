@@ -20,17 +20,24 @@ test('after filling the demo: the endpoint, each key, and the curl command on it
     environment: 'sandbox',
     endpoint: 'http://127.0.0.1:4000/graphql',
     demoKeys,
+    hasExplorer: true,
   });
   expect(text).toContain('Partner Loyalty API, sandbox:  http://127.0.0.1:4000/graphql\n');
   expect(text).toMatch(/demo-hotels {2}pk_test_1\n.*demo-trains {2}pk_test_2\n/);
+  expect(text).toContain('http://127.0.0.1:4000/explorer#key=pk_test_1\n');
   expect(text.split('\n')).toContain(demoCurl('http://127.0.0.1:4000/graphql', 'pk_test_1'));
 });
 
 test('otherwise: the endpoint, and how to create a key for an existing or a new partner', () => {
-  const start = { environment: 'production', endpoint: 'http://127.0.0.1:4001/graphql' };
+  const start = {
+    environment: 'production',
+    endpoint: 'http://127.0.0.1:4001/graphql',
+    hasExplorer: false,
+  };
   expect(banner({ ...start, partnerId: 'blue' })).toContain('npx loyalty keys create blue\n');
   expect(banner(start)).toMatch(
     /npx loyalty partners create ID --name NAME\n.*npx loyalty keys create ID\n/,
   );
-  expect(banner(start)).not.toContain('curl');
+  expect(banner(start)).not.toMatch(/curl|explorer/);
+  expect(banner({ ...start, hasExplorer: true })).toContain('http://127.0.0.1:4001/explorer\n');
 });

@@ -14,20 +14,31 @@ export function banner(start: {
   endpoint: string;
   demoKeys?: readonly DemoKey[] | undefined;
   partnerId?: string | undefined;
+  hasExplorer: boolean;
 }): string {
-  const { environment, endpoint, demoKeys, partnerId } = start;
+  const { environment, endpoint, demoKeys, partnerId, hasExplorer } = start;
   const heading = `\n  Partner Loyalty API, ${environment}:  ${endpoint}\n`;
+  const explorer = hasExplorer ? explorerOf(endpoint) : undefined;
   const [first] = demoKeys ?? [];
   if (demoKeys === undefined || first === undefined)
-    return `${heading}\n${keyCommands(partnerId)}\n`;
+    return `${heading}${inBrowser(explorer)}\n${keyCommands(partnerId)}\n`;
   const width = Math.max(...demoKeys.map((demo) => demo.partnerId.length));
   const keys = demoKeys.map(({ partnerId, key }) => `    ${partnerId.padEnd(width)}  ${key}\n`);
   return [
     `${heading}\n`,
     '  Demo keys, shown only this once:\n',
     ...keys,
+    inBrowser(explorer && `${explorer}#key=${first.key}`),
     `\n  Paste:\n\n${demoCurl(endpoint, first.key)}\n\n`,
   ].join('');
+}
+
+function explorerOf(endpoint: string): string {
+  return endpoint.replace(/graphql$/, 'explorer');
+}
+
+function inBrowser(explorer: string | undefined): string {
+  return explorer === undefined ? '' : `\n  In a browser:  ${explorer}\n`;
 }
 
 function keyCommands(partnerId: string | undefined): string {

@@ -5,10 +5,11 @@ import { dirname, join } from 'node:path';
 import { superlinear } from './regex.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const SOURCE = /^(runtime|gateway|subgraphs|bin|client|test|bench|examples)\/.*\.[cm]?[jt]s$/;
+const SOURCE =
+  /^(runtime|gateway|subgraphs|bin|client|test|bench|examples|explorer)\/.*\.[cm]?[jt]s$/;
 /** What runs where callers or operators choose the input. */
 const RUNS = /^(runtime|gateway|subgraphs|bin|client|examples)\//;
-const TEST_OR_GENERATED = /\.test\.ts$|\.generated\.ts$/;
+const TEST_OR_GENERATED = /\.test\.ts$|\.generated\.[jt]s$/;
 const MAX_FILES_IN_FOLDER = 14;
 const MAX_LINE = 100;
 
@@ -46,7 +47,7 @@ function sourceFiles(): { path: string; text: string }[] {
   const listed = ['ls-files', '--cached', '--others', '--exclude-standard'];
   return execFileSync('git', listed, { cwd: ROOT, encoding: 'utf8' })
     .split('\n')
-    .filter((path) => SOURCE.test(path))
+    .filter((path) => SOURCE.test(path) && !path.endsWith('.generated.js'))
     .map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
 }
 

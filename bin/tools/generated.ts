@@ -7,6 +7,7 @@ import { createCaches, type Transport } from '@partner-loyalty/runtime';
 import { printSchema } from 'graphql';
 import { clientErrors } from './client/errors.ts';
 import { clientTypes } from './client/types.ts';
+import { bundleExplorer } from './explorer.ts';
 import { renderReadme } from './readme.ts';
 import { resolverTypes, resolverTypesConfig, typedSubgraphs } from './resolvertypes.ts';
 import { errorsTable, headersTable, logTable, metricsTable, settingsTable } from './tables.ts';
@@ -39,8 +40,22 @@ export const GENERATED: readonly Generated[] = [
     file: `client/src/generated/${surface}.generated.ts`,
     render: async () => clientTypes(surface, await surfaceSchema(surface)),
   })),
+  {
+    file: 'gateway/src/pages/explorer/app.generated.js',
+    render: async () => (await explorer()).script,
+  },
+  {
+    file: 'gateway/src/pages/explorer/licenses.txt',
+    render: async () => (await explorer()).licenses,
+  },
   { file: 'README.md', render: () => renderReadme(ROOT) },
 ];
+
+let bundled: ReturnType<typeof bundleExplorer> | undefined;
+function explorer(): ReturnType<typeof bundleExplorer> {
+  bundled ??= bundleExplorer(ROOT);
+  return bundled;
+}
 
 function page(name: string, source: string, table: () => string): Generated {
   const title = `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`;

@@ -22,7 +22,7 @@ import { createLimiter, type Limiter } from './limits/limiter.ts';
 import { createMcp, MCP_PATH } from './mcp/mcp.ts';
 import type { Documents } from './operation/documents.ts';
 import type { About } from './pages/frame.ts';
-import { createPages, DOCS_PATH, HOME_PATH } from './pages/pages.ts';
+import { createPages } from './pages/pages.ts';
 import { createReadiness } from './readiness.ts';
 import { createInvitation, INVITATION_PATH } from './signin/invitation.ts';
 import { createMembersClient, type MembersClient } from './signin/membersclient.ts';
@@ -82,6 +82,8 @@ export function openGateway(parts: GatewayParts): Gateway {
   return {
     async handle(request) {
       switch (request.path) {
+        case '/graphql':
+          return graphql(request);
         case JWKS_PATH:
         case DISCOVERY_PATH:
           return wellKnown(request);
@@ -89,13 +91,10 @@ export function openGateway(parts: GatewayParts): Gateway {
           return signIn(request);
         case INVITATION_PATH:
           return invitation(request);
-        case HOME_PATH:
-        case DOCS_PATH:
-          return pages(request) ?? graphql(request);
         case MCP_PATH:
           return mcp(request);
         default:
-          return graphql(request);
+          return pages(request) ?? graphql(request);
       }
     },
     ready: createReadiness({
@@ -176,7 +175,8 @@ function aboutOf(settings: Settings): About {
     environment: settings.environment,
     endpoint: `${own}/graphql`,
     otherEndpoint: `${other}/graphql`,
-    hasExplorer: false,
+    mcpEndpoint: `${own}${MCP_PATH}`,
+    hasExplorer: settings.explorer === 'on',
   };
 }
 

@@ -1,14 +1,17 @@
 // The pages for partners' engineers in a real browser: what they show, and all that they load.
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { LIVE_KEY } from '../support/cases/outcomes.ts';
 import { accessibilityFaults, startBrowser } from '../support/servers/browser.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
 
-const PAGES = ['/', '/docs'];
+const PAGES = ['/', '/docs', '/explorer'];
+/** Between them, they have both colour schemes and both layouts. */
 const LOOKS: [string, BrowserContextOptions][] = [
   ['a desktop', { viewport: { width: 1280, height: 800 } }],
-  ['a desktop at night', { viewport: { width: 1280, height: 800 }, colorScheme: 'dark' }],
-  ['a phone', { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true }],
-  ['a phone at night', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' }],
+  [
+    'a phone at night',
+    { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true, colorScheme: 'dark' },
+  ],
 ];
 const HTML = 'text/html,*/*;q=0.8';
 
@@ -53,15 +56,6 @@ const widths = (page: Page) =>
   page.evaluate<[number, number]>('[document.documentElement.scrollWidth, innerWidth]');
 
 describe.each(PAGES)('%s', (path) => {
-  test.each(LOOKS)('on %s: readable, nothing foreign, no fault for axe', async (_, options) => {
-    const { page, faults } = await openPage(path, options);
-    expect(await page.locator('h1').count()).toBe(1);
-    expect(await accessibilityFaults(page)).toEqual([]);
-    const [content, window] = await widths(page);
-    expect(content).toBeLessThanOrEqual(window);
-    expect(faults).toEqual([]);
-  });
-
   test('with another Accept, or with a key, the answer is the 404 of the API', async () => {
     for (const accept of ['application/json', '*/*'])
       expect(
@@ -88,6 +82,17 @@ describe.each(PAGES)('%s', (path) => {
   });
 });
 
+describe.each(['/', '/docs'])('%s', (path) => {
+  test.each(LOOKS)('on %s: readable, nothing foreign, no fault for axe', async (_, options) => {
+    const { page, faults } = await openPage(path, options);
+    expect(await page.locator('h1').count()).toBe(1);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    const [content, window] = await widths(page);
+    expect(content).toBeLessThanOrEqual(window);
+    expect(faults).toEqual([]);
+  });
+});
+
 test('the start page leads to the reference, and the reference to its parts', async () => {
   const { page } = await openPage('/');
   await page.keyboard.press('Tab');
@@ -103,4 +108,118 @@ test('the start page leads to the reference, and the reference to its parts', as
   await page.waitForURL('**/docs#partner-PartnerMemberRead');
   for (const text of ['MEMBER_NOT_FOUND', 'x-partner-api-key', 'memberProfile'])
     expect(await page.getByText(text).count()).toBeGreaterThan(0);
+});
+
+describe('the explorer', () => {
+  const outcome = (page: Page) => page.locator('#outcome');
+  const shown = (page: Page) => page.getByRole('textbox', { name: 'Result' });
+  const types = (page: Page) => page.locator('#types');
+  const use = async (page: Page, secret: string) => {
+    await page.getByLabel('Partner key or ID token').fill(secret);
+    await page.getByRole('button', { name: 'Use' }).click();
+  };
+  const setVariables = async (page: Page, variables: object) => {
+    await page.getByRole('textbox', { name: 'Variables, as JSON' }).fill(JSON.stringify(variables));
+  };
+
+  test('a key in the link leaves the address at once, opens its schema and runs a look-up', async () => {
+    const key = service.keys.alpha;
+    const { page, faults } = await openPage(`/explorer#key=${key}`);
+    expect(page.url()).toBe(`${service.url}/explorer`);
+    await types(page).getByText('memberByEmail').waitFor();
+    expect(await types(page).textContent()).not.toContain('memberProfile');
+    await setVariables(page, { email: 'both@example.com' });
+    await page.getByRole('button', { name: 'Run' }).click();
+    await shown(page).getByText('"m-both"').waitFor();
+    expect(await outcome(page).textContent()).toMatch(/^200 OK in \d+ ms$/);
+    const headers = await page.locator('#headers').innerText();
+    expect(headers).toMatch(/RateLimit-Limit\s+600\s+RateLimit-Remaining\s+\d+\s/);
+    expect(headers).toMatch(/RateLimit-Reset\s+\d+\s+x-request-id\s+\S+/);
+    expect(faults).toEqual([]);
+  });
+
+  test('a key stays in its tab, in a header alone, until Forget', async () => {
+    const key = service.keys.alpha;
+    const { page } = await openPage('/explorer');
+    const carried: string[] = [];
+    page.on('request', (request) => {
+      const { 'x-partner-api-key': sent, ...others } = request.headers();
+      if (sent !== undefined) carried.push(request.url());
+      const elsewhere = [request.url(), request.postData(), JSON.stringify(others)];
+      if (elsewhere.some((text) => text?.includes(key))) carried.push(`leaked to ${request.url()}`);
+    });
+    await use(page, key);
+    await types(page).getByText('memberByEmail').waitFor();
+    await page.reload();
+    await types(page).getByText('memberByEmail').waitFor();
+    expect(new Set(carried)).toEqual(new Set([`${service.url}/graphql`]));
+    expect(await page.evaluate('localStorage.length + document.cookie.length')).toBe(0);
+    const other = await page.context().newPage();
+    await other.goto(`${service.url}/explorer`);
+    expect(await other.getByLabel('Partner key or ID token').inputValue()).toBe('');
+    await page.getByRole('button', { name: 'Forget' }).click();
+    await page.getByText('Use a key or a token').waitFor();
+    expect(await page.evaluate('sessionStorage.length')).toBe(0);
+  });
+
+  test('a token opens the schema of the member surface, and its own profile', async () => {
+    const { page, faults } = await openPage('/explorer');
+    await use(page, await service.provider.issue('m-both'));
+    await types(page).getByText('memberProfile', { exact: true }).waitFor();
+    expect(await types(page).textContent()).not.toContain('memberByEmail');
+    await page.getByRole('button', { name: 'Run' }).click();
+    await shown(page).getByText('"m-both"').waitFor();
+    expect(await page.locator('#headers').innerText()).toMatch(/RateLimit-Limit\s+120\s/);
+    expect(faults).toEqual([]);
+  });
+
+  test('a credential that does not work: what to do about it', async () => {
+    const { page } = await openPage('/explorer');
+    const problem = page.getByRole('alert');
+    await use(page, 'a key');
+    await problem.getByText('Paste a partner key').waitFor();
+    await use(page, 'pk_test_unknown');
+    await problem.getByText('This key or token is not valid').waitFor();
+    expect(await outcome(page).textContent()).toMatch(/^400 INTROSPECTION_DISABLED/);
+    await use(page, 'e30.e30.e30');
+    await page.getByText('401 UNAUTHENTICATED').waitFor();
+    await use(page, LIVE_KEY);
+    await problem.getByText('http://localhost:4001/graphql').waitFor();
+    expect(await page.evaluate('sessionStorage.length')).toBe(0);
+    await use(page, service.keys.alpha);
+    await types(page).getByText('memberByEmail').waitFor();
+    expect(await problem.isVisible()).toBe(false);
+  });
+
+  test('the editor completes by the schema, marks what does not fit, and Ctrl+Enter runs', async () => {
+    const { page, faults } = await openPage(`/explorer#key=${service.keys.alpha}`);
+    await types(page).getByText('memberByEmail').waitFor();
+    const editor = page.getByRole('textbox', { name: 'Operation' });
+    await editor.fill('{ memberById(memberId: "m-both") { nope tie } }');
+    await page.locator('.cm-lintRange-error').first().waitFor();
+    await page.keyboard.press('End');
+    for (let step = 0; step < 4; step += 1) await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('Control+Space');
+    await page.locator('.cm-tooltip-autocomplete').getByText('tier', { exact: true }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Control+Enter');
+    await shown(page).getByText('"GRAPHQL_VALIDATION_FAILED"').first().waitFor();
+    await page.getByRole('searchbox').fill('changeExternalId');
+    expect(await types(page).locator('.entry:visible').count()).toBe(1);
+    expect(faults).toEqual([expect.stringContaining('400')]);
+  });
+
+  test.each(LOOKS)(
+    'with a result on %s: fits, nothing foreign, no fault for axe',
+    async (_, options) => {
+      const { page, faults } = await openPage(`/explorer#key=${service.keys.alpha}`, options);
+      await types(page).getByText('memberByEmail').waitFor();
+      await page.getByRole('button', { name: 'Run' }).click();
+      await shown(page).getByText('"MEMBER_NOT_FOUND"').waitFor();
+      expect(await accessibilityFaults(page)).toEqual([]);
+      const [content, window] = await widths(page);
+      expect(content).toBeLessThanOrEqual(window);
+      expect(faults).toEqual([]);
+    },
+  );
 });

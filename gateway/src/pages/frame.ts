@@ -10,6 +10,8 @@ export type About = {
   endpoint: string;
   /** The same of the other environment. */
   otherEndpoint: string;
+  /** The URL of /mcp. */
+  mcpEndpoint: string;
   hasExplorer: boolean;
 };
 
@@ -20,6 +22,8 @@ export type FramedPage = {
   main: Html;
   /** A class of the body, for the style. */
   kind: string;
+  /** Of the main part, for a script. */
+  attributes?: Readonly<Record<string, string>>;
   style?: string;
   head?: Html;
 };
@@ -31,7 +35,9 @@ const PLACES = [
 ] as const;
 
 /** The text of a page in the frame. */
-export function framed(about: About, { title, path, main, kind, style, head }: FramedPage): string {
+export function framed(about: About, page: FramedPage): string {
+  const { title, path, main, kind, attributes = {}, style, head } = page;
+  const data = Object.entries(attributes).map(([name, value]) => html` ${name}="${value}"`);
   const links = PLACES.filter(([to]) => about.hasExplorer || to !== '/explorer').map(
     ([to, name]) =>
       html`<li><a href="${to}"${to === path ? html` aria-current="page"` : ''}>${name}</a></li>`,
@@ -42,7 +48,7 @@ export function framed(about: About, { title, path, main, kind, style, head }: F
 <span class="badge ${about.environment}">${about.environment}</span>
 <nav aria-label="Pages"><ul>${links}</ul></nav>
 </header>
-<main id="main" class="${kind}" tabindex="-1">
+<main id="main" class="${kind}" tabindex="-1"${data}>
 ${main}
 </main>`;
   return documentText(title, style ?? STYLE, body, head);

@@ -4,7 +4,7 @@ import { type About, codeBlock, framed } from './frame.ts';
 
 /** The text of the page. */
 export function homePage(about: About): string {
-  const { environment, endpoint, otherEndpoint } = about;
+  const { environment, endpoint, otherEndpoint, mcpEndpoint } = about;
   const isSandbox = environment === 'sandbox';
   const main = html`<div class="lead">
 <h1>Partner Loyalty API</h1>
@@ -16,6 +16,8 @@ let them sign in. One GraphQL endpoint, one key.</p>
 <code>${isSandbox ? 'pk_test_' : 'pk_live_'}</code></dd></div>
 <div><dt>Endpoint</dt><dd><code>POST ${endpoint}</code></dd></div>
 <div><dt>${isSandbox ? 'Production' : 'Sandbox'}</dt><dd><code>POST ${otherEndpoint}</code></dd></div>
+<div><dt>Assistants</dt><dd><code>POST ${mcpEndpoint}</code>, by the Model Context Protocol, with a
+key of its own</dd></div>
 <div><dt>Status</dt><dd>Beta: fields are added at any time, and none goes away without notice.
 <a href="/docs#versioning">Versioning</a></dd></div>
 </dl>

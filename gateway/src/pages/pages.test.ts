@@ -1,6 +1,11 @@
 // The routes of the pages: who gets HTML, in which encoding, and from which graph.
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { createLog, type HttpReply, type HttpRequest } from '@partner-loyalty/runtime';
+import {
+  createLog,
+  type HttpReply,
+  type HttpRequest,
+  readSettings,
+} from '@partner-loyalty/runtime';
 import { buildSchema } from 'graphql';
 import { createPages } from './pages.ts';
 
@@ -9,6 +14,7 @@ const ABOUT = {
   environment: 'sandbox',
   endpoint: 'https://sandbox.example/graphql',
   otherEndpoint: 'https://api.example/graphql',
+  mcpEndpoint: 'https://sandbox.example/mcp',
   hasExplorer: true,
 } as const;
 
@@ -17,10 +23,19 @@ function graph(version: number, sdl: string) {
   return { version, surfaces: { partner: surface, member: surface } };
 }
 
-function pagesOf(graphs = { current: () => graph(0, 'type Query { first: String }') }) {
+function pagesOf(
+  graphs = { current: () => graph(0, 'type Query { first: String }') },
+  settings: { explorer?: 'on' | 'off' } = {},
+) {
   return createPages({
     about: ABOUT,
-    settings: { rateLimitBudget: 600, rateLimitWindowSeconds: 60 },
+    settings: {
+      rateLimitBudget: 600,
+      rateLimitWindowSeconds: 60,
+      explorer: 'on',
+      idTokenMemberClaim: 'sub',
+      ...settings,
+    },
     graphs,
     log: createLog('silent'),
   });
@@ -108,6 +123,71 @@ test('the same page in each encoding, and 304 for a browser that has it', async 
   expect(again?.headers['content-type']).toBeUndefined();
   expect(await pages(get('/docs', { accept: HTML, 'if-none-match': 'W/"x"' }))).toMatchObject({
     status: 200,
+  });
+});
+
+describe('the explorer', () => {
+  const scriptOf = async (pages: ReturnType<typeof pagesOf>) => {
+    const reply = await pages(get('/explorer'));
+    return /<script type="module" src="([^"]+)">/.exec(String(reply?.body))?.[1] ?? '';
+  };
+
+  test('allows its own script and requests to this service, and no style but its own', async () => {
+    const reply = await pagesOf()(get('/explorer'));
+    expect(reply?.headers['content-security-policy']).toMatch(
+      /^default-src 'none'; style-src 'sha256-[^ ]+'; img-src data:; script-src 'self'; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'$/,
+    );
+  });
+
+  test('has a script that browsers keep for ever, at a path that names its content', async () => {
+    const pages = pagesOf();
+    const path = await scriptOf(pages);
+    expect(path).toMatch(/^\/explorer\/app-[\w-]{22}\.js$/);
+    const script = get(path, { accept: '*/*', 'accept-encoding': 'gzip' });
+    const first = await pages(script);
+    expect(first).toMatchObject({
+      status: 200,
+      headers: {
+        'content-type': 'text/javascript; charset=utf-8',
+        'cache-control': 'public, max-age=31536000, immutable',
+        'content-encoding': 'gzip',
+      },
+    });
+    expect((await pages(script))?.body).toBe(first?.body);
+    expect(
+      pages(get('/explorer/app-0000000000000000000000.js', { accept: '*/*' })),
+    ).toBeUndefined();
+  });
+
+  test('has the schema of the member surface, from the graph that serves', async () => {
+    let current = graph(1, 'type Query { first: String }');
+    const pages = pagesOf({ current: () => current });
+    const schema = get('/explorer/schema/member', { accept: '*/*' });
+    expect(String((await pages(schema))?.body)).toContain('"first"');
+    current = graph(2, 'type Query { second: String }');
+    expect(String((await pages(schema))?.body)).toContain('"second"');
+  });
+
+  test('has the licenses of what is in its script', async () => {
+    const reply = await pagesOf()(get('/explorer/licenses.txt'));
+    expect(String(reply?.body)).toMatch(/^@codemirror\/state .*Permission is hereby granted/ms);
+  });
+
+  test('has no path if it is off', async () => {
+    const path = await scriptOf(pagesOf());
+    const pages = pagesOf(undefined, { explorer: 'off' });
+    for (const each of ['/explorer', path, '/explorer/schema/member', '/explorer/licenses.txt'])
+      expect(pages(get(each))).toBeUndefined();
+  });
+
+  test('is on in the sandbox and off in production, unless EXPLORER says otherwise', () => {
+    const explorer = (env: Record<string, string>) => readSettings(env, 'all').explorer;
+    expect([explorer({}), explorer({ EXPLORER: 'off' })]).toEqual(['on', 'off']);
+    const production = { ENVIRONMENT: 'production' };
+    expect([explorer(production), explorer({ ...production, EXPLORER: 'on' })]).toEqual([
+      'off',
+      'on',
+    ]);
   });
 });
 

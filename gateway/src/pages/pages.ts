@@ -6,21 +6,21 @@ import {
   type Log,
   type Settings,
 } from '@partner-loyalty/runtime';
-import type { GraphQLSchema } from 'graphql';
 import Negotiator from 'negotiator';
 import { pageHeaders, pageReply } from '../html/layout.ts';
 import { pageObserver } from '../html/observer.ts';
-import type { SurfaceName } from '../planning/contract.ts';
 import { logMasked } from '../reply.ts';
 import { UNAVAILABLE } from '../signin/notices.ts';
 import { docsPage } from './docs/docs.ts';
+import { explorerRoutes } from './explorer/explorer.ts';
 import type { About } from './frame.ts';
 import { homePage } from './home.ts';
 import { type Prepared, prepare, preparedReply } from './prepared.ts';
+import { type DocumentedGraph, once, onceForEach, type Route } from './route.ts';
 import { STYLE } from './style.ts';
 
-export const HOME_PATH = '/';
-export const DOCS_PATH = '/docs';
+const HOME_PATH = '/';
+const DOCS_PATH = '/docs';
 
 const HEADERS_OF_PAGES = {
   ...pageHeaders(STYLE, ["form-action 'none'"]),
@@ -28,46 +28,30 @@ const HEADERS_OF_PAGES = {
   [HEADERS.cacheControl.name]: 'no-cache',
 };
 
-/** What the reference shows of a graph. */
-type DocumentedGraph = {
-  version: number;
-  surfaces: Readonly<Record<SurfaceName, { schema: GraphQLSchema }>>;
-};
-
 type PagesParts = {
   about: About;
-  settings: Pick<Settings, 'rateLimitBudget' | 'rateLimitWindowSeconds'>;
+  settings: Pick<
+    Settings,
+    'rateLimitBudget' | 'rateLimitWindowSeconds' | 'explorer' | 'idTokenMemberClaim'
+  >;
   graphs: { current(): DocumentedGraph };
   log: Log;
 };
 
 /**
- * Answers a browser that opens one of the pages; undefined for any other request. Never rejects.
- * A request costs nothing but the bytes of its response, however often it comes.
+ * Answers a browser that opens one of the pages or their parts; undefined for any other request.
+ * Never rejects. A request costs nothing but the bytes of its response, however often it comes.
  */
 export function createPages(
   parts: PagesParts,
 ): (request: HttpRequest) => Promise<HttpReply> | undefined {
-  const { about, log } = parts;
-  let home: Promise<Prepared> | undefined;
-  const docs = createDocs(parts);
+  const routes = createRoutes(parts);
+  const { log } = parts;
 
-  function prepared(path: string): Promise<Prepared> | undefined {
-    switch (path) {
-      case HOME_PATH:
-        home ??= prepare(homePage(about), HEADERS_OF_PAGES);
-        return home;
-      case DOCS_PATH:
-        return docs();
-      default:
-        return undefined;
-    }
-  }
-
-  async function answer(request: HttpRequest, page: Promise<Prepared>): Promise<HttpReply> {
+  async function answer(request: HttpRequest, { content }: Route): Promise<HttpReply> {
     const startedAt = performance.now();
-    const reply = await page
-      .then((each) => preparedReply(each, request))
+    const reply = await content()
+      .then((prepared) => preparedReply(prepared, request))
       .catch((error: unknown) => {
         logMasked(log, request.requestId, error);
         return pageReply(500, UNAVAILABLE);
@@ -77,45 +61,48 @@ export function createPages(
   }
 
   return (request) => {
-    if (!opensPage(request)) return undefined;
-    const page = prepared(request.path);
-    return page && answer(request, page);
+    const route = routes.get(request.path);
+    if (route === undefined || !isRead(request)) return undefined;
+    return route.isPage && !namesHtml(request) ? undefined : answer(request, route);
   };
 }
 
-/** The page of each graph, which goes with its graph. */
-function createDocs({ about, settings, graphs }: PagesParts): () => Promise<Prepared> {
-  const pages = new WeakMap<DocumentedGraph, Promise<Prepared>>();
-  const budget = {
-    budget: settings.rateLimitBudget,
-    windowSeconds: settings.rateLimitWindowSeconds,
-  };
-  async function build({
-    version,
-    surfaces: { partner, member },
-  }: DocumentedGraph): Promise<Prepared> {
+function createRoutes({ about, settings, graphs }: PagesParts): ReadonlyMap<string, Route> {
+  const { rateLimitBudget: budget, rateLimitWindowSeconds: windowSeconds } = settings;
+  const current = () => graphs.current();
+  const docs = ({ version, surfaces: { partner, member } }: DocumentedGraph) => {
     const schemas = { partner: partner.schema, member: member.schema };
-    return prepare(docsPage(about, { version, schemas }, budget), HEADERS_OF_PAGES);
-  }
-  return () => {
-    const graph = graphs.current();
-    const page = pages.get(graph) ?? build(graph);
-    pages.set(graph, page);
-    return page;
+    return docsPage(about, { version, schemas }, { budget, windowSeconds });
   };
+  const explorer =
+    settings.explorer === 'on' ? explorerRoutes(about, settings.idTokenMemberClaim, current) : [];
+  return new Map<string, Route>([
+    [HOME_PATH, { isPage: true, content: once(async () => pageOf(homePage(about))) }],
+    [
+      DOCS_PATH,
+      { isPage: true, content: onceForEach(current, async (graph) => pageOf(docs(graph))) },
+    ],
+    ...explorer,
+  ]);
 }
 
-/**
- * Whether a browser opens a page. A request with a credential is one to the API, which counts it
- * whatever its path is.
- */
-function opensPage({ method, headers }: HttpRequest): boolean {
-  const { accept } = headers;
+function pageOf(text: string): Promise<Prepared> {
+  return prepare(text, HEADERS_OF_PAGES);
+}
+
+/** A request with a credential is one to the API, which counts it whatever its path is. */
+function isRead({ method, headers }: HttpRequest): boolean {
   return (
     (method === 'GET' || method === 'HEAD') &&
     headers[HEADERS.partnerKey.name] === undefined &&
-    headers[HEADERS.authorization.name] === undefined &&
-    accept?.toLowerCase().includes('text/html') === true &&
-    new Negotiator({ headers: { accept: accept.toLowerCase() } }).mediaTypes().includes('text/html')
+    headers[HEADERS.authorization.name] === undefined
+  );
+}
+
+function namesHtml({ headers }: HttpRequest): boolean {
+  const accept = headers.accept?.toLowerCase();
+  return (
+    accept?.includes('text/html') === true &&
+    new Negotiator({ headers: { accept } }).mediaTypes().includes('text/html')
   );
 }

@@ -27,7 +27,7 @@ color:var(--accent);background:var(--good)}
 .bar nav a[aria-current]{color:var(--text);font-weight:600;
 box-shadow:0 .125rem 0 var(--accent)}
 .soft{color:var(--soft);font-size:.9375rem}
-@media (max-width:30rem){.bar{gap:.5rem}.bar ul{gap:.75rem}.bar nav a{font-size:.875rem}.badge{display:none}}`;
+@media (max-width:30rem){.bar{gap:.5rem;padding-inline:.875rem}.mark{font-size:.9375rem}.bar ul{gap:.75rem}.bar nav a{font-size:.875rem}.badge{display:none}}`;
 
 /** With that of the start page and the reference. */
 export const STYLE = `${FRAME}

@@ -11,6 +11,7 @@ test('without variables, everything runs as the sandbox on port 4000, on the emb
   expect(readSettings({}, 'all')).toEqual({
     subgraphs: {},
     environment: 'sandbox',
+    explorer: 'on',
     port: 4000,
     host: '127.0.0.1',
     sandboxUrl: 'http://localhost:4000',

@@ -49,6 +49,7 @@ export type Settings = WithSubgraphs & {
   trustedProxies: string[];
   corsOrigins: string[];
   auditLog: string | undefined;
+  explorer: 'on' | 'off';
   logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
   workers: number;
   adminPort: number;
@@ -308,6 +309,14 @@ export const SETTINGS: {
     usedBy: GATEWAY,
     schema: z.string().transform((path) => (path === '-' ? path : resolve(ROOT, path))),
     fallback: none,
+  },
+  explorer: {
+    name: 'EXPLORER',
+    default: '`on` in the sandbox, `off` in production',
+    meaning: 'Whether `/explorer` is there: a page to try operations with a key; `on` or `off`.',
+    usedBy: GATEWAY,
+    schema: oneOf('on', 'off'),
+    fallback: ({ environment }) => (environment === 'sandbox' ? 'on' : 'off'),
   },
   logLevel: {
     name: 'LOG_LEVEL',

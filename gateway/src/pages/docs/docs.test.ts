@@ -7,6 +7,7 @@ const ABOUT = {
   environment: 'sandbox',
   endpoint: 'https://sandbox.example/graphql',
   otherEndpoint: 'https://api.example/graphql',
+  mcpEndpoint: 'https://sandbox.example/mcp',
   hasExplorer: true,
 } as const;
 const EMPTY = 'type Query { other: Int }';

@@ -1,0 +1,45 @@
+// Joins the explorer of the pages and the packages it uses into one script for browsers.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+
+/** Browsers since the middle of 2023. */
+const TARGETS = ['chrome115', 'firefox115', 'safari16.5'];
+
+/** The script, and the licenses of the packages in it. */
+export async function bundleExplorer(root: string): Promise<{ script: string; licenses: string }> {
+  const { outputFiles, metafile } = await build({
+    entryPoints: [join(root, 'explorer/main.ts')],
+    absWorkingDir: root,
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: TARGETS,
+    define: { 'process.env.NODE_ENV': '"production"', 'globalThis.process': 'undefined' },
+    legalComments: 'none',
+    charset: 'utf8',
+    metafile: true,
+    write: false,
+    logLevel: 'error',
+  });
+  return {
+    script: outputFiles.map(({ text }) => text).join(''),
+    licenses: licensesOf(root, Object.keys(metafile.inputs)),
+  };
+}
+
+/** The license texts of the packages that the files are from, in the order of their names. */
+function licensesOf(root: string, files: readonly string[]): string {
+  const folders = new Set(
+    files.flatMap((file) => file.match(/^.*node_modules\/(?:@[^/]+\/)?[^/]+/)?.[0] ?? []),
+  );
+  const texts = [...folders].sort().map((folder) => {
+    const { name, version, license } = JSON.parse(
+      readFileSync(join(root, folder, 'package.json'), 'utf8'),
+    );
+    const file = readdirSync(join(root, folder)).find((each) => /^licen[cs]e/i.test(each));
+    const text = file === undefined ? '' : readFileSync(join(root, folder, file), 'utf8').trim();
+    return `${name} ${version} (${license})\n\n${text}\n`;
+  });
+  return `The script of the explorer contains these packages.\n\n${texts.join('\n---\n\n')}`;
+}

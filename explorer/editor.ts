@@ -1,0 +1,144 @@
+// The editors of the page: of an operation, of its variables, and of the result, which is read.
+import {
+  autocompletion,
+  closeBrackets,
+  closeBracketsKeymap,
+  completionKeymap,
+} from '@codemirror/autocomplete';
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
+import { json } from '@codemirror/lang-json';
+import { bracketMatching, HighlightStyle, syntaxHighlighting } from '@codemirror/language';
+import { lintKeymap } from '@codemirror/lint';
+import { EditorState, type Extension } from '@codemirror/state';
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  keymap,
+  lineNumbers,
+} from '@codemirror/view';
+import { tags } from '@lezer/highlight';
+import { graphql } from 'cm6-graphql';
+
+const THEME = EditorView.theme({
+  '&': { color: 'var(--text)', backgroundColor: 'var(--card)', height: '100%' },
+  // The page marks the focus: an outline in here would lie below the line numbers.
+  '&.cm-focused': { outline: 'none' },
+  '.cm-scroller': {
+    fontFamily: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace',
+    fontSize: '0.875rem',
+    lineHeight: '1.55',
+  },
+  '.cm-content': { padding: '0.625rem 0', caretColor: 'var(--text)' },
+  '.cm-cursor': { borderLeftColor: 'var(--text)' },
+  '.cm-gutters': { color: 'var(--soft)', backgroundColor: 'var(--card)', border: 'none' },
+  '.cm-lineNumbers .cm-gutterElement': { minWidth: '2.25rem', paddingRight: '0.75rem' },
+  '.cm-activeLine': { backgroundColor: 'transparent' },
+  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground':
+    { backgroundColor: 'var(--selection)' },
+  '&.cm-focused .cm-matchingBracket': { backgroundColor: 'var(--selection)' },
+  '.cm-tooltip': {
+    color: 'var(--text)',
+    backgroundColor: 'var(--page)',
+    border: '1px solid var(--line)',
+    borderRadius: '0.375rem',
+  },
+  '.cm-tooltip-autocomplete ul li[aria-selected]': {
+    color: 'var(--on-accent)',
+    backgroundColor: 'var(--accent)',
+  },
+  '.cm-completionInfo': { padding: '0.5rem 0.75rem', maxWidth: '24rem' },
+});
+
+const COLORS = HighlightStyle.define([
+  { tag: [tags.keyword, tags.definitionKeyword], color: 'var(--code-keyword)' },
+  { tag: [tags.string], color: 'var(--code-string)' },
+  { tag: [tags.number, tags.bool, tags.null, tags.atom], color: 'var(--code-number)' },
+  { tag: [tags.variableName, tags.special(tags.name)], color: 'var(--code-name)' },
+  { tag: [tags.typeName, tags.attributeName], color: 'var(--code-name)' },
+  { tag: [tags.propertyName], color: 'var(--text)' },
+  { tag: [tags.comment], color: 'var(--soft)' },
+]);
+
+// To join lines, browsers write style attributes, which the policy refuses too. So it is the editor
+// that replaces a selection of several lines by what is typed.
+const REPLACE_LINES = EditorView.domEventHandlers({
+  beforeinput({ inputType, data }, view) {
+    const { doc, selection } = view.state;
+    const { from, to } = selection.main;
+    if (inputType !== 'insertText' || data === null || view.composing) return false;
+    if (doc.lineAt(from).to >= to) return false;
+    view.dispatch(view.state.replaceSelection(data), { userEvent: 'input.type' });
+    return true;
+  },
+});
+
+/** In the keymap of the page's editors; returns whether it did something. */
+type Run = () => boolean;
+
+/** The editor of an operation; it completes and checks by the schema that `updateSchema` sets. */
+export function operationEditor(parent: HTMLElement, text: string, run: Run): EditorView {
+  return editor(parent, text, 'Operation', [...graphql(), ...editing(run)]);
+}
+
+/** The editor of variables. */
+export function variablesEditor(parent: HTMLElement, text: string, run: Run): EditorView {
+  return editor(parent, text, 'Variables, as JSON', [json(), ...editing(run)]);
+}
+
+/** JSON to be read. */
+export function jsonView(parent: HTMLElement): EditorView {
+  const readOnly = [EditorState.readOnly.of(true), EditorView.editable.of(false)];
+  return editor(parent, '', 'Result', [json(), ...readOnly, EditorView.lineWrapping]);
+}
+
+export function setText(view: EditorView, text: string): void {
+  view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
+}
+
+function editing(run: Run): Extension[] {
+  return [
+    REPLACE_LINES,
+    history(),
+    bracketMatching(),
+    closeBrackets(),
+    autocompletion(),
+    highlightActiveLine(),
+    // Tab leaves the editor, as everywhere on the page.
+    keymap.of([
+      { key: 'Mod-Enter', run },
+      ...closeBracketsKeymap,
+      ...completionKeymap,
+      ...lintKeymap,
+      ...historyKeymap,
+      ...defaultKeymap,
+    ]),
+  ];
+}
+
+function editor(
+  parent: HTMLElement,
+  doc: string,
+  label: string,
+  extensions: Extension[],
+): EditorView {
+  // In a shadow root, CodeMirror needs no style element, which the policy of the page refuses.
+  const root = parent.attachShadow({ mode: 'open' });
+  const view = new EditorView({
+    root,
+    state: EditorState.create({
+      doc,
+      extensions: [
+        lineNumbers(),
+        drawSelection(),
+        THEME,
+        syntaxHighlighting(COLORS),
+        // With tabindex, a keyboard can scroll text that cannot be edited too.
+        EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
+        extensions,
+      ],
+    }),
+  });
+  root.append(view.dom);
+  return view;
+}

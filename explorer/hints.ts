@@ -1,0 +1,33 @@
+// What to do about an error, in the words of someone who wants to go on.
+import type { Answer, GraphqlError } from './send.ts';
+
+type Hint = (error: GraphqlError, answer: Answer) => string;
+
+const NOT_VALID =
+  'This key or token is not valid: it is incomplete, revoked or expired, or it is not for your network address. Check that it is copied whole, or ask for a new one.';
+
+const HINTS: Record<string, Hint> = {
+  UNAUTHENTICATED: () => NOT_VALID,
+  // The schema is asked for only with a key, so it is the key that is wrong.
+  INTROSPECTION_DISABLED: () => NOT_VALID,
+  KEY_ENVIRONMENT_MISMATCH: ({ extensions }) =>
+    `This key belongs to the other environment: ${extensions?.correctEndpoint ?? 'use its endpoint'}.`,
+  PARTNER_SUSPENDED: () => 'This partner is suspended. Please contact us.',
+  FORBIDDEN: () =>
+    'This credential may not do that: a key needs the scope of each field, and “read” to see the schema.',
+  RATE_LIMITED: (_, { headers }) =>
+    `The budget is used up. It is full again in ${headers.get('retry-after') ?? 'some'} seconds.`,
+  SERVICE_UNAVAILABLE: () => 'A part of the service does not answer. Try again in a moment.',
+  INTERNAL_SERVER_ERROR: () =>
+    'Something went wrong on our side. Report it with the x-request-id of the answer.',
+};
+
+/** Undefined if the message of the error says enough. */
+export function hintFor(answer: Answer): string | undefined {
+  const [error] = answer.body.errors ?? [];
+  const hint = HINTS[error?.extensions?.code ?? ''];
+  return error && hint?.(error, answer);
+}
+
+/** What the caller reads if no answer came at all. */
+export const NO_ANSWER = 'The service did not answer. Check your connection and try again.';

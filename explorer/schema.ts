@@ -1,0 +1,122 @@
+// The panel that shows the schema: operations first, then types, and a search over all.
+import {
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  type GraphQLType,
+  getNamedType,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isIntrospectionType,
+  isObjectType,
+  isSpecifiedScalarType,
+  isUnionType,
+} from 'graphql';
+import { element } from './dom.ts';
+
+type Entry = {
+  name: string;
+  args: readonly { name: string; type: GraphQLType }[];
+  type?: GraphQLType;
+  description?: string | null | undefined;
+  deprecationReason?: string | null | undefined;
+};
+
+/** Shows a schema in place of the one before. */
+export function showSchema(panel: HTMLElement, schema: GraphQLSchema): void {
+  const roots = [schema.getQueryType(), schema.getMutationType()].filter((type) => type != null);
+  const others = Object.values(schema.getTypeMap()).filter(
+    (type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type) && !isIn(roots, type),
+  );
+  panel.replaceChildren(
+    ...roots.map((type) => typeElement(type, true)),
+    ...others.map((type) => typeElement(type, false)),
+  );
+}
+
+/** Hides what does not contain the text; opens what does. */
+export function searchSchema(panel: HTMLElement, text: string): void {
+  const sought = text.trim().toLowerCase();
+  for (const type of panel.querySelectorAll('details')) {
+    const entries = [...type.querySelectorAll<HTMLElement>('.entry')];
+    const isNamed = (type.dataset.name ?? '').toLowerCase().includes(sought);
+    const found = entries.filter((each) => each.textContent?.toLowerCase().includes(sought));
+    for (const each of entries) each.hidden = !isNamed && !found.includes(each);
+    type.hidden = !isNamed && found.length === 0;
+    type.open = sought === '' ? type.dataset.root === 'yes' : found.length > 0;
+  }
+}
+
+/** How many operations a schema has, in words. */
+export function summaryOf(schema: GraphQLSchema): string {
+  const count = (type: { getFields(): object } | null | undefined) =>
+    Object.keys(type?.getFields() ?? {}).length;
+  return `${count(schema.getQueryType())} queries, ${count(schema.getMutationType())} mutations`;
+}
+
+function isIn(types: readonly GraphQLNamedType[], type: GraphQLNamedType): boolean {
+  return types.some((each) => each === type);
+}
+
+function typeElement(type: GraphQLNamedType, isRoot: boolean): HTMLElement {
+  const details = element(
+    'details',
+    {
+      id: `type-${type.name}`,
+      'data-name': type.name,
+      ...(isRoot && { 'data-root': 'yes', open: '' }),
+    },
+    element('summary', {}, type.name),
+  );
+  if (type.description) details.append(element('p', { class: 'soft' }, type.description));
+  details.append(...entriesOf(type).map(entryElement));
+  return details;
+}
+
+function entriesOf(type: GraphQLNamedType): Entry[] {
+  if (isObjectType(type) || isInterfaceType(type)) return Object.values(type.getFields());
+  if (isInputObjectType(type))
+    return Object.values(type.getFields()).map((field) => ({ ...field, args: [] }));
+  if (isEnumType(type)) return type.getValues().map((value) => ({ ...value, args: [] }));
+  if (isUnionType(type))
+    return type.getTypes().map((member) => ({ name: '', args: [], type: member }));
+  return [];
+}
+
+function entryElement({ name, args, type, description, deprecationReason }: Entry): HTMLElement {
+  const code = element('code', {}, element('b', {}, name));
+  args.forEach((argument, index) => {
+    code.append(index === 0 ? '(' : ', ', `${argument.name}: `, ...typeParts(argument.type));
+  });
+  if (args.length > 0) code.append(')');
+  if (type !== undefined) code.append(name === '' ? '' : ': ', ...typeParts(type));
+  const entry = element('div', { class: 'entry' }, code);
+  if (deprecationReason != null)
+    entry.append(element('p', { class: 'deprecated' }, `Deprecated. ${deprecationReason}`));
+  if (description) entry.append(element('p', {}, description));
+  return entry;
+}
+
+/** A type as text, in which its name leads to it. */
+function typeParts(type: GraphQLType): (Node | string)[] {
+  const named = getNamedType(type);
+  const text = String(type);
+  if (isSpecifiedScalarType(named)) return [text];
+  const start = text.indexOf(named.name);
+  const link = element('a', { href: `#type-${named.name}` }, named.name);
+  link.addEventListener('click', (event) => {
+    event.preventDefault();
+    openType(named.name);
+  });
+  return [text.slice(0, start), link, text.slice(start + named.name.length)];
+}
+
+function openType(name: string): void {
+  const target = document.getElementById(`type-${name}`);
+  if (!(target instanceof HTMLDetailsElement)) return;
+  target.hidden = false;
+  for (const entry of target.querySelectorAll<HTMLElement>('.entry')) entry.hidden = false;
+  target.open = true;
+  target.querySelector('summary')?.focus();
+  target.scrollIntoView({ block: 'nearest' });
+}

@@ -1,0 +1,44 @@
+// Sends an operation to the service, and says how it went.
+import { type Credential, credentialHeader } from './credential.ts';
+
+export type Operation = {
+  query: string;
+  variables?: Record<string, unknown> | undefined;
+  operationName?: string | undefined;
+};
+
+export type GraphqlError = {
+  message?: string;
+  extensions?: { code?: string; correctEndpoint?: string };
+};
+
+export type Answer = {
+  status: number;
+  statusText: string;
+  headers: Headers;
+  milliseconds: number;
+  body: { data?: unknown; errors?: GraphqlError[] };
+};
+
+/** Rejects if no answer comes, or one that is not of this service. */
+export async function send(
+  operation: Operation,
+  credential: Credential | undefined,
+  signal?: AbortSignal,
+): Promise<Answer> {
+  const startedAt = performance.now();
+  const response = await fetch('/graphql', {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(credential && credentialHeader(credential)),
+    },
+    body: JSON.stringify(operation),
+    credentials: 'omit',
+    cache: 'no-store',
+    ...(signal && { signal }),
+  });
+  const body: Answer['body'] = await response.json();
+  const { status, statusText, headers } = response;
+  return { status, statusText, headers, milliseconds: performance.now() - startedAt, body };
+}

@@ -1,0 +1,62 @@
+// The explorer's page and its parts: the script, its licenses, the schema for tokens.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { HEADERS } from '@partner-loyalty/runtime';
+import { introspectionFromSchema } from 'graphql';
+import { pageHeaders } from '../../html/layout.ts';
+import type { About } from '../frame.ts';
+import { contentHash, prepare } from '../prepared.ts';
+import { type DocumentedGraph, once, onceForEach, type Route } from '../route.ts';
+import { explorerPage } from './page.ts';
+import { EXPLORER_STYLE } from './style.ts';
+
+export const EXPLORER_PATH = '/explorer';
+const MEMBER_SCHEMA_PATH = '/explorer/schema/member';
+const LICENSES_PATH = '/explorer/licenses.txt';
+
+const PAGE_HEADERS = {
+  ...pageHeaders(EXPLORER_STYLE, ["script-src 'self'", "connect-src 'self'", "form-action 'none'"]),
+  [HEADERS.cacheControl.name]: 'no-cache',
+};
+const SCRIPT_HEADERS = {
+  [HEADERS.contentType.name]: 'text/javascript; charset=utf-8',
+  // Its path has the hash of its content.
+  [HEADERS.cacheControl.name]: 'public, max-age=31536000, immutable',
+};
+const TEXT_HEADERS = {
+  [HEADERS.contentType.name]: 'text/plain; charset=utf-8',
+  [HEADERS.cacheControl.name]: 'no-cache',
+};
+const SCHEMA_HEADERS = {
+  [HEADERS.contentType.name]: 'application/json; charset=utf-8',
+  [HEADERS.cacheControl.name]: 'no-cache',
+};
+
+/** The routes of the explorer, by their paths. */
+export function explorerRoutes(
+  about: About,
+  memberClaim: string,
+  current: () => DocumentedGraph,
+): [string, Route][] {
+  const script = readFileSync(join(import.meta.dirname, 'app.generated.js'));
+  const scriptPath = `/explorer/app-${contentHash(script)}.js`;
+  const text = explorerPage(about, {
+    scriptPath,
+    licensesPath: LICENSES_PATH,
+    memberSchemaPath: MEMBER_SCHEMA_PATH,
+    memberClaim,
+  });
+  const memberSchema = onceForEach(current, async ({ surfaces }) =>
+    prepare(JSON.stringify(introspectionFromSchema(surfaces.member.schema)), SCHEMA_HEADERS),
+  );
+  return [
+    [EXPLORER_PATH, { isPage: true, content: once(() => prepare(text, PAGE_HEADERS)) }],
+    [scriptPath, { isPage: false, content: once(() => prepare(script, SCRIPT_HEADERS)) }],
+    [LICENSES_PATH, { isPage: false, content: once(() => prepare(licenses(), TEXT_HEADERS)) }],
+    [MEMBER_SCHEMA_PATH, { isPage: false, content: memberSchema }],
+  ];
+}
+
+function licenses(): Buffer {
+  return readFileSync(join(import.meta.dirname, 'licenses.txt'));
+}
