@@ -1,6 +1,7 @@
 // The parts of the benchmark by name, in the order of the report.
 
-import { activities } from './parts/activities.ts';
+import { recording } from './parts/activities/recording.ts';
+import { activities } from './parts/activities/year.ts';
 import { coldstart } from './parts/coldstart.ts';
 import { document } from './parts/document.ts';
 import { features } from './parts/features.ts';
@@ -24,6 +25,7 @@ export const PARTS: Record<string, Part> = {
   features,
   growth,
   activities,
+  recording,
   coldstart,
   document,
   soak,

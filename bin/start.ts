@@ -6,6 +6,7 @@ import {
   createLog,
   createMetrics,
   type Lifecycle,
+  openRemoteTransport,
   openTracing,
   runWorkers,
   settingsOfSubgraph,
@@ -30,10 +31,9 @@ async function start(lifecycle: Lifecycle): Promise<void> {
   const keys = await openKeyStore(settings);
   lifecycle.opened('keys', keys.close);
   const stores: Partial<SubgraphStores> = {};
-  const carried = {
-    ...(await carry('members', stores, lifecycle)),
-    ...(await carry('standings', stores, lifecycle)),
-  };
+  const members = await carry('members', stores, lifecycle);
+  const standings = await carry('standings', stores, lifecycle, members.members);
+  const carried = { ...members, ...standings };
 
   const emptyStores = await storesForDemo(settings, { keys, ...stores });
   const demoKeys = emptyStores && (await fillDemo(emptyStores, new Date()));
@@ -66,13 +66,26 @@ async function carry<Name extends keyof SubgraphStores>(
   name: Name,
   stores: Partial<SubgraphStores>,
   lifecycle: Lifecycle,
+  carriedMembers?: Transport,
 ): Promise<Record<string, Transport>> {
   if (settingsOfSubgraph(settings, name).url !== undefined) return {};
   const { openStore, start } = SUBGRAPHS[name];
   const store = await openStore(settings);
   stores[name] = store;
-  const subgraph = await start(store, settings, { log, metrics });
+  const members = carriedMembers ?? (await remoteMembers(name, lifecycle));
+  const subgraph = await start(store, settings, { log, metrics, members });
   const transport = createInProcessTransport(subgraph, log, caches, metrics);
   lifecycle.opened(name, transport.close);
   return { [name]: transport };
+}
+
+/** Leads standings to members that run in another process. */
+async function remoteMembers(
+  name: keyof SubgraphStores,
+  lifecycle: Lifecycle,
+): Promise<Transport | undefined> {
+  if (name === 'members') return undefined;
+  const members = await openRemoteTransport('members', settings, { log, metrics });
+  if (members !== undefined) lifecycle.opened('members', members.close);
+  return members;
 }

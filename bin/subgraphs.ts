@@ -1,6 +1,6 @@
 // The subgraphs that one process can carry beside the gateway.
 import { type MembersStore, openMembersStore, startMembers } from '@partner-loyalty/members';
-import type { Log, Metrics, Settings, Subgraph } from '@partner-loyalty/runtime';
+import type { Log, Metrics, Settings, Subgraph, Transport } from '@partner-loyalty/runtime';
 import {
   createStandings,
   openStandingsStore,
@@ -12,11 +12,14 @@ export type SubgraphStores = { members: MembersStore; standings: StandingsStore 
 
 type CarriedSubgraph<Store> = {
   openStore(settings: Settings): Promise<Store>;
-  /** Starts the subgraph on its store; closing the subgraph closes the store. */
+  /**
+   * Starts the subgraph on its store; closing the subgraph closes the store. `members` leads to the
+   * members subgraph.
+   */
   start(
     store: Store,
     settings: Settings,
-    observe: { log: Log; metrics: Metrics },
+    parts: { log: Log; metrics: Metrics; members?: Transport | undefined },
   ): Promise<Subgraph>;
 };
 
@@ -28,6 +31,6 @@ export const SUBGRAPHS: { [Name in keyof SubgraphStores]: CarriedSubgraph<Subgra
     },
     standings: {
       openStore: openStandingsStore,
-      start: async (store) => createStandings(store),
+      start: async (store, _settings, { members, log }) => createStandings(store, { members, log }),
     },
   };

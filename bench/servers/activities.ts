@@ -18,7 +18,7 @@ export type AppendTimes = number[][][];
 const BATCH_SIZE = 5_000;
 const YEAR = '2026-01-01';
 
-// Cast: parts/activities.ts writes the options.
+// Cast: parts/activities/year.ts writes the options.
 const { settings, counts, rounds, appends } = JSON.parse(process.argv[2] ?? '') as AppendOptions;
 const store = await openStandingsStore(settings);
 try {

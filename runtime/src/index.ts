@@ -33,6 +33,7 @@ export {
   type Parsed,
   quoted,
   text,
+  textFault,
 } from './input.ts';
 export { isJsonObject } from './json.ts';
 export { allMaybe, type MaybePromise, mapMaybe } from './maybe.ts';
@@ -107,6 +108,7 @@ export type {
 export { timeoutError, withTimeout } from './timeout.ts';
 export { createFieldNames } from './transport/fieldnames.ts';
 export { createInProcessTransport } from './transport/inprocess.ts';
+export { openRemoteTransport } from './transport/remote.ts';
 export { encodeScope } from './transport/scope.ts';
 export { serveSubgraph } from './transport/server.ts';
 export {

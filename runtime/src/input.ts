@@ -82,7 +82,8 @@ const MAX_NAME = 40;
 const MISSING = 'is missing';
 const NOUNS: Record<string, string> = { string: 'a string', object: 'an object', array: 'a list' };
 
-function textFault(value: string, limit: number): string | undefined {
+/** What is wrong with a text, of which `text` would make no value; undefined if nothing is. */
+export function textFault(value: string, limit: number): string | undefined {
   if (/\p{Cc}/u.test(value)) return 'must not contain control characters';
   if (/\p{Cs}/u.test(value)) return 'must not contain lone surrogates';
   const trimmed = value.trim();

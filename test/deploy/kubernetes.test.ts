@@ -225,13 +225,14 @@ test.each(ENVIRONMENTS)('in %s, a pod accepts only the connections that it is fo
   const pods = (of: string) => ({ podSelector: { matchLabels: { [NAME]: of } } });
   const scrape = [['admin'], [{ ...namespace('monitoring'), ...pods('prometheus') }]];
   expect(peers('gateway')).toEqual([[[4000], [namespace('ingress-nginx')]], scrape]);
-  const callers = {
-    podSelector: {
-      matchExpressions: [{ key: NAME, operator: 'In', values: ['gateway', 'loyalty'] }],
-    },
-  };
-  expect(peers('members')).toEqual([[[4011], [callers]], scrape]);
-  expect(peers('standings')).toEqual([scrape, [[4012], [callers]]]);
+  const callers = (...values: string[]) => ({
+    podSelector: { matchExpressions: [{ key: NAME, operator: 'In', values }] },
+  });
+  expect(peers('members')).toEqual([
+    [[4011], [callers('gateway', 'loyalty', 'standings')]],
+    scrape,
+  ]);
+  expect(peers('standings')).toEqual([scrape, [[4012], [callers('gateway', 'loyalty')]]]);
   expect(peers('loyalty')).toEqual([]);
   const denied = ofKind(objectsOf[name], 'NetworkPolicy').find(
     ({ metadata }) => metadata.name === 'default-deny',
@@ -242,7 +243,7 @@ test.each(ENVIRONMENTS)('in %s, a pod accepts only the connections that it is fo
 test.each([
   ['gateway', [27017, 6379, 4011, 4012, 4318]],
   ['members', [27017, 465, 587, 4318]],
-  ['standings', [27017, 4318]],
+  ['standings', [27017, 4011, 4318]],
   ['loyalty', [27017, 4011, 4012]],
 ])('%s connects to nothing but what it needs', (pod, needed) => {
   for (const environment of ENVIRONMENTS) {

@@ -180,7 +180,7 @@ function createSubgraphs(): Record<string, Subgraph> {
   const { members, standings } = service.stores;
   return {
     members: createMembers(members, { baseAddress: service.url, wake: () => {} }),
-    standings: createStandings(standings, () => NOW),
+    standings: createStandings(standings, { now: () => NOW }),
   };
 }
 

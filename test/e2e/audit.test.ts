@@ -119,6 +119,29 @@ describe.each(ENGINES)('on %s', (engine) => {
     );
   });
 
+  test('recording: the members of activities that the partner may know, whatever is selected', async () => {
+    const query = `mutation ($activities: [ActivityInput!]!) { recordActivities(activities: $activities) { outcome } }`;
+    const activities = ['m-both', 'm-beta', 'm-ended', 'm-both', 'm-unknown'].map(
+      (memberId, index) => ({
+        activityId: `audited-${index}`,
+        memberId,
+        points: 1,
+        occurredAt: '2026-01-01T00:00:00Z',
+      }),
+    );
+    const sent = { query, variables: { activities } };
+    expect(await linesOf(sent)).toEqual(
+      ['m-both', 'm-ended'].map((memberId) => ({
+        ...ofAlpha(),
+        operation: 'recordActivities',
+        memberId,
+        fields: ['outcome'],
+      })),
+    );
+    const { body } = await service.send(sent);
+    expect(JSON.stringify(body)).not.toContain('memberId');
+  });
+
   test('exchanging a link, and a profile that is read with a token that a partner holds', async () => {
     await service.send({
       query: 'mutation { requestMagicLink(email: "both@example.com") { accepted } }',

@@ -15,6 +15,8 @@ import { until } from '../support/until.ts';
 const ALL_FIELDS = '{ memberByEmail(email: "both@example.com") { memberId email tier } }';
 const IDENTITY = '{ memberByEmail(email: "both@example.com") { memberId email } }';
 const STANDING = '{ memberByExternalId(externalId: "shared-1") { points } }';
+const RECORD = `mutation { recordActivities(activities: [
+  { activityId: "o-1", memberId: "m-both", points: 5, occurredAt: "2019-06-01T00:00:00Z" }]) { outcome } }`;
 const PARTIAL = `{ a: memberByEmail(email: "both@example.com") { email } b: memberByEmail(email: "both@example.com") { tier } c: __typename }`;
 
 const unavailableError = (name: string) => [
@@ -113,6 +115,7 @@ describe('503 SERVICE_UNAVAILABLE', () => {
         IDENTITY,
         STANDING,
         'mutation { endEnrollment(memberId: "m-beta") { memberId } }',
+        RECORD,
       ];
       for (const response of await Promise.all(queries.map((query) => service.send({ query }))))
         expectUnavailable(response);
@@ -124,6 +127,10 @@ describe('503 SERVICE_UNAVAILABLE', () => {
       );
       expect((await service.send({ query: '{' })).status).toBe(400);
     });
+    const { standings } = service.stack.stores;
+    expect(await standings.standing('alpha', 'm-both', '2019-01-01')).toBeUndefined();
+    const { body } = await service.send({ query: RECORD });
+    expect(body.data).toEqual({ recordActivities: [{ outcome: 'RECORDED' }] });
   });
 
   test('for standings in a profile while standings hangs; the rest of the profile is answered', async () => {

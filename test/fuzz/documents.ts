@@ -12,6 +12,7 @@ const FIELDS = [
     'memberProfile',
     'requestMagicLink',
     'exchangeMagicLink',
+    'recordActivities',
   ],
   ...[
     'memberId',
@@ -43,6 +44,7 @@ const TYPES = [
   'PartnerMemberRead',
   'MemberProfile',
   'MemberKey',
+  'ActivityInput',
   '__Type',
   '_Any',
   'Nothing',

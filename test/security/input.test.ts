@@ -12,6 +12,14 @@ const LOOK_UPS =
   'query ($keys: [MemberKey!]!) { memberLookups(keys: $keys) { member { memberId } } }';
 const BY_ID =
   'query ($externalId: String!) { memberByExternalId(externalId: $externalId) { memberId } }';
+const RECORD =
+  'mutation ($activities: [ActivityInput!]!) { recordActivities(activities: $activities) { outcome } }';
+const ACTIVITY = {
+  activityId: 'a-1',
+  memberId: 'm-both',
+  points: 1,
+  occurredAt: '2026-01-01T00:00:00Z',
+};
 
 let service: DeployedService;
 let probe: Probe;
@@ -191,6 +199,9 @@ describe('a text', () => {
       [LOOK_UPS, { keys: [{ externalId: text }] }],
       [LOOK_UPS, { keys: [{ memberId: text }] }],
       ['query ($id: ID!) { memberById(memberId: $id) { memberId } }', { id: text }],
+      [RECORD, { activities: [{ ...ACTIVITY, activityId: text }] }],
+      [RECORD, { activities: [ACTIVITY, { ...ACTIVITY, memberId: text }] }],
+      [RECORD, { activities: [{ ...ACTIVITY, occurredAt: text }] }],
       [
         'mutation ($id: ID!, $x: String) { changeExternalId(memberId: $id, externalId: $x) { memberId } }',
         { id: 'm-both', x: text },

@@ -296,17 +296,33 @@ async function createWorld({ send, stores, provider }: Service) {
     expect(imported === 'email-in-use').toBe(!model.move(member, address));
   }
 
+  /**
+   * The partner records it, and if it may not, an import does. Each partner numbers its own, so
+   * that partners have the same IDs.
+   */
   async function earn(
-    { partnerId }: (typeof partners)[number],
-    { memberId }: ModelMember,
+    { partnerId, key }: (typeof partners)[number],
+    { memberId, enrollments, ended }: ModelMember,
     points: number,
   ): Promise<void> {
     earned += 1;
     // One millisecond each, so that their order is known.
     const occurredAt = new Date(startedAt + earned);
+    const activityId = `${model.earnings.filter((one) => one.partnerId === partnerId).length}`;
+    const query =
+      'mutation ($activities: [ActivityInput!]!) { recordActivities(activities: $activities) { activityId outcome } }';
+    const one = { activityId, memberId, points, stays: 1, occurredAt: occurredAt.toISOString() };
+    const isKnown = enrollments.has(partnerId) || ended.has(partnerId);
+    const { body } = await send({ query, variables: { activities: [one] }, key });
+    expect(body).toEqual({
+      data: {
+        recordActivities: [{ activityId, outcome: isKnown ? 'RECORDED' : 'NOT_ENROLLED' }],
+      },
+    });
     const year = `${occurredAt.getUTCFullYear()}-01-01`;
-    await stores.standings.record([
-      { activityId: `${run}-${earned}`, partnerId, memberId, points, stays: 1, occurredAt, year },
+    const imported = { ...one, partnerId, occurredAt, year };
+    expect(await stores.standings.record([imported])).toEqual([
+      isKnown ? 'already-recorded' : 'recorded',
     ]);
     model.earn(partnerId, memberId, points);
   }

@@ -28,12 +28,14 @@ const INVITE = 'mutation { inviteMember(input: { email: "new@example.com" }) { a
 const END = 'mutation { endEnrollment(memberId: "m-none") { memberId } }';
 const LINK = 'mutation { requestMagicLink(email: "both@example.com") { accepted } }';
 const EXCHANGE = 'mutation { exchangeMagicLink(token: "none") { memberId } }';
-const OPERATIONS = { READ, READS, INTROSPECTION, ENROLL, INVITE, END, LINK, EXCHANGE };
+const RECORD = `mutation { recordActivities(activities: [
+  { activityId: "scoped", memberId: "m-both", points: 1, occurredAt: "2026-01-01T00:00:00Z" }]) { outcome } }`;
+const OPERATIONS = { READ, READS, INTROSPECTION, ENROLL, INVITE, END, RECORD, LINK, EXCHANGE };
 
 test.each<[NonNullable<KeyLimits['scopes']>[number], (keyof typeof OPERATIONS)[]]>([
   ['read', ['READ', 'READS', 'INTROSPECTION']],
   ['enroll', ['ENROLL', 'INVITE', 'END']],
-  ['ingest', []],
+  ['ingest', ['RECORD']],
   // The last one: a link is mailed after the response.
   ['sign-in', ['LINK', 'EXCHANGE']],
 ])('the scope %s allows what it says, and nothing else runs', async (scope, allowed) => {
@@ -56,6 +58,7 @@ test('a key without scopes has read, enroll and sign-in', async () => {
   const key = await keyWith({});
   for (const query of [READ, INTROSPECTION, END, LINK])
     expect(await service.send({ query, key })).toMatchObject({ status: 200 });
+  expect(await service.send({ query: RECORD, key })).toMatchObject({ code: 'FORBIDDEN' });
 });
 
 test('FORBIDDEN costs what the operation costs, and comes after a spent budget', async () => {
@@ -77,7 +80,11 @@ test('FORBIDDEN costs what the operation costs, and comes after a spent budget',
 
 test('a field that the surface hides is misspelt to every key, whatever its scopes', async () => {
   const key = await keyWith({ scopes: ['ingest'] });
-  for (const query of ['mutation { signIn(token: "x") { memberId } }', '{ signingKeys }']) {
+  for (const query of [
+    'mutation { signIn(token: "x") { memberId } }',
+    '{ signingKeys }',
+    '{ everEnrolled(partnerId: "beta", memberIds: ["m-beta"]) }',
+  ]) {
     const { code, text } = await service.send({ query, key });
     expect(code).toBe('GRAPHQL_VALIDATION_FAILED');
     expect(text).not.toContain('scope');

@@ -36,7 +36,8 @@ const PARTNER = buildSchema(`
   type Mutation { enrollMember(input: EnrollMemberInput!): EnrollMemberPayload  endEnrollment(memberId: ID!): EndEnrollmentPayload
     requestMagicLink(email: String!): RequestMagicLinkPayload  exchangeMagicLink(token: String!): MagicLinkSession
     inviteMember(input: EnrollMemberInput!): InviteMemberPayload
-    changeExternalId(memberId: ID!, externalId: String): PartnerMemberRead }
+    changeExternalId(memberId: ID!, externalId: String): PartnerMemberRead
+    recordActivities(activities: [ActivityInput!]!): [RecordedActivity!] }
   type PartnerMemberRead { memberId: ID!  email: String!  firstName: String  lastName: String  tier: String!  points: Int!
     externalId: String  enrolledAt: DateTime
     standing: Standing!  activities(first: Int = 20, after: String): ActivityConnection! }
@@ -48,6 +49,9 @@ const PARTNER = buildSchema(`
   type InviteMemberPayload { accepted: Boolean! }
   type RequestMagicLinkPayload { accepted: Boolean! }
   type MagicLinkSession { memberId: ID!  idToken: String!  expiresAt: String! }
+  input ActivityInput { activityId: ID!  memberId: ID!  points: Int!  stays: Int = 0  occurredAt: DateTime! }
+  type RecordedActivity { activityId: ID!  outcome: ActivityOutcome! }
+  enum ActivityOutcome { RECORDED  ALREADY_RECORDED  CONFLICT  OUT_OF_RANGE  NOT_ENROLLED }
 `);
 const MEMBER = buildSchema(`
   ${READS}
@@ -60,6 +64,9 @@ const MEMBER = buildSchema(`
   type PartnerStanding { partnerId: ID!  tier: String!  points: Int! }
   type RequestEmailChangePayload { accepted: Boolean! }
 `);
+
+const ACTIVITY =
+  '{ activityId: "s-1", memberId: "m-both", points: 0, occurredAt: "2026-01-01T00:00:00Z" }';
 
 /** By type: a document that selects one of its fields. */
 const SELECTIONS: Record<string, (field: string) => string> = {
@@ -82,6 +89,8 @@ const SELECTIONS: Record<string, (field: string) => string> = {
   MagicLinkSession: (field) => `mutation { exchangeMagicLink(token: "ml_none") { ${field} } }`,
   RequestEmailChangePayload: (field) =>
     `mutation { requestEmailChange(email: "next@example.com") { ${field} } }`,
+  RecordedActivity: (field) =>
+    `mutation { recordActivities(activities: [${ACTIVITY}]) { ${field} } }`,
   EndedSessions: (field) => `{ endedSessions(since: 0) { ${field} } }`,
   Invitation: (field) => `{ invitation(token: "in_none") { ${field} } }`,
   ConfirmedChange: (field) => `mutation { confirmChange(token: "ec_none") { ${field} } }`,
@@ -126,6 +135,8 @@ const ARGUMENTS: Record<string, string> = {
   undoChange: '(token: "eu_none") { memberId }',
   contestUndo: '(token: "co_none")',
   acceptInvitation: '(token: "in_none") { email }',
+  recordActivities: `(activities: [${ACTIVITY}]) { outcome }`,
+  everEnrolled: '(partnerId: "beta", memberIds: ["m-beta"])',
   member: ' { memberId }',
   membershipYearStats: ' { totalStays }',
   partnerStandings: ' { tier }',

@@ -42,6 +42,31 @@ export type ActivityEdge = {
   readonly cursor: Scalars['String']['output'];
 };
 
+/** Points and stays that a member earned, or gave back if they are negative. */
+export type ActivityInput = {
+  /** The calling partner's own ID for the activity, at most 128 characters. */
+  readonly activityId: Scalars['ID']['input'];
+  readonly memberId: Scalars['ID']['input'];
+  /** From -1,000,000,000 to 1,000,000,000. */
+  readonly points: Scalars['Int']['input'];
+  /** From -1,000,000,000 to 1,000,000,000. */
+  readonly stays?: InputMaybe<Scalars['Int']['input']>;
+  /** At most a day in the future. */
+  readonly occurredAt: Scalars['DateTime']['input'];
+};
+
+export type ActivityOutcome =
+  /** It counts from now on. */
+  | 'RECORDED'
+  /** It was recorded before, with the same content. Nothing changed. */
+  | 'ALREADY_RECORDED'
+  /** The calling partner has recorded another activity with this ID. Nothing changed. */
+  | 'CONFLICT'
+  /** Points, stays or time are out of range, or a sum of the year would be. Nothing changed. */
+  | 'OUT_OF_RANGE'
+  /** No such member was ever enrolled with the calling partner. Nothing changed. */
+  | 'NOT_ENROLLED';
+
 export type EndEnrollmentPayload = {
   readonly memberId: Scalars['ID']['output'];
 };
@@ -125,6 +150,12 @@ export type Mutation = {
    * A token works once.
    */
   readonly exchangeMagicLink: Maybe<MagicLinkSession>;
+  /**
+   * Records 1 to 100 activities of the calling partner, each of which costs 1. The outcomes are in the
+   * order of the activities. An activity that is recorded already is not recorded again, so the call
+   * can be repeated.
+   */
+  readonly recordActivities: Maybe<ReadonlyArray<RecordedActivity>>;
 };
 
 
@@ -156,6 +187,11 @@ export type MutationRequestMagicLinkArgs = {
 
 export type MutationExchangeMagicLinkArgs = {
   token: Scalars['String']['input'];
+};
+
+
+export type MutationRecordActivitiesArgs = {
+  activities: ReadonlyArray<ActivityInput>;
 };
 
 export type PageInfo = {
@@ -238,6 +274,12 @@ export type QueryMemberByIdArgs = {
 
 export type QueryMemberLookupsArgs = {
   keys: ReadonlyArray<MemberKey>;
+};
+
+/** What became of an activity. */
+export type RecordedActivity = {
+  readonly activityId: Scalars['ID']['output'];
+  readonly outcome: ActivityOutcome;
 };
 
 export type RequestMagicLinkPayload = {
@@ -354,6 +396,11 @@ export type PartnerMemberReadSelection = {
   readonly activities?: ActivityConnectionSelection & { readonly $arguments?: PartnerMemberReadActivitiesArgs };
 };
 
+export type RecordedActivitySelection = {
+  readonly activityId?: true;
+  readonly outcome?: true;
+};
+
 export type RequestMagicLinkPayloadSelection = {
   /** Always true. */
   readonly accepted?: true;
@@ -388,6 +435,7 @@ export const DEFAULTS = {
   EndEnrollmentPayload: { memberId: true },
   RequestMagicLinkPayload: { accepted: true },
   MagicLinkSession: { memberId: true, idToken: true, expiresAt: true },
+  RecordedActivity: { activityId: true, outcome: true },
 } as const;
 
 /** The methods of the surface, one for each of its root fields. */
@@ -494,6 +542,18 @@ export type Operations = {
     MagicLinkSessionSelection,
     typeof DEFAULTS.MagicLinkSession
   >;
+
+  /**
+   * Records 1 to 100 activities of the calling partner, each of which costs 1. The outcomes are in the
+   * order of the activities. An activity that is recorded already is not recorded again, so the call
+   * can be repeated.
+   */
+  recordActivities: Operation<
+    MutationRecordActivitiesArgs,
+    ReadonlyArray<RecordedActivity>,
+    RecordedActivitySelection,
+    typeof DEFAULTS.RecordedActivity
+  >;
 };
 
 /** The objects of the surface: what documents are built from, and responses held against. */
@@ -540,6 +600,7 @@ export const SCHEMA = {
     changeExternalId: { type: 'PartnerMemberRead', arguments: { memberId: 'ID!',externalId: 'String' } },
     requestMagicLink: { type: 'RequestMagicLinkPayload', arguments: { email: 'String!' } },
     exchangeMagicLink: { type: 'MagicLinkSession', arguments: { token: 'String!' } },
+    recordActivities: { type: '[RecordedActivity!]', arguments: { activities: '[ActivityInput!]!' } },
   },
   PageInfo: {
     hasNextPage: { type: 'Boolean!', leaf: 'boolean' },
@@ -564,6 +625,10 @@ export const SCHEMA = {
     memberByExternalId: { type: 'PartnerMemberRead', arguments: { externalId: 'String!' } },
     memberById: { type: 'PartnerMemberRead', arguments: { memberId: 'ID!' } },
     memberLookups: { type: '[MemberLookup!]', arguments: { keys: '[MemberKey!]!' } },
+  },
+  RecordedActivity: {
+    activityId: { type: 'ID!', leaf: 'string' },
+    outcome: { type: 'ActivityOutcome!', leaf: 'string' },
   },
   RequestMagicLinkPayload: {
     accepted: { type: 'Boolean!', leaf: 'boolean' },

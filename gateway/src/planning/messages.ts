@@ -7,7 +7,7 @@ import type { RootScopes } from './scopes.ts';
 /** `planner` is a number that the process gives each planner of the thread. */
 export type PlannerRequest = { id: number; planner: number } & (
   | { kind: 'open'; supergraph: string; surface: SurfaceName | undefined }
-  | { kind: 'plan'; operation: string; isAbstract: boolean }
+  | { kind: 'plan'; operation: string; isAbstract: boolean; isWhole: boolean }
   | { kind: 'close' }
 );
 
@@ -25,6 +25,8 @@ export type OpenedPlanner = {
   subgraphs: string[];
   fields: GraphFields;
   ownership: Ownership;
+  /** The types of `api` whose member ID is hidden from callers. */
+  hiddenMembers: ReadonlySet<string>;
   scopes: RootScopes;
 };
 

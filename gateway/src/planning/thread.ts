@@ -8,10 +8,10 @@ import type { OpenedPlanner, PlannedText, PlannerAnswer, PlannerRequest } from '
 /** A planner in the thread. If a request ends the thread, those behind it are sent again. */
 export type ThreadPlanner = OpenedPlanner & {
   /**
-   * Plans a validated operation, printed. Rejects if the planner cannot, with OPERATION_TOO_COMPLEX
-   * if it takes over 2 seconds.
+   * Plans a validated operation, printed. With `isWhole`, it may select hidden fields too. Rejects
+   * if the planner cannot, with OPERATION_TOO_COMPLEX if it takes over 2 seconds.
    */
-  plan(operation: string, isAbstract: boolean): Promise<PlannedText>;
+  plan(operation: string, isAbstract: boolean, isWhole?: boolean): Promise<PlannedText>;
   close(): void;
 };
 
@@ -40,8 +40,9 @@ export async function openThreadPlanner(
   const first = known ?? (await untilAnswered(() => inThread().opened));
   return {
     ...first,
-    plan(operation, isAbstract) {
-      const request: PlannerRequest = { id: 0, planner, kind: 'plan', operation, isAbstract };
+    plan(operation, isAbstract, isWhole = false) {
+      const of = { operation, isAbstract, isWhole };
+      const request: PlannerRequest = { id: 0, planner, kind: 'plan', ...of };
       return untilAnswered(async () => {
         const { home, opened } = inThread();
         await opened;

@@ -11,13 +11,14 @@ import { fieldsOf } from './alias.ts';
 import { surfaceSdl } from './contract.ts';
 import { ownershipOf } from './direct/ownership.ts';
 import { resolvableKeysFirst } from './keys.ts';
+import { hasMemberId } from './memberid.ts';
 import type { OpenedPlanner, PlannedText, PlannerAnswer, PlannerRequest } from './messages.ts';
 import { rootScopesOf } from './scopes.ts';
 import { isUsualPlan } from './usual.ts';
 
 type Planner = {
   opened: OpenedPlanner;
-  plan(operation: string, isAbstract: boolean): PlannedText;
+  plan(operation: string, isAbstract: boolean, isWhole: boolean): PlannedText;
 };
 
 /** About a tenth of the CPU time that the main thread gets while both want all of it. */
@@ -44,7 +45,8 @@ function answerTo(request: PlannerRequest): PlannerAnswer | undefined {
       case 'plan': {
         const built = planners.get(planner);
         if (built === undefined) throw new Error('the planner is closed');
-        return { id, planned: built.plan(request.operation, request.isAbstract) };
+        const { operation, isAbstract, isWhole } = request;
+        return { id, planned: built.plan(operation, isAbstract, isWhole) };
       }
       case 'close':
         planners.delete(planner);
@@ -69,16 +71,26 @@ function buildPlanner({ supergraph, surface }: Opening): Planner {
       subgraphs: Array.from(federated.subgraphsMetadata(), ({ name }) => name),
       fields: fieldsOf(graph),
       ownership: ownershipOf(parse(sdl, { noLocation: true })),
+      hiddenMembers: hiddenMembersOf(graph, apiSchema.toGraphQLJSSchema()),
       scopes: rootScopesOf(sdl),
     },
-    plan(operation, isAbstract) {
-      const plan = planner.buildQueryPlan(operationFromDocument(apiSchema, parse(operation)));
+    plan(operation, isAbstract, isWhole) {
+      const schema = isWhole ? federated.schema : apiSchema;
+      const plan = planner.buildQueryPlan(operationFromDocument(schema, parse(operation)));
       const { node } = plan;
       if (node?.kind === 'Subscription') throw new Error('no surface has subscriptions');
       const isUsual = !isAbstract && (node === undefined || isUsualPlan(node, graph));
       return { plan: JSON.stringify(plan), isUsual };
     },
   };
+}
+
+/** The types of which callers see something, but not the member ID that they have. */
+function hiddenMembersOf(graph: GraphQLSchema, api: GraphQLSchema): Set<string> {
+  const names = Object.values(api.getTypeMap())
+    .filter((type) => !hasMemberId(type) && hasMemberId(graph.getType(type.name)))
+    .map(({ name }) => name);
+  return new Set(names);
 }
 
 /**

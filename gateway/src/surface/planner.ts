@@ -24,7 +24,7 @@ import { type SurfaceName, surfaceSdl } from '../planning/contract.ts';
 import { planDirectly } from '../planning/direct/plan.ts';
 import { knownPlanner } from '../planning/known.ts';
 import type { RootScopes } from '../planning/scopes.ts';
-import { openThreadPlanner } from '../planning/thread.ts';
+import { openThreadPlanner, type ThreadPlanner } from '../planning/thread.ts';
 import { compileShape, type Shape } from './shape.ts';
 import { withMemberIds } from './sightings.ts';
 import type { StockPlan, StockSchemas } from './stockplan.ts';
@@ -67,6 +67,7 @@ const BYTES_PER_SHAPED_SELECTION = 512;
 // An operation with many conditions has more shapes than are worth keeping; each request then
 // compiles its own.
 const MAX_SHAPES = 16;
+const NO_TYPES: ReadonlySet<string> = new Set();
 
 /**
  * Opens the planner of a surface of a supergraph, or of the supergraph as it is. With `sights`, the
@@ -80,7 +81,7 @@ export async function openPlanner(
 ): Promise<Planner> {
   const known = knownPlanner(supergraphSdl, surface);
   const thread = await openThreadPlanner(supergraphSdl, surface, known);
-  const { subgraphs, fields, ownership } = thread;
+  const { subgraphs, fields, ownership, hiddenMembers } = thread;
   const schema = buildSchema(thread.api, { assumeValid: true });
   const stockSchemas = createStockSchemas(thread.api, schema, () =>
     surface === undefined ? supergraphSdl : surfaceSdl(supergraphSdl, surface),
@@ -90,14 +91,25 @@ export async function openPlanner(
   /** The operations that the thread is planning. */
   const pending = new Map<string, Promise<PlannedOperation>>();
 
+  /** With the IDs of members; `whole` has those too that callers do not see, if there are any. */
+  function sighted(document: DocumentNode): {
+    document: DocumentNode;
+    whole: DocumentNode | undefined;
+  } {
+    const seen = withMemberIds(document, schema, NO_TYPES);
+    const whole = hiddenMembers.size === 0 ? seen : withMemberIds(seen, schema, hiddenMembers);
+    return { document: seen, whole: whole === seen ? undefined : whole };
+  }
+
   /** Operations that differ only in the aliases of leaves share a plan. */
   function planRenamed({ document: renamed, isAbstract }: RenamedOperation): MaybePromise<Plan> {
-    const document = sights ? withMemberIds(renamed, schema) : renamed;
-    const key = stripIgnoredCharacters(print(document));
+    const { document, whole } = sights ? sighted(renamed) : { document: renamed, whole: undefined };
+    const key = stripIgnoredCharacters(print(whole ?? document));
     const known = plans.get(key);
     if (known !== undefined) return known;
-    const direct = isAbstract ? undefined : planDirectly(document, schema, ownership);
-    if (direct === undefined) return planInThread(document, key, isAbstract);
+    const isWhole = whole !== undefined;
+    const direct = isAbstract || isWhole ? undefined : planDirectly(document, schema, ownership);
+    if (direct === undefined) return planInThread(document, key, { isAbstract, isWhole });
     const { node } = direct;
     return keepPlan(key, { kind: 'usual', node, characters: JSON.stringify(direct).length });
   }
@@ -105,9 +117,9 @@ export async function openPlanner(
   async function planInThread(
     document: DocumentNode,
     key: string,
-    isAbstract: boolean,
+    { isAbstract, isWhole }: { isAbstract: boolean; isWhole: boolean },
   ): Promise<Plan> {
-    const { plan: text, isUsual } = await thread.plan(key, isAbstract);
+    const { plan: text, isUsual } = await thread.plan(key, isAbstract, isWhole);
     // Cast: the thread wrote it from a QueryPlan.
     const plan = JSON.parse(text) as QueryPlan;
     const node = plan.node as PlanNode | undefined; // No surface has subscriptions.
@@ -131,7 +143,8 @@ export async function openPlanner(
     const document = parse(key, { noLocation: true });
     const renamed = renameFields(document, schema, fields);
     return mapMaybe(planRenamed(renamed), (plan) => {
-      const shapes = createShapes(schema, document, renamed, () => operations.weighAgain(key));
+      const types = { schema, hiddenMembers };
+      const shapes = createShapes(types, document, renamed, () => operations.weighAgain(key));
       const planned = { plan, document, shapes, shapeFor: shapes.find };
       operations.set(key, planned);
       return planned;
@@ -215,7 +228,7 @@ function conditionsOf(document: DocumentNode): string[] {
 
 /** The shapes of an operation; `onKept` is called for each that it keeps. */
 function createShapes(
-  schema: GraphQLSchema,
+  { schema, hiddenMembers }: Pick<Planner, 'schema'> & Pick<ThreadPlanner, 'hiddenMembers'>,
   document: DocumentNode,
   { nameOf }: RenamedOperation,
   onKept: () => void,
@@ -230,7 +243,7 @@ function createShapes(
         : conditions.map((name) => (variables[name] === true ? '1' : '0')).join('');
     let shape = shapes.get(values);
     if (shape === undefined) {
-      shape = compileShape(schema, document, variables, nameOf);
+      shape = compileShape(schema, document, variables, nameOf, hiddenMembers);
       if (shapes.size < MAX_SHAPES) {
         shapes.set(values, shape);
         onKept();

@@ -55,6 +55,8 @@ type ObjectCompleter = Completer & {
 };
 type Compilation = {
   schema: GraphQLSchema;
+  /** The types whose member ID is in the data although callers do not see it. */
+  hiddenMembers: ReadonlySet<string>;
   collect: Collect;
   /** A field's name in the data. */
   nameOf(field: FieldNode): string;
@@ -62,6 +64,7 @@ type Compilation = {
   operation: string;
 };
 type Sets = readonly SelectionSetNode[];
+const NO_TYPES: ReadonlySet<string> = new Set();
 /** An interface only if it has no object types, which an interface object may hide. */
 type TypeWithFields = GraphQLObjectType | GraphQLInterfaceType;
 
@@ -75,13 +78,14 @@ export function compileShape(
   document: DocumentNode,
   variables: Data,
   nameOf: (field: FieldNode) => string,
+  hiddenMembers: ReadonlySet<string> = NO_TYPES,
 ): Shape {
   const operation = document.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
   const root = operation && schema.getRootType(operation.operation);
   if (operation === undefined || !root)
     throw new Error('a validated document has an operation with a root type');
   const collect = createCollect(schema, document, variables);
-  const compilation = { schema, collect, nameOf, operation: '' };
+  const compilation = { schema, hiddenMembers, collect, nameOf, operation: '' };
   const completer = compileObject(compilation, root, [operation.selectionSet]);
   return {
     complete: (data, shaping) => completer.completeAt(data, undefined, shaping),

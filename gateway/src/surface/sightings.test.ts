@@ -18,23 +18,27 @@ function answering(answer: (request: SubgraphRequest) => object): Transport {
   };
 }
 
-/** Executes a query for which members answers `data`. */
+/** Executes a query for which members answers `data`, or standings if it records. */
 async function seen(
   query: string,
   data: object,
   {
     surface = 'partner',
     size = new ResponseSize(),
-  }: { surface?: SurfaceName; size?: ResponseSize } = {},
+    recording = false,
+  }: { surface?: SurfaceName; size?: ResponseSize; recording?: boolean } = {},
 ): Promise<{ sightings: Sighting[]; asked: string[]; result: unknown }> {
   const asked: string[] = [];
   const members = answering((request) => {
     asked.push(request.query);
     return data;
   });
-  const standings = answering(({ entityTypes = [] }) => ({
-    _entities: entityTypes.map(() => ({ tier: 'GOLD', points: 7, all: [] })),
-  }));
+  const standings = answering(({ query: wanted, entityTypes = [] }) => {
+    if (!recording)
+      return { _entities: entityTypes.map(() => ({ tier: 'GOLD', points: 7, all: [] })) };
+    asked.push(wanted);
+    return data;
+  });
   const transports = { members, standings };
   const executor = await openExecutor(surface, supergraph, transports, createCaches(), true);
   const sightings: Sighting[] = [];
@@ -104,6 +108,29 @@ test.each([
 ])('%s names its member', async (field, data) => {
   const { sightings } = await seen(`mutation { ${field} }`, data);
   expect(sightings).toEqual([expect.objectContaining({ memberId: 'ada' })]);
+});
+
+test('a mutation names the members whose IDs only the log has, and callers cannot select them', async () => {
+  const activity =
+    '{ activityId: "a", memberId: "ada", points: 1, occurredAt: "2026-01-01T00:00:00Z" }';
+  const query = `mutation { recordActivities(activities: [${activity}, ${activity}]) { outcome } }`;
+  const recorded = [
+    { outcome: 'RECORDED', memberId: 'ada' },
+    { outcome: 'NOT_ENROLLED', memberId: null },
+  ];
+  const { sightings, asked, result } = await seen(
+    query,
+    { recordActivities: recorded },
+    { recording: true },
+  );
+  expect(asked).toEqual([expect.stringMatching(/\{outcome memberId\}/)]);
+  expect(sightings).toEqual([
+    { operation: 'recordActivities', memberId: 'ada', fields: ['outcome'] },
+  ]);
+  expect(result).toMatchObject({
+    data: { recordActivities: [{ outcome: 'RECORDED' }, { outcome: 'NOT_ENROLLED' }] },
+  });
+  expect(JSON.stringify(result)).not.toContain('memberId');
 });
 
 test('a mutation whose response is too large has changed its members, without showing them', async () => {

@@ -19,6 +19,7 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
+import { hasMemberId, MEMBER_ID } from '../planning/memberid.ts';
 import type { Collect } from './collect.ts';
 
 /** A member in a response. */
@@ -37,14 +38,18 @@ export type Sight = (
   sightings: Sighting[],
 ) => void;
 
-const MEMBER_ID = 'memberId';
 const MAX_FIELDS = 64;
 
 /**
  * The document with the member ID selected wherever an object has one, as `memberId`. In a document
- * of renameFields, that name is never another field's.
+ * of renameFields, that name is never another field's. `hidden` are types that have one which
+ * callers do not see.
  */
-export function withMemberIds(document: DocumentNode, schema: GraphQLSchema): DocumentNode {
+export function withMemberIds(
+  document: DocumentNode,
+  schema: GraphQLSchema,
+  hidden: ReadonlySet<string>,
+): DocumentNode {
   const types = new TypeInfo(schema);
   const isMutation = document.definitions.some(
     (node) =>
@@ -53,7 +58,7 @@ export function withMemberIds(document: DocumentNode, schema: GraphQLSchema): Do
   const visitor = visitWithTypeInfo(types, {
     SelectionSet: (set) => {
       const type = types.getParentType();
-      const added = type ? selectionsFor(type, schema, isMutation) : [];
+      const added = type ? selectionsFor(type, schema, hidden, isMutation) : [];
       const missing = added.filter((node) => !isSelected(node, set));
       return missing.length === 0
         ? undefined
@@ -68,11 +73,21 @@ export function withMemberIds(document: DocumentNode, schema: GraphQLSchema): Do
  * is for the caller's document, and `sets` are its selections of the object.
  */
 export function createSight(
-  { schema, collect, operation }: { schema: GraphQLSchema; collect: Collect; operation: string },
+  {
+    schema,
+    hiddenMembers,
+    collect,
+    operation,
+  }: {
+    schema: GraphQLSchema;
+    hiddenMembers: ReadonlySet<string>;
+    collect: Collect;
+    operation: string;
+  },
   type: GraphQLObjectType | GraphQLInterfaceType,
   sets: readonly SelectionSetNode[],
 ): Sight | undefined {
-  if (hasMemberId(type)) {
+  if (hasMemberId(type) || hiddenMembers.has(type.name)) {
     let fields: readonly string[] | undefined;
     return (data, isShown, sightings) => {
       if (isShown) fields ??= leavesOf(schema, collect, type, sets).slice(0, MAX_FIELDS);
@@ -99,12 +114,6 @@ function add(
     sightings.push({ operation, memberId: String(memberId), fields });
 }
 
-function hasMemberId(type: GraphQLNamedType): boolean {
-  if (!isObjectType(type) && !isInterfaceType(type)) return false;
-  const field = type.getFields()[MEMBER_ID];
-  return field !== undefined && field.args.length === 0 && isLeafType(getNamedType(field.type));
-}
-
 /**
  * The fields of a mutation's payload that are members: the mutation has changed them, even if the
  * caller selects none. Empty for other types.
@@ -123,9 +132,10 @@ function carriersOf(
 function selectionsFor(
   type: GraphQLNamedType,
   schema: GraphQLSchema,
+  hidden: ReadonlySet<string>,
   isMutation: boolean,
 ): SelectionNode[] {
-  if (hasMemberId(type)) return [fieldNode(MEMBER_ID)];
+  if (hasMemberId(type) || hidden.has(type.name)) return [fieldNode(MEMBER_ID)];
   if (isAbstractType(type))
     return schema
       .getPossibleTypes(type)

@@ -14,10 +14,19 @@ export function contradictions(settings: Settings, process: ProcessName): Fault[
   ];
 }
 
-/** Of this repository's subgraphs: which others there are is known once the graph is read. */
+/**
+ * Of this repository's subgraphs: which others there are is known once the graph is read. Standings
+ * ask members if they know where.
+ */
 function faultsOfSubgraphs(settings: Settings, process: ProcessName): Fault[] {
   const calls = process === 'all' || process === 'gateway';
-  const names = calls ? OWN_SUBGRAPHS : OWN_SUBGRAPHS.filter((name) => name === process);
+  const { url: toMembers, faults: wrong = [] } = settings.subgraphs.MEMBERS ?? {};
+  const asksMembers =
+    process === 'standings' &&
+    (toMembers !== undefined || wrong.some(([name]) => name === 'MEMBERS_URL'));
+  const names = OWN_SUBGRAPHS.filter(
+    (name) => calls || name === process || (asksMembers && name === 'members'),
+  );
   const faults = names.flatMap((name) => settings.subgraphs[name.toUpperCase()]?.faults ?? []);
   if (faults.length > 0) return faults;
   const { subgraphSecret: shared } = settings;

@@ -258,3 +258,20 @@ function message(run: () => unknown): string {
   }
   throw new Error('nothing was thrown');
 }
+
+test('standings alone needs the secret of members only if it knows where members is', () => {
+  const own = { STANDINGS_SECRET: SECRET };
+  const url = 'http://members:4011';
+  expect(readSettings({ ...own, MEMBERS_SECRET_OLD: SECRET }, 'standings')).toBeDefined();
+  expect(() => readSettings({ ...own, MEMBERS_URL: url }, 'standings')).toThrow(
+    'SUBGRAPH_SECRET must be set',
+  );
+  const whole = { ...own, MEMBERS_URL: url, MEMBERS_SECRET: SECRET };
+  expect(settingsOfSubgraph(readSettings(whole, 'standings'), 'members')).toMatchObject({
+    url: `${url}/graphql`,
+    secret: SECRET,
+  });
+  expect(() => readSettings({ ...whole, MEMBERS_URL: 'members' }, 'standings')).toThrow(
+    'MEMBERS_URL',
+  );
+});

@@ -30,13 +30,14 @@ export const SUBGRAPH_SETTINGS: Readonly<Record<keyof SubgraphSettings, Subgraph
     suffix: 'URL',
     default: 'in the same process, or else the URL that it was published with',
     meaning:
-      'The endpoint of the subgraph with this name; `MEMBERS_URL` is that of members. Without a path, it is `/graphql`.',
+      'The endpoint of the subgraph with this name; `MEMBERS_URL` is that of members. Without a path, it is `/graphql`. Standings in a process of its own needs `MEMBERS_URL` too: without it, `recordActivities` is `SERVICE_UNAVAILABLE`.',
     schema: subgraphUrl,
   },
   secret: {
     suffix: 'SECRET',
     default: "none; this repository's subgraphs then use `SUBGRAPH_SECRET`",
-    meaning: 'Signs the requests from the gateway to this subgraph; at least 16 characters.',
+    meaning:
+      'Signs the requests to this subgraph, from the gateway and, to members, from standings; at least 16 characters.',
     secret: true,
     schema: matching(/^.{16,}$/su, 'have at least 16 characters'),
   },

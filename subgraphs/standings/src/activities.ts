@@ -8,6 +8,7 @@ import {
   type SubgraphContext,
 } from '@partner-loyalty/runtime';
 import type { Activity } from './rules/activity.ts';
+import { failInput } from './rules/activityinput.ts';
 import { decodeCursor, encodeCursor, type Place } from './rules/cursor.ts';
 import { yearOf } from './rules/year.ts';
 import type { Before, StandingsStore } from './store/store.ts';
@@ -120,8 +121,4 @@ function beforeOf({ occurredAtMs, partnerId, activityId }: Place, ofPartner: str
 
 function placeIn({ occurredAt, partnerId, activityId }: Activity): Place {
   return { occurredAtMs: occurredAt.getTime(), partnerId, activityId };
-}
-
-function failInput(argument: string, what: string): never {
-  return fail('BAD_USER_INPUT', `${argument} ${what}`, { argument });
 }

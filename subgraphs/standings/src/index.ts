@@ -2,8 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSubgraphSchema } from '@apollo/subgraph';
-import type { Settings, StoreMigration, Subgraph } from '@partner-loyalty/runtime';
+import type { Log, Settings, StoreMigration, Subgraph, Transport } from '@partner-loyalty/runtime';
 import { parse } from 'graphql';
+import { createMembersClient } from './members.ts';
 import { createResolvers } from './resolvers.ts';
 import { migrateLmdb } from './store/formats/migrate.lmdb.ts';
 import { openLmdbStandingsStore } from './store/store.lmdb.ts';
@@ -38,15 +39,22 @@ export const STANDINGS_MIGRATION: StoreMigration = {
   mongo: async () => (await import('./store/formats/migrate.mongo.ts')).MIGRATION,
 };
 
-/**
- * The subgraph on a store; closing the subgraph closes the store. `now` returns the current time,
- * which decides the current membership year.
- */
+/** What the subgraph needs beside its store. */
+export type StandingsOptions = {
+  /** Returns the current time, which decides the current membership year. */
+  now?: () => Date;
+  /** Leads to the members subgraph. Without it, partners cannot record activities. */
+  members?: Pick<Transport, 'execute'> | undefined;
+  log?: Pick<Log, 'warn'>;
+};
+
+/** The subgraph on a store; closing the subgraph closes the store. */
 export function createStandings(
   store: StandingsStore,
-  now: () => Date = () => new Date(),
+  { now = () => new Date(), members, log }: StandingsOptions = {},
 ): Subgraph {
   const typeDefs = parse(readFileSync(join(import.meta.dirname, '../schema.graphql'), 'utf8'));
-  const schema = buildSubgraphSchema([{ typeDefs, resolvers: createResolvers(store, now) }]);
+  const resolvers = createResolvers(store, createMembersClient(members, log), now);
+  const schema = buildSubgraphSchema([{ typeDefs, resolvers }]);
   return { name: 'standings', schema, ready: store.ready, close: store.close };
 }

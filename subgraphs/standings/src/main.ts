@@ -5,6 +5,7 @@ import {
   createMetrics,
   createWorkerReplayGuard,
   openPorts,
+  openRemoteTransport,
   openTracing,
   runWorkers,
   serveReplayGuard,
@@ -23,9 +24,12 @@ await runWorkers({
   shared: serveReplayGuard,
   start: async (lifecycle) => {
     const tracing = await openTracing(settings, 'standings', { lifecycle, log });
-    const subgraph = createStandings(await openStandingsStore(settings));
-    lifecycle.opened('store', subgraph.close);
     const metrics = createMetrics();
+    const members = await openRemoteTransport('members', settings, { log, metrics });
+    if (members !== undefined) lifecycle.opened('members', members.close);
+    const store = await openStandingsStore(settings);
+    const subgraph = createStandings(store, { members, log });
+    lifecycle.opened('store', subgraph.close);
     const guard = lifecycle.worker && createWorkerReplayGuard();
     const caches = createCaches();
     metrics.watch('cacheBytes', () => [[{}, caches.bytes()]]);

@@ -84,7 +84,7 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
       },
     };
     execute = createExecutor(
-      createStandings(watched, () => now),
+      createStandings(watched, { now: () => now }),
       createLog('silent'),
       createCaches(),
     );
@@ -438,4 +438,46 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
       }
     });
   }
+});
+
+describe('recordActivities without a way to members', () => {
+  const RECORD = `mutation { recordActivities(activities: [
+    { activityId: "r-1", memberId: "ada", points: 1, occurredAt: "2026-05-01T00:00:00Z" }]) { outcome } }`;
+
+  test('is SERVICE_UNAVAILABLE, says so once, and records nothing', async () => {
+    const place = newPlace('lmdb');
+    const store = await place.open();
+    const told: unknown[] = [];
+    const log = { warn: (...line: unknown[]) => void told.push(line) };
+    const execute = createExecutor(
+      createStandings(store, { log }),
+      createLog('silent'),
+      createCaches(),
+    );
+    for (let call = 0; call < 3; call += 1) {
+      const { data, errors } = await execute({ query: RECORD, scope: inn, requestId: 'request' });
+      expect(data).toEqual({ recordActivities: null });
+      expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['SERVICE_UNAVAILABLE']);
+    }
+    expect(told).toEqual([
+      [{ reason: 'MEMBERS_URL is not set' }, 'activities cannot be recorded by partners'],
+    ]);
+    expect(await store.latestActivities('inn', 'ada', 5)).toEqual([]);
+    await place.release();
+  });
+
+  test.each<[string, Scope]>([
+    ['a member', ada],
+    ['the gateway', { kind: 'service' }],
+  ])('is refused to %s, which has no partner', async (_, scope) => {
+    const place = newPlace('lmdb');
+    const execute = createExecutor(
+      createStandings(await place.open()),
+      createLog('silent'),
+      createCaches(),
+    );
+    const { errors } = await execute({ query: RECORD, scope, requestId: 'request' });
+    expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['INTERNAL_SERVER_ERROR']);
+    await place.release();
+  });
 });

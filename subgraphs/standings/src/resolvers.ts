@@ -9,6 +9,9 @@ import {
 } from '@partner-loyalty/runtime';
 import { createPages } from './activities.ts';
 import type { CurrentStanding, PartnerMemberEntity, ProfileEntity } from './entities.ts';
+import type { MembersClient } from './members.ts';
+import { createRecorder } from './recording.ts';
+import { parseActivities } from './rules/activityinput.ts';
 import { clampInt } from './rules/int.ts';
 import { NO_ACTIVITY } from './rules/standing.ts';
 import { nextTier, tierOf } from './rules/tiers.ts';
@@ -16,14 +19,22 @@ import { yearBounds, yearOf } from './rules/year.ts';
 import type { SubgraphResolvers } from './schema.generated.ts';
 import type { StandingsStore } from './store/store.ts';
 
-/** Resolvers on a store. `now` returns the current time. They are synchronous if the store is. */
+/** Resolvers on a store. `now` returns the current time. Reads are synchronous as the store is. */
 export function createResolvers(
-  store: Pick<StandingsStore, 'program' | 'standing' | 'latestActivities'>,
+  store: Pick<StandingsStore, 'program' | 'standing' | 'latestActivities' | 'record'>,
+  members: MembersClient,
   now: () => Date,
 ): SubgraphResolvers {
   const { standingOf, standingsOf } = createReader(store, now);
   const pageOf = createPages(store);
+  const record = createRecorder(store, members, now);
   return {
+    Mutation: {
+      recordActivities(_, { activities }, { scope, requestId }) {
+        const partnerId = callingPartner(scope);
+        return record(partnerId, parseActivities('activities', partnerId, activities), requestId);
+      },
+    },
     PartnerMemberRead: {
       __resolveReference: ({ __typename, memberId }) => ({ __typename, memberId }),
       tier: (entity, _, { scope }) =>

@@ -23,6 +23,53 @@ export type Scalars = {
   _FieldSet: { input: any; output: any; }
 };
 
+export type Mutation = {
+  /**
+   * Records 1 to 100 activities of the calling partner, each of which costs 1. The outcomes are in the
+   * order of the activities. An activity that is recorded already is not recorded again, so the call
+   * can be repeated.
+   */
+  recordActivities: Maybe<Array<RecordedActivity>>;
+};
+
+
+export type MutationRecordActivitiesArgs = {
+  activities: Array<ActivityInput>;
+};
+
+/** Points and stays that a member earned, or gave back if they are negative. */
+export type ActivityInput = {
+  /** The calling partner's own ID for the activity, at most 128 characters. */
+  activityId: Scalars['ID']['input'];
+  memberId: Scalars['ID']['input'];
+  /** From -1,000,000,000 to 1,000,000,000. */
+  points: Scalars['Int']['input'];
+  /** From -1,000,000,000 to 1,000,000,000. */
+  stays?: InputMaybe<Scalars['Int']['input']>;
+  /** At most a day in the future. */
+  occurredAt: Scalars['DateTime']['input'];
+};
+
+/** What became of an activity. */
+export type RecordedActivity = {
+  activityId: Scalars['ID']['output'];
+  outcome: ActivityOutcome;
+  /** Null for `NOT_ENROLLED`. Only the audit log has it. */
+  memberId: Maybe<Scalars['ID']['output']>;
+};
+
+export type ActivityOutcome =
+  /** It counts from now on. */
+  | 'RECORDED'
+  /** It was recorded before, with the same content. Nothing changed. */
+  | 'ALREADY_RECORDED'
+  /** The calling partner has recorded another activity with this ID. Nothing changed. */
+  | 'CONFLICT'
+  /** Points, stays or time are out of range, or a sum of the year would be. Nothing changed. */
+  | 'OUT_OF_RANGE'
+  /** No such member was ever enrolled with the calling partner. Nothing changed. */
+  | 'NOT_ENROLLED';
+
 /** A member as the calling partner sees it. */
 export type PartnerMemberRead = {
   memberId: Scalars['ID']['output'];
@@ -245,10 +292,14 @@ export type FederationReferenceTypes = {
 
 /** Mapping between all available schema types and the resolvers types */
 export type ResolversTypes = {
-  PartnerMemberRead: ResolverTypeWrapper<PartnerMemberEntity>;
+  Mutation: ResolverTypeWrapper<undefined>;
+  ActivityInput: ActivityInput;
   ID: ResolverTypeWrapper<Scalars['ID']['output']>;
-  String: ResolverTypeWrapper<Scalars['String']['output']>;
   Int: ResolverTypeWrapper<Scalars['Int']['output']>;
+  RecordedActivity: ResolverTypeWrapper<RecordedActivity>;
+  ActivityOutcome: ActivityOutcome;
+  PartnerMemberRead: ResolverTypeWrapper<PartnerMemberEntity>;
+  String: ResolverTypeWrapper<Scalars['String']['output']>;
   MemberProfile: ResolverTypeWrapper<ProfileEntity>;
   Standing: ResolverTypeWrapper<CurrentStanding>;
   DateTime: ResolverTypeWrapper<Scalars['DateTime']['output']>;
@@ -263,10 +314,13 @@ export type ResolversTypes = {
 
 /** Mapping between all available schema types and the resolvers parents */
 export type ResolversParentTypes = {
-  PartnerMemberRead: PartnerMemberEntity;
+  Mutation: undefined;
+  ActivityInput: ActivityInput;
   ID: Scalars['ID']['output'];
-  String: Scalars['String']['output'];
   Int: Scalars['Int']['output'];
+  RecordedActivity: RecordedActivity;
+  PartnerMemberRead: PartnerMemberEntity;
+  String: Scalars['String']['output'];
   MemberProfile: ProfileEntity;
   Standing: CurrentStanding;
   DateTime: Scalars['DateTime']['output'];
@@ -277,6 +331,16 @@ export type ResolversParentTypes = {
   Activity: Activity;
   MembershipYearStats: MembershipYearStats;
   PartnerStanding: PartnerStanding;
+};
+
+export type MutationResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Mutation'] = ResolversParentTypes['Mutation']> = {
+  recordActivities?: Resolver<Maybe<Array<ResolversTypes['RecordedActivity']>>, ParentType, ContextType, RequireFields<MutationRecordActivitiesArgs, 'activities'>>;
+};
+
+export type RecordedActivityResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['RecordedActivity'] = ResolversParentTypes['RecordedActivity']> = {
+  activityId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  outcome?: Resolver<ResolversTypes['ActivityOutcome'], ParentType, ContextType>;
+  memberId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
 };
 
 export type PartnerMemberReadResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PartnerMemberRead'] = ResolversParentTypes['PartnerMemberRead'], FederationReferenceType extends FederationReferenceTypes['PartnerMemberRead'] = FederationReferenceTypes['PartnerMemberRead']> = {
@@ -351,6 +415,8 @@ export type PartnerStandingResolvers<ContextType = SubgraphContext, ParentType e
 };
 
 export type Resolvers<ContextType = SubgraphContext> = {
+  Mutation?: MutationResolvers<ContextType>;
+  RecordedActivity?: RecordedActivityResolvers<ContextType>;
   PartnerMemberRead?: PartnerMemberReadResolvers<ContextType>;
   MemberProfile?: MemberProfileResolvers<ContextType>;
   Standing?: StandingResolvers<ContextType>;

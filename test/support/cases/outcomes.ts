@@ -102,6 +102,21 @@ const LOOK_UPS =
 const lookUps = (...keys: Record<string, unknown>[]) => ({
   request: () => ({ query: LOOK_UPS, variables: { keys } }),
 });
+const recordActivities = (...changes: Record<string, unknown>[]) => ({
+  request: () => ({
+    query:
+      'mutation ($activities: [ActivityInput!]!) { recordActivities(activities: $activities) { outcome } }',
+    variables: {
+      activities: changes.map((change) => ({
+        activityId: 'malformed',
+        memberId: 'm-both',
+        points: 1,
+        occurredAt: '2026-01-01T00:00:00Z',
+        ...change,
+      })),
+    },
+  }),
+});
 /** This many keys, with a key of a partner that has this budget. */
 const manyLookUps = (count: number, budget: number) => ({
   request: async ({ stores }: InProcessService) => ({
@@ -558,6 +573,30 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
       name: '101 look-ups',
       ...manyLookUps(101, 90),
       check: ({ headers }) => expect(headers.get('ratelimit-remaining')).toBe('89'),
+    },
+    { name: 'no activity', status: 200, ...recordActivities() },
+    ...Object.entries({
+      activityId: ['', ' ', 'x'.repeat(129), 'a\tb', '\ud800'],
+      memberId: ['', 'x'.repeat(129), 'a\u0000b'],
+      occurredAt: ['', 'yesterday', '2026-01-01T00:00:00', 1_767_225_600, ['2026-01-01T00:00:00Z']],
+    }).flatMap(([field, values]) =>
+      values.map((value) => ({
+        name: `an activity with ${field} ${JSON.stringify(value).slice(0, 40)}`,
+        status: 200,
+        ...recordActivities({}, { [field]: value }),
+        check: says({ argument: `activities.1.${field}` }),
+      })),
+    ),
+    {
+      name: 'an activity with half a point',
+      status: 400,
+      ...recordActivities({ points: 0.5 }),
+      check: says({ argument: 'activities.0.points' }),
+    },
+    {
+      name: 'an activity of a partner',
+      status: 400,
+      ...recordActivities({ partnerId: 'beta' }),
     },
     { name: 'no look-up', status: 200, ...lookUps() },
     { name: 'a key without a field', status: 200, ...lookUps({ memberId: 'm-both' }, {}) },

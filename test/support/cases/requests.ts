@@ -31,6 +31,15 @@ const KEYS = [
   { memberId: 'm-both' },
 ];
 
+const RECORD = `mutation ($activities: [ActivityInput!]!) {
+  recordActivities(activities: $activities) { activityId outcome } }`;
+const activity = (activityId: string, memberId: string, points: unknown = 5) => ({
+  activityId,
+  memberId,
+  points,
+  occurredAt: '2019-05-04T18:30:00Z',
+});
+
 const ACTIVITIES = `edges { node { activityId partnerId points stays membershipYear } } pageInfo { hasNextPage hasPreviousPage }`;
 
 const asAlpha = (
@@ -221,6 +230,33 @@ export const REQUESTS: NamedRequest[] = [
        e: endEnrollment(memberId: "m-both") { memberId }  f: endEnrollment(memberId: "m-both") { memberId } }`,
     {},
   ),
+  asAlpha('recording activities with every outcome', RECORD, {
+    activities: [
+      activity('t-1', 'm-both'),
+      activity('t-1', 'm-both'),
+      activity('t-1', 'm-both', 6),
+      activity('t-2', 'm-both', 1_000_000_001),
+      activity('t-3', 'm-beta'),
+      activity('t-4', 'm-ended'),
+    ],
+  }),
+  asAlpha('recording them again', RECORD, {
+    activities: [activity('t-1', 'm-both'), activity('t-4', 'm-ended')],
+  }),
+  asPartner('recording under the ID of another partner', 'beta', RECORD, {
+    activities: [activity('t-1', 'm-both', 9)],
+  }),
+  asAlpha(
+    'what was recorded',
+    `{ memberById(memberId: "m-both") { points activities { ${ACTIVITIES} } } }`,
+  ),
+  asAlpha('recording a malformed activity', RECORD, { activities: [activity('', 'm-both')] }),
+  asAlpha('recording points that are no number', RECORD, {
+    activities: [activity('t-5', 'm-both', 'many')],
+  }),
+  asAlpha('recording too many activities', RECORD, {
+    activities: Array(101).fill(activity('t-6', 'm-both')),
+  }),
   asAlpha('a body that is not JSON', '', {}, { body: '{' }),
   asAlpha('no key', BY_EMAIL, { email: 'both@example.com' }, { key: '' }),
   asAlpha('an unknown path', BY_EMAIL, {}, { path: '/members' }),

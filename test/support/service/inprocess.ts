@@ -82,13 +82,14 @@ export async function startInProcess({
     metrics: createMetrics(),
   });
   const caches = createCaches();
+  const toMembers = createInProcessTransport(members, log, caches);
+  const standings = createStandings(recorded('standings', stores.standings, calls), {
+    now,
+    members: toMembers,
+  });
   const carried = {
-    members: createInProcessTransport(members, log, caches),
-    standings: createInProcessTransport(
-      createStandings(recorded('standings', stores.standings, calls), now),
-      log,
-      caches,
-    ),
+    members: toMembers,
+    standings: createInProcessTransport(standings, log, caches),
   };
   opened.push(stores.keys.close, carried.members.close, carried.standings.close);
   const keys = await fillStores(stores, now());

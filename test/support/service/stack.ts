@@ -84,9 +84,10 @@ export async function startStack(deployment: Deployment, env: Env = {}): Promise
     const stores = await openStores(shared, opened);
     // The service fills stores with demo data unless an operator has written to them.
     await stores.keys.setOrigin('operator');
-    const [members, standings] = separate
-      ? await Promise.all([start('members', shared), start('standings', shared)])
-      : [];
+    const members = separate ? await start('members', shared) : undefined;
+    const standings = members
+      ? await start('standings', { ...shared, MEMBERS_URL: members.url })
+      : undefined;
     const addresses: Env =
       members && standings ? { MEMBERS_URL: members.url, STANDINGS_URL: standings.url } : {};
     const addGateway = (more: Env = {}) =>

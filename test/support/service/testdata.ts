@@ -1,5 +1,11 @@
 // The test data: partners, members, enrollments and activities, written to stores as imports do.
-import { issueKey, type KeyLimits, type KeyStore, type Partner } from '@partner-loyalty/gateway';
+import {
+  issueKey,
+  KEY_SCOPES,
+  type KeyLimits,
+  type KeyStore,
+  type Partner,
+} from '@partner-loyalty/gateway';
 import {
   type Address,
   canonicalEmail,
@@ -132,14 +138,14 @@ export async function fillStores(
   return keys;
 }
 
-/** Writes a partner. Resolves with a key for it. */
+/** Writes a partner. Resolves with a key for it, which has every scope. */
 export async function addPartner(
   keys: KeyStore,
   partner: Pick<Partner, 'partnerId' | 'budget'>,
   environment: Environment = 'sandbox',
 ): Promise<string> {
   await keys.createPartner({ ...partner, name: partner.partnerId, createdAt: new Date() });
-  return addKey(keys, partner.partnerId, environment);
+  return addKey(keys, partner.partnerId, environment, { scopes: [...KEY_SCOPES] });
 }
 
 /** Creates another key for a partner. */

@@ -1,12 +1,12 @@
 // Resolvers that look up members: identify the caller, check the arguments, read the store.
-import { fail, type MaybePromise, mapMaybe, type Scope } from '@partner-loyalty/runtime';
+import { allMaybe, fail, type MaybePromise, mapMaybe, type Scope } from '@partner-loyalty/runtime';
 import { activeEnrollment } from '../rules/enrollment.ts';
 import type { Enrollment, Member, PartnerMember, Profile } from '../rules/member.ts';
 import type { MembersStore } from '../store/store.ts';
 import { LENGTHS, parseLookupAddress, parseText } from './input.ts';
-import { parseKeys } from './memberkeys.ts';
+import { MAX_KEYS, parseKeys } from './memberkeys.ts';
 import type { Resolvers } from './schema.generated.ts';
-import { memberOf, partnerOf } from './scope.ts';
+import { memberOf, partnerOf, requireService } from './scope.ts';
 
 /** Look-ups are synchronous if the store's are. */
 export function createLookups(
@@ -60,6 +60,15 @@ export function createLookups(
         );
       },
       memberProfile: (_, { id }, { scope }) => ownProfile(id, scope),
+      everEnrolled(_, { partnerId, memberIds }, { scope }) {
+        requireService(scope);
+        if (memberIds.length > MAX_KEYS) fail('BAD_USER_INPUT');
+        return mapMaybe(allMaybe(memberIds.map((memberId) => store.member(memberId))), (members) =>
+          members.flatMap((member) =>
+            member?.enrollments.some((one) => one.partnerId === partnerId) ? member.memberId : [],
+          ),
+        );
+      },
     },
     PartnerMemberRead: {
       externalId: (member, _, { scope }) =>

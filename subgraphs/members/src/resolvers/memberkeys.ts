@@ -3,7 +3,8 @@ import type { MemberKey } from '../rules/member.ts';
 import { failInput, LENGTHS, parseLookupAddress, parseText } from './input.ts';
 import type { MemberKey as MemberKeyInput } from './schema.generated.ts';
 
-const MAX_KEYS = 100;
+/** Of one field. */
+export const MAX_KEYS = 100;
 
 /** Fails with BAD_USER_INPUT unless there are 1 to 100 keys, each of exactly one kind. */
 export function parseKeys(argument: string, keys: readonly MemberKeyInput[]): MemberKey[] {

@@ -50,6 +50,8 @@ export type Query = {
   endedSessions: Array<EndedSessions>;
   /** What an invitation offers, by the token of its link. */
   invitation: Maybe<Invitation>;
+  /** Those of at most 100 members who were ever enrolled with the partner. Standings ask for it. */
+  everEnrolled: Array<Scalars['ID']['output']>;
 };
 
 
@@ -85,6 +87,12 @@ export type QueryEndedSessionsArgs = {
 
 export type QueryInvitationArgs = {
   token: Scalars['String']['input'];
+};
+
+
+export type QueryEverEnrolledArgs = {
+  partnerId: Scalars['ID']['input'];
+  memberIds: Array<Scalars['ID']['input']>;
 };
 
 export type Mutation = {
@@ -471,6 +479,7 @@ export type QueryResolvers<ContextType = SubgraphContext, ParentType extends Res
   signingKeys?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   endedSessions?: Resolver<Array<ResolversTypes['EndedSessions']>, ParentType, ContextType, RequireFields<QueryEndedSessionsArgs, 'since'>>;
   invitation?: Resolver<Maybe<ResolversTypes['Invitation']>, ParentType, ContextType, RequireFields<QueryInvitationArgs, 'token'>>;
+  everEnrolled?: Resolver<Array<ResolversTypes['ID']>, ParentType, ContextType, RequireFields<QueryEverEnrolledArgs, 'partnerId' | 'memberIds'>>;
 };
 
 export type MutationResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Mutation'] = ResolversParentTypes['Mutation']> = {

@@ -24,7 +24,6 @@ export type DatedActivity = Activity & { year: string };
  * times cut to milliseconds, and missing stays as 0.
  */
 export function createActivityParser(now: () => Date): (json: unknown) => Parsed<Activity> {
-  const latestMs = () => now().getTime() + DAY_MS;
   return createParser(
     z.strictObject({
       activityId: text(MAX_ID),
@@ -33,11 +32,32 @@ export function createActivityParser(now: () => Date): (json: unknown) => Parsed
       points: amount,
       stays: amount.nullish().transform((stays) => stays ?? 0),
       occurredAt: instant.refine(
-        (at) => at.getTime() >= EARLIEST_MS && at.getTime() <= latestMs(),
+        (at) => isPossibleTime(at, now()),
         'must be between 1900 and one day from now',
       ),
     }),
   );
+}
+
+/** A number of points or stays that can be recorded. */
+export function isAmount(value: number): boolean {
+  return Number.isSafeInteger(value) && Math.abs(value) <= MAX_AMOUNT;
+}
+
+/** A time at which an activity can have occurred. */
+export function isPossibleTime(at: Date, now: Date): boolean {
+  return at.getTime() >= EARLIEST_MS && at.getTime() <= now.getTime() + DAY_MS;
+}
+
+/** A time in ISO 8601 with its zone, cut to milliseconds; undefined if it is none. */
+export function parseInstant(iso: string): Date | undefined {
+  // Measured: 1 µs for these, and 4 µs for Temporal, a tenth of an import.
+  if (PLAIN_INSTANT.test(iso)) return new Date(iso);
+  try {
+    return new Date(Temporal.Instant.from(iso).epochMilliseconds);
+  } catch {
+    return undefined;
+  }
 }
 
 /**
@@ -54,7 +74,10 @@ export function isSameActivity(one: ActivityContent, other: ActivityContent): bo
   );
 }
 
-const MAX_ID = 128;
+/** In characters, of an ID. */
+export const MAX_ID = 128;
+/** What parseInstant takes, in words. */
+export const INSTANT_FORM = 'an ISO 8601 time with its zone, such as "2026-01-31T09:00:00Z"';
 const MAX_AMOUNT = 1_000_000_000;
 const EARLIEST_MS = Date.UTC(1900, 0);
 const DAY_MS = 86_400_000;
@@ -66,12 +89,8 @@ const PLAIN_INSTANT =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3])(?::[0-5]\d){2}(?:\.\d{3})?Z$/;
 
 const instant = z.string().transform((iso, context) => {
-  // Measured: 1 µs for these, and 4 µs for Temporal, a tenth of an import.
-  if (PLAIN_INSTANT.test(iso)) return new Date(iso);
-  try {
-    return new Date(Temporal.Instant.from(iso).epochMilliseconds);
-  } catch {
-    context.addIssue('must be an ISO 8601 time with its zone, such as "2026-01-31T09:00:00Z"');
-    return z.NEVER;
-  }
+  const at = parseInstant(iso);
+  if (at !== undefined) return at;
+  context.addIssue(`must be ${INSTANT_FORM}`);
+  return z.NEVER;
 });

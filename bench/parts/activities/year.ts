@@ -1,13 +1,13 @@
 // The cost of recording an activity for a member who has none in that year, or very many.
 import { join } from 'node:path';
-import { type StoreSettings, storesOf } from '../dataset/stores.ts';
-import type { Table } from '../report/outcome.ts';
-import { ratios, shownSpread, spread } from '../report/statistics.ts';
-import { launch } from '../run/server.ts';
-import { benchServer, nodeFlags, ROOT } from '../run/shipped.ts';
-import type { Testbed } from '../run/testbed.ts';
-import type { AppendOptions, AppendTimes } from '../servers/activities.ts';
-import type { Options, Part } from './part.ts';
+import { type StoreSettings, storesOf } from '../../dataset/stores.ts';
+import type { Table } from '../../report/outcome.ts';
+import { ratios, shownSpread, spread } from '../../report/statistics.ts';
+import { launch } from '../../run/server.ts';
+import { benchServer, nodeFlags, ROOT } from '../../run/shipped.ts';
+import type { Testbed } from '../../run/testbed.ts';
+import type { AppendOptions, AppendTimes } from '../../servers/activities.ts';
+import type { Options, Part } from '../part.ts';
 
 /** For each row in a round. */
 const APPENDS = 50;

@@ -1,0 +1,96 @@
+// Records activities over GraphQL and as an import does, in turns, and prints the times.
+import { randomUUID } from 'node:crypto';
+import { createMembers, openMembersStore } from '@partner-loyalty/members';
+import {
+  createCaches,
+  createExecutor,
+  createInProcessTransport,
+  createLog,
+} from '@partner-loyalty/runtime';
+import { createStandings, openStandingsStore } from '@partner-loyalty/standings';
+import type { StoreSettings } from '../dataset/stores.ts';
+
+export type RecordingOptions = { settings: StoreSettings; rounds: number; calls: number };
+/** Milliseconds of each call, by way and round. */
+export type RecordingTimes = Record<(typeof WAYS)[number], number[][]>;
+
+export const WAYS = ['one', 'hundred', 'single', 'import'] as const;
+
+const PARTNER = 'bench';
+const RECORD =
+  'mutation ($activities: [ActivityInput!]!) { recordActivities(activities: $activities) { outcome } }';
+
+// Cast: parts/activities/recording.ts writes the options.
+const { settings, rounds, calls } = JSON.parse(process.argv[2] ?? '') as RecordingOptions;
+const members = await openMembersStore({ ...settings, keyEncryptionKey: undefined });
+const standings = await openStandingsStore(settings);
+const [log, caches] = [createLog('silent'), createCaches()];
+const noMail = { baseAddress: 'http://localhost:4000', wake: () => {} };
+const toMembers = createInProcessTransport(createMembers(members, noMail), log, caches);
+const execute = createExecutor(createStandings(standings, { members: toMembers }), log, caches);
+const memberIds = Array.from({ length: 100 }, () => `m-${randomUUID()}`);
+await members.importMembers(
+  memberIds.map((memberId) => {
+    const address = `${memberId}@example.com`;
+    return {
+      memberId,
+      address: { typed: address, canonical: address },
+      previousAddresses: [],
+      enrollments: [{ partnerId: PARTNER }],
+    };
+  }),
+);
+
+const RUN: Record<(typeof WAYS)[number], () => Promise<unknown>> = {
+  one: () => record(1),
+  hundred: () => record(100),
+  single: () => Promise.all(Array.from({ length: 100 }, () => record(1))),
+  import: () => standings.record(activities(100).map((one) => ({ ...one, year: '2026-01-01' }))),
+};
+
+try {
+  const times: RecordingTimes = { one: [], hundred: [], single: [], import: [] };
+  for (let round = 0; round < rounds; round++) {
+    const ofRound: Record<string, number[]> = {};
+    for (let call = 0; call < calls; call++)
+      for (const way of WAYS) {
+        const startedAt = performance.now();
+        await RUN[way]();
+        ofRound[way] = [...(ofRound[way] ?? []), performance.now() - startedAt];
+      }
+    for (const way of WAYS) times[way].push(ofRound[way] ?? []);
+  }
+  // The database may be one that stays.
+  for (const memberId of memberIds) {
+    await members.rights.erase(memberId);
+    await standings.eraseMember(memberId);
+  }
+  console.log(`RESULT ${JSON.stringify(times)}`);
+} finally {
+  await toMembers.close();
+  await standings.close();
+}
+
+function activities(count: number) {
+  return Array.from({ length: count }, (_, index) => ({
+    activityId: randomUUID(),
+    partnerId: PARTNER,
+    memberId: memberIds[index % memberIds.length] ?? '',
+    points: 1,
+    stays: 1,
+    occurredAt: new Date('2026-05-01T00:00:00Z'),
+  }));
+}
+
+async function record(count: number): Promise<void> {
+  const inputs = activities(count).map(({ partnerId: _, occurredAt, ...one }) => {
+    return { ...one, occurredAt: occurredAt.toISOString() };
+  });
+  const { errors } = await execute({
+    query: RECORD,
+    variables: { activities: inputs },
+    scope: { kind: 'partner', partnerId: PARTNER },
+    requestId: 'bench',
+  });
+  if (errors !== undefined) throw new Error(`activities were not recorded: ${errors[0]?.message}`);
+}

@@ -1,0 +1,22 @@
+// The transport from one subgraph of this repository to another one in its own process.
+import type { Log } from '../observe/log.ts';
+import type { Metrics } from '../observe/metrics.ts';
+import { settingsOfSubgraph } from '../settings/subgraphs.ts';
+import type { Settings } from '../settings/table.ts';
+import type { Transport } from '../subgraph/types.ts';
+
+/**
+ * Signs with the secret of the subgraph that is called, as the gateway does. Undefined if the
+ * settings do not say where it is.
+ */
+export async function openRemoteTransport(
+  name: string,
+  settings: Pick<Settings, 'subgraphs' | 'subgraphSecret' | 'subgraphSecretOld'>,
+  { log, metrics }: { log: Log; metrics: Pick<Metrics, 'subgraphCall' | 'circuit'> },
+): Promise<Transport | undefined> {
+  const { url, secret } = settingsOfSubgraph(settings, name);
+  if (url === undefined || secret === undefined) return undefined;
+  // Loading it takes a while.
+  const { createHttpTransport } = await import('./client.ts');
+  return createHttpTransport({ name, url, secret, batching: true, codes: [], log, metrics });
+}

@@ -1,0 +1,58 @@
+// Asks the members subgraph, as the service itself and not for a caller.
+import {
+  type Log,
+  type SubgraphReply,
+  type Transport,
+  timeoutError,
+  withTimeout,
+} from '@partner-loyalty/runtime';
+
+export type MembersClient = {
+  /**
+   * Those of the members who were ever enrolled with the partner. Rejects with SERVICE_UNAVAILABLE
+   * if members does not answer in time.
+   */
+  everEnrolled(
+    partnerId: string,
+    memberIds: readonly string[],
+    requestId: string,
+  ): Promise<ReadonlySet<string>>;
+};
+
+const EVER_ENROLLED =
+  'query ($partnerId: ID!, $memberIds: [ID!]!) { everEnrolled(partnerId: $partnerId, memberIds: $memberIds) }';
+/** Less than callers wait for this subgraph, so that nothing is recorded that they gave up. */
+const DEADLINE_MS = 1_500;
+
+/** Over a transport to members. Without one, nothing is answered, and the log says so once. */
+export function createMembersClient(
+  transport: Pick<Transport, 'execute'> | undefined,
+  log?: Pick<Log, 'warn'>,
+): MembersClient {
+  let isTold = false;
+  function noTransport(): never {
+    if (!isTold)
+      log?.warn({ reason: 'MEMBERS_URL is not set' }, 'activities cannot be recorded by partners');
+    isTold = true;
+    throw timeoutError('members cannot be asked');
+  }
+
+  return {
+    async everEnrolled(partnerId, memberIds, requestId) {
+      const { execute } = transport ?? noTransport();
+      const variables = { partnerId, memberIds };
+      const reply = execute({
+        query: EVER_ENROLLED,
+        variables,
+        scope: { kind: 'service' },
+        requestId,
+      });
+      const { data } = await withTimeout<SubgraphReply>(Promise.resolve(reply), DEADLINE_MS, () =>
+        timeoutError('members did not answer in time'),
+      );
+      const found = data?.everEnrolled;
+      if (Array.isArray(found)) return new Set(found.map(String));
+      throw timeoutError('members did not answer'); // The transport has logged why.
+    },
+  };
+}

@@ -1,0 +1,59 @@
+// Records what a partner sends: activities of members who were ever enrolled with it.
+import type { MembersClient } from './members.ts';
+import type { Activity, DatedActivity } from './rules/activity.ts';
+import { isInRange } from './rules/activityinput.ts';
+import { yearOf } from './rules/year.ts';
+import type { ActivityOutcome } from './schema.generated.ts';
+import type { RecordOutcome, StandingsStore } from './store/store.ts';
+
+export type RecordedActivity = {
+  activityId: string;
+  outcome: `${ActivityOutcome}`;
+  /** Unless the partner must not learn whether there is such a member. */
+  memberId: string | undefined;
+};
+
+/** An erased member is to a partner as one who never was. */
+const OUTCOMES: Record<RecordOutcome, `${ActivityOutcome}`> = {
+  recorded: 'RECORDED',
+  'already-recorded': 'ALREADY_RECORDED',
+  conflict: 'CONFLICT',
+  'out-of-range': 'OUT_OF_RANGE',
+  erased: 'NOT_ENROLLED',
+};
+
+/**
+ * Returns a function that records activities of one partner, with the outcomes in their order. If
+ * members cannot be asked, it rejects, and nothing is recorded.
+ */
+export function createRecorder(
+  store: Pick<StandingsStore, 'program' | 'record'>,
+  members: MembersClient,
+  now: () => Date,
+) {
+  return async function record(
+    partnerId: string,
+    activities: readonly Activity[],
+    requestId: string,
+  ): Promise<RecordedActivity[]> {
+    const memberIds = [...new Set(activities.map(({ memberId }) => memberId))];
+    const enrolled = await members.everEnrolled(partnerId, memberIds, requestId);
+    const program = await store.program(partnerId);
+    const at = now();
+    const outcomes = activities.map((one): RecordedActivity['outcome'] | undefined =>
+      !enrolled.has(one.memberId)
+        ? 'NOT_ENROLLED'
+        : isInRange(one, at)
+          ? undefined
+          : 'OUT_OF_RANGE',
+    );
+    const dated = activities.flatMap((one, index): DatedActivity[] =>
+      outcomes[index] === undefined ? [{ ...one, year: yearOf(program, one.occurredAt) }] : [],
+    );
+    const recorded = (dated.length === 0 ? [] : await store.record(dated)).values();
+    return activities.map(({ activityId, memberId }, index) => {
+      const outcome = outcomes[index] ?? OUTCOMES[recorded.next().value ?? 'erased'];
+      return { activityId, outcome, memberId: outcome === 'NOT_ENROLLED' ? undefined : memberId };
+    });
+  };
+}
