@@ -4,7 +4,6 @@ import {
   type DocumentNode,
   type GraphQLSchema,
   Kind,
-  type ObjectTypeDefinitionNode,
   parse,
   print,
   printSchema,
@@ -51,30 +50,40 @@ function usable(document: DocumentNode, rootScopes: RootScopes, scopes: ScopeBit
 
 /** Without the types that neither a root type nor a directive leads to. */
 function reachable(document: DocumentNode): DocumentNode {
-  const found = new Set<string>(['Query', 'Mutation']);
-  let before = 0;
-  while (found.size > before) {
-    before = found.size;
-    for (const node of document.definitions) if (isKept(node, found)) addNames(node, found);
+  const links = linksOf(document);
+  const found = new Set<string>();
+  const queue = [...ROOTS];
+  for (let name = queue.pop(); name !== undefined; name = queue.pop()) {
+    if (found.has(name)) continue;
+    found.add(name);
+    queue.push(...(links.get(name) ?? []));
   }
-  return { ...document, definitions: document.definitions.filter((node) => isKept(node, found)) };
+  const definitions = document.definitions.filter((node) => found.has(nameOf(node)));
+  return { ...document, definitions };
 }
 
-/** Whether a definition is used: an object type also through an interface that it implements. */
-function isKept(node: DefinitionNode, found: ReadonlySet<string>): boolean {
-  if (!('name' in node) || node.name === undefined) return true;
-  if (node.kind === Kind.DIRECTIVE_DEFINITION || found.has(node.name.value)) return true;
-  return interfacesOf(node).some((name) => found.has(name));
+/** Stands for each directive and the schema's own definition, which every key has. */
+const KEPT = '';
+const ROOTS = ['Query', 'Mutation', KEPT];
+
+/** The types that each one leads to: an interface leads to those that implement it, too. */
+function linksOf({ definitions }: DocumentNode): ReadonlyMap<string, ReadonlySet<string>> {
+  const links = new Map<string, Set<string>>();
+  const add = (from: string, to: string) => {
+    const known = links.get(from);
+    if (known === undefined) links.set(from, new Set([to]));
+    else known.add(to);
+  };
+  for (const node of definitions) {
+    const name = nameOf(node);
+    visit(node, { NamedType: (type) => add(name, type.name.value) });
+    if (node.kind !== Kind.OBJECT_TYPE_DEFINITION) continue;
+    for (const implemented of node.interfaces ?? []) add(implemented.name.value, name);
+  }
+  return links;
 }
 
-function interfacesOf(node: DefinitionNode): string[] {
-  if (node.kind !== Kind.OBJECT_TYPE_DEFINITION) return [];
-  const { interfaces = [] }: ObjectTypeDefinitionNode = node;
-  return interfaces.map(({ name }) => name.value);
-}
-
-function addNames(node: DefinitionNode, found: Set<string>): void {
-  if ('name' in node && node.name !== undefined && node.kind !== Kind.DIRECTIVE_DEFINITION)
-    found.add(node.name.value);
-  visit(node, { NamedType: ({ name }) => void found.add(name.value) });
+function nameOf(node: DefinitionNode): string {
+  const isType = 'name' in node && node.kind !== Kind.DIRECTIVE_DEFINITION;
+  return isType && node.name !== undefined ? node.name.value : KEPT;
 }
