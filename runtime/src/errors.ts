@@ -153,7 +153,8 @@ export type ErrorDetails = {
 
 /**
  * An expected error with a code from the table. Its message and details are safe to show to the
- * caller; `cause` goes to the log only.
+ * caller; `cause` goes to the log only. One that callers cause has no stack: nobody would read it,
+ * and writing it takes longer than a look-up.
  */
 export class ApiError extends Error {
   readonly code: ErrorCode;
@@ -163,7 +164,10 @@ export class ApiError extends Error {
     message: string = ERRORS[code].message,
     { cause, ...details }: ErrorOptions & ErrorDetails = {},
   ) {
+    const { stackTraceLimit } = Error;
+    if (ERRORS[code].status < 500) Error.stackTraceLimit = 0;
     super(message, cause === undefined ? undefined : { cause });
+    Error.stackTraceLimit = stackTraceLimit;
     this.code = code;
     this.details = details;
   }

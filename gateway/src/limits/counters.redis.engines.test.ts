@@ -83,7 +83,7 @@ test('consumptions of one subject in a tick become one command, keyed by environ
 });
 
 test('consumptions of many subjects in a tick become one command for each 100', async () => {
-  const { limiter, outcomes } = await openGateway();
+  const { limiter } = await openGateway();
   const redis = new Redis(server.url);
   const commands = async () => {
     const stats = await redis.info('commandstats');
@@ -102,7 +102,6 @@ test('consumptions of many subjects in a tick become one command for each 100', 
   );
   expect(await redis.get('loyalty:sandbox:key:k7')).toBe('2');
   expect(await redis.pttl('loyalty:sandbox:key:k249')).toBeGreaterThan(0);
-  expect(new Set(outcomes)).toEqual(new Set(['key taken']));
   redis.disconnect();
 });
 
