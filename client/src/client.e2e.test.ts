@@ -5,6 +5,7 @@ import { inspect } from 'node:util';
 import { issueKey } from '@partner-loyalty/gateway';
 import { type Failure, type Front, startFront } from '../../test/support/client/front.ts';
 import { type InProcessService, startInProcess } from '../../test/support/service/inprocess.ts';
+import { addKey } from '../../test/support/service/testdata.ts';
 import { until } from '../../test/support/until.ts';
 import {
   type CallError,
@@ -146,6 +147,23 @@ describe('what the service offers', () => {
     expect(await client.memberById({ memberId })).toBeNull();
     const none = client.changeExternalId({ memberId: 'm-nobody', externalId: 'a' });
     expect((await failureOf(none)).code).toBe('MEMBER_NOT_FOUND');
+  });
+
+  test('an activity is recorded once, though its first response is lost', async () => {
+    const key = await addKey(service.stores.keys, 'alpha', 'sandbox', { scopes: ['ingest'] });
+    const ingest = createPartnerClient({ url: front.url, key });
+    const occurredAt = new Date().toISOString();
+    const stay = { activityId: 'stay-1', memberId: 'm-alpha', points: 40, stays: 1, occurredAt };
+    const activities = [stay, { ...stay, activityId: 'stay-2', memberId: 'm-nobody' }];
+    front.failures.push('lose the response');
+    expect(await ingest.recordActivities({ activities })).toEqual([
+      { activityId: 'stay-1', outcome: 'ALREADY_RECORDED' },
+      { activityId: 'stay-2', outcome: 'NOT_ENROLLED' },
+    ]);
+    expect(front.requests).toHaveLength(2);
+    expect(await client.memberById({ memberId: 'm-alpha' })).toMatchObject({ points: 40 });
+    const read = ingest.memberById({ memberId: 'm-alpha' });
+    expect((await failureOf(read)).code).toBe('FORBIDDEN');
   });
 
   test('an own document gets its data and the errors of its fields', async () => {
