@@ -105,6 +105,7 @@ export type {
   SubgraphRequest,
   Transport,
 } from './subgraph/types.ts';
+export { SubgraphUnavailable } from './subgraph/unavailable.ts';
 export { timeoutError, withTimeout } from './timeout.ts';
 export { createFieldNames } from './transport/fieldnames.ts';
 export { createInProcessTransport } from './transport/inprocess.ts';

@@ -42,7 +42,7 @@ beforeAll(async () => {
       await service.close();
     }
   }
-}, 120_000);
+}, 240_000);
 
 async function sendAll(service: DeployedService): Promise<ApiResponse[][]> {
   const all: ApiResponse[][] = [];

@@ -14,6 +14,7 @@ import type {
   SubgraphReply,
   SubgraphRequest,
 } from './types.ts';
+import { SubgraphUnavailable } from './unavailable.ts';
 
 export type Execute = (request: SubgraphRequest) => SubgraphReply | Promise<SubgraphReply>;
 
@@ -61,7 +62,8 @@ export function createExecutor(
       };
     const code = codeOf(cause);
     const fields = { requestId, subgraph: name, code, err: cause };
-    if (code === 'SERVICE_UNAVAILABLE')
+    if (cause instanceof SubgraphUnavailable) log.outage(fields, 'another subgraph is unavailable');
+    else if (code === 'SERVICE_UNAVAILABLE')
       log.outage(fields, `a store is ${outageOf(cause) ?? 'unavailable'}`);
     else log.error(fields, 'an operation failed');
     return { message: ERRORS[code].message, ...path, extensions: { code } };
@@ -109,5 +111,7 @@ export function unavailable(): SubgraphReply {
 
 function codeOf(cause: unknown) {
   if (cause instanceof ApiError) return cause.code;
-  return isOutage(cause) ? 'SERVICE_UNAVAILABLE' : 'INTERNAL_SERVER_ERROR';
+  return isOutage(cause) || cause instanceof SubgraphUnavailable
+    ? 'SERVICE_UNAVAILABLE'
+    : 'INTERNAL_SERVER_ERROR';
 }

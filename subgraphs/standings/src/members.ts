@@ -2,8 +2,8 @@
 import {
   type Log,
   type SubgraphReply,
+  SubgraphUnavailable,
   type Transport,
-  timeoutError,
   withTimeout,
 } from '@partner-loyalty/runtime';
 
@@ -34,7 +34,7 @@ export function createMembersClient(
     if (!isTold)
       log?.warn({ reason: 'MEMBERS_URL is not set' }, 'activities cannot be recorded by partners');
     isTold = true;
-    throw timeoutError('members cannot be asked');
+    throw new SubgraphUnavailable('members', 'cannot be reached: MEMBERS_URL is not set');
   }
 
   return {
@@ -47,12 +47,15 @@ export function createMembersClient(
         scope: { kind: 'service' },
         requestId,
       });
-      const { data } = await withTimeout<SubgraphReply>(Promise.resolve(reply), DEADLINE_MS, () =>
-        timeoutError('members did not answer in time'),
+      const { data } = await withTimeout<SubgraphReply>(
+        Promise.resolve(reply),
+        DEADLINE_MS,
+        () => new SubgraphUnavailable('members', 'did not answer in time'),
       );
       const found = data?.everEnrolled;
       if (Array.isArray(found)) return new Set(found.map(String));
-      throw timeoutError('members did not answer'); // The transport has logged why.
+      // The transport has logged why.
+      throw new SubgraphUnavailable('members', 'did not answer');
     },
   };
 }
