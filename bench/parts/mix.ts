@@ -4,7 +4,7 @@ import { MIX_MEMBERS, writeList } from '../dataset/mix/list.ts';
 import type { Table } from '../report/outcome.ts';
 import { ratios, shown, shownSpread, spread } from '../report/statistics.ts';
 import { checkMix } from '../run/answers.mix.ts';
-import { type Measurable, type Sample, underWork } from '../run/measure.ts';
+import { type Measurable, type Sample, underWork, type Work } from '../run/measure.ts';
 import {
   type Contender,
   failuresOf,
@@ -18,7 +18,7 @@ import type { Testbed } from '../run/testbed.ts';
 import { apollo } from '../variants/apollo.ts';
 import { floorOfMix } from '../variants/floor.ts';
 import { mercurius } from '../variants/mercurius.ts';
-import { ours, oursInOne, startInOne, startRemote } from '../variants/ours.ts';
+import { type Changes, ours, oursInOne, startInOne, startRemote } from '../variants/ours.ts';
 import type { Variant } from '../variants/variant.ts';
 import type { Part } from './part.ts';
 
@@ -86,15 +86,11 @@ export const mix: Part = {
 };
 
 function remote(keys: number, mutations: number): Row {
-  return row(ours, keys, mutations, (testbed) =>
-    startRemote(testbed, { keys, partners: PARTNERS }),
-  );
+  return row(ours, keys, mutations, (testbed) => startRemoteMix(testbed, { keys }));
 }
 
 function inOne(keys: number, mutations: number): Row {
-  return row(oursInOne, keys, mutations, (testbed) =>
-    startInOne(testbed, MIX_MEMBERS, { keys, partners: PARTNERS }),
-  );
+  return row(oursInOne, keys, mutations, (testbed) => startInOneMix(testbed, { keys }));
 }
 
 function row(
@@ -111,17 +107,28 @@ function row(
   };
 }
 
+/** With the keys of the reads, unless there are changes. */
+export function startRemoteMix(testbed: Testbed, changes: Changes): Promise<Server> {
+  return startRemote(testbed, { keys: KEYS_OF_READS, partners: PARTNERS, ...changes });
+}
+
+export function startInOneMix(testbed: Testbed, changes: Changes): Promise<Server> {
+  return startInOne(testbed, MIX_MEMBERS, { keys: KEYS_OF_READS, partners: PARTNERS, ...changes });
+}
+
 function peer({ title, kind, start }: Variant): Row {
   return { title, kind, start: async (testbed) => atMix(testbed, await start(testbed), 0) };
 }
 
 function atMix(testbed: Testbed, server: Server, mutations: number): Measurable {
+  return underWork(server, mixWork(testbed, server, mutations));
+}
+
+/** The requests of the mix to a server; `mutations` is their part. */
+export function mixWork(testbed: Testbed, server: Server, mutations: number): Work {
   const list = join(testbed.folder, `mix${new URL(server.url).port}.txt`);
   writeList(list, server, { mutations });
-  return underWork(server, {
-    requests: { list },
-    check: () => checkMix(server, mutations > 0),
-  });
+  return { requests: { list }, check: () => checkMix(server, mutations > 0) };
 }
 
 /** Ratios are to `reference`, or to the first row without one. */

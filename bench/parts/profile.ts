@@ -5,10 +5,11 @@ import { GENERATOR } from '../load/saturate.ts';
 import type { Table } from '../report/outcome.ts';
 import { shown } from '../report/statistics.ts';
 import { readProfile, type SelfTime, selfTimesOf } from '../run/cpuprofile.ts';
-import { measure } from '../run/measure.ts';
+import { measure, type Work } from '../run/measure.ts';
 import type { Server } from '../run/server.ts';
 import type { Testbed } from '../run/testbed.ts';
 import { ours, oursInOne, startInOne, startRemote } from '../variants/ours.ts';
+import { mixWork, startInOneMix, startRemoteMix } from './mix.ts';
 import type { Options, Part } from './part.ts';
 
 const SHOWN_FUNCTIONS = 30;
@@ -22,26 +23,40 @@ export const profile: Part = {
   method: ({ seconds, warmUpSeconds }) =>
     `Load by ${GENERATOR}, once for ${seconds} s after ${warmUpSeconds} s of warm-up`,
   async run(testbed, options) {
-    const remote = await profiled(ours.title, testbed, options, (flags) =>
-      startRemote(testbed, { flags }),
+    const lookUps: Profiled[] = [
+      { title: ours.title, start: (flags) => startRemote(testbed, { flags }) },
+      { title: oursInOne.title, start: (flags) => startInOne(testbed, 10_000, { flags }) },
+    ];
+    const mixes = [startRemoteMix, startInOneMix].map(
+      (start, index): Profiled => ({
+        title: `${lookUps[index]?.title}, the mix of reads`,
+        start: (flags) => start(testbed, { flags }),
+        work: (server) => mixWork(testbed, server, 0),
+      }),
     );
-    const inOne = await profiled(oursInOne.title, testbed, options, (flags) =>
-      startInOne(testbed, 10_000, { flags }),
-    );
-    return { tables: [...remote, ...inOne], figures: {} };
+    const tables: Table[] = [];
+    for (const each of [...lookUps, ...mixes])
+      tables.push(...(await profiled(each, testbed, options)));
+    return { tables, figures: {} };
   },
 };
 
+type Profiled = {
+  title: string;
+  start(flags: string[]): Promise<Server>;
+  /** One look-up by default. */
+  work?: (server: Server) => Work;
+};
+
 async function profiled(
-  title: string,
+  { title, start, work }: Profiled,
   testbed: Testbed,
   options: Options,
-  start: (flags: string[]) => Promise<Server>,
 ): Promise<Table[]> {
   const folder = join(testbed.folder, title.replaceAll(/\W/g, ''));
   mkdirSync(folder);
   const server = await start(['--cpu-prof', `--cpu-prof-dir=${folder}`]);
-  const { cpuMicros } = await measure(server, options).finally(() => server.stop());
+  const { cpuMicros } = await measure(server, options, work?.(server)).finally(() => server.stop());
   const selfTimes = selfTimesOf(readProfile(folder), options.seconds);
   const total = selfTimes.reduce((sum, { micros }) => sum + micros, 0);
   const row = (name: string, micros: number) => [

@@ -1,15 +1,19 @@
 // Reads the CPU profiles that V8 writes.
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { SourceMap } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ROOT } from './shipped.ts';
 
 /** As V8 writes it, with times in microseconds. */
 export type CpuProfile = {
-  nodes: { id: number; callFrame: { functionName: string; url: string; lineNumber: number } }[];
+  nodes: { id: number; callFrame: CallFrame }[];
   samples: number[];
   timeDeltas: number[];
 };
+
+/** Lines and columns count from 0. */
+type CallFrame = { functionName: string; url: string; lineNumber: number; columnNumber: number };
 
 /** The self time of one function, and the package it belongs to. */
 export type SelfTime = { owner: string; name: string; micros: number };
@@ -30,7 +34,8 @@ export function selfTimesOf(
   { nodes, samples, timeDeltas }: CpuProfile,
   seconds: number,
 ): SelfTime[] {
-  const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]));
+  const sourceOf = createSourceOf();
+  const frames = new Map(nodes.map(({ id, callFrame }) => [id, sourceOf(callFrame)]));
   const found = new Map<string, SelfTime>();
   let left = seconds * 1e6;
   for (let at = samples.length - 1; at >= 0 && left > 0; at--) {
@@ -38,7 +43,6 @@ export function selfTimesOf(
     left -= micros;
     const { functionName = '', url = '', lineNumber = 0 } = frames.get(samples[at] ?? 0) ?? {};
     if (functionName === '(idle)') continue;
-    // tsx compiles each file to one line, whose number would say nothing.
     const name = `${functionName || 'anonymous'}${lineNumber > 0 ? `:${lineNumber + 1}` : ''}`;
     const key = `${name} ${url}`;
     const selfTime = found.get(key) ?? { owner: ownerOf(url, functionName), name, micros: 0 };
@@ -46,6 +50,24 @@ export function selfTimesOf(
     found.set(key, selfTime);
   }
   return [...found.values()];
+}
+
+/** Returns where a function of the joined sources stands in its own file, by their source maps. */
+function createSourceOf(): (frame: CallFrame) => CallFrame {
+  const maps = new Map<string, SourceMap | undefined>();
+  return (frame) => {
+    const { url, lineNumber, columnNumber } = frame;
+    if (!maps.has(url)) maps.set(url, readMap(url));
+    const entry = maps.get(url)?.findEntry(lineNumber, columnNumber);
+    if (entry === undefined || !('originalSource' in entry)) return frame;
+    const source = new URL(entry.originalSource, url).href;
+    return { ...frame, url: source, lineNumber: entry.originalLine };
+  };
+}
+
+function readMap(url: string): SourceMap | undefined {
+  const file = url.startsWith('file:') ? `${fileURLToPath(url)}.map` : '';
+  return existsSync(file) ? new SourceMap(JSON.parse(readFileSync(file, 'utf8'))) : undefined;
 }
 
 function ownerOf(url: string, functionName: string): string {
