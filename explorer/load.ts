@@ -1,6 +1,7 @@
 // The schema that a credential opens: by introspection with a key, as a file with a token.
 import {
   buildClientSchema,
+  buildSchema,
   type GraphQLSchema,
   getIntrospectionQuery,
   type IntrospectionQuery,
@@ -25,7 +26,7 @@ export async function loadSchema(credential: Credential, memberSchema: string): 
   const answer = await send(PROBE, credential);
   if (answer.status !== 200) return { answer, schema: undefined };
   const response = await fetch(memberSchema, { credentials: 'omit' });
-  return { answer, schema: schemaIn(await response.json()) };
+  return { answer, schema: buildSchema(await response.text()) };
 }
 
 function schemaIn(introspection: unknown): GraphQLSchema {

@@ -70,18 +70,15 @@ export function createPages(
 function createRoutes({ about, settings, graphs }: PagesParts): ReadonlyMap<string, Route> {
   const { rateLimitBudget: budget, rateLimitWindowSeconds: windowSeconds } = settings;
   const current = () => graphs.current();
-  const docs = ({ version, surfaces: { partner, member } }: DocumentedGraph) => {
+  const docs = async ({ version, surfaces: { partner, member } }: DocumentedGraph) => {
     const schemas = { partner: partner.schema, member: member.schema };
-    return docsPage(about, { version, schemas }, { budget, windowSeconds });
+    return pageOf(await docsPage(about, { version, schemas }, { budget, windowSeconds }));
   };
   const explorer =
     settings.explorer === 'on' ? explorerRoutes(about, settings.idTokenMemberClaim, current) : [];
   return new Map<string, Route>([
     [HOME_PATH, { isPage: true, content: once(async () => pageOf(homePage(about))) }],
-    [
-      DOCS_PATH,
-      { isPage: true, content: onceForEach(current, async (graph) => pageOf(docs(graph))) },
-    ],
+    [DOCS_PATH, { isPage: true, content: onceForEach(current, docs) }],
     ...explorer,
   ]);
 }

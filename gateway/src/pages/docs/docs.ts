@@ -16,8 +16,8 @@ export type Served = {
 type Section = { id: string; title: string; contents?: Html; body: Html };
 
 /** The text of the page. Everything in it that comes from a schema is escaped. */
-export function docsPage(about: About, served: Served, budget: Budget): string {
-  const sections = sectionsOf(about, served, budget);
+export async function docsPage(about: About, served: Served, budget: Budget): Promise<string> {
+  const sections = await sectionsOf(about, served, budget);
   const contents = sections.map(
     ({ id, title, contents: inner }) => html`<li><a href="#${id}">${title}</a>${inner ?? ''}</li>`,
   );
@@ -41,7 +41,7 @@ ${body}
   });
 }
 
-function sectionsOf(about: About, served: Served, budget: Budget): Section[] {
+async function sectionsOf(about: About, served: Served, budget: Budget): Promise<Section[]> {
   const { partner, member } = served.schemas;
   return [
     { id: 'requests', title: 'Requests', body: requests(about) },
@@ -50,14 +50,14 @@ function sectionsOf(about: About, served: Served, budget: Budget): Section[] {
       title: 'Partner surface',
       contents: contentsOf('partner', partner),
       body: html`<p>What a partner key reads and changes: members that are enrolled with you.</p>
-${surfaceSection('partner', partner)}`,
+${await surfaceSection('partner', partner)}`,
     },
     {
       id: 'member',
       title: 'Member surface',
       contents: contentsOf('member', member),
       body: html`<p>What an ID token of a member reads and changes: the member’s own data.</p>
-${surfaceSection('member', member)}`,
+${await surfaceSection('member', member)}`,
     },
     { id: 'errors', title: 'Errors', body: errors() },
     { id: 'headers', title: 'Headers', body: headersList() },

@@ -1,4 +1,5 @@
 // The reference of a surface: its operations and its types, from the schema that is served.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type GraphQLNamedType,
   type GraphQLSchema,
@@ -44,18 +45,20 @@ export function referenceOf(schema: GraphQLSchema): SurfaceReference {
   return { operations: roots, types: KINDS.flatMap(([, is]) => others.filter((each) => is(each))) };
 }
 
-/** The section of a surface, below its heading. */
-export function surfaceSection(surface: SurfaceName, schema: GraphQLSchema): Html[] {
+/** The section of a surface, below its heading. Other requests are answered between two types. */
+export async function surfaceSection(surface: SurfaceName, schema: GraphQLSchema): Promise<Html[]> {
   const { operations, types } = referenceOf(schema);
   const place = { surface, schema };
-  return [
-    ...operations.map(
-      ({ title, type }) => html`<h3 id="${surface}-${type.name}">${title}</h3>
+  const section = operations.map(
+    ({ title, type }) => html`<h3 id="${surface}-${type.name}">${title}</h3>
 ${membersOf(type, place)}`,
-    ),
-    html`<h3 id="${surface}-types">Types</h3>`,
-    ...types.map((type) => typeEntry(type, place)),
-  ];
+  );
+  section.push(html`<h3 id="${surface}-types">Types</h3>`);
+  for (const type of types) {
+    await nextTurn();
+    section.push(typeEntry(type, place));
+  }
+  return section;
 }
 
 function typeEntry(type: GraphQLNamedType, place: Place): Html {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HEADERS } from '@partner-loyalty/runtime';
-import { introspectionFromSchema } from 'graphql';
+import { printSchema } from 'graphql';
 import { pageHeaders } from '../../html/layout.ts';
 import type { About } from '../frame.ts';
 import { contentHash, prepare } from '../prepared.ts';
@@ -27,11 +27,6 @@ const TEXT_HEADERS = {
   [HEADERS.contentType.name]: 'text/plain; charset=utf-8',
   [HEADERS.cacheControl.name]: 'no-cache',
 };
-const SCHEMA_HEADERS = {
-  [HEADERS.contentType.name]: 'application/json; charset=utf-8',
-  [HEADERS.cacheControl.name]: 'no-cache',
-};
-
 /** The routes of the explorer, by their paths. */
 export function explorerRoutes(
   about: About,
@@ -47,7 +42,7 @@ export function explorerRoutes(
     memberClaim,
   });
   const memberSchema = onceForEach(current, async ({ surfaces }) =>
-    prepare(JSON.stringify(introspectionFromSchema(surfaces.member.schema)), SCHEMA_HEADERS),
+    prepare(printSchema(surfaces.member.schema), TEXT_HEADERS),
   );
   return [
     [EXPLORER_PATH, { isPage: true, content: once(() => prepare(text, PAGE_HEADERS)) }],
