@@ -76,7 +76,8 @@ function resolverTypesOf(folder: string): Generated {
 }
 
 function supergraph(): string {
-  return compose(join(ROOT, 'supergraph.yaml'));
+  const former = readFileSync(join(ROOT, 'gateway/supergraph.graphql'), 'utf8');
+  return compose(join(ROOT, 'supergraph.yaml'), former);
 }
 
 /** Committed, so that a diff shows every change of what a surface exposes. */

@@ -4,6 +4,7 @@ import type { Authenticated, Principal } from './identity/authenticate.ts';
 import type { Verdict } from './limits/limiter.ts';
 import type { ClientDocument, Operation } from './operation/document.ts';
 import type { ExecutableOperation } from './operation/executable.ts';
+import type { DeprecationDates } from './versioning/dates.ts';
 
 /** The caller's credential, or why it could not be checked. */
 export type Credential = Authenticated | { kind: 'unavailable'; error: unknown };
@@ -33,6 +34,8 @@ export type Call = {
   messageId?: string | number;
   /** Set if the operation is executed. */
   executable?: ExecutableOperation;
+  /** Set if the operation uses something deprecated. */
+  deprecation?: DeprecationDates | undefined;
 };
 
 export function beginCall(trace: Trace | undefined): Call {

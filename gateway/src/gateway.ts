@@ -10,6 +10,7 @@ import type {
   Tracing,
 } from '@partner-loyalty/runtime';
 import type { Audit } from './audit/audit.ts';
+import type { Changelog } from './changelog/changelog.ts';
 import { createHandler } from './handle.ts';
 import { createCors, GRAPHQL_CORS, MCP_CORS } from './http/cors.ts';
 import { createAuthenticator, createMcpAuthenticator } from './identity/authenticate.ts';
@@ -31,6 +32,7 @@ import { createWellKnown, DISCOVERY_PATH, JWKS_PATH } from './signin/wellknown.t
 import type { ServedGraphs } from './supergraph/served.ts';
 import type { UsageCounter } from './usage/counter.ts';
 import type { KeyUseCounter } from './usage/keyuse.ts';
+import { createDeprecationHeaders } from './versioning/headers.ts';
 
 export type GatewayParts = {
   settings: Settings;
@@ -41,6 +43,7 @@ export type GatewayParts = {
   usage: UsageCounter;
   /** Undefined if there is no audit log. */
   audit: Audit | undefined;
+  changelog: Changelog;
   keyUse: KeyUseCounter;
   log: Log;
   metrics: Metrics;
@@ -77,7 +80,8 @@ export function openGateway(parts: GatewayParts): Gateway {
     log: parts.log,
   });
   const invitation = createInvitation({ members, limiter, log: parts.log });
-  const pages = createPages({ about: aboutOf(settings), settings, graphs, log: parts.log });
+  const { changelog, log } = parts;
+  const pages = createPages({ about: aboutOf(settings), settings, graphs, changelog, log });
 
   return {
     async handle(request) {
@@ -136,6 +140,7 @@ function createGraphql(parts: GatewayParts, { members, limiter, keyring }: Ident
     keyUse,
     tracing,
     cors: createCors(settings.corsOrigins, GRAPHQL_CORS),
+    addDeprecation: createDeprecationHeaders(own),
     correctEndpoint: `${other}/graphql`,
     log,
     metrics,

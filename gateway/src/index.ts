@@ -1,5 +1,6 @@
 // The public list of this package, for the main files and the operator's command.
 
+export { CHANGELOG_VERSIONS, type ChangelogEntry, changelogOf } from './changelog/changelog.ts';
 export { type Gateway, type GatewayParts, openGateway } from './gateway.ts';
 export {
   defaultScopes,
@@ -25,10 +26,11 @@ export { DEFAULT_SCOPES, KEY_SCOPES, type KeyScope } from './planning/scopes.ts'
 export { type Serving, serveGateway } from './serve.ts';
 export { readGraphFile, SUPERGRAPH_CONFIG, SUPERGRAPH_FILE } from './supergraph/committed.ts';
 export { subgraphCode, subgraphName } from './supergraph/config.ts';
-export type { GraphVersion, SubgraphEntry } from './supergraph/graph.ts';
+export type { GraphVersion, SubgraphEntry, VersionChange } from './supergraph/graph.ts';
 export { openGraphStore } from './supergraph/graphstore.open.ts';
 export type { GraphStore } from './supergraph/graphstore.ts';
 export { openSurface, type Surface } from './surface/surface.ts';
 export { openUsageStore } from './usage/usagestore.open.ts';
 export type { FieldUsage, KeyActivity, OperationUsage, UsageStore } from './usage/usagestore.ts';
 export { verifyGraphs, verifyKeys, verifyUsage } from './verify/verify.open.ts';
+export { datedSdl } from './versioning/dated.ts';

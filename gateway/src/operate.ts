@@ -15,6 +15,7 @@ import { EVERY_SCOPE, type ScopeBits, scopeNames } from './planning/scopes.ts';
 import type { ServedGraphs } from './supergraph/served.ts';
 import type { ExecutionResult } from './surface/executor.ts';
 import type { UsageCounter } from './usage/counter.ts';
+import { datesOfUse } from './versioning/use.ts';
 
 export type OperateParts = {
   limiter: Pick<Limiter, 'consume'>;
@@ -64,6 +65,8 @@ export function createOperate(parts: OperateParts): Operate {
     const context = { requestId, call, tooLong };
     const { executable, result } = await run(document, operation, principal, variables, context);
     call.executable = executable;
+    if (executable.deprecated !== undefined)
+      call.deprecation = datesOfUse(executable.deprecated, variables);
 
     const response = buildResponse(result, executable.responseKeys, requestId, (path, count) =>
       log.error(

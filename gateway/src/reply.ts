@@ -19,10 +19,13 @@ import { type Limiter, rateLimitHeaders } from './limits/limiter.ts';
 import { GraphqlRequestError } from './operation/requesterror.ts';
 import { serialize } from './operation/responsesize.ts';
 import { createRecorder, type RecordParts } from './record.ts';
+import type { AddDeprecation } from './versioning/headers.ts';
 
 export type ReplyParts = RecordParts & {
   limiter: Limiter;
   cors: Cors;
+  /** Undefined if responses have no such headers. */
+  addDeprecation?: AddDeprecation | undefined;
   /** The URL of the other environment's endpoint, for callers with one of its keys. */
   correctEndpoint: string;
   log: Log;
@@ -156,8 +159,9 @@ function createRefuse({ correctEndpoint, log }: ReplyParts, form: ReplyForm): Re
   };
 }
 
-function createHeaders({ cors }: ReplyParts, { mediaType, challenge }: ReplyForm) {
-  return (request: HttpRequest, { codes, principal, verdict, refusal }: Call) => {
+function createHeaders({ cors, addDeprecation }: ReplyParts, { mediaType, challenge }: ReplyForm) {
+  return (request: HttpRequest, call: Call) => {
+    const { codes, principal, verdict, refusal, deprecation } = call;
     const headers: Record<string, string> = { [HEADERS.contentType.name]: mediaType(request) };
     const [code] = codes;
     if (code === 'METHOD_NOT_ALLOWED') headers[HEADERS.allow.name] = 'POST';
@@ -165,6 +169,7 @@ function createHeaders({ cors }: ReplyParts, { mediaType, challenge }: ReplyForm
     if (code === 'UNAUTHENTICATED') headers[HEADERS.wwwAuthenticate.name] = challenge;
     if (principal !== undefined && verdict !== undefined)
       Object.assign(headers, rateLimitHeaders(verdict));
+    if (deprecation !== undefined) addDeprecation?.(headers, deprecation);
     const limit = refusal ?? verdict;
     if (code === 'RATE_LIMITED' && limit)
       headers[HEADERS.retryAfter.name] = String(limit.resetSeconds);

@@ -13,6 +13,7 @@ import {
   type Transport,
 } from '@partner-loyalty/runtime';
 import { openAudit } from './audit/audit.ts';
+import { createChangelog } from './changelog/changelog.ts';
 import { openGateway } from './gateway.ts';
 import { watchGateway } from './gauges.ts';
 import type { KeyStore } from './identity/keystore.ts';
@@ -58,7 +59,9 @@ export async function serveGateway(options: {
   if (audit !== undefined) lifecycle.opened('audit', audit.close);
   const keyUse = createKeyUseCounter(usageStore, parts);
   lifecycle.opened('key use', keyUse.close);
-  const gateway = openGateway({ ...parts, keyStore, counters, graphs, usage, keyUse, audit });
+  const changelog = createChangelog({ store, graphs });
+  const use = { usage, keyUse, audit };
+  const gateway = openGateway({ ...parts, ...use, keyStore, counters, graphs, changelog });
   watchGateway(metrics, { graphs, counters, caches });
   const { host, port, trustedProxies, maxConnections, maxConnectionsPerAddress } = settings;
   const limits = { maxConnections, maxConnectionsPerAddress };

@@ -84,7 +84,7 @@ test('a page of a configured origin can read responses, their budget and their r
     const { headers } = await service.send({ ...request, headers: { origin: ORIGIN } });
     expect(headers.get('access-control-allow-origin')).toBe(ORIGIN);
     expect(headers.get('access-control-expose-headers')).toMatch(
-      /x-request-id.*ratelimit-limit.*ratelimit.*retry-after/i,
+      /x-request-id.*ratelimit-limit.*ratelimit.*retry-after.*deprecation.*sunset.*link/i,
     );
     expect(headers.get('access-control-allow-credentials')).toBeNull();
     expect(headers.get('vary')).toMatch(/origin/i);

@@ -3,6 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import {
   SUPERGRAPH_CONFIG,
   SUPERGRAPH_FILE,
+  SURFACES,
+  type SurfaceName,
   subgraphCode,
   subgraphName,
 } from '@partner-loyalty/gateway';
@@ -11,6 +13,7 @@ import { Command } from 'commander';
 import * as z from 'zod';
 import { digits, typed } from '../shell/argument.ts';
 import { CommandError, type Shell } from '../shell/shell.ts';
+import { changelog } from '../supergraph/changelog.ts';
 import { check } from '../supergraph/check.ts';
 import { composing, type EntryOptions } from '../supergraph/next.ts';
 import { publish, remove, rollback } from '../supergraph/publish.ts';
@@ -70,6 +73,15 @@ function addVersions(group: Command, shell: Shell): void {
     .argument('[version]', 'its number; by default, the newest', typed('the version', version))
     .action((number?: number) => show(shell, number));
   group
+    .command('changelog')
+    .description('show what callers read in the changelog')
+    .option(
+      '--surface <surface>',
+      'partner or member; by default both',
+      typed('--surface', surface),
+    )
+    .action((options: { surface?: SurfaceName }) => changelog(shell, options.surface));
+  group
     .command('rollback')
     .description('publish an earlier version again')
     .argument('[version]', 'its number; by default, the one before', typed('the version', version))
@@ -86,6 +98,8 @@ function withSchema(command: Command): Command {
 }
 
 const version = digits(0, 1_000_000_000);
+// Cast: Object.keys knows no key types.
+const surface = z.enum(Object.keys(SURFACES) as SurfaceName[]);
 const codes = z.string().transform((text, context) => {
   const all = [...new Set(text.split(',').map((code) => code.trim()))].filter(
     (code) => code !== '',
@@ -99,8 +113,9 @@ const codes = z.string().transform((text, context) => {
 
 async function composeCommitted(shell: Shell, checkOnly: boolean): Promise<void> {
   const { compose } = await import('@partner-loyalty/gateway/publishing');
-  const composed = await composing(shell, () => compose(SUPERGRAPH_CONFIG));
-  const upToDate = composed === currentSupergraph();
+  const current = currentSupergraph();
+  const composed = await composing(shell, () => compose(SUPERGRAPH_CONFIG, current));
+  const upToDate = composed === current;
   if (checkOnly && !upToDate)
     throw new CommandError(
       'gateway/supergraph.graphql is out of date: run loyalty supergraph compose',

@@ -1,4 +1,5 @@
 // `loyalty supergraph check`: what a schema would change for callers, and who uses what it breaks.
+import type { VersionChange } from '@partner-loyalty/gateway';
 import type { CheckedChange, GraphContent } from '@partner-loyalty/gateway/publishing';
 import type { Settings } from '@partner-loyalty/runtime';
 import { firstDay } from '../shell/instant.ts';
@@ -8,6 +9,7 @@ import { nextContent } from './next.ts';
 import { namesWithUse, printChanges } from './report.ts';
 
 const USAGE_DAYS = 30;
+const MAX_FAULTS = 3;
 
 export async function check(
   shell: Shell,
@@ -19,34 +21,57 @@ export async function check(
   const { before, after } = await withStore('graph', settings, (graphs) =>
     nextContent(shell, graphs, { name, file }),
   );
-  const changes = await checkedChanges(settings, before, after);
+  const { changes, faults } = await checkedChanges(settings, before, after);
   printChanges(shell, changes);
   const breaking = changes.filter(({ level }) => level === 'breaking');
   if (strict && breaking.length > 0)
     throw new CommandError(`there are breaking changes: ${namesWithUse(breaking)}`);
   refuseInUse(changes, 'breaking changes are in use');
+  refuseBrokenPolicy(faults);
 }
 
-/** What callers notice if `after` replaces `before`, and who used it in the last 30 days. */
+/** What callers notice of a new version. */
+export type Checked = {
+  /** With who used what they break in the last 30 days. */
+  changes: CheckedChange[];
+  /** What the deprecation policy forbids. */
+  faults: string[];
+  /** Its lines in the changelogs. */
+  lines: VersionChange[];
+};
+
+/** What callers notice if `after` replaces `before`. */
 export async function checkedChanges(
   settings: Settings,
   before: GraphContent,
   after: GraphContent,
-): Promise<CheckedChange[]> {
-  const { surfaceChanges, surfaceSchemas, withUsage } = await import(
+): Promise<Checked> {
+  const { policyFaults, surfaceChanges, surfaceSchemas, versionChanges, withUsage } = await import(
     '@partner-loyalty/gateway/publishing'
   );
-  const found = await surfaceChanges(
-    surfaceSchemas(before.supergraph),
-    surfaceSchemas(after.supergraph),
-  );
-  if (!found.some(({ level }) => level === 'breaking')) return withUsage(found, []);
-  const usage = await withStore('usage', settings, ({ fields }) => fields(firstDay(USAGE_DAYS)));
-  return withUsage(found, usage);
+  const former = surfaceSchemas(before.supergraph);
+  const next = surfaceSchemas(after.supergraph);
+  const found = await surfaceChanges(former, next);
+  const usage = found.some(({ level }) => level === 'breaking')
+    ? await withStore('usage', settings, ({ fields }) => fields(firstDay(USAGE_DAYS)))
+    : [];
+  return {
+    changes: withUsage(found, usage),
+    faults: policyFaults(former, next, new Date()),
+    lines: versionChanges(found, next),
+  };
 }
 
 /** Throws a CommandError that names the changes if callers use what one of them breaks. */
 export function refuseInUse(changes: readonly CheckedChange[], reason: string): void {
   const inUse = changes.filter(({ usedBy }) => usedBy.length > 0);
   if (inUse.length > 0) throw new CommandError(`${reason}: ${namesWithUse(inUse)}`);
+}
+
+/** Throws a CommandError that names the faults if there are any. */
+export function refuseBrokenPolicy(faults: readonly string[], advice = ''): void {
+  if (faults.length === 0) return;
+  const rest = faults.length - MAX_FAULTS;
+  const named = faults.slice(0, MAX_FAULTS).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+  throw new CommandError(`the deprecation policy forbids it${advice}: ${named}`);
 }

@@ -1,9 +1,9 @@
 // `loyalty supergraph publish`, `remove` and `rollback`: each adds a version that gateways serve.
-import type { GraphStore } from '@partner-loyalty/gateway';
+import { datedSdl, type GraphStore } from '@partner-loyalty/gateway';
 import type { CheckedChange, GraphContent } from '@partner-loyalty/gateway/publishing';
 import { CommandError, type Shell } from '../shell/shell.ts';
 import { withStore } from '../shell/stores.ts';
-import { checkedChanges, refuseInUse } from './check.ts';
+import { checkedChanges, refuseBrokenPolicy, refuseInUse } from './check.ts';
 import { composing, type EntryOptions, nextContent } from './next.ts';
 import { countLevels, printChanges } from './report.ts';
 import { askSubgraph } from './target.ts';
@@ -70,8 +70,8 @@ export async function contentOf(graphs: GraphStore, version: number): Promise<Gr
   }
   const found = await graphs.version(version);
   if (found === undefined) throw new CommandError(`there is no version ${version}`);
-  const { supergraph, subgraphs, schemas } = found;
-  return { supergraph, subgraphs, schemas };
+  const { subgraphs, schemas, publishedAt } = found;
+  return { supergraph: datedSdl(found.supergraph, publishedAt), subgraphs, schemas };
 }
 
 /** Checks the step and adds the version. Unless forced, refuses to break what is in use. */
@@ -82,15 +82,17 @@ async function addVersion(
   force = false,
 ): Promise<void> {
   const settings = shell.settings();
-  const changes = await composing(shell, () => checkedChanges(settings, before, after));
+  const checked = await composing(shell, () => checkedChanges(settings, before, after));
+  const { changes, faults, lines } = checked;
   if (!shell.json) printChanges(shell, changes);
   if (!force) {
     await refuseNewProvider(before, after);
     refuseUse(shell, changes);
+    refuseBrokenPolicy(faults, ', and this needs --force');
   }
   const publishedAt = new Date();
   const next = version + 1;
-  if (!(await graphs.append({ ...after, version: next, publishedAt, change })))
+  if (!(await graphs.append({ ...after, version: next, publishedAt, change, changes: lines })))
     throw new CommandError('somebody else has just published a version; try again');
   shell.print({ version: next, change, publishedAt, ...countLevels(changes) });
   if (settings.supergraphFile !== undefined)

@@ -66,7 +66,7 @@ function users(usedBy: readonly UsedBy[]): string {
 }
 
 /** Descriptions in a schema can be long and contain anything. */
-function printable(text: string): string {
+export function printable(text: string): string {
   const harmless = text.replace(/[\p{C}\s]+/gu, ' ').trim();
   return harmless.length > MAX_MESSAGE ? `${harmless.slice(0, MAX_MESSAGE)}…` : harmless;
 }

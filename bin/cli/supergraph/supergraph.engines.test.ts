@@ -1,10 +1,6 @@
 // Publishing, checking and rolling back, through the command and with a subgraph over HTTP.
 import { writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { json } from 'node:stream/consumers';
-import { buildSubgraphSchema } from '@apollo/subgraph';
 import {
   type FieldUsage,
   openGraphStore,
@@ -12,8 +8,8 @@ import {
   readGraphFile,
 } from '@partner-loyalty/gateway';
 import { readSettings } from '@partner-loyalty/runtime';
-import { type GraphQLSchema, graphql, parse } from 'graphql';
 import { temporaryFolder } from '../../../test/support/folder.ts';
+import { type PlainSubgraph, startSubgraph } from '../../../test/support/graphs/subgraph.ts';
 import { freshMongodbUrl } from '../../../test/support/servers/databases.ts';
 import { type Env, loyalty, loyaltyJson } from '../../../test/support/service/loyalty.ts';
 
@@ -30,41 +26,6 @@ const OFFERS = `
 `;
 const WITHOUT_ENDS = OFFERS.replace('ends: String @tag(name: "partner")', '');
 const SECRET = 'the secret of offers';
-
-/** A subgraph that speaks plain GraphQL over HTTP and does not look at signatures. */
-type Subgraph = {
-  url: string;
-  asked: string[];
-  /** Is done before a response. */
-  meanwhile: (() => Promise<void>) | undefined;
-  serve(sdl: string): void;
-  close(): void;
-};
-
-async function startSubgraph(): Promise<Subgraph> {
-  let schema: GraphQLSchema;
-  const asked: string[] = [];
-  const server: Server = createServer(async (request, response) => {
-    const { query } = (await json(request)) as { query: string };
-    await subgraph.meanwhile?.();
-    asked.push(`${request.headers['partner-loyalty-scope']} ${query}`);
-    response.setHeader('content-type', 'application/graphql-response+json');
-    response.end(JSON.stringify(await graphql({ schema, source: query })));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  const subgraph: Subgraph = {
-    url: `http://127.0.0.1:${port}/graphql`,
-    asked,
-    meanwhile: undefined,
-    serve(sdl) {
-      schema = buildSubgraphSchema({ typeDefs: parse(sdl) });
-    },
-    close: () => server.close(),
-  };
-  subgraph.serve(OFFERS);
-  return subgraph;
-}
 
 const ENGINES: [string, () => { env: Env; remove(): unknown }][] = [
   [
@@ -97,13 +58,13 @@ afterAll(folder.remove);
 describe.each(ENGINES)('on %s', (_name, open) => {
   let env: Env;
   let remove: () => unknown;
-  let subgraph: Subgraph;
+  let subgraph: PlainSubgraph;
 
   beforeAll(async () => {
     const place = open();
     remove = place.remove;
     env = { ...place.env, OFFERS_SECRET: SECRET };
-    subgraph = await startSubgraph();
+    subgraph = await startSubgraph(OFFERS);
   });
   afterAll(async () => {
     subgraph.close();

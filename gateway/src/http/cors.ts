@@ -44,6 +44,9 @@ const EXPOSED_HEADERS = [
   HEADERS.rateLimit,
   HEADERS.rateLimitPolicy,
   HEADERS.retryAfter,
+  HEADERS.deprecation,
+  HEADERS.sunset,
+  HEADERS.link,
 ]
   .map(({ name }) => name)
   .join(', ');

@@ -10,8 +10,10 @@ import {
   stripIgnoredCharacters,
   visit,
 } from 'graphql';
+import type { Deprecations } from '../versioning/deprecations.ts';
+import { type InputVariable, inputVariablesOf } from '../versioning/inputvariables.ts';
+import { type DeprecatedUse, deprecatedUse } from '../versioning/use.ts';
 import type { Operation } from './document.ts';
-import { type InputVariable, inputVariablesOf } from './inputvariables.ts';
 import { splitIntrospection } from './introspection.ts';
 import { liftLiterals } from './literals.ts';
 import { fragmentsOf, rootFieldsOf } from './rootfields.ts';
@@ -24,8 +26,10 @@ export type ExecutableOperation = {
   /** The part that graphql-js answers from the schema; undefined if it does not introspect. */
   introspection: DocumentNode | undefined;
   variables: VariableRules;
-  /** The variables that are input objects: which of their fields are used is in the values. */
+  /** The variables that are input objects or enums: which parts are used is in the values. */
   inputVariables: readonly InputVariable[];
+  /** Undefined if it uses nothing deprecated, whatever the variables. */
+  deprecated: DeprecatedUse | undefined;
   /** The response keys of all its fields, at any depth. */
   responseKeys: ReadonlySet<string>;
   /** Those of the root fields, in the order of the response. */
@@ -49,6 +53,7 @@ export function executableOperation(
   document: DocumentNode,
   operation: Operation,
   schema: GraphQLSchema,
+  deprecations: Deprecations = new Map(),
 ): ExecutableOperation {
   const { node, introspects } = operation;
   const { name: _name, ...anonymous } = node;
@@ -58,14 +63,17 @@ export function executableOperation(
   const { introspection, rest } = introspects
     ? splitIntrospection(own)
     : { introspection: undefined, rest: own };
+  const inputVariables = inputVariablesOf(node.variableDefinitions ?? [], schema);
+  const deprecated = deprecatedUse(own, inputVariables, schema, deprecations);
   return {
     federated: rest && federatedOperation(dropUnusedFragments(rest), schema),
     introspection,
     variables: variableRulesOf(own, node.variableDefinitions, schema),
-    inputVariables: inputVariablesOf(node.variableDefinitions ?? [], schema),
+    inputVariables,
+    deprecated,
     responseKeys: responseKeysOf(own),
     rootResponseKeys: [...new Set(rootFields.map(responseKeyOf))],
-    logged: loggedOperation(operation, rootFields),
+    logged: loggedOperation(operation, rootFields, deprecated?.coordinates),
   };
 }
 
@@ -99,11 +107,16 @@ function responseKeyOf({ alias, name }: FieldNode): string {
   return (alias ?? name).value;
 }
 
+/** How many deprecated coordinates a log line names. */
+const MAX_LOGGED = 10;
+
 /** What a log line says of an operation, as JSON. The fields are ones of the schema. */
 export function loggedOperation(
   { name: operation, hash: operationHash }: Operation,
   fields: readonly FieldNode[],
+  used: readonly string[] = [],
 ): string {
   const rootFields = [...new Set(fields.map(({ name }) => name.value))];
-  return jsonFields({ operation, operationHash, rootFields });
+  const deprecated = used.length === 0 ? undefined : used.slice(0, MAX_LOGGED);
+  return jsonFields({ operation, operationHash, rootFields, deprecated });
 }

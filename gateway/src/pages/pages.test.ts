@@ -37,6 +37,7 @@ function pagesOf(
       ...settings,
     },
     graphs,
+    changelog: async () => [],
     log: createLog('silent'),
   });
 }

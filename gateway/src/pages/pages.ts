@@ -7,6 +7,7 @@ import {
   type Settings,
 } from '@partner-loyalty/runtime';
 import Negotiator from 'negotiator';
+import type { Changelog } from '../changelog/changelog.ts';
 import { pageHeaders, pageReply } from '../html/layout.ts';
 import { pageObserver } from '../html/observer.ts';
 import { logMasked } from '../reply.ts';
@@ -35,6 +36,7 @@ type PagesParts = {
     'rateLimitBudget' | 'rateLimitWindowSeconds' | 'explorer' | 'idTokenMemberClaim'
   >;
   graphs: { current(): DocumentedGraph };
+  changelog: Changelog;
   log: Log;
 };
 
@@ -67,12 +69,19 @@ export function createPages(
   };
 }
 
-function createRoutes({ about, settings, graphs }: PagesParts): ReadonlyMap<string, Route> {
+function createRoutes({
+  about,
+  settings,
+  graphs,
+  changelog,
+}: PagesParts): ReadonlyMap<string, Route> {
   const { rateLimitBudget: budget, rateLimitWindowSeconds: windowSeconds } = settings;
   const current = () => graphs.current();
   const docs = async ({ version, surfaces: { partner, member } }: DocumentedGraph) => {
     const schemas = { partner: partner.schema, member: member.schema };
-    return pageOf(await docsPage(about, { version, schemas }, { budget, windowSeconds }));
+    const changelogs = { partner: await changelog('partner'), member: await changelog('member') };
+    const served = { version, schemas, changelogs };
+    return pageOf(await docsPage(about, served, { budget, windowSeconds }));
   };
   const explorer =
     settings.explorer === 'on' ? explorerRoutes(about, settings.idTokenMemberClaim, current) : [];

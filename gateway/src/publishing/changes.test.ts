@@ -101,6 +101,40 @@ test.each<[what: string, from: string, to: string, changes: Change[]]>([
     [['partner', 'safe', 'Book.title']],
   ],
   [
+    'a removed field of a type that is described now',
+    'type Book {\n    id: ID! @tag(name: "partner")\n    title: String @tag(name: "partner")',
+    '"Printed." type Book {\n    id: ID! @tag(name: "partner")',
+    [
+      ['partner', 'breaking', 'Book.title', ['Book.title']],
+      ['partner', 'safe', 'Book'],
+    ],
+  ],
+  [
+    'a field of another type that is described now',
+    'pages: Int!',
+    '"How many." pages: String!',
+    [
+      ['partner', 'breaking', 'Book.pages', ['Book.pages']],
+      ['partner', 'safe', 'Book.pages'],
+    ],
+  ],
+  [
+    'a removed field of a type that implements an interface now',
+    'type Book {\n    id: ID! @tag(name: "partner")\n    title: String @tag(name: "partner")',
+    'interface Thing { id: ID! @tag(name: "partner") }\n type Book implements Thing {\n    id: ID! @tag(name: "partner")',
+    [
+      ['partner', 'breaking', 'Book.title', ['Book.title']],
+      ['partner', 'dangerous', 'Book'],
+      ['partner', 'safe', 'Thing'],
+    ],
+  ],
+  [
+    'a deprecated argument',
+    'edition: Int = 1, ',
+    'edition: Int = 1 @deprecated, ',
+    [['partner', 'safe', 'Query.book(edition:)']],
+  ],
+  [
     'a deprecated field',
     'title: String',
     'title: String @deprecated(reason: "old")',

@@ -1,10 +1,15 @@
 // How the surfaces of a graph change from one version to another.
 import { Supergraph } from '@apollo/federation-internals';
-import { type Change, CriticalityLevel, DiffRule, diff } from '@graphql-inspector/core';
+import { type Change, CriticalityLevel, diff } from '@graphql-inspector/core';
 import type { GraphQLSchema } from 'graphql';
 import { SURFACES, type SurfaceName, surfaceSdl } from '../planning/contract.ts';
+import type { VersionChange } from '../supergraph/graph.ts';
 import { affectedCoordinates } from './affected.ts';
 import { CompositionError } from './compose.ts';
+import { simplify } from './simplify.ts';
+
+/** What kind of line in a changelog it is. */
+export type Kind = VersionChange['kind'];
 
 /** `breaking` can make callers' operations fail, `dangerous` can change what they do. */
 export type Level = 'breaking' | 'dangerous' | 'safe';
@@ -15,6 +20,8 @@ export type SurfaceChange = {
   /** What changes, as a schema coordinate: `Type.field(argument:)`. */
   coordinate: string;
   message: string;
+  /** Undefined if only a description changes. */
+  kind: Kind | undefined;
   /** The coordinates whose use a breaking change affects. */
   affected: readonly string[];
 };
@@ -57,8 +64,7 @@ export async function surfaceChanges(
   const changes = await Promise.all(
     surfaces.map(async (surface) => {
       const schema = before[surface];
-      // Without the rule, each part of an added type is reported as a change.
-      const found = await diff(schema, after[surface], [DiffRule.simplifyChanges]);
+      const found = simplify(await diff(schema, after[surface]));
       // Without a path, another root type is named; the change of the type itself is listed too.
       return found
         .filter(({ path }) => path !== undefined)
@@ -71,13 +77,23 @@ export async function surfaceChanges(
 
 function toSurfaceChange(
   surface: SurfaceName,
-  { criticality, path = '', message }: Change,
+  { criticality, path = '', message, type }: Change,
   before: GraphQLSchema,
   after: GraphQLSchema,
 ): SurfaceChange {
   const level = LEVELS[criticality.level];
   const affected = level === 'breaking' ? affectedCoordinates(path, before, after) : [];
-  return { surface, level, coordinate: coordinateOf(path), message, affected };
+  const kind = kindOf(type, path);
+  return { surface, level, coordinate: coordinateOf(path), message, kind, affected };
+}
+
+/** The inspector names its types like `FIELD_ADDED` and `ENUM_VALUE_DEPRECATION_REASON_ADDED`. */
+function kindOf(type: string, path: string): Kind | undefined {
+  if (type.includes('DESCRIPTION')) return undefined;
+  const isDeprecation = path.includes('@deprecated');
+  if (type.startsWith('DIRECTIVE_USAGE') && !isDeprecation) return 'changed';
+  if (type.endsWith('_ADDED')) return isDeprecation ? 'deprecated' : 'added';
+  return type.endsWith('_REMOVED') && !isDeprecation ? 'removed' : 'changed';
 }
 
 /** The inspector writes `Type.field.argument`, and adds the directive of a deprecation. */

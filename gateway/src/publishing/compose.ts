@@ -5,6 +5,7 @@ import { type ASTNode, type DocumentNode, GraphQLError, Kind, parse, Source, vis
 import { SURFACES } from '../planning/contract.ts';
 import { KEY_SCOPES, scopeOfTag, tagName } from '../planning/scopes.ts';
 import { readSupergraphConfig } from '../supergraph/config.ts';
+import { datedSdl } from '../versioning/dated.ts';
 
 /** A subgraph as it is composed. */
 export type SubgraphSource = {
@@ -28,11 +29,12 @@ export class CompositionError extends Error {
 const MAX_PLACES = 3;
 
 /**
- * The supergraph SDL, tags included, of the subgraphs in supergraph.yaml. Throws as
- * composeSupergraph does, and an error if a file cannot be read or the YAML is wrong.
+ * The supergraph SDL, tags included, of the subgraphs in supergraph.yaml. What is deprecated in
+ * `former` keeps its dates. Throws as composeSupergraph does, and an error if a file cannot be read
+ * or the YAML is wrong.
  */
-export function compose(configFile: string): string {
-  return composeSupergraph(
+export function compose(configFile: string, former?: string): string {
+  const supergraph = composeSupergraph(
     readSupergraphConfig(configFile).map(({ name, url, schemaFile }) => ({
       name,
       url,
@@ -40,6 +42,7 @@ export function compose(configFile: string): string {
       file: schemaFile,
     })),
   );
+  return datedSdl(supergraph, new Date(), former);
 }
 
 /**

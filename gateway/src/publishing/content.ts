@@ -1,10 +1,11 @@
 // The content of the next version: what is published now, with one subgraph changed or removed.
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { SUPERGRAPH_CONFIG, SUPERGRAPH_FILE } from '../supergraph/committed.ts';
 import { readSupergraphConfig } from '../supergraph/config.ts';
 import type { GraphVersion, SubgraphEntry } from '../supergraph/graph.ts';
 import type { GraphStore } from '../supergraph/graphstore.ts';
 import { readSupergraph } from '../supergraph/sdl.ts';
+import { datedSdl } from '../versioning/dated.ts';
 import { composeSupergraph } from './compose.ts';
 
 /** A graph with what it was composed from. */
@@ -18,14 +19,14 @@ export async function currentContent(
   if (version === 0) return { version, ...committedContent() };
   const published = await store.version(version);
   if (published === undefined) throw new Error(`the store lacks version ${version}`);
-  return published;
+  return { ...published, supergraph: datedSdl(published.supergraph, published.publishedAt) };
 }
 
 /** The graph that is committed in this repository. */
 export function committedContent(): GraphContent {
   const configured = readSupergraphConfig(SUPERGRAPH_CONFIG);
   return {
-    supergraph: readFileSync(SUPERGRAPH_FILE, 'utf8'),
+    supergraph: datedSdl(readFileSync(SUPERGRAPH_FILE, 'utf8'), statSync(SUPERGRAPH_FILE).mtime),
     subgraphs: configured.map(({ schemaFile: _, ...entry }) => entry),
     schemas: Object.fromEntries(
       configured.map(({ name, schemaFile }) => [name, readFileSync(schemaFile, 'utf8')]),
@@ -35,7 +36,7 @@ export function committedContent(): GraphContent {
 
 /** The content with a subgraph that has this schema. Throws as composeSupergraph does. */
 export function withSubgraph(
-  { subgraphs, schemas }: GraphContent,
+  { subgraphs, schemas, supergraph }: GraphContent,
   entry: SubgraphEntry,
   { sdl, file }: { sdl: string; file: string },
 ): GraphContent {
@@ -44,13 +45,15 @@ export function withSubgraph(
   const next = isKnown
     ? subgraphs.map((known) => (known.name === name ? entry : known))
     : [...subgraphs, entry];
-  return composed(next, { ...schemas, [name]: sdl }, { [name]: file });
+  return composed(supergraph, next, { ...schemas, [name]: sdl }, { [name]: file });
 }
 
 /** The content without a subgraph. Throws as composeSupergraph does. */
-export function withoutSubgraph({ subgraphs, schemas }: GraphContent, name: string): GraphContent {
+export function withoutSubgraph(content: GraphContent, name: string): GraphContent {
+  const { supergraph, subgraphs, schemas } = content;
   const { [name]: _, ...rest } = schemas;
   return composed(
+    supergraph,
     subgraphs.filter((entry) => entry.name !== name),
     rest,
   );
@@ -66,7 +69,9 @@ export function newProvider(before: GraphContent, after: GraphContent): string |
   return former === undefined || provider === former ? undefined : provider;
 }
 
+/** What is deprecated in `former` keeps its dates; what is newly deprecated is so from today. */
 function composed(
+  former: string,
   subgraphs: readonly SubgraphEntry[],
   schemas: Readonly<Record<string, string>>,
   files: Readonly<Record<string, string>> = {},
@@ -77,5 +82,6 @@ function composed(
     sdl: schemas[name] ?? '',
     file: files[name] ?? `the published schema of ${name}`,
   }));
-  return { supergraph: composeSupergraph(sources), subgraphs, schemas };
+  const supergraph = datedSdl(composeSupergraph(sources), new Date(), former);
+  return { supergraph, subgraphs, schemas };
 }

@@ -13,3 +13,5 @@ export {
   withSubgraph,
 } from './content.ts';
 export { type CheckedChange, type UsedBy, withUsage } from './inuse.ts';
+export { policyFaults } from './policy.ts';
+export { versionChanges } from './versionchanges.ts';

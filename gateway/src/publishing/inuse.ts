@@ -5,7 +5,7 @@ import type { SurfaceChange } from './changes.ts';
 /** How often a partner used it; without a partner, members whose tokens no partner holds. */
 export type UsedBy = { partnerId?: string | undefined; count: number };
 
-export type CheckedChange = Omit<SurfaceChange, 'affected'> & {
+export type CheckedChange = Omit<SurfaceChange, 'affected' | 'kind'> & {
   /** The most frequent first. Empty unless the change is breaking. */
   usedBy: readonly UsedBy[];
 };
@@ -19,7 +19,7 @@ export function withUsage(
   usage: readonly FieldUsage[],
 ): CheckedChange[] {
   const counts = countsOf(usage);
-  return changes.map(({ affected, ...change }) => {
+  return changes.map(({ affected, kind: _, ...change }) => {
     const most = new Map<string | undefined, number>();
     for (const coordinate of affected)
       for (const [partnerId, count] of counts.get(`${change.surface} ${coordinate}`) ?? [])

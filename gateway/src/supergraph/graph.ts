@@ -26,9 +26,23 @@ export type GraphVersion = Graph & {
   /** The SDL of each subgraph, by name. */
   schemas: Readonly<Record<string, string>>;
   publishedAt: Date;
+  /** What callers notice, beside the version before; older versions of this code left it out. */
+  changes?: readonly VersionChange[] | undefined;
   /** What was done: `publish offers`, `remove offers`, `rollback to 3`. */
   change: string;
 };
 
+/** A line of the changelog of a surface. */
+export type VersionChange = {
+  surface: string;
+  kind: 'added' | 'deprecated' | 'changed' | 'removed';
+  /** What changes, as a schema coordinate. */
+  coordinate: string;
+  text: string;
+};
+
 /** A line of the list of versions. */
-export type GraphVersionSummary = Pick<GraphVersion, 'version' | 'publishedAt' | 'change'>;
+export type GraphVersionSummary = Pick<
+  GraphVersion,
+  'version' | 'publishedAt' | 'change' | 'changes'
+>;

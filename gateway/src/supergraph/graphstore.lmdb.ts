@@ -25,19 +25,19 @@ export async function openLmdbGraphStore(
       const stored = graphs.get(version);
       return stored && { ...stored, publishedAt: new Date(stored.publishedAt) };
     },
-    async versions() {
-      return Array.from(summaries.getRange({ reverse: true }), ({ value }) => ({
+    async versions(limit = Number.POSITIVE_INFINITY) {
+      return Array.from(summaries.getRange({ reverse: true, limit }), ({ value }) => ({
         ...value,
         publishedAt: new Date(value.publishedAt),
       }));
     },
     async append({ publishedAt, ...graph }) {
-      const { version, change } = graph;
+      const { version, change, changes } = graph;
       const at = publishedAt.getTime();
       const isAppended = await root.transaction(() => {
         if (version !== latest() + 1) return false;
         graphs.put(version, { ...graph, publishedAt: at });
-        summaries.put(version, { version, change, publishedAt: at });
+        summaries.put(version, { version, change, changes, publishedAt: at });
         return true;
       });
       await root.flushed;

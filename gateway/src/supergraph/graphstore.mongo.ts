@@ -60,14 +60,15 @@ function methodsOf(graphs: Collection<GraphDocument>) {
     async version(version) {
       const found = await graphs.findOne({ _id: version });
       if (found === null) return undefined;
-      const { _id, supergraph, subgraphs, schemas, publishedAt, change } = found;
-      return { version: _id, supergraph, subgraphs, schemas, publishedAt, change };
+      const { _id: number, ...graph } = found;
+      return { version: number, ...graph };
     },
-    async versions() {
+    async versions(limit = Number.POSITIVE_INFINITY) {
       const found: GraphVersionSummary[] = [];
-      const projection = { _id: 1, publishedAt: 1, change: 1 } as const;
-      for await (const { _id, publishedAt, change } of walk(graphs, { projection }))
-        found.push({ version: _id, publishedAt, change });
+      const projection = { _id: 1, publishedAt: 1, change: 1, changes: 1 } as const;
+      const filter = { _id: { $gt: (await latest()) - limit } };
+      for await (const { _id, ...rest } of walk(graphs, { projection, filter }))
+        found.push({ version: _id, ...rest });
       return found.toReversed();
     },
     async append({ version, ...graph }) {

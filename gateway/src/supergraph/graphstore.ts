@@ -6,8 +6,8 @@ export type GraphStore = {
   /** The number of the newest version; 0 if nothing is published. One small read. */
   latest(): Promise<number>;
   version(version: number): Promise<GraphVersion | undefined>;
-  /** Newest first. */
-  versions(): Promise<GraphVersionSummary[]>;
+  /** The newest `limit` versions, newest first; all by default. */
+  versions(limit?: number): Promise<GraphVersionSummary[]>;
   /** False if its version is not the next one: somebody else has published in the meantime. */
   append(graph: GraphVersion): Promise<boolean>;
   close(): Promise<void>;

@@ -1,7 +1,7 @@
 // Where the graph comes from: SUPERGRAPH_FILE, the published graph, or the committed graph.
-import { readFile } from 'node:fs/promises';
 import { type Log, type Settings, timeoutError, withTimeout } from '@partner-loyalty/runtime';
-import { graphOf, readGraphFile, SUPERGRAPH_FILE } from './committed.ts';
+import { datedSdl } from '../versioning/dated.ts';
+import { graphOf, readGraphFile, readSdlFile, SUPERGRAPH_FILE } from './committed.ts';
 import type { Graph } from './graph.ts';
 import type { GraphStore } from './graphstore.ts';
 import { readLastGraph, writeLastGraph } from './lastgraph.ts';
@@ -42,10 +42,10 @@ function createFileSource(file: string): GraphSource {
   /** The last text that was no supergraph, which is not parsed again and again. */
   let broken: { text: string; fault: UnreadableFile } | undefined;
 
-  function parse(read: string): Graph {
+  function parse(read: string, changedAt: Date): Graph {
     if (broken?.text === read) throw broken.fault;
     try {
-      return graphOf(read);
+      return graphOf(read, changedAt);
     } catch (error) {
       broken = { text: read, fault: unreadable(error) };
       throw broken.fault;
@@ -54,19 +54,20 @@ function createFileSource(file: string): GraphSource {
 
   return {
     async first() {
-      const graph = await readGraphFile(file);
-      text = graph.supergraph;
+      const { text: read, changedAt } = await readSdlFile(file);
+      const graph = graphOf(read, changedAt);
+      text = read;
       return graph;
     },
     async last() {
       return undefined;
     },
     async next() {
-      const read = await readFile(file, 'utf8').catch((error: unknown) => {
+      const { text: read, changedAt } = await readSdlFile(file).catch((error: unknown) => {
         throw unreadable(error);
       });
       if (read === text) return undefined;
-      const graph = parse(read);
+      const graph = parse(read, changedAt);
       text = read;
       return graph;
     },
@@ -87,7 +88,7 @@ function createStoreSource(
     const graph = await inTime(store.version(latest));
     if (graph === undefined) throw new Error('the store lacks its newest graph');
     version = latest;
-    return graph;
+    return { ...graph, supergraph: datedSdl(graph.supergraph, graph.publishedAt) };
   }
 
   return {

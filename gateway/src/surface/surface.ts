@@ -14,6 +14,7 @@ import { requireValid, validationErrorsOf } from '../operation/validation.ts';
 import { coerceVariables } from '../operation/variables.ts';
 import type { SurfaceName } from '../planning/contract.ts';
 import { READ_SCOPE, type RootScopes, type ScopeBits } from '../planning/scopes.ts';
+import { deprecationsOf } from '../versioning/deprecations.ts';
 import { type ExecutionResult, openExecutor, type Transports } from './executor.ts';
 import { introspect } from './introspect.ts';
 import { sampleRead } from './sample.ts';
@@ -67,6 +68,7 @@ export async function openSurface(
 ): Promise<Surface> {
   const executor = await openExecutor(name, supergraphSdl, transports, caches, sights);
   const { schema, execute } = executor;
+  const deprecations = deprecationsOf(schema);
   const valid = new WeakSet<ClientDocument>();
   const executables = new WeakMap<Operation, ExecutableOperation>();
 
@@ -90,7 +92,7 @@ export async function openSurface(
         return fail('GRAPHQL_VALIDATION_FAILED', 'the document has no operation');
       let executable = executables.get(operation);
       if (executable === undefined) {
-        executable = executableOperation(document.node, operation, schema);
+        executable = executableOperation(document.node, operation, schema, deprecations);
         executables.set(operation, executable);
       }
       return executable;

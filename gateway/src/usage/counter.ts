@@ -3,9 +3,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Cache, Caches, Log, Scope } from '@partner-loyalty/runtime';
 import { type GraphQLSchema, parse } from 'graphql';
 import type { ExecutableOperation } from '../operation/executable.ts';
-import { visitInputFields } from '../operation/inputvariables.ts';
 import type { SurfaceName } from '../planning/contract.ts';
-import { coordinatesOf } from './coordinates.ts';
+import { coordinatesOf } from '../versioning/coordinates.ts';
+import { visitInputFields } from '../versioning/inputvariables.ts';
 import type { FieldUsage, OperationUsage, UsageStore } from './usagestore.ts';
 
 const WRITE_MS = 10_000;

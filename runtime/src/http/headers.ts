@@ -228,6 +228,22 @@ export const HEADERS = {
     direction: 'response',
     meaning: 'The newer form, `"key";q=…;w=…`: the budget, and the window in seconds.',
   },
+  deprecation: {
+    name: 'deprecation',
+    direction: 'response',
+    meaning:
+      'Since when something that the operation uses is deprecated: `@` and seconds since 1970 (RFC 9745).',
+  },
+  sunset: {
+    name: 'sunset',
+    direction: 'response',
+    meaning: 'Until when it can be used (RFC 8594).',
+  },
+  link: {
+    name: 'link',
+    direction: 'response',
+    meaning: 'With these two: the changelog, as `rel="deprecation"` and `rel="sunset"`.',
+  },
   contentTypeOptions: {
     name: 'x-content-type-options',
     direction: 'response',

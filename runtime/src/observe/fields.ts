@@ -13,6 +13,7 @@ export const LOG_FIELDS = {
   operation: 'The name of the operation, cut to 64 characters.',
   operationHash: 'The same for documents that differ only in literals, whitespace and comments.',
   rootFields: "The operation's root fields, by their names in the schema.",
+  deprecated: 'The first 10 deprecated parts of the schema that the document uses.',
   codes: 'Every error code of the response, once.',
   bytes: 'The length of the body that was sent.',
   path: 'The path of a web page, without what follows it.',

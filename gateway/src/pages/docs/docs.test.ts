@@ -14,7 +14,13 @@ const EMPTY = 'type Query { other: Int }';
 
 async function docs(partner: string, member = EMPTY): Promise<string> {
   const schemas = { partner: buildSchema(partner), member: buildSchema(member) };
-  return docsPage(ABOUT, { version: 1, schemas }, { budget: 600, windowSeconds: 60 });
+  const changelogs = {
+    partner: [
+      { date: '2026-11-22', kind: 'removed' as const, coordinate: 'A.b', text: '<img src=y>' },
+    ],
+    member: [],
+  };
+  return docsPage(ABOUT, { version: 1, schemas, changelogs }, { budget: 600, windowSeconds: 60 });
 }
 
 const htmlOf = (parts: { html: string }[]) => parts.map(({ html }) => html).join('');

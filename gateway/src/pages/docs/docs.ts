@@ -1,7 +1,9 @@
 // The page at `/docs`: the reference of both surfaces as they are served, and the rules of the API.
 import type { GraphQLSchema } from 'graphql';
+import type { ChangelogEntry } from '../../changelog/changelog.ts';
 import { type Html, html } from '../../html/html.ts';
 import type { SurfaceName } from '../../planning/contract.ts';
+import { MONTHS_KEPT } from '../../versioning/dates.ts';
 import { type About, codeBlock, framed } from '../frame.ts';
 import { referenceOf, surfaceSection } from './surface.ts';
 import { type Budget, errorsList, headersList, limitsTable } from './tables.ts';
@@ -11,6 +13,7 @@ export type Served = {
   /** 0 if nothing was published. */
   version: number;
   schemas: Readonly<Record<SurfaceName, GraphQLSchema>>;
+  changelogs: Readonly<Record<SurfaceName, readonly ChangelogEntry[]>>;
 };
 
 type Section = { id: string; title: string; contents?: Html; body: Html };
@@ -63,7 +66,7 @@ ${await surfaceSection('member', member)}`,
     { id: 'headers', title: 'Headers', body: headersList() },
     { id: 'limits', title: 'Limits', body: limits(budget) },
     { id: 'versioning', title: 'Versioning', body: versioning() },
-    { id: 'changelog', title: 'Changelog', body: changelog(served.version) },
+    { id: 'changelog', title: 'Changelog', body: changelog(served) },
   ];
 }
 
@@ -110,15 +113,33 @@ ${limitsTable(budget)}`;
 }
 
 function versioning(): Html {
-  return html`<p>The API is in beta and has one version. New fields, arguments, types and error codes
-can be added at any time, so ignore what you do not know. A field that is going to be removed is
-deprecated first, with the reason in the schema and on this page.</p>`;
+  return html`<p>The API is in beta and has one version. New fields, arguments, types, error codes and
+headers can be added at any time, so ignore what you do not know. What is going to be removed is
+deprecated first: the reason in the schema has the day since when, and the day until when it is
+kept, at least ${MONTHS_KEPT} months later.</p>
+<p>An answer to an operation that uses something deprecated has the headers
+<code>Deprecation</code> and <code>Sunset</code> with these days, and a <code>Link</code> to the
+changelog below.</p>`;
 }
 
-function changelog(version: number): Html {
+function changelog({ version, changelogs }: Served): Html {
   const served =
     version === 0
       ? 'the schema that this release of the service comes with'
       : `version ${version} of the schema`;
-  return html`<p>This page describes ${served}.</p>`;
+  return html`<p>This page describes ${served}.</p>
+<h3 id="changelog-partner">Partner surface</h3>
+${entriesList(changelogs.partner)}
+<h3 id="changelog-member">Member surface</h3>
+${entriesList(changelogs.member)}`;
+}
+
+function entriesList(entries: readonly ChangelogEntry[]): Html {
+  const items = entries.map(
+    ({ date, kind, coordinate, text }) =>
+      html`<li><time datetime="${date}">${date}</time> <strong>${kind}</strong>${
+        coordinate === undefined ? '' : html` <code>${coordinate}</code>`
+      } ${text}</li>`,
+  );
+  return html`<ul>${items}</ul>`;
 }

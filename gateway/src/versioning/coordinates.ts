@@ -1,8 +1,9 @@
-// Which fields and arguments of a schema an operation asks for, as schema coordinates.
+// Which parts of a schema an operation uses, as schema coordinates.
 import {
   type DocumentNode,
   type GraphQLSchema,
   getNamedType,
+  isEnumType,
   isInputObjectType,
   TypeInfo,
   visit,
@@ -10,8 +11,8 @@ import {
 } from 'graphql';
 
 /**
- * The coordinates of a validated document, each once: `Type.field`, `Type.field(argument:)` and
- * `Input.field`. Fields of an input object that is a variable are not in the document.
+ * The coordinates of a validated document, each once: `Type.field`, `Type.field(argument:)`,
+ * `Input.field` and `Enum.VALUE`. What only the value of a variable has is not in the document.
  */
 export function coordinatesOf(document: DocumentNode, schema: GraphQLSchema): string[] {
   const found = new Set<string>();
@@ -30,6 +31,11 @@ export function coordinatesOf(document: DocumentNode, schema: GraphQLSchema): st
         const parent = types.getParentInputType();
         const named = parent && getNamedType(parent);
         if (isInputObjectType(named)) found.add(`${named.name}.${name.value}`);
+      },
+      EnumValue: (node) => {
+        const type = types.getInputType();
+        const named = type && getNamedType(type);
+        if (isEnumType(named)) found.add(`${named.name}.${node.value}`);
       },
     }),
   );

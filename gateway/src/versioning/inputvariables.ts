@@ -1,9 +1,10 @@
-// The variables of an operation that are input objects, and which of their fields a request gives.
+// The variables of an operation that are input objects or enums, and what a request gives in them.
 import {
   type GraphQLInputType,
   type GraphQLSchema,
   getNamedType,
   getNullableType,
+  isEnumType,
   isInputObjectType,
   isInputType,
   isListType,
@@ -11,7 +12,7 @@ import {
   type VariableDefinitionNode,
 } from 'graphql';
 
-/** A variable that is an input object, or a list of these. */
+/** A variable that is an input object, an enum, or a list of these. */
 export type InputVariable = { name: string; type: GraphQLInputType };
 
 export function inputVariablesOf(
@@ -20,26 +21,31 @@ export function inputVariablesOf(
 ): InputVariable[] {
   return definitions.flatMap(({ variable, type: node }) => {
     const type = typeFromAST(schema, node);
-    return isInputType(type) && isInputObjectType(getNamedType(type))
+    if (!isInputType(type)) return [];
+    const named = getNamedType(type);
+    return isInputObjectType(named) || isEnumType(named)
       ? [{ name: variable.name.value, type }]
       : [];
   });
 }
 
-/** Calls `use` with the coordinate of each field that a value of an input type gives. */
+/** Calls `use` with the coordinate of each field and enum value in a value of an input type. */
 export function visitInputFields(
   value: unknown,
   type: GraphQLInputType,
   use: (coordinate: string) => void,
 ): void {
   const nullable = getNullableType(type);
-  if (typeof value !== 'object' || value === null) return;
+  if (isEnumType(nullable)) {
+    if (typeof value === 'string' && nullable.getValue(value)) use(`${nullable.name}.${value}`);
+    return;
+  }
   if (isListType(nullable)) {
     for (const item of Array.isArray(value) ? value : [value])
       visitInputFields(item, nullable.ofType, use);
     return;
   }
-  if (!isInputObjectType(nullable)) return;
+  if (!isInputObjectType(nullable) || typeof value !== 'object' || value === null) return;
   const fields = nullable.getFields();
   for (const [name, given] of Object.entries(value)) {
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;

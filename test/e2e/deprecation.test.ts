@@ -1,0 +1,249 @@
+// What is deprecated in a published graph shows in introspection, headers, log and changelog.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { temporaryFolder } from '../support/folder.ts';
+import { type PlainSubgraph, startSubgraph } from '../support/graphs/subgraph.ts';
+import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
+import { loyalty, loyaltyJson } from '../support/service/loyalty.ts';
+import { until } from '../support/until.ts';
+
+const OFFERS = `
+  extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@tag"])
+  type Query {
+    offers(region: Region, filter: OfferFilter, limit: Int): [Offer!]! @tag(name: "partner")
+    ownOffers: [Offer!]! @tag(name: "member")
+  }
+  type Offer {
+    title: String! @tag(name: "partner") @tag(name: "member")
+    ends: String @tag(name: "partner")
+    starts: String @tag(name: "partner")
+    margin: Int @tag(name: "member")
+  }
+  input OfferFilter { word: String  text: String }
+  enum Region { EUROPE  EU }
+`;
+/** Dated by hand, so that it is the earliest. */
+const DATED = 'Ask for starts. Deprecated since 2026-01-31, kept until 2099-01-31.';
+const deprecate = (part: string, reason: string) => (sdl: string) => {
+  if (!sdl.includes(part)) throw new Error(`the schema has ${part}`);
+  return sdl.replace(part, `${part} @deprecated(reason: "${reason}")`);
+};
+const DEPRECATED = [
+  deprecate('limit: Int', 'Send <filter>.'),
+  deprecate('ends: String', 'Ask for starts'),
+  deprecate('starts: String', DATED),
+  deprecate('margin: Int', 'Is nobody’s business.'),
+  deprecate('word: String', 'Send text.'),
+  deprecate('EUROPE', 'Send EU.'),
+].reduce((sdl, change) => change(sdl), OFFERS);
+const ROOT = { offers: [{ title: 'A night' }], ownOffers: [{ title: 'A night' }] };
+
+const folder = temporaryFolder();
+let subgraph: PlainSubgraph;
+let service: InProcessService;
+let env: Record<string, string>;
+
+const publish = (sdl: string) => {
+  subgraph.serve(sdl, ROOT);
+  const file = join(folder.path, 'offers.graphql');
+  writeFileSync(file, sdl);
+  return loyaltyJson(env, 'supergraph', 'publish', 'offers', file, '--url', subgraph.url);
+};
+
+const FIELDS = `{ __type(name: "Offer") { fields(includeDeprecated: true) {
+  name isDeprecated deprecationReason } } }`;
+
+beforeAll(async () => {
+  subgraph = await startSubgraph(OFFERS, ROOT);
+  const secret = { OFFERS_SECRET: 'the secret of offers' };
+  service = await startInProcess({ env: { ...secret, RATE_LIMIT_BUDGET: '1000000' } });
+  env = { ...secret, DATA_DIR: service.dataDir };
+  await publish(OFFERS);
+  await publish(DEPRECATED);
+  await until(async () =>
+    (await service.send({ query: FIELDS })).text.includes('"isDeprecated":true'),
+  );
+});
+afterAll(async () => {
+  await service.close();
+  subgraph.close();
+  folder.remove();
+});
+
+/** Midnight UTC of the day of the second version. */
+async function publishedOn(): Promise<Date> {
+  const [newest] = await loyaltyJson(env, 'supergraph', 'list');
+  return new Date(`${String(newest?.publishedAt).slice(0, 10)}T00:00:00Z`);
+}
+
+async function headersOf(query: string, variables: Record<string, unknown> = {}) {
+  const { status, headers, text } = await service.send({ query, variables });
+  if (status !== 200) throw new Error(text);
+  return ['deprecation', 'sunset', 'link'].map((name) => headers.get(name));
+}
+
+test('introspection shows what is deprecated, with its dates, and nothing of the other surface', async () => {
+  const { body, text } = await service.send({ query: FIELDS });
+  const day = (await publishedOn()).toISOString().slice(0, 10);
+  expect(body.data).toMatchObject({
+    __type: {
+      fields: [
+        { name: 'title', isDeprecated: false, deprecationReason: null },
+        {
+          name: 'ends',
+          isDeprecated: true,
+          deprecationReason: expect.stringMatching(
+            new RegExp(
+              `^Ask for starts\\. Deprecated since ${day}, kept until \\d{4}-\\d\\d-\\d\\d\\.$`,
+            ),
+          ),
+        },
+        { name: 'starts', isDeprecated: true, deprecationReason: DATED },
+      ],
+    },
+  });
+  expect(text).not.toContain('margin');
+  const rest = await service.send({
+    query: `{ filter: __type(name: "OfferFilter") { inputFields(includeDeprecated: true) { name isDeprecated } }
+      regions: __type(name: "Region") { enumValues(includeDeprecated: true) { name isDeprecated } } }`,
+  });
+  expect(rest.code).toBe('OPERATION_TOO_COMPLEX');
+  const enums = await service.send({
+    query:
+      '{ __type(name: "Region") { enumValues(includeDeprecated: true) { name isDeprecated } } }',
+  });
+  expect(enums.body.data).toEqual({
+    __type: {
+      enumValues: [
+        { name: 'EUROPE', isDeprecated: true },
+        { name: 'EU', isDeprecated: false },
+      ],
+    },
+  });
+});
+
+test.each<[what: string, query: string, variables?: Record<string, unknown>]>([
+  ['a field', '{ offers { ends } }', {}],
+  ['an argument', '{ offers(limit: 3) { title } }', {}],
+  ['an argument, set by a variable', 'query ($n: Int) { offers(limit: $n) { title } }', { n: 3 }],
+  ['an enum value', '{ offers(region: EUROPE) { title } }', {}],
+  [
+    'an enum value in a variable',
+    'query ($r: Region) { offers(region: $r) { title } }',
+    { r: 'EUROPE' },
+  ],
+  ['an input field', '{ offers(filter: { word: "spa" }) { title } }', {}],
+  [
+    'an input field in a variable',
+    'query ($f: OfferFilter) { offers(filter: $f) { title } }',
+    { f: { word: 'spa' } },
+  ],
+])('the answer to an operation that uses %s says so', async (_what, query, variables) => {
+  const since = await publishedOn();
+  const [deprecation, sunset = '', link] = await headersOf(query, variables);
+  expect(deprecation).toBe(`@${since.getTime() / 1_000}`);
+  const until = new Date(sunset ?? '');
+  expect(until.toUTCString()).toBe(sunset);
+  expect(until.getUTCHours()).toBe(0);
+  const months =
+    (until.getUTCFullYear() - since.getUTCFullYear()) * 12 +
+    until.getUTCMonth() -
+    since.getUTCMonth();
+  expect(months).toBe(6);
+  const changelog = '<http://localhost:4000/docs#changelog>';
+  expect(link).toBe(
+    `${changelog}; rel="deprecation"; type="text/html", ${changelog}; rel="sunset"; type="text/html"`,
+  );
+});
+
+test.each<[what: string, query: string, variables?: Record<string, unknown>]>([
+  ['nothing deprecated', '{ offers(region: EU, filter: { text: "spa" }) { title } }', {}],
+  [
+    'variables without deprecated parts',
+    'query ($r: Region, $f: OfferFilter) { offers(region: $r, filter: $f) { title } }',
+    { r: 'EU', f: { text: 'EUROPE' } },
+  ],
+  ['introspection', '{ __type(name: "Offer") { name } }', {}],
+])('the answer to an operation with %s has no such header', async (_what, query, variables) => {
+  expect(await headersOf(query, variables)).toEqual([null, null, null]);
+});
+
+test('of several deprecations, the headers have the earliest dates', async () => {
+  const [deprecation, sunset] = await headersOf('{ offers(limit: 1) { starts } }');
+  expect(deprecation).toBe(`@${Date.UTC(2026, 0, 31) / 1_000}`);
+  expect(new Date(sunset ?? '').getUTCFullYear()).toBeLessThan(2099);
+  expect(await headersOf('{ offers { starts } }')).toMatchObject([
+    `@${Date.UTC(2026, 0, 31) / 1_000}`,
+    'Sat, 31 Jan 2099 00:00:00 GMT',
+    expect.any(String),
+  ]);
+});
+
+test('a refused operation has no such header', async () => {
+  for (const query of [
+    '{ offers { ends wrong } }',
+    '{ offers { margin } }',
+    'query ($r: Region!) { offers(region: $r) { ends } }',
+  ]) {
+    const { status, headers } = await service.send({ query });
+    expect([status, headers.get('deprecation')]).toEqual([400, null]);
+  }
+});
+
+test("the changelog has each surface's own changes", async () => {
+  const entries = (surface: string) =>
+    loyaltyJson(env, 'supergraph', 'changelog', '--surface', surface);
+  const lines = async (surface: string) =>
+    (await entries(surface)).map(({ kind, coordinate }) => [kind, coordinate].join(' ').trim());
+  const [newest] = await entries('partner');
+  expect(newest?.date).toBe((await publishedOn()).toISOString().slice(0, 10));
+  const partner = await lines('partner');
+  expect(partner.slice(0, -1).sort()).toEqual([
+    'added Offer',
+    'added OfferFilter',
+    'added Query.offers',
+    'added Region',
+    'deprecated Offer.ends',
+    'deprecated Offer.starts',
+    'deprecated OfferFilter.word',
+    'deprecated Query.offers(limit:)',
+    'deprecated Region.EUROPE',
+  ]);
+  expect(partner.at(-1)).toBe('added');
+  expect(await lines('member')).toEqual(
+    expect.arrayContaining(['deprecated Offer.margin', 'added Query.ownOffers']),
+  );
+  const headers = { accept: 'text/html' };
+  const page = await (await fetch(`${service.url}/docs`, { headers })).text();
+  const [, partnerList = '', memberList = ''] = page.split(/<h3 id="changelog-\w+">/);
+  expect(partnerList).toContain('<strong>deprecated</strong> <code>Offer.ends</code>');
+  expect(partnerList).toContain('Send &lt;filter&gt;. Deprecated since');
+  expect(partnerList).not.toContain('margin');
+  expect(memberList).toContain('<strong>deprecated</strong> <code>Offer.margin</code>');
+  expect((await lines('member')).join()).not.toMatch(/ends|starts|Region|OfferFilter/);
+});
+
+test('what is deprecated is not removed before its date, nor deprecated for less time, unless forced', async () => {
+  const check = async (sdl: string) => {
+    subgraph.serve(sdl, ROOT);
+    const file = join(folder.path, 'next.graphql');
+    writeFileSync(file, sdl);
+    const { code, stderr } = await loyalty(env, 'supergraph', 'check', 'offers', file);
+    return [code, stderr];
+  };
+  const end = DEPRECATED.split('\n').find((line) => line.includes('starts: String')) ?? '';
+  expect(await check(DEPRECATED.replace(end, ''))).toEqual([
+    1,
+    'loyalty: the deprecation policy forbids it: Offer.starts (partner) is kept until 2099-01-31\n',
+  ]);
+  const soon = OFFERS.replace(
+    'title: String!',
+    'title: String! @deprecated(reason: "Deprecated since 2026-01-31, kept until 2026-02-01.")',
+  );
+  const [code, message] = await check(soon);
+  expect(code).toBe(1);
+  expect(message).toMatch(/Offer\.title \(partner\) must be kept until \d{4}-\d\d-\d\d/);
+  expect(await check(OFFERS)).toEqual([0, '']);
+  expect(await check(DEPRECATED)).toEqual([0, '']);
+});
