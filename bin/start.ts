@@ -79,7 +79,7 @@ async function carry<Name extends keyof SubgraphStores>(
   return { [name]: transport };
 }
 
-/** Leads standings to members that run in another process. */
+/** The transport from standings to members, if members runs in another process. */
 async function remoteMembers(
   name: keyof SubgraphStores,
   lifecycle: Lifecycle,

@@ -12,7 +12,7 @@ export function credentialFrom(text: string): Credential | undefined {
   return { kind: /^[\w-]+\.[\w-]+\.[\w-]+$/.test(secret) ? 'member' : 'partner', secret };
 }
 
-/** The one in the address, which is removed from there at once, or else the one that was kept. */
+/** The one in the address, which is removed at once, or else the one that was kept. */
 export function firstCredential(): Credential | undefined {
   const fragment = new URLSearchParams(location.hash.slice(1));
   const given = fragment.get('key') ?? fragment.get('token');

@@ -1,4 +1,4 @@
-// The editors of the page: of an operation, of its variables, and of the result, which is read.
+// The editors of the page: for an operation, for its variables, and for the result, read-only.
 import {
   autocompletion,
   closeBrackets,
@@ -86,7 +86,7 @@ export function variablesEditor(parent: HTMLElement, text: string, run: Run): Ed
   return editor(parent, text, 'Variables, as JSON', [json(), ...editing(run)]);
 }
 
-/** JSON to be read. */
+/** A read-only view of JSON. */
 export function jsonView(parent: HTMLElement): EditorView {
   const readOnly = [EditorState.readOnly.of(true), EditorView.editable.of(false)];
   return editor(parent, '', 'Result', [json(), ...readOnly, EditorView.lineWrapping]);

@@ -1,4 +1,4 @@
-// What to do about an error, in the words of someone who wants to go on.
+// Says what to do about an error.
 import type { Answer, GraphqlError } from './send.ts';
 
 type Hint = (error: GraphqlError, answer: Answer) => string;
@@ -8,18 +8,18 @@ const NOT_VALID =
 
 const HINTS: Record<string, Hint> = {
   UNAUTHENTICATED: () => NOT_VALID,
-  // The schema is asked for only with a key, so it is the key that is wrong.
+  // The explorer introspects only with a key, so it is the key that is wrong.
   INTROSPECTION_DISABLED: () => NOT_VALID,
   KEY_ENVIRONMENT_MISMATCH: ({ extensions }) =>
     `This key belongs to the other environment: ${extensions?.correctEndpoint ?? 'use its endpoint'}.`,
   PARTNER_SUSPENDED: () => 'This partner is suspended. Please contact us.',
   FORBIDDEN: () =>
-    'This credential may not do that: a key needs the scope of each field, and “read” to see the schema.',
+    'This key or token may not do that: a key needs the scope of each field, and “read” for the schema.',
   RATE_LIMITED: (_, { headers }) =>
     `The budget is used up. It is full again in ${headers.get('retry-after') ?? 'some'} seconds.`,
-  SERVICE_UNAVAILABLE: () => 'A part of the service does not answer. Try again in a moment.',
+  SERVICE_UNAVAILABLE: () => 'A part of the service is not available. Try again in a moment.',
   INTERNAL_SERVER_ERROR: () =>
-    'Something went wrong on our side. Report it with the x-request-id of the answer.',
+    'Something went wrong on our side. Report it with the x-request-id of the response.',
 };
 
 /** Undefined if the message of the error says enough. */
@@ -29,5 +29,5 @@ export function hintFor(answer: Answer): string | undefined {
   return error && hint?.(error, answer);
 }
 
-/** What the caller reads if no answer came at all. */
+/** The text if there was no response. */
 export const NO_ANSWER = 'The service did not answer. Check your connection and try again.';

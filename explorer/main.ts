@@ -1,4 +1,4 @@
-// The explorer: type a key or a token, see its schema, write operations and run them.
+// The explorer: shows the schema of a key or a token, and runs operations with it.
 import { updateSchema } from 'cm6-graphql';
 import { parse, print } from 'graphql';
 import {

@@ -1,4 +1,4 @@
-// Shows an answer: status and headers beside the body, and what to do about an error.
+// Shows a response: status and headers beside the body, and what to do about an error.
 import type { EditorView } from '@codemirror/view';
 import { byId, element } from './dom.ts';
 import { setText } from './editor.ts';
@@ -37,7 +37,7 @@ export function showBody(view: EditorView, { body }: Answer): void {
   setText(view, JSON.stringify(body, null, 2));
 }
 
-/** Says what is wrong, or no longer says it. */
+/** Shows a problem, or hides the problem if there is none. */
 export function showProblem(text: string | undefined): void {
   const problem = byId('problem', HTMLElement);
   problem.textContent = text ?? '';

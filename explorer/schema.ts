@@ -1,4 +1,4 @@
-// The panel that shows the schema: operations first, then types, and a search over all.
+// The panel that shows the schema: operations first, then types, with a search.
 import {
   type GraphQLNamedType,
   type GraphQLSchema,
@@ -97,7 +97,7 @@ function entryElement({ name, args, type, description, deprecationReason }: Entr
   return entry;
 }
 
-/** A type as text, in which its name leads to it. */
+/** A type as text, in which its name is a link to it. */
 function typeParts(type: GraphQLType): (Node | string)[] {
   const named = getNamedType(type);
   const text = String(type);

@@ -1,4 +1,4 @@
-// Sends an operation to the service, and says how it went.
+// Sends an operation to the service, and returns the response with its duration.
 import { type Credential, credentialHeader } from './credential.ts';
 
 export type Operation = {
@@ -20,7 +20,7 @@ export type Answer = {
   body: { data?: unknown; errors?: GraphqlError[] };
 };
 
-/** Rejects if no answer comes, or one that is not of this service. */
+/** Rejects if there is no response, or one that is not from this service. */
 export async function send(
   operation: Operation,
   credential: Credential | undefined,

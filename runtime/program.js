@@ -1,9 +1,9 @@
-// Runs the programs of the service, on a Node that does not run TypeScript, too.
+// Runs the programs of the service, even on a Node that does not run TypeScript.
 //
-// There it joins the sources of a program into a few JavaScript files.
+// For such a Node, it bundles the sources of a program into a few JavaScript files.
 //
 // Node 20 loads TypeScript through hooks in another thread, which doubles the CPU time of a start
-// and takes 50 MB. What is joined once is loaded as it is by all later starts.
+// and takes 50 MB. A bundle is built once, and loaded by all later starts.
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -13,18 +13,18 @@ import { pathToFileURL } from 'node:url';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
-/** What starts keep for later ones. */
+/** The bundles, which later starts use. */
 const CACHE = join(ROOT, 'node_modules/.cache/partner-loyalty');
 
-/** Part of the names in the cache: to be raised when the same sources give other files. */
+/** Part of the names in the cache. Raise it if the same sources give different files. */
 const VERSION = 1;
 
-/** How many are kept of a program: a process may still load parts of the one it runs. */
+/** How many builds of a program are kept: a process may still load parts of the one it runs. */
 const KEPT_BUILDS = 10;
 
 /** Runs a program, given by its absolute path, in this process or thread. */
 export async function runProgram(program) {
-  // From Node 22 on, V8's code is kept, too. That the folder cannot be written is no error.
+  // Node 22 and newer also cache V8's code. It is not an error if the folder cannot be written.
   module.enableCompileCache?.(join(CACHE, 'compiled'));
   process.setSourceMapsEnabled(true);
   await import(pathToFileURL(await loadable(program)).href);
@@ -32,8 +32,8 @@ export async function runProgram(program) {
 
 /**
  * The file to import for a TypeScript program, given by its absolute path: the program itself if
- * Node runs TypeScript, and its joined form otherwise, which is built if there is none or a source
- * has changed. Rejects if a source cannot be built.
+ * Node runs TypeScript, and its bundle otherwise, which is built if there is none or a source has
+ * changed. Rejects if a source cannot be built.
  */
 export async function loadable(program) {
   if (process.features.typescript) return program;
@@ -99,7 +99,7 @@ async function joinSources(program, outdir) {
     platform: 'node',
     target: 'node20',
     format: 'esm',
-    // Without this, esbuild would choose files by a condition that Node does not know.
+    // Otherwise esbuild would add a condition that Node does not have.
     conditions: ['node-addons'],
     logLevel: 'error',
     plugins: [{ name: 'own code', setup: joinOwnCode }],
@@ -108,7 +108,7 @@ async function joinSources(program, outdir) {
   return Object.keys(metafile.inputs);
 }
 
-/** Own code is joined and finds its data where it was. Packages are imported where they are. */
+/** Bundles our code, which still finds its data files, and imports packages from their folders. */
 function joinOwnCode(own) {
   own.onResolve({ filter: /^[^.]/ }, async ({ path, pluginData, ...from }) => {
     if (from.kind === 'entry-point' || pluginData === own) return undefined;

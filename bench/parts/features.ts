@@ -64,7 +64,7 @@ const MIXES: Mix[] = [
 export const features: Part = {
   title: 'Cost of each feature',
   notes: [
-    'A row "none, once more" is the first one again and shows the noise: a smaller difference says nothing. Two starts of the same process differ, so more rounds tell more than longer ones.',
+    'A row "none, once more" is the first one again and shows the noise: smaller differences mean nothing. Two starts of the same process differ, so more rounds are better than longer ones.',
     'Every row includes the request id, which the HTTP server always makes. The CPU time of Redis itself is not counted.',
     'Every row includes the bounds on documents, bodies, responses and caches, which cannot be switched off.',
     'With the audit log, each request writes a line about one member to a file.',

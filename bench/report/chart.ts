@@ -1,7 +1,7 @@
 // Draws the bar chart of gateways as SVG, readable on light and dark pages.
 import type { Bar } from './outcome.ts';
 
-/** The bars of one Node version, and what was asked. */
+/** The bars of one Node version, and the requests that they are for. */
 export type Chart = { node: string; requests: string; bars?: Bar[] };
 
 const WIDTH = 860;

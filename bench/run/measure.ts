@@ -28,7 +28,7 @@ export type Measurable = {
   stop(): Promise<unknown>;
 };
 
-/** What a server is asked under load, and how its answers are checked before and after. */
+/** The requests of a load, and the check of a server's responses before and after it. */
 export type Work = {
   requests: Pick<Load, 'templates' | 'members'> | Pick<ListLoad, 'list'>;
   /** Rejects with the first wrong answer. */

@@ -1,9 +1,9 @@
-// Joins the explorer of the pages and the packages it uses into one script for browsers.
+// Bundles the explorer and the packages that it uses into one script for browsers.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 
-/** Browsers since the middle of 2023. */
+/** The browsers of mid-2023 and later. */
 const TARGETS = ['chrome115', 'firefox115', 'safari16.5'];
 
 /** The script, and the licenses of the packages in it. */

@@ -64,7 +64,7 @@ export function createClient<Operations>(surface: Surface, sender: Sender): Oper
     Base;
 }
 
-/** The value of the one root field. Throws the first error, unless a look-up found nothing. */
+/** The value of the only root field. Throws the first error, unless a look-up found nothing. */
 function resultOf(
   schema: Schema,
   name: string,

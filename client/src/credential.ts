@@ -3,7 +3,7 @@
 /** A value, or a function that is called for each attempt, for values that change. */
 export type Credential = string | (() => string | Promise<string>);
 
-/** What goes into a request, and the secret in it that no error may hold. */
+/** The headers of a request, and the secret in them, which no error may contain. */
 export type Authorization = { headers: Record<string, string>; secret: string };
 
 const KEY = /^pk_(?:test|live)_[0-9A-Za-z]{36}$/;
@@ -19,7 +19,8 @@ export async function authorizeWithKey(key: Credential): Promise<Authorization> 
 /** Rejects with a TypeError that does not repeat the value. */
 export async function authorizeWithToken(token: Credential): Promise<Authorization> {
   const secret = await secretOf(token);
-  if (!TOKEN.test(secret)) throw new TypeError('token must be an ID token: three parts with dots');
+  if (!TOKEN.test(secret))
+    throw new TypeError('token must be an ID token: three parts separated by dots');
   return { headers: { authorization: `Bearer ${secret}` }, secret };
 }
 
@@ -28,7 +29,7 @@ async function secretOf(credential: Credential): Promise<string> {
   return typeof value === 'string' ? value : '';
 }
 
-/** Throws in a page or a worker of a browser, where everybody can read the key. */
+/** Throws in a page or a worker of a browser, where anyone can read the key. */
 export function refuseBrowser(): void {
   // Cast: the types of neither Node nor the browser have all of these.
   const scope = globalThis as {
@@ -39,7 +40,7 @@ export function refuseBrowser(): void {
   if (scope.process?.versions?.node !== undefined) return;
   if (scope.window?.document !== undefined || typeof scope.importScripts === 'function')
     throw new Error(
-      'a partner key must not be in a browser, where everybody can read it: call the service ' +
+      'a partner key must not be in a browser, where anyone can read it: call the service ' +
         'from your server, or use createMemberClient with the ID token of the member',
     );
 }

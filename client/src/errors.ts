@@ -1,10 +1,10 @@
 // The one error that calls reject with, as a union by its code.
 import type { SERVICE_CODES } from './generated/errors.generated.ts';
 
-/** What the service reports. */
+/** The codes that the service returns. */
 export type ServiceCode = keyof typeof SERVICE_CODES;
 
-/** What only the client knows. */
+/** The codes that only the client uses. */
 export type OwnCode =
   /** No response: no connection, or one that broke. */
   | 'NETWORK_ERROR'
@@ -24,22 +24,22 @@ type Reason<Code> = Code extends ServiceCode
 export type ErrorDetails = {
   /** Of the response; undefined if there was none. */
   status?: number | undefined;
-  /** The ID that the service's log has; the client's own if there was no response. */
+  /** The ID in the service's log; the client's own if there was no response. */
   requestId?: string | undefined;
-  /** The path of the argument that is meant, such as `input.email`. */
+  /** The path of the argument at fault, such as `input.email`. */
   argument?: string | undefined;
   reason?: string | undefined;
   /** From `Retry-After`. */
   retryAfterSeconds?: number | undefined;
   /** With KEY_ENVIRONMENT_MISMATCH: the endpoint that the key is for. */
   correctEndpoint?: string | undefined;
-  /** With OTHER. */
+  /** The service's code, with OTHER. */
   otherCode?: string | undefined;
   /** The root field that failed, or the field in it. */
   path?: readonly (string | number)[] | undefined;
 };
 
-/** No error holds a key, a token, or the value of a variable. */
+/** No error contains a key, a token, or the value of a variable. */
 export class PartnerLoyaltyError extends Error {
   override readonly name = 'PartnerLoyaltyError';
   readonly code: ErrorCode;

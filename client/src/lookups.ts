@@ -3,7 +3,7 @@
 import { type CallError, isCallError } from './errors.ts';
 import { callError } from './http/answer.ts';
 
-/** What the service takes at once. */
+/** The most keys that the service takes at once. */
 const MAX_KEYS = 100;
 /** Leaves room for the document within the 64 KiB of a request. */
 const MAX_BYTES = 60_000;
@@ -26,7 +26,7 @@ export function batchesOf<Key>(keys: readonly Key[]): Key[][] {
   return batches;
 }
 
-/** An error with the place in the whole list: `keys.3.email` becomes `keys.103.email`. */
+/** An error with the index in the whole list: `keys.3.email` becomes `keys.103.email`. */
 export function moved(error: unknown, by: number): unknown {
   if (!isCallError(error) || error.argument === undefined) return error;
   const { code, message, status, requestId, reason, path } = error;

@@ -1,4 +1,4 @@
-// What a client is created with, and what `request` takes and gives.
+// The options of a client, and the arguments and result of `request`.
 import type { CallError } from './errors.ts';
 import type { Limits } from './http/limits.ts';
 import type { CallOptions } from './surface/operation.ts';
@@ -6,7 +6,7 @@ import type { CallOptions } from './surface/operation.ts';
 export type ClientOptions = {
   /** The endpoint: `https://…/graphql`. */
   url: string;
-  /** In place of the global one: for a proxy, a client certificate, traces. */
+  /** Used instead of the global one: for a proxy, a client certificate, traces. */
   fetch?: typeof fetch | undefined;
   /** For each attempt, until the last byte of its response. 10,000 by default. */
   timeoutMs?: number | undefined;
@@ -59,7 +59,7 @@ export type Timing = { timeoutMs: number; maxWaitMs: number; maxRetries: number 
 
 const DEFAULTS: Timing = { timeoutMs: 10_000, maxWaitMs: 60_000, maxRetries: 3 };
 
-/** The timing of a call: its own options, else those of `base`. Throws if one is not a number. */
+/** The timing of a call: its own options, or else those of `base`. Throws for an invalid one. */
 export function timingOf(options: Partial<Timing> | CallOptions, base = DEFAULTS): Timing {
   const read = (name: keyof Timing) => {
     const value = options[name] ?? base[name];
@@ -74,7 +74,7 @@ export function timingOf(options: Partial<Timing> | CallOptions, base = DEFAULTS
   };
 }
 
-/** Throws a TypeError that does not repeat what is wrong: it may hold a password. */
+/** Throws a TypeError that does not repeat the URL, which may contain a password. */
 export function endpointOf(url: string): string {
   const parsed = parseUrl(url);
   if (parsed === undefined || !/^https?:$/.test(parsed.protocol))

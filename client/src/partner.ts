@@ -22,7 +22,7 @@ export type PartnerClient = Operations &
   Base & {
     /**
      * Looks up any number of members. The result has an entry for each key, in their order: the
-     * member, or null if there is none. Each 100 keys are a request, one after the other.
+     * member, or null if there is none. Sends a request for every 100 keys, one after the other.
      */
     lookUpMembers(keys: readonly MemberKey[], options?: CallOptions): Promise<(Member | null)[]>;
     /** All activities of a member, newest first. Each page is a request, made when it is needed. */

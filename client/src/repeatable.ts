@@ -15,7 +15,7 @@ export const PARTNER_MUTATIONS: Readonly<Record<keyof typeof PARTNER.Mutation, b
   // These send a mail each time.
   inviteMember: false,
   requestMagicLink: false,
-  // A token works once: a second call fails although the first one signed the member in.
+  // A token works once: a second call fails even if the first one signed the member in.
   exchangeMagicLink: false,
 };
 

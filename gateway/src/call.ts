@@ -1,4 +1,4 @@
-// What is known of a request to /graphql or /mcp while it is handled.
+// What is known about a request to /graphql or /mcp while it is handled.
 import type { Trace } from '@partner-loyalty/runtime';
 import type { Authenticated, Principal } from './identity/authenticate.ts';
 import type { Verdict } from './limits/limiter.ts';

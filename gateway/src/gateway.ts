@@ -173,7 +173,7 @@ function baseUrls({ environment, sandboxUrl, productionUrl }: Settings) {
     : { own: productionUrl, other: sandboxUrl };
 }
 
-/** What the pages say of this service. */
+/** What the pages show about this service. */
 function aboutOf(settings: Settings): About {
   const { own, other } = baseUrls(settings);
   return {

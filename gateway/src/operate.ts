@@ -38,7 +38,7 @@ export type Operate = (
   body: GraphqlBody,
 ) => Promise<GraphqlResponse['body']>;
 
-/** Each builds megabytes at once, until its response is text. */
+/** Each keeps megabytes of data until its response is text. */
 const MAX_INTROSPECTIONS = 8;
 
 export function createOperate(parts: OperateParts): Operate {

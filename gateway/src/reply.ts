@@ -113,7 +113,7 @@ export function createReplies(parts: ReplyParts, form: ReplyForm): Reply {
     return { status: call.status, headers, body: text, observer: record(request, call) };
   }
 
-  // Most calls are counted already, and do not wait.
+  // Most calls are counted already and need not wait.
   function finish(
     request: HttpRequest,
     call: Call,

@@ -69,7 +69,7 @@ export const ERRORS = {
   FORBIDDEN: {
     status: 403,
     message: 'this key lacks a scope that the operation needs',
-    when: 'A root field needs a [scope](../contract.md#scopes) that the key does not have: nothing ran (403). Or a [token that a partner holds](../contract.md#member-tokens) is used to change the address (200). Or a page whose origin CORS_ORIGINS does not list calls [`/mcp`](../contract.md#mcp) (403).',
+    when: 'A root field needs a [scope](../contract.md#scopes) that the key does not have: nothing ran (403). Or a [token that a partner holds](../contract.md#member-tokens) is used to change the address (200). Or a page whose origin `CORS_ORIGINS` does not list calls [`/mcp`](../contract.md#mcp) (403).',
     subgraphs: ['members'],
   },
   GRAPHQL_PARSE_FAILED: {
@@ -145,7 +145,7 @@ export type ErrorCode = keyof typeof ERRORS;
 
 /** What the `extensions` of some errors have beside the code. */
 export type ErrorDetails = {
-  /** The path of the argument that is meant, such as `input.email` or `keys.3`. */
+  /** The path of the argument at fault, such as `input.email` or `keys.3`. */
   argument?: string | undefined;
   /** Which of the causes of a code it is, in capitals. */
   reason?: string | undefined;

@@ -23,7 +23,7 @@ declare global {
 export default async function setup(): Promise<void> {
   globalThis.testServers ??= [];
   try {
-    // Otherwise the tests that start first would each join the sources of the same program.
+    // Otherwise the tests that start first would each bundle the sources of the same program.
     for (const program of PROGRAMS) await loadable(join(ROOT, program));
     await provide('REDIS_URL', 'redis-server', startRedis, async () => {
       await aptInstall('redis-server');

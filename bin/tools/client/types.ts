@@ -52,7 +52,7 @@ function operations(schema: GraphQLSchema) {
     ],
     content: [
       ...objects.filter((type) => !roots.includes(type)).map(selectionType),
-      '/** What a method selects if it gets no `select`: all that takes no arguments. */',
+      '/** What a method selects without `select`: every field that takes no arguments. */',
       `export const DEFAULTS = {\n${roots
         .flatMap((root) => Object.values(root.getFields()))
         .map((field) => namedObject(field.type))
@@ -63,7 +63,7 @@ function operations(schema: GraphQLSchema) {
       `export type Operations = {\n${roots
         .flatMap((root) => Object.values(root.getFields()).map((field) => method(root, field)))
         .join('\n')}};`,
-      '/** The objects of the surface: what documents are built from, and responses held against. */',
+      '/** The objects of the surface, to build documents and to check responses. */',
       `export const SCHEMA = {\n${objects.map(tableOf).join('')}} as const satisfies Schema;`,
     ].join('\n\n'),
   };

@@ -234,7 +234,7 @@ export type StandingSelection = {
   readonly asOf?: true;
 };
 
-/** What a method selects if it gets no `select`: all that takes no arguments. */
+/** What a method selects without `select`: every field that takes no arguments. */
 
 export const DEFAULTS = {
   MemberProfile: { memberId: true, email: true, firstName: true, lastName: true, membershipYearStats: { akinPoints: true, totalStays: true }, partnerStandings: { partnerId: true, tier: true, points: true }, standings: { partnerId: true, partnerName: true, tier: true, points: true, stays: true, nextTier: true, pointsToNextTier: true, yearStart: true, yearEnd: true, asOf: true } },
@@ -272,7 +272,7 @@ export type Operations = {
   >;
 };
 
-/** The objects of the surface: what documents are built from, and responses held against. */
+/** The objects of the surface, to build documents and to check responses. */
 
 export const SCHEMA = {
   Activity: {

@@ -425,7 +425,7 @@ export type StandingSelection = {
   readonly asOf?: true;
 };
 
-/** What a method selects if it gets no `select`: all that takes no arguments. */
+/** What a method selects without `select`: every field that takes no arguments. */
 
 export const DEFAULTS = {
   PartnerMemberRead: { memberId: true, email: true, firstName: true, lastName: true, externalId: true, enrolledAt: true, tier: true, points: true, standing: { partnerId: true, partnerName: true, tier: true, points: true, stays: true, nextTier: true, pointsToNextTier: true, yearStart: true, yearEnd: true, asOf: true } },
@@ -556,7 +556,7 @@ export type Operations = {
   >;
 };
 
-/** The objects of the surface: what documents are built from, and responses held against. */
+/** The objects of the surface, to build documents and to check responses. */
 
 export const SCHEMA = {
   Activity: {

@@ -19,7 +19,7 @@ export type Answer = {
 const MAX_TEXT = 300;
 const MAX_ERRORS = 100;
 const MAX_STEPS = 20;
-/** What proxies answer, without a GraphQL response, in place of a service that is away. */
+/** The statuses with which proxies respond for a service that is not reachable. */
 const AWAY = [502, 503, 504];
 
 type Received = Record<string, unknown>;
@@ -65,7 +65,7 @@ function errorOf(
   );
 }
 
-/** What a response without GraphQL errors means, if it is not what was asked for. */
+/** The error for a response that has neither the data nor GraphQL errors. */
 function foreign(details: ErrorDetails & { status: number }): CallError {
   const { status } = details;
   if (status === 429) return callError('RATE_LIMITED', 'too many requests', details);

@@ -15,7 +15,7 @@ export type Reply = { status: number; headers: Headers; text: string };
 
 /** Twice what the service sends at most. */
 const MAX_RESPONSE_BYTES = 2 ** 21;
-/** What setTimeout takes. */
+/** The longest delay of setTimeout. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
@@ -56,8 +56,8 @@ export async function exchange(sent: Exchange): Promise<Reply> {
 
 async function post(sent: Exchange, signal: AbortSignal): Promise<Reply> {
   const { fetch, url, headers, body } = sent;
-  // A redirect is never followed: it could take the credential elsewhere. With 'error', it could
-  // not be told from a broken connection.
+  // A redirect is never followed: it could take the credential elsewhere. With 'error', it would
+  // look like a broken connection.
   const response = await fetch(url, { method: 'POST', headers, body, signal, redirect: 'manual' });
   const { status } = response;
   if (
@@ -100,7 +100,7 @@ function systemCode(error: unknown): string {
 }
 
 function property(value: unknown, name: string): unknown {
-  // Cast: every object can be asked for any property.
+  // Cast: any property of an object can be read.
   return typeof value === 'object' && value !== null
     ? (value as Record<string, unknown>)[name]
     : undefined;

@@ -5,7 +5,7 @@ import { LONGEST_TIMER_MS } from './exchange.ts';
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5_000;
-/** Whether the request ran is unknown after these. */
+/** After these, it is unknown whether the request ran. */
 const UNCLEAR: readonly string[] = ['SERVICE_UNAVAILABLE', 'NETWORK_ERROR', 'TIMEOUT'];
 
 export type Attempts = {
@@ -31,7 +31,7 @@ export function pauseAfter(
   const backoff = Math.min(FIRST_PAUSE_MS * 2 ** (made - 1), LONGEST_PAUSE_MS);
   const pause = Math.ceil(asked + backoff * (0.5 + Math.random() / 2));
   const left = Math.min(maxWaitMs - waitedMs, LONGEST_TIMER_MS);
-  // What is asked for fits, if only just, as the whole window of a budget does.
+  // A wait that Retry-After asks for is begun if it just fits, such as a whole budget window.
   return left <= 0 || asked > left ? undefined : Math.min(pause, left);
 }
 

@@ -14,7 +14,7 @@ export type Sent = {
   operationName?: string | undefined;
 };
 
-/** What the service answered; one that ran, at least in part. */
+/** The response to an operation that ran, at least in part. */
 export type Received = {
   data: Record<string, unknown>;
   errors: CallError[];
@@ -93,7 +93,7 @@ export function createSender(
   return { send, limits: () => latest };
 }
 
-/** An answer in which a part of the service was away is one to return, but not the best one. */
+/** A response without a part of the service can be returned, but a complete one is better. */
 function outcomeOf(answer: Answer, requestId: string, limits: Limits | undefined): Outcome {
   const { data, errors, status } = answer;
   const [first] = errors;

@@ -6,7 +6,7 @@ export type AnySelection = { readonly [field: string]: unknown };
 
 export type BuiltDocument = { query: string; variables: Record<string, unknown> };
 
-/** What the service allows is 8, the root field included. */
+/** The service allows 8 levels, the root field included. */
 const MAX_DEPTH = 7;
 
 /**

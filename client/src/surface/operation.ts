@@ -1,6 +1,6 @@
 // The types of the methods, and of what they resolve with by what is selected.
 
-/** What every method and `request` takes beside its variables. */
+/** The options of every method and of `request`. */
 export type CallOptions = {
   /** Ends the call; it rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
@@ -34,7 +34,7 @@ export type Selected<Result, S> = Result extends null
           : Selected<Result[Name], S[Name]>;
       };
 
-/** Refuses what a selection does not have: a type parameter alone would let it pass. */
+/** Refuses fields that a selection cannot have: a type parameter alone would allow them. */
 export type OnlyOf<S, Selection> = {
   [Name in keyof S]: Name extends keyof Selection
     ? S[Name] extends object

@@ -3,7 +3,7 @@
 export type Field = {
   /** As the schema has it: `[MemberLookup!]`. */
   type: string;
-  /** What JSON has, if it is no object. */
+  /** Its JSON type, if it is not an object. */
   leaf?: 'string' | 'number' | 'boolean';
   /** The types of its arguments by name. */
   arguments?: Record<string, string>;

@@ -1,8 +1,8 @@
-// Holds the value of a root field against the schema: what methods resolve with has its types.
+// Checks the value of a root field against the schema, so that results have the declared types.
 import type { AnySelection } from './document.ts';
 import { type Field, fieldOf, namedType, type Schema } from './schema.ts';
 
-/** Where a value breaks its type, as a path such as `member.points`; undefined if nowhere. */
+/** The path at which a value breaks its type, such as `member.points`; undefined if it fits. */
 export function misfit(
   schema: Schema,
   field: Field,

@@ -16,7 +16,7 @@ export const GRAPHQL_CORS: CorsRules = {
     HEADERS.contentType.name,
     HEADERS.requestId.name,
     HEADERS.traceparent.name,
-    // Apollo Client names the application by these two; they are not read.
+    // Apollo Client sends these two to name the application; they are not read.
     'apollographql-client-name',
     'apollographql-client-version',
   ],

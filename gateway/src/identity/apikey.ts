@@ -17,7 +17,7 @@ const FORMATS = {
   mcp: /^mk_(test|live)_([0-9A-Za-z]{30})([0-9A-Za-z]{6})$/,
 } as const satisfies Record<KeyEndpoint, RegExp>;
 
-/** The scopes of a key that was created without any: an assistant only reads. */
+/** The scopes of a key that is created without any: an assistant only reads. */
 export function defaultScopes(endpoint: KeyEndpoint): readonly KeyScope[] {
   return endpoint === 'mcp' ? ['read'] : DEFAULT_SCOPES;
 }

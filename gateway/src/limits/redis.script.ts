@@ -1,15 +1,15 @@
-// Counts many subjects with one command of Redis.
+// Counts many subjects with one Redis command.
 import type { Cluster, Redis } from 'ioredis';
 import type { Count } from './counters.ts';
 
 /** The points to add to the count under a key. */
 export type Addition = { key: string; points: number };
 
-/** Adds to all counts, of which each window begins with the first addition. */
+/** Adds to all counts. The window of each begins with its first addition. */
 export type AddAll = (additions: readonly Addition[], windowSeconds: number) => Promise<Count[]>;
 
-// ARGV has the length of a window, then the points for each key. Returns sum and milliseconds left
-// of each. A count without an end would never be reset, so it gets one.
+// ARGV has the length of a window, then the points for each key. Returns the sum and the
+// milliseconds left for each. A count without an expiry would never be reset, so it gets one.
 const SCRIPT = `
 local counts = {}
 for place, key in ipairs(KEYS) do

@@ -47,8 +47,8 @@ const MAX_ADDITIONS = 100;
 
 /**
  * Its additions reject if Redis does not respond in time. Those that are made without waiting in
- * between become one command, as commands of their own cost this process far more. In a cluster,
- * whose keys are on different nodes, each is a command of its own.
+ * between share a command, since separate commands cost this process far more. In a cluster, whose
+ * keys are on different nodes, each addition is a separate command.
  */
 export function redisCounter(
   client: Redis | Cluster,

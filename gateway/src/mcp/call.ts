@@ -24,7 +24,7 @@ export type Exchange = {
   charge(call: Call, principal: Principal): Promise<void>;
 };
 
-/** What a tool answers; `structuredContent` fits its output schema, for an error too. */
+/** The result of a tool; `structuredContent` fits its output schema, even for an error. */
 export type ToolResult = {
   content: { type: 'text'; text: string }[];
   structuredContent: Record<string, unknown>;
@@ -32,8 +32,8 @@ export type ToolResult = {
 };
 
 /**
- * What the operation itself ends in is the tool's result, an error included. Rejects with the
- * reason if it is refused.
+ * The outcome of the operation is the tool's result, even if it is an error. Rejects with the
+ * reason if the operation is refused.
  */
 export function createCallTool(operate: Operate, describe: Describe) {
   return async (
@@ -45,7 +45,7 @@ export function createCallTool(operate: Operate, describe: Describe) {
     const tool = toolNamed(name);
     if (tool === undefined) {
       await charge(call, principal);
-      throw new RpcError('BAD_REQUEST', -32602, 'there is no tool of this name: see tools/list');
+      throw new RpcError('BAD_REQUEST', -32602, 'there is no tool with this name: see tools/list');
     }
     const operation = operationOf(tool, args);
     if (operation instanceof ApiError) {

@@ -1,4 +1,4 @@
-// Prints the partner surface's schema as far as a key may use it.
+// Prints the part of the partner surface's schema that a key may use.
 import {
   type DefinitionNode,
   type DocumentNode,

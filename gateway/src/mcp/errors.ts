@@ -4,7 +4,7 @@ import { shortMessage } from '../http/errors.ts';
 import { JSON_TYPE } from '../http/mediatype.ts';
 import type { ReplyForm } from '../reply.ts';
 
-/** A refusal that has a code of JSON-RPC's own (JSON-RPC 2.0, section 5.1). */
+/** A refusal with a code that JSON-RPC defines (JSON-RPC 2.0, section 5.1). */
 export class RpcError extends ApiError {
   readonly rpcCode: number;
   constructor(code: ErrorCode, rpcCode: number, message: string) {
@@ -16,7 +16,7 @@ export class RpcError extends ApiError {
 /** An error as the protocol's library answers it. */
 export type RpcErrorObject = { code: number; message: string; data?: unknown };
 
-/** JSON-RPC leaves the codes from here down to servers. */
+/** JSON-RPC leaves the codes from this one down to servers. */
 const SERVER_ERROR = -32000;
 const INTERNAL_ERROR = -32603;
 const METHOD_NOT_FOUND = -32601;
@@ -40,7 +40,7 @@ function rpcCodeOf(refusal: ApiError): number {
   return refusal.code === 'INTERNAL_SERVER_ERROR' ? INTERNAL_ERROR : SERVER_ERROR;
 }
 
-/** Adds to an error of the library what every error has. `status` is that of the response. */
+/** Adds this API's code and the request ID to an error of the library with this HTTP status. */
 export function withCode(
   error: RpcErrorObject,
   status: number,
@@ -48,7 +48,7 @@ export function withCode(
 ): { code: ErrorCode; error: RpcErrorObject } {
   const code = codeOf(error, status);
   const details = typeof error.data === 'object' ? error.data : undefined;
-  // The rest is what the library's schemas found, as they put it.
+  // The rest is the report of the library's schemas.
   const [summary = ''] = error.message.split(': [\n');
   const message = shortMessage(summary);
   return { code, error: { ...error, message, data: { ...details, code, requestId } } };

@@ -55,14 +55,14 @@ export function createMcp(parts: McpParts): (request: HttpRequest) => Promise<Ht
     const isCall = message.method === 'tools/call' && message.id !== undefined;
     if (!isCall) await charge(call, principal);
 
-    // Loaded once a valid key asks for it: it takes 10 MB and, in all, a tenth of a second.
+    // Loaded at the first message with a valid key: it takes 10 MB and a tenth of a second.
     answerMessage ??= import('./protocol.ts').then(({ load }) => load(operate, describe));
     const answer = await answerMessage;
     const { status, body } = await answer(message, { request, call, principal, charge });
     return finished(status, body, request, call);
   }
 
-  /** Charges the least that a request costs. */
+  /** Charges 1, the least that a request costs. */
   async function charge(call: Call, { policy, id, budget }: Principal): Promise<void> {
     call.verdict = await limiter.consume(policy, id, 1, budget);
     if (!call.verdict.allowed) fail('RATE_LIMITED');

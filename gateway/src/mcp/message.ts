@@ -1,4 +1,4 @@
-// Reads a JSON-RPC message within bounds, before the protocol's own library gets to see it.
+// Reads a JSON-RPC message within bounds, before the protocol's library gets it.
 import { isJsonObject } from '@partner-loyalty/runtime';
 import { RpcError } from './errors.ts';
 
@@ -10,7 +10,7 @@ export type RpcMessage = {
   params?: Record<string, unknown>;
 };
 
-/** In characters, as an ID comes back and is kept while the request runs. */
+/** In characters: an ID is kept while the request runs, and is in the response. */
 const MAX_NAME = 128;
 /** Levels of objects and arrays: messages of the protocol have up to 6. */
 const MAX_DEPTH = 32;

@@ -28,10 +28,10 @@ const SERVER_INFO = {
 const INSTRUCTIONS =
   "Reads the partner's own loyalty members; nothing here changes anything. find_member takes " +
   'exactly one of email, externalId and memberId. Keep the memberId: it never changes. A member ' +
-  'who is not enrolled with this partner is MEMBER_NOT_FOUND, as one who does not exist. After ' +
-  'RATE_LIMITED, wait for the seconds of Retry-After.';
+  'who is not enrolled with this partner is MEMBER_NOT_FOUND, like one who does not exist. After ' +
+  'RATE_LIMITED, wait for the number of seconds in Retry-After.';
 
-/** What the library reads of a request's own headers; the key is not among them. */
+/** The headers of a request that the library gets; the key is not among them. */
 const READ_HEADERS = [HEADERS.mcpProtocolVersion, HEADERS.mcpMethod, HEADERS.mcpName];
 /** Every response is JSON, and a client that accepts only that gets it too. */
 const FIXED_HEADERS: [string, string][] = [
@@ -39,12 +39,12 @@ const FIXED_HEADERS: [string, string][] = [
   [HEADERS.accept.name, 'application/json, text/event-stream'],
 ];
 
-/** Opens a stream for messages of the server's own, of which there are none. */
+/** Opens a stream for messages that the server initiates, of which there are none. */
 const LISTEN = 'subscriptions/listen';
 
 /**
- * Loads the library in two steps, between which other requests go on: in one, it holds the event
- * loop for over 50 ms.
+ * Loads the library in two steps, between which other requests run: a single step would block the
+ * event loop for over 50 ms.
  */
 export async function load(operate: Operate, describe: Describe): Promise<AnswerMessage> {
   const { AjvJsonSchemaValidator } = await import('@modelcontextprotocol/server/validators/ajv');
@@ -85,7 +85,7 @@ export async function load(operate: Operate, describe: Describe): Promise<Answer
 
   return async (message, exchange) => {
     if (message.method === LISTEN && message.id !== undefined) return noSuchMethod(message.id);
-    // What the library answers to an error has neither its code nor its status.
+    // The library's response to an error has neither its code nor its status.
     const refusals: unknown[] = [];
     const response = await respond(message, exchange.request.headers, (name, args = {}) =>
       callTool(exchange, name, args).catch((reason) => {

@@ -1,4 +1,4 @@
-// The tools at /mcp: their descriptions, schemas, and the operation that each of them runs.
+// The tools at /mcp: their descriptions, schemas, and the operations that they run.
 import { fail } from '@partner-loyalty/runtime';
 import * as z from 'zod';
 import type { GraphqlBody } from '../http/body.ts';
@@ -9,7 +9,9 @@ const text = (description: string) => z.string().describe(description);
 
 const FIND_MEMBER = z
   .strictObject({
-    email: text('A current or former email address of the member, in any case.').optional(),
+    email: text(
+      'A current or former email address of the member, in upper or lower case.',
+    ).optional(),
     externalId: text('The ID that the partner gave the member at enrollment.').optional(),
     memberId: text('The ID of the member, which never changes.').optional(),
   })
@@ -25,23 +27,23 @@ const MEMBER = z.object({
   email: text('The primary email address.'),
   firstName: text('The first name.').nullable(),
   lastName: text('The last name.').nullable(),
-  tier: text('The tier that is reached in the current membership year.'),
+  tier: text('The tier in the current membership year.'),
   points: z.int().describe('The points of the current membership year.'),
-  externalId: text("The partner's ID of the member.").nullable(),
+  externalId: text("The partner's own ID for the member.").nullable(),
   enrolledAt: text('When the member was enrolled with the partner (RFC 3339, UTC).').nullable(),
 });
 
 const STANDING = z.object({
   partnerId: text('The ID of the partner.'),
   partnerName: text('The name of the partner.'),
-  tier: text('The tier that is reached.'),
+  tier: text('The tier in the current membership year.'),
   points: z.int().describe('The points of the year.'),
   stays: z.int().describe('The stays of the year.'),
   nextTier: text('The next tier; null at the top.').nullable(),
-  pointsToNextTier: z.int().nullable().describe('The points that it still takes.'),
+  pointsToNextTier: z.int().nullable().describe('The points still needed for it.'),
   yearStart: text('When the membership year began (RFC 3339, UTC).'),
-  yearEnd: text('When the next one begins.'),
-  asOf: text('When this was read.'),
+  yearEnd: text('When the next membership year begins.'),
+  asOf: text('When the standing was read.'),
 });
 
 const SDL = z.object({ sdl: text('The schema in the GraphQL schema definition language.') });
@@ -50,7 +52,7 @@ const ERROR = z.object({
   code: text('Only with isError: the code, such as MEMBER_NOT_FOUND.'),
   message: text('Only with isError: what went wrong.'),
   requestId: text('Only with isError: the ID of the request, for support.'),
-  argument: text('Only with isError: the argument that is meant.').optional(),
+  argument: text('Only with isError: the argument at fault.').optional(),
 });
 
 const memberBy = (field: string, argument: string, type: string) =>
@@ -63,7 +65,7 @@ const FIND_BY = {
 const FIND_KINDS = ['email', 'externalId', 'memberId'] as const;
 /** The member ID is there for the audit log. */
 const STANDING_OF = `query McpMemberStanding($memberId: ID!) { member: memberById(memberId: $memberId) { memberId standing { ${Object.keys(STANDING.shape).join(' ')} } } }`;
-/** Needs what introspection needs; the schema is printed, not put together from a response. */
+/** Needs the scope of introspection; the schema itself is printed, not built from the response. */
 const INTROSPECTION = 'query McpDescribeSchema { member: __schema { queryType { name } } }';
 
 type Data = Record<string, unknown>;
@@ -86,8 +88,8 @@ const TOOLS: ReadonlyMap<string, Tool> = new Map<string, Tool>([
     {
       title: 'Find a member',
       description:
-        'Finds a member who is enrolled with this partner, by exactly one of: an email address ' +
-        '(former ones too), the external ID that the partner gave, or the member ID.',
+        'Finds a member who is enrolled with this partner, by exactly one of: a current or former ' +
+        'email address, the external ID that the partner gave, or the member ID.',
       input: FIND_MEMBER,
       output: MEMBER,
       operation: findMember,
@@ -100,7 +102,7 @@ const TOOLS: ReadonlyMap<string, Tool> = new Map<string, Tool>([
       title: 'Get the standing of a member',
       description:
         'The tier, points and stays of a member with this partner in the current membership ' +
-        'year, and what the next tier takes.',
+        'year, and the points needed for the next tier.',
       input: MEMBER_STANDING,
       output: STANDING,
       operation: (variables) => ({ query: STANDING_OF, variables }),
@@ -112,7 +114,7 @@ const TOOLS: ReadonlyMap<string, Tool> = new Map<string, Tool>([
     'describe_schema',
     {
       title: 'Describe the schema',
-      description: 'The GraphQL schema of the partner API, as far as this key may use it.',
+      description: 'The part of the GraphQL schema of the partner API that this key may use.',
       input: DESCRIBE_SCHEMA,
       output: SDL,
       operation: () => ({ query: INTROSPECTION, variables: {} }),
@@ -151,13 +153,13 @@ export const TOOL_LIST = Array.from(TOOLS, ([name, tool]) => ({
 
 type ObjectSchema = { type: 'object' } & Record<string, unknown>;
 
-/** Without its dialect: that is the protocol's default, and not every client knows its name. */
+/** Without `$schema`: it names the protocol's default dialect, which some clients do not know. */
 function schemaOf(type: z.ZodObject): ObjectSchema {
   const { $schema, ...schema } = z.toJSONSchema(type);
   return { ...schema, type: 'object' };
 }
 
-/** Of a result or an error: the protocol wants errors to fit the schema too. */
+/** Of a result or an error: the protocol requires errors to fit the schema too. */
 function outputSchemaOf(type: z.ZodObject): ObjectSchema {
   const [result, error] = [z.toJSONSchema(type), z.toJSONSchema(ERROR)];
   return {

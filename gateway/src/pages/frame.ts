@@ -3,7 +3,7 @@ import { type Html, html } from '../html/html.ts';
 import { documentText } from '../html/layout.ts';
 import { STYLE } from './style.ts';
 
-/** What every page says of the service. */
+/** What every page shows about the service. */
 export type About = {
   environment: 'sandbox' | 'production';
   /** The URL of /graphql. */
@@ -54,7 +54,7 @@ ${main}
   return documentText(title, style ?? STYLE, body, head);
 }
 
-/** A block of code that a keyboard can scroll. `name` is what a screen reader says of it. */
+/** A block of code that a keyboard can scroll. `name` is its label for screen readers. */
 export function codeBlock(name: string, code: string | Html): Html {
   return html`<pre tabindex="0" role="group" aria-label="${name}"><code>${code}</code></pre>`;
 }

@@ -16,15 +16,15 @@ let them sign in. One GraphQL endpoint, one key.</p>
 <code>${isSandbox ? 'pk_test_' : 'pk_live_'}</code></dd></div>
 <div><dt>Endpoint</dt><dd><code>POST ${endpoint}</code></dd></div>
 <div><dt>${isSandbox ? 'Production' : 'Sandbox'}</dt><dd><code>POST ${otherEndpoint}</code></dd></div>
-<div><dt>Assistants</dt><dd><code>POST ${mcpEndpoint}</code>, by the Model Context Protocol, with a
-key of its own</dd></div>
+<div><dt>Assistants</dt><dd><code>POST ${mcpEndpoint}</code>, over the Model Context Protocol, with
+an MCP key</dd></div>
 <div><dt>Status</dt><dd>Beta: fields are added at any time, and none goes away without notice.
 <a href="/docs#versioning">Versioning</a></dd></div>
 </dl>
 <section aria-labelledby="first">
 <h2 id="first">Your first request</h2>
-<p>Put your key in place of <code>$KEY</code> and the address of a member in place of
-<code>${ADDRESS}</code>.</p>
+<p>Replace <code>$KEY</code> with your key and <code>${ADDRESS}</code> with the email address of a
+member.</p>
 ${codeBlock('A request to paste into a shell', firstRequest(endpoint))}
 <p class="soft">The field is <code>null</code> with the code <code>MEMBER_NOT_FOUND</code> unless the
 member is enrolled with you. Keys belong on servers, never in an app or a web page.</p>

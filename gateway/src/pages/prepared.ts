@@ -33,7 +33,7 @@ export async function prepare(
   return { headers, etag: `W/"${contentHash(identity)}"`, bodies: { br, gzip: gz, identity } };
 }
 
-/** Short enough for a path, long enough never to be the same for other content. */
+/** Short enough for a path, and long enough that no two contents share it. */
 export function contentHash(content: string | Buffer): string {
   return createHash('sha256').update(content).digest('base64url').slice(0, 22);
 }

@@ -1,4 +1,4 @@
-// What a path of the pages leads to: content that is prepared once, or once for each graph.
+// The content behind a path of the pages, which is prepared once, or once for each graph.
 import type { GraphQLSchema } from 'graphql';
 import type { SurfaceName } from '../planning/contract.ts';
 import type { Prepared } from './prepared.ts';
@@ -9,13 +9,13 @@ export type Route = {
   content(): Promise<Prepared>;
 };
 
-/** What the pages show of a graph. */
+/** The part of a graph that the pages show. */
 export type DocumentedGraph = {
   version: number;
   surfaces: Readonly<Record<SurfaceName, { schema: GraphQLSchema }>>;
 };
 
-/** Makes the content when it is first asked for. */
+/** Prepares the content at its first request. */
 export function once(make: () => Promise<Prepared>): () => Promise<Prepared> {
   let made: Promise<Prepared> | undefined;
   return () => {
@@ -24,7 +24,7 @@ export function once(make: () => Promise<Prepared>): () => Promise<Prepared> {
   };
 }
 
-/** Makes the content of a graph when it is first asked for; it goes with its graph. */
+/** Prepares the content at its first request for each graph, and keeps it as long as the graph. */
 export function onceForEach(
   current: () => DocumentedGraph,
   make: (graph: DocumentedGraph) => Promise<Prepared>,

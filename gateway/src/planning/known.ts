@@ -1,4 +1,4 @@
-// What the planner thread says of the committed graph, so that no process has to ask it again.
+// What the planner thread reports about the committed graph, so that no process needs to ask it.
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,8 +12,8 @@ export const KNOWN_FILE = join(import.meta.dirname, '../../supergraph.known.json
 type Known = { supergraph: string; surfaces: Readonly<Record<string, OpenedPlanner>> };
 
 /**
- * What the planner thread would say of a surface. Undefined if the supergraph is not the committed
- * one.
+ * What the planner thread would report about a surface. Undefined if the supergraph is not the
+ * committed one.
  */
 export function knownPlanner(
   supergraph: string,

@@ -85,7 +85,7 @@ function buildPlanner({ supergraph, surface }: Opening): Planner {
   };
 }
 
-/** The types of which callers see something, but not the member ID that they have. */
+/** The types that callers see without the member ID that they have. */
 function hiddenMembersOf(graph: GraphQLSchema, api: GraphQLSchema): Set<string> {
   const names = Object.values(api.getTypeMap())
     .filter((type) => !hasMemberId(type) && hasMemberId(graph.getType(type.name)))

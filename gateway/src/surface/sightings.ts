@@ -42,7 +42,7 @@ const MAX_FIELDS = 64;
 
 /**
  * The document with the member ID selected wherever an object has one, as `memberId`. In a document
- * of renameFields, that name is never another field's. `hidden` are types that have one which
+ * of renameFields, that name is never another field's. `hidden` are the types whose member ID
  * callers do not see.
  */
 export function withMemberIds(

@@ -1,4 +1,4 @@
-// Where the launcher is that runs a program in a process or thread of its own.
+// The path of the launcher, which runs a program in a separate process or thread.
 import { join } from 'node:path';
 
 /** To be run with the path of a TypeScript program and its arguments. */

@@ -313,7 +313,8 @@ export const SETTINGS: {
   explorer: {
     name: 'EXPLORER',
     default: '`on` in the sandbox, `off` in production',
-    meaning: 'Whether `/explorer` is there: a page to try operations with a key; `on` or `off`.',
+    meaning:
+      'Whether to serve `/explorer`, a page for trying operations with a key: `on` or `off`.',
     usedBy: GATEWAY,
     schema: oneOf('on', 'off'),
     fallback: ({ environment }) => (environment === 'sandbox' ? 'on' : 'off'),

@@ -35,8 +35,8 @@ export async function migrateMongo(
     if (from === to) return { from, to, records: 0 };
     const records = await migration.count(db);
     if (isDryRun) return { from, to, records };
-    // From here on, no process of a version without formats can start, and at the end none of any
-    // older one. Those that run may go on reading.
+    // From here on, no process of a version without formats can start, and after the end none of
+    // any older version. Those that run can still read.
     const marked = { environment: markedEnvironment(environment, to) };
     await owners.updateOne({ _id: store }, { $set: marked });
     await migration.run(db, onProgress);

@@ -1,4 +1,4 @@
-// The transport from one subgraph of this repository to another one in its own process.
+// The transport from one subgraph of this repository to another one in a separate process.
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { settingsOfSubgraph } from '../settings/subgraphs.ts';

@@ -21,10 +21,10 @@ export type MembersClient = {
 
 const EVER_ENROLLED =
   'query ($partnerId: ID!, $memberIds: [ID!]!) { everEnrolled(partnerId: $partnerId, memberIds: $memberIds) }';
-/** Less than callers wait for this subgraph, so that nothing is recorded that they gave up. */
+/** Less than callers wait for this subgraph, so that nothing is recorded after they give up. */
 const DEADLINE_MS = 1_500;
 
-/** Over a transport to members. Without one, nothing is answered, and the log says so once. */
+/** Without a transport to members, every call rejects, and the log says so once. */
 export function createMembersClient(
   transport: Pick<Transport, 'execute'> | undefined,
   log?: Pick<Log, 'warn'>,

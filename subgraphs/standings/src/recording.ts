@@ -9,11 +9,11 @@ import type { RecordOutcome, StandingsStore } from './store/store.ts';
 export type RecordedActivity = {
   activityId: string;
   outcome: `${ActivityOutcome}`;
-  /** Unless the partner must not learn whether there is such a member. */
+  /** Undefined if the partner must not learn whether there is such a member. */
   memberId: string | undefined;
 };
 
-/** An erased member is to a partner as one who never was. */
+/** To a partner, an erased member is like one who never existed. */
 const OUTCOMES: Record<RecordOutcome, `${ActivityOutcome}`> = {
   recorded: 'RECORDED',
   'already-recorded': 'ALREADY_RECORDED',

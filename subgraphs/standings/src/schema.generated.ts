@@ -54,7 +54,7 @@ export type ActivityInput = {
 export type RecordedActivity = {
   activityId: Scalars['ID']['output'];
   outcome: ActivityOutcome;
-  /** Null for `NOT_ENROLLED`. Only the audit log has it. */
+  /** Null for `NOT_ENROLLED`. It is for the audit log only. */
   memberId: Maybe<Scalars['ID']['output']>;
 };
 

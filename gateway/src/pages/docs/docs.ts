@@ -28,7 +28,7 @@ export async function docsPage(about: About, served: Served, budget: Budget): Pr
 <div class="text">
 <h1>Reference</h1>
 <p class="claim">Everything that the ${about.environment} at <code>${about.endpoint}</code> offers,
-from the schema that it serves now.</p>
+generated from the schema that it serves now.</p>
 ${sections.map(
   ({ id, title, body }) => html`<section aria-labelledby="${id}">
 <h2 id="${id}">${title}</h2>
@@ -52,7 +52,7 @@ async function sectionsOf(about: About, served: Served, budget: Budget): Promise
       id: 'partner',
       title: 'Partner surface',
       contents: contentsOf('partner', partner),
-      body: html`<p>What a partner key reads and changes: members that are enrolled with you.</p>
+      body: html`<p>What a partner key reads and changes: members who are enrolled with you.</p>
 ${await surfaceSection('partner', partner)}`,
     },
     {
@@ -86,16 +86,16 @@ x-partner-api-key: pk_test_…
 
 { "query": "{ memberByExternalId(externalId: \\"4711\\") { tier points } }" }`;
   return html`<p>Send a JSON object with <code>query</code> and, if needed, <code>variables</code> and
-<code>operationName</code>. One header says who you are:</p>
+<code>operationName</code>. One header identifies you:</p>
 <ul>
 <li><code>x-partner-api-key</code>: a partner’s key. Use it from servers only.</li>
 <li><code>authorization: Bearer …</code>: a member’s ID token.</li>
 </ul>
 ${codeBlock('A request', request)}
-<p>Assistants read members at <code>/mcp</code>, by the Model Context Protocol, with an MCP key as
+<p>Assistants read members at <code>/mcp</code>, over the Model Context Protocol, with an MCP key as
 <code>x-api-key</code>.</p>
-<p>A key can introspect its schema. Every answer has an <code>x-request-id</code>: quote it when you
-report a problem.</p>`;
+<p>A key can introspect its schema. Every response has an <code>x-request-id</code>: quote it when
+you report a problem.</p>`;
 }
 
 function errors(): Html {
@@ -107,7 +107,7 @@ ${errorsList()}`;
 
 function limits(budget: Budget): Html {
   return html`<p>Each root field takes 1 from the budget, or 1 for each item of its list argument.
-What is left is in the <code>RateLimit</code> headers. If it is used up, wait as long as
+What is left is in the <code>RateLimit</code> headers. If nothing is left, wait as long as
 <code>Retry-After</code> says.</p>
 ${limitsTable(budget)}`;
 }

@@ -53,7 +53,7 @@ export function enumValueEntry(
   );
 }
 
-/** A type, whose name leads to its section unless every reader of GraphQL knows it. */
+/** A type, whose name links to its section unless it is a built-in scalar. */
 export function typeLink(type: GraphQLType, { surface }: Place): Html {
   const named = getNamedType(type);
   const { name } = named;

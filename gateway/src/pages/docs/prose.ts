@@ -1,4 +1,4 @@
-// Text with a little Markdown, as descriptions of schemas and the project's tables have it.
+// Text with the little Markdown that descriptions of schemas and the project's tables use.
 import { type Html, html } from '../../html/html.ts';
 
 /** Paragraphs. Everything but `code` stays text: descriptions come from other teams' schemas. */

@@ -6,7 +6,7 @@ import { EXPLORER_STYLE } from './style.ts';
 export type ExplorerPage = {
   scriptPath: string;
   licensesPath: string;
-  /** Where the schema of the member surface is. */
+  /** The path of the member surface's schema. */
   memberSchemaPath: string;
   /** The claim of an ID token that is the member's ID. */
   memberClaim: string;

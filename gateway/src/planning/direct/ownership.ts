@@ -12,7 +12,7 @@ import {
 export type Ownership = ReadonlyMap<string, OwnedType>;
 
 export type OwnedType = {
-  /** Those that need more than planDirectly knows of are absent. */
+  /** Those that need more than planDirectly supports are absent. */
   readonly fields: ReadonlyMap<string, OwnedField>;
   /** The keys by which a subgraph finds an object, each as the names of its fields. */
   readonly keys: ReadonlyMap<string, readonly (readonly string[])[]>;

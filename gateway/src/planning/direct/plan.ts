@@ -1,7 +1,7 @@
 // Plans the operations that most documents have, without Apollo's planner.
 //
-// Where every field has a subgraph of its own and objects are found by plain keys, there is one
-// plan to choose from. Apollo's planner, which weighs all plans, takes milliseconds for it.
+// If every field has one subgraph and objects are found by plain keys, there is only one plan.
+// Apollo's planner, which compares all plans, takes milliseconds to find it.
 import type { FetchNode, PlanNode, QueryPlanSelectionNode } from '@apollo/query-planner';
 import {
   type ArgumentNode,
@@ -46,7 +46,7 @@ export function planDirectly(
   }
 }
 
-/** Thrown where only Apollo's planner can go on. */
+/** Thrown if only Apollo's planner can plan the operation. */
 const UNUSUAL = new Error('the operation needs the whole planner');
 
 function unusual(): never {
@@ -76,7 +76,7 @@ type Call = {
   subgraph: string;
   text: string;
   variables: Set<string>;
-  /** What all of its fields are under. */
+  /** The conditions that all of its fields are under. */
   condition: DirectiveNode | undefined;
   later: Later[];
 };
@@ -221,7 +221,7 @@ function addTo(
   found.set(subgraph, fields);
 }
 
-/** The subgraphs of a field that is plain in all of them. */
+/** The subgraphs that resolve a field. Gives up if one of them needs more than its own data. */
 function ownersOf(type: OwnedType | undefined, fieldName: string): string[] {
   const owners = type?.fields.get(fieldName);
   return owners === undefined ? unusual() : [...owners.keys()];
@@ -401,7 +401,7 @@ function sequenceOf(planning: Planning, node: PlanNode, { later, condition }: Ca
   return condition === undefined ? nodes : underCondition(nodes, condition);
 }
 
-/** Spares a call that would select nothing. */
+/** Avoids a call that would select nothing. */
 function underCondition(node: PlanNode, directive: DirectiveNode): PlanNode {
   const condition = variableOf(directive) ?? unusual();
   return directive.name.value === 'skip'

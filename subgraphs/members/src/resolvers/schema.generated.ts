@@ -50,7 +50,7 @@ export type Query = {
   endedSessions: Array<EndedSessions>;
   /** What an invitation offers, by the token of its link. */
   invitation: Maybe<Invitation>;
-  /** Those of at most 100 members who were ever enrolled with the partner. Standings ask for it. */
+  /** Those of at most 100 members who were ever enrolled with the partner. Only standings needs it. */
   everEnrolled: Array<Scalars['ID']['output']>;
 };
 

@@ -19,7 +19,7 @@ export type ActivityInput = {
 };
 
 export const MAX_ACTIVITIES = 100;
-/** A time has fewer characters, whatever its zone and its fraction. */
+/** No valid time is longer, whatever its zone and fraction. */
 const MAX_TIME = 64;
 
 /** Fails with BAD_USER_INPUT unless there are 1 to 100 activities, all of them well-formed. */

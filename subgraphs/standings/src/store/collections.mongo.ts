@@ -30,7 +30,7 @@ export type StandingDocument = Standing & {
 };
 /**
  * Either the activity is in the sums, or it is refused. `id` is its ID without the partner, which
- * follows from the standing.
+ * the standing names.
  */
 export type Decision = { id: string; pending: ObjectId; refused?: true };
 
@@ -43,7 +43,7 @@ export type Collections = {
   sums: Collection<StandingDocument>;
 };
 
-/** Not `activities`, where format 2 had them by their ID alone. */
+/** Not `activities`, in which format 2 stored them by their ID alone. */
 export const ACTIVITIES = 'partnerActivities';
 
 /** The marks of erased members. */

@@ -59,7 +59,7 @@ function checkActivities(tables: Tables, snapshot: Snapshot, { report }: Inspect
   return { count, found };
 }
 
-/** The activities, also those of an older format: the store is verified as it is. */
+/** The activities, even those of an older format: the store is verified as it is. */
 function* recordsIn(
   tables: Tables,
   snapshot: Snapshot,

@@ -3,7 +3,7 @@ import type { ActivityKey, StoredActivity } from '../format.lmdb.ts';
 
 export type FormerActivity = [partnerId: string, ...stored: StoredActivity];
 
-/** What is stored now in its place. */
+/** The record that replaces it in the current format. */
 export function presentOf(
   activityId: string,
   [partnerId, ...stored]: FormerActivity,

@@ -1,8 +1,8 @@
 // Moves the activities of format 2, whose IDs were unique over all partners, to keys by partner.
 //
-// The collection of that format stays as it is until everything is copied, for the processes that
-// read it, and takes nothing more. Activities that are pending stay so: what their standing decides
-// about them names their insertion, which is copied too.
+// The collection of that format stays unchanged until everything is copied, for the processes that
+// read it, and accepts no writes. Activities that are pending remain pending: what their standing
+// decides about them names their insertion, which is copied too.
 import { openCollection, setValidator } from '@partner-loyalty/runtime/mongo';
 import { openMongoMarks } from '@partner-loyalty/runtime/mongo-marks';
 import { countAll, onePage, pages } from '@partner-loyalty/runtime/mongo-reads';
@@ -30,8 +30,8 @@ export function countFormer(db: Db): Promise<number> {
 }
 
 /**
- * From here on, a process of format 2 can neither insert an activity nor change one. It has to stay
- * so after the migration, since such a process may still run.
+ * From here on, a process of format 2 can neither insert an activity nor change one. The validator
+ * stays after the migration, since such a process may still run.
  */
 export async function closeFormer(db: Db): Promise<void> {
   await openCollection(db, NAME, CLOSED);
@@ -51,7 +51,8 @@ export async function moveFormer(db: Db, onProgress: (records: number) => void):
   for await (const page of pages(former, { pageSize: PAGE })) {
     for (const chunk of fromAnywhere(chunksOf(page))) {
       await copy(collections, chunk);
-      // Another migration may have ended meanwhile, and a process of this format have erased them.
+      // Another migration may have ended meanwhile, and a process of this format may have erased
+      // them.
       await eraseMarked(chunk);
     }
     records += page.length;

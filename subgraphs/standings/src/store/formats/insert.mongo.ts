@@ -1,4 +1,4 @@
-// Inserts what a migration has read on MongoDB, beside other migrations that insert the same.
+// Inserts what a migration on MongoDB has read, even if other migrations insert the same.
 import { setTimeout as pause } from 'node:timers/promises';
 import { isSameActivity } from '../../rules/activity.ts';
 import type { ActivityDocument, Collections } from '../collections.mongo.ts';
@@ -37,7 +37,7 @@ export async function insertOnce(
   await insertOnce(collections, left, attempt + 1);
 }
 
-/** All of them, from a random one on: several migrations at once take different ones. */
+/** All of them, starting at random: concurrent migrations then begin with different ones. */
 export function fromAnywhere<T>(all: readonly T[]): T[] {
   const first = Math.floor(Math.random() * all.length);
   return [...all.slice(first), ...all.slice(0, first)];

@@ -1,6 +1,6 @@
 // Migrates the standings store in LMDB from its older formats.
 //
-// Several processes may do this at once, and be killed: each transaction moves some records.
+// Several processes may do this at once, and may be killed: each transaction moves some records.
 import type { LmdbMigration } from '@partner-loyalty/runtime';
 import { addStandings } from '../../rules/standing.ts';
 import { yearOf } from '../../rules/year.ts';
@@ -23,8 +23,8 @@ const BATCH_SIZE = 5_000;
 export const migrateLmdb: LmdbMigration = async (root) => takeOver(await openTables(root));
 
 /**
- * Moves what is in an older format: everything in a store of such a format, and what a process of
- * that format records while this one runs.
+ * Moves the records of an older format: all of a store in such a format, and those that a process
+ * of that format writes while this one runs.
  */
 export async function takeOver(tables: Tables): Promise<void> {
   const { root, former } = tables;
@@ -35,7 +35,7 @@ export async function takeOver(tables: Tables): Promise<void> {
   await root.flushed;
 }
 
-/** How many it were. */
+/** Returns how many it moved. */
 function moveSome(tables: Tables): number {
   const { former, activities, memberActivities } = tables;
   const some = [...former.getRange({ limit: BATCH_SIZE })];
@@ -52,8 +52,8 @@ function moveSome(tables: Tables): number {
 }
 
 /**
- * Undoes what a process of an older format has recorded although the ID was recorded: it did not
- * find the activity, which had been moved, and added to the sums again.
+ * Undoes what a process of an older format recorded a second time: it did not find the activity,
+ * which had been moved, and added it to the sums again.
  */
 function takeBack(
   { programs, standings, memberActivities }: Tables,

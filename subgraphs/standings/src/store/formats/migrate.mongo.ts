@@ -1,6 +1,6 @@
 // Migrates the standings store on MongoDB from its older formats.
 //
-// Several may run at once: each step can be repeated, and what another has done is passed over.
+// Several may run at once: each step can be repeated, and skips what another one has done.
 import type { MongoMigration } from '@partner-loyalty/runtime';
 import { countArrays, migrateArrays } from './arrays.mongo.ts';
 import { closeFormer, countFormer, moveFormer } from './former.mongo.ts';
