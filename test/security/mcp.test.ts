@@ -209,6 +209,13 @@ describe('bounds', () => {
       `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":${deep}}}`,
       -32600,
     ],
+    [
+      'params of over 500 values',
+      ping({
+        params: { _meta: Object.fromEntries(Array.from({ length: 500 }, (_, n) => [n, {}])) },
+      }),
+      -32600,
+    ],
   ])('400 for %s', async (_, message, code) => {
     const response = await post(message);
     expectRefused(response, 400, 'BAD_REQUEST');
@@ -298,6 +305,18 @@ describe('the protocol', () => {
     const nameless = await askMcp(service.url, key, 'tools/call', { arguments: {} });
     expect(nameless.body.error).toMatchObject({ code: -32602, data: { code: 'BAD_REQUEST' } });
     expect(nameless.body.error?.message).not.toMatch(/[[\n]/);
+  });
+
+  test.each([
+    ['initialize', undefined],
+    ['initialize', { protocolVersion: 5, capabilities: {}, clientInfo: {} }],
+    ['tools/list', { cursor: 5 }],
+    ['tools/call', { name: 5 }],
+  ])('%s with the params %j is no error of the service', async (method, params) => {
+    const response = await post({ jsonrpc: '2.0', id: 1, method, params });
+    expectRefused(response, 200, 'BAD_REQUEST', 1);
+    expect(response.body.error?.code).toBe(-32602);
+    expect(response.body.error?.message).not.toMatch(/[[\n]/);
   });
 
   test('202 without a body for a notification', async () => {

@@ -20,6 +20,7 @@ export type RpcErrorObject = { code: number; message: string; data?: unknown };
 const SERVER_ERROR = -32000;
 const INTERNAL_ERROR = -32603;
 const METHOD_NOT_FOUND = -32601;
+const INVALID_PARAMS = -32602;
 
 /** The ID is null if it could not be read (JSON-RPC 2.0, section 5). */
 export const RPC_FORM: ReplyForm = {
@@ -42,16 +43,22 @@ function rpcCodeOf(refusal: ApiError): number {
 
 /** Adds this API's code and the request ID to an error of the library with this HTTP status. */
 export function withCode(
-  error: RpcErrorObject,
+  answer: RpcErrorObject,
   status: number,
   requestId: string,
 ): { code: ErrorCode; error: RpcErrorObject } {
+  const error = withoutIssues(answer);
   const code = codeOf(error, status);
   const details = typeof error.data === 'object' ? error.data : undefined;
-  // The rest is the report of the library's schemas.
-  const [summary = ''] = error.message.split(': [\n');
-  const message = shortMessage(summary);
-  return { code, error: { ...error, message, data: { ...details, code, requestId } } };
+  return { code, error: { ...error, data: { ...details, code, requestId } } };
+}
+
+/** Without the report of the library's schemas, which ends a message or is all of it. */
+function withoutIssues({ code, message, ...others }: RpcErrorObject): RpcErrorObject {
+  if (code === INTERNAL_ERROR && message.startsWith('[\n'))
+    return { ...others, code: INVALID_PARAMS, message: 'Invalid params' };
+  const [summary = ''] = message.split(': [\n');
+  return { ...others, code, message: shortMessage(summary) };
 }
 
 function codeOf({ code }: RpcErrorObject, status: number): ErrorCode {
