@@ -52,7 +52,7 @@ export function selfTimesOf(
   return [...found.values()];
 }
 
-/** Returns where a function of the joined sources stands in its own file, by their source maps. */
+/** Returns the position of a bundled function in its source file, from the source maps. */
 function createSourceOf(): (frame: CallFrame) => CallFrame {
   const maps = new Map<string, SourceMap | undefined>();
   return (frame) => {

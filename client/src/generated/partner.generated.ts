@@ -51,7 +51,7 @@ export type ActivityInput = {
   readonly points: Scalars['Int']['input'];
   /** From -1,000,000,000 to 1,000,000,000. */
   readonly stays?: InputMaybe<Scalars['Int']['input']>;
-  /** At most a day in the future. */
+  /** From 1900 to a day in the future. */
   readonly occurredAt: Scalars['DateTime']['input'];
 };
 

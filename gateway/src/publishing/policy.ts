@@ -1,4 +1,4 @@
-// What the deprecation policy forbids a new version: to take away early what callers were promised.
+// Finds what the deprecation policy forbids: removing early what callers were promised.
 import { SURFACES, type SurfaceName } from '../planning/contract.ts';
 import { dayOf, MONTHS_KEPT, monthsAfter } from '../versioning/dates.ts';
 import { deprecationsOf, elementsOf } from '../versioning/deprecations.ts';

@@ -1,4 +1,4 @@
-// Leaves out changes that others say already, so that each part of a schema is reported once.
+// Leaves out changes that other changes imply, so that each part of a schema is reported once.
 import { type Change, ChangeType } from '@graphql-inspector/core';
 
 /** Parts of what is added come with it. */

@@ -1,4 +1,4 @@
-// Writes the dates of deprecations into a supergraph, where the reasons do not have them yet.
+// Adds dates to the deprecation reasons of a supergraph that have none yet.
 import {
   type ConstDirectiveNode,
   DEFAULT_DEPRECATION_REASON,

@@ -2,7 +2,7 @@
 import { HEADERS } from '@partner-loyalty/runtime';
 import type { DeprecationDates } from './dates.ts';
 
-/** Where the changelog is, from the base address of the service. */
+/** The path of the changelog, relative to the base address of the service. */
 export const CHANGELOG_PATH = '/docs#changelog';
 
 export type AddDeprecation = (headers: Record<string, string>, dates: DeprecationDates) => void;

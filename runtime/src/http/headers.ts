@@ -232,12 +232,12 @@ export const HEADERS = {
     name: 'deprecation',
     direction: 'response',
     meaning:
-      'Since when something that the operation uses is deprecated: `@` and seconds since 1970 (RFC 9745).',
+      'The day on which something that the operation uses was deprecated: `@` and seconds since 1970 (RFC 9745).',
   },
   sunset: {
     name: 'sunset',
     direction: 'response',
-    meaning: 'Until when it can be used (RFC 8594).',
+    meaning: 'The day until which it is kept (RFC 8594).',
   },
   link: {
     name: 'link',

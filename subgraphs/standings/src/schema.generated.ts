@@ -46,7 +46,7 @@ export type ActivityInput = {
   points: Scalars['Int']['input'];
   /** From -1,000,000,000 to 1,000,000,000. */
   stays?: InputMaybe<Scalars['Int']['input']>;
-  /** At most a day in the future. */
+  /** From 1900 to a day in the future. */
   occurredAt: Scalars['DateTime']['input'];
 };
 

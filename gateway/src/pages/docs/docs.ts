@@ -115,9 +115,9 @@ ${limitsTable(budget)}`;
 function versioning(): Html {
   return html`<p>The API is in beta and has one version. New fields, arguments, types, error codes and
 headers can be added at any time, so ignore what you do not know. What is going to be removed is
-deprecated first: the reason in the schema has the day since when, and the day until when it is
-kept, at least ${MONTHS_KEPT} months later.</p>
-<p>An answer to an operation that uses something deprecated has the headers
+deprecated first: the reason in the schema names the day of the deprecation, and the day until which
+it is kept, at least ${MONTHS_KEPT} months later.</p>
+<p>A response to an operation that uses something deprecated has the headers
 <code>Deprecation</code> and <code>Sunset</code> with these days, and a <code>Link</code> to the
 changelog below.</p>`;
 }
