@@ -50,7 +50,7 @@ const { memberByEmail: member } = await ask(
   { email: MEMBER },
 );
 console.log('found:', member.memberId, member.tier, member.points);
-console.log('to', member.standing.nextTier, member.standing.pointsToNextTier, 'points are missing');
+console.log(member.standing.pointsToNextTier, 'more points to', member.standing.nextTier);
 
 const keys = [{ memberId: 'demo-001' }, { externalId: '1001' }, { email: 'nobody@example.com' }];
 const { memberLookups } = await ask(

@@ -65,7 +65,7 @@ def main():
     )["memberByEmail"]
     print("found:", member["memberId"], member["tier"], member["points"])
     standing = member["standing"]
-    print("to", standing["nextTier"], standing["pointsToNextTier"], "points are missing")
+    print(standing["pointsToNextTier"], "more points to", standing["nextTier"])
 
     keys = [{"memberId": "demo-001"}, {"externalId": "1001"}, {"email": "nobody@example.com"}]
     lookups = ask(

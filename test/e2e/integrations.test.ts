@@ -65,7 +65,7 @@ type Script = {
 
 const PRINTS = [
   /^found: demo-001 Gold 5200$/m,
-  /^to Platinum 9800 points are missing$/m,
+  /^9800 more points to Platinum$/m,
   /^several: 5200 5200 not found$/m,
   /^not a member of ours: MEMBER_NOT_FOUND$/m,
   /^enrolled: true\nagain: false\nended$/m,

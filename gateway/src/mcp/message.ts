@@ -48,7 +48,7 @@ function isId(id: unknown): id is string | number {
   return typeof id === 'string' ? id.length <= MAX_NAME : Number.isSafeInteger(id);
 }
 
-/** How many more values there could be than these; negative if they are too many or too deep. */
+/** How many more values are allowed after these; negative if they are too many or too deep. */
 function valuesLeft(levels: number, most: number, value: unknown): number {
   if (typeof value !== 'object' || value === null) return most - 1;
   if (levels === 0) return -1;
