@@ -49,13 +49,13 @@ async function start(lifecycle: Lifecycle): Promise<void> {
   });
 
   if (lifecycle.worker?.first === false) return;
-  const [partner] = await keys.partners();
+  const partners = await keys.partners();
   process.stdout.write(
     banner({
       environment: settings.environment,
       endpoint: endpointOf(settings.host, port),
       demoKeys,
-      partnerId: partner?.partnerId,
+      partnerIds: partners.map(({ partnerId }) => partnerId),
       hasExplorer: settings.explorer === 'on',
     }),
   );

@@ -20,6 +20,7 @@ test('after filling the demo: the endpoint, each key, and the curl command on it
     environment: 'sandbox',
     endpoint: 'http://127.0.0.1:4000/graphql',
     demoKeys,
+    partnerIds: ['demo-coffee', 'demo-hotels', 'demo-trains'],
     hasExplorer: true,
   });
   expect(text).toContain('Partner Loyalty API, sandbox:  http://127.0.0.1:4000/graphql\n');
@@ -32,12 +33,30 @@ test('otherwise: the endpoint, and how to create a key for an existing or a new 
   const start = {
     environment: 'production',
     endpoint: 'http://127.0.0.1:4001/graphql',
+    partnerIds: [],
     hasExplorer: false,
   };
-  expect(banner({ ...start, partnerId: 'blue' })).toContain('npx loyalty keys create blue\n');
+  expect(banner({ ...start, partnerIds: ['blue', 'red'] })).toContain(
+    'npx loyalty keys create blue\n',
+  );
   expect(banner(start)).toMatch(
     /npx loyalty partners create ID --name NAME\n.*npx loyalty keys create ID\n/,
   );
   expect(banner(start)).not.toMatch(/curl|explorer/);
-  expect(banner({ ...start, hasExplorer: true })).toContain('http://127.0.0.1:4001/explorer\n');
+  const withExplorer = banner({ ...start, hasExplorer: true });
+  expect(withExplorer).toContain('http://127.0.0.1:4001/explorer\n');
+  expect(withExplorer).toContain('http://127.0.0.1:4001/explorer#key=pk_live_…\n');
+});
+
+test('with the demo from an earlier start: a key of the partner whose member the request finds', () => {
+  const endpoint = 'http://127.0.0.1:4000/graphql';
+  const text = banner({
+    environment: 'sandbox',
+    endpoint,
+    partnerIds: ['demo-coffee', 'demo-hotels', 'demo-trains'],
+    hasExplorer: true,
+  });
+  expect(text).toContain('npx loyalty keys create demo-hotels\n');
+  expect(text).toContain('http://127.0.0.1:4000/explorer#key=pk_test_…\n');
+  expect(text.split('\n')).toContain(demoCurl(endpoint, 'pk_test_…'));
 });

@@ -2,26 +2,32 @@
 import { hostInUrl } from '@partner-loyalty/runtime';
 import type { DemoKey } from './demo.ts';
 import { DEMO_MEMBER } from './members.ts';
+import { DEMO_PARTNERS } from './partners.ts';
+
+/** The partner whose first member is the one that the request to paste finds. */
+const [DEMO] = DEMO_PARTNERS;
 
 /** The endpoint as a client on this machine reaches it. */
 export function endpointOf(host: string, port: number): string {
   return `http://${hostInUrl(host)}:${port}/graphql`;
 }
 
-/** Shows the demo's keys if it was just filled in, otherwise the command that creates a key. */
-export function banner(start: {
+type Start = {
   environment: string;
   endpoint: string;
   demoKeys?: readonly DemoKey[] | undefined;
-  partnerId?: string | undefined;
+  partnerIds: readonly string[];
   hasExplorer: boolean;
-}): string {
-  const { environment, endpoint, demoKeys, partnerId, hasExplorer } = start;
+};
+
+/** Shows the demo's keys if it was just filled in, otherwise the command that creates a key. */
+export function banner(start: Start): string {
+  const { environment, endpoint, demoKeys, hasExplorer } = start;
   const heading = `\n  Partner Loyalty API, ${environment}:  ${endpoint}\n`;
   const explorer = hasExplorer ? explorerOf(endpoint) : undefined;
   const [first] = demoKeys ?? [];
   if (demoKeys === undefined || first === undefined)
-    return `${heading}${inBrowser(explorer)}\n${keyCommands(partnerId)}\n`;
+    return `${heading}${inBrowser(explorer)}\n${withoutKeys(start, explorer)}\n`;
   const width = Math.max(...demoKeys.map((demo) => demo.partnerId.length));
   const keys = demoKeys.map(({ partnerId, key }) => `    ${partnerId.padEnd(width)}  ${key}\n`);
   return [
@@ -39,6 +45,18 @@ function explorerOf(endpoint: string): string {
 
 function inBrowser(explorer: string | undefined): string {
   return explorer === undefined ? '' : `\n  In a browser:  ${explorer}\n`;
+}
+
+/** How to create a key, and what to do with it. */
+function withoutKeys(start: Start, explorer: string | undefined): string {
+  const { environment, endpoint, partnerIds } = start;
+  const placeholder = environment === 'production' ? 'pk_live_…' : 'pk_test_…';
+  const hasDemo = DEMO !== undefined && partnerIds.includes(DEMO.partnerId);
+  const lines = [keyCommands(hasDemo ? DEMO.partnerId : partnerIds[0])];
+  if (explorer !== undefined)
+    lines.push(`  The explorer asks for it, or takes it from ${explorer}#key=${placeholder}\n`);
+  if (hasDemo) lines.push(`\n  Paste, with the key in it:\n\n${demoCurl(endpoint, placeholder)}\n`);
+  return lines.join('');
 }
 
 function keyCommands(partnerId: string | undefined): string {

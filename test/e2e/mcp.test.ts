@@ -176,6 +176,12 @@ describe.each([
     expect((structuredContent as { argument?: string }).argument).toBe(argument);
   });
 
+  test('an unknown tool is an error that says so', async () => {
+    await expect(call('nope', {})).rejects.toThrow(
+      /^there is no tool with this name: see tools\/list$/,
+    );
+  });
+
   test('describe_schema is the surface as the key may use it: one that reads has no mutation', async () => {
     const { structuredContent } = await call('describe_schema', {});
     const { sdl } = structuredContent as { sdl: string };

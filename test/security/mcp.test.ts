@@ -10,6 +10,7 @@ import {
   ENVELOPE,
   postMcp,
   type RpcResponse,
+  toolCall,
 } from '../support/service/mcp.ts';
 import { addKey } from '../support/service/testdata.ts';
 
@@ -306,6 +307,19 @@ describe('the protocol', () => {
     expect(nameless.body.error).toMatchObject({ code: -32602, data: { code: 'BAD_REQUEST' } });
     expect(nameless.body.error?.message).not.toMatch(/[[\n]/);
   });
+
+  test.each([undefined, EARLIER, '2025-11-25'])(
+    '200 for an unknown tool on the earlier revision %s',
+    async (revision) => {
+      const unknown = await post(toolCall('nope', {}), { 'mcp-protocol-version': revision });
+      expectRefused(unknown, 200, 'BAD_REQUEST', 1);
+      expect(unknown.body.error).toMatchObject({
+        code: -32602,
+        message: 'there is no tool with this name: see tools/list',
+      });
+      expect(unknown.headers.has('ratelimit-remaining')).toBe(true);
+    },
+  );
 
   test.each([
     ['initialize', undefined],

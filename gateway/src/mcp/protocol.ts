@@ -4,7 +4,7 @@ import { HEADERS } from '@partner-loyalty/runtime';
 import type { Operate } from '../operate.ts';
 import { createCallTool, type Exchange, type ToolResult } from './call.ts';
 import type { Describe } from './describe.ts';
-import type { RpcErrorObject } from './errors.ts';
+import { RpcError, type RpcErrorObject } from './errors.ts';
 import type { RpcMessage } from './message.ts';
 import { TOOL_LIST } from './tools.ts';
 
@@ -65,11 +65,15 @@ export async function load(operate: Operate, describe: Describe): Promise<Answer
     return server;
   }
 
-  async function respond(message: RpcMessage, headers: IncomingHttpHeaders, call: CallTool) {
-    const request = toRequest(headers);
+  async function respond(
+    message: RpcMessage,
+    request: Request,
+    isLegacy: boolean,
+    call: CallTool,
+  ): Promise<Response> {
     const options = { parsedBody: message };
     const server = createServer(call);
-    if (!(await library.isLegacyRequest(request, message)))
+    if (!isLegacy)
       return library.createMcpHandler(() => server, { legacy: 'reject' }).fetch(request, options);
     // Revisions before 2026-07-28, which begin with `initialize`, but need no session either.
     const transport = new library.WebStandardStreamableHTTPServerTransport({
@@ -85,16 +89,21 @@ export async function load(operate: Operate, describe: Describe): Promise<Answer
 
   return async (message, exchange) => {
     if (message.method === LISTEN && message.id !== undefined) return noSuchMethod(message.id);
+    const request = toRequest(exchange.request.headers);
+    const isLegacy = await library.isLegacyRequest(request, message);
     // The library's response to an error has neither its code nor its status.
     const refusals: unknown[] = [];
-    const response = await respond(message, exchange.request.headers, (name, args = {}) =>
+    const response = await respond(message, request, isLegacy, (name, args = {}) =>
       callTool(exchange, name, args).catch((reason) => {
         refusals.push(reason);
         throw reason;
       }),
     );
     const text = await response.text();
-    if (refusals.length > 0) throw refusals[0];
+    const [refusal] = refusals;
+    // To these clients, another status is a broken connection: they do not read the body.
+    if (isLegacy && refusal instanceof RpcError) return brokenRule(message.id, refusal);
+    if (refusal !== undefined) throw refusal;
     return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
   };
 }
@@ -108,6 +117,10 @@ function toRequest(headers: IncomingHttpHeaders): Request {
   });
   const all = [...FIXED_HEADERS, ...read];
   return new Request('http://localhost/mcp', { method: 'POST', headers: all });
+}
+
+function brokenRule(id: RpcMessage['id'], { rpcCode, message }: RpcError): Answered {
+  return { status: 200, body: { jsonrpc: '2.0', id, error: { code: rpcCode, message } } };
 }
 
 function noSuchMethod(id: string | number): Answered {
