@@ -30,7 +30,7 @@ export type DirectPlan = { node: PlanNode | undefined };
 
 /**
  * Plans a validated operation whose fields have been renamed by renameFields. Returns undefined if
- * it has abstract types, a field under several conditions, several fields of a mutation over
+ * it has abstract types, a field under several conditions, an object of conditions alone, several fields of a mutation over
  * several subgraphs, or fields for which a subgraph is to be chosen. Apollo's planner plans those.
  */
 export function planDirectly(
@@ -182,8 +182,12 @@ function collectField(
     }
     selected.set(responseName, known);
   } else if (conditionsText(conditions) !== conditionsText(known.conditions)) throw UNUSUAL;
-  if (node.selectionSet !== undefined && known.below !== undefined)
-    collect(planning, known.below.type, node.selectionSet, [], known.below.selected);
+  if (node.selectionSet === undefined || known.below === undefined) return;
+  const { below } = known;
+  collect(planning, below.type, node.selectionSet, [], below.selected);
+  // Without any of its fields, an object is null to Apollo's planner.
+  const isCertain = [...below.selected.values()].some((each) => each.conditions.length === 0);
+  if (!isCertain) throw UNUSUAL;
 }
 
 function conditionsText(conditions: readonly DirectiveNode[]): string {
