@@ -11,8 +11,12 @@ export type PlannerRequest = { id: number; planner: number } & (
   | { kind: 'close' }
 );
 
-/** The response to the request with the same `id`. */
+/**
+ * The response to the request with the same `id`. The first message of a thread has its ID on Linux
+ * instead.
+ */
 export type PlannerAnswer = { id: number } & (
+  | { thread: number }
   | { opened: OpenedPlanner }
   | { planned: PlannedText }
   | { error: string }

@@ -1,4 +1,5 @@
 // The thread that plans for a process: it starts with the first planner, and runs all of them.
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { ApiError, RUN } from '@partner-loyalty/runtime';
@@ -9,7 +10,7 @@ import type { OpenedPlanner, PlannedText, PlannerAnswer, PlannerRequest } from '
 export type ThreadPlanner = OpenedPlanner & {
   /**
    * Plans a validated operation, printed. With `isWhole`, it may select hidden fields too. Rejects
-   * if the planner cannot, with OPERATION_TOO_COMPLEX if it takes over 2 seconds.
+   * if the planner cannot, with OPERATION_TOO_COMPLEX if it takes too long.
    */
   plan(operation: string, isAbstract: boolean, isWhole?: boolean): Promise<PlannedText>;
   close(): void;
@@ -84,10 +85,12 @@ type Thread = {
 const LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 };
 
 /**
- * Planning takes milliseconds. With some operations on interface objects, Apollo's planner never
+ * Of the thread's CPU time. Planning takes milliseconds. With some operations on interface objects, Apollo's planner never
  * ends, and takes memory until V8 ends the whole process in spite of the limit above.
  */
 const PLAN_TIMEOUT_MS = 2_000;
+/** Of time, however little of it the thread gets on a busy machine. */
+const LONGEST_PLAN_MS = 10_000;
 
 /** The thread ended because of another request, so this one can be sent again. */
 class EndedForAnother extends Error {}
@@ -108,7 +111,12 @@ function startThread(): Thread {
   });
   const waiting: Waiting = new Map();
   let lastId = 0;
+  let threadId: number | undefined;
   worker.on('message', (answer: PlannerAnswer) => {
+    if ('thread' in answer) {
+      threadId = answer.thread;
+      return;
+    }
     const asked = waiting.get(answer.id);
     waiting.delete(answer.id);
     watch();
@@ -124,7 +132,8 @@ function startThread(): Thread {
     first?.reject(error);
     for (const { reject } of behind) reject(new EndedForAnother(error.message));
   };
-  const watch = createWatch(waiting, () => {
+  const clock = () => cpuMsOf(threadId);
+  const watch = createWatch(waiting, clock, () => {
     end(new ApiError('OPERATION_TOO_COMPLEX', 'the operation takes too long to plan'));
     void worker.terminate();
   });
@@ -157,18 +166,47 @@ type Waiting = Map<
   }
 >;
 
-/** To be called whenever another request is the first. `onStuck` ends the thread. */
-function createWatch(waiting: Waiting, onStuck: () => void): () => void {
+/**
+ * To be called whenever another request is the first. `onStuck` ends the thread; `cpuMs` is a clock
+ * of its CPU time.
+ */
+function createWatch(
+  waiting: Waiting,
+  cpuMs: () => number | undefined,
+  onStuck: () => void,
+): () => void {
   let timer: NodeJS.Timeout | undefined;
-  const check = (id: number) => {
-    const [first] = waiting;
-    if (first?.[0] === id) onStuck();
-  };
   return () => {
     clearTimeout(timer);
     const [first] = waiting;
     if (first?.[1].kind !== 'plan') return;
-    // An answer may have come while the event loop was held: it is read before the check.
-    timer = setTimeout(() => setImmediate(check, first[0]), PLAN_TIMEOUT_MS);
+    const [id] = first;
+    const startedAt = performance.now();
+    const cpuAtStart = cpuMs();
+    const check = () => {
+      const [still] = waiting;
+      if (still?.[0] !== id) return;
+      const elapsed = performance.now() - startedAt;
+      const cpu = cpuMs();
+      const used = cpu === undefined || cpuAtStart === undefined ? elapsed : cpu - cpuAtStart;
+      if (used >= PLAN_TIMEOUT_MS || elapsed >= LONGEST_PLAN_MS) onStuck();
+      else wait(PLAN_TIMEOUT_MS - used);
+    };
+    const wait = (ms: number) => {
+      // An answer may have come while the event loop was held: it is read before the check.
+      timer = setTimeout(() => setImmediate(check), ms);
+    };
+    wait(PLAN_TIMEOUT_MS);
   };
+}
+
+/** The CPU time that a thread of this process has had; undefined where Linux does not tell. */
+function cpuMsOf(threadId: number | undefined): number | undefined {
+  if (threadId === undefined) return undefined;
+  try {
+    const [nanoseconds] = readFileSync(`/proc/self/task/${threadId}/schedstat`, 'utf8').split(' ');
+    return Number(nanoseconds) / 1e6;
+  } catch {
+    return undefined;
+  }
 }

@@ -94,12 +94,13 @@ function hiddenMembersOf(graph: GraphQLSchema, api: GraphQLSchema): Set<string> 
 }
 
 /**
- * Gives the main thread precedence if both share a core. On Linux, each thread has its own
+ * Gives the main thread precedence if both share a core, and tells it this thread's ID. On Linux, each thread has its own
  * priority, and this link shows a thread its ID. On other systems, both keep the same priority.
  */
 function yieldToRequests(): void {
   try {
     const thread = readlinkSync('/proc/thread-self').split('/').at(-1);
     setPriority(Number(thread), PRIORITY);
+    parentPort?.postMessage({ id: 0, thread: Number(thread) } satisfies PlannerAnswer);
   } catch {}
 }

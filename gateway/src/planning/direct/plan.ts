@@ -30,8 +30,9 @@ export type DirectPlan = { node: PlanNode | undefined };
 
 /**
  * Plans a validated operation whose fields have been renamed by renameFields. Returns undefined if
- * it has abstract types, a field under several conditions, an object of conditions alone, several fields of a mutation over
- * several subgraphs, or fields for which a subgraph is to be chosen. Apollo's planner plans those.
+ * it has abstract types, a field under several conditions, an object of conditions alone, several
+ * fields of a mutation over several subgraphs, or fields for which a subgraph is to be chosen.
+ * Apollo's planner plans those.
  */
 export function planDirectly(
   document: DocumentNode,
