@@ -24,16 +24,21 @@ export function once(make: () => Promise<Prepared>): () => Promise<Prepared> {
   };
 }
 
-/** Prepares the content at its first request for each graph, and keeps it as long as the graph. */
+/** Content may lack what a store could not give, and be made again after this. */
+const KEPT_MS = 60_000;
+
+/** Prepares the content at its first request for each graph, and again after a minute. */
 export function onceForEach(
   current: () => DocumentedGraph,
   make: (graph: DocumentedGraph) => Promise<Prepared>,
 ): () => Promise<Prepared> {
-  const all = new WeakMap<DocumentedGraph, Promise<Prepared>>();
+  const all = new WeakMap<DocumentedGraph, { content: Promise<Prepared>; until: number }>();
   return () => {
     const graph = current();
-    const made = all.get(graph) ?? make(graph);
-    all.set(graph, made);
-    return made;
+    const known = all.get(graph);
+    if (known !== undefined && performance.now() < known.until) return known.content;
+    const content = make(graph);
+    all.set(graph, { content, until: performance.now() + KEPT_MS });
+    return content;
   };
 }

@@ -85,8 +85,9 @@ type Thread = {
 const LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 };
 
 /**
- * Of the thread's CPU time. Planning takes milliseconds. With some operations on interface objects, Apollo's planner never
- * ends, and takes memory until V8 ends the whole process in spite of the limit above.
+ * Of the thread's CPU time. Planning takes milliseconds. With some operations on interface objects,
+ * Apollo's planner never ends, and takes memory until V8 ends the whole process in spite of the
+ * limit above.
  */
 const PLAN_TIMEOUT_MS = 2_000;
 /** Of time, however little of it the thread gets on a busy machine. */
