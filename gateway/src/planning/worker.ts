@@ -95,8 +95,8 @@ function hiddenMembersOf(graph: GraphQLSchema, api: GraphQLSchema): Set<string> 
 
 /**
  * Gives the main thread precedence if both share a core, and sends it this thread's ID. On Linux,
- * each thread has its own priority, and this link shows a thread its ID. On other systems, both keep
- * the same priority.
+ * each thread has its own priority, and this link shows a thread its ID. On other systems, both
+ * have the same priority.
  */
 function yieldToRequests(): void {
   try {
