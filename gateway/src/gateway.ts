@@ -179,7 +179,7 @@ function aboutOf(settings: Settings): About {
   return {
     environment: settings.environment,
     endpoint: `${own}/graphql`,
-    otherEndpoint: `${other}/graphql`,
+    otherEndpoint: settings.hasOtherBaseUrl ? `${other}/graphql` : undefined,
     mcpEndpoint: `${own}${MCP_PATH}`,
     hasExplorer: settings.explorer === 'on',
   };

@@ -128,7 +128,7 @@ export type RequestEmailChangePayload = {
   readonly accepted: Scalars['Boolean']['output'];
 };
 
-/** A standing with a partner, of which this subgraph knows the partner. */
+/** A standing with one partner in the current membership year. */
 export type Standing = {
   readonly partnerId: Scalars['ID']['output'];
   /** The partner's name. */

@@ -153,7 +153,7 @@ export type Mutation = {
   /**
    * Records 1 to 100 activities of the calling partner, each of which costs 1. The outcomes are in the
    * order of the activities. An activity that is recorded already is not recorded again, so the call
-   * can be repeated.
+   * can be repeated. Needs a key with the scope `ingest`, which keys lack by default.
    */
   readonly recordActivities: Maybe<ReadonlyArray<RecordedActivity>>;
 };
@@ -287,7 +287,7 @@ export type RequestMagicLinkPayload = {
   readonly accepted: Scalars['Boolean']['output'];
 };
 
-/** A standing with a partner, of which this subgraph knows the partner. */
+/** A standing with one partner in the current membership year. */
 export type Standing = {
   readonly partnerId: Scalars['ID']['output'];
   /** The partner's name. */
@@ -546,7 +546,7 @@ export type Operations = {
   /**
    * Records 1 to 100 activities of the calling partner, each of which costs 1. The outcomes are in the
    * order of the activities. An activity that is recorded already is not recorded again, so the call
-   * can be repeated.
+   * can be repeated. Needs a key with the scope `ingest`, which keys lack by default.
    */
   recordActivities: Operation<
     MutationRecordActivitiesArgs,

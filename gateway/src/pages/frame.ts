@@ -8,8 +8,8 @@ export type About = {
   environment: 'sandbox' | 'production';
   /** The URL of /graphql. */
   endpoint: string;
-  /** The same of the other environment. */
-  otherEndpoint: string;
+  /** The same of the other environment; undefined if nobody has set where that is. */
+  otherEndpoint: string | undefined;
   /** The URL of /mcp. */
   mcpEndpoint: string;
   hasExplorer: boolean;

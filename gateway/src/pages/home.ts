@@ -15,17 +15,17 @@ let them sign in. One GraphQL endpoint, one key.</p>
 <div><dt>Environment</dt><dd>${isSandbox ? 'Sandbox' : 'Production'}, for keys that begin with
 <code>${isSandbox ? 'pk_test_' : 'pk_live_'}</code></dd></div>
 <div><dt>Endpoint</dt><dd><code>POST ${endpoint}</code></dd></div>
-<div><dt>${isSandbox ? 'Production' : 'Sandbox'}</dt><dd><code>POST ${otherEndpoint}</code></dd></div>
-<div><dt>Assistants</dt><dd><code>POST ${mcpEndpoint}</code>, over the Model Context Protocol, with
+${otherFact(otherEndpoint, isSandbox)}<div><dt>Assistants</dt><dd><code>POST ${mcpEndpoint}</code>, over the Model Context Protocol, with
 an MCP key</dd></div>
+<div><dt>Keys</dt><dd>From the operator of this service, who creates one with
+<code>npx loyalty keys create PARTNER</code>. <a href="/docs#keys">Keys and scopes</a></dd></div>
 <div><dt>Status</dt><dd>Beta: fields are added at any time, and none goes away without notice.
 <a href="/docs#versioning">Versioning</a></dd></div>
 </dl>
 <section aria-labelledby="first">
 <h2 id="first">Your first request</h2>
-<p>Replace <code>$KEY</code> with your key and <code>${ADDRESS}</code> with the email address of a
-member.</p>
-${codeBlock('A request to paste into a shell', firstRequest(endpoint))}
+<p>Replace <code>$KEY</code> with your key${toReplace(isSandbox)}</p>
+${codeBlock('A request to paste into a shell', firstRequest(endpoint, isSandbox))}
 <p class="soft">The field is <code>null</code> with the code <code>MEMBER_NOT_FOUND</code> unless the
 member is enrolled with you. Keys belong on servers, never in an app or a web page.</p>
 </section>
@@ -34,21 +34,38 @@ member is enrolled with you. Keys belong on servers, never in an app or a web pa
 }
 
 const ADDRESS = 'ada@example.com';
+/** A member of the demo data, with which a sandbox begins. */
+const DEMO_ADDRESS = 'Teal.Heron@example.com';
 
-function firstRequest(endpoint: string): string {
+function toReplace(isSandbox: boolean): Html {
+  return isSandbox
+    ? html`. <code>${DEMO_ADDRESS}</code> is in the demo data of a new sandbox; without that
+data, use the email address of one of your members.`
+    : html` and <code>${ADDRESS}</code> with the email address of a member.`;
+}
+
+function otherFact(endpoint: string | undefined, isSandbox: boolean): Html {
+  return endpoint === undefined
+    ? html``
+    : html`<div><dt>${isSandbox ? 'Production' : 'Sandbox'}</dt>
+<dd><code>POST ${endpoint}</code></dd></div>
+`;
+}
+
+function firstRequest(endpoint: string, isSandbox: boolean): string {
   const query = 'query($email: String!) { memberByEmail(email: $email) { tier points } }';
   return `curl -s ${endpoint} \\
   -H 'content-type: application/json' \\
   -H "x-partner-api-key: $KEY" \\
   -d '{
     "query": "${query}",
-    "variables": { "email": "${ADDRESS}" }
+    "variables": { "email": "${isSandbox ? DEMO_ADDRESS : ADDRESS}" }
   }'`;
 }
 
 function cards({ hasExplorer }: About): Html[] {
   const explorer = html`<li><h2><a href="/explorer">Explorer</a></h2>
-<p>Write operations with completion, run them with your key, and see what they cost.</p></li>`;
+<p>Write operations with completion, run them with your key, and see what is left of its budget.</p></li>`;
   return [
     ...(hasExplorer ? [explorer] : []),
     html`<li><h2><a href="/docs">Reference</a></h2>

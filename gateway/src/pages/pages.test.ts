@@ -7,6 +7,8 @@ import {
   readSettings,
 } from '@partner-loyalty/runtime';
 import { buildSchema } from 'graphql';
+import { rootScopesOf } from '../planning/scopes.ts';
+import { homePage } from './home.ts';
 import { createPages } from './pages.ts';
 
 const HTML = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
@@ -19,7 +21,7 @@ const ABOUT = {
 } as const;
 
 function graph(version: number, sdl: string) {
-  const surface = { schema: buildSchema(sdl) };
+  const surface = { schema: buildSchema(sdl), rootScopes: rootScopesOf(sdl) };
   return { version, surfaces: { partner: surface, member: surface } };
 }
 
@@ -125,6 +127,17 @@ test('the same page in each encoding, and 304 for a browser that has it', async 
   expect(await pages(get('/docs', { accept: HTML, 'if-none-match': 'W/"x"' }))).toMatchObject({
     status: 200,
   });
+});
+
+test('the start page names the other environment only if its address is known', () => {
+  expect(homePage(ABOUT)).toContain('POST https://api.example/graphql');
+  expect(homePage({ ...ABOUT, otherEndpoint: undefined })).not.toContain('Production');
+});
+
+test('the request to paste finds a member of the demo data, in the sandbox', () => {
+  const production = homePage({ ...ABOUT, environment: 'production' });
+  expect(homePage(ABOUT)).toContain('&quot;email&quot;: &quot;Teal.Heron@example.com&quot;');
+  expect(production).not.toContain('Teal.Heron');
 });
 
 describe('the explorer', () => {

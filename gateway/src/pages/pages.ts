@@ -80,7 +80,7 @@ function createRoutes({
   const docs = async ({ version, surfaces: { partner, member } }: DocumentedGraph) => {
     const schemas = { partner: partner.schema, member: member.schema };
     const changelogs = { partner: await changelog('partner'), member: await changelog('member') };
-    const served = { version, schemas, changelogs };
+    const served = { version, schemas, scopes: partner.rootScopes, changelogs };
     return pageOf(await docsPage(about, served, { budget, windowSeconds }));
   };
   const explorer =

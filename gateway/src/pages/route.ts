@@ -1,6 +1,7 @@
 // The content behind a path of the pages, which is prepared once, or once for each graph.
 import type { GraphQLSchema } from 'graphql';
 import type { SurfaceName } from '../planning/contract.ts';
+import type { RootScopes } from '../planning/scopes.ts';
 import type { Prepared } from './prepared.ts';
 
 export type Route = {
@@ -12,7 +13,7 @@ export type Route = {
 /** The part of a graph that the pages show. */
 export type DocumentedGraph = {
   version: number;
-  surfaces: Readonly<Record<SurfaceName, { schema: GraphQLSchema }>>;
+  surfaces: Readonly<Record<SurfaceName, { schema: GraphQLSchema; rootScopes: RootScopes }>>;
 };
 
 /** Prepares the content at its first request. */

@@ -3,6 +3,8 @@ import { PALETTE } from '../html/style.ts';
 
 /** The frame, text and code, which every page has. */
 export const FRAME = `${PALETTE}
+:root{--shade:#1b243033}
+@media (prefers-color-scheme:dark){:root{--shade:#000c}}
 *{box-sizing:border-box}
 html{scroll-padding-top:4.5rem;-webkit-text-size-adjust:100%}
 body{margin:0;font:1rem/1.6 system-ui,sans-serif;color:var(--text);background:var(--card)}
@@ -27,7 +29,21 @@ color:var(--accent);background:var(--good)}
 .bar nav a[aria-current]{color:var(--text);font-weight:600;
 box-shadow:0 .125rem 0 var(--accent)}
 .soft{color:var(--soft);font-size:.9375rem}
-@media (max-width:30rem){.bar{gap:.5rem;padding-inline:.875rem}.mark{font-size:.9375rem}.bar ul{gap:.75rem}.bar nav a{font-size:.875rem}.badge{display:none}}`;
+@media (max-width:30rem){.bar{gap:.5rem;padding-inline:.875rem}.mark{font-size:.9375rem}.bar ul{gap:.75rem}
+.bar nav a{font-size:.875rem}
+.bar{display:grid;grid-template-columns:auto 1fr;gap:0 .5rem;padding-block:.375rem}
+.bar nav{grid-area:1/2/3/3}
+.badge{justify-self:start;font-size:.6875rem;padding:.2rem .4rem}}`;
+
+/**
+ * Shows a shadow at each side that has more to scroll to: what scrolls with the content covers the
+ * shadow where the content ends.
+ */
+const SCROLL_SHADOWS = `background:linear-gradient(to right,var(--page) 40%,transparent) left/2.5rem
+100% no-repeat local,linear-gradient(to left,var(--page) 40%,transparent) right/2.5rem 100%
+no-repeat local,linear-gradient(to right,var(--shade),transparent) left/1rem 100% no-repeat scroll,
+linear-gradient(to left,var(--shade),transparent) right/1rem 100% no-repeat scroll var(--page);
+`;
 
 /** With that of the start page and the reference. */
 export const STYLE = `${FRAME}
@@ -39,7 +55,7 @@ h4{font-size:1rem;margin:0 0 .5rem}
 p{margin:0 0 1rem;max-width:42rem;overflow-wrap:anywhere}
 .claim{font-size:clamp(1.0625rem,2.4vw,1.25rem);color:var(--soft);text-wrap:pretty}
 pre{margin:0 0 1rem;padding:1rem 1.125rem;overflow-x:auto;line-height:1.55;tab-size:2;
-background:var(--page);border:1px solid var(--line);border-radius:.625rem}
+${SCROLL_SHADOWS}border:1px solid var(--line);border-radius:.625rem}
 pre code{font-size:.875rem}
 p code,li code,dd code,td code{padding:.1em .3em;border-radius:.25rem;background:var(--page);
 overflow-wrap:anywhere}
@@ -83,14 +99,16 @@ dt:target{background:var(--good);box-shadow:0 0 0 .375rem var(--good);border-rad
 .fields dd{margin:.125rem 0 0;color:var(--soft);font-size:.9375rem}
 .fields dd p{margin:0 0 .375rem}
 .fields dd ul{margin:.25rem 0 .5rem;padding-left:1.125rem}
+dd .scope a{color:inherit}
 .deprecated{color:var(--text);padding:.25rem .625rem;border-left:.1875rem solid var(--bad-line);
 background:var(--bad);border-radius:.125rem}
 .fields dd:empty{display:none}
-table{border-collapse:collapse;min-width:min(34rem,100%);font-size:.9375rem}
+table{margin:0 0 1rem;border-collapse:collapse;min-width:min(34rem,100%);font-size:.9375rem}
 th,td{text-align:left;vertical-align:top;padding:.5rem 1.25rem .5rem 0;
 border-bottom:1px solid var(--line)}
 thead th{color:var(--soft);font-size:.8125rem;font-weight:600}
 tbody th{font-weight:400}
+th code{white-space:nowrap}
 @media (max-width:52rem){
 main.docs{display:block}
 .contents{position:static;max-height:none;padding:1.25rem 0 0}

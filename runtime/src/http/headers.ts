@@ -105,7 +105,7 @@ export const HEADERS = {
     name: 'traceparent',
     direction: 'request',
     meaning:
-      'The trace that the request belongs to (W3C Trace Context); subgraphs get it too. A malformed one is ignored.',
+      'The trace that the request belongs to (W3C Trace Context). A malformed one is ignored.',
   },
   tracestate: {
     name: 'tracestate',

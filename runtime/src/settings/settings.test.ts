@@ -17,6 +17,7 @@ test('without variables, everything runs as the sandbox on port 4000, on the emb
     sandboxUrl: 'http://localhost:4000',
     productionUrl: 'http://localhost:4001',
     hasBaseUrl: false,
+    hasOtherBaseUrl: false,
     dataDir: resolve(ROOT, 'data/sandbox'),
     rateLimitBudget: 600,
     rateLimitWindowSeconds: 60,
@@ -59,6 +60,16 @@ test('in one process, the base URL of its own environment is where it listens', 
     production,
     false,
   ]);
+});
+
+test('it is known which of the two base URLs are set', () => {
+  const areSet = (env: Record<string, string>) => {
+    const { hasBaseUrl, hasOtherBaseUrl } = readSettings(env, 'all');
+    return [hasBaseUrl, hasOtherBaseUrl];
+  };
+  const env = { PRODUCTION_URL: 'https://api.example' };
+  expect(areSet(env)).toEqual([false, true]);
+  expect(areSet({ ...env, ENVIRONMENT: 'production' })).toEqual([true, false]);
 });
 
 test('an empty variable is the same as an unset one', () => {

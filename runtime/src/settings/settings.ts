@@ -25,9 +25,10 @@ export function readSettings(
     if (success) values[key] = data;
     else faults.set(row.name, faultOf(error.issues[0]?.message, row, text));
   }
-  const { name: baseUrl } =
-    values.environment === 'sandbox' ? SETTINGS.sandboxUrl : SETTINGS.productionUrl;
-  values.hasBaseUrl = (env[baseUrl]?.trim() ?? '') !== '';
+  const { sandboxUrl, productionUrl } = SETTINGS;
+  const isSandbox = values.environment === 'sandbox';
+  values.hasBaseUrl = isSet(env, isSandbox ? sandboxUrl : productionUrl);
+  values.hasOtherBaseUrl = isSet(env, isSandbox ? productionUrl : sandboxUrl);
   values.subgraphs = readSubgraphVariables(env, NAMES);
   // Cast: SETTINGS has a row for every other key.
   const settings = values as Settings;
@@ -38,6 +39,13 @@ export function readSettings(
       `wrong settings:${[...faults].map(([name, what]) => `\n  ${name} ${what}`).join('')}`,
     );
   return settings;
+}
+
+function isSet(
+  env: Readonly<Record<string, string | undefined>>,
+  { name }: Pick<SettingRow, 'name'>,
+): boolean {
+  return (env[name]?.trim() ?? '') !== '';
 }
 
 /** This process's environment variables. */

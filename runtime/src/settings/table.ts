@@ -28,6 +28,8 @@ export type Settings = WithSubgraphs & {
   productionUrl: string;
   /** Whether the one of this environment is set, rather than a default. */
   hasBaseUrl: boolean;
+  /** The same of the other environment. */
+  hasOtherBaseUrl: boolean;
   mongodbUrl?: string | undefined;
   redisUrl?: string | undefined;
   /** Absolute path. */
@@ -101,9 +103,10 @@ function defaultBaseUrl(
 
 /** In the order of the documentation. A fallback can use the values of the rows above it. */
 export const SETTINGS: {
-  readonly [K in keyof Omit<Required<Settings>, 'subgraphs' | 'hasBaseUrl'>]: SettingRow<
-    Settings[K]
-  >;
+  readonly [K in keyof Omit<
+    Required<Settings>,
+    'subgraphs' | 'hasBaseUrl' | 'hasOtherBaseUrl'
+  >]: SettingRow<Settings[K]>;
 } = {
   environment: {
     name: 'ENVIRONMENT',

@@ -27,7 +27,7 @@ export type Mutation = {
   /**
    * Records 1 to 100 activities of the calling partner, each of which costs 1. The outcomes are in the
    * order of the activities. An activity that is recorded already is not recorded again, so the call
-   * can be repeated.
+   * can be repeated. Needs a key with the scope `ingest`, which keys lack by default.
    */
   recordActivities: Maybe<Array<RecordedActivity>>;
 };

@@ -1,5 +1,6 @@
 // The reference as text: what it shows of a schema, whatever the schema says.
 import { buildSchema } from 'graphql';
+import { rootScopesOf } from '../../planning/scopes.ts';
 import { docsPage } from './docs.ts';
 import { inline, paragraphs } from './prose.ts';
 
@@ -13,6 +14,7 @@ const ABOUT = {
 const EMPTY = 'type Query { other: Int }';
 
 async function docs(partner: string, member = EMPTY): Promise<string> {
+  const scopes = rootScopesOf(partner);
   const schemas = { partner: buildSchema(partner), member: buildSchema(member) };
   const changelogs = {
     partner: [
@@ -20,7 +22,11 @@ async function docs(partner: string, member = EMPTY): Promise<string> {
     ],
     member: [],
   };
-  return docsPage(ABOUT, { version: 1, schemas, changelogs }, { budget: 600, windowSeconds: 60 });
+  return docsPage(
+    ABOUT,
+    { version: 1, schemas, scopes, changelogs },
+    { budget: 600, windowSeconds: 60 },
+  );
 }
 
 const htmlOf = (parts: { html: string }[]) => parts.map(({ html }) => html).join('');
@@ -72,6 +78,30 @@ test('each surface shows its own fields alone', async () => {
   const [, partner = '', member = ''] = page.split(/<h2 id="(?:partner|member)"/);
   expect([partner.includes('mine'), partner.includes('other')]).toEqual([true, false]);
   expect([member.includes('mine'), member.includes('other')]).toEqual([false, true]);
+});
+
+test('each root field of the partner surface says which scope it needs, and the table lists it', async () => {
+  const page = await docs(`
+    directive @tag(name: String!) repeatable on FIELD_DEFINITION
+    type Query { mine: Thing }
+    type Thing { name: String }
+    type Mutation {
+      change: Int
+      both: Int @tag(name: "scope-sign-in") @tag(name: "scope-ingest")
+    }
+  `);
+  const text = page.replace(/<[^>]+>/g, '').replace(/\s+/g, ' ');
+  for (const entry of [
+    'mine: Thing Needs the scope read.',
+    'change: Int Needs the scope enroll.',
+    'both: Int Needs the scope sign-in and ingest.',
+    'introspect the schema: mine',
+    'enrollments: change',
+    'Record activities: both',
+    'A key has read, enroll and sign-in unless the operator chooses others. It lacks ingest.',
+  ])
+    expect(text).toContain(entry);
+  expect(text.match(/Needs the scope/g)).toHaveLength(3);
 });
 
 test('code in text, and links as their text', () => {

@@ -3,8 +3,10 @@ import type { GraphQLSchema } from 'graphql';
 import type { ChangelogEntry } from '../../changelog/changelog.ts';
 import { type Html, html } from '../../html/html.ts';
 import type { SurfaceName } from '../../planning/contract.ts';
+import type { RootScopes } from '../../planning/scopes.ts';
 import { MONTHS_KEPT } from '../../versioning/dates.ts';
 import { type About, codeBlock, framed } from '../frame.ts';
+import { keysSection } from './scopes.ts';
 import { referenceOf, surfaceSection } from './surface.ts';
 import { type Budget, errorsList, headersList, limitsTable } from './tables.ts';
 
@@ -13,6 +15,8 @@ export type Served = {
   /** 0 if nothing was published. */
   version: number;
   schemas: Readonly<Record<SurfaceName, GraphQLSchema>>;
+  /** Of the partner surface; tokens have no scopes. */
+  scopes: RootScopes;
   changelogs: Readonly<Record<SurfaceName, readonly ChangelogEntry[]>>;
 };
 
@@ -45,22 +49,24 @@ ${body}
 }
 
 async function sectionsOf(about: About, served: Served, budget: Budget): Promise<Section[]> {
+  const { scopes } = served;
   const { partner, member } = served.schemas;
   return [
     { id: 'requests', title: 'Requests', body: requests(about) },
+    { id: 'keys', title: 'Keys and scopes', body: keysSection(scopes) },
     {
       id: 'partner',
       title: 'Partner surface',
       contents: contentsOf('partner', partner),
       body: html`<p>What a partner key reads and changes: members who are enrolled with you.</p>
-${await surfaceSection('partner', partner)}`,
+${await surfaceSection({ surface: 'partner', schema: partner, scopes })}`,
     },
     {
       id: 'member',
       title: 'Member surface',
       contents: contentsOf('member', member),
       body: html`<p>What an ID token of a member reads and changes: the member’s own data.</p>
-${await surfaceSection('member', member)}`,
+${await surfaceSection({ surface: 'member', schema: member })}`,
     },
     { id: 'errors', title: 'Errors', body: errors() },
     { id: 'headers', title: 'Headers', body: headersList() },
@@ -88,7 +94,7 @@ x-partner-api-key: pk_test_…
   return html`<p>Send a JSON object with <code>query</code> and, if needed, <code>variables</code> and
 <code>operationName</code>. One header identifies you:</p>
 <ul>
-<li><code>x-partner-api-key</code>: a partner’s key. Use it from servers only.</li>
+<li><code>x-partner-api-key</code>: a partner’s <a href="#keys">key</a>. Use it from servers only.</li>
 <li><code>authorization: Bearer …</code>: a member’s ID token.</li>
 </ul>
 ${codeBlock('A request', request)}

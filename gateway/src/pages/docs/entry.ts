@@ -6,18 +6,15 @@ import {
   type GraphQLField,
   type GraphQLInputField,
   type GraphQLNamedType,
-  type GraphQLSchema,
   type GraphQLType,
   getNamedType,
   isSpecifiedScalarType,
   print,
 } from 'graphql';
 import { type Html, html } from '../../html/html.ts';
-import type { SurfaceName } from '../../planning/contract.ts';
+import type { Place } from './place.ts';
 import { inline, paragraphs } from './prose.ts';
-
-/** The surface that an entry is in: links stay inside it. */
-export type Place = { surface: SurfaceName; schema: GraphQLSchema };
+import { scopeNeeded } from './scopes.ts';
 
 export function fieldEntry(
   field: GraphQLField<unknown, unknown>,
@@ -33,7 +30,8 @@ ${deprecation(each)}</li>`,
   return entry(
     { ...field, id: `${place.surface}-${type.name}-${name}` },
     html`<b>${name}</b>${signature(args, place)}: ${typeLink(field.type, place)}`,
-    details.length === 0 ? html`` : html`<ul class="arguments">${details}</ul>`,
+    html`${details.length === 0 ? '' : html`<ul class="arguments">${details}</ul>`}
+${scopeNeeded(name, type, place)}`,
   );
 }
 

@@ -13,8 +13,8 @@ import {
   isUnionType,
 } from 'graphql';
 import { type Html, html } from '../../html/html.ts';
-import type { SurfaceName } from '../../planning/contract.ts';
-import { enumValueEntry, fieldEntry, inputEntry, type Place, typeLink } from './entry.ts';
+import { enumValueEntry, fieldEntry, inputEntry, typeLink } from './entry.ts';
+import type { Place } from './place.ts';
 import { inline, paragraphs } from './prose.ts';
 
 export type SurfaceReference = { operations: Operations[]; types: GraphQLNamedType[] };
@@ -46,9 +46,9 @@ export function referenceOf(schema: GraphQLSchema): SurfaceReference {
 }
 
 /** The section of a surface, below its heading. Other requests are answered between two types. */
-export async function surfaceSection(surface: SurfaceName, schema: GraphQLSchema): Promise<Html[]> {
+export async function surfaceSection(place: Place): Promise<Html[]> {
+  const { surface, schema } = place;
   const { operations, types } = referenceOf(schema);
-  const place = { surface, schema };
   const section = operations.map(
     ({ title, type }) => html`<h3 id="${surface}-${type.name}">${title}</h3>
 ${membersOf(type, place)}`,

@@ -278,7 +278,7 @@ export type EndEnrollmentPayload = {
   memberId: Scalars['ID']['output'];
 };
 
-/** A standing with a partner, of which this subgraph knows the partner. */
+/** A standing with one partner in the current membership year. */
 export type Standing = {
   partnerId: Scalars['ID']['output'];
   /** The partner's name. */

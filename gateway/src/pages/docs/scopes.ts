@@ -1,0 +1,79 @@
+// What the reference says about the scopes of keys: the table, and what each root field needs.
+import type { GraphQLNamedType } from 'graphql';
+import { type Html, html } from '../../html/html.ts';
+import {
+  DEFAULT_SCOPES,
+  KEY_SCOPES,
+  type KeyScope,
+  type RootScopes,
+  type ScopeBits,
+  scopeNames,
+} from '../../planning/scopes.ts';
+import { codeBlock } from '../frame.ts';
+import type { Place } from './place.ts';
+
+const MEANINGS: Readonly<Record<KeyScope, string>> = {
+  read: 'Read members, and introspect the schema',
+  enroll: 'Enroll and invite members, and change or end enrollments',
+  'sign-in': 'Mail sign-in links, and exchange them for ID tokens',
+  ingest: 'Record activities',
+};
+
+/** The section about keys. */
+export function keysSection(scopes: RootScopes): Html {
+  const optional = KEY_SCOPES.filter((scope) => !DEFAULT_SCOPES.includes(scope));
+  return html`<p>The operator of the service gives out keys. Ask for one, and say which scopes you
+need: a key does only what its scopes allow. Anything else fails with <a href="#FORBIDDEN"
+><code>FORBIDDEN</code></a>, and nothing runs.</p>
+<table aria-labelledby="keys">
+<thead><tr><th scope="col">Scope</th><th scope="col">Allows</th></tr></thead>
+<tbody>${KEY_SCOPES.map((scope) => row(scope, scopes))}</tbody>
+</table>
+<p>A key has ${list(DEFAULT_SCOPES)} unless the operator chooses others. It lacks ${list(optional)}.
+An MCP key has <code>read</code>.</p>
+<p>Operators create a key with these commands:</p>
+${codeBlock('Commands that create a key', COMMANDS)}`;
+}
+
+const COMMANDS = `npx loyalty keys create PARTNER
+npx loyalty keys create PARTNER --scopes read,ingest
+npx loyalty keys create PARTNER --for mcp`;
+
+function row(scope: KeyScope, { query, mutation }: RootScopes): Html {
+  const links = [
+    ...fieldLinks('Query', query, scope),
+    ...fieldLinks('Mutation', mutation, scope),
+  ].map((link, index) => html`${index === 0 ? '' : ', '}${link}`);
+  return html`<tr><th scope="row"><code>${scope}</code></th>
+<td>${MEANINGS[scope]}${links.length === 0 ? '' : ': '}${links}</td></tr>`;
+}
+
+function fieldLinks(
+  type: 'Query' | 'Mutation',
+  fields: ReadonlyMap<string, ScopeBits>,
+  scope: KeyScope,
+): Html[] {
+  return [...fields]
+    .filter(([, bits]) => scopeNames(bits).includes(scope))
+    .map(([name]) => html`<a href="#partner-${type}-${name}"><code>${name}</code></a>`);
+}
+
+/** What a key needs for a field. Nothing for fields that are not roots of the partner surface. */
+export function scopeNeeded(name: string, type: GraphQLNamedType, place: Place): Html {
+  const { schema, scopes } = place;
+  if (scopes === undefined) return html``;
+  const ofRoot =
+    (type === schema.getQueryType() && scopes.query) ||
+    (type === schema.getMutationType() && scopes.mutation);
+  const bits = ofRoot ? ofRoot.get(name) : undefined;
+  return bits === undefined
+    ? html``
+    : html`<p class="scope">Needs the <a href="#keys">scope</a> ${list(scopeNames(bits))}.</p>`;
+}
+
+function list(scopes: readonly KeyScope[]): Html[] {
+  return scopes.map((scope, index) => {
+    const before = index === 0 ? '' : index === scopes.length - 1 ? ' and ' : ', ';
+    return html`${before}<code>${scope}</code>`;
+  });
+}
