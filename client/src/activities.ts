@@ -1,5 +1,6 @@
 // Reads activities page by page.
 import { callError } from './http/answer.ts';
+import type { CallOptions } from './surface/operation.ts';
 
 type Page<Activity> = {
   edges: readonly { node: Activity }[];
@@ -7,7 +8,7 @@ type Page<Activity> = {
 };
 
 /** The selection of a page, with everything that an activity has. */
-export const PAGE = {
+const PAGE = {
   edges: {
     node: {
       activityId: true,
@@ -22,7 +23,19 @@ export const PAGE = {
 } as const;
 
 /** The most that a page can have. */
-export const PAGE_SIZE = 100;
+const PAGE_SIZE = 100;
+
+export type PageOptions = CallOptions & { pageSize?: number | undefined };
+
+/** The selection of the page after a cursor, with what is selected of each activity. */
+export function pageAfter(
+  after: string | undefined,
+  { pageSize = PAGE_SIZE, select }: PageOptions & { select?: object | undefined },
+) {
+  // Cast: the type of `activities` says what the activities have.
+  const node = (select ?? PAGE.edges.node) as typeof PAGE.edges.node;
+  return { ...PAGE, edges: { node }, $arguments: { first: pageSize, after } } as const;
+}
 
 /**
  * Every activity, page by page. `read` gets the cursor of the page before, or undefined, and

@@ -104,6 +104,12 @@ describe('what the service offers', () => {
       break;
     }
     expect(front.requests).toHaveLength(3);
+    const stays = [];
+    for await (const each of client.activities('m-both', { select: { stays: true } }))
+      stays.push(each);
+    expect(stays).toEqual([{ stays: expect.any(Number) }, { stays: expect.any(Number) }]);
+    const wrong = client.activities('m-both', { select: {} }).next();
+    await expect(wrong).rejects.toThrow(/^select: /);
     const nobody = client.activities('m-nobody').next();
     expect((await failureOf(nobody)).code).toBe('MEMBER_NOT_FOUND');
   });
@@ -118,6 +124,9 @@ describe('what the service offers', () => {
       { length: 2 },
     ]);
     expect(await client.lookUpMembers([])).toEqual([]);
+    const select = { tier: true } as const;
+    const chosen = await client.lookUpMembers([{ email: EMAIL }, { memberId: 'no' }], { select });
+    expect(chosen).toEqual([{ tier: 'Silver' }, null]);
     const wrong = client.lookUpMembers([...keys, { memberId: 'm', email: EMAIL }]);
     expect(await failureOf(wrong)).toMatchObject({
       code: 'BAD_USER_INPUT',
@@ -191,6 +200,8 @@ describe('what the service offers', () => {
     const all = [];
     for await (const { points } of member.activities('m-both', { pageSize: 2 })) all.push(points);
     expect(all.sort()).toEqual([-50, 300, 700]);
+    const first = await member.activities('m-both', { select: { partnerId: true } }).next();
+    expect(first.value).toEqual({ partnerId: expect.stringMatching(/^(alpha|beta)$/) });
     expect(await member.memberProfile({ id: 'm-alpha' })).toBeNull();
   });
 
@@ -395,12 +406,21 @@ test('what cannot be right is refused without repeating it', async () => {
   const key = service.keys.alpha;
   for (const url of ['', 'graphql', 'ftp://a/graphql', `http://a:${key}@b/`, `http://a/?${key}`])
     expect(() => createPartnerClient({ url, key })).toThrow(/^url must [^_]*$/);
-  for (const wrong of ['', `${key}\n`, key.slice(1), 'ey.ey.ey'])
-    await expect(
-      createPartnerClient({ url: front.url, key: wrong }).memberByEmail({ email: EMAIL }),
-    ).rejects.toThrow(/^key must be a partner key: pk_test_… or pk_live_…$/);
-  const member = createMemberClient({ url: front.url, token: key });
-  await expect(member.memberProfile({ id: 'm' })).rejects.toThrow(/^token must be [^_]*$/);
+  for (const wrong of ['', `${key}\n`, key.slice(1), 'ey.ey.ey']) {
+    const message = 'key must be a partner key: pk_test_… or pk_live_…';
+    const url = front.url;
+    expect(() => createPartnerClient({ url, key: wrong })).toThrow(new TypeError(message));
+    const given = createPartnerClient({ url, key: async () => wrong });
+    const error = await failureOf(given.memberByEmail({ email: EMAIL }, { requestId: 'mine' }));
+    const expected = { code: 'UNAUTHENTICATED', message, status: undefined, requestId: 'mine' };
+    expect(error).toMatchObject(expected);
+  }
+  // Cast: JavaScript can pass it.
+  const none = undefined as unknown as string;
+  expect(() => createPartnerClient({ url: front.url, key: none })).toThrow(TypeError);
+  expect(() => createMemberClient({ url: front.url, token: key })).toThrow(/^token must be [^_]*$/);
+  const member = createMemberClient({ url: front.url, token: () => key });
+  expect((await failureOf(member.memberProfile({ id: 'm' }))).code).toBe('UNAUTHENTICATED');
   await expect(client.memberByEmail({ email: EMAIL }, { requestId: 'a\nb' })).rejects.toThrow(
     /^requestId must/,
   );

@@ -1,4 +1,5 @@
 // Keys and tokens: the headers that carry them, and where they may be used.
+import { callError } from './http/answer.ts';
 
 /** A value, or a function that is called for each attempt, for values that change. */
 export type Credential = string | (() => string | Promise<string>);
@@ -6,27 +7,45 @@ export type Credential = string | (() => string | Promise<string>);
 /** The headers of a request, and the secret in them, which no error may contain. */
 export type Authorization = { headers: Record<string, string>; secret: string };
 
-const KEY = /^pk_(?:test|live)_[0-9A-Za-z]{36}$/;
-const TOKEN = /^[\w-]{1,4000}\.[\w-]{1,8000}\.[\w-]{1,4000}$/;
+/** Rejects with UNAUTHENTICATED if a function gives a value that is no credential. */
+export type Authorize = (requestId: string) => Promise<Authorization>;
 
-/** Rejects with a TypeError that does not repeat the value. */
-export async function authorizeWithKey(key: Credential): Promise<Authorization> {
-  const secret = await secretOf(key);
-  if (!KEY.test(secret)) throw new TypeError('key must be a partner key: pk_test_… or pk_live_…');
-  return { headers: { 'x-partner-api-key': secret }, secret };
+type Kind = {
+  form: RegExp;
+  /** What is wrong with a value of another form. */
+  fault: string;
+  headers(secret: string): Record<string, string>;
+};
+
+const KEY: Kind = {
+  form: /^pk_(?:test|live)_[0-9A-Za-z]{36}$/,
+  fault: 'key must be a partner key: pk_test_… or pk_live_…',
+  headers: (secret) => ({ 'x-partner-api-key': secret }),
+};
+const TOKEN: Kind = {
+  form: /^[\w-]{1,4000}\.[\w-]{1,8000}\.[\w-]{1,4000}$/,
+  fault: 'token must be an ID token: three parts separated by dots',
+  headers: (secret) => ({ authorization: `Bearer ${secret}` }),
+};
+
+/** Throws a TypeError, which does not repeat the value, unless this is a key or a function. */
+export function authorizeWithKey(key: Credential): Authorize {
+  return authorizeWith(KEY, key);
 }
 
-/** Rejects with a TypeError that does not repeat the value. */
-export async function authorizeWithToken(token: Credential): Promise<Authorization> {
-  const secret = await secretOf(token);
-  if (!TOKEN.test(secret))
-    throw new TypeError('token must be an ID token: three parts separated by dots');
-  return { headers: { authorization: `Bearer ${secret}` }, secret };
+/** Throws a TypeError, which does not repeat the value, unless this is a token or a function. */
+export function authorizeWithToken(token: Credential): Authorize {
+  return authorizeWith(TOKEN, token);
 }
 
-async function secretOf(credential: Credential): Promise<string> {
-  const value: unknown = typeof credential === 'function' ? await credential() : credential;
-  return typeof value === 'string' ? value : '';
+function authorizeWith({ form, fault, headers }: Kind, credential: Credential): Authorize {
+  const fits = (value: unknown) => typeof value === 'string' && form.test(value);
+  if (typeof credential !== 'function' && !fits(credential)) throw new TypeError(fault);
+  return async (requestId) => {
+    const secret = typeof credential === 'function' ? await credential() : credential;
+    if (!fits(secret)) throw callError('UNAUTHENTICATED', fault, { requestId });
+    return { headers: headers(secret), secret };
+  };
 }
 
 /** Throws in a page or a worker of a browser, where anyone can read the key. */

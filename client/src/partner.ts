@@ -1,22 +1,26 @@
 // The client of partners, on their servers.
-import { eachActivity, PAGE, PAGE_SIZE } from './activities.ts';
+import { eachActivity, type PageOptions, pageAfter } from './activities.ts';
 import { type Base, createClient } from './client.ts';
 import { authorizeWithKey, type Credential, refuseBrowser } from './credential.ts';
 import {
   type Activity,
+  type ActivitySelection,
   DEFAULTS,
   type MemberKey,
   type Operations,
   type PartnerMemberRead,
+  type PartnerMemberReadSelection,
   SCHEMA,
 } from './generated/partner.generated.ts';
 import { createSender } from './http/sender.ts';
 import { batchesOf, moved } from './lookups.ts';
 import type { ClientOptions } from './options.ts';
 import { PARTNER_MUTATIONS } from './repeatable.ts';
-import type { CallOptions, Selected } from './surface/operation.ts';
+import type { CallOptions, OnlyOf, Selected } from './surface/operation.ts';
 
 type Member = Selected<PartnerMemberRead, typeof DEFAULTS.PartnerMemberRead>;
+
+type LookUpOptions = CallOptions & { select?: PartnerMemberReadSelection };
 
 export type PartnerClient = Operations &
   Base & {
@@ -25,41 +29,56 @@ export type PartnerClient = Operations &
      * member, or null if there is none. Sends a request for every 100 keys, one after the other.
      */
     lookUpMembers(keys: readonly MemberKey[], options?: CallOptions): Promise<(Member | null)[]>;
+    lookUpMembers<const S extends PartnerMemberReadSelection>(
+      keys: readonly MemberKey[],
+      options: CallOptions & { select: S & OnlyOf<S, PartnerMemberReadSelection> },
+    ): Promise<(Selected<PartnerMemberRead, S> | null)[]>;
     /** All activities of a member, newest first. Each page is a request, made when it is needed. */
-    activities(
+    activities(memberId: string, options?: PageOptions): AsyncGenerator<Activity, void, undefined>;
+    activities<const S extends ActivitySelection>(
       memberId: string,
-      options?: CallOptions & { pageSize?: number },
-    ): AsyncGenerator<Activity, void, undefined>;
+      options: PageOptions & { select: S & OnlyOf<S, ActivitySelection> },
+    ): AsyncGenerator<Selected<Activity, S>, void, undefined>;
   };
 
-/** Throws in a browser: a partner key does not belong there. */
+/**
+ * Throws in a browser, where a partner key does not belong, and if `key` is neither a partner key
+ * nor a function.
+ */
 export function createPartnerClient({
   key,
   ...options
 }: ClientOptions & { key: Credential }): PartnerClient {
   refuseBrowser();
   const surface = { schema: SCHEMA, defaults: DEFAULTS, mutations: PARTNER_MUTATIONS };
-  const sender = createSender(options, () => authorizeWithKey(key));
+  const sender = createSender(options, authorizeWithKey(key));
   const client = createClient<Operations>(surface, sender);
 
   const more = {
-    async lookUpMembers(keys: readonly MemberKey[], call?: CallOptions) {
+    async lookUpMembers(
+      keys: readonly MemberKey[],
+      { select = DEFAULTS.PartnerMemberRead, ...call }: LookUpOptions = {},
+    ) {
+      // Cast: the type of `lookUpMembers` says what the members have.
+      const selection = { member: select as typeof DEFAULTS.PartnerMemberRead };
       const members: (Member | null)[] = [];
       for (const batch of batchesOf(keys)) {
-        const found = await client.memberLookups({ keys: batch }, call).catch((error: unknown) => {
-          throw moved(error, members.length);
-        });
+        const found = await client
+          .memberLookups({ keys: batch }, { ...call, select: selection })
+          .catch((error: unknown) => {
+            throw moved(error, members.length);
+          });
         members.push(...found.map(({ member }) => member));
       }
       return members;
     },
     activities(
       memberId: string,
-      { pageSize = PAGE_SIZE, ...call }: CallOptions & { pageSize?: number } = {},
+      { pageSize, select, ...call }: PageOptions & { select?: ActivitySelection } = {},
     ) {
       return eachActivity(async (after) => {
-        const select = { activities: { ...PAGE, $arguments: { first: pageSize, after } } } as const;
-        const member = await client.memberById({ memberId }, { ...call, select });
+        const activities = pageAfter(after, { pageSize, select });
+        const member = await client.memberById({ memberId }, { ...call, select: { activities } });
         return member?.activities;
       });
     },

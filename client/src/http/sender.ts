@@ -1,5 +1,5 @@
 // Sends operations: attempts, waits between them, and what responses report beside their data.
-import type { Authorization } from '../credential.ts';
+import type { Authorize } from '../credential.ts';
 import { type CallError, isCallError } from '../errors.ts';
 import { type ClientOptions, endpointOf, timingOf } from '../options.ts';
 import type { CallOptions } from '../surface/operation.ts';
@@ -36,10 +36,7 @@ type Outcome = { received: Received; failure?: CallError | undefined } | { failu
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
-export function createSender(
-  options: ClientOptions,
-  authorize: () => Promise<Authorization>,
-): Sender {
+export function createSender(options: ClientOptions, authorize: Authorize): Sender {
   const url = endpointOf(options.url);
   const base = timingOf(options);
   // A browser's fetch cannot be called as a method of another object.
@@ -53,7 +50,7 @@ export function createSender(
     timeoutMs: number,
     signal: AbortSignal | undefined,
   ): Promise<Outcome> {
-    const { headers: credential, secret } = await authorize();
+    const { headers: credential, secret } = await authorize(requestId);
     const headers = {
       ...credential,
       'content-type': 'application/json',

@@ -29,11 +29,24 @@ export async function usage(): Promise<unknown[]> {
 
   const found = await client.memberLookups({ keys: [{ email }, { memberId: 'm' }] });
   const tiers: (string | undefined)[] = found.map((each) => each.member?.tier);
+  const several = await client.lookUpMembers([{ email }], { select: { standing: { tier: true } } });
+  const chosen: (string | undefined)[] = several.map((each) => each?.standing.tier);
+  // @ts-expect-error: not selected.
+  several[0]?.points;
+  // @ts-expect-error: no field of a member.
+  await client.lookUpMembers([{ email }], { select: { mail: true } });
+  for await (const activity of client.activities('m', { select: { stays: true } })) {
+    const stays: number = activity.stays;
+    // @ts-expect-error: not selected.
+    chosen.push(`${stays}`, activity.activityId);
+  }
+  // @ts-expect-error: no field of an activity.
+  client.activities('m', { select: { tier: true } });
   const key: Partner.MemberKey = { externalId: 'e' };
   const { created, member: enrolled } = await client.enrollMember({ input: { email } });
   const flags: [boolean, string] = [created, enrolled.standing.partnerName];
   const { data } = await client.request<{ a: { tier: string } }>('{ a }');
-  return [nextTier, points, tiers, key, flags, data.a.tier];
+  return [nextTier, points, tiers, chosen, key, flags, data.a.tier];
 }
 
 /** Only compiled. */
