@@ -179,7 +179,8 @@ test('an unexpected error is logged without its data', async () => {
 });
 
 function expectNoSecrets(logged: string, secrets: string[]): void {
-  for (const secret of [...SECRETS, ...secrets]) expect(logged).not.toContain(secret);
+  const written = logged.replaceAll('pk_test_…', ''); // The placeholder of the banner is no key.
+  for (const secret of [...SECRETS, ...secrets]) expect(written).not.toContain(secret);
   const known = new Set([...Object.keys(LOG_FIELDS), 'level', 'time', 'pid', 'msg', 'err']);
   const lines = logged.split('\n').filter((line) => line.startsWith('{'));
   expect(lines.length).toBeGreaterThan(2);
