@@ -7,22 +7,33 @@ url=${PARTNER_LOYALTY_URL:-http://localhost:4000/graphql}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# ask QUERY VARIABLES [HEADER]: prints the response. The key goes to curl in a file, since other
-# users of the machine can read the arguments of a process.
+# ask QUERY VARIABLES [HEADER]: prints the response, or fails if the request is refused. The key
+# goes to curl in a file, since other users of the machine can read the arguments of a process.
 ask() {
-  local header=${3:-"x-partner-api-key: $PARTNER_LOYALTY_KEY"} status seconds attempt
+  local header=${3:-"x-partner-api-key: $PARTNER_LOYALTY_KEY"} status reason seconds attempt
   printf 'header = "%s"\n' "$header" >"$work/credential"
   printf '{"query": "%s", "variables": %s}' "$1" "$2" >"$work/request"
   for attempt in 1 2 3 4 5; do
     status=$(curl --silent --show-error --max-time 10 --config "$work/credential" \
       --header 'content-type: application/json' --data-binary "@$work/request" \
-      --dump-header "$work/headers" --output "$work/response" --write-out '%{http_code}' "$url")
-    [ "$status" = 429 ] || break
-    # The budget is spent. Nothing has run, so it is safe to send the request again.
+      --dump-header "$work/headers" --output "$work/response" --write-out '%{http_code}' "$url") ||
+      exit 1
+    case $status in
+      # Nothing has run, so it is safe to send the request again.
+      429) reason='the budget is spent' ;;
+      # It may have run. Here, a repeat does no harm: at worst a second mail, or INVALID_TOKEN.
+      503) reason='the service is unavailable' ;;
+      *) break ;;
+    esac
+    [ "$attempt" -lt 5 ] || break
     seconds=$(tr 'A-Z\r' 'a-z ' <"$work/headers" | sed -n 's/^retry-after: *\([0-9]*\).*/\1/p')
-    echo "the budget is spent: waiting ${seconds:-1} s" >&2
+    echo "$reason: waiting ${seconds:-1} s" >&2
     sleep "${seconds:-1}"
   done
+  if [ "$status" != 200 ]; then
+    echo "refused with status $status: $(value code <"$work/response")" >&2
+    exit 1
+  fi
   cat "$work/response"
   echo
 }

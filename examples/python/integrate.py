@@ -1,60 +1,26 @@
-"""Calls the Partner Loyalty API with Python's standard library: see ../README.md."""
+"""From a look-up to a member who is signed in, with Python alone: see ../README.md."""
 
-import json
 import os
-import sys
-import time
-import urllib.error
-import urllib.request
 
-URL = os.environ.get("PARTNER_LOYALTY_URL", "http://localhost:4000/graphql")
-KEY = os.environ.get("PARTNER_LOYALTY_KEY")
+from api import ApiError, ask, run
+
 TOKEN = os.environ.get("MAGIC_LINK_TOKEN")
 MEMBER = "Teal.Heron@example.com"
+ACTIVITIES = """query ($memberId: ID!, $after: String) { memberById(memberId: $memberId) {
+  activities(first: 5, after: $after) {
+    edges { node { activityId points occurredAt } } pageInfo { hasNextPage endCursor } } } }"""
 
 
-class ApiError(Exception):
-    """An error of the API. Branch on `code`: the message can change."""
-
-    def __init__(self, error):
-        super().__init__(error["message"])
-        extensions = error.get("extensions", {})
-        self.code = extensions.get("code")
-        self.argument = extensions.get("argument")
-        self.request_id = extensions.get("requestId")
-
-
-class NoRedirects(urllib.request.HTTPRedirectHandler):
-    """The key goes nowhere else."""
-
-    def redirect_request(self, *_):
-        return None
-
-
-opener = urllib.request.build_opener(NoRedirects)
-
-
-def ask(query, variables, credential=None):
-    """Returns the data, or raises the first error."""
-    body = json.dumps({"query": query, "variables": variables}).encode()
-    headers = {"content-type": "application/json", **(credential or {"x-partner-api-key": KEY})}
-    for _ in range(5):
-        request = urllib.request.Request(URL, body, headers, method="POST")
-        try:
-            with opener.open(request, timeout=10) as response:
-                answer = json.load(response)
-        except urllib.error.HTTPError as refused:
-            if refused.code == 429:
-                # The budget is spent. Nothing has run, so it is safe to send the request again.
-                seconds = int(refused.headers.get("retry-after", 1))
-                print(f"the budget is spent: waiting {seconds} s", file=sys.stderr)
-                time.sleep(seconds)
-                continue
-            answer = json.load(refused)
-        if answer.get("errors"):
-            raise ApiError(answer["errors"][0])
-        return answer["data"]
-    raise TimeoutError("the budget stays spent")
+def pages_of(member_id):
+    """The activities of a member, newest first, a page at a time."""
+    after = None
+    while True:
+        member = ask(ACTIVITIES, {"memberId": member_id, "after": after})["memberById"]
+        page = member["activities"]
+        yield page
+        if not page["pageInfo"]["hasNextPage"]:
+            return
+        after = page["pageInfo"]["endCursor"]
 
 
 def main():
@@ -66,6 +32,10 @@ def main():
     print("found:", member["memberId"], member["tier"], member["points"])
     standing = member["standing"]
     print(standing["pointsToNextTier"], "more points to", standing["nextTier"])
+
+    pages = [page["edges"] for page in pages_of(member["memberId"])]
+    # pages[0][0]["node"] is the newest.
+    print("activities:", sum(map(len, pages)), "in", len(pages), "pages")
 
     keys = [{"memberId": "demo-001"}, {"externalId": "1001"}, {"email": "nobody@example.com"}]
     lookups = ask(
@@ -122,6 +92,4 @@ def sign_in():
 
 
 if __name__ == "__main__":
-    if not KEY:
-        sys.exit("set PARTNER_LOYALTY_KEY to a partner key, such as the first that npm start prints")
-    main()
+    run(main)

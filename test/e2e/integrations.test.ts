@@ -9,6 +9,7 @@ import { runHttpFile } from '../support/requests/httpfile.ts';
 import { type Collection, runCollection } from '../support/requests/postman.ts';
 import { EXAMPLES } from '../support/servers/examples.ts';
 import { run } from '../support/servers/process.ts';
+import { loyaltyJson } from '../support/service/loyalty.ts';
 import { type Service, startService } from '../support/service/npmstart.ts';
 import { until } from '../support/until.ts';
 
@@ -16,6 +17,11 @@ const SPENT = {
   status: 429,
   headers: { 'content-type': 'application/json', 'retry-after': '1' },
   body: '{"errors":[{"message":"the budget is used up","extensions":{"code":"RATE_LIMITED"}}]}',
+};
+const AWAY = {
+  status: 503,
+  headers: { 'content-type': 'application/json', 'retry-after': '0' },
+  body: '{"errors":[{"message":"away","extensions":{"code":"SERVICE_UNAVAILABLE"}}]}',
 };
 const LINK_TOKEN = /\/sign-in\?token=(ml_[\w-]+)/;
 
@@ -64,6 +70,7 @@ type Script = {
 };
 
 const PRINTS = [
+  /^activities: \d+ in 2 pages$/m,
   /^found: demo-001 Gold 5200$/m,
   /^9800 more points to Platinum$/m,
   /^several: 5200 5200 not found$/m,
@@ -102,7 +109,10 @@ const SCRIPTS: Script[] = [
 ];
 
 /** Runs a script with these variables and PATH only. */
-function start({ command, args }: Script, variables: Record<string, string>) {
+function start(
+  { command, args }: Pick<Script, 'command' | 'args'>,
+  variables: Record<string, string>,
+) {
   const env = { PATH: process.env.PATH, ...variables };
   return promisify(execFile)(command, args, { cwd: EXAMPLES, env });
 }
@@ -110,8 +120,11 @@ function start({ command, args }: Script, variables: Record<string, string>) {
 test.each(SCRIPTS)('$name: from a look-up to a member who is signed in', async (script) => {
   const env = { PARTNER_LOYALTY_URL: front.url, PARTNER_LOYALTY_KEY: key };
   const before = mails().length;
+  front.failures.push(AWAY);
   const first = await start(script, env);
-  expect(first.stderr).toBe('the budget is spent: waiting 1 s\n');
+  expect(first.stderr).toBe(
+    'the budget is spent: waiting 1 s\nthe service is unavailable: waiting 0 s\n',
+  );
   const second = await start(script, { ...env, MAGIC_LINK_TOKEN: await mailedToken(before) });
   expect(second.stderr).toBe('');
   for (const { stdout } of [first, second])
@@ -123,6 +136,36 @@ test.each(SCRIPTS)('$name: from a look-up to a member who is signed in', async (
 test.each(SCRIPTS)('$name: without a key, it says what is missing', async (script) => {
   await expect(start(script, {})).rejects.toMatchObject({
     stderr: expect.stringContaining('PARTNER_LOYALTY_KEY'),
+  });
+});
+
+test.each(SCRIPTS)('$name: a refusal ends it with one line', async (script) => {
+  front.failures.length = 0;
+  const unknown = `pk_test_${'0'.repeat(36)}`;
+  const env = { PARTNER_LOYALTY_URL: front.url, PARTNER_LOYALTY_KEY: unknown };
+  await expect(start(script, env)).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^.*UNAUTHENTICATED.*\n$/),
+  });
+});
+
+test.each([
+  ['node', process.execPath, 'node/record.mjs'],
+  ['python', 'python3', 'python/record.py'],
+])('%s: an activity counts once, and needs the scope ingest', async (name, command, file) => {
+  front.failures.length = 0;
+  const script = { command, args: [file] };
+  const url = { PARTNER_LOYALTY_URL: front.url };
+  const scope = ['--scopes', 'ingest'];
+  const env = { DATA_DIR: folder.path };
+  const [made] = await loyaltyJson(env, 'keys', 'create', 'demo-hotels', ...scope);
+  const { key: ingest } = made as { key: string };
+  const { stdout } = await start(script, { ...url, PARTNER_LOYALTY_KEY: ingest });
+  const id = `example-${name}-\\d{4}-\\d\\d-\\d\\d`;
+  expect(stdout).toMatch(new RegExp(`^${id} RECORDED\n${id} ALREADY_RECORDED\n$`));
+  await expect(start(script, { ...url, PARTNER_LOYALTY_KEY: key })).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^FORBIDDEN: .*\n$/),
   });
 });
 
@@ -138,12 +181,7 @@ test('Postman: the requests of the collection pass their tests, one after the ot
   const file = 'postman/partner-loyalty.postman_collection.json';
   const collection: Collection = JSON.parse(readFileSync(join(EXAMPLES, file), 'utf8'));
   const before = mails().length;
-  const asked: string[] = [];
-  const outcomes = await runCollection(collection, { url: front.url, key }, (variable) => {
-    asked.push(variable);
-    return mailedToken(before);
-  });
-  expect(asked).toEqual(['magicLinkToken']);
+  const outcomes = await runCollection(collection, { url: front.url, key });
   expect(outcomes).toEqual([
     'Find a member: 429',
     'Find a member: the member has a standing: skipped',
@@ -159,18 +197,32 @@ test('Postman: the requests of the collection pass their tests, one after the ot
     'End the enrollment: the enrollment has ended: passed',
     'Mail a sign-in link: 200',
     'Mail a sign-in link: the request is accepted: passed',
+    'Exchange the token of the link: skipped',
+    "The member's own profile: skipped",
+  ]);
+  const signIn = { ...collection, item: collection.item.slice(-2) };
+  const magicLinkToken = await mailedToken(before);
+  expect(await runCollection(signIn, { url: front.url, key, magicLinkToken })).toEqual([
     'Exchange the token of the link: 200',
     'Exchange the token of the link: the token is good: passed',
     "The member's own profile: 200",
     "The member's own profile: the profile has the standing with this partner: passed",
   ]);
+  const again = await runCollection(signIn, { url: front.url, key, magicLinkToken });
+  expect(again).toEqual([
+    'Exchange the token of the link: 200',
+    expect.stringMatching(/the token is good: Error: INVALID_TOKEN$/),
+    "The member's own profile: skipped",
+  ]);
 });
 
 test('the .http file: each request gets the response that its title says', async () => {
-  const text = readFileSync(join(EXAMPLES, 'requests.http'), 'utf8');
+  const text = readFileSync(join(EXAMPLES, 'requests.http'), 'utf8').replace(
+    'http://localhost:4000/graphql',
+    front.url,
+  );
   const before = mails().length;
-  const env = { PARTNER_LOYALTY_URL: front.url, PARTNER_LOYALTY_KEY: key };
-  const replies = await runHttpFile(text, env, () => mailedToken(before));
+  const replies = await runHttpFile(text, { PARTNER_LOYALTY_KEY: key }, () => mailedToken(before));
   expect(replies.map(([name, { status }]) => [name, status])).toEqual([
     ['find', 429],
     ...['find', 'several', 'nobody', 'enroll', 'end', 'link', 'session', 'profile'].map((name) => [

@@ -18,14 +18,15 @@ type Item = {
 };
 export type Collection = { auth: Auth; event: Event[]; variable: Pair[]; item: Item[] };
 
-/** What happened, in order: `NAME: STATUS`, and `NAME: TEST: passed`, `skipped` or the failure. */
+/**
+ * What happened, in order: `NAME: STATUS` or `NAME: skipped`, and `NAME: TEST: ` with `passed`,
+ * `skipped` or the failure.
+ */
 export type Outcome = string;
 
-/** `ask` gives the value of a variable that has none yet, as a user does by hand. */
 export async function runCollection(
   collection: Collection,
   given: Record<string, string>,
-  ask: (variable: string) => Promise<string>,
 ): Promise<Outcome[]> {
   const variables = new Map(collection.variable.map(({ key, value }) => [key, value]));
   for (const [key, value] of Object.entries(given)) variables.set(key, value);
@@ -33,7 +34,12 @@ export async function runCollection(
   for (let place = 0; place < collection.item.length && outcomes.length < 100; ) {
     const item = collection.item[place];
     if (item === undefined) break;
-    const response = await send(item, collection.auth, (text) => fill(text, variables, ask));
+    if (isSkipped(collection, item, variables)) {
+      outcomes.push(`${item.name}: skipped`);
+      place += 1;
+      continue;
+    }
+    const response = await send(item, collection.auth, (text) => fill(text, variables));
     outcomes.push(`${item.name}: ${response.status}`);
     const next = await runScripts(collection, item, response, variables, outcomes);
     place = next === undefined ? place + 1 : collection.item.findIndex(({ name }) => name === next);
@@ -46,17 +52,17 @@ type Reply = { status: number; headers: Headers; text: string };
 async function send(
   { request }: Item,
   inherited: Auth,
-  filled: (text: string) => Promise<string>,
+  filled: (text: string) => string,
 ): Promise<Reply> {
   if (request.body.mode !== 'graphql') throw new Error(`no body of mode ${request.body.mode}`);
   const { query, variables } = request.body.graphql;
   const [name, value] = authHeader(request.auth ?? inherited);
-  const headers: [string, string][] = [[name, await filled(value)]];
-  for (const header of request.header) headers.push([header.key, await filled(header.value)]);
-  const response = await fetch(await filled(request.url), {
+  const headers: [string, string][] = [[name, filled(value)]];
+  for (const header of request.header) headers.push([header.key, filled(header.value)]);
+  const response = await fetch(filled(request.url), {
     method: request.method,
     headers,
-    body: JSON.stringify({ query, variables: JSON.parse(await filled(variables)) }),
+    body: JSON.stringify({ query, variables: JSON.parse(filled(variables)) }),
   });
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
@@ -66,6 +72,28 @@ function authHeader({ type, apikey = [], bearer = [] }: Auth): [string, string] 
   if (type === 'bearer') return ['authorization', `Bearer ${value(bearer, 'token')}`];
   if (type !== 'apikey' || value(apikey, 'in') !== 'header') throw new Error(`no auth ${type}`);
   return [value(apikey, 'key'), value(apikey, 'value')];
+}
+
+/** The scripts of an event: the collection's, then the request's. */
+function scriptsOf(collection: Collection, item: Item, event: string): string[] {
+  const events = [...collection.event, ...item.event];
+  const other = events.find(({ listen }) => listen !== 'prerequest' && listen !== 'test');
+  if (other !== undefined) throw new Error(`no scripts that listen to ${other.listen}`);
+  return events
+    .filter(({ listen }) => listen === event)
+    .map(({ script }) => script.exec.join('\n'));
+}
+
+/** Whether a script before the request says so. */
+function isSkipped(collection: Collection, item: Item, variables: Map<string, string>): boolean {
+  let skipped = false;
+  const skipRequest = () => {
+    skipped = true;
+  };
+  const pm = { variables, execution: { skipRequest } };
+  for (const script of scriptsOf(collection, item, 'prerequest'))
+    runInNewContext(`(() => {${script}\n})()`, { pm });
+  return skipped;
 }
 
 /** The scripts after a response: the collection's, then the request's. */
@@ -112,10 +140,8 @@ async function runScripts(
         }, ms),
       ),
     );
-  for (const { listen, script } of [...collection.event, ...item.event]) {
-    if (listen !== 'test') throw new Error(`no scripts that listen to ${listen}`);
-    runInNewContext(`(() => {${script.exec.join('\n')}})()`, { pm, setTimeout: later });
-  }
+  for (const script of scriptsOf(collection, item, 'test'))
+    runInNewContext(`(() => {${script}\n})()`, { pm, setTimeout: later });
   await Promise.all(waits);
   return next;
 }
@@ -124,16 +150,10 @@ function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-async function fill(
-  text: string,
-  variables: Map<string, string>,
-  ask: (variable: string) => Promise<string>,
-): Promise<string> {
-  let filled = text;
-  for (const [reference, name = ''] of text.matchAll(/\{\{(\w+)\}\}/g)) {
-    if (!variables.has(name)) throw new Error(`the collection has no variable ${name}`);
-    if (variables.get(name) === '') variables.set(name, await ask(name));
-    filled = filled.replaceAll(reference, variables.get(name) ?? '');
-  }
-  return filled;
+function fill(text: string, variables: Map<string, string>): string {
+  return text.replace(/\{\{(\w+)\}\}/g, (_, name: string) => {
+    const value = variables.get(name);
+    if (value === undefined) throw new Error(`the collection has no variable ${name}`);
+    return value;
+  });
 }
