@@ -1,15 +1,49 @@
-// Follows the README's instructions for sign-in: its commands, the link in a browser, the button.
-import { readFileSync } from 'node:fs';
+// Follows the README's instructions: for imports, and for sign-in with the link in a browser.
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../support/folder.ts';
 import { startBrowser } from '../support/servers/browser.ts';
 import { freePort } from '../support/servers/port.ts';
 import { run } from '../support/servers/process.ts';
+import { loyalty } from '../support/service/loyalty.ts';
 import { startService } from '../support/service/npmstart.ts';
 
+const README = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
+
+test("the README's commands for partners, keys and imports take its files as they stand", async () => {
+  const [, commands = '', program = '', members = '', activities = ''] =
+    /^`npx loyalty` manages.*?^```\n(.*?)^```.*?^```json\n(.*?)^```.*?^```json\n(.*?)^```.*?^```json\n(.*?)^```/ms.exec(
+      README,
+    ) ?? [];
+  const folder = temporaryFolder();
+  const files = {
+    'program.json': program,
+    'members.ndjson': members,
+    'activities.ndjson': activities,
+  };
+  for (const [name, content] of Object.entries(files))
+    writeFileSync(join(folder.path, name), content);
+  const lines = commands.trim().split('\n');
+  expect(lines).toHaveLength(4);
+  try {
+    for (const line of lines) {
+      const args = line
+        .replace('npx loyalty ', '')
+        .split(' ')
+        .map((each) => (each in files ? join(folder.path, each) : each));
+      const { code, stderr } = await loyalty({ DATA_DIR: join(folder.path, 'data') }, ...args);
+      expect({ line, code, stderr }).toEqual({ line, code: 0, stderr: expect.any(String) });
+    }
+    const env = { DATA_DIR: join(folder.path, 'data') };
+    const { stdout } = await loyalty(env, 'members', 'export', 'm-1001');
+    for (const text of ['ada@old.example.com', '4711', 'stay-9']) expect(stdout).toContain(text);
+  } finally {
+    folder.remove();
+  }
+});
+
 test("the README's commands lead from the first start to a member's profile", async () => {
-  const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
-  const [, commands = ''] = /^## Member sign-in$.*?^```\n(.*?)^```/ms.exec(readme) ?? [];
+  const [, commands = ''] = /^## Member sign-in$.*?^```\n(.*?)^```/ms.exec(README) ?? [];
   const folder = temporaryFolder();
   const port = `${await freePort()}`;
   const service = await startService({
