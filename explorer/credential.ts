@@ -30,6 +30,11 @@ export function forget(): void {
   sessionStorage.removeItem(STORED);
 }
 
+/** Whether it is a key of /mcp, which /graphql refuses as it refuses an unknown one. */
+export function isMcpKey({ kind, secret }: Credential): boolean {
+  return kind === 'partner' && secret.startsWith('mk_');
+}
+
 export function credentialHeader({ kind, secret }: Credential): Record<string, string> {
   return kind === 'partner'
     ? { 'x-partner-api-key': secret }

@@ -1,14 +1,20 @@
 // The editors of the page: for an operation, for its variables, and for the result, read-only.
 import {
   autocompletion,
+  type Completion,
   closeBrackets,
   closeBracketsKeymap,
   completionKeymap,
 } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { json } from '@codemirror/lang-json';
-import { bracketMatching, HighlightStyle, syntaxHighlighting } from '@codemirror/language';
-import { lintKeymap } from '@codemirror/lint';
+import {
+  bracketMatching,
+  HighlightStyle,
+  syntaxHighlighting,
+  syntaxTree,
+} from '@codemirror/language';
+import { type Diagnostic, linter, lintKeymap } from '@codemirror/lint';
 import { EditorState, type Extension } from '@codemirror/state';
 import {
   drawSelection,
@@ -19,6 +25,7 @@ import {
 } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { graphql } from 'cm6-graphql';
+import { REPLACE_SELECTION } from './replace.ts';
 
 const THEME = EditorView.theme({
   '&': { color: 'var(--text)', backgroundColor: 'var(--card)', height: '100%' },
@@ -60,49 +67,58 @@ const COLORS = HighlightStyle.define([
   { tag: [tags.comment], color: 'var(--soft)' },
 ]);
 
-// To join lines, browsers write style attributes, which the policy refuses too. So it is the editor
-// that replaces a selection of several lines by what is typed.
-const REPLACE_LINES = EditorView.domEventHandlers({
-  beforeinput({ inputType, data }, view) {
-    const { doc, selection } = view.state;
-    const { from, to } = selection.main;
-    if (inputType !== 'insertText' || data === null || view.composing) return false;
-    if (doc.lineAt(from).to >= to) return false;
-    view.dispatch(view.state.replaceSelection(data), { userEvent: 'input.type' });
-    return true;
-  },
+export type EditorEvents = {
+  /** In the keymap; returns whether it did something. */
+  run(): boolean;
+  /** After every change of the text. */
+  changed(): void;
+};
+
+// Without any text, there are no variables.
+const JSON_FAULTS = linter(({ state }) => {
+  const { length } = state.doc;
+  const faults: Diagnostic[] = [];
+  syntaxTree(state).iterate({
+    enter({ type, from, to }) {
+      if (!type.isError || faults.length > 0) return;
+      const start = Math.min(from, length - 1);
+      const end = Math.max(to, start + 1);
+      faults.push({ from: start, to: end, severity: 'error', message: 'This is not valid JSON.' });
+    },
+  });
+  return state.doc.toString().trim() === '' ? [] : faults;
 });
 
-/** In the keymap of the page's editors; returns whether it did something. */
-type Run = () => boolean;
-
 /** The editor of an operation; it completes and checks by the schema that `updateSchema` sets. */
-export function operationEditor(parent: HTMLElement, text: string, run: Run): EditorView {
-  return editor(parent, text, 'Operation', [...graphql(), ...editing(run)]);
+export function operationEditor(parent: HTMLElement, events: EditorEvents): EditorView {
+  return editor(parent, 'Operation', [...graphql(), ...editing(events)]);
 }
 
 /** The editor of variables. */
-export function variablesEditor(parent: HTMLElement, text: string, run: Run): EditorView {
-  return editor(parent, text, 'Variables, as JSON', [json(), ...editing(run)]);
+export function variablesEditor(parent: HTMLElement, events: EditorEvents): EditorView {
+  return editor(parent, 'Variables, as JSON', [json(), JSON_FAULTS, ...editing(events)]);
 }
 
 /** A read-only view of JSON. */
 export function jsonView(parent: HTMLElement): EditorView {
   const readOnly = [EditorState.readOnly.of(true), EditorView.editable.of(false)];
-  return editor(parent, '', 'Result', [json(), ...readOnly, EditorView.lineWrapping]);
+  return editor(parent, 'Result', [json(), ...readOnly, EditorView.lineWrapping]);
 }
 
 export function setText(view: EditorView, text: string): void {
   view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
 }
 
-function editing(run: Run): Extension[] {
+function editing({ run, changed }: EditorEvents): Extension[] {
   return [
-    REPLACE_LINES,
+    REPLACE_SELECTION,
+    EditorView.updateListener.of(({ docChanged }) => {
+      if (docChanged) changed();
+    }),
     history(),
     bracketMatching(),
     closeBrackets(),
-    autocompletion(),
+    autocompletion({ compareCompletions: byName }),
     highlightActiveLine(),
     // Tab leaves the editor, as everywhere on the page.
     keymap.of([
@@ -116,18 +132,18 @@ function editing(run: Run): Extension[] {
   ];
 }
 
-function editor(
-  parent: HTMLElement,
-  doc: string,
-  label: string,
-  extensions: Extension[],
-): EditorView {
+/** `__typename`, which nobody looks for, comes last. */
+function byName({ label: one }: Completion, { label: other }: Completion): number {
+  const [isMeta, isOtherMeta] = [one.startsWith('__'), other.startsWith('__')];
+  return isMeta === isOtherMeta ? one.localeCompare(other) : Number(isMeta) - Number(isOtherMeta);
+}
+
+function editor(parent: HTMLElement, label: string, extensions: Extension[]): EditorView {
   // In a shadow root, CodeMirror needs no style element, which the policy of the page refuses.
   const root = parent.attachShadow({ mode: 'open' });
   const view = new EditorView({
     root,
     state: EditorState.create({
-      doc,
       extensions: [
         lineNumbers(),
         drawSelection(),

@@ -6,15 +6,18 @@ import {
   credentialFrom,
   firstCredential,
   forget,
+  isMcpKey,
   keep,
   memberOf,
 } from './credential.ts';
 import { byId, element } from './dom.ts';
+import { type Draft, keepDraft, keptDraft } from './draft.ts';
 import { jsonView, operationEditor, setText, variablesEditor } from './editor.ts';
 import { type Example, examplesFor } from './examples.ts';
-import { NO_ANSWER } from './hints.ts';
+import { hintFor, MCP_KEY, NO_ANSWER, NO_CREDENTIAL, NOT_AN_OBJECT, NOT_JSON } from './hints.ts';
 import { loadSchema } from './load.ts';
-import { showBody, showOutcome, showProblem } from './result.ts';
+import { clearProblem, showProblem, showVariablesProblem } from './problem.ts';
+import { clearAnswer, showAnswer, showRunning, statusOf } from './result.ts';
 import { searchSchema, showSchema, summaryOf } from './schema.ts';
 import { type Operation, send } from './send.ts';
 
@@ -27,22 +30,27 @@ const search = byId('search', HTMLInputElement);
 
 let credential: Credential | undefined;
 let examples: Example[] = [];
+/** The one that the editors show, unless it was edited. */
+let example: Example | undefined;
 let running: AbortController | undefined;
 
 const startRun = () => {
   void run();
   return true;
 };
-const operation = operationEditor(byId('operation', HTMLElement), '', startRun);
-const variables = variablesEditor(byId('variables', HTMLElement), '', startRun);
+const events = { run: startRun, changed: edited };
+const operation = operationEditor(byId('operation', HTMLElement), events);
+const variables = variablesEditor(byId('variables', HTMLElement), events);
 const answerView = jsonView(byId('answer', HTMLElement));
 
 byId('credential', HTMLFormElement).addEventListener('submit', (event) => {
   event.preventDefault();
   void use(credentialFrom(secret.value));
 });
+secret.addEventListener('input', () => clearProblem('key'));
 byId('forget', HTMLButtonElement).addEventListener('click', () => {
   forget();
+  keepDraft(undefined);
   location.reload();
 });
 byId('run', HTMLButtonElement).addEventListener('click', startRun);
@@ -50,7 +58,12 @@ byId('format', HTMLButtonElement).addEventListener('click', format);
 choice.addEventListener('change', () => showExample(examples[choice.selectedIndex]));
 search.addEventListener('input', () => searchSchema(types, search.value));
 
+const draft = keptDraft();
 offerExamples(examplesFor('partner', '', undefined));
+if (draft !== undefined) {
+  setText(operation, draft.query);
+  setText(variables, draft.variables);
+}
 // A link with another key, opened in a tab that has the page already.
 addEventListener('hashchange', begin);
 begin();
@@ -62,48 +75,58 @@ function begin(): void {
 
 /** Shows the schema that a credential opens, or why it opens none. */
 async function use(given: Credential | undefined): Promise<void> {
-  if (given === undefined) return showProblem('Paste a partner key (pk_…) or an ID token.');
+  if (given === undefined) return showProblem('key', NO_CREDENTIAL);
+  if (isMcpKey(given)) return showProblem('key', MCP_KEY);
   credential = given;
   secret.value = given.secret;
   state.textContent = 'Loading the schema…';
+  // The answer, if there is one, was to another key.
+  running?.abort();
+  running = undefined;
+  clearAnswer(answerView);
   try {
     const { answer, schema } = await loadSchema(given, memberSchema);
     if (credential !== given) return;
-    showOutcome(answer);
+    showProblem('key', hintFor(answer));
+    updateSchema(operation, schema);
     if (schema === undefined) {
-      showBody(answerView, answer);
-      state.textContent = 'No schema: this key or token was refused.';
+      types.replaceChildren();
+      const id = answer.headers.get('x-request-id') ?? 'none';
+      state.textContent = `No schema: ${statusOf(answer)}, x-request-id ${id}.`;
       return;
     }
     keep(given);
-    updateSchema(operation, schema);
     showSchema(types, schema);
     search.value = '';
-    state.textContent = `The ${given.kind} surface: ${summaryOf(schema)}.`;
+    state.textContent = `The ${given.kind} surface: ${summaryOf(schema)}. Loaded: ${statusOf(answer)}.`;
     offerExamples(examplesFor(given.kind, memberOf(given, memberClaim) ?? '', schema));
   } catch {
+    if (credential !== given) return;
     state.textContent = 'No schema.';
-    showProblem(NO_ANSWER);
+    showProblem('key', NO_ANSWER);
   }
 }
 
 /** Runs the operation at the cursor. A later run takes the place of an earlier one. */
 async function run(): Promise<void> {
-  const asked = readOperation();
-  if (asked === undefined) return;
   running?.abort();
+  running = undefined;
+  const asked = readOperation();
+  if (asked === undefined) return clearAnswer(answerView, 'Not sent');
   const mine = new AbortController();
   running = mine;
+  showRunning();
   try {
     const answer = await send(asked, credential, mine.signal);
-    if (running !== mine) return;
-    showBody(answerView, answer);
-    showOutcome(answer);
+    if (running === mine) showAnswer(answerView, answer);
   } catch {
-    if (running === mine) showProblem(NO_ANSWER);
+    if (running !== mine) return;
+    clearAnswer(answerView, 'No response');
+    showProblem('run', NO_ANSWER);
   }
 }
 
+/** Undefined if the variables are not an object, which is shown beside them. */
 function readOperation(): Operation | undefined {
   const query = operation.state.doc.toString();
   const text = variables.state.doc.toString().trim();
@@ -117,9 +140,25 @@ function readOperation(): Operation | undefined {
       operationName: nameAtCursor(query),
     };
   } catch {
-    showProblem('The variables must be one JSON object.');
+    showVariablesProblem(NOT_AN_OBJECT);
     return undefined;
   }
+}
+
+/** After each change of an editor. What is as in the example need not be kept. */
+function edited(): void {
+  clearProblem('run');
+  showVariablesProblem(undefined);
+  keepDraft(isAsIn(example) ? undefined : shownDraft());
+}
+
+function shownDraft(): Draft {
+  return { query: operation.state.doc.toString(), variables: variables.state.doc.toString() };
+}
+
+function isAsIn(shown: Example | undefined): boolean {
+  const draft = shownDraft();
+  return draft.query === shown?.query && draft.variables === textOf(shown.variables);
 }
 
 /** Of several operations, the name of the one at the cursor, or of the first. */
@@ -138,26 +177,33 @@ function nameAtCursor(query: string): string | undefined {
 function format(): void {
   try {
     setText(operation, print(parse(operation.state.doc.toString())));
-    const text = variables.state.doc.toString();
-    if (text.trim() !== '') setText(variables, JSON.stringify(JSON.parse(text), null, 2));
-    showProblem(undefined);
   } catch (error) {
-    showProblem(error instanceof Error ? error.message : 'This cannot be formatted.');
+    showProblem('run', error instanceof Error ? error.message : 'This cannot be formatted.');
+  }
+  const text = variables.state.doc.toString();
+  try {
+    if (text.trim() !== '') setText(variables, textOf(JSON.parse(text)));
+  } catch {
+    showVariablesProblem(NOT_JSON);
   }
 }
 
 function offerExamples(offered: Example[]): void {
-  const before = examples[choice.selectedIndex];
-  const isUntouched = before === undefined || operation.state.doc.toString() === before.query;
+  const isUntouched = example === undefined || isAsIn(example);
+  const same = offered.findIndex(({ title }) => title === example?.title);
   examples = offered;
   choice.replaceChildren(...offered.map(({ title }) => element('option', {}, title)));
-  const same = offered.findIndex(({ title }) => title === before?.title);
   choice.selectedIndex = Math.max(same, 0);
   if (isUntouched) showExample(offered[choice.selectedIndex]);
 }
 
-function showExample(example: Example | undefined): void {
-  if (example === undefined) return;
-  setText(operation, example.query);
-  setText(variables, JSON.stringify(example.variables, null, 2));
+function showExample(next: Example | undefined): void {
+  if (next === undefined) return;
+  example = next;
+  setText(operation, next.query);
+  setText(variables, textOf(next.variables));
+}
+
+function textOf(values: unknown): string {
+  return JSON.stringify(values, null, 2);
 }

@@ -114,12 +114,15 @@ describe('the explorer', () => {
   const outcome = (page: Page) => page.locator('#outcome');
   const shown = (page: Page) => page.getByRole('textbox', { name: 'Result' });
   const types = (page: Page) => page.locator('#types');
+  const state = (page: Page) => page.locator('#state');
+  const operation = (page: Page) => page.getByRole('textbox', { name: 'Operation' });
+  const variables = (page: Page) => page.getByRole('textbox', { name: 'Variables, as JSON' });
   const use = async (page: Page, secret: string) => {
     await page.getByLabel('Partner key or ID token').fill(secret);
     await page.getByRole('button', { name: 'Use' }).click();
   };
-  const setVariables = async (page: Page, variables: object) => {
-    await page.getByRole('textbox', { name: 'Variables, as JSON' }).fill(JSON.stringify(variables));
+  const setVariables = async (page: Page, values: object) => {
+    await variables(page).fill(JSON.stringify(values));
   };
 
   test('a key in the link leaves the address at once, opens its schema and runs a look-up', async () => {
@@ -128,6 +131,9 @@ describe('the explorer', () => {
     expect(page.url()).toBe(`${service.url}/explorer`);
     await types(page).getByText('memberByEmail').waitFor();
     expect(await types(page).textContent()).not.toContain('memberProfile');
+    expect(await state(page).textContent()).toMatch(/Loaded: 200 OK in \d+ ms\.$/);
+    expect(await outcome(page).textContent()).toBe('');
+    expect((await shown(page).innerText()).trim()).toBe('');
     await setVariables(page, { email: 'both@example.com' });
     await page.getByRole('button', { name: 'Run' }).click();
     await shown(page).getByText('"m-both"').waitFor();
@@ -138,7 +144,7 @@ describe('the explorer', () => {
     expect(faults).toEqual([]);
   });
 
-  test('a key stays in its tab, in a header alone, until Forget', async () => {
+  test('a key stays in its tab, in a header alone, and what was typed too, until Forget', async () => {
     const key = service.keys.alpha;
     const { page } = await openPage('/explorer');
     const carried: string[] = [];
@@ -150,8 +156,13 @@ describe('the explorer', () => {
     });
     await use(page, key);
     await types(page).getByText('memberByEmail').waitFor();
+    expect(await page.evaluate('sessionStorage.length')).toBe(1);
+    await operation(page).fill('{ mine: __typename }');
+    await setVariables(page, { kept: true });
     await page.reload();
     await types(page).getByText('memberByEmail').waitFor();
+    expect(await operation(page).innerText()).toBe('{ mine: __typename }');
+    expect(await variables(page).innerText()).toBe('{"kept":true}');
     expect(new Set(carried)).toEqual(new Set([`${service.url}/graphql`]));
     expect(await page.evaluate('localStorage.length + document.cookie.length')).toBe(0);
     const other = await page.context().newPage();
@@ -180,7 +191,14 @@ describe('the explorer', () => {
     await problem.getByText('Paste a partner key').waitFor();
     await use(page, 'pk_test_unknown');
     await problem.getByText('This key or token is not valid').waitFor();
-    expect(await outcome(page).textContent()).toMatch(/^400 INTROSPECTION_DISABLED/);
+    expect(await state(page).textContent()).toMatch(
+      /^No schema: 400 INTROSPECTION_DISABLED in \d+ ms, x-request-id \S+\.$/,
+    );
+    expect(await outcome(page).textContent()).toBe('');
+    await page.getByLabel('Partner key or ID token').fill('');
+    expect(await problem.isVisible()).toBe(false);
+    await use(page, 'mk_test_unknown');
+    await problem.getByText('it works only at /mcp').waitFor();
     await use(page, 'e30.e30.e30');
     await page.getByText('401 UNAUTHENTICATED').waitFor();
     await use(page, LIVE_KEY);
@@ -194,8 +212,7 @@ describe('the explorer', () => {
   test('the editor completes by the schema, marks what does not fit, and Ctrl+Enter runs', async () => {
     const { page, faults } = await openPage(`/explorer#key=${service.keys.alpha}`);
     await types(page).getByText('memberByEmail').waitFor();
-    const editor = page.getByRole('textbox', { name: 'Operation' });
-    await editor.fill('{ memberById(memberId: "m-both") { nope tie } }');
+    await operation(page).fill('{ memberById(memberId: "m-both") { nope tie } }');
     await page.locator('.cm-lintRange-error').first().waitFor();
     await page.keyboard.press('End');
     for (let step = 0; step < 4; step += 1) await page.keyboard.press('ArrowLeft');
@@ -207,6 +224,47 @@ describe('the explorer', () => {
     await page.getByRole('searchbox').fill('changeExternalId');
     expect(await types(page).locator('.entry:visible').count()).toBe(1);
     expect(faults).toEqual([expect.stringContaining('400')]);
+  });
+
+  test('variables that are not JSON: marked, and nothing of the run before looks like theirs', async () => {
+    const desktop = { viewport: { width: 1280, height: 800 } };
+    const { page, faults } = await openPage(`/explorer#key=${service.keys.alpha}`, desktop);
+    await types(page).getByText('memberByEmail').waitFor();
+    await page.getByRole('button', { name: 'Run' }).click();
+    await shown(page).getByText('"MEMBER_NOT_FOUND"').waitFor();
+    await variables(page).fill('{ "email": }');
+    await page.locator('#variables .cm-lintRange-error').waitFor();
+    await page.getByRole('button', { name: 'Run' }).click();
+    const problem = page.getByText('The variables must be one JSON object');
+    await problem.waitFor();
+    expect(await outcome(page).textContent()).toBe('Not sent');
+    expect(await page.locator('#headers').innerText()).toBe('');
+    expect((await shown(page).innerText()).trim()).toBe('');
+    const [content, window] = await page.evaluate<[number, number]>(
+      '[document.documentElement.scrollHeight, innerHeight]',
+    );
+    expect(content).toBeLessThanOrEqual(window);
+    await setVariables(page, { email: 'both@example.com' });
+    expect(await problem.isVisible()).toBe(false);
+    expect(faults).toEqual([]);
+  });
+
+  test('what is typed over a selection in one line breaks no policy, and __typename is last', async () => {
+    const { page, faults } = await openPage(`/explorer#key=${service.keys.alpha}`);
+    await types(page).getByText('memberByEmail').waitFor();
+    const long = `mutation { requestMagicLink(email: "${'a'.repeat(90)}@example.com") { accepted } }`;
+    for (const text of [long, '{ memberById(memberId: "m-both") { nope } }', long]) {
+      await operation(page).fill(text);
+      expect(await operation(page).innerText()).toBe(text);
+    }
+    await page.keyboard.press('Control+A');
+    await page.keyboard.insertText('query { memberById(memberId: "m-both") { } }');
+    for (let step = 0; step < 3; step += 1) await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('Control+Space');
+    const offered = page.locator('.cm-tooltip-autocomplete li');
+    await offered.getByText('tier', { exact: true }).waitFor();
+    expect(await offered.last().textContent()).toMatch(/__typename/);
+    expect(faults).toEqual([]);
   });
 
   test.each(LOOKS)(

@@ -24,8 +24,8 @@ not.</p></noscript>
  autocorrect="off" spellcheck="false" placeholder="${keyExample(about)}" aria-describedby="kept">
 <button type="submit">Use</button>
 <button type="button" id="forget" class="quiet">Forget</button>
-<p id="kept" class="soft">Kept in this tab until you close it or press Forget, and sent only to this
-service. Requests count against your budget, and changes are real.</p>
+<p id="kept" class="soft">Kept in this tab, as is what you type, until you close it or press Forget,
+and sent only to this service. Requests count against your budget, and changes are real.</p>
 </form>
 <p id="problem" class="notice problem" role="alert" hidden></p>
 <div class="panes">
@@ -39,6 +39,7 @@ service. Requests count against your budget, and changes are real.</p>
 </div>
 <div id="operation" class="editor"></div>
 <h3>Variables</h3>
+<p id="variables-problem" class="notice problem" role="alert" hidden></p>
 <div id="variables" class="editor"></div>
 </section>
 <section class="result" aria-labelledby="result-title">

@@ -8,7 +8,7 @@ export const EXPLORER_STYLE = `${FRAME}
 --code-number:#f2bd7d;--code-name:#8ec5ff;--selection:#2b4a6b}}
 .unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 [hidden]{display:none!important}
-main.explorer{display:flex;flex-direction:column;min-height:calc(100vh - 3rem)}
+main.explorer{display:flex;flex-direction:column}
 button,input,select{font:inherit;font-size:.9375rem;min-height:2.25rem;padding:.25rem .75rem;
 border-radius:.4rem;color:var(--text);background:var(--card);border:1px solid var(--field)}
 button{font-weight:600;color:var(--on-accent);background:var(--accent);border-color:transparent;
@@ -24,9 +24,10 @@ padding:.75rem clamp(1rem,4vw,2.5rem);background:var(--page);border-bottom:1px s
 .secret:not(:placeholder-shown){-webkit-text-security:disc}
 ::placeholder{color:var(--soft);opacity:1}
 .notice{margin:0;padding:.75rem clamp(1rem,4vw,2.5rem);background:var(--good);overflow-wrap:anywhere}
+#variables-problem{padding:.5rem 1rem;font-size:.9375rem}
 .problem{background:var(--bad);border-left:.25rem solid var(--bad-line)}
-.panes{flex:1;display:grid;grid-template-columns:minmax(0,1fr) minmax(0,1fr) minmax(0,22rem);
-min-height:34rem}
+.panes{flex:1;display:grid;grid-template-columns:minmax(0,1.1fr) minmax(0,1fr) minmax(0,20rem);
+grid-template-rows:minmax(0,1fr);min-height:34rem}
 .panes>section{display:flex;flex-direction:column;min-width:0;border-right:1px solid var(--line)}
 .panes>section:last-child{border-right:0}
 .tools{display:flex;align-items:center;gap:.5rem;min-height:3.5rem;padding:.5rem 1rem;
@@ -42,15 +43,14 @@ border:solid var(--line);border-width:1px 0}
 .editor{position:relative;min-height:6rem;overflow:hidden}
 .editor:focus-within::after{content:"";position:absolute;inset:0;pointer-events:none;
 border:2px solid var(--accent)}
-#operation{flex:3}
-#variables{flex:1}
+#operation{flex:1}
+#variables{flex:0 0 11rem}
 #answer{flex:1}
 #headers{display:flex;flex-wrap:wrap;gap:.375rem 1.5rem;margin:0;padding:.5rem 1rem;
 border-bottom:1px solid var(--line);font-size:.8125rem}
 #headers:empty{display:none}
 #headers dt{color:var(--soft)}
 #headers dd{margin:0;font-weight:600;font-variant-numeric:tabular-nums;overflow-wrap:anywhere}
-.schema{max-height:calc(100vh - 3rem);position:sticky;top:3rem}
 .schema>p{margin:0;padding:.625rem 1rem}
 #types{flex:1;min-height:0;overflow-y:auto;padding:0 1rem}
 details{border-top:1px solid var(--line)}
@@ -63,9 +63,15 @@ details p{margin:0 0 .25rem;color:var(--soft);font-size:.875rem;overflow-wrap:an
 details p.deprecated{color:var(--text)}
 .end{border-top:1px solid var(--line);font-size:.8125rem}
 kbd{font:inherit;font-weight:600}
+@media (min-width:75.01rem){
+body{display:flex;flex-direction:column;height:100vh;min-height:36rem}
+main.explorer{flex:1;min-height:0}
+.panes,.panes>section{min-height:0}
+.editor{min-height:4rem}
+}
 @media (max-width:75rem){
-.panes{grid-template-columns:minmax(0,1fr) minmax(0,1fr)}
-.schema{grid-column:1/-1;position:static;max-height:none;border-top:1px solid var(--line)}
+.panes{grid-template-rows:none;grid-template-columns:minmax(0,1fr) minmax(0,1fr)}
+.schema{grid-column:1/-1;border-top:1px solid var(--line)}
 #types{overflow:visible}
 }
 @media (max-width:48rem){
@@ -75,6 +81,5 @@ kbd{font:inherit;font-weight:600}
 #answer{min-height:14rem}
 .tools{flex-wrap:wrap}
 .secret{flex-basis:100%}
-.operation h2{flex-basis:100%}
-.tools select{flex:1 1 8rem;max-width:none}
+.tools select{flex:1 1 100%;order:1;max-width:none}
 }`;

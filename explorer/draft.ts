@@ -1,0 +1,36 @@
+// What was typed into the editors, kept in this tab for when the page is loaded again.
+
+export type Draft = { query: string; variables: string };
+
+const STORED = 'draft';
+
+/** Keeps a draft in place of the one before, or forgets it. */
+export function keepDraft(draft: Draft | undefined): void {
+  try {
+    if (draft === undefined) sessionStorage.removeItem(STORED);
+    else sessionStorage.setItem(STORED, JSON.stringify(draft));
+  } catch {
+    // It is larger than browsers store. Nothing but the reload suffers.
+    sessionStorage.removeItem(STORED);
+  }
+}
+
+export function keptDraft(): Draft | undefined {
+  try {
+    const draft: unknown = JSON.parse(sessionStorage.getItem(STORED) ?? 'null');
+    return isDraft(draft) ? draft : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isDraft(value: unknown): value is Draft {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'query' in value &&
+    typeof value.query === 'string' &&
+    'variables' in value &&
+    typeof value.variables === 'string'
+  );
+}
