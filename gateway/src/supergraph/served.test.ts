@@ -1,10 +1,11 @@
 // A graph is prepared before it serves, and what it replaces is let go.
 import { readFileSync } from 'node:fs';
 import { createCaches, createLog, createMetrics, type Transport } from '@partner-loyalty/runtime';
+import { parseDocument } from '../operation/document.ts';
 import { createDocuments } from '../operation/documents.ts';
 import { graphOf, SUPERGRAPH_FILE } from './committed.ts';
 import { createConnections } from './connections.ts';
-import { serveGraphs } from './served.ts';
+import { prepareAhead, serveGraphs } from './served.ts';
 
 const COMMITTED = readFileSync(SUPERGRAPH_FILE, 'utf8');
 const READ = 'query ($email: String!) { memberByEmail(email: $email) { email tier } }';
@@ -57,6 +58,21 @@ test('a graph serves in time, even if that leaves documents in use unprepared', 
   expect(graphs.current()).not.toBe(former);
   expect(graphs.current().surfaces.partner.knows(document)).toBe(false);
   await connections.close();
+});
+
+test('a graph does not wait for a plan that takes too long', async () => {
+  const documents = [READ, READ.replace('tier', 'points')].map((text) => parseDocument(text));
+  const begun: unknown[] = [];
+  const never = {
+    knows: () => true,
+    warm(document: unknown) {
+      begun.push(document);
+      return new Promise<void>(() => {});
+    },
+  };
+  const graph = { surfaces: { partner: never, member: never } };
+  await prepareAhead(graph, graph, { mostUsed: () => documents }, performance.now() + 200);
+  expect(begun).toEqual([documents[0]]);
 });
 
 test('a graph is kept while a request has it in use, and nothing of it after that', async () => {

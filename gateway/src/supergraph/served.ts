@@ -5,6 +5,7 @@ import {
   fail,
   type SubgraphReply,
   type SubgraphRequest,
+  withTimeout,
 } from '@partner-loyalty/runtime';
 import type { Documents } from '../operation/documents.ts';
 import { SURFACES, type SurfaceName } from '../planning/contract.ts';
@@ -127,21 +128,36 @@ async function build(
   };
 }
 
-/** A document at a time, so that requests are answered in between. */
-async function prepareAhead(
-  current: ServedGraph,
-  next: ServedGraph,
-  documents: Documents,
+type Preparable = { surfaces: Readonly<Record<SurfaceName, Pick<Surface, 'knows' | 'warm'>>> };
+
+/**
+ * Prepares the documents that `current` has in use on `next`, until `endAt`, by performance.now().
+ * A document at a time, so that requests are answered in between.
+ */
+export async function prepareAhead(
+  current: Preparable,
+  next: Preparable,
+  documents: Pick<Documents, 'mostUsed'>,
   endAt: number,
 ): Promise<void> {
   for (const document of documents.mostUsed(DOCUMENTS_IN_USE)) {
-    if (performance.now() >= endAt) return;
     // Cast: Object.keys knows no key types.
     for (const name of Object.keys(SURFACES) as SurfaceName[]) {
+      const leftMs = endAt - performance.now();
+      if (leftMs <= 0) return;
       if (!current.surfaces[name].knows(document)) continue;
       await nextTurn();
       // A document that is invalid on the new graph is refused when a caller sends it.
-      await next.surfaces[name].warm(document).catch(() => {});
+      const warmed = next.surfaces[name].warm(document).catch(() => {});
+      const isLate = await withTimeout(warmed, leftMs, tooLate).then(
+        () => false,
+        () => true,
+      );
+      if (isLate) return;
     }
   }
+}
+
+function tooLate(): Error {
+  return new Error('the graph does not wait for this plan');
 }
