@@ -26,14 +26,15 @@ padding:.75rem clamp(1rem,4vw,2.5rem);background:var(--page);border-bottom:1px s
 .notice{margin:0;padding:.75rem clamp(1rem,4vw,2.5rem);background:var(--good);overflow-wrap:anywhere}
 #variables-problem{padding:.5rem 1rem;font-size:.9375rem}
 .problem{background:var(--bad);border-left:.25rem solid var(--bad-line)}
-.panes{flex:1;display:grid;grid-template-columns:minmax(0,1.1fr) minmax(0,1fr) minmax(0,20rem);
+.panes{flex:1;display:grid;grid-template-columns:minmax(0,1.2fr) minmax(0,1fr) minmax(0,20rem);
 grid-template-rows:minmax(0,1fr);min-height:34rem}
 .panes>section{display:flex;flex-direction:column;min-width:0;border-right:1px solid var(--line)}
 .panes>section:last-child{border-right:0}
 .tools{display:flex;align-items:center;gap:.5rem;min-height:3.5rem;padding:.5rem 1rem;
 border-bottom:1px solid var(--line)}
 .tools h2{flex:1;font-size:1rem;margin:0}
-.tools select{min-width:0;max-width:14rem;flex:0 1 auto;text-overflow:ellipsis}
+.tools select{min-width:0;max-width:16rem;flex:0 1 auto;padding-inline:.5rem;text-overflow:ellipsis}
+.tools button{padding-inline:.625rem}
 .tools input{min-width:0;width:11rem}
 .tools p{margin:0;font-size:.9375rem}
 #outcome{font-weight:600;font-variant-numeric:tabular-nums;color:var(--code-string)}
