@@ -55,11 +55,13 @@ export async function run(main) {
       );
     await main();
   } catch (error) {
-    const { code, message, requestId, cause } = error;
-    const isRefusal = error instanceof ApiError;
-    console.error(
-      isRefusal ? `${code}: ${message} (request ${requestId})` : (cause?.code ?? message),
-    );
+    console.error(lineOf(error));
     process.exitCode = 1;
   }
+}
+
+function lineOf(error) {
+  const { code, message, requestId, cause } = error;
+  if (error instanceof ApiError) return `${code}: ${message} (request ${requestId})`;
+  return cause ? `${ENDPOINT} does not answer: ${cause.code ?? cause.message}` : message;
 }

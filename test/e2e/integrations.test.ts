@@ -149,6 +149,15 @@ test.each(SCRIPTS)('$name: a refusal ends it with one line', async (script) => {
   });
 });
 
+test.each(SCRIPTS)('$name: it says that nothing answers', async (script) => {
+  const variables = { PARTNER_LOYALTY_URL: 'http://127.0.0.1:1/graphql', PARTNER_LOYALTY_KEY: key };
+  await expect(start(script, variables)).rejects.toMatchObject({
+    stderr: expect.stringMatching(
+      /^.*(127\.0\.0\.1:1\/graphql does not answer: |connect to ).*\n$/,
+    ),
+  });
+});
+
 test.each([
   ['node', process.execPath, 'node/record.mjs'],
   ['python', 'python3', 'python/record.py'],
