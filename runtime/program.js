@@ -50,7 +50,9 @@ export async function loadable(program) {
 /** The main file of the last build, unless a source has changed since. */
 function currentBuild(folder) {
   try {
-    const { main, sources } = JSON.parse(readFileSync(join(folder, 'current.json'), 'utf8'));
+    const { root, main, sources } = JSON.parse(readFileSync(join(folder, 'current.json'), 'utf8'));
+    // The files name folders of the checkout, which may have been copied or moved since.
+    if (root !== ROOT) return undefined;
     return sources.every(([file, state]) => stateOf(file) === state) ? main : undefined;
   } catch {
     return undefined;
@@ -77,7 +79,7 @@ async function buildInto(folder, program) {
   const files = await joinSources(program, join(folder, id));
   const sources = files.map((file) => [file, stateOf(file)]);
   const main = join(folder, id, basename(program).replace(/ts$/, 'mjs'));
-  await writeFile(join(folder, `${id}.json`), JSON.stringify({ main, sources }));
+  await writeFile(join(folder, `${id}.json`), JSON.stringify({ root: ROOT, main, sources }));
   renameSync(join(folder, `${id}.json`), join(folder, 'current.json'));
   removeOldBuilds(folder);
   return main;

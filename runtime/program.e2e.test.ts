@@ -1,0 +1,92 @@
+// What the launcher runs after sources have changed, in a copied checkout, and without its cache.
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { temporaryFolder } from '../test/support/folder.ts';
+import { run } from '../test/support/servers/process.ts';
+
+const RUNS_TYPESCRIPT = Number(process.versions.node.split('.')[0]) >= 24;
+const CACHE = 'node_modules/.cache';
+const NEEDED = ['esbuild', 'tsx'];
+const MODULES = join(import.meta.dirname, '../node_modules');
+
+const folder = temporaryFolder();
+let checkout: string;
+
+afterAll(folder.remove);
+
+/** A checkout whose program prints what it imports, its folder and its arguments. */
+beforeEach(() => {
+  checkout = join(folder.path, 'checkout');
+  rmSync(folder.path, { recursive: true, force: true });
+  mkdirSync(join(checkout, 'node_modules'), { recursive: true });
+  for (const name of NEEDED) symlinkSync(join(MODULES, name), join(checkout, 'node_modules', name));
+  mkdirSync(join(checkout, 'runtime'));
+  for (const file of ['run.js', 'program.js'])
+    cpSync(join(import.meta.dirname, file), join(checkout, 'runtime', file));
+  writeFileSync(join(checkout, 'package.json'), '{ "type": "module" }');
+  writeFileSync(
+    join(checkout, 'main.ts'),
+    `import { word } from './word.ts';
+     const args: readonly string[] = process.argv.slice(2);
+     console.log(JSON.stringify([word, import.meta.dirname, args]));`,
+  );
+  writeWord('one');
+});
+
+function writeWord(word: string): void {
+  writeFileSync(join(checkout, 'word.ts'), `export const word: string = '${word}';`);
+}
+
+async function start(root: string, ...args: string[]): Promise<unknown> {
+  return JSON.parse(
+    await run('node', [join(root, 'runtime/run.js'), join(root, 'main.ts'), ...args]),
+  );
+}
+
+function builds(root: string): string[] {
+  if (!existsSync(join(root, CACHE))) return [];
+  const files = readdirSync(join(root, CACHE), { recursive: true, encoding: 'utf8' });
+  return files.filter((file) => file.endsWith('main.mjs'));
+}
+
+test('a program with its arguments, which is built once', async () => {
+  expect(await start(checkout, 'a', '--b')).toEqual(['one', checkout, ['a', '--b']]);
+  const first = builds(checkout);
+  expect(first).toHaveLength(RUNS_TYPESCRIPT ? 0 : 1);
+  expect(await start(checkout)).toEqual(['one', checkout, []]);
+  expect(builds(checkout)).toEqual(first);
+});
+
+test('a source that has changed', async () => {
+  await start(checkout);
+  writeWord('other');
+  expect(await start(checkout)).toEqual(['other', checkout, []]);
+});
+
+test('a checkout that was copied together with its cache, as the first one goes on', async () => {
+  await start(checkout);
+  const copy = join(folder.path, 'copy');
+  cpSync(checkout, copy, { recursive: true, preserveTimestamps: true, verbatimSymlinks: true });
+  expect(await start(copy)).toEqual(['one', copy, []]);
+});
+
+test('a checkout that was moved', async () => {
+  await start(checkout);
+  const moved = join(folder.path, 'moved');
+  renameSync(checkout, moved);
+  expect(await start(moved)).toEqual(['one', moved, []]);
+});
+
+test('a cache that cannot be written', async () => {
+  writeFileSync(join(checkout, CACHE), '');
+  expect(await start(checkout)).toEqual(['one', checkout, []]);
+});
