@@ -21,6 +21,7 @@ import { createKeyring } from '../../gateway/src/identity/keyring.ts';
 import { openKeyStore } from '../../gateway/src/identity/keystore.open.ts';
 import { openCounters } from '../../gateway/src/limits/counters.open.ts';
 import { createLimiter, type Limiter } from '../../gateway/src/limits/limiter.ts';
+import { createOperate } from '../../gateway/src/operate.ts';
 import { createDocuments } from '../../gateway/src/operation/documents.ts';
 import { EVERY_SCOPE } from '../../gateway/src/planning/scopes.ts';
 import { readGraphFile, SUPERGRAPH_FILE } from '../../gateway/src/supergraph/committed.ts';
@@ -72,24 +73,25 @@ const connections = createConnections({
   metrics,
 });
 const graph = await readGraphFile(SUPERGRAPH_FILE);
+const limiter = isOn('limit') ? await shippedLimiter() : noLimiter();
+const graphs = await serveGraphs(graph, {
+  connections,
+  documents,
+  caches,
+  sights: audit !== undefined,
+});
+const usage = { count: () => {} };
 const graphql = createHandler({
   authenticate: isOn('auth') ? await keyAuth() : noAuth(),
-  limiter: isOn('limit') ? await shippedLimiter() : noLimiter(),
-  graphs: await serveGraphs(graph, {
-    connections,
-    documents,
-    caches,
-    sights: audit !== undefined,
-  }),
-  documents,
-  usage: { count: () => {} },
+  operate: createOperate({ limiter, graphs, documents, usage, audit, log }),
+  limiter,
+  graphs,
   keyUse: isOn('keyUse')
     ? createKeyUseCounter({ addKeyUses: async () => {} }, { log })
     : { count: () => {} },
   cors: createCors([], GRAPHQL_CORS),
   correctEndpoint: 'http://localhost:4001/graphql',
   tracing: options.traced && (await traceTo(options.traced)),
-  audit,
   log,
   metrics,
 });

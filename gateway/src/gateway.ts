@@ -21,6 +21,7 @@ import { createSuspensions } from './identity/suspensions.ts';
 import type { Counters } from './limits/counters.ts';
 import { createLimiter, type Limiter } from './limits/limiter.ts';
 import { createMcp, MCP_PATH } from './mcp/mcp.ts';
+import { createOperate, type Operate } from './operate.ts';
 import type { Documents } from './operation/documents.ts';
 import type { About } from './pages/frame.ts';
 import { createPages } from './pages/pages.ts';
@@ -66,9 +67,11 @@ export function openGateway(parts: GatewayParts): Gateway {
   const members = createMembersClient(graphs.askProvider);
   const limiter = createLimiter(counters, settings.rateLimitWindowSeconds, metrics);
   const keyring = createKeyring({ store: keyStore, caches, metrics, log: parts.log });
-  const identity = { members, limiter, keyring };
-  const graphql = createGraphql(parts, identity);
-  const mcp = createMcpEndpoint(parts, identity);
+  // Shared by both endpoints, so that its limit on introspections holds for them together.
+  const operate = createOperate({ ...parts, limiter });
+  const shared = { members, limiter, keyring, operate };
+  const graphql = createGraphql(parts, shared);
+  const mcp = createMcpEndpoint(parts, shared);
   const wellKnown = createWellKnown(members, baseUrls(settings).own);
   const signIn = createSignIn({
     members,
@@ -112,11 +115,13 @@ export function openGateway(parts: GatewayParts): Gateway {
   };
 }
 
-type Identity = { members: MembersClient; limiter: Limiter; keyring: Keyring };
+type Shared = { members: MembersClient; limiter: Limiter; keyring: Keyring; operate: Operate };
 
-function createGraphql(parts: GatewayParts, { members, limiter, keyring }: Identity): Handle {
-  const { settings, keyStore, graphs, documents, usage, keyUse, audit } = parts;
-  const { tracing, log, metrics, caches } = parts;
+function createGraphql(
+  parts: GatewayParts,
+  { members, limiter, keyring, operate }: Shared,
+): Handle {
+  const { settings, keyStore, graphs, keyUse, tracing, log, metrics, caches } = parts;
   const { own, other } = baseUrls(settings);
   return createHandler({
     authenticate: createAuthenticator({
@@ -132,11 +137,9 @@ function createGraphql(parts: GatewayParts, { members, limiter, keyring }: Ident
       isSuspended: createSuspensions(keyStore, caches, log),
       keyBudget: settings.rateLimitBudget,
     }),
+    operate,
     limiter,
     graphs,
-    documents,
-    usage,
-    audit,
     keyUse,
     tracing,
     cors: createCors(settings.corsOrigins, GRAPHQL_CORS),
@@ -147,16 +150,14 @@ function createGraphql(parts: GatewayParts, { members, limiter, keyring }: Ident
   });
 }
 
-function createMcpEndpoint(parts: GatewayParts, { limiter, keyring }: Identity): Handle {
-  const { settings, graphs, documents, usage, keyUse, audit, tracing, log, metrics } = parts;
+function createMcpEndpoint(parts: GatewayParts, { limiter, keyring, operate }: Shared): Handle {
+  const { settings, graphs, keyUse, tracing, log, metrics } = parts;
   const { environment, rateLimitBudget: keyBudget, corsOrigins } = settings;
   return createMcp({
     authenticate: createMcpAuthenticator({ environment, keyring, keyBudget }),
+    operate,
     limiter,
     graphs,
-    documents,
-    usage,
-    audit,
     keyUse,
     tracing,
     cors: createCors(corsOrigins, MCP_CORS),

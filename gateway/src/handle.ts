@@ -3,18 +3,16 @@ import { fail, type HttpReply, type HttpRequest, type Tracing } from '@partner-l
 import { beginCall, type Call } from './call.ts';
 import { readGraphqlBody } from './http/body.ts';
 import { createIdentify, type IdentifyParts, requireUsable } from './identify.ts';
-import { createOperate, type OperateParts } from './operate.ts';
+import type { Operate } from './operate.ts';
 import { createReplies, GRAPHQL_FORM, type ReplyParts } from './reply.ts';
 
 export type HandlerParts = IdentifyParts &
-  OperateParts &
-  ReplyParts & { tracing?: Tracing | undefined };
+  ReplyParts & { operate: Operate; tracing?: Tracing | undefined };
 
 /** Builds the handler of `/graphql` and of paths that do not exist. It never throws. */
 export function createHandler(parts: HandlerParts): (request: HttpRequest) => Promise<HttpReply> {
-  const { cors, tracing } = parts;
+  const { cors, tracing, operate } = parts;
   const identify = createIdentify(parts);
-  const operate = createOperate(parts);
   const reply = createReplies(parts, GRAPHQL_FORM);
 
   return function handle(request) {

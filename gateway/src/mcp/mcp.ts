@@ -4,8 +4,9 @@ import { beginCall, type Call } from '../call.ts';
 import { readJsonText } from '../http/body.ts';
 import { createIdentify, type IdentifyParts, requireUsable } from '../identify.ts';
 import type { Principal } from '../identity/authenticate.ts';
-import { createOperate, type OperateParts } from '../operate.ts';
+import type { Operate } from '../operate.ts';
 import { createReplies, type ReplyParts } from '../reply.ts';
+import type { ServedGraphs } from '../supergraph/served.ts';
 import { createDescribe } from './describe.ts';
 import { RPC_FORM, withCode } from './errors.ts';
 import { parseMessage } from './message.ts';
@@ -14,8 +15,11 @@ import type { AnswerMessage, RpcReply } from './protocol.ts';
 export const MCP_PATH = '/mcp';
 
 export type McpParts = IdentifyParts &
-  OperateParts &
-  ReplyParts & { tracing?: Tracing | undefined };
+  ReplyParts & {
+    operate: Operate;
+    graphs: Pick<ServedGraphs, 'current'>;
+    tracing?: Tracing | undefined;
+  };
 
 /**
  * Builds the handler of `/mcp`: the Model Context Protocol, streamable HTTP, without sessions. Its
@@ -23,10 +27,9 @@ export type McpParts = IdentifyParts &
  * throws.
  */
 export function createMcp(parts: McpParts): (request: HttpRequest) => Promise<HttpReply> {
-  const { cors, tracing, limiter } = parts;
+  const { cors, tracing, limiter, operate } = parts;
   const identify = createIdentify(parts);
   const reply = createReplies(parts, RPC_FORM);
-  const operate = createOperate(parts);
   const describe = createDescribe(parts.graphs);
   let answerMessage: Promise<AnswerMessage> | undefined;
 
