@@ -21,8 +21,8 @@ const BUDGET = 1_000_000_000;
 const DATA = join(import.meta.dirname, '../data');
 
 /**
- * Stores of `count` members, each enrolled with so many partners: in the MongoDB at `mongodbUrl`
- * or, without one, in bench/data, where later runs find them.
+ * Stores of `count` members, each enrolled with so many partners: in MongoDB if there is a
+ * `mongodbUrl`, otherwise in bench/data, which is kept for later runs.
  */
 export function storesOf(count: number, mongodbUrl?: string, partners = 1): StoreSettings {
   const dataDir = join(DATA, partners === 1 ? `${count}` : `${count}x${partners}`);

@@ -1,4 +1,4 @@
-// Keys and tokens: the headers that carry them, and where they may be used.
+// Checks keys and tokens, and builds the headers that carry them.
 import { callError } from './http/answer.ts';
 
 /** A value, or a function that is called for each attempt, for values that change. */

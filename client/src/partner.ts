@@ -42,8 +42,8 @@ export type PartnerClient = Operations &
   };
 
 /**
- * Throws in a browser, where a partner key does not belong, and if `key` is neither a partner key
- * nor a function.
+ * Throws if it runs in a browser, since a partner key must stay on a server, or if `key` is neither
+ * a partner key nor a function.
  */
 export function createPartnerClient({
   key,

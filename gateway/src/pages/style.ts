@@ -36,8 +36,8 @@ box-shadow:0 .125rem 0 var(--accent)}
 .badge{justify-self:start;font-size:.6875rem;padding:.2rem .4rem}}`;
 
 /**
- * Shows a shadow at each side that has more to scroll to: what scrolls with the content covers the
- * shadow where the content ends.
+ * Shows a shadow on each side that can be scrolled further. A cover that scrolls with the content
+ * hides the shadow at either end.
  */
 const SCROLL_SHADOWS = `background:linear-gradient(to right,var(--page) 40%,transparent) left/2.5rem
 100% no-repeat local,linear-gradient(to left,var(--page) 40%,transparent) right/2.5rem 100%

@@ -15,8 +15,8 @@ export function contradictions(settings: Settings, process: ProcessName): Fault[
 }
 
 /**
- * Of this repository's subgraphs: which others there are is known once the graph is read. Standings
- * ask members if they know where.
+ * Covers this repository's subgraphs; the others are known only once the graph is read. Standings
+ * calls members if MEMBERS_URL is set.
  */
 function faultsOfSubgraphs(settings: Settings, process: ProcessName): Fault[] {
   const calls = process === 'all' || process === 'gateway';

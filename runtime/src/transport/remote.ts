@@ -6,8 +6,8 @@ import type { Settings } from '../settings/table.ts';
 import type { Transport } from '../subgraph/types.ts';
 
 /**
- * Signs with the secret of the subgraph that is called, as the gateway does. Undefined if the
- * settings do not say where it is.
+ * Signs with the secret of the called subgraph, as the gateway does. Undefined if the subgraph's
+ * URL is not set.
  */
 export async function openRemoteTransport(
   name: string,
