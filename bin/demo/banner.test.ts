@@ -17,7 +17,7 @@ test('after filling the demo: the endpoint, each key, and the curl command on it
     { partnerId: 'demo-trains', key: 'pk_test_2' },
   ];
   const text = banner({
-    environment: 'sandbox',
+    environment: 'sandbox' as const,
     endpoint: 'http://127.0.0.1:4000/graphql',
     demoKeys,
     partnerIds: ['demo-coffee', 'demo-hotels', 'demo-trains'],
@@ -31,7 +31,7 @@ test('after filling the demo: the endpoint, each key, and the curl command on it
 
 test('otherwise: the endpoint, and how to create a key for an existing or a new partner', () => {
   const start = {
-    environment: 'production',
+    environment: 'production' as const,
     endpoint: 'http://127.0.0.1:4001/graphql',
     partnerIds: [],
     hasExplorer: false,
@@ -51,7 +51,7 @@ test('otherwise: the endpoint, and how to create a key for an existing or a new 
 test('with the demo from an earlier start: a key of the partner whose member the request finds', () => {
   const endpoint = 'http://127.0.0.1:4000/graphql';
   const text = banner({
-    environment: 'sandbox',
+    environment: 'sandbox' as const,
     endpoint,
     partnerIds: ['demo-coffee', 'demo-hotels', 'demo-trains'],
     hasExplorer: true,

@@ -1,5 +1,6 @@
 // The text that `npm start` prints: the endpoint, and how to get an answer from it.
-import { hostInUrl } from '@partner-loyalty/runtime';
+import { keyPrefix } from '@partner-loyalty/gateway';
+import { type Environment, hostInUrl } from '@partner-loyalty/runtime';
 import type { DemoKey } from './demo.ts';
 import { DEMO_MEMBER } from './members.ts';
 import { DEMO_PARTNERS } from './partners.ts';
@@ -13,7 +14,7 @@ export function endpointOf(host: string, port: number): string {
 }
 
 type Start = {
-  environment: string;
+  environment: Environment;
   endpoint: string;
   demoKeys?: readonly DemoKey[] | undefined;
   partnerIds: readonly string[];
@@ -50,7 +51,7 @@ function inBrowser(explorer: string | undefined): string {
 /** How to create a key, and what to do with it. */
 function withoutKeys(start: Start, explorer: string | undefined): string {
   const { environment, endpoint, partnerIds } = start;
-  const placeholder = environment === 'production' ? 'pk_live_…' : 'pk_test_…';
+  const placeholder = `${keyPrefix(environment)}…`;
   const hasDemo = DEMO !== undefined && partnerIds.includes(DEMO.partnerId);
   const lines = [keyCommands(hasDemo ? DEMO.partnerId : partnerIds[0])];
   if (explorer !== undefined)

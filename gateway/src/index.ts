@@ -7,6 +7,7 @@ export {
   hashKey,
   issueKey,
   type KeyLimits,
+  keyPrefix,
   newKey,
   parseKey,
 } from './identity/apikey.ts';

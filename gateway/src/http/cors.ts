@@ -36,7 +36,8 @@ export const MCP_CORS: CorsRules = {
   ],
 };
 
-const EXPOSED_HEADERS = [
+/** The response headers that callers may rely on. */
+export const EXPOSED_HEADERS = [
   HEADERS.requestId,
   HEADERS.rateLimitLimit,
   HEADERS.rateLimitRemaining,
@@ -47,9 +48,8 @@ const EXPOSED_HEADERS = [
   HEADERS.deprecation,
   HEADERS.sunset,
   HEADERS.link,
-]
-  .map(({ name }) => name)
-  .join(', ');
+];
+const EXPOSED_NAMES = EXPOSED_HEADERS.map(({ name }) => name).join(', ');
 const PREFLIGHT_SECONDS = '600';
 
 export type Cors = {
@@ -101,7 +101,7 @@ export function createCors(origins: readonly string[], rules: CorsRules): Cors {
       if (origin === undefined) return;
       if (withheldWith !== undefined && request.headers[withheldWith] !== undefined) return;
       headers[HEADERS.corsAllowOrigin.name] = origin;
-      headers[HEADERS.corsExposeHeaders.name] = EXPOSED_HEADERS;
+      headers[HEADERS.corsExposeHeaders.name] = EXPOSED_NAMES;
     },
   };
 }

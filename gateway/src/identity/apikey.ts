@@ -22,13 +22,18 @@ export function defaultScopes(endpoint: KeyEndpoint): readonly KeyScope[] {
   return endpoint === 'mcp' ? ['read'] : DEFAULT_SCOPES;
 }
 
+/** What the keys of an endpoint and environment begin with. */
+export function keyPrefix(environment: Environment, endpoint: KeyEndpoint = 'graphql'): string {
+  return `${PREFIXES[endpoint]}_${KINDS[environment]}_`;
+}
+
 /**
  * A new random key: the prefix of its endpoint and environment, 30 random base62 characters and
  * their checksum.
  */
 export function newKey(environment: Environment, endpoint: KeyEndpoint = 'graphql'): string {
   const random = randomBase62(30);
-  return `${PREFIXES[endpoint]}_${KINDS[environment]}_${random}${checksum(random)}`;
+  return `${keyPrefix(environment, endpoint)}${random}${checksum(random)}`;
 }
 
 /**

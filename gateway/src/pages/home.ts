@@ -1,5 +1,6 @@
 // The page at `/`: what the service is, and the first request to it.
 import { type Html, html } from '../html/html.ts';
+import { keyPrefix } from '../identity/apikey.ts';
 import { type About, codeBlock, framed } from './frame.ts';
 
 /** The text of the page. */
@@ -13,7 +14,7 @@ let them sign in. One GraphQL endpoint, one key.</p>
 </div>
 <dl class="facts">
 <div><dt>Environment</dt><dd>${isSandbox ? 'Sandbox' : 'Production'}, for keys that begin with
-<code>${isSandbox ? 'pk_test_' : 'pk_live_'}</code></dd></div>
+<code>${keyPrefix(environment)}</code></dd></div>
 <div><dt>Endpoint</dt><dd><code>POST ${endpoint}</code></dd></div>
 ${otherFact(otherEndpoint, isSandbox)}<div><dt>Assistants</dt><dd><code>POST ${mcpEndpoint}</code>, over the Model Context Protocol, with
 an MCP key</dd></div>

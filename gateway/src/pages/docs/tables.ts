@@ -2,6 +2,7 @@
 import { ERRORS, HEADERS } from '@partner-loyalty/runtime';
 import { type Html, html } from '../../html/html.ts';
 import { BODY_LIMIT } from '../../http/body.ts';
+import { EXPOSED_HEADERS } from '../../http/cors.ts';
 import { MEMBER_BUDGET } from '../../limits/limiter.ts';
 import { MAX_ITEMS } from '../../operation/lists.ts';
 import { LIMITS } from '../../operation/measure.ts';
@@ -32,14 +33,8 @@ const API_HEADERS = [
   HEADERS.authorization,
   HEADERS.contentType,
   HEADERS.accept,
-  HEADERS.requestId,
   HEADERS.traceparent,
-  HEADERS.rateLimitLimit,
-  HEADERS.rateLimitRemaining,
-  HEADERS.rateLimitReset,
-  HEADERS.rateLimit,
-  HEADERS.rateLimitPolicy,
-  HEADERS.retryAfter,
+  ...EXPOSED_HEADERS,
 ];
 const DIRECTIONS = { request: 'in requests', response: 'in responses', both: 'both ways' };
 

@@ -1,5 +1,7 @@
 // The page at `/explorer` before its script fills it.
+
 import { html } from '../../html/html.ts';
+import { keyPrefix } from '../../identity/apikey.ts';
 import { type About, framed } from '../frame.ts';
 import { EXPLORER_STYLE } from './style.ts';
 
@@ -70,5 +72,5 @@ and sent only to this service. Requests count against your budget, and changes a
 }
 
 function keyExample({ environment }: About): string {
-  return environment === 'sandbox' ? 'pk_test_…' : 'pk_live_…';
+  return `${keyPrefix(environment)}…`;
 }
