@@ -1,10 +1,9 @@
 // `npm run bench`: measures parts of the benchmark on each Node version, or compares two commits.
 import { loadavg } from 'node:os';
-import { GENERATOR } from './load/saturate.ts';
 import { describeMachine, leaveTargetCore } from './machine/cores.ts';
 import { type NodeVersion, nodeVersions } from './machine/node.ts';
 import { readCommandLine } from './options.ts';
-import type { Options, Part } from './parts/part.ts';
+import type { Part } from './parts/part.ts';
 import { PARTS, selectParts } from './parts.ts';
 import { installPeers, installTools, peerVersions } from './peers/install.ts';
 import { printed, writeReport } from './report/report.ts';
@@ -13,6 +12,7 @@ import { aligned } from './report/tables.ts';
 import { checkOut } from './run/checkout.ts';
 import { compare, comparisonTable, isLower } from './run/compare.ts';
 import { progress } from './run/progress.ts';
+import { inRounds } from './run/rounds.ts';
 import { openTestbed, type Testbed } from './run/testbed.ts';
 
 type Use = (part: Part, node: NodeVersion, testbed: Testbed, name: string) => Promise<void>;
@@ -81,7 +81,7 @@ function printUnder({ title }: Part, { version }: NodeVersion, text: string): vo
   console.log(`\n${title}, Node ${version}, ${describeMachine()}\n\n${text}\n`);
 }
 
-function describeRun({ method = roundsMethod }: Part, node: NodeVersion) {
+function describeRun({ method = inRounds }: Part, node: NodeVersion) {
   return {
     node: node.version,
     date: new Date().toISOString().slice(0, 10),
@@ -89,8 +89,4 @@ function describeRun({ method = roundsMethod }: Part, node: NodeVersion) {
     machine: describeMachine(),
     versions: `${method(options)}. ${peerVersions().join(', ')}`,
   };
-}
-
-function roundsMethod({ rounds, seconds, warmUpSeconds }: Options): string {
-  return `Load by ${GENERATOR}, ${rounds} rounds of ${seconds} s after ${warmUpSeconds} s of warm-up`;
 }

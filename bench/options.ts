@@ -31,7 +31,6 @@ export function readCommandLine(args: string[]): CommandLine {
   const { quick, reads, against } = values;
   const compares = against !== undefined;
   const quickSeconds = compares ? 4 : 2;
-  const seconds = Number(values.seconds ?? (quick ? quickSeconds : 10));
   return {
     // Its reads alone are a part of their own, with results of their own.
     names: positionals.map((name) => (reads && name === 'mix' ? 'mix-reads' : name)),
@@ -39,8 +38,7 @@ export function readCommandLine(args: string[]): CommandLine {
     against,
     options: {
       quick,
-      seconds,
-      warmUpSeconds: Math.min(10, seconds),
+      seconds: Number(values.seconds ?? (quick ? quickSeconds : 5)),
       rounds: Number(values.rounds ?? (compares ? 5 : 3)),
       connections: Number(values.connections ?? 32),
       minutes: Number(values.minutes ?? (quick ? 0.5 : 10)),

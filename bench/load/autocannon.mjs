@@ -42,5 +42,7 @@ function listed(file) {
     at = start + Number(text.slice(at, start));
     found.push(text.slice(start, at));
   }
-  return found;
+  // Each load begins elsewhere, so that a slow server's short loads are not all the same.
+  const first = Math.floor(Math.random() * found.length);
+  return [...found.slice(first), ...found.slice(0, first)];
 }

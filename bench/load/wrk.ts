@@ -72,10 +72,11 @@ end
 `;
 }
 
+// Each load begins elsewhere in the list, so that a slow server's short loads are not all the same.
 // A placeholder in a request gets a number that no request of this run had before.
 function listLua({ list }: ListLoad): string {
   return `
-local requests, sent, made = {}, 0, os.time() % 1000 * 10000
+local requests, made = {}, os.time() % 1000 * 10000
 local file = io.open(${quoted(list)}, 'rb')
 for length in function() return file:read('*l') end do
   local text = file:read(tonumber(length))
@@ -84,6 +85,7 @@ for length in function() return file:read('*l') end do
     { text:sub(1, at - 1), text:sub(at + ${PLACEHOLDER.length}) } or text
 end
 file:close()
+local sent = os.time() * 7919 % #requests
 request = function()
   sent = sent % #requests + 1
   local next = requests[sent]

@@ -2,29 +2,28 @@
 import { LOOKUP_QUERY } from '../dataset/population.ts';
 import { aboutRandomMembers, requestTemplates } from '../dataset/requests.ts';
 import { type RawResult, sendRaw } from '../load/raw.ts';
-import { saturate } from '../load/saturate.ts';
 import { shown } from '../report/statistics.ts';
-import { checkAnswers } from '../run/answers.ts';
+import { underLoad } from '../run/measure.ts';
 import { progress } from '../run/progress.ts';
 import type { Server } from '../run/server.ts';
+import { WARM_UP, warmUp } from '../run/warmup.ts';
 import { apollo } from '../variants/apollo.ts';
 import { hive } from '../variants/hive.ts';
 import { mercurius } from '../variants/mercurius.ts';
 import { ours } from '../variants/ours.ts';
-import type { Options, Part } from './part.ts';
+import type { Part } from './part.ts';
 
 const FIELDS = ['memberId', 'email', 'firstName', 'lastName', 'tier', 'points'];
 
 export const document: Part = {
   title: 'The first request with a new document',
-  method: ({ seconds, warmUpSeconds }) =>
-    `Load by load/raw.ts, ${seconds} s each after ${warmUpSeconds} s of warm-up`,
+  method: ({ seconds }) => `Load by load/raw.ts, ${seconds} s each after ${WARM_UP}`,
   async run(testbed, options) {
     const rows: string[][] = [];
     for (const variant of [ours, apollo, mercurius, hive]) {
       const server = await variant.start(testbed);
       try {
-        await warmUp(server, options);
+        await warmUp([underLoad(server)], options);
         const known = await oneByOne(server, options.seconds, () => LOOKUP_QUERY);
         const fresh = await oneByOne(server, options.seconds, newDocuments());
         progress(`${variant.title}: ${shown(fresh.p50Ms)} ms for a new document`);
@@ -43,18 +42,6 @@ export const document: Part = {
     };
   },
 };
-
-async function warmUp(server: Server, { warmUpSeconds }: Options): Promise<void> {
-  await checkAnswers(server);
-  await saturate({
-    url: server.url,
-    templates: requestTemplates(server),
-    members: server.members,
-    seconds: warmUpSeconds,
-    connections: 32,
-    cores: 'load',
-  });
-}
 
 async function oneByOne(
   server: Server,

@@ -4,12 +4,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createKeys, type KeyLimits, storesOf } from '../dataset/stores.ts';
-import { GENERATOR } from '../load/saturate.ts';
 import { type Spread, shown, shownSpread, spread } from '../report/statistics.ts';
 import type { Comparable } from '../run/compare.ts';
 import { type Measurable, underLoad } from '../run/measure.ts';
 import { type Contender, type Measurements, median, values } from '../run/measurements.ts';
-import { measureAlternating } from '../run/rounds.ts';
+import { inTurns, measureAlternating } from '../run/rounds.ts';
 import { benchServer, nodeFlags, ROOT } from '../run/shipped.ts';
 import type { Testbed } from '../run/testbed.ts';
 import type { Feature } from '../servers/features.ts';
@@ -71,8 +70,7 @@ export const features: Part = {
     'A row without tracing has it off, as it is without an endpoint. With it, each recorded request has nine spans; what the queue of the SDK does not hold is dropped. The collector reads and forgets them in the process of the benchmark.',
     'In every row, requests wait for the end of the poll phase, as they do with a limiter: waiting alone saves more than a limiter costs.',
   ],
-  method: ({ seconds, warmUpSeconds, rounds }) =>
-    `Load by ${GENERATOR}, ${rounds} rounds in which all rows run at once and take turns of one second in changing order, ${seconds} each, after at least ${warmUpSeconds} turns of warm-up`,
+  method: inTurns,
   async run(testbed, options) {
     const contenders = MIXES.map((mix): Contender & { mix: Mix } => ({
       mix,

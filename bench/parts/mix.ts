@@ -5,20 +5,14 @@ import type { Table } from '../report/outcome.ts';
 import { ratios, shown, shownSpread, spread } from '../report/statistics.ts';
 import { checkMix } from '../run/answers.mix.ts';
 import { type Measurable, type Sample, underWork, type Work } from '../run/measure.ts';
-import {
-  type Contender,
-  failuresOf,
-  type Measurements,
-  median,
-  values,
-} from '../run/measurements.ts';
-import { measureRounds } from '../run/rounds.ts';
+import { type Contender, type Measurements, median, values } from '../run/measurements.ts';
+import { inTurns, measureAlternating } from '../run/rounds.ts';
 import type { Server } from '../run/server.ts';
 import type { Testbed } from '../run/testbed.ts';
 import { apollo } from '../variants/apollo.ts';
 import { floorOfMix } from '../variants/floor.ts';
 import { mercurius } from '../variants/mercurius.ts';
-import { type Changes, ours, oursInOne, startInOne, startRemote } from '../variants/ours.ts';
+import { type Changes, startInOne, startRemote } from '../variants/ours.ts';
 import type { Variant } from '../variants/variant.ts';
 import type { Part } from './part.ts';
 
@@ -29,6 +23,7 @@ const KEYS_OF_MIX = 200;
 const KEYS_OF_READS = 60;
 const MUTATIONS = 0.05;
 
+const BUDGETS = 'Without Redis, the process counts the budgets of its keys.';
 const OPERATIONS =
   'Of 100 reads, 40 look one member up with all six fields, 20 ask for the standing alone, 20 for the identity alone, 15 look two members up with a fragment, and 5 look ten up with aliases. A third of the look-ups find nobody.';
 const KEYS =
@@ -39,13 +34,19 @@ export const mixReads: Part = {
   title: 'A mix of reads',
   notes: [
     `${OPERATIONS} ${KEYS} The peers and the floor get the same requests without keys.`,
-    'Remote, the subgraphs answer from memory, for us and for the peers. In one process, each of the 10,000 members is enrolled with 20 partners, and has a standing with each.',
+    'The gateways and the floor ask the same subgraphs, which answer from memory. In one process, each of the 10,000 members is enrolled with 20 partners, and has a standing with each.',
+    BUDGETS,
   ],
+  method: inTurns,
   async run(testbed, options) {
-    const [many, one, embedded] = [remote(KEYS_OF_READS, 0), remote(1, 0), inOne(KEYS_OF_READS, 0)];
+    const many = remote(KEYS_OF_READS, 0, false);
+    const one = remote(1, 0, false);
+    const inRedis = remote(KEYS_OF_READS, 0, true);
+    const embedded = inOne(KEYS_OF_READS, 0, false);
+    const embeddedInRedis = inOne(KEYS_OF_READS, 0, true);
     const [stock, jit, floor] = [peer(apollo), peer(mercurius), peer(floorOfMix)];
-    const rows = [many, one, embedded, stock, jit, floor];
-    const all = await measureRounds(testbed, rows, options);
+    const rows = [many, one, inRedis, embedded, embeddedInRedis, stock, jit, floor];
+    const all = await measureAlternating(testbed, rows, options);
     const answers = (row: Row) => perCpuSecond(all.find(({ contender }) => contender === row));
     return {
       tables: [table(`Reads, ${options.connections} connections`, all, stock)],
@@ -61,7 +62,6 @@ export const mixReads: Part = {
           const { title, kind } = measurements.contender;
           return { title, kind, perSecond: median(measurements, 'perSecond') };
         }),
-      failures: failuresOf(all),
     };
   },
 };
@@ -71,39 +71,37 @@ export const mix: Part = {
   notes: [
     `${OPERATIONS} 5 of 100 requests are mutations: half of them enroll a member who is enrolled already, and half change an external ID, which in the embedded store is a write. ${KEYS}`,
   ],
+  method: inTurns,
   async run(testbed, options) {
     const rows = [1, KEYS_OF_MIX].flatMap((keys) => [
-      remote(keys, MUTATIONS),
-      inOne(keys, MUTATIONS),
+      remote(keys, MUTATIONS, true),
+      inOne(keys, MUTATIONS, true),
     ]);
-    const all = await measureRounds(testbed, rows, options);
-    return {
-      tables: [table(`The mix, ${options.connections} connections`, all)],
-      figures: {},
-      failures: failuresOf(all),
-    };
+    const all = await measureAlternating(testbed, rows, options);
+    return { tables: [table(`The mix, ${options.connections} connections`, all)], figures: {} };
   },
 };
 
-function remote(keys: number, mutations: number): Row {
-  return row(ours, keys, mutations, (testbed) => startRemoteMix(testbed, { keys }));
+function remote(keys: number, mutations: number, redis: boolean): Row {
+  return row('This gateway', { keys, redis }, mutations, startRemoteMix);
 }
 
-function inOne(keys: number, mutations: number): Row {
-  return row(oursInOne, keys, mutations, (testbed) => startInOneMix(testbed, { keys }));
+function inOne(keys: number, mutations: number, redis: boolean): Row {
+  return row('This service in one process', { keys, redis }, mutations, startInOneMix);
 }
 
 function row(
-  { title, kind }: Variant,
-  keys: number,
+  name: string,
+  changes: { keys: number; redis: boolean },
   mutations: number,
-  start: Variant['start'],
+  start: (testbed: Testbed, changes: Changes) => Promise<Server>,
 ): Row {
-  const counted = `${title}, ${keys} ${keys === 1 ? 'key' : 'keys'}`;
+  const { keys, redis } = changes;
+  const where = redis ? 'with Redis' : 'without Redis';
   return {
-    title: counted,
-    kind,
-    start: async (testbed) => atMix(testbed, await start(testbed), mutations),
+    title: `${name}, ${where}, ${keys} ${keys === 1 ? 'key' : 'keys'}`,
+    kind: 'ours',
+    start: async (testbed) => atMix(testbed, await start(testbed, changes), mutations),
   };
 }
 
@@ -149,8 +147,7 @@ function table(title: string, all: readonly Measurements<Row>[], reference?: Row
       'memory MB',
     ],
     rows: all.map((measurements) => {
-      const { contender, failure } = measurements;
-      if (failure !== undefined) return [contender.title, 'failed', '', '', '', '', '', '', ''];
+      const { contender } = measurements;
       const figure = (each: keyof Sample) => shownSpread(spread(values(measurements, each)));
       return [
         contender.title,

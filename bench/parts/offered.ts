@@ -4,10 +4,11 @@ import { type OfferedLoad, offer } from '../load/offered.ts';
 import type { RawResult } from '../load/raw.ts';
 import type { Table } from '../report/outcome.ts';
 import { type Spread, shown, spread } from '../report/statistics.ts';
-import { checkAnswers } from '../run/answers.ts';
+import { underLoad } from '../run/measure.ts';
 import { progress } from '../run/progress.ts';
 import type { Server } from '../run/server.ts';
 import type { Testbed } from '../run/testbed.ts';
+import { WARM_UP, warmUp } from '../run/warmup.ts';
 import { apollo } from '../variants/apollo.ts';
 import { floor } from '../variants/floor.ts';
 import { ours } from '../variants/ours.ts';
@@ -27,8 +28,8 @@ export const offered: Part = {
   notes: [
     'Requests arrive at random times (Poisson), whether or not the server keeps up. The generator shares its core with the subgraphs; latencies do not include its own lag.',
   ],
-  method: ({ seconds, warmUpSeconds, rounds }) =>
-    `Load by load/raw.ts, ${seconds} s at each rate, one rate after the other, after ${warmUpSeconds} s of warm-up; for the ratio ${rounds} rounds at half of saturation`,
+  method: ({ seconds, rounds }) =>
+    `Load by load/raw.ts, ${seconds} s at each rate, one rate after the other, after ${WARM_UP}; for the ratio ${rounds} rounds at half of saturation`,
   async run(testbed, options) {
     const run = { testbed, options };
     const saturation = await saturationOf(ours, run);
@@ -94,8 +95,7 @@ async function withWarm<T>(
 ): Promise<T> {
   const server = await variant.start(testbed);
   try {
-    await offer({ ...loadOf(server), seconds: options.warmUpSeconds });
-    await checkAnswers(server);
+    await warmUp([underLoad(server)], options);
     return await use(server);
   } finally {
     await server.stop();

@@ -5,9 +5,11 @@ import { GENERATOR } from '../load/saturate.ts';
 import type { Table } from '../report/outcome.ts';
 import { shown } from '../report/statistics.ts';
 import { readProfile, type SelfTime, selfTimesOf } from '../run/cpuprofile.ts';
-import { measure, type Work } from '../run/measure.ts';
+import { underLoad, underWork, type Work } from '../run/measure.ts';
+import { warmMeasure } from '../run/rounds.ts';
 import type { Server } from '../run/server.ts';
 import type { Testbed } from '../run/testbed.ts';
+import { WARM_UP } from '../run/warmup.ts';
 import { ours, oursInOne, startInOne, startRemote } from '../variants/ours.ts';
 import { mixWork, startInOneMix, startRemoteMix } from './mix.ts';
 import type { Options, Part } from './part.ts';
@@ -20,8 +22,7 @@ export const profile: Part = {
   notes: [
     'Self time of the main thread, without its idle time, scaled to the CPU time of a request, which includes the cost of the profiler.',
   ],
-  method: ({ seconds, warmUpSeconds }) =>
-    `Load by ${GENERATOR}, once for ${seconds} s after ${warmUpSeconds} s of warm-up`,
+  method: ({ seconds }) => `Load by ${GENERATOR}, once for ${seconds} s after ${WARM_UP}`,
   async run(testbed, options) {
     const lookUps: Profiled[] = [
       { title: ours.title, start: (flags) => startRemote(testbed, { flags }) },
@@ -56,7 +57,10 @@ async function profiled(
   const folder = join(testbed.folder, title.replaceAll(/\W/g, ''));
   mkdirSync(folder);
   const server = await start(['--cpu-prof', `--cpu-prof-dir=${folder}`]);
-  const { cpuMicros } = await measure(server, options, work?.(server)).finally(() => server.stop());
+  const { cpuMicros } = await warmMeasure(
+    work === undefined ? underLoad(server) : underWork(server, work(server)),
+    options,
+  );
   const selfTimes = selfTimesOf(readProfile(folder), options.seconds);
   const total = selfTimes.reduce((sum, { micros }) => sum + micros, 0);
   const row = (name: string, micros: number) => [

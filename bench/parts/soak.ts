@@ -14,11 +14,11 @@ export const soak: Part = {
     `Load by ${GENERATOR} for ${minutes} minutes, in windows of ${WINDOW_SECONDS} s`,
   async run(testbed, options) {
     const members = options.quick ? 10_000 : 100_000;
-    const timing = { seconds: WINDOW_SECONDS, warmUpSeconds: 0, connections: options.connections };
+    const timing = { seconds: WINDOW_SECONDS, connections: options.connections };
     const server = await startInOne(testbed, members);
     try {
       // The warm-up reads every member: the store's file is mapped before memory is measured.
-      await measure(server, { ...timing, warmUpSeconds: options.quick ? 5 : 30, seconds: 1 });
+      await measure(server, { ...timing, seconds: options.quick ? 5 : 30 });
       const warmMb = server.usage().rssMb;
       const samples: Sample[] = [];
       for (const window of windowsOf(options)) {

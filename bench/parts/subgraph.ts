@@ -4,14 +4,15 @@ import type { Comparable } from '../run/compare.ts';
 import { type Contender, failuresOf, type Measurements, values } from '../run/measurements.ts';
 import { measureRounds } from '../run/rounds.ts';
 import { ROOT } from '../run/shipped.ts';
+import { WARM_UP } from '../run/warmup.ts';
 import { batched, single, startSubgraph, stock } from '../variants/subgraph.ts';
 import type { Part } from './part.ts';
 
 export const subgraph: Part = {
   title: 'A subgraph alone',
   notes: ['A process on the other core signs and sends the requests.'],
-  method: ({ seconds, warmUpSeconds, rounds }) =>
-    `Load by load/raw.ts and load/signed.ts, ${rounds} rounds of ${seconds} s after ${warmUpSeconds} s of warm-up`,
+  method: ({ seconds, rounds }) =>
+    `Load by load/raw.ts and load/signed.ts, ${rounds} rounds of ${seconds} s after ${WARM_UP}`,
   async run(testbed, options) {
     const contenders = [single, batched, stock].map(
       (variant): Contender => ({

@@ -24,6 +24,7 @@ const MEMBERS = 1_000;
 /** Types of a third subgraph: none, and enough for a supergraph of about 60 KB. */
 const SIZES = [0, 85];
 const POLL_MS = 100;
+const WARM_UP_SECONDS = 10;
 
 type Run = { server: Server; admin: string; file: string; supergraph: string; seconds: number };
 
@@ -33,7 +34,7 @@ export const updates: Part = {
     `${DOCUMENTS} documents are in use, at ${REQUESTS_PER_SECOND} requests a second in all. The planner's thread has the same core as the process.`,
   ],
   method: ({ seconds }) =>
-    `Load by load/raw.ts, ${seconds * 2} s without updates and ${seconds * 2} s with one after the other`,
+    `Load by load/raw.ts, after ${WARM_UP_SECONDS} s of warm-up ${seconds * 2} s without updates and ${seconds * 2} s with one after the other`,
   async run(testbed, options) {
     const rows: string[][] = [];
     for (const types of SIZES) rows.push(...(await rowsFor(types, testbed, options)));
@@ -57,7 +58,7 @@ async function rowsFor(types: number, testbed: Testbed, options: Options): Promi
   const run = { server, admin, file, supergraph, seconds: options.seconds * 2 };
   const title = `${shown(supergraph.length / 1_000)} KB`;
   try {
-    await load(run, options.warmUpSeconds);
+    await load(run, WARM_UP_SECONDS);
     const calm = await measured(run, async () => 0);
     const updating = await measured(run, replaceAgainAndAgain);
     progress(`${title}: longest ${shown(updating.maxMs)} ms, ${shown(calm.maxMs)} ms without`);

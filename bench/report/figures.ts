@@ -4,19 +4,20 @@ export type FigureRow = { meaning: string; atLeast?: number; atMost?: number };
 
 export const FIGURES = {
   mixToMercurius: {
-    meaning: 'a mix of reads by 60 keys, answers per CPU second, relative to Mercurius',
+    meaning:
+      'a mix of reads by 60 keys, without Redis, answers per CPU second, relative to Mercurius',
     atLeast: 2.5,
   },
   mixToApollo: {
-    meaning: 'a mix of reads by 60 keys, answers per CPU second, relative to stock Apollo Gateway',
+    meaning: 'the same, relative to stock Apollo Gateway',
     atLeast: 12,
   },
   mixInOneToApollo: {
-    meaning: 'the same in one process, relative to stock Apollo Gateway',
+    meaning: 'the same in one process on the embedded store, relative to stock Apollo Gateway',
     atLeast: 25,
   },
   mixKeys: {
-    meaning: 'CPU time of a mix of reads by 60 keys, relative to the same by 1 key',
+    meaning: 'CPU time of the mix by 60 keys, without Redis, relative to the same by 1 key',
     atMost: 1.05,
   },
   remoteToApollo: {

@@ -20,11 +20,13 @@ export type Sample = {
   rssMb: number;
 };
 
-export type Timing = { seconds: number; warmUpSeconds: number; connections: number };
+export type Timing = { seconds: number; connections: number };
 
 /** A started process and the way to measure it. */
 export type Measurable = {
   measure(timing: Timing): Promise<Sample>;
+  /** The load that warms it up, if that is another one. */
+  warmUp?(timing: Timing): Promise<Sample>;
   stop(): Promise<unknown>;
 };
 
@@ -45,10 +47,13 @@ export function underWork(server: Server, work: Work): Measurable {
   return { measure: (timing) => measure(server, timing, work), stop: server.stop };
 }
 
-/** Measures a server under full load. Rejects if an answer is wrong or a request fails. */
+/**
+ * Measures a server under full load, as warm as it is. Rejects if an answer is wrong or a request
+ * fails.
+ */
 export async function measure(
   server: Server,
-  { seconds, warmUpSeconds, connections }: Timing,
+  { seconds, connections }: Timing,
   { requests, check }: Work = lookUps(server),
 ): Promise<Sample> {
   const load = {
@@ -58,7 +63,6 @@ export async function measure(
     cores: server.cores === 'all' ? ('all' as const) : ('load' as const),
   };
   await check();
-  if (warmUpSeconds > 0) await saturate({ ...load, seconds: warmUpSeconds });
   const before = server.usage();
   const result = await saturate({ ...load, seconds });
   const after = server.usage();

@@ -1,18 +1,25 @@
 // Interleaved rounds: a slow minute of the machine affects every contender alike.
+import { GENERATOR } from '../load/saturate.ts';
 import type { Measurable, Sample, Timing } from './measure.ts';
 import { type Contender, type Measurements, medianSample } from './measurements.ts';
 import { progress } from './progress.ts';
 import type { Testbed } from './testbed.ts';
+import { WARM_UP, warmUp } from './warmup.ts';
 
 export type Rounds = Timing & { rounds: number };
 
-/** A contender while it runs: what it has measured, and how many requests it has answered. */
-type Running = { measurable: Measurable; slices: Sample[]; answered: number };
+/** How `measureRounds` measures, in words for the report. */
+export function inRounds({ rounds, seconds }: Rounds): string {
+  return `Load by ${GENERATOR}, ${rounds} rounds of ${seconds} s after ${WARM_UP}`;
+}
 
-/** After these, a request's cost stays the same, as V8 has compiled what it runs. */
-const WARM_UP_REQUESTS = 20_000;
-/** A contender that is too slow for so many is warmed up for so many times as long as others. */
-const MAX_WARM_UPS = 4;
+/** The same of `measureAlternating`. */
+export function inTurns({ rounds, seconds }: Rounds, generator = GENERATOR): string {
+  return `Load by ${generator}, ${rounds} rounds in which all rows run at once and take turns of one second in changing order, ${seconds} each, after ${WARM_UP}`;
+}
+
+/** A contender while it runs, and what it has measured. */
+type Running = { measurable: Measurable; slices: Sample[] };
 
 /**
  * Measures the contenders one after the other in every round, each in a new process. One that fails
@@ -29,7 +36,7 @@ export async function measureRounds<C extends Contender>(
     for (const measurements of orderOf(left, round - 1, rounds.rounds)) {
       const { contender } = measurements;
       try {
-        const sample = await measureOnce(testbed, contender, rounds);
+        const sample = await warmMeasure(await contender.start(testbed), rounds);
         measurements.samples.push(sample);
         reportSample(round, contender, sample);
       } catch (error) {
@@ -43,9 +50,8 @@ export async function measureRounds<C extends Contender>(
 }
 
 /**
- * Measures contenders that differ by little: in each round all run at the same time, and the load
- * moves from one to the next every second. A sample is the median of its seconds. Rejects if one
- * of them fails.
+ * In each round, all contenders run at the same time, and the load moves from one to the next every
+ * second. A sample is the median of its seconds. Rejects if one of them fails.
  */
 export async function measureAlternating<C extends Contender>(
   testbed: Testbed,
@@ -76,35 +82,18 @@ export async function alternate(
   const running: Running[] = [];
   try {
     for (const contender of contenders)
-      running.push({ measurable: await contender.start(testbed), slices: [], answered: 0 });
-    await warmUpTogether(running, timing);
+      running.push({ measurable: await contender.start(testbed), slices: [] });
+    await warmUp(
+      running.map(({ measurable }) => measurable),
+      timing,
+    );
     for (let turn = 0; turn < timing.seconds; turn++)
-      for (const each of orderOf(running, turn, timing.seconds))
-        each.slices.push(await measureSlice(each, timing));
+      for (const { measurable, slices } of orderOf(running, turn, timing.seconds))
+        slices.push(await measurable.measure({ ...timing, seconds: 1 }));
   } finally {
     await Promise.all(running.map(({ measurable }) => measurable.stop()));
   }
   return running.map(({ slices }) => medianSample(slices));
-}
-
-/**
- * In turns as well, until all have answered so many requests: V8 compiles a function by how often
- * it has run, and on a busy machine one row's seconds hold many more requests than another's.
- */
-async function warmUpTogether(running: readonly Running[], timing: Timing): Promise<void> {
-  const { warmUpSeconds } = timing;
-  const isWarm = ({ answered }: Running) => answered >= WARM_UP_REQUESTS;
-  for (let turn = 0; turn < warmUpSeconds * MAX_WARM_UPS; turn++) {
-    if (turn >= warmUpSeconds && running.every(isWarm)) return;
-    for (const each of orderOf(running, turn, warmUpSeconds)) await measureSlice(each, timing);
-  }
-}
-
-async function measureSlice(running: Running, { connections }: Timing): Promise<Sample> {
-  const slice = { seconds: 1, warmUpSeconds: 0, connections };
-  const sample = await running.measurable.measure(slice);
-  running.answered += sample.perSecond;
-  return sample;
 }
 
 /**
@@ -117,13 +106,10 @@ function orderOf<T>(rows: readonly T[], turn: number, turns: number): T[] {
   return turn % 2 === 0 ? order : order.reverse();
 }
 
-async function measureOnce(
-  testbed: Testbed,
-  contender: Contender,
-  timing: Timing,
-): Promise<Sample> {
-  const measurable = await contender.start(testbed);
+/** Warms a started process up, measures it and stops it. */
+export async function warmMeasure(measurable: Measurable, timing: Timing): Promise<Sample> {
   try {
+    await warmUp([measurable], timing);
     return await measurable.measure(timing);
   } finally {
     await measurable.stop();

@@ -55,8 +55,7 @@ export async function startSubgraph(
   await untilReady(started, (signal) => checkOnce(variant, url, signal));
   return {
     stop: started.stop,
-    async measure({ warmUpSeconds, ...timing }): Promise<Sample> {
-      if (warmUpSeconds > 0) await variant.send(url, { ...timing, seconds: warmUpSeconds });
+    async measure(timing): Promise<Sample> {
       const before = usageOf(started.pid);
       const { answered, failed, ...result } = await variant.send(url, timing);
       if (failed > 0 || answered === 0)

@@ -41,9 +41,9 @@ side by side, on one core each: [results](bench/RESULTS.md), [method](bench/READ
 function speedOfMix(figures: Figures): string {
   return `On a mix of reads by 60 keys of 20 partners, a third of which find nobody, the gateway answers
 **${times(figures.mixToApollo)} times as many requests per CPU second as stock Apollo Gateway** and ${times(figures.mixToMercurius)} times as
-many as Mercurius. It does so with API keys, budgets in Redis, limits, logs and metrics; they run
-without any of these. In one process on the embedded store, the service answers ${times(figures.mixInOneToApollo)} times as
-many as stock Apollo. All ran side by side, on one core each: [results](bench/RESULTS.md),
+many as Mercurius. It does so with API keys, budgets, limits, logs and metrics, and without Redis;
+they run without any of these. In one process on the embedded store, the service answers ${times(figures.mixInOneToApollo)}
+times as many as stock Apollo. All ran side by side, on one core each: [results](bench/RESULTS.md),
 [method](bench/README.md).
 `;
 }

@@ -1,0 +1,27 @@
+// Warms processes up by requests: V8 compiles a function by how often it has run, not by time.
+import type { Measurable, Timing } from './measure.ts';
+
+/** After these, a request's cost stays the same. */
+const REQUESTS = 20_000;
+/** For one that is too slow for so many. */
+const MAX_SECONDS = 10;
+const MIN_SECONDS = 3;
+
+/** In words, for the report. */
+export const WARM_UP = `a warm-up of ${REQUESTS.toLocaleString('en-US')} requests or ${MAX_SECONDS} s, whichever is sooner`;
+
+/** In turns of a second each, until all are warm. */
+export async function warmUp(
+  all: readonly Measurable[],
+  { connections }: Pick<Timing, 'connections'>,
+): Promise<void> {
+  const answered = new Map<Measurable, number>();
+  for (let turn = 0; turn < MAX_SECONDS; turn++)
+    for (const measurable of all) {
+      const before = answered.get(measurable) ?? 0;
+      if (turn >= MIN_SECONDS && before >= REQUESTS) continue;
+      const load = measurable.warmUp ?? measurable.measure;
+      const { perSecond } = await load({ seconds: 1, connections });
+      answered.set(measurable, before + perSecond);
+    }
+}
