@@ -10,6 +10,7 @@ import {
   type Transport,
   unavailable,
 } from '@partner-loyalty/runtime';
+import type { MergedFlatten } from './merge.ts';
 
 export type Data = Record<string, unknown>;
 
@@ -43,54 +44,66 @@ export type PlacedError = SubgraphError & {
  * is in `errors`, never a rejection.
  */
 export function runPlan(node: PlanNode, run: PlanRun): void | Promise<void> {
-  return runNode(node, run, []);
+  return runNode(node, run, ROOT);
 }
 
-// `path` leads from the root to the objects that the node is about; '@' is every item of a list.
-function runNode(node: PlanNode, run: PlanRun, path: readonly string[]): void | Promise<void> {
+/** Leads from the root to objects; '@' is every item of a list. */
+type DataPath = readonly string[];
+const ROOT: readonly DataPath[] = [[]];
+
+// `paths` lead to the objects that the node is about.
+function runNode(node: PlanNode, run: PlanRun, paths: readonly DataPath[]): void | Promise<void> {
   switch (node.kind) {
     case 'Fetch':
-      return runFetch(node, run, path);
+      return runFetch(node, run, paths);
     case 'Flatten':
-      return runNode(node.node, run, [...path, ...node.path.map(String)]);
+      return runNode(node.node, run, below(paths, node));
     case 'Sequence':
-      return runSequence(node.nodes, run, path, 0);
+      return runSequence(node.nodes, run, paths, 0);
     case 'Parallel':
-      return runParallel(node.nodes, run, path);
+      return inParallel(node.nodes.map((each) => runNode(each, run, paths)));
     case 'Condition': {
       const branch = run.coerced[node.condition] === true ? node.ifClause : node.elseClause;
-      return branch && runNode(branch, run, path);
+      return branch && runNode(branch, run, paths);
     }
     case 'Defer':
       throw new Error('no surface has @defer');
   }
 }
 
+function below(
+  paths: readonly DataPath[],
+  { path: first, others = [] }: MergedFlatten,
+): DataPath[] {
+  return [first, ...others].flatMap((last) => paths.map((path) => [...path, ...last.map(String)]));
+}
+
 function runSequence(
   nodes: readonly PlanNode[],
   run: PlanRun,
-  path: readonly string[],
+  paths: readonly DataPath[],
   from: number,
 ): void | Promise<void> {
   for (let place = from; place < nodes.length; place += 1) {
     const node = nodes[place];
-    const running = node && runNode(node, run, path);
-    if (running) return running.then(() => runSequence(nodes, run, path, place + 1));
+    const running = node && runNode(node, run, paths);
+    if (running) return running.then(() => runSequence(nodes, run, paths, place + 1));
   }
 }
 
-function runParallel(
-  nodes: readonly PlanNode[],
-  run: PlanRun,
-  path: readonly string[],
-): void | Promise<void> {
-  const running = nodes
-    .map((node) => runNode(node, run, path))
-    .filter((each) => each !== undefined);
+function inParallel(all: readonly (void | Promise<void>)[]): void | Promise<void> {
+  const running = all.filter((each) => each !== undefined);
   return running.length === 0 ? undefined : Promise.all(running).then(() => {});
 }
 
-function runFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): void | Promise<void> {
+/** How many entities at several paths are fetched together: they share a response. */
+const MAX_MERGED = 20;
+
+function runFetch(
+  fetch: FetchNode,
+  run: PlanRun,
+  paths: readonly DataPath[],
+): void | Promise<void> {
   const { requires, serviceName, operation: query, operationName } = fetch;
   const transport = run.transports[serviceName];
   if (transport === undefined)
@@ -102,12 +115,16 @@ function runFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): void
   let entityTypes: unknown[] | undefined;
   if (requires !== undefined) {
     const representations: Data[] = [];
-    places = placesAt(run.data, path).filter(({ object }) => {
-      const representation = represent(object, requires);
-      if (representation?.__typename === undefined) return false;
-      return representations.push(representation) > 0;
-    });
+    places = paths
+      .flatMap((path) => placesAt(run.data, path))
+      .filter(({ object }) => {
+        const representation = represent(object, requires);
+        if (representation?.__typename === undefined) return false;
+        return representations.push(representation) > 0;
+      });
     if (places.length === 0) return undefined;
+    if (places.length > MAX_MERGED && paths.length > 1)
+      return inParallel(paths.map((path) => runFetch(fetch, run, [path])));
     variables.representations = representations;
     entityTypes = representations.map(({ __typename }) => __typename);
   }
