@@ -37,7 +37,8 @@ export async function writeReply(
     // Writes in a row mostly meet a reader that is awake. With a reader on the same machine, this
     // takes 40 % off a subgraph's time per request.
     afterPoll(() => {
-      end(incoming, outgoing, closing, body);
+      writeAtOnce(outgoing, body, length);
+      end(incoming, outgoing, closing);
       if (observer === undefined) return;
       observeEnd(outgoing, incoming.method === 'HEAD' ? 0 : (length ?? 0), observer);
     });
@@ -64,13 +65,23 @@ function observeEnd(outgoing: ServerResponse, bytes: number, observer: ReplyObse
     });
 }
 
-function end(
-  incoming: IncomingMessage,
+/**
+ * Writes head and body as one string. `end(body)` would add an empty one and write the two as a
+ * list, which is 7 % of the CPU time of a plain server. A text of as many bytes as characters is
+ * ASCII, which is written fastest as Latin-1.
+ */
+function writeAtOnce(
   outgoing: ServerResponse,
-  closing: () => boolean,
-  last?: string | Buffer,
+  body: string | Buffer,
+  length: number | undefined,
 ): void {
-  outgoing.end(last);
+  if (length === 0) return;
+  outgoing.write(body, length === body.length ? 'latin1' : 'utf8');
+  outgoing.socket?.uncork();
+}
+
+function end(incoming: IncomingMessage, outgoing: ServerResponse, closing: () => boolean): void {
+  outgoing.end();
   // The head may have promised to keep the connection, and not all bytes are out yet.
   if (closing()) outgoing.once('finish', () => incoming.socket.destroySoon());
 }
