@@ -70,6 +70,10 @@ async function onEachVersion(parts: readonly [string, Part][], use: Use): Promis
       const testbed = openTestbed(node);
       try {
         await use(part, node, testbed, name);
+      } catch (error) {
+        // The others are measured all the same.
+        console.error(error);
+        process.exitCode = 1;
       } finally {
         await testbed.close();
       }

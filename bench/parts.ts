@@ -6,7 +6,8 @@ import { coldstart } from './parts/coldstart.ts';
 import { document } from './parts/document.ts';
 import { features } from './parts/features.ts';
 import { gateways } from './parts/gateways.ts';
-import { growth } from './parts/growth.ts';
+import { growth, keys } from './parts/growth.ts';
+import { mcp } from './parts/mcp.ts';
 import { mix, mixReads } from './parts/mix.ts';
 import { offered } from './parts/offered.ts';
 import type { Part } from './parts/part.ts';
@@ -23,6 +24,8 @@ export const PARTS: Record<string, Part> = {
   gateways,
   offered,
   features,
+  mcp,
+  keys,
   growth,
   activities,
   recording,

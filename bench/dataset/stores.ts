@@ -67,8 +67,8 @@ export async function fill(settings: StoreSettings, count: number, partners = 1)
   }
 }
 
-/** What limits the use of a key. */
-export type KeyLimits = Pick<KeyRecord, 'scopes' | 'allow'>;
+/** What limits the use of a key: its scopes, its addresses and its endpoint. */
+export type KeyLimits = Pick<KeyRecord, 'scopes' | 'allow' | 'endpoint'>;
 
 /**
  * Creates keys with a budget that no run uses up, of so many partners in turn, and returns the
@@ -87,7 +87,7 @@ export async function createKeys(
       const partnerId = partnerIdOf(index);
       await store.createPartner({ partnerId, name: 'Bench', budget: BUDGET, createdAt });
     }
-    const keys = Array.from({ length: count }, () => newKey(settings.environment));
+    const keys = Array.from({ length: count }, () => newKey(settings.environment, limits.endpoint));
     for (const [index, key] of keys.entries()) {
       const hash = hashKey(key);
       const keyId = `key_${hash.slice(0, 16)}`;
@@ -95,7 +95,8 @@ export async function createKeys(
       await store.createKey({ keyId, partnerId, hash, createdAt, ...limits });
     }
     await store.setOrigin('operator');
-    return keys.map((key) => ({ 'x-partner-api-key': key }));
+    const header = limits.endpoint === 'mcp' ? 'x-api-key' : 'x-partner-api-key';
+    return keys.map((key) => ({ [header]: key }));
   } finally {
     await store.close();
   }

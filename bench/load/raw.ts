@@ -10,6 +10,8 @@ export type RawLoad = {
   connections: number;
   /** The rate to offer. Without it, each request is sent as soon as a connection is free. */
   ratePerSecond?: number;
+  /** Gets the time of each request, but for the first one of each connection, which opens it. */
+  onAnswer?: (ms: number) => void;
 };
 
 export type RawResult = {
@@ -23,7 +25,7 @@ export type RawResult = {
   lagP99Ms: number;
 };
 
-type Connection = { socket: Socket; startedAt: number; received: string };
+type Connection = { socket: Socket; startedAt: number; received: string; isNew: boolean };
 
 type Session = {
   load: RawLoad;
@@ -77,7 +79,7 @@ export async function sendRaw(load: RawLoad): Promise<RawResult> {
 async function openConnection(session: Session): Promise<Connection> {
   const { hostname, port } = new URL(session.load.url);
   const socket = connect(Number(port), hostname);
-  const connection: Connection = { socket, startedAt: 0, received: '' };
+  const connection: Connection = { socket, startedAt: 0, received: '', isNew: true };
   socket.setNoDelay(true).setEncoding('latin1');
   socket.on('data', (part: string) => {
     connection.received += part;
@@ -103,7 +105,10 @@ function send(session: Session, connection: Connection, startedAt: number): void
 function receive(session: Session, connection: Connection): void {
   const { received } = connection;
   session.pending--;
-  session.latencies.push(performance.now() - connection.startedAt);
+  const ms = performance.now() - connection.startedAt;
+  session.latencies.push(ms);
+  if (!connection.isNew) session.load.onAnswer?.(ms);
+  connection.isNew = false;
   if (!received.startsWith('HTTP/1.1 200') || received.includes('"errors":')) session.failed++;
   if (session.over) return;
   const saturates = session.load.ratePerSecond === undefined;
@@ -157,7 +162,7 @@ function isComplete(received: string): boolean {
 }
 
 /** The value below which `share` of the values lie. */
-function percentile(values: Float64Array, share: number): number {
+export function percentile(values: Float64Array, share: number): number {
   const index = Math.min(values.length - 1, Math.floor(values.length * share));
   return values.toSorted()[index] ?? Number.NaN;
 }

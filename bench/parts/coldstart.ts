@@ -1,6 +1,11 @@
-// Cold start: from the start of a process to its first correct answer.
-import { shownSpread, spread } from '../report/statistics.ts';
+// Cold start: from the start of a process to its first correct answer; and its memory when idle.
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Table } from '../report/outcome.ts';
+import { ratios, type Spread, shown, shownSpread, spread } from '../report/statistics.ts';
 import { progress } from '../run/progress.ts';
+import { orderOf } from '../run/rounds.ts';
+import type { Server } from '../run/server.ts';
+import type { Testbed } from '../run/testbed.ts';
 import { apollo } from '../variants/apollo.ts';
 import { floor } from '../variants/floor.ts';
 import { hive } from '../variants/hive.ts';
@@ -9,41 +14,98 @@ import { ours, startInOne } from '../variants/ours.ts';
 import type { Variant } from '../variants/variant.ts';
 import type { Part } from './part.ts';
 
+type Started = Pick<Variant, 'title' | 'start'>;
+type Starts = { variant: Started; ms: number[]; cpuSeconds: number[]; rssMb: number[] };
+
 const STARTS = 5;
+const IDLE_SECONDS = 10;
 
 export const coldstart: Part = {
-  title: 'Cold start',
-  method: () => 'One request for each start; all starts of a variant follow one another',
+  title: 'Cold start and idle memory',
+  notes: [
+    "Memory is resident memory. Pages of files are those of programs, libraries and stores that are mapped and not changed; the kernel can drop them. Of these, the store's are those of the embedded store.",
+  ],
+  method: () =>
+    `One request for each start; variants start in turns, in changing order; CPU seconds until the first correct answer, with those of child processes. For the memory, all run at once, ${IDLE_SECONDS} s after the last of them has started`,
   async run(testbed, options) {
     const members = options.quick ? 1_000 : 100_000;
-    const variants: Pick<Variant, 'title' | 'start'>[] = [
-      ours,
-      {
-        title: `This service in one process, ${members} members`,
-        start: (at) => startInOne(at, members),
-      },
-      apollo,
-      mercurius,
-      hive,
-      floor,
-    ];
-    const rows: string[][] = [];
-    for (const { title, start } of variants) {
-      const times: number[] = [];
-      const sizes: number[] = [];
-      for (let count = 0; count < STARTS; count++) {
-        const server = await start(testbed);
-        times.push(server.readyMs);
-        sizes.push(server.usage().rssMb);
-        await server.stop();
-      }
-      progress(`${title}: ${Math.round(spread(times).median)} ms`);
-      rows.push([title, shownSpread(spread(times)), shownSpread(spread(sizes))]);
-    }
-    const columns = ['', 'first correct answer, ms', 'memory then, MB'];
+    const inOne: Started = {
+      title: `This service in one process, ${members.toLocaleString('en-US')} members, without Redis`,
+      start: (at) => startInOne(at, members, { redis: false }),
+    };
+    const variants = [ours, inOne, apollo, mercurius, hive, floor];
+    const all = await startInTurns(testbed, variants, options.quick ? 2 : STARTS);
+    const stock = all.find(({ variant }) => variant === apollo)?.ms ?? [];
+    const toStock = (wanted: Started) =>
+      ratios(all.find(({ variant }) => variant === wanted)?.ms ?? [], stock);
+    const idle = await idleMemory(testbed, variants, inOne);
     return {
-      tables: [{ title: `${STARTS} starts, with warm file caches`, columns, rows }],
-      figures: {},
+      tables: [startsTable(all, stock), idle.table],
+      figures: {
+        coldStart: toStock(ours),
+        coldStartInOne: toStock(inOne),
+        idleMemory: idle.rssMb,
+      },
     };
   },
 };
+
+async function startInTurns(
+  testbed: Testbed,
+  variants: readonly Started[],
+  starts: number,
+): Promise<Starts[]> {
+  const all = variants.map((variant): Starts => ({ variant, ms: [], cpuSeconds: [], rssMb: [] }));
+  for (let round = 0; round < starts; round++) {
+    for (const { variant, ms, cpuSeconds, rssMb } of orderOf(all, round, starts)) {
+      const server = await variant.start(testbed);
+      const usage = server.usage();
+      await server.stop();
+      ms.push(server.readyMs);
+      cpuSeconds.push(usage.cpuSeconds);
+      rssMb.push(usage.rssMb);
+      progress(`start ${round + 1}: ${variant.title}: ${Math.round(server.readyMs)} ms`);
+    }
+  }
+  return all;
+}
+
+function startsTable(all: readonly Starts[], stock: readonly number[]): Table {
+  return {
+    title: `${stock.length} starts, with warm file caches`,
+    columns: ['', 'first correct answer, ms', 'to stock', 'CPU seconds', 'memory then, MB'],
+    rows: all.map(({ variant, ms, cpuSeconds, rssMb }) => [
+      variant.title,
+      shownSpread(spread(ms)),
+      shown(ratios(ms, stock).median),
+      shownSpread(spread(cpuSeconds)),
+      shownSpread(spread(rssMb)),
+    ]),
+  };
+}
+
+/** The table, and the resident memory of one variant. */
+async function idleMemory(
+  testbed: Testbed,
+  variants: readonly Started[],
+  wanted: Started,
+): Promise<{ table: Table; rssMb: Spread }> {
+  const servers: Server[] = [];
+  try {
+    for (const { start } of variants) servers.push(await start(testbed));
+    await pause(IDLE_SECONDS * 1_000);
+    const all = servers.map((server) => server.memory());
+    const columns = ['', 'memory MB', 'of it pages of files', "of them the store's"];
+    const rows = all.map(({ rssMb, fileMb, storeMb }, index) => [
+      variants[index]?.title ?? '',
+      ...[rssMb, fileMb, storeMb].map(shown),
+    ]);
+    const found = all[variants.indexOf(wanted)]?.rssMb ?? Number.NaN;
+    return {
+      table: { title: `Idle, ${IDLE_SECONDS} s after the start`, columns, rows },
+      rssMb: spread([found]),
+    };
+  } finally {
+    await Promise.all(servers.map(({ stop }) => stop()));
+  }
+}

@@ -1,68 +1,107 @@
-// The first request with a document, which is parsed, validated and planned, beside later ones.
+// One request after the other: known documents, and new ones, which are parsed and planned first.
 import { LOOKUP_QUERY } from '../dataset/population.ts';
 import { aboutRandomMembers, requestTemplates } from '../dataset/requests.ts';
-import { type RawResult, sendRaw } from '../load/raw.ts';
-import { shown } from '../report/statistics.ts';
-import { underLoad } from '../run/measure.ts';
-import { progress } from '../run/progress.ts';
+import { GENERATOR } from '../load/saturate.ts';
+import { ratios, shown, shownSpread, spread } from '../report/statistics.ts';
+import { underLoad, underRawLoad } from '../run/measure.ts';
+import { type Contender, type Measurements, values } from '../run/measurements.ts';
+import { inTurns, measureAlternating } from '../run/rounds.ts';
 import type { Server } from '../run/server.ts';
-import { WARM_UP, warmUp } from '../run/warmup.ts';
 import { apollo } from '../variants/apollo.ts';
-import { hive } from '../variants/hive.ts';
 import { mercurius } from '../variants/mercurius.ts';
-import { ours } from '../variants/ours.ts';
+import { startRemote } from '../variants/ours.ts';
+import type { Variant } from '../variants/variant.ts';
 import type { Part } from './part.ts';
+
+type Started = Pick<Variant, 'title' | 'start'>;
+type Row = Contender & { variant: Started; isNew: boolean };
 
 const FIELDS = ['memberId', 'email', 'firstName', 'lastName', 'tier', 'points'];
 
+const REDIS: Started = {
+  title: 'This gateway, with Redis',
+  start: (testbed) => startRemote(testbed),
+};
+const NO_REDIS: Started = {
+  title: 'This gateway, without Redis',
+  start: (testbed) => startRemote(testbed, { redis: false }),
+};
+const VARIANTS = [REDIS, NO_REDIS, mercurius, apollo];
+
 export const document: Part = {
-  title: 'The first request with a new document',
-  method: ({ seconds }) => `Load by load/raw.ts, ${seconds} s each after ${WARM_UP}`,
+  title: 'One request after the other, with known and new documents',
+  notes: ['New documents differ in an alias, and go through every selection of the six fields.'],
+  method: (options) =>
+    `${inTurns(options, 'load/raw.ts')}, by ${GENERATOR}. New documents have processes of their own, which other new documents warm up in every other turn, and are the same for all variants`,
   async run(testbed, options) {
-    const rows: string[][] = [];
-    for (const variant of [ours, apollo, mercurius, hive]) {
-      const server = await variant.start(testbed);
-      try {
-        await warmUp([underLoad(server)], options);
-        const known = await oneByOne(server, options.seconds, () => LOOKUP_QUERY);
-        const fresh = await oneByOne(server, options.seconds, newDocuments());
-        progress(`${variant.title}: ${shown(fresh.p50Ms)} ms for a new document`);
-        rows.push([
-          variant.title,
-          ...[known.p50Ms, known.p99Ms, fresh.p50Ms, fresh.p99Ms].map(shown),
-        ]);
-      } finally {
-        await server.stop();
-      }
-    }
-    const columns = ['', 'known, p50 ms', 'known, p99 ms', 'new, p50 ms', 'new, p99 ms'];
+    const rows = VARIANTS.flatMap((variant) => [rowOf(variant, false), rowOf(variant, true)]);
+    const all = await measureAlternating(testbed, rows, options);
+    const find = (variant: Started, isNew: boolean) =>
+      all.find(({ contender }) => contender.variant === variant && contender.isNew === isNew);
+    const toMercurius = (variant: Started, isNew: boolean) =>
+      ratios(values(find(variant, isNew), 'p50Ms'), values(find(mercurius, isNew), 'p50Ms'));
+    const cells = (variant: Started, isNew: boolean) => [
+      figure(find(variant, isNew), 'p50Ms'),
+      shown(toMercurius(variant, isNew).median),
+      figure(find(variant, isNew), 'p99Ms'),
+      figure(find(variant, isNew), 'cpuMicros'),
+    ];
+    const columns = ['p50 ms', "to Mercurius'", 'p99 ms', 'CPU µs/request'];
     return {
-      tables: [{ title: 'One request after the other on one connection', columns, rows }],
-      figures: {},
+      tables: [false, true].map((isNew) => ({
+        title: isNew ? 'New documents, on one connection' : 'A known document, on one connection',
+        columns: ['', ...columns],
+        rows: VARIANTS.map((variant) => [variant.title, ...cells(variant, isNew)]),
+      })),
+      figures: {
+        aloneToMercurius: toMercurius(REDIS, false),
+        aloneMemory: toMercurius(NO_REDIS, false),
+        documentToMercurius: toMercurius(REDIS, true),
+        documentTail: spread(values(find(REDIS, true), 'p99Ms')),
+      },
     };
   },
 };
 
-async function oneByOne(
-  server: Server,
-  seconds: number,
-  nextDocument: () => string,
-): Promise<RawResult> {
-  const next = () => {
-    const [template = ''] = requestTemplates(server, nextDocument());
-    return aboutRandomMembers(template, server.members);
+function rowOf(variant: Started, isNew: boolean): Row {
+  return {
+    variant,
+    isNew,
+    title: `${variant.title}, ${isNew ? 'new documents' : 'a known document'}`,
+    async start(testbed) {
+      const server = await variant.start(testbed);
+      const nextDocument = isNew ? newDocuments() : () => LOOKUP_QUERY;
+      const next = () => requestOf(server, nextDocument());
+      const measurable = underRawLoad(server, { connections: 1, next });
+      if (!isNew) return measurable;
+      const known = underLoad(server);
+      let turn = 0;
+      return {
+        ...measurable,
+        warmUp: (timing) => (turn++ % 2 === 0 ? known : measurable).measure(timing),
+      };
+    },
   };
-  const result = await sendRaw({ url: server.url, next, seconds, connections: 1 });
-  if (result.failed > 0) throw new Error(`failed requests: ${result.failed}`);
-  return result;
+}
+
+function requestOf(server: Server, query: string): string {
+  const [template = ''] = requestTemplates(server, query);
+  return aboutRandomMembers(template, server.members);
 }
 
 /** Documents that differ in their alias, over every selection of the fields. */
 function newDocuments(): () => string {
-  let alias = Date.now();
+  let alias = 0;
   return () => {
     alias++;
     const fields = FIELDS.filter((_, index) => ((alias % 63) + 1) & (1 << index));
     return `query($email: String!) { a${alias}: memberByEmail(email: $email) { ${fields.join(' ')} } }`;
   };
+}
+
+function figure(
+  measurements: Measurements<Row> | undefined,
+  name: 'p50Ms' | 'p99Ms' | 'cpuMicros',
+) {
+  return shownSpread(spread(values(measurements, name)));
 }

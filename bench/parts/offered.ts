@@ -1,11 +1,13 @@
 // Throughput and latency against offered load, from a tenth of saturation to above it.
-import { requestTemplates } from '../dataset/requests.ts';
+import { aboutRandomMembers, requestTemplates } from '../dataset/requests.ts';
 import { type OfferedLoad, offer } from '../load/offered.ts';
 import type { RawResult } from '../load/raw.ts';
 import type { Table } from '../report/outcome.ts';
-import { type Spread, shown, spread } from '../report/statistics.ts';
-import { underLoad } from '../run/measure.ts';
+import { ratios, type Spread, shown, shownSpread, spread } from '../report/statistics.ts';
+import { underLoad, underRawLoad } from '../run/measure.ts';
+import { type Contender, type Measurements, values } from '../run/measurements.ts';
 import { progress } from '../run/progress.ts';
+import { measureAlternating } from '../run/rounds.ts';
 import type { Server } from '../run/server.ts';
 import type { Testbed } from '../run/testbed.ts';
 import { WARM_UP, warmUp } from '../run/warmup.ts';
@@ -23,13 +25,16 @@ type Point = { offered: number; answered: number; p50Ms: number; p99Ms: number; 
 
 type Run = { testbed: Testbed; options: Options };
 
+/** Ratios of ours to the floor's, in each round: of p99, and of p99 to p50. */
+type SideBySide = { table: Table; p99: Spread; tail: Spread };
+
 export const offered: Part = {
   title: 'Latency against offered load',
   notes: [
     'Requests arrive at random times (Poisson), whether or not the server keeps up. The generator shares its core with the subgraphs; latencies do not include its own lag.',
   ],
   method: ({ seconds, rounds }) =>
-    `Load by load/raw.ts, ${seconds} s at each rate, one rate after the other, after ${WARM_UP}; for the ratio ${rounds} rounds at half of saturation`,
+    `Load by load/raw.ts, ${seconds} s at each rate, one rate after the other, after ${WARM_UP}; at a tenth and at half of saturation also ${rounds} rounds in which both run at once and take turns of one second, ${seconds} each, without the first request of each connection`,
   async run(testbed, options) {
     const run = { testbed, options };
     const saturation = await saturationOf(ours, run);
@@ -38,27 +43,58 @@ export const offered: Part = {
     const stockRates = SHARES.map((share) => Math.round(stockSaturation * share));
     const ourPoints = await pointsOf(ours, run, rates);
     const floorPoints = await pointsOf(floor, run, rates);
-    const tailToFloor = await tailRatios(run, saturation / 2);
+    const tenth = await sideBySide(run, saturation / 10);
+    const half = await sideBySide(run, saturation / 2);
     const stockPoints = await pointsOf(apollo, run, stockRates);
     return {
       tables: [
         table(`${ours.title}, saturated at ${shown(saturation)}/s`, ourPoints),
         table(`${floor.title}, at the same rates`, floorPoints),
         table(`${apollo.title}, saturated at ${shown(stockSaturation)}/s`, stockPoints),
+        tenth.table,
+        half.table,
       ],
-      figures: { tailToFloor },
+      figures: { tenthToFloor: tenth.p99, tailToFloor: half.tail },
     };
   },
 };
 
-async function tailRatios(run: Run, rate: number): Promise<Spread> {
-  const found: number[] = [];
-  for (let round = 0; round < run.options.rounds; round++) {
-    const [our] = await pointsOf(ours, run, [rate]);
-    const [bare] = await pointsOf(floor, run, [rate]);
-    if (our && bare) found.push(our.p99Ms / our.p50Ms / (bare.p99Ms / bare.p50Ms));
-  }
-  return spread(found);
+/** Ours and the floor at the same rate, in turns. */
+async function sideBySide({ testbed, options }: Run, rate: number): Promise<SideBySide> {
+  const contenders = [ours, floor].map(
+    ({ title, start }): Contender => ({
+      title,
+      async start(at) {
+        const server = await start(at);
+        const [template = ''] = requestTemplates(server);
+        const next = () => aboutRandomMembers(template, server.members);
+        return underRawLoad(server, { next, connections: 32, ratePerSecond: rate });
+      },
+    }),
+  );
+  const all = await measureAlternating(testbed, contenders, options);
+  const [our, bare] = all;
+  return {
+    table: {
+      title: `In turns, both at ${shown(rate)}/s`,
+      columns: ['', 'p50 ms', 'p99 ms', 'p99 to p50', 'CPU µs/request'],
+      rows: all.map((each) => [
+        each.contender.title,
+        shownSpread(spread(values(each, 'p50Ms'))),
+        shownSpread(spread(values(each, 'p99Ms'))),
+        shownSpread(spread(tails(each))),
+        shownSpread(spread(values(each, 'cpuMicros'))),
+      ]),
+    },
+    p99: ratios(values(our, 'p99Ms'), values(bare, 'p99Ms')),
+    tail: ratios(tails(our), tails(bare)),
+  };
+}
+
+/** p99 to p50, in each round. */
+function tails(measurements: Measurements<Contender> | undefined): number[] {
+  const medians = values(measurements, 'p50Ms');
+  return values(measurements, 'p99Ms').map((p99Ms, round) => p99Ms / (medians[round] ?? NaN));
 }
 
 async function saturationOf(variant: Variant, run: Run): Promise<number> {

@@ -8,7 +8,7 @@ import { requestTemplates } from '../dataset/requests.ts';
 import { supergraphWith } from '../dataset/supergraph.ts';
 import { offer } from '../load/offered.ts';
 import type { RawResult } from '../load/raw.ts';
-import { shown } from '../report/statistics.ts';
+import { shown, spread } from '../report/statistics.ts';
 import { progress } from '../run/progress.ts';
 import type { Server } from '../run/server.ts';
 import { ROOT } from '../run/shipped.ts';
@@ -37,13 +37,21 @@ export const updates: Part = {
     `Load by load/raw.ts, after ${WARM_UP_SECONDS} s of warm-up ${seconds * 2} s without updates and ${seconds * 2} s with one after the other`,
   async run(testbed, options) {
     const rows: string[][] = [];
-    for (const types of SIZES) rows.push(...(await rowsFor(types, testbed, options)));
+    let heldMs = 0;
+    for (const types of SIZES) {
+      const { title, calm, updating } = await measureSize(types, testbed, options);
+      rows.push(row(`${title}, without updates`, calm), row(`${title}, with updates`, updating));
+      heldMs = Math.max(heldMs, updating.heldMs);
+    }
     const columns = ['', 'updates', 'p50 ms', 'p99 ms', 'longest ms', 'event loop held, ms'];
-    return { tables: [{ title: 'Requests for known documents', columns, rows }], figures: {} };
+    return {
+      tables: [{ title: 'Requests for known documents', columns, rows }],
+      figures: { updateHold: spread([heldMs]) },
+    };
   },
 };
 
-async function rowsFor(types: number, testbed: Testbed, options: Options): Promise<string[][]> {
+async function measureSize(types: number, testbed: Testbed, options: Options) {
   const supergraph = supergraphWith(types, ROOT);
   const file = join(testbed.folder, `updates-${types}.graphql`);
   const adminPort = await freePort();
@@ -62,7 +70,7 @@ async function rowsFor(types: number, testbed: Testbed, options: Options): Promi
     const calm = await measured(run, async () => 0);
     const updating = await measured(run, replaceAgainAndAgain);
     progress(`${title}: longest ${shown(updating.maxMs)} ms, ${shown(calm.maxMs)} ms without`);
-    return [row(`${title}, without updates`, calm), row(`${title}, with updates`, updating)];
+    return { title, calm, updating };
   } finally {
     await server.stop();
   }

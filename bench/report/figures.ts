@@ -44,6 +44,10 @@ export const FIGURES = {
     meaning: 'throughput of a subgraph, relative to Apollo Server with `@apollo/subgraph`',
     atLeast: 3,
   },
+  tenthToFloor: {
+    meaning: "p99 at a tenth of saturation, relative to the floor's at the same rate",
+    atMost: 1.2,
+  },
   tailToFloor: {
     meaning: "p99/p50 at half of saturation, relative to the floor's at the same rate",
     atMost: 1.5,
@@ -62,6 +66,11 @@ export const FIGURES = {
     atMost: 5,
   },
   featuresTraced: { meaning: 'CPU time of tracing, 1 % recorded, µs/request', atMost: 3 },
+  keysRedis: {
+    meaning: 'CPU time of a request with 100 keys in use, relative to 1 key',
+    atMost: 1.15,
+  },
+  keysMemory: { meaning: 'the same without Redis', atMost: 1.15 },
   growthEmbedded: {
     meaning: 'time per look-up with the most members, relative to 10,000, embedded store',
     atMost: 1.3,
@@ -78,6 +87,32 @@ export const FIGURES = {
   yearMongo: {
     meaning: 'time to record an activity in the fullest year, relative to an empty one, MongoDB',
     atMost: 1.2,
+  },
+  aloneToMercurius: {
+    meaning: "p50 of one request after the other, relative to Mercurius'",
+    atMost: 1,
+  },
+  aloneMemory: { meaning: 'the same without Redis', atMost: 1 },
+  documentToMercurius: {
+    meaning: "p50 of one new document after the other, relative to Mercurius'",
+    atMost: 1.5,
+  },
+  documentTail: { meaning: 'p99 of one new document after the other, ms', atMost: 10 },
+  updateHold: {
+    meaning: 'the longest time that an update of the graph holds the event loop, ms',
+    atMost: 50,
+  },
+  coldStart: {
+    meaning: 'start to the first correct answer, relative to stock Apollo Gateway',
+    atMost: 1,
+  },
+  coldStartInOne: {
+    meaning: 'the same in one process on the embedded store, without Redis',
+    atMost: 1,
+  },
+  idleMemory: {
+    meaning: 'idle memory in one process on the embedded store, without Redis, MB',
+    atMost: 120,
   },
   soakMemory: { meaning: 'memory after the soak, relative to its start', atMost: 1.1 },
   workers: { meaning: 'throughput of 2 workers, relative to 1, on the same two cores' },

@@ -20,8 +20,15 @@ export async function checkAnswers(target: Target): Promise<void> {
 
 /** Waits until a server listens, and checks one answer. Rejects when the signal aborts. */
 export async function checkFirstAnswer(target: Target, signal: AbortSignal): Promise<void> {
-  await untilListening(target.url, signal);
-  await checkLookup(target, 1);
+  for (;;) {
+    await untilListening(target.url, signal);
+    try {
+      return await checkLookup(target, 1);
+    } catch (error) {
+      // fetch rejects so without a connection: that before may have been of the port with itself.
+      if (!(error instanceof TypeError)) throw error;
+    }
+  }
 }
 
 /** Waits until a server accepts connections. Rejects when the signal aborts. */

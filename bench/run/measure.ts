@@ -1,6 +1,7 @@
-// Measures one process under full load, with a check of its answers before and after.
+// Measures one process under load: full, with a check of its answers, or one that shows latencies.
 import { requestTemplates } from '../dataset/requests.ts';
 import type { ListLoad, Load, LoadResult } from '../load/load.ts';
+import { type RawLoad, sendRaw } from '../load/raw.ts';
 import { saturate } from '../load/saturate.ts';
 import type { Usage } from '../machine/usage.ts';
 import { checkAnswers } from './answers.ts';
@@ -20,11 +21,14 @@ export type Sample = {
   rssMb: number;
 };
 
+/** A part of a sample, perhaps with the time of each request. */
+export type Slice = Sample & { latenciesMs?: readonly number[] };
+
 export type Timing = { seconds: number; connections: number };
 
 /** A started process and the way to measure it. */
 export type Measurable = {
-  measure(timing: Timing): Promise<Sample>;
+  measure(timing: Timing): Promise<Slice>;
   /** The load that warms it up, if that is another one. */
   warmUp?(timing: Timing): Promise<Sample>;
   stop(): Promise<unknown>;
@@ -45,6 +49,26 @@ export function underLoad(server: Server, templates = requestTemplates(server)):
 /** A server to be measured at some other work. */
 export function underWork(server: Server, work: Work): Measurable {
   return { measure: (timing) => measure(server, timing, work), stop: server.stop };
+}
+
+/** Load at a rate; without one, each request is sent as soon as a connection is free. */
+export type LatencyLoad = Pick<RawLoad, 'next' | 'connections' | 'ratePerSecond'>;
+
+/** A server that is warmed up by full load, and measured by this one. */
+export function underRawLoad(server: Server, load: LatencyLoad): Measurable {
+  return {
+    warmUp: underLoad(server).measure,
+    async measure({ seconds }): Promise<Slice> {
+      const latenciesMs: number[] = [];
+      const onAnswer = (ms: number) => latenciesMs.push(ms);
+      const before = server.usage();
+      const result = await sendRaw({ ...load, url: server.url, seconds, onAnswer });
+      if (result.failed > 0) throw new Error(`failed requests: ${result.failed}`);
+      const sample = sampleOf({ ...result, requests: result.answered }, before, server.usage());
+      return { ...sample, latenciesMs };
+    },
+    stop: server.stop,
+  };
 }
 
 /**

@@ -1,6 +1,7 @@
 // The samples of all contenders of a run.
+import { percentile } from '../load/raw.ts';
 import { spread } from '../report/statistics.ts';
-import type { Measurable, Sample } from './measure.ts';
+import type { Measurable, Sample, Slice } from './measure.ts';
 import type { Testbed } from './testbed.ts';
 
 export type Contender = { title: string; start(testbed: Testbed): Promise<Measurable> };
@@ -35,13 +36,14 @@ export function failuresOf(all: readonly Measurements<Contender>[]): string[] {
   );
 }
 
-/** The median of each figure. */
-export function medianSample(samples: readonly Sample[]): Sample {
-  const of = (figure: keyof Sample) => spread(samples.map((sample) => sample[figure])).median;
+/** The median of each figure, but percentiles over all slices if these have their latencies. */
+export function medianSample(slices: readonly Slice[]): Sample {
+  const of = (figure: keyof Sample) => spread(slices.map((slice) => slice[figure])).median;
+  const all = Float64Array.from(slices.flatMap(({ latenciesMs = [] }) => latenciesMs));
   return {
     perSecond: of('perSecond'),
-    p50Ms: of('p50Ms'),
-    p99Ms: of('p99Ms'),
+    p50Ms: all.length > 0 ? percentile(all, 0.5) : of('p50Ms'),
+    p99Ms: all.length > 0 ? percentile(all, 0.99) : of('p99Ms'),
     cpuMicros: of('cpuMicros'),
     busy: of('busy'),
     rssMb: of('rssMb'),

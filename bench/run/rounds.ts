@@ -1,6 +1,6 @@
 // Interleaved rounds: a slow minute of the machine affects every contender alike.
 import { GENERATOR } from '../load/saturate.ts';
-import type { Measurable, Sample, Timing } from './measure.ts';
+import type { Measurable, Sample, Slice, Timing } from './measure.ts';
 import { type Contender, type Measurements, medianSample } from './measurements.ts';
 import { progress } from './progress.ts';
 import type { Testbed } from './testbed.ts';
@@ -19,7 +19,7 @@ export function inTurns({ rounds, seconds }: Rounds, generator = GENERATOR): str
 }
 
 /** A contender while it runs, and what it has measured. */
-type Running = { measurable: Measurable; slices: Sample[] };
+type Running = { measurable: Measurable; slices: Slice[] };
 
 /**
  * Measures the contenders one after the other in every round, each in a new process. One that fails
@@ -100,7 +100,7 @@ export async function alternate(
  * The rows in the order of one of `turns` turns: each turn begins further on, and every other one
  * goes backwards, so that no row is always early or always follows the same other one.
  */
-function orderOf<T>(rows: readonly T[], turn: number, turns: number): T[] {
+export function orderOf<T>(rows: readonly T[], turn: number, turns: number): T[] {
   const first = Math.floor((turn * rows.length) / turns) % rows.length;
   const order = [...rows.slice(first), ...rows.slice(0, first)];
   return turn % 2 === 0 ? order : order.reverse();

@@ -5,7 +5,7 @@ import { MEMORY_MEMBERS } from '../dataset/population.ts';
 import type { Target } from '../dataset/requests.ts';
 import { type CoreSet, pinned } from '../machine/cores.ts';
 import type { NodeVersion } from '../machine/node.ts';
-import { type Usage, usageOf } from '../machine/usage.ts';
+import { type Memory, memoryOf, type Usage, usageOf } from '../machine/usage.ts';
 import { checkFirstAnswer } from './answers.ts';
 import { ROOT } from './shipped.ts';
 
@@ -14,6 +14,7 @@ export type Server = Target & {
   cores: CoreSet;
   /** What it and its children have used since they started. */
   usage(): Usage;
+  memory(): Memory;
   /** From the start of the process to its first correct answer. */
   readyMs: number;
   stop(): Promise<unknown>;
@@ -69,6 +70,7 @@ export async function startServer(
     ...target,
     cores: rest.cores ?? 'target',
     usage: () => usageOf(started.pid),
+    memory: () => memoryOf(started.pid),
     readyMs: performance.now() - startedAt,
     stop: started.stop,
   };

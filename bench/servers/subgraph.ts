@@ -22,6 +22,8 @@ type Options = {
 };
 
 const HOST = '127.0.0.1';
+/** Peers are idle while others have their turns, and some fail if a connection closes then. */
+const KEEP_ALIVE_MS = 600_000;
 
 // Cast: subgraphArgs in run/subgraphs.ts writes the options.
 const { name, port, plainPort, secret, members } = JSON.parse(process.argv[2] ?? '{}') as Options;
@@ -43,7 +45,7 @@ await serveSubgraph({
 console.log('listening');
 
 function servePlain(execute: Execute): void {
-  createServer((request, response) => {
+  createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
     let body = '';
     request.setEncoding('utf8');
     request.on('data', (part: string) => {
