@@ -95,7 +95,7 @@ module.exports = {
       // launcher needs them only on a Node that does not run TypeScript, which no image has.
       name: 'a package declares what it imports',
       severity: 'error',
-      from: { path: SOURCES, pathNot: '^bin/tools/|^runtime/program\\.js$' },
+      from: { path: SOURCES, pathNot: '^bin/tools/|^runtime/(program|bundle)\\.js$' },
       to: { dependencyTypes: ['npm-no-pkg', 'npm-unknown', 'npm-dev', 'unknown'] },
     },
     {

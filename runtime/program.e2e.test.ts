@@ -30,17 +30,20 @@ beforeEach(() => {
   mkdirSync(join(checkout, 'node_modules'), { recursive: true });
   for (const name of NEEDED) symlinkSync(join(MODULES, name), join(checkout, 'node_modules', name));
   mkdirSync(join(checkout, 'runtime'));
-  for (const file of ['run.js', 'program.js'])
+  for (const file of ['run.js', 'program.js', 'bundle.js', 'stacktraces.js'])
     cpSync(join(import.meta.dirname, file), join(checkout, 'runtime', file));
   writeFileSync(join(checkout, 'package.json'), '{ "type": "module" }');
-  writeFileSync(
-    join(checkout, 'main.ts'),
+  writeMain(
     `import { word } from './word.ts';
      const args: readonly string[] = process.argv.slice(2);
      console.log(JSON.stringify([word, import.meta.dirname, args]));`,
   );
   writeWord('one');
 });
+
+function writeMain(text: string): void {
+  writeFileSync(join(checkout, 'main.ts'), text);
+}
 
 function writeWord(word: string): void {
   writeFileSync(join(checkout, 'word.ts'), `export const word: string = '${word}';`);
@@ -70,6 +73,32 @@ test('a source that has changed', async () => {
   await start(checkout);
   writeWord('other');
   expect(await start(checkout)).toEqual(['other', checkout, []]);
+});
+
+test('a package that is installed anew', async () => {
+  writeMain(`import { word } from 'words'; console.log(JSON.stringify(word));`);
+  const install = (word: string) => {
+    const modules = join(checkout, 'node_modules');
+    mkdirSync(join(modules, 'words'), { recursive: true });
+    writeFileSync(join(modules, 'words/package.json'), '{}');
+    writeFileSync(join(modules, 'words/index.js'), `exports.word = '${word}';`);
+    writeFileSync(join(modules, '.package-lock.json'), JSON.stringify({ word }));
+  };
+  install('one');
+  expect(await start(checkout)).toBe('one');
+  install('other');
+  expect(await start(checkout)).toBe('other');
+});
+
+test('stack traces name the lines of the sources', async () => {
+  writeMain(`import { readFileSync } from 'node:fs';
+    interface Read { (file: number[]): unknown }
+    const read: Read = (file) => readFileSync(file as never);
+    try { read([]); } catch (error) { console.log(JSON.stringify((error as Error).stack)); }`);
+  const stack = await start(checkout);
+  expect(stack).toMatch(/^TypeError \[ERR_INVALID_ARG_TYPE\]: The "path" argument/);
+  expect(stack).toContain(`${join(checkout, 'main.ts')}:3:`);
+  expect(stack).toContain(`${join(checkout, 'main.ts')}:4:`);
 });
 
 test('a checkout that was copied together with its cache, as the first one goes on', async () => {

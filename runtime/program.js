@@ -1,15 +1,26 @@
 // Runs the programs of the service, even on a Node that does not run TypeScript.
 //
-// For such a Node, it bundles the sources of a program into a few JavaScript files.
+// For such a Node, it bundles a program and its packages into a few JavaScript files.
 //
 // Node 20 loads TypeScript through hooks in another thread, which doubles the CPU time of a start
-// and takes 50 MB. A bundle is built once, and loaded by all later starts.
+// and takes 50 MB; finding and reading the 750 files of packages takes a third of what is left. A
+// bundle is built once, and loaded by all later starts.
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import module from 'node:module';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { basename, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { bundle } from './bundle.js';
+import { traceSources } from './stacktraces.js';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
@@ -17,17 +28,22 @@ const ROOT = resolve(import.meta.dirname, '..');
 const CACHE = join(ROOT, 'node_modules/.cache/partner-loyalty');
 
 /** Part of the names in the cache. Raise it if the same sources give different files. */
-const VERSION = 1;
+const VERSION = 2;
 
 /** How many builds of a program are kept: a process may still load parts of the one it runs. */
 const KEPT_BUILDS = 10;
+
+/** Written by npm whenever it installs packages: the sources of packages change only then. */
+const INSTALLED = 'node_modules/.package-lock.json';
 
 /** Runs a program, given by its absolute path, in this process or thread. */
 export async function runProgram(program) {
   // Node 22 and newer also cache V8's code. It is not an error if the folder cannot be written.
   module.enableCompileCache?.(join(CACHE, 'compiled'));
-  process.setSourceMapsEnabled(true);
-  await import(pathToFileURL(await loadable(program)).href);
+  const file = await loadable(program);
+  if (file === program) process.setSourceMapsEnabled(true);
+  else traceSources();
+  await import(pathToFileURL(file).href);
 }
 
 /**
@@ -76,56 +92,16 @@ function canWrite(folder) {
 /** Processes that start at the same time each build; one of the builds becomes the current one. */
 async function buildInto(folder, program) {
   const id = randomUUID();
-  const files = await joinSources(program, join(folder, id));
+  const inputs = await bundle(program, ROOT, join(folder, id));
+  const files = [...inputs, INSTALLED].filter((file) =>
+    file === INSTALLED ? existsSync(join(ROOT, file)) : !file.includes('node_modules/'),
+  );
   const sources = files.map((file) => [file, stateOf(file)]);
   const main = join(folder, id, basename(program).replace(/ts$/, 'mjs'));
   await writeFile(join(folder, `${id}.json`), JSON.stringify({ root: ROOT, main, sources }));
   renameSync(join(folder, `${id}.json`), join(folder, 'current.json'));
   removeOldBuilds(folder);
   return main;
-}
-
-/** Returns the sources, from the project's root. */
-async function joinSources(program, outdir) {
-  const { build, stop } = await import('esbuild');
-  const { metafile } = await build({
-    entryPoints: [program],
-    absWorkingDir: ROOT,
-    outdir,
-    outExtension: { '.js': '.mjs' },
-    bundle: true,
-    splitting: true,
-    metafile: true,
-    sourcemap: 'linked',
-    sourcesContent: false,
-    platform: 'node',
-    target: 'node20',
-    format: 'esm',
-    // Otherwise esbuild would add a condition that Node does not have.
-    conditions: ['node-addons'],
-    logLevel: 'error',
-    plugins: [{ name: 'own code', setup: joinOwnCode }],
-  });
-  await stop();
-  return Object.keys(metafile.inputs);
-}
-
-/** Bundles our code, which still finds its data files, and imports packages from their folders. */
-function joinOwnCode(own) {
-  own.onResolve({ filter: /^[^.]/ }, async ({ path, pluginData, ...from }) => {
-    if (from.kind === 'entry-point' || pluginData === own) return undefined;
-    const { resolveDir, importer, kind } = from;
-    const found = await own.resolve(path, { resolveDir, importer, kind, pluginData: own });
-    if (found.external || !found.path.includes('/node_modules/')) return found;
-    return { path: pathToFileURL(found.path).href, external: true };
-  });
-  own.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
-    const text = await readFile(path, 'utf8');
-    const contents = text.replaceAll('import.meta.dirname', JSON.stringify(dirname(path)));
-    if (/\bimport\.meta\b/.test(contents))
-      throw new Error(`${path}: of import.meta, a program can only use dirname`);
-    return { contents, loader: 'ts' };
-  });
 }
 
 function removeOldBuilds(folder) {
