@@ -72,7 +72,7 @@ function steps(
   start: (testbed: Testbed, count: number) => Promise<Server>,
 ): Step[] {
   return counts.map((count) => ({
-    title: shown(count),
+    title: count.toLocaleString('en-US'),
     count,
     start: async (testbed) => underLoad(await start(testbed, count)),
   }));

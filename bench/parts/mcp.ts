@@ -4,6 +4,7 @@ import { memberNumber, PLACEHOLDER } from '../dataset/population.ts';
 import { rawRequest } from '../dataset/requests.ts';
 import { createKeys, storesOf } from '../dataset/stores.ts';
 import { ratios, shown, shownSpread, spread } from '../report/statistics.ts';
+import { post } from '../run/answers.ts';
 import { underWork } from '../run/measure.ts';
 import { type Contender, values } from '../run/measurements.ts';
 import { inTurns, measureAlternating } from '../run/rounds.ts';
@@ -94,11 +95,7 @@ function targetOf({ url }: Server, endpoint: Endpoint, key: Record<string, strin
 async function checkSame({ graphql, mcp }: Record<Endpoint, Target>): Promise<void> {
   const member = memberNumber(Math.floor(Math.random() * MEMBERS));
   const ask = async ({ url, headers, body }: Target) => {
-    const reply = await fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: body.replaceAll(PLACEHOLDER, member),
-    });
+    const reply = await post(url, headers, body.replaceAll(PLACEHOLDER, member));
     // Cast: GraphQL over HTTP, and JSON-RPC with the result of a tool.
     return (await reply.json()) as {
       data?: { member?: unknown };

@@ -10,6 +10,7 @@ import {
 } from '../dataset/mix/operations.ts';
 import { memberNumber, PLACEHOLDER } from '../dataset/population.ts';
 import type { Target } from '../dataset/requests.ts';
+import { post } from './answers.ts';
 
 type Answer = { status: number; body: { data?: unknown; errors?: unknown[] } };
 
@@ -47,8 +48,7 @@ async function ask(
   const body = requestBody(operation, members).replaceAll(PLACEHOLDER, () =>
     memberNumber(Math.floor(Math.random() * UNKNOWN)),
   );
-  const headers = { 'content-type': 'application/json', ...key };
-  const reply = await fetch(url, { method: 'POST', headers, body });
+  const reply = await post(url, key, body);
   // Cast: GraphQL over HTTP.
   return { status: reply.status, body: (await reply.json()) as Answer['body'] };
 }

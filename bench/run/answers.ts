@@ -45,13 +45,24 @@ export async function untilListening(url: string, signal: AbortSignal): Promise<
   }
 }
 
+/** Posts JSON; again if a connection that was idle is closed meanwhile. */
+export async function post(
+  url: string,
+  headers: Record<string, string>,
+  body: string,
+): Promise<Response> {
+  const request = {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body,
+  };
+  return fetch(url, request).catch(() => fetch(url, request));
+}
+
 async function checkLookup(target: Target, member: number, keyIndex = 0): Promise<void> {
   const key = target.keys[keyIndex % target.keys.length];
-  const reply = await fetch(target.url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...key },
-    body: JSON.stringify({ query: LOOKUP_QUERY, variables: { email: emailOf(member) } }),
-  });
+  const body = JSON.stringify({ query: LOOKUP_QUERY, variables: { email: emailOf(member) } });
+  const reply = await post(target.url, key ?? {}, body);
   const text = await reply.text();
   const expected = { data: { memberByEmail: expectedMember(member) } };
   if (reply.status !== 200 || !isDeepStrictEqual(JSON.parse(text), expected)) {
