@@ -87,7 +87,7 @@ export function openGateway(parts: GatewayParts): Gateway {
   const pages = createPages({ about: aboutOf(settings), settings, graphs, changelog, log });
 
   return {
-    async handle(request) {
+    handle(request) {
       switch (request.path) {
         case '/graphql':
           return graphql(request);

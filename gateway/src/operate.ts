@@ -106,7 +106,8 @@ export function createOperate(parts: OperateParts): Operate {
       trace?.phase('execute');
       if (executable.introspection !== undefined) call.endTurn = await introspections.take();
       const asked = { variables, scope, requestId, trace, sightings };
-      const result = await surface.execute(executable, asked);
+      const executing = surface.execute(executable, asked);
+      const result = executing instanceof Promise ? await executing : executing;
       return { executable, result };
     } finally {
       // Even if the response is refused: a mutation may have changed members.

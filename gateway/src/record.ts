@@ -22,8 +22,8 @@ export type RecordParts = {
   keyUse: Pick<KeyUseCounter, 'count'>;
 };
 
-/** Partners and keys whose part of the line is remembered. */
-const MAX_CALLERS = 10_000;
+/** Callers, or lists of codes, whose part of the line is remembered. */
+const MAX_REMEMBERED = 10_000;
 /** Those that every schema has (GraphQL, section 4). */
 const META_FIELDS = new Set(['__typename', '__schema', '__type']);
 const CLOSED_EARLY = jsonFields({ reason: 'the client closed the connection' });
@@ -34,6 +34,7 @@ export function createRecorder(
 ): (request: HttpRequest, call: Call) => ReplyObserver {
   const { graphs, log, metrics, keyUse } = parts;
   const describe = createDescribeCaller();
+  const describeCodes = rememberFields();
 
   const end: End = ({ requestId }, call, bytes, isWhole) => {
     const { status, codes, principal, cost, startedAt } = call;
@@ -41,7 +42,7 @@ export function createRecorder(
     const durationMs = Math.round((performance.now() - startedAt) * 1000) / 1000;
     const caller = principal === undefined ? '' : describe(principal);
     const operation = call.executable?.logged ?? describeRefused(call, graphs);
-    const failed = codes.length === 0 ? '' : jsonFields({ codes });
+    const failed = codes.length === 0 ? '' : describeCodes(codes.join(), { codes });
     const ending = isWhole ? `,"bytes":${bytes}` : CLOSED_EARLY;
     log.infoJson(
       `,"requestId":"${requestId}"${caller}${operation},"cost":${cost},"status":${status}${failed}${ending},"durationMs":${durationMs}`,
@@ -101,16 +102,24 @@ class Recorder implements ReplyObserver {
 
 /** What a line says of the caller. A member's ID is personal, so it is left out. */
 function createDescribeCaller(): (principal: Principal) => string {
-  const known = new Map<string, string>();
+  const fieldsOf = rememberFields();
   return ({ surface, scope, id }) => {
     const partner = partnerOf({ scope });
     const keyId = surface === 'partner' ? id : undefined;
     // No two callers have the same one: IDs of keys begin in another way than those of partners.
     const subject = keyId ?? `/${partner ?? ''}`;
+    return fieldsOf(subject, { partner, keyId, surface });
+  };
+}
+
+/** Returns a function that writes fields as JSON, once for each subject while it is remembered. */
+function rememberFields(): (subject: string, fields: Parameters<typeof jsonFields>[0]) => string {
+  const known = new Map<string, string>();
+  return (subject, fields) => {
     let text = known.get(subject);
     if (text === undefined) {
-      if (known.size >= MAX_CALLERS) known.clear();
-      text = jsonFields({ partner, keyId, surface });
+      if (known.size >= MAX_REMEMBERED) known.clear();
+      text = jsonFields(fields);
       known.set(subject, text);
     }
     return text;

@@ -39,7 +39,7 @@ export function buildResponse(
   const all: RawError[] = [...raised, ...unexplained.map(nullViolation)];
   const [first] = unexplained;
   if (first !== undefined) onMasked(first, unexplained.length);
-  const roots = unexplainedRoots(data, all);
+  const roots = all.every(hasPath) ? [] : unexplainedRoots(data, all);
   const errors = all.flatMap((error) => {
     const { message, extensions: known } = mask(error);
     const { code, ...details } = known;
@@ -56,6 +56,10 @@ export function buildResponse(
     body: { errors: sorted, data },
     codes: [...new Set(sorted.map(({ extensions }) => extensions.code))],
   };
+}
+
+function hasPath({ path = [] }: RawError): boolean {
+  return path.length > 0;
 }
 
 function mask({

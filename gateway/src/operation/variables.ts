@@ -26,6 +26,8 @@ export type VariableRules = {
    * (GraphQL, section 5.8.5).
    */
   nonNullVariables: readonly string[];
+  /** The names of all variables, if each is a required string or ID; undefined otherwise. */
+  texts: readonly string[] | undefined;
   /** By variable, the path of the first argument that it is given to, such as `input.email`. */
   argumentPaths: ReadonlyMap<string, string>;
 };
@@ -39,6 +41,9 @@ export function variableRulesOf(
   return {
     definitions,
     nonNullVariables: nonNullVariablesOf(document, definitions, schema),
+    texts: definitions.every(isRequiredText)
+      ? definitions.map(({ variable }) => variable.name.value)
+      : undefined,
     argumentPaths: definitions.length === 0 ? NO_PATHS : argumentPathsOf(document),
   };
 }
@@ -49,8 +54,9 @@ export function coerceVariables(
   rules: VariableRules,
   variables: Record<string, unknown>,
 ): Record<string, unknown> {
-  const { definitions, nonNullVariables } = rules;
-  if (definitions.length === 0) return {};
+  const { definitions, nonNullVariables, texts } = rules;
+  const own = texts && textsIn(variables, texts);
+  if (own !== undefined) return own;
   const result = getVariableValues(schema, definitions, variables, {
     maxErrors: MAX_REQUEST_ERRORS,
   });
@@ -65,6 +71,26 @@ export function coerceVariables(
       argument: rules.argumentPaths.get(nullName),
     });
   return result.coerced;
+}
+
+function isRequiredText({ type, defaultValue }: VariableDefinitionNode): boolean {
+  if (type.kind !== Kind.NON_NULL_TYPE || type.type.kind !== Kind.NAMED_TYPE) return false;
+  const name = type.type.name.value;
+  return (name === 'String' || name === 'ID') && defaultValue === undefined;
+}
+
+/** The variables, if all are text, as in most look-ups; graphql-js does the same for any type. */
+function textsIn(
+  variables: Record<string, unknown>,
+  names: readonly string[],
+): Record<string, unknown> | undefined {
+  const own: Record<string, unknown> = {};
+  for (const name of names) {
+    const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
+    if (typeof value !== 'string') return undefined;
+    own[name] = value;
+  }
+  return own;
 }
 
 const NO_PATHS: ReadonlyMap<string, string> = new Map();

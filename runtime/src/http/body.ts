@@ -3,8 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../errors.ts';
 
 const FIRST_BYTES = 4 * 1024;
-/** The most that is allocated for an announced length before any of the body has arrived. */
+/** The most that is allocated for an announced length when the first of the body has arrived. */
 const ANNOUNCED_BYTES = 64 * 1024;
+const NOTHING: Buffer = Buffer.alloc(0);
 
 /**
  * Bytes on the wire, chunk headers included, that a chunked body of `limitBytes` may take. Each
@@ -15,9 +16,10 @@ export function rawLimit(limitBytes: number): number {
 }
 
 /**
- * The body, copied into at most `limitBytes` of memory: otherwise, each small chunk would keep the
- * larger buffer that it was read into. Rejects with PAYLOAD_TOO_LARGE if the body or its chunks are
- * too long, and with BAD_REQUEST if the client stops early. Pauses a chunked body that is too long.
+ * The body: the one chunk that it came in, or a copy in at most `limitBytes` of memory, since each
+ * small chunk would keep the larger buffer that it was read into. Rejects with PAYLOAD_TOO_LARGE if
+ * the body or its chunks are too long, and with BAD_REQUEST if the client stops early. Pauses a
+ * chunked body that is too long.
  */
 export function readBody(incoming: IncomingMessage, limitBytes: number): Promise<Buffer> {
   const announced = Number(incoming.headers['content-length']);
@@ -40,7 +42,8 @@ class Body {
   private readonly incoming: IncomingMessage;
   private readonly limitBytes: number;
   private readonly startedAt: number;
-  private bytes: Buffer;
+  private readonly announced: number;
+  private bytes = NOTHING;
   private length = 0;
   private isTooLong = false;
 
@@ -49,8 +52,7 @@ class Body {
     this.limitBytes = limitBytes;
     this.isChunked = Number.isNaN(announced);
     this.startedAt = incoming.socket.bytesRead;
-    const first = this.isChunked ? FIRST_BYTES : Math.min(announced, ANNOUNCED_BYTES);
-    this.bytes = Buffer.allocUnsafeSlow(Math.min(first, limitBytes));
+    this.announced = announced;
   }
 
   /** Adds a chunk; false, and nothing is kept, if the body or its chunks are too long. */
@@ -61,11 +63,12 @@ class Body {
     const raw = this.incoming.socket.bytesRead - this.startedAt;
     if (needed > limitBytes || (this.isChunked && raw > rawLimit(limitBytes))) {
       this.isTooLong = true;
-      this.bytes = Buffer.alloc(0);
+      this.bytes = NOTHING;
       return false;
     }
-    if (needed > this.bytes.length) this.bytes = grown(this.bytes, this.length, needed, limitBytes);
-    chunk.copy(this.bytes, this.length);
+    // Most bodies come in one chunk. A buffer for each of them is one for the garbage collector.
+    if (chunk.length === this.announced) this.bytes = chunk;
+    else this.append(chunk, needed);
     this.length = needed;
     return true;
   }
@@ -73,10 +76,18 @@ class Body {
   read(): Buffer {
     return this.bytes.subarray(0, this.length);
   }
-}
 
-function grown(bytes: Buffer, length: number, needed: number, limitBytes: number): Buffer {
-  const next = Buffer.allocUnsafeSlow(Math.min(Math.max(2 * bytes.length, needed), limitBytes));
-  bytes.copy(next, 0, 0, length);
-  return next;
+  private append(chunk: Buffer, needed: number): void {
+    const { bytes, length } = this;
+    if (needed > bytes.length) {
+      const size = length === 0 ? this.firstBytes() : 2 * bytes.length;
+      this.bytes = Buffer.allocUnsafeSlow(Math.min(Math.max(size, needed), this.limitBytes));
+      bytes.copy(this.bytes, 0, 0, length);
+    }
+    chunk.copy(this.bytes, length);
+  }
+
+  private firstBytes(): number {
+    return this.isChunked ? FIRST_BYTES : Math.min(this.announced, ANNOUNCED_BYTES);
+  }
 }

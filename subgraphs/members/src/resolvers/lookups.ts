@@ -1,5 +1,12 @@
 // Resolvers that look up members: identify the caller, check the arguments, read the store.
-import { allMaybe, fail, type MaybePromise, mapMaybe, type Scope } from '@partner-loyalty/runtime';
+import {
+  ApiError,
+  allMaybe,
+  fail,
+  type MaybePromise,
+  mapMaybe,
+  type Scope,
+} from '@partner-loyalty/runtime';
 import { activeEnrollment } from '../rules/enrollment.ts';
 import type { Enrollment, Member, PartnerMember, Profile } from '../rules/member.ts';
 import type { MembersStore } from '../store/store.ts';
@@ -106,6 +113,10 @@ export function profileOf(member: Member, partnerId: string | undefined): Profil
   };
 }
 
+/** One for all look-ups that find nobody: making an error costs more than the read. */
+const NOT_FOUND = new ApiError('MEMBER_NOT_FOUND');
+
 function found<T>(member: T | undefined): T {
-  return member ?? fail('MEMBER_NOT_FOUND');
+  if (member === undefined) throw NOT_FOUND;
+  return member;
 }

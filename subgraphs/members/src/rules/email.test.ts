@@ -1,4 +1,5 @@
 // canonicalEmail: which spellings are the same address, and which texts are not an address.
+import { domainToASCII } from 'node:url';
 import fc from 'fast-check';
 import { canonicalEmail } from './email.ts';
 
@@ -95,6 +96,16 @@ test('an address has at most 254 characters, as typed and in canonical form', ()
   // Each of these becomes two characters in lower case.
   expect(canonicalEmail(`${'\u0130'.repeat(200)}@example.com`)).toBeUndefined();
   expect(canonicalEmail('a'.repeat(10_000_000))).toBeUndefined();
+});
+
+test('an ASCII domain is as the URL standard has it', () => {
+  fc.assert(
+    fc.property(fc.stringMatching(/^(?:xn--)?[abxn0-9.-]{1,20}$/), (domain) => {
+      const canonical = canonicalEmail(`ada@${domain}`);
+      if (canonical !== undefined) expect(canonical).toBe(`ada@${domainToASCII(domain)}`);
+    }),
+    { numRuns: 3_000 },
+  );
 });
 
 // Lower-casing does not merge letters that share an upper-case form (\u03c2, \u03c3).

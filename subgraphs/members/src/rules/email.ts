@@ -20,6 +20,8 @@ const DOMAIN =
 // The URL standard reads a host that ends in a number as an IPv4 address: "1.2" would become
 // "1.0.0.2".
 const NUMERIC_END = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/;
+/** Those with characters beyond ASCII, or with a label that stands for some. */
+const MAPPED_DOMAIN = /[^a-z0-9.-]|xn--/;
 // Control and format characters, lone surrogates, and any kind of space.
 const FORBIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Z}]/u;
 const CONTROL = /\p{Cc}/u;
@@ -46,6 +48,7 @@ export function canonicalEmail(typed: string): string | undefined {
 
 function asciiDomain(typed: string): string | undefined {
   if (!TYPED_DOMAIN.test(typed) || NUMERIC_END.test(typed)) return undefined;
-  const ascii = domainToASCII(typed);
+  // Of other domains, the URL standard makes what they are: in lower case, and with no such label.
+  const ascii = MAPPED_DOMAIN.test(typed) ? domainToASCII(typed) : typed;
   return DOMAIN.test(ascii) && !NUMERIC_END.test(ascii) ? ascii : undefined;
 }
