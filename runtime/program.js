@@ -7,6 +7,8 @@
 // bundle is built once, and loaded by all later starts.
 import { randomUUID } from 'node:crypto';
 import {
+  accessSync,
+  constants,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -83,6 +85,7 @@ function stateOf(file) {
 function canWrite(folder) {
   try {
     mkdirSync(folder, { recursive: true });
+    accessSync(folder, constants.W_OK);
     return true;
   } catch {
     return false;
