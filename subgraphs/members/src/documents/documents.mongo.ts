@@ -2,42 +2,29 @@
 import { randomUUID } from 'node:crypto';
 import { DUPLICATE_KEY, WRITE_CONFLICT } from '@partner-loyalty/runtime/mongo';
 import { oneReply } from '@partner-loyalty/runtime/mongo-reads';
-import { type AnyBulkWriteOperation, MongoBulkWriteError } from 'mongodb';
-import type { Identity, WholeIdentity } from '../rules/member.ts';
+import { type AnyBulkWriteOperation, type Document, MongoBulkWriteError } from 'mongodb';
 import { keysOf, type MemberRecord } from '../rules/record.ts';
 import type { MemberDocument, MembersCollection } from './collection.mongo.ts';
 
 /** A record with the version that it was read in; 0 for a member who is not stored yet. */
 export type VersionedRecord = { record: MemberRecord; version: number };
 
-/** Finds members by keys. */
-export function findByKeys(members: MembersCollection, keys: readonly string[]) {
-  return members.find({ keys: { $in: keys } }, oneReply(keys.length));
-}
-
-/** Finds members by IDs. */
-export function findByIds(members: MembersCollection, ids: readonly string[]) {
-  return members.find({ _id: { $in: ids } }, oneReply(ids.length));
-}
-
-const IDENTITY = { email: 1, firstName: 1, lastName: 1, keys: 1 } as const satisfies Record<
-  Exclude<keyof Identity, 'memberId'> | 'keys',
-  1
->;
-
-/** The identity that each of the keys leads to. The map may have more keys. */
-export async function identitiesByKey(
+/** Finds members by keys. Without a projection, whole documents. */
+export function findByKeys(
   members: MembersCollection,
   keys: readonly string[],
-): Promise<Map<string, Identity>> {
-  const identities = new Map<string, Identity>();
-  const documents = await findByKeys(members, keys).project<MemberDocument>(IDENTITY).toArray();
-  for (const document of documents) {
-    const { _id: memberId, email, firstName, lastName } = document;
-    const identity: WholeIdentity = { memberId, email, firstName, lastName };
-    for (const key of document.keys) identities.set(key, identity);
-  }
-  return identities;
+  projection: Document = {},
+) {
+  return members.find({ keys: { $in: keys } }, { projection, ...oneReply(keys.length) });
+}
+
+/** Finds members by IDs. Without a projection, whole documents. */
+export function findByIds(
+  members: MembersCollection,
+  ids: readonly string[],
+  projection: Document = {},
+) {
+  return members.find({ _id: { $in: ids } }, { projection, ...oneReply(ids.length) });
 }
 
 export function versionedRecord({

@@ -1,9 +1,9 @@
 // What the members store relies on MongoDB for: indexes, uniqueness and valid documents.
-import { type Collection, type Db, MongoClient } from 'mongodb';
+import { type Collection, type Db, type Document, MongoClient } from 'mongodb';
 import { address, memberImport, newPlace, type Place } from '../../test/engine.ts';
 import type { MemberDocument } from '../documents/collection.mongo.ts';
 import { findByIds, findByKeys } from '../documents/documents.mongo.ts';
-import { createMongoLookUp } from '../documents/lookup.mongo.ts';
+import { createMongoLookUp, identitiesByKey } from '../documents/lookup.mongo.ts';
 import type { MemberKey } from '../rules/member.ts';
 import { addressKey, enrolledKey, externalKey } from '../rules/record.ts';
 import type { MembersStore } from './store.ts';
@@ -96,6 +96,31 @@ test('100 look-ups are one read, and one more for IDs among other keys', async (
     expect(found.map((member) => member?.memberId)).toEqual(keys.map((_, i) => `m${i}`));
     expect(commands).toEqual(reads);
   }
+  await watched.close();
+});
+
+test('a look-up reads what it shows, and of the keys only those that it was given', async () => {
+  const watched = new MongoClient(place.settings.mongodbUrl ?? '', { monitorCommands: true });
+  const read: Document[] = [];
+  watched.on('commandSucceeded', ({ commandName, reply }) => {
+    // Cast: the form of a reply to this command.
+    if (commandName === 'find')
+      read.push(...(reply as { cursor: { firstBatch: Document[] } }).cursor.firstBatch);
+  });
+  const asked = [
+    enrolledKey('inn', 'm1@example.com'),
+    enrolledKey('spa', 'm1@example.com'),
+    externalKey('inn', 'X2'),
+  ];
+  const others = [enrolledKey('pub', 'm1@example.com'), enrolledKey('inn', '$keys')];
+  const found = await identitiesByKey(watched.db().collection('members'), [...asked, ...others]);
+  expect(asked.map((key) => found.get(key)?.memberId)).toEqual(['m1', 'm1', 'm2']);
+  expect(found.size).toBe(asked.length);
+  expect(read.flatMap(({ keys }) => keys).sort()).toEqual(asked.toSorted());
+  expect(new Set(read.flatMap(Object.keys))).toEqual(new Set(['_id', 'email', 'keys']));
+  read.length = 0;
+  await identitiesByKey(watched.db().collection('members'), [externalKey('inn', 'X2')]);
+  expect(read).toEqual([{ _id: 'm2', email: 'm2@example.com' }]);
   await watched.close();
 });
 
