@@ -56,6 +56,7 @@ export {
   type Readiness,
   storeReadiness,
 } from './process/readiness.ts';
+export { createRelay, serveRelay } from './process/relay.ts';
 export { RUN } from './process/run.ts';
 export { openTracing } from './process/tracing.ts';
 export { runWorkers } from './process/workers.ts';

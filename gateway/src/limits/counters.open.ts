@@ -24,6 +24,9 @@ export async function openCounters(
 }
 
 /** What a primary runs so that its workers share counters; undefined if Redis keeps them. */
-export function sharedCounters({ redisUrl }: Pick<Settings, 'redisUrl'>): (() => void) | undefined {
-  return redisUrl === undefined ? serveClusterCounters : undefined;
+export function sharedCounters({
+  redisUrl,
+  environment,
+}: Pick<Settings, 'redisUrl' | 'environment'>): (() => Promise<void>) | undefined {
+  return redisUrl === undefined ? () => serveClusterCounters(environment) : undefined;
 }

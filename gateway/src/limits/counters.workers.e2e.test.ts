@@ -16,7 +16,7 @@ import { openCounters } from ${from('counters.open.ts')};
 import { createLimiter } from ${from('limiter.ts')};
 
 if (cluster.isPrimary) {
-  serveClusterCounters();
+  await serveClusterCounters('sandbox');
   const run = async (count) => {
     const workers = Array.from({ length: count }, () => cluster.fork());
     return Promise.all(workers.map(async (worker) => {

@@ -15,8 +15,8 @@ export type WorkerEvent =
 export type WorkerResponse = Extract<WorkerEvent, { id: number }>;
 
 /**
- * Whether a message is a PrimaryQuery. The budgets' counters use the same channel. The key is
- * enough to tell, since only this project writes to the channel.
+ * Whether a message is a PrimaryQuery. Relays use the same channel. The key is enough to tell,
+ * since only this project writes to the channel.
  */
 export function isPrimaryQuery(message: unknown): message is PrimaryQuery {
   return typeof message === 'object' && message !== null && 'query' in message;
