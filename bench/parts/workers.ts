@@ -1,4 +1,4 @@
-// Two workers beside one: the whole service with WORKERS=1 and WORKERS=2, on the load's cores.
+// Two workers beside one: the whole service with WORKERS=1 and WORKERS=2, on two cores.
 import { ratios, shownSpread, spread } from '../report/statistics.ts';
 import { underLoad } from '../run/measure.ts';
 import { type Contender, failuresOf, values } from '../run/measurements.ts';
@@ -13,21 +13,22 @@ export const workers: Part = {
     const contender = (count: number, redis: boolean): Contender => ({
       title: `${count} ${redis ? 'with budgets in Redis' : 'without Redis'}`,
       start: async (at) =>
-        underLoad(await startInOne(at, members, { workers: count, redis, cores: 'all' })),
+        underLoad(await startInOne(at, members, { workers: count, redis, cores: 'two' })),
     });
     const one = contender(1, true);
     const two = contender(2, true);
-    const contenders = [contender(1, false), contender(2, false), one, two];
-    const all = await measureRounds(testbed, contenders, options);
-    const throughput = (wanted: Contender) =>
+    const oneAlone = contender(1, false);
+    const twoAlone = contender(2, false);
+    const all = await measureRounds(testbed, [oneAlone, twoAlone, one, two], options);
+    const of = (wanted: Contender, name: 'perSecond' | 'cpuMicros') =>
       values(
         all.find((measurements) => measurements.contender === wanted),
-        'perSecond',
+        name,
       );
     return {
       tables: [
         {
-          title: 'WORKERS, with the load on the same cores',
+          title: 'WORKERS, on two cores; with fewer than four, the load is on the same ones',
           columns: ['workers', 'requests/s', 'p50 ms', 'p99 ms', 'CPU µs/request', 'memory MB'],
           rows: all.map((measurements) => [
             measurements.contender.title,
@@ -37,7 +38,11 @@ export const workers: Part = {
           ]),
         },
       ],
-      figures: { workers: ratios(throughput(two), throughput(one)) },
+      figures: {
+        workers: ratios(of(two, 'perSecond'), of(one, 'perSecond')),
+        workersPerCpu: ratios(of(one, 'cpuMicros'), of(two, 'cpuMicros')),
+        workersPerCpuAlone: ratios(of(oneAlone, 'cpuMicros'), of(twoAlone, 'cpuMicros')),
+      },
       failures: failuresOf(all),
     };
   },

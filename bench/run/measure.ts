@@ -84,7 +84,7 @@ export async function measure(
     url: server.url,
     ...requests,
     connections,
-    cores: server.cores === 'all' ? ('all' as const) : ('load' as const),
+    cores: server.cores === 'two' ? ('others' as const) : ('load' as const),
   };
   await check();
   const before = server.usage();
