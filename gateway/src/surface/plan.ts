@@ -75,7 +75,12 @@ function below(
   paths: readonly DataPath[],
   { path: first, others = [] }: MergedFlatten,
 ): DataPath[] {
-  return [first, ...others].flatMap((last) => paths.map((path) => [...path, ...last.map(String)]));
+  const found: DataPath[] = [];
+  for (const path of paths) {
+    found.push([...path, ...first.map(String)]);
+    for (const other of others) found.push([...path, ...other.map(String)]);
+  }
+  return found;
 }
 
 function runSequence(
@@ -115,13 +120,13 @@ function runFetch(
   let entityTypes: unknown[] | undefined;
   if (requires !== undefined) {
     const representations: Data[] = [];
-    places = paths
-      .flatMap((path) => placesAt(run.data, path))
-      .filter(({ object }) => {
-        const representation = represent(object, requires);
-        if (representation?.__typename === undefined) return false;
-        return representations.push(representation) > 0;
-      });
+    const found: Place[] = [];
+    for (const path of paths) collectPlaces(run.data, path, 0, undefined, found);
+    places = found.filter(({ object }) => {
+      const representation = represent(object, requires);
+      if (representation?.__typename === undefined) return false;
+      return representations.push(representation) > 0;
+    });
     if (places.length === 0) return undefined;
     if (places.length > MAX_MERGED && paths.length > 1)
       return inParallel(paths.map((path) => runFetch(fetch, run, [path])));
