@@ -1,7 +1,7 @@
 // The public list of this package: what the gateway, the subgraphs and the main files share.
 
 export { type Cache, type Caches, createCaches } from './cache/caches.ts';
-export { bytesOfDocument, forgetLocations } from './cache/document.ts';
+export { bytesOfDocument, eachNode, forgetLocations } from './cache/document.ts';
 export type { Environment } from './environment.ts';
 export {
   ApiError,
@@ -60,6 +60,7 @@ export { createRelay, serveRelay } from './process/relay.ts';
 export { RUN } from './process/run.ts';
 export { openTracing } from './process/tracing.ts';
 export { runWorkers } from './process/workers.ts';
+export { inOneRule } from './rules.ts';
 export { cidrRange, subgraphUrl } from './settings/schemas.ts';
 export { readEnv, readSettings } from './settings/settings.ts';
 export {

@@ -1,6 +1,6 @@
 // A client's document: parsed and measured once, then reused for every request with the same text.
 import { hash } from 'node:crypto';
-import { fail, withoutSecrets } from '@partner-loyalty/runtime';
+import { eachNode, fail, withoutSecrets } from '@partner-loyalty/runtime';
 import {
   type DocumentNode,
   GraphQLError,
@@ -8,7 +8,6 @@ import {
   type OperationDefinitionNode,
   parse,
   print,
-  visit,
 } from 'graphql';
 import { type ListField, listsOf } from './lists.ts';
 import { containsLiterals, withoutLiterals } from './literals.ts';
@@ -54,7 +53,8 @@ export function parseDocument(text: string): ClientDocument {
   refuseLongNames(node);
   refuseManyFragments(node);
   const measure = createMeasure(node);
-  const documentHash = hashOf(node);
+  const hasLiterals = containsLiterals(node);
+  const documentHash = hashOf(hasLiterals ? withoutLiterals(node) : node);
   const operations = node.definitions
     .filter((definition) => definition.kind === Kind.OPERATION_DEFINITION)
     .map((definition): Operation => {
@@ -69,7 +69,7 @@ export function parseDocument(text: string): ClientDocument {
         excess: excessOf(size),
       };
     });
-  return { text, node, operations, containsLiterals: containsLiterals(node), uses: 1 };
+  return { text, node, operations, containsLiterals: hasLiterals, uses: 1 };
 }
 
 /** In characters, of an operation's name in logs, metrics and traces. */
@@ -80,11 +80,11 @@ function loggedName({ name }: OperationDefinitionNode): string | undefined {
 }
 
 /**
- * Identifies a document without its literals, which are the caller's data: the first 16 hexadecimal
- * digits of the SHA-256 of its canonical form.
+ * Identifies a document, which has lost its literals because they are the caller's data: the first
+ * 16 hexadecimal digits of the SHA-256 of its canonical form.
  */
 function hashOf(node: DocumentNode): string {
-  return hash('sha256', print(withoutLiterals(node))).slice(0, 16);
+  return hash('sha256', print(node)).slice(0, 16);
 }
 
 /** The document with locations for errors, parsed again if the cache has taken them away. */
@@ -105,11 +105,9 @@ function parseText(text: string): DocumentNode {
 
 // Callers choose names, and responses and errors repeat them.
 function refuseLongNames(document: DocumentNode): void {
-  visit(document, {
-    Name: ({ value }) => {
-      if (value.length > LIMITS.name)
-        fail('OPERATION_TOO_COMPLEX', `a name has more than ${LIMITS.name} characters`);
-    },
+  eachNode(document, (node) => {
+    if (node.kind === Kind.NAME && node.value.length > LIMITS.name)
+      fail('OPERATION_TOO_COMPLEX', `a name has more than ${LIMITS.name} characters`);
   });
 }
 

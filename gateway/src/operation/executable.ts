@@ -1,5 +1,5 @@
 // Turns one operation of a validated document into the form that a surface executes.
-import { jsonFields } from '@partner-loyalty/runtime';
+import { eachNode, jsonFields } from '@partner-loyalty/runtime';
 import {
   type DocumentNode,
   type FieldNode,
@@ -8,7 +8,6 @@ import {
   print,
   separateOperations,
   stripIgnoredCharacters,
-  visit,
 } from 'graphql';
 import type { Deprecations } from '../versioning/deprecations.ts';
 import { type InputVariable, inputVariablesOf } from '../versioning/inputvariables.ts';
@@ -92,6 +91,7 @@ function flatten(text: string): void {
 
 // Fragments of other operations are not measured, but the planner would expand them all the same.
 function dropUnusedFragments(document: DocumentNode): DocumentNode {
+  if (document.definitions.length === 1) return document;
   const separated = separateOperations(document)[''];
   if (separated === undefined) throw new Error('the operation is anonymous');
   return separated;
@@ -99,7 +99,9 @@ function dropUnusedFragments(document: DocumentNode): DocumentNode {
 
 function responseKeysOf(document: DocumentNode): ReadonlySet<string> {
   const keys = new Set<string>();
-  visit(document, { Field: (field) => void keys.add(responseKeyOf(field)) });
+  eachNode(document, (node) => {
+    if (node.kind === Kind.FIELD) keys.add(responseKeyOf(node));
+  });
   return keys;
 }
 

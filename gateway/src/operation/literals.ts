@@ -1,4 +1,5 @@
 // Turns literals into variables, so that operations that differ only in arguments share a plan.
+import { eachNode } from '@partner-loyalty/runtime';
 import {
   type ASTNode,
   type DocumentNode,
@@ -28,11 +29,8 @@ import {
 /** Whether a document contains a string or a number. */
 export function containsLiterals(document: DocumentNode): boolean {
   let found = false;
-  visit(document, {
-    enter: (node) => {
-      if (isLiteral(node)) found = true;
-      return undefined;
-    },
+  eachNode(document, (node) => {
+    if (isLiteral(node)) found = true;
   });
   return found;
 }
@@ -53,6 +51,7 @@ export function liftLiterals(
   schema: GraphQLSchema,
 ): { document: DocumentNode; literals: Record<string, unknown> } {
   const literals: Record<string, unknown> = {};
+  if (!containsValues(document)) return { document, literals };
   const definitions: VariableDefinitionNode[] = [];
   const takenNames = variableNames(document);
   const types = new TypeInfo(schema);
@@ -94,6 +93,15 @@ export function liftLiterals(
   return { document: withVariables(lifted, definitions), literals };
 }
 
+/** Whether a document contains a string, a number or a list, which may be an empty one. */
+function containsValues(document: DocumentNode): boolean {
+  let found = false;
+  eachNode(document, (node) => {
+    if (isLiteral(node) || node.kind === Kind.LIST) found = true;
+  });
+  return found;
+}
+
 function isLiteral(node: ASTNode): node is StringValueNode | IntValueNode | FloatValueNode {
   return node.kind === Kind.STRING || node.kind === Kind.INT || node.kind === Kind.FLOAT;
 }
@@ -104,7 +112,9 @@ function containsVariables(value: ValueNode): boolean {
 
 function variableNames(document: ASTNode): Set<string> {
   const names = new Set<string>();
-  visit(document, { Variable: (variable) => void names.add(variable.name.value) });
+  eachNode(document, (node) => {
+    if (node.kind === Kind.VARIABLE) names.add(node.name.value);
+  });
   return names;
 }
 

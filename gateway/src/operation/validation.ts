@@ -1,5 +1,5 @@
 // Validates documents against a surface's schema.
-import { fail } from '@partner-loyalty/runtime';
+import { fail, inOneRule } from '@partner-loyalty/runtime';
 import {
   type DocumentNode,
   GraphQLError,
@@ -17,7 +17,7 @@ export function validationErrorsOf(
   schema: GraphQLSchema,
 ): readonly GraphQLError[] {
   return [
-    ...validate(schema, withoutRepeatedFields(document), specifiedRules, MAX),
+    ...validate(schema, withoutRepeatedFields(document), RULES, MAX),
     ...missingRootTypes(document, schema),
   ];
 }
@@ -34,6 +34,7 @@ export function requireValid(errors: readonly GraphQLError[]): void {
   throw new GraphqlRequestError('GRAPHQL_VALIDATION_FAILED', errors);
 }
 
+const RULES = [inOneRule(specifiedRules)];
 const MAX = { maxErrors: MAX_REQUEST_ERRORS };
 
 // Repeating a plain field selects nothing more, but graphql-js compares every pair of fields and

@@ -28,8 +28,7 @@ export type RenamedOperation = {
   isAbstract: boolean;
 };
 
-// The prefix of changed aliases. A caller's alias with this prefix is changed too, so that no two
-// aliases become one.
+/** The prefix of the names that fields get instead of aliases. */
 const GUARD = 'as__';
 
 /** The fields of the graph, hidden ones included: the planner may select any of them too. */
@@ -72,8 +71,9 @@ function requirementsOf({ directives = [] }: FieldDefinitionNode): string[] {
  * Renames the fields of a validated document:
  * - A leaf loses its alias, and a repeated leaf is selected once. So the cost of planning and
  *   fetching an operation depends on the fields of the graph, not on how often they are repeated.
- * - An alias that could be mistaken for a field is changed: a caller may alias any field as
- *   `memberId`, but the planner reads the key there.
+ * - Any other alias becomes a number: a caller may alias any field as `memberId`, but the planner
+ *   reads the key there. So operations that differ only in aliases share a plan, and the documents
+ *   that subgraphs get do not grow in number with the names that callers think of.
  * - A field that has arguments and that a subgraph requires gets an alias: the planner selects it
  *   under its name, possibly with other arguments than the caller, who may omit a default.
  */
@@ -84,15 +84,20 @@ export function renameFields(
 ): RenamedOperation {
   const isAbstract = hasAbstractTypes(document, schema);
   const isPlain = !isAbstract && !mutatesLeaves(document, schema);
-  const leafNames = isPlain ? createLeafNames(fields) : undefined;
+  const freeName = createFreeNames(fields);
+  const leafNames = isPlain ? createLeafNames(fields, freeName) : undefined;
+  const otherNames = createNames(fields, freeName);
   const nameOf = (field: FieldNode): string =>
     field.selectionSet === undefined && leafNames !== undefined
       ? leafNames(field)
-      : safeName(field, fields);
+      : otherNames(field);
   const names = new Map<FieldNode, string>();
-  visit(document, { Field: (field) => void names.set(field, nameOf(field)) });
   const renamed = visit(document, {
-    Field: (field) => withName(field, names.get(field) ?? field.name.value),
+    Field: (field) => {
+      const name = nameOf(field);
+      names.set(field, name);
+      return withName(field, name);
+    },
     SelectionSet: {
       leave: (set) => ({ ...set, selections: withoutRepeatedLeaves(set.selections) }),
     },
@@ -104,19 +109,33 @@ export function renameFields(
   };
 }
 
-function safeName(
-  { alias, name }: FieldNode,
-  { names, requiredWithArguments }: GraphFields,
-): string {
-  if (alias === undefined || alias.value === name.value)
-    return requiredWithArguments.has(name.value) ? `${GUARD}${name.value}` : name.value;
-  const { value } = alias;
-  const isUnsafe = names.has(value) || /^__|__\d+$/.test(value) || value.startsWith(GUARD);
-  return isUnsafe ? `${GUARD}${value}` : value;
+/** Names that neither a field nor another call gets. */
+function createFreeNames({ names }: GraphFields): (prefix: string) => string {
+  let number = 0;
+  return (prefix) => {
+    while (names.has(`${prefix}${number}`)) number += 1;
+    return `${prefix}${number++}`;
+  };
+}
+
+/** The same alias gets the same name everywhere, and no two aliases get one. */
+function createNames(
+  { requiredWithArguments }: GraphFields,
+  freeName: (prefix: string) => string,
+): (field: FieldNode) => string {
+  const byAlias = new Map<string, string>();
+  return ({ alias, name }) => {
+    if (alias === undefined || alias.value === name.value)
+      return requiredWithArguments.has(name.value) ? `${GUARD}${name.value}` : name.value;
+    const known = byAlias.get(alias.value) ?? freeName(GUARD);
+    byAlias.set(alias.value, known);
+    return known;
+  };
 }
 
 // Under an abstract type, equal names may mean fields of different types.
 function hasAbstractTypes(document: DocumentNode, schema: GraphQLSchema): boolean {
+  if (!Object.values(schema.getTypeMap()).some(isAbstractType)) return false;
   let found = false;
   const types = new TypeInfo(schema);
   visit(
@@ -162,21 +181,16 @@ function mutatesLeaves(document: DocumentNode, schema: GraphQLSchema): boolean {
 }
 
 /** Leaves with arguments get a name for each combination of these. */
-function createLeafNames({
-  names,
-  requiredWithArguments,
-}: GraphFields): (field: FieldNode) => string {
+function createLeafNames(
+  { requiredWithArguments }: GraphFields,
+  freeName: (prefix: string) => string,
+): (field: FieldNode) => string {
   const byText = new Map<string, string>();
   return ({ name, arguments: args = [] }) => {
     if (args.length === 0 && !requiredWithArguments.has(name.value)) return name.value;
     const text = `${name.value} ${args.map(print).sort().join(' ')}`;
-    let known = byText.get(text);
-    if (known === undefined) {
-      let number = byText.size;
-      while (names.has(`${name.value}__${number}`)) number += 1;
-      known = `${name.value}__${number}`;
-      byText.set(text, known);
-    }
+    const known = byText.get(text) ?? freeName(`${name.value}__`);
+    byText.set(text, known);
     return known;
   };
 }
@@ -192,6 +206,8 @@ function withoutRepeatedLeaves(selections: readonly SelectionNode[]): SelectionN
   return selections.filter((node) => {
     if (node.kind !== Kind.FIELD || node.selectionSet !== undefined) return true;
     const { size } = seen;
-    return size < seen.add(print(node)).size;
+    const { alias, name, arguments: args = [], directives = [] } = node;
+    const isPlain = alias === undefined && args.length === 0 && directives.length === 0;
+    return size < seen.add(isPlain ? name.value : print(node)).size;
   });
 }

@@ -4,6 +4,7 @@ import type { PlanNode, QueryPlan } from '@apollo/query-planner';
 import {
   bytesOfDocument,
   type Caches,
+  eachNode,
   expandedSelections,
   type MaybePromise,
   mapMaybe,
@@ -17,7 +18,6 @@ import {
   parse,
   print,
   stripIgnoredCharacters,
-  visit,
 } from 'graphql';
 import { type RenamedOperation, renameFields } from '../planning/alias.ts';
 import { type SurfaceName, surfaceSdl } from '../planning/contract.ts';
@@ -219,10 +219,9 @@ function weighOperation({ document, shapes }: PlannedOperation): number {
 // The names of the variables that decide @skip and @include.
 function conditionsOf(document: DocumentNode): string[] {
   const names = new Set<string>();
-  visit(document, {
-    Directive: ({ arguments: [condition] = [] }) => {
-      if (condition?.value.kind === Kind.VARIABLE) names.add(condition.value.name.value);
-    },
+  eachNode(document, (node) => {
+    const condition = node.kind === Kind.DIRECTIVE ? node.arguments?.[0]?.value : undefined;
+    if (condition?.kind === Kind.VARIABLE) names.add(condition.name.value);
   });
   return [...names];
 }

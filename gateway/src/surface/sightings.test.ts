@@ -35,7 +35,7 @@ async function seen(
   });
   const standings = answering(({ query: wanted, entityTypes = [] }) => {
     if (!recording)
-      return { _entities: entityTypes.map(() => ({ tier: 'GOLD', points: 7, all: [] })) };
+      return { _entities: entityTypes.map(() => ({ tier: 'GOLD', points: 7, as__0: [] })) };
     asked.push(wanted);
     return data;
   });
@@ -73,7 +73,7 @@ test('the response has only what the caller selects', async () => {
 
 test('a member who is not found is not seen', async () => {
   const query = '{ a: memberByEmail(email: "a") { email } }';
-  expect((await seen(query, { a: null })).sightings).toEqual([]);
+  expect((await seen(query, { as__0: null })).sightings).toEqual([]);
 });
 
 test('a member who is found but cannot be shown is seen without fields', async () => {
@@ -85,7 +85,7 @@ test('a member who is found but cannot be shown is seen without fields', async (
 test('aliases are seen one by one', async () => {
   const query =
     '{ one: memberByEmail(email: "a") { email } two: memberByExternalId(externalId: "b") { email } }';
-  const data = { one: ADA, two: { ...ADA, memberId: 'bob' } };
+  const data = { as__0: ADA, as__1: { ...ADA, memberId: 'bob' } };
   expect((await seen(query, data)).sightings).toEqual([
     { operation: 'memberByEmail', memberId: 'ada', fields: ['email'] },
     { operation: 'memberByExternalId', memberId: 'bob', fields: ['email'] },

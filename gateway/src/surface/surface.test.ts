@@ -87,7 +87,7 @@ test('a field without a tag is on no surface, but others may be computed from it
 test('a read asks each subgraph once, and a look-up without a result does not ask standings', async () => {
   const found = { __typename: 'PartnerMemberRead', memberId: 'm', email: 'e' };
   const members = recording(({ query }) =>
-    query.includes('b:') ? { a: found, b: null } : { a: null },
+    query.includes('as__1:') ? { as__0: found, as__1: null } : { as__0: null },
   );
   const standings = recording(() => ({ _entities: [{ tier: 'GOLD', points: 7 }] }));
   const surface = await openExecutor('partner', supergraph, { members, standings }, createCaches());
@@ -160,11 +160,23 @@ describe('renameFields', () => {
   });
 
   test('keeps the root fields of a mutation apart, because each of them is executed', () => {
-    const twice = 'mutation { p: add(n: 1) q: add(n: 1) }';
-    expect(renamed(twice)).toBe(twice);
+    expect(renamed('mutation { p: add(n: 1) q: add(n: 1) }')).toBe(
+      'mutation { as__0: add(n: 1) as__1: add(n: 1) }',
+    );
   });
 
-  test('changes aliases of objects that could be mistaken for fields', () => {
-    expect(renamed('{ x: a { x } b: a { x } }')).toBe('{ as__x: a { x } as__b: a { x } }');
+  test('operations that differ only in aliases become the same one', () => {
+    const one = renamed('{ p: a { q: a { x } } a { p: y(n: 1) } }');
+    expect(one).toBe('{ as__0: a { as__1: a { x } } a { y__2: y(n: 1) } }');
+    expect(renamed('{ x: a { as__0: a { y: x } } a { y(n: 1) } }')).toBe(one);
+  });
+
+  test('the same alias gets one name, which no field has', () => {
+    const taken = buildSchema('type Query { as__0: Query again: Query x: Int }');
+    const document = parse('{ p: again { p: as__0 { x } } p: again { q: as__0 { x } } }');
+    const { document: result } = renameFields(document, taken, fieldsOf(taken));
+    expect(print(result).replace(/\s+/g, ' ')).toBe(
+      '{ as__1: again { as__1: as__0 { x } } as__1: again { as__2: as__0 { x } } }',
+    );
   });
 });

@@ -11,6 +11,7 @@ import {
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { Caches } from '../cache/caches.ts';
 import { bytesOfDocument } from '../cache/document.ts';
+import { inOneRule } from '../rules.ts';
 import { expandedSelections } from './selections.ts';
 
 /** `compiled` is undefined if graphql-js has to execute the document. */
@@ -34,7 +35,9 @@ export const COMPILE_ON_USE = 12;
  * The gateway has compared the fields of its callers' documents, which takes most of the time of a
  * validation.
  */
-const RULES = specifiedRules.filter((rule) => rule !== OverlappingFieldsCanBeMergedRule);
+const RULES = [
+  inOneRule(specifiedRules.filter((rule) => rule !== OverlappingFieldsCanBeMergedRule)),
+];
 /** Compiling 20 selections takes about 1 ms. */
 const MAX_COMPILED_SELECTIONS = 250;
 
