@@ -160,7 +160,7 @@ function noLimiter(): Limiter {
   // Requests wait for the end of the poll phase, as they do with a limiter. Waiting saves more than
   // a limiter costs, so a row without it would not be comparable.
   const consume = () => pollDone().then(() => verdict);
-  return { consume, consumeRefusal: consume };
+  return { consume, consumeRefusal: consume, hasPlenty: () => false };
 }
 
 // The handler writes RateLimit headers for any verdict. They are part of the limiter's cost.

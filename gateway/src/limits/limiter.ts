@@ -31,6 +31,11 @@ export type Limiter = {
    */
   consume(policy: Policy, subject: string, cost: number, budget: number): Promise<Verdict>;
   /**
+   * Whether the budget of a key surely allows the cost, as far as this process knows, although its
+   * counter takes a while to say so. Ask before consuming it.
+   */
+  hasPlenty(policy: Policy, subject: string, cost: number, budget: number): boolean;
+  /**
    * Counts a refused credential of a client address; an IPv6 /64 counts as one address. In a flood
    * of addresses, they share counters.
    */
@@ -45,14 +50,18 @@ export function createLimiter(
 ): Limiter {
   const windowSeconds: Record<Policy, number> = { key: keyWindowSeconds, ...WINDOW_SECONDS };
   const byPolicy: Partial<Record<Policy, Counter>> = {};
+  // Other counters answer within the tick, so that nothing is gained by an estimate.
+  const estimates = counters.state === undefined ? undefined : new Estimates();
   const counterOf = createAddressCounters(WINDOW_SECONDS.refusal * 1_000);
 
   const consume: Limiter['consume'] = (policy, subject, cost, budget) => {
     byPolicy[policy] ??= batched(counters.counter(policy, windowSeconds[policy]));
+    if (policy === 'key') estimates?.consuming(subject, cost);
     return byPolicy[policy]
       .add(subject, cost)
       .then(({ consumedPoints, msBeforeNext, degraded }) => {
         const allowed = consumedPoints <= budget;
+        if (policy === 'key') estimates?.consumed(subject, cost, budget - consumedPoints);
         metrics.limit(policy, degraded ? 'insurance' : allowed ? 'taken' : 'refused');
         return {
           policy,
@@ -66,6 +75,8 @@ export function createLimiter(
   };
   return {
     consume,
+    hasPlenty: (policy, subject, cost, budget) =>
+      policy === 'key' && estimates?.isPlenty(subject, cost, budget) === true,
     consumeRefusal: (address) => consume('refusal', counterOf(address), 1, REFUSAL_BUDGET),
   };
 }
@@ -85,4 +96,47 @@ export function rateLimitHeaders(verdict: Verdict): Record<string, string> {
   };
   if (!allowed) headers[HEADERS.retryAfter.name] = `${resetSeconds}`;
   return headers;
+}
+
+/** Subjects that are remembered; each takes about 0.2 KB. */
+const MAX_SUBJECTS = 20_000;
+
+type Estimate = {
+  /** What the counter answered last. */
+  remaining: number;
+  /** What was consumed since, without an answer so far. */
+  pending: number;
+};
+
+/**
+ * What is left of budgets as far as this process knows, between the answers of shared counters. It
+ * is never too much, unless other processes have used up the rest.
+ */
+export class Estimates {
+  private readonly bySubject = new Map<string, Estimate>();
+
+  /** Whether at least half of the budget is left after everything this process has consumed. */
+  isPlenty(subject: string, cost: number, budget: number): boolean {
+    const estimate = this.bySubject.get(subject);
+    if (estimate === undefined) return false;
+    return estimate.remaining - estimate.pending - cost >= budget / 2;
+  }
+
+  consuming(subject: string, cost: number): void {
+    let estimate = this.bySubject.get(subject);
+    if (estimate === undefined) {
+      if (this.bySubject.size >= MAX_SUBJECTS) this.bySubject.clear();
+      estimate = { remaining: 0, pending: 0 };
+      this.bySubject.set(subject, estimate);
+    }
+    estimate.pending += cost;
+  }
+
+  consumed(subject: string, cost: number, remaining: number): void {
+    const estimate = this.bySubject.get(subject);
+    if (estimate === undefined) return;
+    // Cleared meanwhile, it has begun anew without this cost.
+    estimate.pending = Math.max(0, estimate.pending - cost);
+    estimate.remaining = remaining;
+  }
 }

@@ -1,6 +1,8 @@
 // Runs the same step of many requests together, once per event loop tick.
 
 let waiting: (() => void)[] = [];
+/** How many turns are still to come in this tick. */
+let turns = 0;
 
 /**
  * Runs `step` after the poll phase, in which the requests of a tick arrive, right after the other
@@ -9,20 +11,28 @@ let waiting: (() => void)[] = [];
  * throws raises an uncaught exception, but the others still run.
  */
 export function afterPoll(step: () => void): void {
-  if (waiting.push(step) > 1) return;
-  setImmediate(() => {
-    const steps = waiting;
-    waiting = [];
-    for (const each of steps) {
-      try {
-        each();
-      } catch (error) {
-        queueMicrotask(() => {
-          throw error;
-        });
-      }
+  waiting.push(step);
+  if (turns > 0) return;
+  // What continues after a step often waits to take another one, such as writing the reply. The
+  // second turn takes it in the same tick, before the event loop looks at the sockets again.
+  turns = 2;
+  setImmediate(takeTurn);
+  setImmediate(takeTurn);
+}
+
+function takeTurn(): void {
+  turns -= 1;
+  const steps = waiting;
+  waiting = [];
+  for (const each of steps) {
+    try {
+      each();
+    } catch (error) {
+      queueMicrotask(() => {
+        throw error;
+      });
     }
-  });
+  }
 }
 
 /** Resolves after the poll phase, for all callers of one tick together. */

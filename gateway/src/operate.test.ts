@@ -1,0 +1,163 @@
+// An operation may run while its budget is counted, but its result depends on the count.
+import { readFileSync } from 'node:fs';
+import {
+  ApiError,
+  createCaches,
+  createLog,
+  createMetrics,
+  type Transport,
+} from '@partner-loyalty/runtime';
+import { beginCall } from './call.ts';
+import type { Principal } from './identity/authenticate.ts';
+import type { Verdict } from './limits/limiter.ts';
+import { createOperate } from './operate.ts';
+import { createDocuments } from './operation/documents.ts';
+import { EVERY_SCOPE } from './planning/scopes.ts';
+import { graphOf, SUPERGRAPH_FILE } from './supergraph/committed.ts';
+import { createConnections } from './supergraph/connections.ts';
+import { serveGraphs } from './supergraph/served.ts';
+
+const READ = 'query ($email: String!) { memberByEmail(email: $email) { email } }';
+const CHANGE = 'mutation ($id: ID!) { endEnrollment(memberId: $id) { memberId } }';
+const CALLER: Principal = {
+  id: 'key_1',
+  surface: 'partner',
+  scope: { kind: 'partner', partnerId: 'alpha' },
+  budget: 10,
+  policy: 'key',
+  scopes: EVERY_SCOPE,
+  isSuspended: false,
+};
+const VERDICT: Verdict = {
+  policy: 'key',
+  allowed: true,
+  limit: 10,
+  remaining: 9,
+  resetSeconds: 60,
+  windowSeconds: 60,
+};
+const log = createLog('silent');
+const closing: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+/** Counts are decided by the test; `asked` are the operations that reached a subgraph. */
+async function start({ hasPlenty = true, audits = false } = {}) {
+  const asked: string[] = [];
+  const transport: Transport = {
+    execute({ query }) {
+      asked.push(query);
+      return { data: { memberByEmail: { email: 'a@example.com' }, endEnrollment: null } };
+    },
+    ready: async () => {},
+    close: async () => {},
+  };
+  const caches = createCaches();
+  const documents = createDocuments(caches, { documentCache: () => {} });
+  const connections = createConnections({
+    settings: { subgraphs: {} },
+    carried: { members: transport, standings: transport },
+    log,
+    metrics: createMetrics(),
+  });
+  closing.push(connections.close);
+  const graphs = await serveGraphs(graphOf(readFileSync(SUPERGRAPH_FILE, 'utf8')), {
+    connections,
+    documents,
+    caches,
+    sights: audits,
+  });
+  const counts: ((allowed: boolean) => void)[] = [];
+  const operate = createOperate({
+    limiter: {
+      hasPlenty: () => hasPlenty,
+      consume: () =>
+        new Promise((resolve) => {
+          counts.push((allowed) => resolve({ ...VERDICT, allowed }));
+        }),
+    },
+    graphs,
+    documents,
+    usage: { count: () => {} },
+    audit: audits ? { begin: () => [], record: () => {} } : undefined,
+    log,
+  });
+  const send = (query: string, variables: Record<string, unknown>) => {
+    const call = beginCall(undefined);
+    return operate({ requestId: 'r' }, call, CALLER, { query, variables });
+  };
+  /** Sends it once, so that it is known. */
+  const know = async (query: string, variables: Record<string, unknown>) => {
+    const first = send(query, variables).catch(() => {});
+    counts.shift()?.(true);
+    await first;
+    asked.length = 0;
+  };
+  return { asked, counts, send, know };
+}
+
+/** Long enough for whatever need not wait for the count. */
+async function ticks(): Promise<void> {
+  for (let i = 0; i < 5; i++) await new Promise(setImmediate);
+}
+
+const EMAIL = { email: 'a@example.com' };
+
+test('a known read of a key with plenty left runs while its budget is counted', async () => {
+  const { asked, counts, send, know } = await start();
+  await know(READ, EMAIL);
+  const response = send(READ, EMAIL);
+  await ticks();
+  expect(asked).toHaveLength(1);
+  counts.shift()?.(true);
+  expect(await response).toEqual({ data: { memberByEmail: EMAIL } });
+  expect(asked).toHaveLength(1);
+});
+
+test('RATE_LIMITED if the budget turns out to be spent, even if the operation failed', async () => {
+  const { counts, send, know } = await start();
+  await know(READ, EMAIL);
+  for (const variables of [EMAIL, { email: 7 }]) {
+    const response = send(READ, variables);
+    const refused = expect(response).rejects.toEqual(new ApiError('RATE_LIMITED'));
+    await ticks();
+    counts.shift()?.(false);
+    await refused;
+  }
+});
+
+test('an operation that fails at once still waits for the count', async () => {
+  const { counts, send, know } = await start();
+  await know(READ, EMAIL);
+  const response = send(READ, { email: 7 });
+  let settled = false;
+  const end = response.catch(() => {
+    settled = true;
+  });
+  await ticks();
+  expect(settled).toBe(false);
+  counts.shift()?.(true);
+  await end;
+  await expect(response).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
+});
+
+test.each([
+  ['a document that was not prepared before', {}, READ, EMAIL, false],
+  ['a mutation', {}, CHANGE, { id: 'x' }, true],
+  ['a read of a key that has little left', { hasPlenty: false }, READ, EMAIL, true],
+  ['a read that an audit log records', { audits: true }, READ, EMAIL, true],
+])(
+  '%s reaches no subgraph before the budget is known',
+  async (_, options, query, variables, isKnown) => {
+    const { asked, counts, send, know } = await start(options);
+    if (isKnown) await know(query, variables);
+    const response = send(query, variables).catch(() => {});
+    await ticks();
+    expect(asked).toEqual([]);
+    counts.shift()?.(true);
+    await response;
+    expect(asked).toHaveLength(1);
+  },
+);
