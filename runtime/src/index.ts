@@ -97,7 +97,6 @@ export {
 export { DATE_TIME } from './subgraph/datetime.ts';
 export { createExecutor, type Execute, unavailable } from './subgraph/executor.ts';
 export type { CompleteResolvers } from './subgraph/resolvers.ts';
-export { buildSubgraphSchema } from './subgraph/schema.ts';
 export { expandedSelections } from './subgraph/selections.ts';
 export type {
   Scope,

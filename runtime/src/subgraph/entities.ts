@@ -1,9 +1,9 @@
-// Resolves `_entities` without a promise for each entity.
+// Resolves `_entities` without the promise per entity that @apollo/subgraph's resolver creates.
 import { type GraphQLFieldResolver, type GraphQLSchema, isObjectType } from 'graphql';
 
 type Reference = { readonly __typename: string };
 
-/** Where the schema keeps the `__resolveReference` of a type; @apollo/subgraph does the same. */
+/** Where @apollo/subgraph keeps the `__resolveReference` of a type. */
 type Extensions = {
   apollo?: {
     subgraph?: {
@@ -32,7 +32,7 @@ export function resolveEntitiesSynchronously(schema: GraphQLSchema): void {
         const type = schema.getType(reference.__typename);
         if (!isObjectType(type))
           throw new Error('an entity of a type that this subgraph does not have');
-        // Cast: extensions are untyped; the schema's builder sets these.
+        // Cast: extensions are untyped; @apollo/subgraph sets these.
         const resolveReference = (type.extensions as Extensions).apollo?.subgraph?.resolveReference;
         const entity =
           resolveReference === undefined ? reference : resolveReference(reference, context, info);

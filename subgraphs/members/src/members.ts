@@ -1,13 +1,9 @@
 // The members subgraph: its schema on a store, and the mail worker beside it.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  buildSubgraphSchema,
-  type Log,
-  type Metrics,
-  type Settings,
-  type Subgraph,
-} from '@partner-loyalty/runtime';
+import { buildSubgraphSchema } from '@apollo/subgraph';
+import type { Log, Metrics, Settings, Subgraph } from '@partner-loyalty/runtime';
+import { parse } from 'graphql';
 import { domainOf, openMailer } from './mail/mailer.ts';
 import { startMailWorker } from './mail/worker.ts';
 import { createResolvers, type MembersOptions } from './resolvers/resolvers.ts';
@@ -19,9 +15,9 @@ import type { MembersStore } from './store/store.ts';
  * `wake`; a mail worker sends it.
  */
 export function createMembers(store: MembersStore, options: MembersOptions): Subgraph {
-  const sdl = readFileSync(join(import.meta.dirname, '../schema.graphql'), 'utf8');
+  const typeDefs = parse(readFileSync(join(import.meta.dirname, '../schema.graphql'), 'utf8'));
   const resolvers = createResolvers(store, options);
-  const schema = buildSubgraphSchema(sdl, resolvers);
+  const schema = buildSubgraphSchema([{ typeDefs, resolvers }]);
   return { name: 'members', schema, ready: store.ready, close: store.close };
 }
 

@@ -1,14 +1,9 @@
 // The public list of the standings subgraph.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  buildSubgraphSchema,
-  type Log,
-  type Settings,
-  type StoreMigration,
-  type Subgraph,
-  type Transport,
-} from '@partner-loyalty/runtime';
+import { buildSubgraphSchema } from '@apollo/subgraph';
+import type { Log, Settings, StoreMigration, Subgraph, Transport } from '@partner-loyalty/runtime';
+import { parse } from 'graphql';
 import { createMembersClient } from './members.ts';
 import { createResolvers } from './resolvers.ts';
 import { migrateLmdb } from './store/formats/migrate.lmdb.ts';
@@ -58,8 +53,8 @@ export function createStandings(
   store: StandingsStore,
   { now = () => new Date(), members, log }: StandingsOptions = {},
 ): Subgraph {
-  const sdl = readFileSync(join(import.meta.dirname, '../schema.graphql'), 'utf8');
+  const typeDefs = parse(readFileSync(join(import.meta.dirname, '../schema.graphql'), 'utf8'));
   const resolvers = createResolvers(store, createMembersClient(members, log), now);
-  const schema = buildSubgraphSchema(sdl, resolvers);
+  const schema = buildSubgraphSchema([{ typeDefs, resolvers }]);
   return { name: 'standings', schema, ready: store.ready, close: store.close };
 }
