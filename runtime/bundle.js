@@ -43,6 +43,12 @@ export async function bundle(program, root, outdir) {
 
 /** Our code still finds its data files, and packages that stay apart. */
 function keepPlaces(own) {
+  // In a bundle, what a package that is CommonJS exports has no names if it is imported like that.
+  own.onResolve({ filter: /^[^./]/ }, async ({ path, kind, importer }) => {
+    if (kind !== 'dynamic-import' || !/\.ts$/.test(importer)) return undefined;
+    if (/^(node:|@partner-loyalty\/)/.test(path) || APART.test(path)) return undefined;
+    return { errors: [{ text: `${path}: import a file of ours that imports the package` }] };
+  });
   own.onResolve({ filter: APART }, async ({ path, pluginData, ...from }) => {
     if (pluginData === own) return undefined;
     const { resolveDir, importer, kind } = from;

@@ -75,19 +75,29 @@ test('a source that has changed', async () => {
   expect(await start(checkout)).toEqual(['other', checkout, []]);
 });
 
+/** Installs a package that has this word. */
+function install(word: string): void {
+  const modules = join(checkout, 'node_modules');
+  mkdirSync(join(modules, 'words'), { recursive: true });
+  writeFileSync(join(modules, 'words/package.json'), '{}');
+  writeFileSync(join(modules, 'words/index.js'), `exports.word = '${word}';`);
+  writeFileSync(join(modules, '.package-lock.json'), JSON.stringify({ word }));
+}
+
 test('a package that is installed anew', async () => {
   writeMain(`import { word } from 'words'; console.log(JSON.stringify(word));`);
-  const install = (word: string) => {
-    const modules = join(checkout, 'node_modules');
-    mkdirSync(join(modules, 'words'), { recursive: true });
-    writeFileSync(join(modules, 'words/package.json'), '{}');
-    writeFileSync(join(modules, 'words/index.js'), `exports.word = '${word}';`);
-    writeFileSync(join(modules, '.package-lock.json'), JSON.stringify({ word }));
-  };
   install('one');
   expect(await start(checkout)).toBe('one');
   install('other');
   expect(await start(checkout)).toBe('other');
+});
+
+test('a package that is imported on first use, which a bundle must not lose the names of', async () => {
+  install('one');
+  writeMain(`const { word } = await import('words'); console.log(JSON.stringify(word));`);
+  const started = start(checkout);
+  if (RUNS_TYPESCRIPT) expect(await started).toBe('one');
+  else await expect(started).rejects.toThrow('import a file of ours that imports the package');
 });
 
 test('stack traces name the lines of the sources', async () => {

@@ -181,8 +181,8 @@ function createStockSchemas(
 ): () => Promise<StockSchemas> {
   let built: Promise<StockSchemas> | undefined;
   async function build(): Promise<StockSchemas> {
-    const internals = await import('@apollo/federation-internals');
-    const apiSchema: Schema = internals.buildSchema(api);
+    const { buildApolloSchema } = await import('./apollo.ts');
+    const apiSchema: Schema = buildApolloSchema(api);
     return {
       schema,
       apiSchema,

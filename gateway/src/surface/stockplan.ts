@@ -37,7 +37,7 @@ const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
  */
 export async function runStockPlan(stock: StockPlan, run: PlanRun): Promise<StockResult> {
   // The usual operations never need it, and it takes a while to load.
-  const { buildOperationContext, executeQueryPlan } = await import('@apollo/gateway');
+  const { buildOperationContext, executeQueryPlan } = await import('./apollo.ts');
   const { plan, document } = stock;
   const { schema, apiSchema, supergraph } = await stock.stockSchemas();
   const { variables } = run;
