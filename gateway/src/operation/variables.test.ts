@@ -22,6 +22,7 @@ test.each<[query: string, variables: Record<string, unknown>]>([
   ['{ find }', { unused: 1 }],
   [TEXTS, { text: '', id: '1', unused: 'x' }],
   [TEXTS, { text: 'a', id: 1 }],
+  ['query ($__proto__: String!) { find(text: $__proto__) }', JSON.parse('{ "__proto__": "a" }')],
   ['query ($text: String = "a") { find(text: $text) }', {}],
   ['query ($text: String! = "a") { find(text: $text) }', {}],
   ['query ($text: String) { find(text: $text) }', { text: null }],

@@ -87,7 +87,8 @@ function textsIn(
   const own: Record<string, unknown> = {};
   for (const name of names) {
     const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
-    if (typeof value !== 'string') return undefined;
+    // An assignment to __proto__ would set no property.
+    if (typeof value !== 'string' || name === '__proto__') return undefined;
     own[name] = value;
   }
   return own;
