@@ -31,8 +31,8 @@ export type Limiter = {
    */
   consume(policy: Policy, subject: string, cost: number, budget: number): Promise<Verdict>;
   /**
-   * Whether the budget of a key surely allows the cost, as far as this process knows, although its
-   * counter takes a while to say so. Ask before consuming it.
+   * Whether at least half of a key's budget would be left after the cost, as far as this process
+   * knows; false if it does not know. Call it before consume.
    */
   hasPlenty(policy: Policy, subject: string, cost: number, budget: number): boolean;
   /**
@@ -50,7 +50,7 @@ export function createLimiter(
 ): Limiter {
   const windowSeconds: Record<Policy, number> = { key: keyWindowSeconds, ...WINDOW_SECONDS };
   const byPolicy: Partial<Record<Policy, Counter>> = {};
-  // Other counters answer within the tick, so that nothing is gained by an estimate.
+  // Only counters in Redis have a state, and only they are a network round trip away.
   const estimates = counters.state === undefined ? undefined : new Estimates();
   const counterOf = createAddressCounters(WINDOW_SECONDS.refusal * 1_000);
 
@@ -61,7 +61,7 @@ export function createLimiter(
       .add(subject, cost)
       .then(({ consumedPoints, msBeforeNext, degraded }) => {
         const allowed = consumedPoints <= budget;
-        if (policy === 'key') estimates?.consumed(subject, cost, budget - consumedPoints);
+        if (policy === 'key') estimates?.consumed(subject, cost, consumedPoints);
         metrics.limit(policy, degraded ? 'insurance' : allowed ? 'taken' : 'refused');
         return {
           policy,
@@ -102,41 +102,41 @@ export function rateLimitHeaders(verdict: Verdict): Record<string, string> {
 const MAX_SUBJECTS = 20_000;
 
 type Estimate = {
-  /** What the counter answered last. */
-  remaining: number;
+  /** What the counter answered last; undefined before its first answer. */
+  consumed: number | undefined;
   /** What was consumed since, without an answer so far. */
   pending: number;
 };
 
 /**
- * What is left of budgets as far as this process knows, between the answers of shared counters. It
- * is never too much, unless other processes have used up the rest.
+ * What subjects have consumed, between the answers of shared counters. Other processes may have
+ * consumed more. Counters are expected to answer in order.
  */
 export class Estimates {
   private readonly bySubject = new Map<string, Estimate>();
 
-  /** Whether at least half of the budget is left after everything this process has consumed. */
+  /** Whether at least half of the budget would be left after the cost. */
   isPlenty(subject: string, cost: number, budget: number): boolean {
     const estimate = this.bySubject.get(subject);
-    if (estimate === undefined) return false;
-    return estimate.remaining - estimate.pending - cost >= budget / 2;
+    if (estimate?.consumed === undefined) return false;
+    return estimate.consumed + estimate.pending + cost <= budget / 2;
   }
 
   consuming(subject: string, cost: number): void {
     let estimate = this.bySubject.get(subject);
     if (estimate === undefined) {
       if (this.bySubject.size >= MAX_SUBJECTS) this.bySubject.clear();
-      estimate = { remaining: 0, pending: 0 };
+      estimate = { consumed: undefined, pending: 0 };
       this.bySubject.set(subject, estimate);
     }
     estimate.pending += cost;
   }
 
-  consumed(subject: string, cost: number, remaining: number): void {
+  consumed(subject: string, cost: number, consumed: number): void {
     const estimate = this.bySubject.get(subject);
     if (estimate === undefined) return;
     // Cleared meanwhile, it has begun anew without this cost.
     estimate.pending = Math.max(0, estimate.pending - cost);
-    estimate.remaining = remaining;
+    estimate.consumed = consumed;
   }
 }
