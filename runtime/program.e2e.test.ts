@@ -25,7 +25,7 @@ afterAll(folder.remove);
 
 /** A checkout whose program prints what it imports, its folder and its arguments. */
 beforeEach(() => {
-  checkout = join(folder.path, 'checkout');
+  checkout = join(folder.path, 'check out #1 (ü)');
   rmSync(folder.path, { recursive: true, force: true });
   mkdirSync(join(checkout, 'node_modules'), { recursive: true });
   for (const name of NEEDED) symlinkSync(join(MODULES, name), join(checkout, 'node_modules', name));

@@ -39,9 +39,7 @@ export function createReplyReader({
     for (const error of errors) {
       if (read.length >= MAX_ERRORS.total) break;
       const result = readError(error, passing);
-      const [field, index] = result.path ?? [];
-      // Entities may be those of several root fields.
-      const root = field === '_entities' ? index : field;
+      const root = result.path?.[0];
       const known = perRoot.get(root) ?? 0;
       if (known >= MAX_ERRORS.perRoot) continue;
       perRoot.set(root, known + 1);
