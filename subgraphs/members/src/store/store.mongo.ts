@@ -3,8 +3,8 @@ import { batchLoad, type Environment } from '@partner-loyalty/runtime';
 import { type Mongo, openMongo } from '@partner-loyalty/runtime/mongo';
 import { type MongoMarks, openMongoMarks } from '@partner-loyalty/runtime/mongo-marks';
 import { type MembersCollection, openMembers } from '../documents/collection.mongo.ts';
-import { findByKeys, versionedRecord } from '../documents/documents.mongo.ts';
-import { createMongoLookUp, identitiesByKey, membersById } from '../documents/lookup.mongo.ts';
+import { findByIds, findByKeys, versionedRecord } from '../documents/documents.mongo.ts';
+import { createMongoLookUp, identitiesByKey } from '../documents/lookup.mongo.ts';
 import { openMongoInvitations } from '../invitations/invitation.mongo.ts';
 import { openMongoOutbox } from '../outbox/outbox.mongo.ts';
 import { createMongoMailPartners } from '../partners/partner.mongo.ts';
@@ -74,7 +74,7 @@ function createMongoMembersStore(
     memberByEmail: (partnerId, canonical) => identity(enrolledKey(partnerId, canonical)),
     memberByExternalId: (partnerId, externalId) => identity(externalKey(partnerId, externalId)),
     lookUp: createMongoLookUp(members),
-    member: batchLoad((ids) => membersById(members, ids)),
+    member: batchLoad((ids) => recordsById(members, ids)),
     enroll: (input) => apply([], keysToEnroll(input), (records) => enroll(records, input)),
     enrollInvited: (input) =>
       apply([], keysToEnroll(input), (records) => enrollInvited(records, input)),
@@ -96,6 +96,11 @@ function createMongoMembersStore(
     ready: mongo.ready,
     close: mongo.close,
   };
+}
+
+async function recordsById(members: MembersCollection, ids: readonly string[]) {
+  const documents = await findByIds(members, ids).toArray();
+  return new Map(documents.map((found) => [found._id, versionedRecord(found).record]));
 }
 
 async function recordByKey(members: MembersCollection, key: string) {
