@@ -10,7 +10,6 @@ import {
   type Transport,
   unavailable,
 } from '@partner-loyalty/runtime';
-import type { MergedFlatten } from './merge.ts';
 
 export type Data = Record<string, unknown>;
 
@@ -44,71 +43,54 @@ export type PlacedError = SubgraphError & {
  * is in `errors`, never a rejection.
  */
 export function runPlan(node: PlanNode, run: PlanRun): void | Promise<void> {
-  return runNode(node, run, ROOT);
+  return runNode(node, run, []);
 }
 
-/** Leads from the root to objects; '@' is every item of a list. */
-type DataPath = readonly string[];
-const ROOT: readonly DataPath[] = [[]];
-
-// `paths` lead to the objects that the node is about.
-function runNode(node: PlanNode, run: PlanRun, paths: readonly DataPath[]): void | Promise<void> {
+// `path` leads from the root to the objects that the node is about; '@' is every item of a list.
+function runNode(node: PlanNode, run: PlanRun, path: readonly string[]): void | Promise<void> {
   switch (node.kind) {
     case 'Fetch':
-      return runFetch(node, run, paths);
+      return runFetch(node, run, path);
     case 'Flatten':
-      return runNode(node.node, run, below(paths, node));
+      return runNode(node.node, run, [...path, ...node.path.map(String)]);
     case 'Sequence':
-      return runSequence(node.nodes, run, paths, 0);
+      return runSequence(node.nodes, run, path, 0);
     case 'Parallel':
-      return inParallel(node.nodes.map((each) => runNode(each, run, paths)));
+      return runParallel(node.nodes, run, path);
     case 'Condition': {
       const branch = run.coerced[node.condition] === true ? node.ifClause : node.elseClause;
-      return branch && runNode(branch, run, paths);
+      return branch && runNode(branch, run, path);
     }
     case 'Defer':
       throw new Error('no surface has @defer');
   }
 }
 
-function below(
-  paths: readonly DataPath[],
-  { path: first, others = [] }: MergedFlatten,
-): DataPath[] {
-  const found: DataPath[] = [];
-  for (const path of paths) {
-    found.push([...path, ...first.map(String)]);
-    for (const other of others) found.push([...path, ...other.map(String)]);
-  }
-  return found;
-}
-
 function runSequence(
   nodes: readonly PlanNode[],
   run: PlanRun,
-  paths: readonly DataPath[],
+  path: readonly string[],
   from: number,
 ): void | Promise<void> {
   for (let place = from; place < nodes.length; place += 1) {
     const node = nodes[place];
-    const running = node && runNode(node, run, paths);
-    if (running) return running.then(() => runSequence(nodes, run, paths, place + 1));
+    const running = node && runNode(node, run, path);
+    if (running) return running.then(() => runSequence(nodes, run, path, place + 1));
   }
 }
 
-function inParallel(all: readonly (void | Promise<void>)[]): void | Promise<void> {
-  const running = all.filter((each) => each !== undefined);
+function runParallel(
+  nodes: readonly PlanNode[],
+  run: PlanRun,
+  path: readonly string[],
+): void | Promise<void> {
+  const running = nodes
+    .map((node) => runNode(node, run, path))
+    .filter((each) => each !== undefined);
   return running.length === 0 ? undefined : Promise.all(running).then(() => {});
 }
 
-/** How many entities at several paths are fetched together: they share a response. */
-const MAX_MERGED = 20;
-
-function runFetch(
-  fetch: FetchNode,
-  run: PlanRun,
-  paths: readonly DataPath[],
-): void | Promise<void> {
+function runFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): void | Promise<void> {
   const { requires, serviceName, operation: query, operationName } = fetch;
   const transport = run.transports[serviceName];
   if (transport === undefined)
@@ -120,16 +102,12 @@ function runFetch(
   let entityTypes: unknown[] | undefined;
   if (requires !== undefined) {
     const representations: Data[] = [];
-    const found: Place[] = [];
-    for (const path of paths) collectPlaces(run.data, path, 0, undefined, found);
-    places = found.filter(({ object }) => {
+    places = placesAt(run.data, path).filter(({ object }) => {
       const representation = represent(object, requires);
       if (representation?.__typename === undefined) return false;
       return representations.push(representation) > 0;
     });
     if (places.length === 0) return undefined;
-    if (places.length > MAX_MERGED && paths.length > 1)
-      return inParallel(paths.map((path) => runFetch(fetch, run, [path])));
     variables.representations = representations;
     entityTypes = representations.map(({ __typename }) => __typename);
   }

@@ -25,7 +25,6 @@ import { planDirectly } from '../planning/direct/plan.ts';
 import { knownPlanner } from '../planning/known.ts';
 import type { RootScopes } from '../planning/scopes.ts';
 import { openThreadPlanner, type ThreadPlanner } from '../planning/thread.ts';
-import { mergeFetches } from './merge.ts';
 import { compileShape, type Shape } from './shape.ts';
 import { withMemberIds } from './sightings.ts';
 import type { StockPlan, StockSchemas } from './stockplan.ts';
@@ -111,7 +110,7 @@ export async function openPlanner(
     const isWhole = whole !== undefined;
     const direct = isAbstract || isWhole ? undefined : planDirectly(document, schema, ownership);
     if (direct === undefined) return planInThread(document, key, { isAbstract, isWhole });
-    const node = direct.node && mergeFetches(direct.node);
+    const { node } = direct;
     return keepPlan(key, { kind: 'usual', node, characters: JSON.stringify(direct).length });
   }
 
@@ -128,7 +127,7 @@ export async function openPlanner(
     return keepPlan(
       key,
       isUsual
-        ? { kind: 'usual', node: node && mergeFetches(node), characters }
+        ? { kind: 'usual', node, characters }
         : { kind: 'stock', stock: { plan, document, stockSchemas }, characters },
     );
   }
