@@ -15,7 +15,7 @@ const SOURCES = `^(${FOLDERS.join('|')})/`;
 /** npm packages that only one place may import. */
 const HOMES = {
   '@apollo/federation-internals':
-    '^gateway/src/(planning/worker|publishing/changes|surface/planner)\\.ts$',
+    '^gateway/src/(planning/worker|publishing/changes|surface/(apollo|planner))\\.ts$',
   '@apollo/composition': '^gateway/src/publishing/',
   '@graphql-inspector/core': '^gateway/src/publishing/',
   '@apollo/query-planner': '^gateway/src/(planning|surface)/',

@@ -1,4 +1,5 @@
 // The service under fuzzing, and what must hold after everything that is sent to it.
+import { ALL_TRUE, EXPENSIVE_DOCUMENTS } from '../support/cases/documents.ts';
 import { calibrate, cpuOf } from '../support/cpu.ts';
 import type { ApiRequest } from '../support/service/client.ts';
 import type { DeployedService } from '../support/service/deployed.ts';
@@ -38,6 +39,8 @@ export type Target = {
 export async function openTarget(service: DeployedService): Promise<Target> {
   const { pid } = service.stack.gateway;
   const probe = await startProbe(service.send);
+  // The first operation that needs Apollo's libraries loads them, for all requests after it.
+  await service.send({ query: EXPENSIVE_DOCUMENTS['nested conditions'], variables: ALL_TRUE });
   const unit = calibrate() / 10;
 
   function checkText(text: string, sent: string, responses = 1): void {
