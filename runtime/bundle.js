@@ -1,4 +1,4 @@
-// Bundles a program and its packages with esbuild, into files that any Node runs.
+// Bundles a program and its packages with esbuild, for Node 20 and newer.
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';

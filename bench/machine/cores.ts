@@ -38,7 +38,7 @@ export function leaveTargetCore(): void {
 export function describeMachine(): string {
   const model = cpus()[0]?.model.trim() ?? 'unknown CPU';
   const pinning = PINS
-    ? 'the measured process has one core to itself'
+    ? 'one core is reserved for the measured processes'
     : 'processes are not pinned to cores';
   return `${CORES.length} cores of ${model}, ${Math.round(totalmem() / 2 ** 30)} GB; ${pinning}`;
 }

@@ -23,7 +23,7 @@ const IDLE_SECONDS = 10;
 export const coldstart: Part = {
   title: 'Cold start and idle memory',
   notes: [
-    "Memory is resident memory. Pages of files are those of programs, libraries and stores that are mapped and not changed; the kernel can drop them. Of these, the store's are those of the embedded store.",
+    'Memory is resident memory. File pages are unchanged pages of mapped programs, libraries and stores, which the kernel can drop. Of these, the last column is the part of the embedded store.',
   ],
   method: () =>
     `One request for each start; variants start in turns, in changing order; CPU seconds until the first correct answer, with those of child processes. For the memory, all run at once, ${IDLE_SECONDS} s after the last of them has started`,

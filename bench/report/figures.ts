@@ -89,17 +89,18 @@ export const FIGURES = {
     atMost: 1.2,
   },
   aloneToMercurius: {
-    meaning: "p50 of one request after the other, relative to Mercurius'",
+    meaning: "p50 of a known document, one request at a time, relative to Mercurius'",
     atMost: 1,
   },
   aloneMemory: { meaning: 'the same without Redis', atMost: 1 },
   documentToMercurius: {
-    meaning: "p50 of one new document after the other, relative to Mercurius'",
+    meaning:
+      "p50 of new documents (new aliases, known plans), one at a time, relative to Mercurius'",
     atMost: 1.5,
   },
-  documentTail: { meaning: 'p99 of one new document after the other, ms', atMost: 10 },
+  documentTail: { meaning: 'p99 of new documents, one at a time, ms', atMost: 10 },
   updateHold: {
-    meaning: 'the longest time that an update of the graph holds the event loop, ms',
+    meaning: 'the longest event loop lag while the graph is updated under load, ms',
     atMost: 50,
   },
   coldStart: {

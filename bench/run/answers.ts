@@ -25,7 +25,7 @@ export async function checkFirstAnswer(target: Target, signal: AbortSignal): Pro
     try {
       return await checkLookup(target, 1);
     } catch (error) {
-      // fetch rejects so without a connection: that before may have been of the port with itself.
+      // fetch could not connect: untilListening may have met a connection of the port to itself.
       if (!(error instanceof TypeError)) throw error;
     }
   }
@@ -45,7 +45,7 @@ export async function untilListening(url: string, signal: AbortSignal): Promise<
   }
 }
 
-/** Posts JSON; again if a connection that was idle is closed meanwhile. */
+/** Posts JSON, and once more if fetch rejects: the server may have closed an idle connection. */
 export async function post(
   url: string,
   headers: Record<string, string>,

@@ -13,7 +13,7 @@ export function inRounds({ rounds, seconds }: Rounds): string {
   return `Load by ${GENERATOR}, ${rounds} rounds of ${seconds} s after ${WARM_UP}`;
 }
 
-/** The same of `measureAlternating`. */
+/** The same for `measureAlternating`. */
 export function inTurns({ rounds, seconds }: Rounds, generator = GENERATOR): string {
   return `Load by ${generator}, ${rounds} rounds in which all rows run at once and take turns of one second in changing order, ${seconds} each, after ${WARM_UP}`;
 }
@@ -51,7 +51,8 @@ export async function measureRounds<C extends Contender>(
 
 /**
  * In each round, all contenders run at the same time, and the load moves from one to the next every
- * second. A sample is the median of its seconds. Rejects if one of them fails.
+ * second. A sample is the median of its seconds; its percentiles are of all requests, if their
+ * times are known. Rejects if one of them fails.
  */
 export async function measureAlternating<C extends Contender>(
   testbed: Testbed,

@@ -43,7 +43,7 @@ function speedOfMix(figures: Figures): string {
 **${times(figures.mixToApollo)} times as many requests per CPU second as stock Apollo Gateway** and ${times(figures.mixToMercurius)} times as
 many as Mercurius. It does so with API keys, budgets, limits, logs and metrics, and without Redis;
 they run without any of these. In one process on the embedded store, the service answers ${times(figures.mixInOneToApollo)}
-times as many as stock Apollo. All ran side by side, on one core each: [results](bench/RESULTS.md),
+times as many as stock Apollo. All took turns on one core: [results](bench/RESULTS.md),
 [method](bench/README.md).
 `;
 }

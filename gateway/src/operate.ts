@@ -68,7 +68,7 @@ export function createOperate(parts: OperateParts): Operate {
     const ahead = mayRunAhead(document, operation, principal, cost)
       ? pollDone().then(start)
       : undefined;
-    // If it fails and the budget is spent, the budget is the reason that counts.
+    // Handled below, unless the budget is spent: then RATE_LIMITED is the reason that counts.
     ahead?.catch(() => {});
     call.verdict = await limiter.consume(policy, id, call.cost, budget);
     if (!call.verdict.allowed) fail('RATE_LIMITED');
@@ -105,7 +105,7 @@ export function createOperate(parts: OperateParts): Operate {
     return (
       operation?.node.operation === 'query' &&
       !operation.introspects &&
-      // What it looks at would be recorded.
+      // The audit log would record a read whose result is thrown away.
       audit === undefined &&
       limiter.hasPlenty(policy, id, cost, budget) &&
       graphs.current().surfaces[surface].knows(document)

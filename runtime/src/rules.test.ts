@@ -37,7 +37,7 @@ test.each([
   }
 });
 
-test('visitors skip and end each on its own', () => {
+test('each visitor skips and stops independently of the others', () => {
   const heard = (rules: (log: string[]) => ValidationRule[]) => {
     const log: string[] = [];
     const document = parse('{ a(n: 1) { inner { x } x } b { __typename } }');

@@ -71,9 +71,9 @@ function requirementsOf({ directives = [] }: FieldDefinitionNode): string[] {
  * Renames the fields of a validated document:
  * - A leaf loses its alias, and a repeated leaf is selected once. So the cost of planning and
  *   fetching an operation depends on the fields of the graph, not on how often they are repeated.
- * - Any other alias becomes a number: a caller may alias any field as `memberId`, but the planner
- *   reads the key there. So operations that differ only in aliases share a plan, and the documents
- *   that subgraphs get do not grow in number with the names that callers think of.
+ * - Any other alias becomes a numbered one: a caller may alias any field as `memberId`, but the
+ *   planner reads the key there. So operations that differ only in aliases share a plan, and
+ *   callers cannot multiply the documents that subgraphs get.
  * - A field that has arguments and that a subgraph requires gets an alias: the planner selects it
  *   under its name, possibly with other arguments than the caller, who may omit a default.
  */

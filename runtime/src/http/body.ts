@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../errors.ts';
 
 const FIRST_BYTES = 4 * 1024;
-/** The most that is allocated for an announced length when the first of the body has arrived. */
+/** The most that is allocated for an announced length when the first chunk has arrived. */
 const ANNOUNCED_BYTES = 64 * 1024;
 const NOTHING: Buffer = Buffer.alloc(0);
 
@@ -66,7 +66,7 @@ class Body {
       this.bytes = NOTHING;
       return false;
     }
-    // Most bodies come in one chunk. A buffer for each of them is one for the garbage collector.
+    // Most bodies come in one chunk. Copying it would only make garbage.
     if (chunk.length === this.announced) this.bytes = chunk;
     else this.append(chunk, needed);
     this.length = needed;

@@ -66,9 +66,9 @@ function observeEnd(outgoing: ServerResponse, bytes: number, observer: ReplyObse
 }
 
 /**
- * Writes head and body as one string. `end(body)` would add an empty one and write the two as a
- * list, which is 7 % of the CPU time of a plain server. A text of as many bytes as characters is
- * ASCII, which is written fastest as Latin-1.
+ * Writes the head together with a body of text, as one string. `end(body)` would add an empty one
+ * and write the two as a list, which is 7 % of the CPU time of a plain server. A text of as many
+ * bytes as characters is ASCII, which is written fastest as Latin-1.
  */
 function writeAtOnce(
   outgoing: ServerResponse,

@@ -98,7 +98,7 @@ test('an address has at most 254 characters, as typed and in canonical form', ()
   expect(canonicalEmail('a'.repeat(10_000_000))).toBeUndefined();
 });
 
-test('an ASCII domain is as the URL standard has it', () => {
+test('an ASCII domain is what the URL standard makes of it', () => {
   fc.assert(
     fc.property(fc.stringMatching(/^(?:xn--)?[abxn0-9.-]{1,20}$/), (domain) => {
       const canonical = canonicalEmail(`ada@${domain}`);

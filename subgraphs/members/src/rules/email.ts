@@ -20,7 +20,7 @@ const DOMAIN =
 // The URL standard reads a host that ends in a number as an IPv4 address: "1.2" would become
 // "1.0.0.2".
 const NUMERIC_END = /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/;
-/** Those with characters beyond ASCII, or with a label that stands for some. */
+/** Domains that the URL standard may change: with non-ASCII characters, or a Punycode label. */
 const MAPPED_DOMAIN = /[^a-z0-9.-]|xn--/;
 // Control and format characters, lone surrogates, and any kind of space.
 const FORBIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Z}]/u;
@@ -48,7 +48,7 @@ export function canonicalEmail(typed: string): string | undefined {
 
 function asciiDomain(typed: string): string | undefined {
   if (!TYPED_DOMAIN.test(typed) || NUMERIC_END.test(typed)) return undefined;
-  // Of other domains, the URL standard makes what they are: in lower case, and with no such label.
+  // The URL standard leaves all others unchanged: they are in lower case already.
   const ascii = MAPPED_DOMAIN.test(typed) ? domainToASCII(typed) : typed;
   return DOMAIN.test(ascii) && !NUMERIC_END.test(ascii) ? ascii : undefined;
 }
