@@ -24,7 +24,7 @@ const times = (count: number, text: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => text(index)).join(' ');
 
 /** So many requests at a time are served by two gateways however busy the machine is. */
-const AT_ONCE = 100;
+const AT_ONCE = 40;
 
 /** Sends `count` requests, many at once, spread over the gateways, and counts the statuses. */
 async function flood(
