@@ -107,8 +107,10 @@ test('stack traces name the lines of the sources', async () => {
     try { read([]); } catch (error) { console.log(JSON.stringify((error as Error).stack)); }`);
   const stack = await start(checkout);
   expect(stack).toMatch(/^TypeError \[ERR_INVALID_ARG_TYPE\]: The "path" argument/);
-  expect(stack).toContain(`${join(checkout, 'main.ts')}:3:`);
-  expect(stack).toContain(`${join(checkout, 'main.ts')}:4:`);
+  // Without a bundle, Node names the source, with escapes in its folder.
+  const source = RUNS_TYPESCRIPT ? '/main.ts' : join(checkout, 'main.ts');
+  expect(stack).toContain(`${source}:3:`);
+  expect(stack).toContain(`${source}:4:`);
 });
 
 test('a checkout that was copied together with its cache, as the first one goes on', async () => {
