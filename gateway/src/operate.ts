@@ -92,9 +92,9 @@ export function createOperate(parts: OperateParts): Operate {
   };
 
   /**
-   * Whether an operation may run before its budget is known to suffice: a read that was planned
-   * before, by a key that has plenty left. In the worst case, other processes have just used up the
-   * rest, and the result is thrown away.
+   * Whether an operation may run before its budget is known to suffice: a read whose document was
+   * validated before, by a key that has plenty left. In the worst case, other processes have just
+   * used up the rest, and the result is thrown away.
    */
   function mayRunAhead(
     document: ClientDocument,
