@@ -60,7 +60,6 @@ export { createRelay, serveRelay } from './process/relay.ts';
 export { RUN } from './process/run.ts';
 export { openTracing } from './process/tracing.ts';
 export { runWorkers } from './process/workers.ts';
-export { inOneRule } from './rules.ts';
 export { cidrRange, subgraphUrl } from './settings/schemas.ts';
 export { readEnv, readSettings } from './settings/settings.ts';
 export {
@@ -120,3 +119,4 @@ export {
 } from './transport/signature/replay.workers.ts';
 export { createSigner } from './transport/signature/signer.ts';
 export { encodeBatches, WIRE } from './transport/wire.ts';
+export { createIsValid } from './validity.ts';

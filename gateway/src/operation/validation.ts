@@ -1,5 +1,5 @@
 // Validates documents against a surface's schema.
-import { fail, inOneRule } from '@partner-loyalty/runtime';
+import { createIsValid, fail } from '@partner-loyalty/runtime';
 import {
   type DocumentNode,
   GraphQLError,
@@ -16,10 +16,9 @@ export function validationErrorsOf(
   document: DocumentNode,
   schema: GraphQLSchema,
 ): readonly GraphQLError[] {
-  return [
-    ...validate(schema, withoutRepeatedFields(document), RULES, MAX),
-    ...missingRootTypes(document, schema),
-  ];
+  const errors = missingRootTypes(document, schema);
+  if (isValid(schema, document)) return errors;
+  return [...validate(schema, withoutRepeatedFields(document), specifiedRules, MAX), ...errors];
 }
 
 /**
@@ -34,7 +33,7 @@ export function requireValid(errors: readonly GraphQLError[]): void {
   throw new GraphqlRequestError('GRAPHQL_VALIDATION_FAILED', errors);
 }
 
-const RULES = [inOneRule(specifiedRules)];
+const isValid = createIsValid(specifiedRules);
 const MAX = { maxErrors: MAX_REQUEST_ERRORS };
 
 // Repeating a plain field selects nothing more, but graphql-js compares every pair of fields and

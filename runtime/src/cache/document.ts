@@ -16,7 +16,8 @@ function bytesOf(value: unknown): number {
   if (Array.isArray(value))
     return value.reduce((sum: number, item) => sum + bytesOf(item), value.length && BYTES_PER_LIST);
   let bytes = BYTES_PER_NODE;
-  for (const [name, child] of Object.entries(value)) if (name !== 'loc') bytes += bytesOf(child);
+  for (const name in value)
+    if (name !== 'loc') bytes += bytesOf((value as Record<string, unknown>)[name]);
   return bytes;
 }
 
@@ -43,9 +44,21 @@ export function forgetLocations(document: DocumentNode): void {
  */
 export function eachNode(node: ASTNode, use: (node: ASTNode) => void): void {
   use(node);
-  for (const [name, child] of Object.entries(node)) {
-    if (typeof child !== 'object' || child === null || name === 'loc') continue;
-    if (!Array.isArray(child)) eachNode(child, use);
-    else for (const item of child) eachNode(item, use);
+  for (const name in node) {
+    const part = partOf(node, name);
+    if (part === undefined) continue;
+    if (isNode(part)) eachNode(part, use);
+    else for (const item of part) eachNode(item, use);
   }
+}
+
+/** What a node has under a name, if that is another node or a list of them. */
+export function partOf(node: ASTNode, name: string): ASTNode | readonly ASTNode[] | undefined {
+  // Cast: nodes are plain objects.
+  const part = (node as unknown as Record<string, ASTNode | readonly ASTNode[] | undefined>)[name];
+  return typeof part === 'object' && part !== null && name !== 'loc' ? part : undefined;
+}
+
+export function isNode(part: ASTNode | readonly ASTNode[]): part is ASTNode {
+  return !Array.isArray(part);
 }
