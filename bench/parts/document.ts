@@ -3,7 +3,7 @@ import { LOOKUP_QUERY } from '../dataset/population.ts';
 import { aboutRandomMembers, requestTemplates } from '../dataset/requests.ts';
 import { GENERATOR } from '../load/saturate.ts';
 import { ratios, shown, shownSpread, spread } from '../report/statistics.ts';
-import { underLoad, underRawLoad } from '../run/measure.ts';
+import { underRawLoad } from '../run/measure.ts';
 import { type Contender, type Measurements, values } from '../run/measurements.ts';
 import { inTurns, measureAlternating } from '../run/rounds.ts';
 import type { Server } from '../run/server.ts';
@@ -34,7 +34,7 @@ export const document: Part = {
     'New documents differ in the alias of the root field, and go through the 63 selections of six fields. This gateway plans each selection once: a new alias needs parsing and validation, but no new plan.',
   ],
   method: (options) =>
-    `${inTurns(options, 'load/raw.ts')}, by ${GENERATOR}. New documents are measured in processes of their own, warmed up by known and by other new documents in turn; all variants get the same sequence`,
+    `${inTurns(options, 'load/raw.ts')}, in turn by ${GENERATOR} with known documents and by the load that is measured. New documents are measured in processes of their own; all variants get the same sequence`,
   async run(testbed, options) {
     const rows = VARIANTS.flatMap((variant) => [rowOf(variant, false), rowOf(variant, true)]);
     const all = await measureAlternating(testbed, rows, options);
@@ -74,14 +74,7 @@ function rowOf(variant: Started, isNew: boolean): Row {
       const server = await variant.start(testbed);
       const nextDocument = isNew ? newDocuments() : () => LOOKUP_QUERY;
       const next = () => requestOf(server, nextDocument());
-      const measurable = underRawLoad(server, { connections: 1, next });
-      if (!isNew) return measurable;
-      const known = underLoad(server);
-      let turn = 0;
-      return {
-        ...measurable,
-        warmUp: (timing) => (turn++ % 2 === 0 ? known : measurable).measure(timing),
-      };
+      return underRawLoad(server, { connections: 1, next });
     },
   };
 }
