@@ -139,6 +139,19 @@ test('a canonical form is its own canonical form', () => {
   );
 });
 
+// Only what is typed without spaces takes the short way for ASCII.
+test('each ASCII character counts the same with a space before the address and without', () => {
+  const characters = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code));
+  for (const one of characters)
+    for (const typed of [`a${one}b@example.com`, `ada@a${one}b.com`, `${one}@${one}`])
+      expect(canonicalEmail(` ${typed}`)).toBe(canonicalEmail(typed));
+  for (const length of [253, 254, 255]) {
+    const typed = `${'A'.repeat(length - '@example.com'.length)}@example.com`;
+    expect(canonicalEmail(` ${typed}`)).toBe(canonicalEmail(typed));
+    expect(canonicalEmail(typed)).toBe(length > 254 ? undefined : typed.toLowerCase());
+  }
+});
+
 test('case, surrounding spaces and the normalization form do not change the address', () => {
   fc.assert(
     fc.property(

@@ -25,6 +25,8 @@ const MAPPED_DOMAIN = /[^a-z0-9.-]|xn--/;
 // Control and format characters, lone surrogates, and any kind of space.
 const FORBIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Z}]/u;
 const CONTROL = /\p{Cc}/u;
+/** Printable ASCII without spaces, as most addresses are: nothing to trim, refuse or normalize. */
+const PLAIN = /^[!-~]+$/;
 
 /**
  * The canonical form of an address (docs/contract.md, Email): trimmed, NFC, in lower case, with the
@@ -32,12 +34,8 @@ const CONTROL = /\p{Cc}/u;
  * form is its own canonical form.
  */
 export function canonicalEmail(typed: string): string | undefined {
-  // Before trimming, which would remove a line break at the end.
-  if (CONTROL.test(typed)) return undefined;
-  const trimmed = typed.trim();
-  if (FORBIDDEN.test(trimmed) || isLongerThan(trimmed, ADDRESS_LENGTH)) return undefined;
-  // Normalized twice: lower-casing can leave a sequence that NFC orders differently.
-  const folded = trimmed.normalize('NFC').toLowerCase().normalize('NFC');
+  const folded = fold(typed);
+  if (folded === undefined) return undefined;
   const at = folded.indexOf('@');
   const local = folded.slice(0, at);
   const domain = asciiDomain(folded.slice(at + 1));
@@ -46,9 +44,21 @@ export function canonicalEmail(typed: string): string | undefined {
   return isLongerThan(canonical, ADDRESS_LENGTH) ? undefined : canonical;
 }
 
+/** In NFC and lower case, trimmed. Undefined if it is too long, or a character is forbidden. */
+function fold(typed: string): string | undefined {
+  if (PLAIN.test(typed)) return typed.length > ADDRESS_LENGTH ? undefined : typed.toLowerCase();
+  // Before trimming, which would remove a line break at the end.
+  if (CONTROL.test(typed)) return undefined;
+  const trimmed = typed.trim();
+  if (FORBIDDEN.test(trimmed) || isLongerThan(trimmed, ADDRESS_LENGTH)) return undefined;
+  // Normalized twice: lower-casing can leave a sequence that NFC orders differently.
+  return trimmed.normalize('NFC').toLowerCase().normalize('NFC');
+}
+
 function asciiDomain(typed: string): string | undefined {
   if (!TYPED_DOMAIN.test(typed) || NUMERIC_END.test(typed)) return undefined;
   // The URL standard leaves all others unchanged: they are in lower case already.
-  const ascii = MAPPED_DOMAIN.test(typed) ? domainToASCII(typed) : typed;
+  if (!MAPPED_DOMAIN.test(typed)) return DOMAIN.test(typed) ? typed : undefined;
+  const ascii = domainToASCII(typed);
   return DOMAIN.test(ascii) && !NUMERIC_END.test(ascii) ? ascii : undefined;
 }
