@@ -304,6 +304,7 @@ describe('two gateways with one Redis', () => {
   let redis: OwnRedis;
   let service: DeployedService;
   let gateways: Client[];
+  let adminUrls: string[];
 
   beforeAll(async () => {
     redis = await startRedis();
@@ -313,6 +314,7 @@ describe('two gateways with one Redis', () => {
     });
     const second = await service.stack.addGateway();
     gateways = [service.send, createClient(second.url, service.keys.alpha)];
+    adminUrls = [service.stack.gateway.adminUrl, second.adminUrl];
   });
   afterAll(async () => {
     await service.close();
@@ -322,27 +324,26 @@ describe('two gateways with one Redis', () => {
   const freshKey = () => addKey(service.stack.stores.keys, 'alpha');
 
   test('answer exactly 100 of 400 concurrent requests', async () => {
-    expect(await flood(gateways, 400, { query: QUERY, key: await freshKey() })).toEqual({
-      200: 100,
-      429: 300,
-    });
+    const statuses = await floodTogether(400, async () => ({
+      query: QUERY,
+      key: await freshKey(),
+    }));
+    expect(statuses).toEqual({ 200: 100, 429: 300 });
   });
 
   test('answer exactly 33 of 100 concurrent requests that cost 3 each', async () => {
-    const key = await freshKey();
-    const { 200: answered = 0 } = await flood(gateways, 100, {
-      query: '{ a: __typename b: __typename c: __typename }',
-      key,
-    });
-    expect(answered).toBe(33);
+    const query = '{ a: __typename b: __typename c: __typename }';
+    const statuses = await floodTogether(100, async () => ({ query, key: await freshKey() }));
+    expect(statuses).toEqual({ 200: 33, 429: 67 });
   });
 
   test('count the requests of a member together, and refused credentials too', async () => {
-    const token = await service.provider.issue('m-both');
-    expect(await flood(gateways, 200, { query: '{ __typename }', token })).toEqual({
-      200: 120,
-      429: 80,
-    });
+    let members = 0;
+    const statuses = await floodTogether(200, async () => ({
+      query: '{ __typename }',
+      token: await service.provider.issue(`m-flood${members++}`),
+    }));
+    expect(statuses).toEqual({ 200: 120, 429: 80 });
     expect(await flood(gateways, 100, { query: QUERY, key: newKey('sandbox') })).toEqual({
       401: 60,
       429: 40,
@@ -362,7 +363,9 @@ describe('two gateways with one Redis', () => {
     const key = await freshKey();
     expect(remaining(await service.send({ query: QUERY, key }))).toBe(99);
     await redis.kill();
+    const before = await decidedAlone();
     expect(await flood(gateways, 20, { query: QUERY, key })).toEqual({ 200: 20 });
+    expect(await decidedAlone()).toBe(before + 20);
     const { 200: answered = 0, 429: refused = 0 } = await flood(gateways, 400, {
       query: QUERY,
       key: await freshKey(),
@@ -370,10 +373,11 @@ describe('two gateways with one Redis', () => {
     expect([answered, refused]).toEqual([200, 200]);
     await redis.restart();
     await sharing();
-    expect(await flood(gateways, 400, { query: QUERY, key: await freshKey() })).toEqual({
-      200: 100,
-      429: 300,
-    });
+    const statuses = await floodTogether(400, async () => ({
+      query: QUERY,
+      key: await freshKey(),
+    }));
+    expect(statuses).toEqual({ 200: 100, 429: 300 });
   });
 
   test('answer while Redis hangs', async () => {
@@ -387,6 +391,32 @@ describe('two gateways with one Redis', () => {
     }
     await sharing();
   });
+
+  /**
+   * The statuses of a flood during which Redis always responded in time, as it may not on a busy
+   * machine: only then do the gateways promise exact counts. Each attempt gets its own request.
+   */
+  async function floodTogether(
+    count: number,
+    nextRequest: () => Promise<ApiRequest>,
+  ): Promise<Record<number, number>> {
+    for (let attempt = 0; attempt < 10; attempt += 1) {
+      const before = await decidedAlone();
+      const statuses = await flood(gateways, count, await nextRequest());
+      if ((await decidedAlone()) === before) return statuses;
+      await sharing();
+    }
+    throw new Error('Redis was late in each of 10 floods');
+  }
+
+  /** How many decisions a gateway has made without Redis. */
+  async function decidedAlone(): Promise<number> {
+    const metrics = await Promise.all(
+      adminUrls.map(async (url) => (await fetch(`${url}/metrics`)).text()),
+    );
+    const counts = metrics.join('\n').matchAll(/^loyalty_limit_total\{.*"insurance"\} (\d+)$/gm);
+    return Array.from(counts, ([, made]) => Number(made)).reduce((sum, made) => sum + made, 0);
+  }
 
   /** Waits until the gateways count together again. */
   async function sharing(): Promise<void> {
