@@ -34,7 +34,7 @@ export const document: Part = {
     'New documents differ in the alias of the root field, and go through the 63 selections of six fields. This gateway plans each selection once: a new alias needs parsing and validation, but no new plan.',
   ],
   method: (options) =>
-    `${inTurns(options, 'load/raw.ts')}, in turn by ${GENERATOR} with known documents and by the load that is measured. New documents are measured in processes of their own; all variants get the same sequence`,
+    `${inTurns(options, 'load/raw.ts')}, which alternates between ${GENERATOR} with known documents and the measured load. New documents are measured in processes of their own; all variants get the same sequence`,
   async run(testbed, options) {
     const rows = VARIANTS.flatMap((variant) => [rowOf(variant, false), rowOf(variant, true)]);
     const all = await measureAlternating(testbed, rows, options);

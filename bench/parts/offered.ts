@@ -34,7 +34,7 @@ export const offered: Part = {
     'Requests arrive at random times (Poisson), whether or not the server keeps up. The generator shares its core with the subgraphs; latencies do not include its own lag.',
   ],
   method: ({ seconds, rounds }) =>
-    `Load by load/raw.ts, ${seconds} s at each rate, one rate after the other, after ${WARM_UP}; at a tenth and at half of saturation also ${rounds} rounds in which both run at once and take turns of one second, ${seconds} each, without the first request of each connection, after a warm-up as long, every other second of which has that rate`,
+    `Load by load/raw.ts, ${seconds} s at each rate, one rate after the other, after ${WARM_UP}; at a tenth and at half of saturation also ${rounds} rounds in which both run at once and take turns of one second, ${seconds} each, without the first request of each connection, after the same warm-up, but with every other second at the measured rate`,
   async run(testbed, options) {
     const run = { testbed, options };
     const saturation = await saturationOf(ours, run);

@@ -29,13 +29,13 @@ test.each([
   '{ a(n: 1) { x } a(n: 2) { x } } { __typename } query Q { __typename } query Q { b { __typename } }',
   'type Query { a: Int } extend type A { z: Int } subscription { a b }',
   '{ __schema { types { fields { type { fields { type { fields { name } } } } } } } }',
-])('%s', (text) => {
+])('valid if graphql-js finds no error: %s', (text) => {
   const document = parse(text);
   const errors = validate(schema, document, specifiedRules);
   expect(createIsValid(specifiedRules)(schema, document)).toBe(errors.length === 0);
 });
 
-test('each rule hears of the nodes that it hears of from graphql-js, in the same places', () => {
+test('each rule visits the same nodes with the same context as under graphql-js', () => {
   const document = parse(
     '{ a(n: 1) { inner { x } x } b { ... on A { x @once } } } fragment F on A { x }',
   );
@@ -49,7 +49,7 @@ test('each rule hears of the nodes that it hears of from graphql-js, in the same
   expect(ours.length).toBeGreaterThan(60);
 });
 
-/** One that skips the inside of `inner`, one that is told of all nodes, and one of some kinds. */
+/** One that skips the children of `inner`, one that visits all nodes, and one some kinds. */
 const RULES = (log: string[]): ValidationRule[] => {
   const hear =
     (rule: string, context: ValidationContext): ASTVisitFn<ASTNode> =>

@@ -1,4 +1,4 @@
-// Says whether a document is valid, in less time than graphql-js, which says what is wrong with it.
+// Decides whether a document is valid, in less time than graphql-js takes to list its errors.
 import {
   type ASTNode,
   type ASTVisitFn,
@@ -15,23 +15,23 @@ import { isNode, partOf } from './cache/document.ts';
 export type IsValid = (schema: GraphQLSchema, document: DocumentNode) => boolean;
 
 /**
- * Returns a function that says whether a document breaks none of these rules, each one of
- * graphql-js. Its `validate` looks up all kinds of nodes in all rules before it begins, which
- * takes longer than the validation of a short document.
+ * Returns a check of documents against these rules, which must be graphql-js's own: the walk
+ * ignores BREAK and edits. `validate` looks up every kind of node in every rule before it begins,
+ * which takes longer than the validation of a short document.
  */
 export function createIsValid(rules: readonly ValidationRule[]): IsValid {
-  // The same for all documents.
-  const concerned: Concerned = new Map();
+  // Shared by all documents, since a rule visits the same kinds in each.
+  const rulesByKind: RulesByKind = new Map();
   return (schema, document) => {
     const types = new TypeInfo(schema);
     const context = new ValidationContext(schema, document, types, refuse);
     const visitors = rules.map((rule) => rule(context));
-    const walk = new Walk(types, visitors, concerned);
+    const walk = new Walk(types, visitors, rulesByKind);
     try {
       walk.visit(document, undefined, undefined);
       return true;
     } catch {
-      // At the first error, or graphql-js has given up: it will say so again if it is asked.
+      // The first error, or a rule gave up. The caller runs `validate` for the errors.
       return false;
     }
   };
@@ -41,9 +41,9 @@ function refuse(error: Error): never {
   throw error;
 }
 
-/** By kind of node: the places of the rules that hear of it. */
-type Concerned = Map<ASTNode['kind'], readonly number[]>;
-type Handler = { place: number; visitor: ASTVisitor; visit: ASTVisitFn<ASTNode> };
+/** By kind of node: the indexes of the rules that visit it. */
+type RulesByKind = Map<ASTNode['kind'], readonly number[]>;
+type Handler = { index: number; visitor: ASTVisitor; visit: ASTVisitFn<ASTNode> };
 type Handlers = { enter: readonly Handler[]; leave: readonly Handler[] };
 type Parent = ASTNode | readonly ASTNode[];
 
@@ -51,17 +51,17 @@ type Parent = ASTNode | readonly ASTNode[];
 class Walk {
   private readonly types: TypeInfo;
   private readonly visitors: readonly ASTVisitor[];
-  private readonly concerned: Concerned;
+  private readonly rulesByKind: RulesByKind;
   private readonly handlers = new Map<ASTNode['kind'], Handlers>();
-  /** By the place of a visitor: the node whose inside it skips. */
+  /** By index of a visitor: the node whose children it skips. */
   private readonly skipped: (ASTNode | undefined)[];
   private readonly path: (string | number)[] = [];
   private readonly ancestors: Parent[] = [];
 
-  constructor(types: TypeInfo, visitors: readonly ASTVisitor[], concerned: Concerned) {
+  constructor(types: TypeInfo, visitors: readonly ASTVisitor[], rulesByKind: RulesByKind) {
     this.types = types;
     this.visitors = visitors;
-    this.concerned = concerned;
+    this.rulesByKind = rulesByKind;
     this.skipped = visitors.map(() => undefined);
   }
 
@@ -69,16 +69,16 @@ class Walk {
     const { types, skipped, path, ancestors } = this;
     const { enter, leave } = this.handlersOf(node);
     types.enter(node);
-    for (const { place, visitor, visit } of enter) {
-      if (skipped[place] !== undefined) continue;
-      if (visit.call(visitor, node, key, parent, path, ancestors) === false) skipped[place] = node;
+    for (const { index, visitor, visit } of enter) {
+      if (skipped[index] !== undefined) continue;
+      if (visit.call(visitor, node, key, parent, path, ancestors) === false) skipped[index] = node;
     }
     if (parent !== undefined) ancestors.push(parent);
     this.visitChildren(node);
     if (parent !== undefined) ancestors.pop();
-    for (const { place, visitor, visit } of leave)
-      if (skipped[place] === undefined) visit.call(visitor, node, key, parent, path, ancestors);
-    for (const { place } of enter) if (skipped[place] === node) skipped[place] = undefined;
+    for (const { index, visitor, visit } of leave)
+      if (skipped[index] === undefined) visit.call(visitor, node, key, parent, path, ancestors);
+    for (const { index } of enter) if (skipped[index] === node) skipped[index] = undefined;
     types.leave(node);
   }
 
@@ -118,25 +118,25 @@ class Walk {
   private findHandlers(kind: ASTNode['kind']): Handlers {
     const enter: Handler[] = [];
     const leave: Handler[] = [];
-    for (const place of this.placesOf(kind)) {
-      const visitor = this.visitors[place];
+    for (const index of this.rulesOf(kind)) {
+      const visitor = this.visitors[index];
       if (visitor === undefined) continue;
       const found = getEnterLeaveForKind(visitor, kind);
-      if (found.enter) enter.push({ place, visitor, visit: found.enter });
-      if (found.leave) leave.push({ place, visitor, visit: found.leave });
+      if (found.enter) enter.push({ index, visitor, visit: found.enter });
+      if (found.leave) leave.push({ index, visitor, visit: found.leave });
     }
     return { enter, leave };
   }
 
-  private placesOf(kind: ASTNode['kind']): readonly number[] {
-    let places = this.concerned.get(kind);
-    if (places === undefined) {
-      places = [...this.visitors.keys()].filter((place) => {
-        const { enter, leave } = getEnterLeaveForKind(this.visitors[place] ?? {}, kind);
+  private rulesOf(kind: ASTNode['kind']): readonly number[] {
+    let indexes = this.rulesByKind.get(kind);
+    if (indexes === undefined) {
+      indexes = [...this.visitors.keys()].filter((index) => {
+        const { enter, leave } = getEnterLeaveForKind(this.visitors[index] ?? {}, kind);
         return enter !== undefined || leave !== undefined;
       });
-      this.concerned.set(kind, places);
+      this.rulesByKind.set(kind, indexes);
     }
-    return places;
+    return indexes;
   }
 }

@@ -52,7 +52,7 @@ export function eachNode(node: ASTNode, use: (node: ASTNode) => void): void {
   }
 }
 
-/** What a node has under a name, if that is another node or a list of them. */
+/** The node or list of nodes that a node has under this name, if any; never its location. */
 export function partOf(node: ASTNode, name: string): ASTNode | readonly ASTNode[] | undefined {
   // Cast: nodes are plain objects.
   const part = (node as unknown as Record<string, ASTNode | readonly ASTNode[] | undefined>)[name];

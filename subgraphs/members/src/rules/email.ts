@@ -57,7 +57,7 @@ function fold(typed: string): string | undefined {
 
 function asciiDomain(typed: string): string | undefined {
   if (!TYPED_DOMAIN.test(typed) || NUMERIC_END.test(typed)) return undefined;
-  // The URL standard leaves all others unchanged: they are in lower case already.
+  // The URL standard leaves such a domain unchanged: it is in lower case already.
   if (!MAPPED_DOMAIN.test(typed)) return DOMAIN.test(typed) ? typed : undefined;
   const ascii = domainToASCII(typed);
   return DOMAIN.test(ascii) && !NUMERIC_END.test(ascii) ? ascii : undefined;
