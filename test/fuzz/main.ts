@@ -35,6 +35,8 @@ try {
   }
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
+  // Why the counterexample failed.
+  if (error instanceof Error && error.cause !== undefined) console.error(error.cause);
   console.error(`failed; repeat it with: npm run fuzz -- --seed ${seed} --seconds ${seconds}`);
   process.exitCode = 1;
 } finally {

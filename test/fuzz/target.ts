@@ -52,14 +52,23 @@ export async function openTarget(service: DeployedService): Promise<Target> {
         throw new Error(`the response contains ${secret}: ${text.slice(0, 2_000)}`);
   }
 
+  async function measured(request: ApiRequest): Promise<{ text: string; cost: number }> {
+    const before = cpuOf(pid);
+    const { text } = await service.send(request);
+    return { text, cost: (cpuOf(pid) - before) / unit };
+  }
+
   return {
     service,
     token: await service.provider.issue('m-both'),
     async send(request) {
-      const before = cpuOf(pid);
-      const { text } = await service.send(request);
-      const cost = (cpuOf(pid) - before) / unit;
-      if (cost > MAX_CPU) throw new Error(`the request took ${Math.round(cost)} ms of CPU`);
+      const { text, cost } = await measured(request);
+      // A collection of all garbage may have fallen into it. A comment makes it a new document.
+      if (cost > MAX_CPU) {
+        const again = await measured({ ...request, query: `${request.query ?? ''} # again` });
+        if (again.cost > MAX_CPU)
+          throw new Error(`the request took ${Math.round(cost)} and ${Math.round(again.cost)} ms`);
+      }
       checkText(text, JSON.stringify(request));
     },
     checkText,

@@ -1,5 +1,6 @@
 // Parses and validates each document of a subgraph once, and compiles those that recur.
 import {
+  assertValidSchema,
   type DocumentNode,
   type GraphQLSchema,
   Kind,
@@ -77,6 +78,7 @@ function weigh({ document, selections, compiled }: CachedDocument): number {
 
 // Nobody reads the locations in errors of a subgraph.
 function parseValid(schema: GraphQLSchema, query: string): DocumentNode {
+  assertValidSchema(schema);
   const document = parse(query, { noLocation: true });
   if (isValid(schema, document)) return document;
   const [error] = validate(schema, document, RULES);
