@@ -23,7 +23,8 @@ const CONNECTIONS = 16;
 const MEMBERS = 1_000;
 /** Types of a third subgraph: none, and enough for a supergraph of about 60 KB. */
 const SIZES = [0, 85];
-const POLL_MS = 100;
+/** The process takes milliseconds to write its metrics. */
+const POLL_MS = 500;
 const WARM_UP_SECONDS = 10;
 
 type Run = { server: Server; admin: string; file: string; supergraph: string; seconds: number };
@@ -67,8 +68,8 @@ async function measureSize(types: number, testbed: Testbed, options: Options) {
   const title = `${shown(supergraph.length / 1_000)} KB`;
   try {
     await load(run, WARM_UP_SECONDS);
-    const calm = await measured(run, async () => 0);
-    const updating = await measured(run, replaceAgainAndAgain);
+    const calm = await measured(run, { updates: false });
+    const updating = await measured(run, { updates: true });
     progress(`${title}: longest ${shown(updating.maxMs)} ms, ${shown(calm.maxMs)} ms without`);
     return { title, calm, updating };
   } finally {
@@ -78,25 +79,29 @@ async function measureSize(types: number, testbed: Testbed, options: Options) {
 
 type Measured = RawResult & { count: number; heldMs: number };
 
-async function measured(
-  run: Run,
-  meanwhile: (run: Run, isOver: () => boolean) => Promise<number>,
-): Promise<Measured> {
+/** With `updates`, a new graph takes the place of each as soon as it serves. */
+async function measured(run: Run, { updates }: { updates: boolean }): Promise<Measured> {
   let isOver = false;
+  // The longest delay is that since the metrics were read last.
+  const before = (await readMetrics(run)).updates;
+  let after = before;
   let heldMs = 0;
-  await readMetrics(run); // The longest delay is that since the metrics were read last.
   const watching = (async () => {
+    let replaced = 0;
     while (!isOver) {
+      if (updates && after - before === replaced)
+        replace(run.file, `${run.supergraph}# ${replaced++}\n`);
       await pause(POLL_MS);
-      heldMs = Math.max(heldMs, (await readMetrics(run)).heldMs);
+      const read = await readMetrics(run);
+      after = read.updates;
+      heldMs = Math.max(heldMs, read.heldMs);
     }
   })();
-  const updating = meanwhile(run, () => isOver);
   const result = await load(run, run.seconds);
   isOver = true;
-  const [count] = await Promise.all([updating, watching]);
+  await watching;
   if (result.failed > 0) throw new Error(`${result.failed} requests failed`);
-  return { ...result, count, heldMs };
+  return { ...result, count: after - before, heldMs };
 }
 
 function load({ server }: Run, seconds: number): Promise<RawResult> {
@@ -112,18 +117,6 @@ function load({ server }: Run, seconds: number): Promise<RawResult> {
     seconds,
     ratePerSecond: REQUESTS_PER_SECOND,
   });
-}
-
-/** Resolves with the number of updates that served. */
-async function replaceAgainAndAgain(run: Run, isOver: () => boolean): Promise<number> {
-  const before = (await readMetrics(run)).updates;
-  let done = 0;
-  while (!isOver()) {
-    replace(run.file, `${run.supergraph}# ${done}\n`);
-    while (!isOver() && (await readMetrics(run)).updates <= before + done) await pause(POLL_MS);
-    done += 1;
-  }
-  return done;
 }
 
 function replace(file: string, text: string): void {

@@ -82,7 +82,7 @@ type Thread = {
 };
 
 /** A hostile operation that takes too much memory ends the thread, and the process goes on. */
-const LIMITS = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 32 };
+export const PLANNER_LIMITS = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 32 };
 
 /**
  * Of the thread's CPU time. Planning takes milliseconds. With some operations on interface objects,
@@ -107,7 +107,7 @@ function thread(): Thread {
 function startThread(): Thread {
   const worker = new Worker(RUN, {
     argv: [join(import.meta.dirname, 'worker.ts')],
-    resourceLimits: LIMITS,
+    resourceLimits: PLANNER_LIMITS,
     execArgv: [],
   });
   const waiting: Waiting = new Map();
