@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url';
 const APART =
   /^(lmdb|mongodb|nodemailer|@modelcontextprotocol\/.*|@opentelemetry\/(sdk|exporter|res|sem).*)$/;
 
-/** What packages that are CommonJS expect. */
+/** What CommonJS packages expect to be defined. */
 const COMMONJS = `import { createRequire as createRequireOf } from 'node:module';
 const require = createRequireOf(import.meta.url);
 const { dirname: __dirname, filename: __filename } = import.meta;`;
@@ -42,22 +42,22 @@ export async function bundle(program, root, outdir) {
 }
 
 /** Our code still finds its data files, and packages that stay apart. */
-function keepPlaces(own) {
-  // In a bundle, what a package that is CommonJS exports has no names if it is imported like that.
-  own.onResolve({ filter: /^[^./]/ }, async ({ path, kind, importer }) => {
+function keepPlaces(build) {
+  // In a bundle, the dynamic import of a CommonJS package has no named exports.
+  build.onResolve({ filter: /^[^./]/ }, async ({ path, kind, importer }) => {
     if (kind !== 'dynamic-import' || !/\.ts$/.test(importer)) return undefined;
     if (/^(node:|@partner-loyalty\/)/.test(path) || APART.test(path)) return undefined;
     return { errors: [{ text: `${path}: import a file of ours that imports the package` }] };
   });
-  own.onResolve({ filter: APART }, async ({ path, pluginData, ...from }) => {
-    if (pluginData === own) return undefined;
+  build.onResolve({ filter: APART }, async ({ path, pluginData, ...from }) => {
+    if (pluginData === build) return undefined;
     const { resolveDir, importer, kind } = from;
-    const found = await own.resolve(path, { resolveDir, importer, kind, pluginData: own });
+    const found = await build.resolve(path, { resolveDir, importer, kind, pluginData: build });
     if (found.errors.length > 0) return found;
     const isRequired = kind.startsWith('require');
     return { path: isRequired ? found.path : pathToFileURL(found.path).href, external: true };
   });
-  own.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+  build.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
     const text = await readFile(path, 'utf8');
     const contents = text.replaceAll('import.meta.dirname', JSON.stringify(dirname(path)));
     if (/\bimport\.meta\b/.test(contents))

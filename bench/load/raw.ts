@@ -10,7 +10,7 @@ export type RawLoad = {
   connections: number;
   /** The rate to offer. Without it, each request is sent as soon as a connection is free. */
   ratePerSecond?: number;
-  /** Gets the time of each request, but for the first one of each connection, which opens it. */
+  /** Called with the time of each request except the first of each connection, which is slower. */
   onAnswer?: (ms: number) => void;
 };
 

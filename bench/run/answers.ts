@@ -25,7 +25,7 @@ export async function checkFirstAnswer(target: Target, signal: AbortSignal): Pro
     try {
       return await checkLookup(target, 1);
     } catch (error) {
-      // fetch could not connect: untilListening may have met a connection of the port to itself.
+      // fetch could not connect: untilListening may have connected to its own socket.
       if (!(error instanceof TypeError)) throw error;
     }
   }

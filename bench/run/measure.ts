@@ -1,4 +1,4 @@
-// Measures one process under load: full, with a check of its answers, or one that shows latencies.
+// Measures one process: under full load, with its answers checked, or one that shows latencies.
 import { requestTemplates } from '../dataset/requests.ts';
 import type { ListLoad, Load, LoadResult } from '../load/load.ts';
 import { type RawLoad, sendRaw } from '../load/raw.ts';
@@ -78,8 +78,8 @@ export function underRawLoad(server: Server, load: LatencyLoad): Measurable {
 }
 
 /**
- * Measures a server under full load, as warm as it is. Rejects if an answer is wrong or a request
- * fails.
+ * Measures a server under full load, without warming it up. Rejects if an answer is wrong or a
+ * request fails.
  */
 export async function measure(
   server: Server,

@@ -10,7 +10,7 @@ const MIN_SECONDS = 3;
 const MIN_ALTERNATING_SECONDS = 10;
 
 /** In words, for the report. */
-export const WARM_UP = `a warm-up of ${REQUESTS.toLocaleString('en-US')} requests or ${MAX_SECONDS} s, whichever is sooner`;
+export const WARM_UP = `a warm-up of ${REQUESTS.toLocaleString('en-US')} requests, for at least ${MIN_SECONDS} s and at most ${MAX_SECONDS} s`;
 
 /** In turns of a second each, until all are warm. */
 export async function warmUp(

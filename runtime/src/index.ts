@@ -1,6 +1,7 @@
 // The public list of this package: what the gateway, the subgraphs and the main files share.
 
 export { type Cache, type Caches, createCaches } from './cache/caches.ts';
+export { compactText } from './cache/compact.ts';
 export { bytesOfDocument, eachNode, forgetLocations } from './cache/document.ts';
 export type { Environment } from './environment.ts';
 export {

@@ -84,6 +84,7 @@ class Walk {
 
   private visitChildren(node: ASTNode): void {
     for (const name in node) {
+      // As under `validate`, descriptions do not count.
       const part = name === 'description' ? undefined : partOf(node, name);
       if (part === undefined) continue;
       this.path.push(name);

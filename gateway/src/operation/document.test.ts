@@ -1,5 +1,5 @@
 // Parsing, measuring and selecting operations.
-import { getIntrospectionQuery } from 'graphql';
+import { getIntrospectionQuery, print } from 'graphql';
 import { parseDocument, selectOperation } from './document.ts';
 import { costOfLists } from './lists.ts';
 import { LIMITS } from './measure.ts';
@@ -18,6 +18,16 @@ test('root fields count each alias, each __typename and each duplicate', () => {
     operationOf('{ a: memberByEmail(email: "x") { email } __typename __typename b: __typename }')
       .cost,
   ).toBe(4);
+});
+
+test('descriptions are not kept', () => {
+  const plain = parseDocument('query Q($a: Int) { a(n: $a) ...F } fragment F on T { b }');
+  const described = parseDocument(
+    '"of Q" query Q("of a" $a: Int) { a(n: $a) ...F } """of F""" fragment F on T { b }',
+  );
+  expect(print(described.node)).toBe(print(plain.node));
+  expect(described.operations[0]?.hash).toBe(plain.operations[0]?.hash);
+  expect(described.containsLiterals).toBe(false);
 });
 
 test('root fields in fragments and under @skip count', () => {

@@ -50,6 +50,7 @@ export type ClientDocument = {
  */
 export function parseDocument(text: string): ClientDocument {
   const node = parseText(text);
+  forgetDescriptions(node);
   refuseLongNames(node);
   refuseManyFragments(node);
   const measure = createMeasure(node);
@@ -80,8 +81,8 @@ function loggedName({ name }: OperationDefinitionNode): string | undefined {
 }
 
 /**
- * Identifies a document, which has lost its literals because they are the caller's data: the first
- * 16 hexadecimal digits of the SHA-256 of its canonical form.
+ * The first 16 hexadecimal digits of the SHA-256 of a document's canonical form. The document must
+ * be without literals, which are the caller's data.
  */
 function hashOf(node: DocumentNode): string {
   return hash('sha256', print(node)).slice(0, 16);
@@ -101,6 +102,14 @@ function parseText(text: string): DocumentNode {
       fail('OPERATION_TOO_COMPLEX', `the document has more than ${LIMITS.tokens} tokens`);
     throw new GraphqlRequestError('GRAPHQL_PARSE_FAILED', [error]);
   }
+}
+
+// Texts of the caller's that mean nothing: no cache keeps them, and no hash depends on them.
+function forgetDescriptions(document: DocumentNode): void {
+  eachNode(document, (node) => {
+    // Cast: graphql-js leaves descriptions out where there are none, but never takes them away.
+    if ('description' in node) (node as { description?: unknown }).description = undefined;
+  });
 }
 
 // Callers choose names, and responses and errors repeat them.

@@ -1,13 +1,11 @@
 // Turns one operation of a validated document into the form that a surface executes.
-import { eachNode, jsonFields } from '@partner-loyalty/runtime';
+import { compactText, eachNode, jsonFields } from '@partner-loyalty/runtime';
 import {
   type DocumentNode,
   type FieldNode,
   type GraphQLSchema,
   Kind,
-  print,
   separateOperations,
-  stripIgnoredCharacters,
 } from 'graphql';
 import type { Deprecations } from '../versioning/deprecations.ts';
 import { type InputVariable, inputVariablesOf } from '../versioning/inputvariables.ts';
@@ -78,7 +76,7 @@ export function executableOperation(
 
 function federatedOperation(document: DocumentNode, schema: GraphQLSchema): FederatedOperation {
   const lifted = liftLiterals(document, schema);
-  const key = stripIgnoredCharacters(print(lifted.document));
+  const key = compactText(lifted.document);
   flatten(key);
   return { key, literals: lifted.literals };
 }

@@ -16,9 +16,9 @@ export function validationErrorsOf(
   document: DocumentNode,
   schema: GraphQLSchema,
 ): readonly GraphQLError[] {
-  const errors = missingRootTypes(document, schema);
-  if (isShort(document) && isValid(schema, document)) return errors;
-  return [...validate(schema, withoutRepeatedFields(document), specifiedRules, MAX), ...errors];
+  const missing = missingRootTypes(document, schema);
+  if (isShort(document) && isValid(schema, document)) return missing;
+  return [...validate(schema, withoutRepeatedFields(document), specifiedRules, MAX), ...missing];
 }
 
 /**
@@ -34,11 +34,11 @@ export function requireValid(errors: readonly GraphQLError[]): void {
 }
 
 const isValid = createIsValid(specifiedRules);
-/** In selections. An invalid document is validated twice if it has no more of them. */
+/** In selections. A document with at most this many is validated twice if it is invalid. */
 const SHORT = 100;
 const MAX = { maxErrors: MAX_REQUEST_ERRORS };
 
-// Comparing all pairs of fields of a short document takes little, even if they are repeated.
+// Comparing all pairs of fields of a short document takes little time, even if fields are repeated.
 function isShort(document: DocumentNode): boolean {
   let selections = 0;
   eachNode(document, ({ kind }) => {

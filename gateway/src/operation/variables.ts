@@ -55,8 +55,8 @@ export function coerceVariables(
   variables: Record<string, unknown>,
 ): Record<string, unknown> {
   const { definitions, nonNullVariables, texts } = rules;
-  const own = texts && textsIn(variables, texts);
-  if (own !== undefined) return own;
+  const coerced = texts && textsIn(variables, texts);
+  if (coerced !== undefined) return coerced;
   const result = getVariableValues(schema, definitions, variables, {
     maxErrors: MAX_REQUEST_ERRORS,
   });
@@ -79,19 +79,19 @@ function isRequiredText({ type, defaultValue }: VariableDefinitionNode): boolean
   return (name === 'String' || name === 'ID') && defaultValue === undefined;
 }
 
-/** The variables, if all are text, as in most look-ups; graphql-js does the same for any type. */
+/** The variables if all values are strings, as in most look-ups: what graphql-js would return. */
 function textsIn(
   variables: Record<string, unknown>,
   names: readonly string[],
 ): Record<string, unknown> | undefined {
-  const own: Record<string, unknown> = {};
+  const coerced: Record<string, unknown> = {};
   for (const name of names) {
     const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
     // An assignment to __proto__ would set no property.
     if (typeof value !== 'string' || name === '__proto__') return undefined;
-    own[name] = value;
+    coerced[name] = value;
   }
-  return own;
+  return coerced;
 }
 
 const NO_PATHS: ReadonlyMap<string, string> = new Map();

@@ -90,7 +90,7 @@ export const PLANNER_LIMITS = { maxOldGenerationSizeMb: 512, maxYoungGenerationS
  * limit above: on a slow core, after 4.5 seconds.
  */
 const PLAN_TIMEOUT_MS = 1_000;
-/** Of time, however little of it the thread gets on a busy machine. */
+/** Of wall-clock time, however little CPU time the thread gets on a busy machine. */
 const LONGEST_PLAN_MS = 10_000;
 
 /** The thread ended because of another request, so this one can be sent again. */

@@ -1,3 +1,3 @@
-// What stock execution uses of Apollo's libraries. They take a while to load: import it on use.
+// What stock execution uses of Apollo's libraries. They load slowly: import this file on use.
 export { buildSchema as buildApolloSchema } from '@apollo/federation-internals';
 export { buildOperationContext, executeQueryPlan } from '@apollo/gateway';

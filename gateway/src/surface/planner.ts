@@ -4,6 +4,7 @@ import type { PlanNode, QueryPlan } from '@apollo/query-planner';
 import {
   bytesOfDocument,
   type Caches,
+  compactText,
   eachNode,
   expandedSelections,
   type MaybePromise,
@@ -16,8 +17,6 @@ import {
   type GraphQLSchema,
   Kind,
   parse,
-  print,
-  stripIgnoredCharacters,
 } from 'graphql';
 import { type RenamedOperation, renameFields } from '../planning/alias.ts';
 import { type SurfaceName, surfaceSdl } from '../planning/contract.ts';
@@ -101,10 +100,10 @@ export async function openPlanner(
     return { document: seen, whole: whole === seen ? undefined : whole };
   }
 
-  /** Operations that differ only in the aliases of leaves share a plan. */
+  /** Operations that differ only in aliases share a plan. */
   function planRenamed({ document: renamed, isAbstract }: RenamedOperation): MaybePromise<Plan> {
     const { document, whole } = sights ? sighted(renamed) : { document: renamed, whole: undefined };
-    const key = stripIgnoredCharacters(print(whole ?? document));
+    const key = compactText(whole ?? document);
     const known = plans.get(key);
     if (known !== undefined) return known;
     const isWhole = whole !== undefined;

@@ -1,4 +1,4 @@
-// Runs the same step of many requests together, once per event loop tick.
+// Runs the same step of many requests together, right after the poll phase.
 
 let waiting: (() => void)[] = [];
 /** How many turns are still to come in this tick. */
@@ -13,8 +13,8 @@ let turns = 0;
 export function afterPoll(step: () => void): void {
   waiting.push(step);
   if (turns > 0) return;
-  // What continues after a step often waits to take another one, such as writing the reply. The
-  // second turn takes it in the same tick, before the event loop looks at the sockets again.
+  // A step often leads to another, such as writing the reply. The second turn runs that one in the
+  // same tick, before the event loop polls the sockets again.
   turns = 2;
   setImmediate(takeTurn);
   setImmediate(takeTurn);

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../errors.ts';
 
 const FIRST_BYTES = 4 * 1024;
-/** The most that is allocated for an announced length when the first chunk has arrived. */
+/** The most that is allocated ahead, on the first chunk, for an announced length. */
 const ANNOUNCED_BYTES = 64 * 1024;
 const NOTHING: Buffer = Buffer.alloc(0);
 
@@ -16,10 +16,10 @@ export function rawLimit(limitBytes: number): number {
 }
 
 /**
- * The body: the one chunk that it came in, or a copy in at most `limitBytes` of memory, since each
- * small chunk would keep the larger buffer that it was read into. Rejects with PAYLOAD_TOO_LARGE if
- * the body or its chunks are too long, and with BAD_REQUEST if the client stops early. Pauses a
- * chunked body that is too long.
+ * The body: the chunk, if it came in one; otherwise a copy in at most `limitBytes` of memory,
+ * because each small chunk would keep the larger buffer that it was read into. Rejects with
+ * PAYLOAD_TOO_LARGE if the body or its chunks are too long, and with BAD_REQUEST if the client
+ * stops early. Pauses a chunked body that is too long.
  */
 export function readBody(incoming: IncomingMessage, limitBytes: number): Promise<Buffer> {
   const announced = Number(incoming.headers['content-length']);

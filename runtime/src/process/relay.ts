@@ -11,8 +11,9 @@ type Questions = { relay: string; id: number; questions: unknown[] };
 type Answers = { relay: string; id: number; answers: unknown[] };
 
 /**
- * Answers the questions of a name for the lifetime of the primary, in which it is called. They and
- * their answers travel as JSON.
+ * Answers the questions that workers ask under a name. Call it in the primary, once for each name;
+ * it serves for the lifetime of the process. Questions and answers are sent as JSON. `answer` must
+ * not reject: that would end the primary.
  */
 export async function serveRelay<Question, Answer>(
   name: string,
@@ -55,7 +56,7 @@ export function createRelay<Question, Answer>(
     );
   }
 
-  // Its own schedule: when nothing of the tick can ask any more.
+  // With DataLoader's own schedule, because callers ask in steps that run together (afterPoll).
   const loader = new DataLoader(ask, { cache: false });
   return (question) => loader.load(question);
 }

@@ -78,7 +78,7 @@ function weigh({ document, selections, compiled }: CachedDocument): number {
 
 // Nobody reads the locations in errors of a subgraph.
 function parseValid(schema: GraphQLSchema, query: string): DocumentNode {
-  assertValidSchema(schema);
+  assertValidSchema(schema); // isValid does not.
   const document = parse(query, { noLocation: true });
   if (isValid(schema, document)) return document;
   const [error] = validate(schema, document, RULES);

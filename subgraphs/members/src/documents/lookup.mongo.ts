@@ -1,4 +1,4 @@
-// Looks members up on MongoDB, many in one read of only the fields that callers see.
+// Looks members up in MongoDB, many in one read, with only the fields that are needed.
 import { batchLoad } from '@partner-loyalty/runtime';
 import { partnerMember } from '../rules/enrollment.ts';
 import type { Identity, Member, MemberKey, PartnerMember, WholeIdentity } from '../rules/member.ts';
@@ -47,8 +47,8 @@ export function identitiesByKey(
 }
 
 /**
- * What each of the keys leads to. Of all keys of a member, only these are read: a member with 20
- * enrollments has 41, which are 40 % of the time of a look-up. For a single key, none are read.
+ * What each of the keys leads to. Of a member's keys, only these are read: a member with 20
+ * enrollments has 41, which take 40 % of the time of a look-up. For a single key, none are read.
  */
 async function findWithKeys<Found>(
   members: MembersCollection,

@@ -44,9 +44,9 @@ export function canonicalEmail(typed: string): string | undefined {
   return isLongerThan(canonical, ADDRESS_LENGTH) ? undefined : canonical;
 }
 
-/** In NFC and lower case, trimmed. Undefined if it is too long, or a character is forbidden. */
+/** Trimmed, in NFC and lower case. Undefined if it is too long or has a forbidden character. */
 function fold(typed: string): string | undefined {
-  // V8 runs out of stack where so many characters match in a row.
+  // The length first: on a very long match, V8's regular expressions run out of stack.
   if (typed.length <= ADDRESS_LENGTH && PLAIN.test(typed)) return typed.toLowerCase();
   // Before trimming, which would remove a line break at the end.
   if (CONTROL.test(typed)) return undefined;
