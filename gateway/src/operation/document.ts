@@ -50,11 +50,12 @@ export type ClientDocument = {
  */
 export function parseDocument(text: string): ClientDocument {
   const node = parseText(text);
+  // Descriptions count: with them, the text is not cached.
+  const hasLiterals = containsLiterals(node);
   forgetDescriptions(node);
   refuseLongNames(node);
   refuseManyFragments(node);
   const measure = createMeasure(node);
-  const hasLiterals = containsLiterals(node);
   const documentHash = hashOf(hasLiterals ? withoutLiterals(node) : node);
   const operations = node.definitions
     .filter((definition) => definition.kind === Kind.OPERATION_DEFINITION)
@@ -104,7 +105,7 @@ function parseText(text: string): DocumentNode {
   }
 }
 
-// Texts of the caller's that mean nothing: no cache keeps them, and no hash depends on them.
+// They mean nothing, and are the caller's data: neither plans nor hashes depend on them.
 function forgetDescriptions(document: DocumentNode): void {
   eachNode(document, (node) => {
     // Cast: graphql-js leaves descriptions out where there are none, but never takes them away.

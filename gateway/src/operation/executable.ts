@@ -76,15 +76,7 @@ export function executableOperation(
 
 function federatedOperation(document: DocumentNode, schema: GraphQLSchema): FederatedOperation {
   const lifted = liftLiterals(document, schema);
-  const key = compactText(lifted.document);
-  flatten(key);
-  return { key, literals: lifted.literals };
-}
-
-// V8 keeps a string that was built piece by piece as a tree of its pieces, ten times as large,
-// until something reads it.
-function flatten(text: string): void {
-  Number(text);
+  return { key: compactText(lifted.document), literals: lifted.literals };
 }
 
 // Fragments of other operations are not measured, but the planner would expand them all the same.

@@ -11,7 +11,8 @@ export const LOG_FIELDS = {
   keyId: 'The ID of the key that the partner used.',
   surface: '`partner` or `member`.',
   operation: 'The name of the operation, cut to 64 characters.',
-  operationHash: 'The same for documents that differ only in literals, whitespace and comments.',
+  operationHash:
+    'The same for documents that differ only in literals, descriptions, whitespace and comments.',
   rootFields: "The operation's root fields, by their names in the schema.",
   deprecated: 'The first 10 deprecated parts of the schema that the document uses.',
   codes: 'Every error code of the response, once.',
