@@ -106,7 +106,7 @@ async function measured(run: Run, { updates }: { updates: boolean }): Promise<Me
 /** Documents that differ in the name of a fragment do not share a plan. */
 function documentOf(number: number): string {
   const fields = 'memberId email firstName lastName tier points';
-  return `query($email: String!) { memberByEmail(email: $email) { ...F${number} } } fragment F${number} on Member { ${fields} }`;
+  return `query($email: String!) { memberByEmail(email: $email) { ...F${number} } } fragment F${number} on PartnerMemberRead { ${fields} }`;
 }
 
 function load({ server }: Run, seconds: number): Promise<RawResult> {
