@@ -105,10 +105,10 @@ function parseText(text: string): DocumentNode {
   }
 }
 
-// They mean nothing, and are the caller's data: neither plans nor hashes depend on them.
+// Descriptions do not change what a document does, so its hash must not depend on them either.
 function forgetDescriptions(document: DocumentNode): void {
   eachNode(document, (node) => {
-    // Cast: graphql-js leaves descriptions out where there are none, but never takes them away.
+    // Cast: in graphql-js, the properties of nodes are read-only.
     if ('description' in node) (node as { description?: unknown }).description = undefined;
   });
 }

@@ -28,7 +28,7 @@ function bytesOf(value: unknown): number {
  */
 export function forgetLocations(document: DocumentNode): void {
   eachNode(document, (node) => {
-    // Cast: graphql-js leaves locations out if it is told to, but never takes them away.
+    // Cast: in graphql-js, the properties of nodes are read-only.
     const located = node as { loc?: Pick<Location, 'start' | 'end' | 'source'> | undefined };
     const { loc } = located;
     located.loc =
