@@ -18,16 +18,16 @@ export async function applyRule<T>(
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     const workingSet = await readWorkingSet(members, ids, keys);
     const result = rule(workingSet);
-    const conflicts = await workingSet.store();
-    if (conflicts.size === 0) return result;
+    if (await workingSet.store()) return result;
     await setTimeout(Math.random() * attempt);
   }
   throw new Error(`other writes changed a member ${MAX_ATTEMPTS} times in a row`);
 }
 
 /**
- * Imports all members in one working set and stores them together; those with a conflict are
- * imported again, one by one.
+ * Imports all members in one working set and stores them together. After a conflict, imports of
+ * members who were not stored are repeated one by one, and with them all later imports that have to
+ * do with the same members: the last one has the last word.
  */
 export async function importTogether(
   members: MembersCollection,
@@ -35,22 +35,31 @@ export async function importTogether(
 ): Promise<ImportResult[]> {
   const workingSet = await readWorkingSet(members, idsOf(imports), claimedKeys(imports));
   const attempts = imports.map((line) => {
-    const from = workingSet.written.length;
+    const { touched, written } = workingSet;
+    const [touchedBefore, writtenBefore] = [touched.length, written.length];
     const result = importMember(workingSet, line);
-    return { line, result, written: workingSet.written.slice(from) };
+    return {
+      line,
+      result,
+      touched: touched.slice(touchedBefore),
+      writes: written.slice(writtenBefore),
+    };
   });
-  const conflicts = await workingSet.store();
+  if (await workingSet.store()) return attempts.map(({ result }) => result);
+
+  const missing = workingSet.written.filter(({ isStored }) => !isStored);
+  const unsettled = new Set(missing.map(({ memberId }) => memberId));
   const results: ImportResult[] = [];
-  for (const { line, result, written } of attempts) {
-    // An import that wrote nothing may depend on a record that was not stored.
-    const isStored = written.length > 0 && !written.some((memberId) => conflicts.has(memberId));
-    results.push(
-      conflicts.size === 0 || isStored
-        ? result
-        : await applyRule(members, idsOf([line]), claimedKeys([line]), (records) =>
-            importMember(records, line),
-          ),
-    );
+  for (const { line, result, touched, writes } of attempts) {
+    const isRepeated = touched.some((memberId) => unsettled.has(memberId));
+    if (isRepeated) for (const memberId of touched) unsettled.add(memberId);
+    const repeated = isRepeated
+      ? await applyRule(members, idsOf([line]), claimedKeys([line]), (records) =>
+          importMember(records, line),
+        )
+      : result;
+    const wasStored = writes.length > 0 && writes.every(({ isStored }) => isStored);
+    results.push(wasStored ? result : repeated);
   }
   return results;
 }

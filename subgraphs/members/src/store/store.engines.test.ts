@@ -544,6 +544,18 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       expect(await byEmail('inn', 'x@example.com')).toBe('eve');
     });
 
+    test('of all imports of a member in a batch, the last one counts, whoever takes addresses between', async () => {
+      await importOne('ada@example.com', { memberId: 'ada', previous: ['old@example.com'] });
+      const answers = await store.importMembers([
+        memberImport('ada@example.com'),
+        memberImport('old@example.com', { memberId: 'eve' }),
+        memberImport('new@example.com', { memberId: 'ada' }),
+      ]);
+      expect(answers).toEqual(['unchanged', 'added', 'changed']);
+      expect(await store.member('ada')).toMatchObject({ email: 'new@example.com' });
+      expect(await store.member('eve')).toMatchObject({ email: 'old@example.com' });
+    });
+
     test('a batch of thousands is imported as a whole, and an empty one does nothing', async () => {
       const records = Array.from({ length: 2_500 }, (_, i) =>
         memberImport(`m${i}@example.com`, {

@@ -50,7 +50,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 describe.each(ENGINES)('the members store on %s', (engine) => {
-  const numRuns = engine === 'lmdb' ? 300 : 20;
+  // A failure is reported within the time limit of a test, even if a shorter one is still sought.
+  const runsOf = {
+    numRuns: engine === 'lmdb' ? 300 : 20,
+    interruptAfterTimeLimit: 90_000,
+    markInterruptAsFailure: true,
+  };
   let place: Place;
   let store: MembersStore;
   let runs = 0;
@@ -88,7 +93,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
           await agree(store, model, world);
         }
       }),
-      { numRuns },
+      runsOf,
     );
   });
 
@@ -129,7 +134,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
           }
         }
       }),
-      { numRuns },
+      runsOf,
     );
   });
 });

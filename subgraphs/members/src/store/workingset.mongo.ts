@@ -11,14 +11,14 @@ import type { MemberRecords } from '../rules/record.ts';
 import { keysOf, type MemberRecord } from '../rules/record.ts';
 
 export type WorkingSet = MemberRecords & {
-  /** The IDs of the members that rules have written, one for each write. */
-  written: readonly string[];
-  /**
-   * Stores what rules have written. Returns the IDs of the members that were not stored, because
-   * another write came first.
-   */
-  store(): Promise<Set<string>>;
+  /** The IDs of the members that rules have read or written, one for each time. */
+  touched: readonly string[];
+  written: readonly Write[];
+  /** Stores what rules have written. Returns false if another write of a member came first. */
+  store(): Promise<boolean>;
 };
+
+export type Write = { memberId: string /** Set by `store`. */; isStored: boolean };
 
 /**
  * Reads the members with these IDs and keys. A rule that acts on the working set must ask for no
@@ -32,10 +32,18 @@ export async function readWorkingSet(
   const records = new Map<string, MemberRecord>();
   const holders = new Map<string, string>();
   const versions = new Map<string, number>();
-  const written: string[] = [];
+  const touched: string[] = [];
+  const written: Write[] = [];
+  let round = newRound();
+  const rounds = [round];
   const hold = (record: MemberRecord) => {
     records.set(record.memberId, record);
     for (const key of keysOf(record)) holders.set(key, record.memberId);
+  };
+  const read = (memberId: string | undefined) => {
+    const record = memberId === undefined ? undefined : records.get(memberId);
+    if (record) touched.push(record.memberId);
+    return record;
   };
   for (const { record, version } of await readOnce(members, ids, keys)) {
     hold(record);
@@ -43,26 +51,82 @@ export async function readWorkingSet(
   }
 
   return {
-    byId: (memberId) => records.get(memberId),
-    byKey: (key) => records.get(holders.get(key) ?? ''),
+    byId: read,
+    byKey: (key) => read(holders.get(key)),
     write(before, next) {
+      if (!fits(round, before, next)) {
+        round = newRound();
+        rounds.push(round);
+      }
+      written.push(addWrite(round, before, next));
       if (before) for (const key of keysOf(before)) holders.delete(key);
       hold(next);
-      written.push(next.memberId);
+      touched.push(next.memberId);
     },
+    touched,
     written,
     async store() {
-      // In the order of the last writes: a member who gives up an address was written before the
-      // one who takes it.
-      const memberIds = [...new Set(written.toReversed())].reverse();
-      const changed = memberIds.flatMap((memberId) => {
-        const record = records.get(memberId);
-        return record === undefined ? [] : [{ record, version: versions.get(memberId) ?? 0 }];
-      });
-      const conflicts = await replaceUnchanged(members, changed);
-      return new Set(memberIds.filter((_, index) => conflicts.has(index)));
+      for (const { records: last, writes } of rounds) {
+        const changed = Array.from(last.values(), (record) => {
+          return { record, version: versions.get(record.memberId) ?? 0 };
+        });
+        const conflicts = await replaceUnchanged(members, changed);
+        const refused = new Set([...last.keys()].filter((_, index) => conflicts.has(index)));
+        for (const write of writes) write.isStored = !refused.has(write.memberId);
+        if (refused.size > 0) return false;
+        for (const { record, version } of changed) versions.set(record.memberId, version + 1);
+      }
+      return true;
     },
   };
+}
+
+/** Writes that are stored together, of each member only the last. */
+type Round = {
+  /** The last record of each member by ID, in the order in which they are stored. */
+  records: Map<string, MemberRecord>;
+  writes: Write[];
+  /** By key, the ID of the member who gave it up. */
+  givenUp: Map<string, string>;
+  /** The IDs of the members who gave up a key that another one has taken. */
+  losers: Set<string>;
+};
+
+function newRound(): Round {
+  return { records: new Map(), writes: [], givenUp: new Map(), losers: new Set() };
+}
+
+/**
+ * Whether a write can be stored with a round's. Whoever loses a key must be stored before the one
+ * who takes it; but a loser who is written again is stored later, and a new member is stored first,
+ * since MongoDB's driver sends inserts before replacements.
+ */
+function fits(
+  { givenUp, losers }: Round,
+  before: MemberRecord | undefined,
+  next: MemberRecord,
+): boolean {
+  if (before === undefined) return !keysOf(next).some((key) => givenUp.has(key));
+  return !losers.has(next.memberId);
+}
+
+function addWrite(
+  { records, writes, givenUp, losers }: Round,
+  before: MemberRecord | undefined,
+  next: MemberRecord,
+): Write {
+  const { memberId } = next;
+  const keys = new Set(keysOf(next));
+  if (before) for (const key of keysOf(before)) if (!keys.has(key)) givenUp.set(key, memberId);
+  for (const key of keys) {
+    const loser = givenUp.get(key);
+    if (loser !== undefined && loser !== memberId) losers.add(loser);
+  }
+  records.delete(memberId);
+  records.set(memberId, next);
+  const write = { memberId, isStored: false };
+  writes.push(write);
+  return write;
 }
 
 /**
