@@ -1,6 +1,6 @@
 // Damage of the embedded store's file, found when it is opened and while it is in use.
 import { randomBytes } from 'node:crypto';
-import {
+import fs, {
   closeSync,
   openSync,
   readdirSync,
@@ -139,6 +139,26 @@ test('a store that is in order is never taken for damaged while another one writ
   }
   closeSync(fd);
   expect(checks).toBeGreaterThan(20);
+});
+
+test('a check looks at as many pages as it may, however many long values there are', async () => {
+  const store = await open();
+  const table = tableOf(store);
+  await store.root.transaction(() => {
+    for (let row = 0; row < ROWS; row++) table.put(`row-${row}`, { text: 'text'.repeat(1_000) });
+  });
+  const fd = openSync(file, 'r');
+  const reads = (maxPages: number) => {
+    const spy = jest.spyOn(fs, 'readSync');
+    expect(findDamage(fd, maxPages)).toBeUndefined();
+    const count = spy.mock.calls.length;
+    spy.mockRestore();
+    return count;
+  };
+  // Two more for the first two pages, which say where the trees are.
+  expect(reads(100)).toBe(102);
+  expect(reads(Number.POSITIVE_INFINITY)).toBeGreaterThan(ROWS);
+  closeSync(fd);
 });
 
 test('a value that cannot be decoded fails its own read as an outage, and the store is not ready', async () => {
