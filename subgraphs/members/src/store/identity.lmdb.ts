@@ -22,3 +22,7 @@ export function decodeIdentity(stored: StoredIdentity): WholeIdentity {
   const [memberId, email, firstName, lastName] = stored;
   return { memberId, email, firstName: firstName ?? undefined, lastName: lastName ?? undefined };
 }
+
+export function isEqualIdentity(one: StoredIdentity, other: StoredIdentity): boolean {
+  return one.every((value, index) => value === other[index]);
+}

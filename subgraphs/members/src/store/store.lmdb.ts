@@ -24,7 +24,12 @@ import {
 import { createLmdbEndedSessions } from '../sessions/endedsessions.lmdb.ts';
 import type { KeyVault } from '../signingkeys/keyvault.ts';
 import { createLmdbSigningKeys } from '../signingkeys/signingkey.lmdb.ts';
-import { decodeIdentity, encodeIdentity, type StoredIdentity } from './identity.lmdb.ts';
+import {
+  decodeIdentity,
+  encodeIdentity,
+  isEqualIdentity,
+  type StoredIdentity,
+} from './identity.lmdb.ts';
 import { createLockStore } from './lockstore.ts';
 import { createLmdbLookUp } from './lookup.lmdb.ts';
 import { createLmdbRightsEngine } from './rights.lmdb.ts';
@@ -135,9 +140,11 @@ function createRecords(
       return stored && members.get(decodeIdentity(stored).memberId);
     },
     write(before, next) {
-      const keys = new Set(keysOf(next));
-      if (before) for (const key of keysOf(before)) if (!keys.has(key)) identities.remove(key);
-      for (const key of keys) identities.put(key, encodeIdentity(next));
+      const identity = encodeIdentity(next);
+      const isKept = before !== undefined && isEqualIdentity(encodeIdentity(before), identity);
+      const [stored, keys] = [new Set(before && keysOf(before)), new Set(keysOf(next))];
+      for (const key of stored) if (!keys.has(key)) identities.remove(key);
+      for (const key of keys) if (!isKept || !stored.has(key)) identities.put(key, identity);
       members.put(next.memberId, next);
     },
   };
