@@ -144,7 +144,10 @@ class Walk {
     return flags === 0 || (flags === NODE.tree && length === TREE_BYTES);
   }
 
-  /** Whether the pages of a long value are there, with the header that the first one has. */
+  /**
+   * Whether the pages of a long value are there and, while there are pages left to look at, whether
+   * the first one has the right header.
+   */
   private hasOverflow(reference: Buffer, length: number): boolean {
     const { fd, snapshot, header } = this;
     const [page, count] = [readNumber(reference, 0), readNumber(reference, 16)];

@@ -38,7 +38,7 @@ export function versionedRecord({
 }
 
 /**
- * Replaces each record that still has its version, in no particular order. Returns the indexes of
+ * Replaces each record that still has its version, in this order. Returns the indexes of
  * the records that were not written, because another write came first, the member was deleted, or
  * another member has one of the keys.
  */

@@ -65,8 +65,36 @@ test('a member who loses an address is stored before the new one who takes it', 
     [named('bob', 'bob'), named('eve', 'old'), named('ada', 'x')],
   );
   expect(results).toEqual(['added', 'added', 'changed']);
-  expect(requests).toBe(2);
+  // Ada without the address, then the new ones, then Ada with another address.
+  expect(requests).toBe(3);
   expect(await current('eve')).toBe('old');
+});
+
+test('members who each take an address of one member are stored together, replaced ones first', async () => {
+  const addresses = Array.from({ length: 60 }, (_, i) => `old${i}`);
+  const known = Array.from({ length: 30 }, (_, i) => named(`m${i}`, `m${i}`));
+  await store.importMembers([named('ada', 'ada', ...addresses), ...known]);
+  const imports = addresses.map((one, i) => named(`m${i}`, one));
+  const { results, requests } = await importAfter([], imports);
+  expect(new Set(results.slice(0, 30))).toEqual(new Set(['changed']));
+  expect(new Set(results.slice(30))).toEqual(new Set(['added']));
+  expect(requests).toBe(2);
+  expect(await current('m59')).toBe('old59');
+});
+
+test('a member who lost an address and takes another one is stored twice', async () => {
+  await store.importMembers([
+    named('ada', 'ada', 'old'),
+    named('bob', 'bob', 'x'),
+    named('eve', 'e'),
+  ]);
+  const { results, requests } = await importAfter(
+    [],
+    [named('eve', 'old'), named('ada', 'x'), named('bob', 'e')],
+  );
+  expect(results).toEqual(['changed', 'changed', 'changed']);
+  expect(requests).toBe(2);
+  expect(await Promise.all(['ada', 'bob', 'eve'].map(current))).toEqual(['x', 'e', 'old']);
 });
 
 test('after a conflict, imports of other members are not repeated', async () => {
@@ -87,7 +115,7 @@ test('after a conflict, imports of the same member are repeated in their order',
     [named('ada', 'else')],
     [named('ada', 'ada'), named('ada', 'ada2'), named('bob', 'bob'), named('ada', 'ada3')],
   );
-  expect(results).toEqual(['changed', 'changed', 'added', 'changed']);
+  expect(results).toEqual(['unchanged', 'changed', 'added', 'changed']);
   expect(await current('ada')).toBe('ada3');
 });
 
@@ -110,4 +138,15 @@ test('a new member whom another process adds first is the same one', async () =>
   expect(results).toEqual(['changed', 'unchanged']);
   expect(await store.member('eve')).toMatchObject({ firstName: 'E' });
   expect(await members.countDocuments()).toBe(1);
+});
+
+test('after a conflict, an import before it that was refused is not repeated', async () => {
+  await store.importMembers([named('ada', 'ada'), named('bob', 'bob')]);
+  const { results } = await importAfter(
+    [memberImport('ada@example.com', { firstName: 'Ada' })],
+    [named('ada', 'bob'), named('bob', 'bob2'), memberImport('ada@example.com', { lastName: 'L' })],
+  );
+  expect(results).toEqual(['email-in-use', 'changed', 'changed']);
+  expect(await store.memberByEmail('inn', 'bob@example.com')).toMatchObject({ memberId: 'bob' });
+  expect(await store.member('ada')).toMatchObject({ firstName: 'Ada', lastName: 'L' });
 });

@@ -25,9 +25,9 @@ export async function applyRule<T>(
 }
 
 /**
- * Imports all members in one working set and stores them together. After a conflict, imports of
- * members who were not stored are repeated one by one, and with them all later imports that have to
- * do with the same members: the last one has the last word.
+ * Imports all members in one working set and stores them together. After a conflict, imports whose
+ * writes were not stored are repeated one by one, and with them all later imports that involve the
+ * same members: the last one has the last word. Earlier ones keep their results.
  */
 export async function importTogether(
   members: MembersCollection,
@@ -47,11 +47,12 @@ export async function importTogether(
   });
   if (await workingSet.store()) return attempts.map(({ result }) => result);
 
-  const missing = workingSet.written.filter(({ isStored }) => !isStored);
-  const unsettled = new Set(missing.map(({ memberId }) => memberId));
+  const unsettled = new Set<string>();
   const results: ImportResult[] = [];
   for (const { line, result, touched, writes } of attempts) {
-    const isRepeated = touched.some((memberId) => unsettled.has(memberId));
+    const isRepeated =
+      writes.some(({ isStored }) => !isStored) ||
+      touched.some((memberId) => unsettled.has(memberId));
     if (isRepeated) for (const memberId of touched) unsettled.add(memberId);
     const repeated = isRepeated
       ? await applyRule(members, idsOf([line]), claimedKeys([line]), (records) =>

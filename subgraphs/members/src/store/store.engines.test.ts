@@ -556,6 +556,19 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       expect(await store.member('eve')).toMatchObject({ email: 'old@example.com' });
     });
 
+    test('a member who is added in a batch can take an address that another one gives up there', async () => {
+      await importOne('z@example.com', { memberId: 'zoe', previous: ['old@example.com'] });
+      await importOne('a@example.com', { memberId: 'ada' });
+      const answers = await store.importMembers([
+        memberImport('x@example.com', { memberId: 'eve' }),
+        memberImport('a@example.com', { memberId: 'eve' }),
+        memberImport('b@example.com', { memberId: 'ada', enrollments: [{ partnerId: 'inn' }] }),
+        memberImport('x@example.com', { memberId: 'eve', previous: ['old@example.com'] }),
+      ]);
+      expect(answers).toEqual(['added', 'email-in-use', 'changed', 'changed']);
+      expect(await byEmail('inn', 'a@example.com')).toBe('ada');
+    });
+
     test('a batch of thousands is imported as a whole, and an empty one does nothing', async () => {
       const records = Array.from({ length: 2_500 }, (_, i) =>
         memberImport(`m${i}@example.com`, {

@@ -50,7 +50,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 describe.each(ENGINES)('the members store on %s', (engine) => {
-  // A failure is reported within the time limit of a test, even if a shorter one is still sought.
+  // Reports a failure within the time limit of a test, even if a shorter one is still sought; and
+  // fails if the runs take so long.
   const runsOf = {
     numRuns: engine === 'lmdb' ? 300 : 20,
     interruptAfterTimeLimit: 90_000,

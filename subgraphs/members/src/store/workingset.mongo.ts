@@ -5,13 +5,14 @@ import {
   findByIds,
   findByKeys,
   replaceUnchanged,
+  type VersionedRecord,
   versionedRecord,
 } from '../documents/documents.mongo.ts';
 import type { MemberRecords } from '../rules/record.ts';
 import { keysOf, type MemberRecord } from '../rules/record.ts';
 
 export type WorkingSet = MemberRecords & {
-  /** The IDs of the members that rules have read or written, one for each time. */
+  /** The IDs of the members that rules have read or written, in order, with repetitions. */
   touched: readonly string[];
   written: readonly Write[];
   /** Stores what rules have written. Returns false if another write of a member came first. */
@@ -34,6 +35,8 @@ export async function readWorkingSet(
   const versions = new Map<string, number>();
   const touched: string[] = [];
   const written: Write[] = [];
+  /** The IDs of the members who are stored by the time of the current round. */
+  const stored = new Set<string>();
   let round = newRound();
   const rounds = [round];
   const hold = (record: MemberRecord) => {
@@ -45,20 +48,26 @@ export async function readWorkingSet(
     if (record) touched.push(record.memberId);
     return record;
   };
+  const conflictsOf = async (changed: VersionedRecord[]) => {
+    const conflicts = await replaceUnchanged(members, changed);
+    return changed.flatMap(({ record }, index) => (conflicts.has(index) ? [record.memberId] : []));
+  };
   for (const { record, version } of await readOnce(members, ids, keys)) {
     hold(record);
     versions.set(record.memberId, version);
+    stored.add(record.memberId);
   }
 
   return {
     byId: read,
     byKey: (key) => read(holders.get(key)),
     write(before, next) {
-      if (!fits(round, before, next)) {
+      if (!fits(round, next)) {
+        for (const memberId of round.records.keys()) stored.add(memberId);
         round = newRound();
         rounds.push(round);
       }
-      written.push(addWrite(round, before, next));
+      written.push(addWrite(round, stored.has(next.memberId) ? before : undefined, next));
       if (before) for (const key of keysOf(before)) holders.delete(key);
       hold(next);
       touched.push(next.memberId);
@@ -70,8 +79,11 @@ export async function readWorkingSet(
         const changed = Array.from(last.values(), (record) => {
           return { record, version: versions.get(record.memberId) ?? 0 };
         });
-        const conflicts = await replaceUnchanged(members, changed);
-        const refused = new Set([...last.keys()].filter((_, index) => conflicts.has(index)));
+        const refused = new Set([
+          ...(await conflictsOf(changed.filter(({ version }) => version > 0))),
+          // After those who lose keys to them.
+          ...(await conflictsOf(changed.filter(({ version }) => version === 0))),
+        ]);
         for (const write of writes) write.isStored = !refused.has(write.memberId);
         if (refused.size > 0) return false;
         for (const { record, version } of changed) versions.set(record.memberId, version + 1);
@@ -86,9 +98,9 @@ type Round = {
   /** The last record of each member by ID, in the order in which they are stored. */
   records: Map<string, MemberRecord>;
   writes: Write[];
-  /** By key, the ID of the member who gave it up. */
+  /** By key, the ID of the stored member who gave it up. */
   givenUp: Map<string, string>;
-  /** The IDs of the members who gave up a key that another one has taken. */
+  /** The IDs of the stored members who gave up a key that another one has taken. */
   losers: Set<string>;
 };
 
@@ -98,18 +110,16 @@ function newRound(): Round {
 
 /**
  * Whether a write can be stored with a round's. Whoever loses a key must be stored before the one
- * who takes it; but a loser who is written again is stored later, and a new member is stored first,
- * since MongoDB's driver sends inserts before replacements.
+ * who takes it, so a loser keeps its place and, at that place, can lose keys but take none.
  */
-function fits(
-  { givenUp, losers }: Round,
-  before: MemberRecord | undefined,
-  next: MemberRecord,
-): boolean {
-  if (before === undefined) return !keysOf(next).some((key) => givenUp.has(key));
-  return !losers.has(next.memberId);
+function fits({ records, losers }: Round, next: MemberRecord): boolean {
+  const last = losers.has(next.memberId) ? records.get(next.memberId) : undefined;
+  if (last === undefined) return true;
+  const keys = new Set(keysOf(last));
+  return keysOf(next).every((key) => keys.has(key));
 }
 
+/** Adds a write that fits; `before` is the record before it of a member who is stored. */
 function addWrite(
   { records, writes, givenUp, losers }: Round,
   before: MemberRecord | undefined,
@@ -122,7 +132,7 @@ function addWrite(
     const loser = givenUp.get(key);
     if (loser !== undefined && loser !== memberId) losers.add(loser);
   }
-  records.delete(memberId);
+  if (!losers.has(memberId)) records.delete(memberId);
   records.set(memberId, next);
   const write = { memberId, isStored: false };
   writes.push(write);
