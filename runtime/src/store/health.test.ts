@@ -155,7 +155,7 @@ test('a check looks at as many pages as it may, however many long values there a
     spy.mockRestore();
     return count;
   };
-  // Two more for the first two pages, which say where the trees are.
+  // The first two pages, which point to the trees, are read as well.
   expect(reads(100)).toBe(102);
   expect(reads(Number.POSITIVE_INFINITY)).toBeGreaterThan(ROWS);
   closeSync(fd);

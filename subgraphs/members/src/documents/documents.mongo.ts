@@ -38,9 +38,9 @@ export function versionedRecord({
 }
 
 /**
- * Replaces each record that still has its version, in this order. Returns the indexes of
- * the records that were not written, because another write came first, the member was deleted, or
- * another member has one of the keys.
+ * Replaces each record that still has its version, in the given order as far as the server keeps
+ * it. Returns the indexes of the records that were not written, because another write came first,
+ * the member was deleted, or another member has one of the keys.
  */
 export async function replaceUnchanged(
   members: MembersCollection,

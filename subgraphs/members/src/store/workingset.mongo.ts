@@ -19,7 +19,11 @@ export type WorkingSet = MemberRecords & {
   store(): Promise<boolean>;
 };
 
-export type Write = { memberId: string /** Set by `store`. */; isStored: boolean };
+type Write = {
+  memberId: string;
+  /** Whether `store` has stored it. */
+  isStored: boolean;
+};
 
 /**
  * Reads the members with these IDs and keys. A rule that acts on the working set must ask for no
