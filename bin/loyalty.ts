@@ -1,5 +1,5 @@
 // The operator's command: `npx loyalty`.
-import { readEnv, readSettings } from '@partner-loyalty/runtime';
+import { readEnv, readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import { runCommand } from './cli/command.ts';
 import { createShell } from './cli/shell/shell.ts';
 

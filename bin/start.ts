@@ -1,18 +1,16 @@
 // Runs the gateway and its subgraphs in one process: `npm start`.
 import { openKeyStore, serveGateway, sharedCounters } from '@partner-loyalty/gateway';
-import {
-  createCaches,
-  createInProcessTransport,
-  createLog,
-  createMetrics,
-  type Lifecycle,
-  openRemoteTransport,
-  openTracing,
-  runWorkers,
-  settingsOfSubgraph,
-  settingsOrExit,
-  type Transport,
-} from '@partner-loyalty/runtime';
+import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
+import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import { settingsOrExit } from '@partner-loyalty/runtime/process/failedstart.ts';
+import type { Lifecycle } from '@partner-loyalty/runtime/process/lifecycle.ts';
+import { openTracing } from '@partner-loyalty/runtime/process/tracing.ts';
+import { runWorkers } from '@partner-loyalty/runtime/process/workers.ts';
+import { settingsOfSubgraph } from '@partner-loyalty/runtime/settings/subgraphs.ts';
+import type { Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
+import { createInProcessTransport } from '@partner-loyalty/runtime/transport/inprocess.ts';
+import { openRemoteTransport } from '@partner-loyalty/runtime/transport/remote.ts';
 import { banner, endpointOf } from './demo/banner.ts';
 import { fillDemo, storesForDemo } from './demo/demo.ts';
 import { SUBGRAPHS, type SubgraphStores } from './subgraphs.ts';

@@ -1,6 +1,9 @@
 // The subgraphs that one process can carry beside the gateway.
 import { type MembersStore, openMembersStore, startMembers } from '@partner-loyalty/members';
-import type { Log, Metrics, Settings, Subgraph, Transport } from '@partner-loyalty/runtime';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import type { Subgraph, Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
 import {
   createStandings,
   openStandingsStore,

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { hashKey, type KeyRecord, newKey, openKeyStore } from '@partner-loyalty/gateway';
 import { canonicalEmail, type MemberImport, openMembersStore } from '@partner-loyalty/members';
-import type { Settings } from '@partner-loyalty/runtime';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { openStandingsStore, yearOf } from '@partner-loyalty/standings';
 import {
   emailOf,

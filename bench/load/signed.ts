@@ -1,5 +1,7 @@
 // Sends signed requests to a subgraph, as this project's gateway does, from a process of its own.
-import { createSigner, encodeBatches, type SubgraphRequest, WIRE } from '@partner-loyalty/runtime';
+import type { SubgraphRequest } from '@partner-loyalty/runtime/subgraph/types.ts';
+import { createSigner } from '@partner-loyalty/runtime/transport/signature/signer.ts';
+import { encodeBatches, WIRE } from '@partner-loyalty/runtime/transport/wire.ts';
 import { emailOf, PARTNER } from '../dataset/population.ts';
 import { headerLines } from '../dataset/requests.ts';
 import { runGenerator, serveAsGenerator } from './generator.ts';

@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { readEnv } from '@partner-loyalty/runtime';
+import { readEnv } from '@partner-loyalty/runtime/settings/settings.ts';
 import { findCommand } from '../../test/support/servers/debian.ts';
 import { startDocumentDb } from '../../test/support/servers/documentdb/start.ts';
 import { startMongod } from '../../test/support/servers/mongod.ts';

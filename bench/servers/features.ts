@@ -1,17 +1,14 @@
 // A gateway over memory, in one process with its subgraphs, with the features that options name.
 import { createMembers } from '@partner-loyalty/members';
-import {
-  createCaches,
-  createInProcessTransport,
-  createLog,
-  createMetrics,
-  HEADERS,
-  type HttpReply,
-  type Metrics,
-  pollDone,
-  serveHttp,
-  type Tracing,
-} from '@partner-loyalty/runtime';
+import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { pollDone } from '@partner-loyalty/runtime/eventloop/afterpoll.ts';
+import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
+import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
+import { serveHttp } from '@partner-loyalty/runtime/http/server.ts';
+import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
+import { createMetrics, type Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import type { Tracing } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
+import { createInProcessTransport } from '@partner-loyalty/runtime/transport/inprocess.ts';
 import { createStandings } from '@partner-loyalty/standings';
 import { openAudit } from '../../gateway/src/audit/audit.ts';
 import { createHandler } from '../../gateway/src/handle.ts';

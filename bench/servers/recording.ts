@@ -1,12 +1,10 @@
 // Records activities over GraphQL and as an import does, in turns, and prints the times.
 import { randomUUID } from 'node:crypto';
 import { createMembers, openMembersStore } from '@partner-loyalty/members';
-import {
-  createCaches,
-  createExecutor,
-  createInProcessTransport,
-  createLog,
-} from '@partner-loyalty/runtime';
+import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
+import { createExecutor } from '@partner-loyalty/runtime/subgraph/executor.ts';
+import { createInProcessTransport } from '@partner-loyalty/runtime/transport/inprocess.ts';
 import { createStandings, openStandingsStore } from '@partner-loyalty/standings';
 import type { StoreSettings } from '../dataset/stores.ts';
 

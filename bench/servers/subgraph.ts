@@ -1,14 +1,11 @@
 // A subgraph that answers from memory: signed requests on one port, plain GraphQL on another.
 import { createServer } from 'node:http';
 import { createMembers } from '@partner-loyalty/members';
-import {
-  createCaches,
-  createExecutor,
-  createLog,
-  createMetrics,
-  type Execute,
-  serveSubgraph,
-} from '@partner-loyalty/runtime';
+import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
+import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import { createExecutor, type Execute } from '@partner-loyalty/runtime/subgraph/executor.ts';
+import { serveSubgraph } from '@partner-loyalty/runtime/transport/server.ts';
 import { createStandings } from '@partner-loyalty/standings';
 import { memoryMembers, memoryStandings } from '../dataset/memory.ts';
 import { PARTNER } from '../dataset/population.ts';

@@ -1,6 +1,7 @@
 // The text that `npm start` prints: the endpoint, and how to get an answer from it.
 import { keyPrefix } from '@partner-loyalty/gateway';
-import { type Environment, hostInUrl } from '@partner-loyalty/runtime';
+import type { Environment } from '@partner-loyalty/runtime/environment.ts';
+import { hostInUrl } from '@partner-loyalty/runtime/settings/table.ts';
 import type { DemoKey } from './demo.ts';
 import { DEMO_MEMBER } from './members.ts';
 import { DEMO_PARTNERS } from './partners.ts';

@@ -1,7 +1,7 @@
 // Fills empty stores with the demo, once; an interrupted fill is repeated at the next start.
 import { issueKey, type KeyStore } from '@partner-loyalty/gateway';
 import type { MembersStore } from '@partner-loyalty/members';
-import type { Settings } from '@partner-loyalty/runtime';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import type { StandingsStore } from '@partner-loyalty/standings';
 import { demoData } from './data.ts';
 

@@ -23,7 +23,7 @@ const FIRST_LINE = '// Resolver types, generated from schema.graphql by `npm run
 // fields too, if only as undefined, so that none is forgotten.
 const CONFIG = {
   federation: true,
-  contextType: '@partner-loyalty/runtime#SubgraphContext',
+  contextType: '@partner-loyalty/runtime/subgraph/types.ts#SubgraphContext',
   rootValueType: 'undefined',
   maybeValue: 'T | null | undefined',
   avoidOptionals: { field: true },
@@ -71,7 +71,9 @@ export async function resolverTypes(
 
 function completeResolvers() {
   return {
-    prepend: ["import type { CompleteResolvers } from '@partner-loyalty/runtime';"],
+    prepend: [
+      "import type { CompleteResolvers } from '@partner-loyalty/runtime/subgraph/resolvers.ts';",
+    ],
     content: `/** All resolvers that the schema needs. */
 export type SubgraphResolvers = CompleteResolvers<Resolvers, ResolversTypes>;`,
   };

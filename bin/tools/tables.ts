@@ -1,12 +1,10 @@
 // The tables of docs/generated, each made from the code that uses the facts in it.
-import {
-  ERRORS,
-  HEADERS,
-  LOG_FIELDS,
-  METRICS,
-  SETTINGS,
-  SUBGRAPH_SETTINGS,
-} from '@partner-loyalty/runtime';
+import { ERRORS } from '@partner-loyalty/runtime/errors.ts';
+import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
+import { LOG_FIELDS } from '@partner-loyalty/runtime/observe/fields.ts';
+import { METRICS } from '@partner-loyalty/runtime/observe/metrics.ts';
+import { SUBGRAPH_SETTINGS } from '@partner-loyalty/runtime/settings/subgraphs.ts';
+import { SETTINGS } from '@partner-loyalty/runtime/settings/table.ts';
 
 export function settingsTable(): string {
   const rows = Object.values(SETTINGS).map(({ name, default: unset, meaning }) => [

@@ -1,5 +1,5 @@
 // What is known about a request to /graphql or /mcp while it is handled.
-import type { Trace } from '@partner-loyalty/runtime';
+import type { Trace } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
 import type { Authenticated, Principal } from './identity/authenticate.ts';
 import type { Verdict } from './limits/limiter.ts';
 import type { ClientDocument, Operation } from './operation/document.ts';

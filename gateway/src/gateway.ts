@@ -1,14 +1,12 @@
 // The gateway as one handler of plain requests, built from its parts.
-import type {
-  Caches,
-  HttpReply,
-  HttpRequest,
-  Log,
-  Metrics,
-  Readiness,
-  Settings,
-  Tracing,
-} from '@partner-loyalty/runtime';
+import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
+import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
+import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import type { Tracing } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
+import type { Readiness } from '@partner-loyalty/runtime/process/readiness.ts';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import type { Audit } from './audit/audit.ts';
 import type { Changelog } from './changelog/changelog.ts';
 import { createHandler } from './handle.ts';

@@ -1,5 +1,6 @@
 // What the gateway's gauges show when metrics are read.
-import type { Caches, Metrics } from '@partner-loyalty/runtime';
+import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
+import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { Counters } from './limits/counters.ts';
 import type { ServedGraphs } from './supergraph/served.ts';
 

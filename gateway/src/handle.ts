@@ -1,5 +1,8 @@
 // The life of a request at /graphql, top to bottom, in the order of checks of docs/contract.md.
-import { fail, type HttpReply, type HttpRequest, type Tracing } from '@partner-loyalty/runtime';
+import { fail } from '@partner-loyalty/runtime/errors.ts';
+import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
+import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import type { Tracing } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
 import { beginCall, type Call } from './call.ts';
 import { readGraphqlBody } from './http/body.ts';
 import { createIdentify, type IdentifyParts, requireUsable } from './identify.ts';

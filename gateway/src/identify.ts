@@ -1,5 +1,6 @@
 // Identifies the caller of a request, whichever endpoint it is for, and counts refused credentials.
-import { fail, type HttpRequest } from '@partner-loyalty/runtime';
+import { fail } from '@partner-loyalty/runtime/errors.ts';
+import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { Call, Credential } from './call.ts';
 import type { Authenticate, Principal } from './identity/authenticate.ts';
 import type { Limiter } from './limits/limiter.ts';

@@ -1,13 +1,11 @@
 // Runs the gateway as a separate process, which reaches the subgraphs over signed HTTP.
-import {
-  createCaches,
-  createLog,
-  createMetrics,
-  type Lifecycle,
-  openTracing,
-  runWorkers,
-  settingsOrExit,
-} from '@partner-loyalty/runtime';
+import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
+import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import { settingsOrExit } from '@partner-loyalty/runtime/process/failedstart.ts';
+import type { Lifecycle } from '@partner-loyalty/runtime/process/lifecycle.ts';
+import { openTracing } from '@partner-loyalty/runtime/process/tracing.ts';
+import { runWorkers } from '@partner-loyalty/runtime/process/workers.ts';
 import { openKeyStore } from './identity/keystore.open.ts';
 import { sharedCounters } from './limits/counters.open.ts';
 import { openStore, serveGateway } from './serve.ts';

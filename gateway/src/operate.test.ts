@@ -1,12 +1,10 @@
 // An operation may run while its budget is counted, but its result depends on the count.
 import { readFileSync } from 'node:fs';
-import {
-  ApiError,
-  createCaches,
-  createLog,
-  createMetrics,
-  type Transport,
-} from '@partner-loyalty/runtime';
+import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { ApiError } from '@partner-loyalty/runtime/errors.ts';
+import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
+import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import type { Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { beginCall } from './call.ts';
 import type { Principal } from './identity/authenticate.ts';
 import type { Verdict } from './limits/limiter.ts';

@@ -1,11 +1,9 @@
 // Runs an operation for a caller, whichever endpoint it came to: document, budget, execution.
-import {
-  createFieldNames,
-  fail,
-  type HttpRequest,
-  type Log,
-  pollDone,
-} from '@partner-loyalty/runtime';
+import { fail } from '@partner-loyalty/runtime/errors.ts';
+import { pollDone } from '@partner-loyalty/runtime/eventloop/afterpoll.ts';
+import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import { createFieldNames } from '@partner-loyalty/runtime/transport/fieldnames.ts';
 import type { Audit } from './audit/audit.ts';
 import type { Call } from './call.ts';
 import type { GraphqlBody } from './http/body.ts';

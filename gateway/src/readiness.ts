@@ -2,10 +2,10 @@
 import {
   type DependencyState,
   failureOf,
-  outageOf,
   type Readiness,
-  type Transport,
-} from '@partner-loyalty/runtime';
+} from '@partner-loyalty/runtime/process/readiness.ts';
+import { outageOf } from '@partner-loyalty/runtime/store/outage.ts';
+import type { Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
 import type { Audit } from './audit/audit.ts';
 import type { Keyring } from './identity/keyring.ts';
 import type { KeyStore } from './identity/keystore.ts';

@@ -1,13 +1,10 @@
 // Records a request when its response has ended: the log line, the metrics and the key's use.
-import {
-  type HttpRequest,
-  isServerError,
-  jsonFields,
-  type Log,
-  type Metrics,
-  type ReplyObserver,
-  type Trace,
-} from '@partner-loyalty/runtime';
+import { isServerError } from '@partner-loyalty/runtime/errors.ts';
+import type { ReplyObserver } from '@partner-loyalty/runtime/http/reply.ts';
+import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import { jsonFields, type Log } from '@partner-loyalty/runtime/observe/log.ts';
+import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import type { Trace } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
 import type { Call } from './call.ts';
 import type { Principal } from './identity/authenticate.ts';
 import { loggedOperation } from './operation/executable.ts';

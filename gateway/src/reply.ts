@@ -1,16 +1,12 @@
 // Ends a call: the body of a refusal, and the headers.
-import {
-  ApiError,
-  ERRORS,
-  type ErrorCode,
-  HEADERS,
-  type HttpReply,
-  type HttpRequest,
-  type Log,
-  type MaybePromise,
-  type Metrics,
-  outageOf,
-} from '@partner-loyalty/runtime';
+import { ApiError, ERRORS, type ErrorCode } from '@partner-loyalty/runtime/errors.ts';
+import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
+import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
+import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import { outageOf } from '@partner-loyalty/runtime/store/outage.ts';
 import type { Call } from './call.ts';
 import type { Cors } from './http/cors.ts';
 import { shortMessage } from './http/errors.ts';

@@ -1,17 +1,14 @@
 // Serves the gateway on its ports: clients on PORT, health and metrics on ADMIN_PORT.
-import {
-  type Caches,
-  createMetrics,
-  type Lifecycle,
-  type Log,
-  type Metrics,
-  openNowOrLater,
-  openPorts,
-  type Settings,
-  serveHttp,
-  type Tracing,
-  type Transport,
-} from '@partner-loyalty/runtime';
+import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { serveHttp } from '@partner-loyalty/runtime/http/server.ts';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import { createMetrics, type Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import type { Tracing } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
+import type { Lifecycle } from '@partner-loyalty/runtime/process/lifecycle.ts';
+import { openPorts } from '@partner-loyalty/runtime/process/ports.ts';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import { openNowOrLater } from '@partner-loyalty/runtime/store/later.ts';
+import type { Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { openAudit } from './audit/audit.ts';
 import { createChangelog } from './changelog/changelog.ts';
 import { openGateway } from './gateway.ts';

@@ -2,14 +2,13 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import {
   OWN_SUBGRAPHS,
-  type ProcessName,
-  readSettings,
-  SETTINGS,
   settingsOfSubgraph,
   variableOf,
-} from '@partner-loyalty/runtime';
+} from '@partner-loyalty/runtime/settings/subgraphs.ts';
+import { type ProcessName, SETTINGS } from '@partner-loyalty/runtime/settings/table.ts';
 import type { IContainer } from 'kubernetes-models/v1';
 import { PLANNER_LIMITS } from '../../gateway/src/planning/thread.ts';
 import { type Built, buildOverlay, type Objects, ofKind } from './overlay.ts';

@@ -1,5 +1,6 @@
 // Checks PromQL expressions against the metrics that the service has.
-import { createMetrics, ERRORS, METRICS } from '@partner-loyalty/runtime';
+import { ERRORS } from '@partner-loyalty/runtime/errors.ts';
+import { createMetrics, METRICS } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { groupingOf, type Selector, selectorsOf } from './promql.ts';
 
 /** What deploy/prometheus/prometheus.yaml adds to each series. */

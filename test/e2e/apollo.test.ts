@@ -4,16 +4,13 @@ import { ApolloGateway, type GraphQLDataSource, RemoteGraphQLDataSource } from '
 import { ApolloServer } from '@apollo/server';
 import { SUPERGRAPH_FILE, type SurfaceName, surfaceSdl } from '@partner-loyalty/gateway';
 import { createMembers } from '@partner-loyalty/members';
-import {
-  ApiError,
-  createCaches,
-  createLog,
-  createSigner,
-  encodeScope,
-  type Scope,
-  type Subgraph,
-  serveSubgraph,
-} from '@partner-loyalty/runtime';
+import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { ApiError } from '@partner-loyalty/runtime/errors.ts';
+import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
+import type { Scope, Subgraph } from '@partner-loyalty/runtime/subgraph/types.ts';
+import { encodeScope } from '@partner-loyalty/runtime/transport/scope.ts';
+import { serveSubgraph } from '@partner-loyalty/runtime/transport/server.ts';
+import { createSigner } from '@partner-loyalty/runtime/transport/signature/signer.ts';
 import { createStandings } from '@partner-loyalty/standings';
 import {
   buildClientSchema,

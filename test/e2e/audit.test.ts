@@ -1,7 +1,7 @@
 // The audit log of a service: a line for each member that a partner was shown or changed.
 import { existsSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Readiness } from '@partner-loyalty/runtime';
+import type { Readiness } from '@partner-loyalty/runtime/process/readiness.ts';
 import { type Folder, temporaryFolder } from '../support/folder.ts';
 import type { ApiRequest } from '../support/service/client.ts';
 import { ENGINES, type InProcessService, startInProcess } from '../support/service/inprocess.ts';

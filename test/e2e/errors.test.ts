@@ -1,5 +1,5 @@
 // Every error code over HTTP, with the requests that lead to it.
-import { ERRORS, type ErrorCode } from '@partner-loyalty/runtime';
+import { ERRORS, type ErrorCode } from '@partner-loyalty/runtime/errors.ts';
 import { OUTCOMES } from '../support/cases/outcomes.ts';
 import { BUDGET_HEADERS, budgetHeaders } from '../support/service/client.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';

@@ -2,8 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { composeServices } from '@apollo/composition';
-import { createLog, type Scope } from '@partner-loyalty/runtime';
-import { createHttpTransport } from '@partner-loyalty/runtime/remote';
+import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
+import type { Scope } from '@partner-loyalty/runtime/subgraph/types.ts';
+import { createHttpTransport } from '@partner-loyalty/runtime/transport/client.ts';
 import { buildClientSchema, getIntrospectionQuery, parse, printSchema } from 'graphql';
 import { EXAMPLES, type Example, startExample } from '../support/servers/examples.ts';
 import { COMPONENTS, type SubgraphMessage, signedHeaders } from '../support/service/signed.ts';

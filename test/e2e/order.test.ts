@@ -1,5 +1,5 @@
 // The order of checks, which decides the error of a request with two faults: every pair of faults.
-import type { ErrorCode } from '@partner-loyalty/runtime';
+import type { ErrorCode } from '@partner-loyalty/runtime/errors.ts';
 import {
   LIVE_KEY,
   spentKey,

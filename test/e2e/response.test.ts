@@ -1,5 +1,5 @@
 // What every response has besides its code: a status, a request id, a media type, partial results.
-import { ERRORS } from '@partner-loyalty/runtime';
+import { ERRORS } from '@partner-loyalty/runtime/errors.ts';
 import { QUERY, sized, times, VARIABLE } from '../support/cases/outcomes.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
 import { addPartner } from '../support/service/testdata.ts';

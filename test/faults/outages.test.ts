@@ -1,7 +1,8 @@
 // Outages of subgraphs, database and identity provider: what is still answered, and the recovery.
 import { setTimeout as pause } from 'node:timers/promises';
 import { openGraphStore, readGraphFile, SUPERGRAPH_FILE } from '@partner-loyalty/gateway';
-import { ERRORS, readSettings } from '@partner-loyalty/runtime';
+import { ERRORS } from '@partner-loyalty/runtime/errors.ts';
+import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import { freshMongodbUrl } from '../support/servers/databases.ts';
 import { startProxy, type TcpProxy } from '../support/servers/proxy.ts';
 import { type ApiResponse, type Client, createClient } from '../support/service/client.ts';

@@ -3,7 +3,9 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createCaches, createLog, createMetrics } from '@partner-loyalty/runtime';
+import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
+import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { createDocuments } from '../../gateway/src/operation/documents.ts';
 import { graphOf, SUPERGRAPH_FILE } from '../../gateway/src/supergraph/committed.ts';
 import { createConnections } from '../../gateway/src/supergraph/connections.ts';

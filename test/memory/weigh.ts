@@ -2,15 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createMembers, openMembersStore } from '@partner-loyalty/members';
-import {
-  type Caches,
-  createCaches,
-  createExecutor,
-  createLog,
-  type Execute,
-  type SubgraphRequest,
-  type Transport,
-} from '@partner-loyalty/runtime';
+import { type Caches, createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
+import { createExecutor, type Execute } from '@partner-loyalty/runtime/subgraph/executor.ts';
+import type { SubgraphRequest, Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { createStandings, openStandingsStore } from '@partner-loyalty/standings';
 import { selectOperation } from '../../gateway/src/operation/document.ts';
 import { createDocuments } from '../../gateway/src/operation/documents.ts';

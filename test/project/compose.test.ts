@@ -1,14 +1,13 @@
 // What docker-compose.yml and the Dockerfile promise, as far as reading them shows it.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import {
   OWN_SUBGRAPHS,
-  type ProcessName,
-  readSettings,
-  SETTINGS,
   settingsOfSubgraph,
   variableOf,
-} from '@partner-loyalty/runtime';
+} from '@partner-loyalty/runtime/settings/subgraphs.ts';
+import { type ProcessName, SETTINGS } from '@partner-loyalty/runtime/settings/table.ts';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 

@@ -1,6 +1,6 @@
 // Hundreds of different hostile documents leave a process with a small heap as it was.
-import { createLog } from '@partner-loyalty/runtime';
-import { createHttpTransport } from '@partner-loyalty/runtime/remote';
+import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
+import { createHttpTransport } from '@partner-loyalty/runtime/transport/client.ts';
 import { HEAVY, repeat } from '../support/cases/heavy.ts';
 import { INSPECT, inspect } from '../support/servers/inspector.ts';
 import { startDeployed } from '../support/service/deployed.ts';

@@ -1,6 +1,6 @@
 // Logs: they contain no address, name, key, token or variable, whatever happens.
 import { newKey } from '@partner-loyalty/gateway';
-import { LOG_FIELDS } from '@partner-loyalty/runtime';
+import { LOG_FIELDS } from '@partner-loyalty/runtime/observe/fields.ts';
 import { freshMongodbUrl } from '../support/servers/databases.ts';
 import { startProxy } from '../support/servers/proxy.ts';
 import type { ApiRequest } from '../support/service/client.ts';

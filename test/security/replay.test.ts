@@ -1,5 +1,7 @@
 // Signed requests that someone recorded and sends again, or signs with the secret of another.
-import { createSigner, encodeScope, WIRE } from '@partner-loyalty/runtime';
+import { encodeScope } from '@partner-loyalty/runtime/transport/scope.ts';
+import { createSigner } from '@partner-loyalty/runtime/transport/signature/signer.ts';
+import { WIRE } from '@partner-loyalty/runtime/transport/wire.ts';
 import { type Stack, startStack } from '../support/service/stack.ts';
 import { until } from '../support/until.ts';
 

@@ -1,7 +1,7 @@
 // `loyalty backup` and `loyalty verify`: copies of stores in use, and what is named when damaged.
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openLmdb } from '@partner-loyalty/runtime';
+import { openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
 import { MongoClient } from 'mongodb';
 import { type Folder, temporaryFolder } from '../../../test/support/folder.ts';
 import { freshMongodbUrl } from '../../../test/support/servers/databases.ts';

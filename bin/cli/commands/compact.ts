@@ -1,6 +1,10 @@
 // `loyalty compact`: clears what was deleted from the files of the embedded stores.
 import { setTimeout as pause } from 'node:timers/promises';
-import { AlreadyCompacting, compactStores, type Settings } from '@partner-loyalty/runtime';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import {
+  AlreadyCompacting,
+  compactStores,
+} from '@partner-loyalty/runtime/store/generations/compact.lmdb.ts';
 import { Command } from 'commander';
 import { CommandError, type Shell } from '../shell/shell.ts';
 

@@ -10,7 +10,7 @@ import {
   type KeyLimits,
   type KeyRecord,
 } from '@partner-loyalty/gateway';
-import { omitUndefined } from '@partner-loyalty/runtime';
+import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import { Command, Option } from 'commander';
 import { typed } from '../shell/argument.ts';
 import { addresses, durationMs, expiry, scopes } from '../shell/keylimits.ts';

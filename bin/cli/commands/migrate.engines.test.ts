@@ -1,5 +1,5 @@
 // `loyalty migrate`, on both engines.
-import { openLmdb } from '@partner-loyalty/runtime';
+import { openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
 import { MongoClient } from 'mongodb';
 import { temporaryFolder } from '../../../test/support/folder.ts';
 import { freshMongodbUrl } from '../../../test/support/servers/databases.ts';

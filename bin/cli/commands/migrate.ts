@@ -1,7 +1,8 @@
 // `loyalty migrate`: brings the stores to the formats of this version.
 import { KEYS_MIGRATION } from '@partner-loyalty/gateway';
 import { MEMBERS_MIGRATION } from '@partner-loyalty/members';
-import { migrateStore, type StoreMigration, type StoreName } from '@partner-loyalty/runtime';
+import { migrateStore, type StoreMigration } from '@partner-loyalty/runtime/store/migrate.open.ts';
+import type { StoreName } from '@partner-loyalty/runtime/store/private.ts';
 import { STANDINGS_MIGRATION } from '@partner-loyalty/standings';
 import { Command } from 'commander';
 import type { Row, Shell } from '../shell/shell.ts';

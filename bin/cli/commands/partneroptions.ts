@@ -1,6 +1,6 @@
 // Parses the options that a partner is created and changed with.
 import { readFileSync } from 'node:fs';
-import { text } from '@partner-loyalty/runtime';
+import { text } from '@partner-loyalty/runtime/input.ts';
 import { type Program, parseProgram } from '@partner-loyalty/standings';
 import type { Command } from 'commander';
 import * as z from 'zod';

@@ -1,6 +1,7 @@
 // `loyalty partners`: creates, changes, suspends and lists partners.
 import type { KeyStore, Partner, PartnerChange } from '@partner-loyalty/gateway';
-import { omitUndefined, type Settings } from '@partner-loyalty/runtime';
+import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { DEFAULT_PROGRAM, type Program, type StandingsStore } from '@partner-loyalty/standings';
 import { Command } from 'commander';
 import { typed } from '../shell/argument.ts';

@@ -1,6 +1,6 @@
 // `loyalty members export` and `erase`: members' rights to what is kept of them.
 import type { MemberImport, MembersStore } from '@partner-loyalty/members';
-import type { Settings } from '@partner-loyalty/runtime';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import type { Activity, StandingsStore } from '@partner-loyalty/standings';
 import type { Command } from 'commander';
 import { CommandError, oneLine, type Shell } from '../shell/shell.ts';

@@ -8,7 +8,8 @@ import {
   subgraphCode,
   subgraphName,
 } from '@partner-loyalty/gateway';
-import { quoted, subgraphUrl } from '@partner-loyalty/runtime';
+import { quoted } from '@partner-loyalty/runtime/input.ts';
+import { subgraphUrl } from '@partner-loyalty/runtime/settings/schemas.ts';
 import { Command } from 'commander';
 import * as z from 'zod';
 import { digits, typed } from '../shell/argument.ts';

@@ -1,7 +1,9 @@
 // `loyalty verify`: looks at every record of the stores and names what is wrong.
 import { type KeyStore, verifyGraphs, verifyKeys, verifyUsage } from '@partner-loyalty/gateway';
 import { verifyMembers } from '@partner-loyalty/members';
-import { findDamageIn, type Inspection, type Settings } from '@partner-loyalty/runtime';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
+import { findDamageIn } from '@partner-loyalty/runtime/store/snapshot.lmdb.ts';
 import { verifyStandings } from '@partner-loyalty/standings';
 import { Command } from 'commander';
 import { CommandError, oneLine, type Row, type Shell } from '../shell/shell.ts';

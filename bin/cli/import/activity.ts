@@ -1,5 +1,5 @@
 // A line of an activity import: from JSON to the activity that the standings store records.
-import type { Parsed } from '@partner-loyalty/runtime';
+import type { Parsed } from '@partner-loyalty/runtime/input.ts';
 import {
   createActivityParser,
   type DatedActivity,

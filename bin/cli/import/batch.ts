@@ -1,5 +1,5 @@
 // Reads an import in batches of lines, and parses each batch into records.
-import type { Parsed } from '@partner-loyalty/runtime';
+import type { Parsed } from '@partner-loyalty/runtime/input.ts';
 import { type Line, linesOf } from './lines.ts';
 import { parseStrictJson } from './strictjson.ts';
 

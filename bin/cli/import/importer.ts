@@ -1,5 +1,5 @@
 // Imports a stream of NDJSON into a store, in the order of the file and within bounded memory.
-import type { Parsed } from '@partner-loyalty/runtime';
+import type { Parsed } from '@partner-loyalty/runtime/input.ts';
 import { batchesOf, type ParsedBatch, parseBatch } from './batch.ts';
 
 /** What became of a record in the store: its effect, or why it was refused. */

@@ -1,6 +1,12 @@
 // A line of a member import: from JSON to the record that the members store imports.
 import { canonicalEmail, LENGTHS, type MemberImport } from '@partner-loyalty/members';
-import { createParser, omitUndefined, optional, type Parsed, text } from '@partner-loyalty/runtime';
+import {
+  createParser,
+  omitUndefined,
+  optional,
+  type Parsed,
+  text,
+} from '@partner-loyalty/runtime/input.ts';
 import * as z from 'zod';
 
 /** A parser of lines, with the rules of the API's arguments. `partners` has the IDs of partners. */

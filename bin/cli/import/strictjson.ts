@@ -1,5 +1,6 @@
 // Parses a JSON object and refuses what JSON.parse accepts in silence: a property given twice.
-import { isJsonObject, type Parsed, quoted } from '@partner-loyalty/runtime';
+import { type Parsed, quoted } from '@partner-loyalty/runtime/input.ts';
+import { isJsonObject } from '@partner-loyalty/runtime/json.ts';
 
 /** Parses the text of one JSON object. The fault contains no value of it. */
 export function parseStrictJson(text: string): Parsed<Record<string, unknown>> {

@@ -1,5 +1,5 @@
 // Parses the arguments and options that an operator types.
-import { createParser, integer } from '@partner-loyalty/runtime';
+import { createParser, integer } from '@partner-loyalty/runtime/input.ts';
 import * as z from 'zod';
 import { CommandError } from './shell.ts';
 

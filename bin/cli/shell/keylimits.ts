@@ -1,6 +1,6 @@
 // Parses the options that limit a key: its scopes, its addresses and when it ends.
 import { KEY_SCOPES } from '@partner-loyalty/gateway';
-import { cidrRange } from '@partner-loyalty/runtime';
+import { cidrRange } from '@partner-loyalty/runtime/settings/schemas.ts';
 import * as z from 'zod';
 import { parseDuration, parseInstant } from './instant.ts';
 

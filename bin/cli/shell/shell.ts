@@ -1,5 +1,5 @@
 // What a command works with: the settings, and output as JSON lines or as aligned text.
-import type { Settings } from '@partner-loyalty/runtime';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 
 /** A failure that the operator can act on; its message is the one line that is printed. */
 export class CommandError extends Error {}

@@ -10,7 +10,8 @@ import {
   type Partner,
   type UsageStore,
 } from '@partner-loyalty/gateway';
-import type { Settings, StoreName } from '@partner-loyalty/runtime';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import type { StoreName } from '@partner-loyalty/runtime/store/private.ts';
 import { SUBGRAPHS, type SubgraphStores } from '../../subgraphs.ts';
 import { CommandError } from './shell.ts';
 

@@ -1,7 +1,7 @@
 // `loyalty supergraph check`: what a schema would change for callers, and who uses what it breaks.
 import type { VersionChange } from '@partner-loyalty/gateway';
 import type { CheckedChange, GraphContent } from '@partner-loyalty/gateway/publishing';
-import type { Settings } from '@partner-loyalty/runtime';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { firstDay } from '../shell/instant.ts';
 import { CommandError, type Shell } from '../shell/shell.ts';
 import { withStore } from '../shell/stores.ts';

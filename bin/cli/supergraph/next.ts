@@ -2,7 +2,9 @@
 import { readFileSync } from 'node:fs';
 import type { GraphStore, SubgraphEntry } from '@partner-loyalty/gateway';
 import type { GraphContent } from '@partner-loyalty/gateway/publishing';
-import { omitUndefined, SETTINGS, variableOf } from '@partner-loyalty/runtime';
+import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
+import { variableOf } from '@partner-loyalty/runtime/settings/subgraphs.ts';
+import { SETTINGS } from '@partner-loyalty/runtime/settings/table.ts';
 import { CommandError, type Shell } from '../shell/shell.ts';
 
 /** An option that is left out keeps its value. */

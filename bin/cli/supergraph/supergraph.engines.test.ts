@@ -7,7 +7,7 @@ import {
   openUsageStore,
   readGraphFile,
 } from '@partner-loyalty/gateway';
-import { readSettings } from '@partner-loyalty/runtime';
+import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import { temporaryFolder } from '../../../test/support/folder.ts';
 import { type PlainSubgraph, startSubgraph } from '../../../test/support/graphs/subgraph.ts';
 import { freshMongodbUrl } from '../../../test/support/servers/databases.ts';

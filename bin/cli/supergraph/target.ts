@@ -1,15 +1,15 @@
 // Checks that the subgraph to publish is running and has the schema.
 import { randomUUID } from 'node:crypto';
 import type { SubgraphEntry } from '@partner-loyalty/gateway';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import {
-  createMetrics,
-  type Log,
   OWN_SUBGRAPHS,
-  type Settings,
   settingsOfSubgraph,
   variableOf,
-} from '@partner-loyalty/runtime';
-import { createHttpTransport } from '@partner-loyalty/runtime/remote';
+} from '@partner-loyalty/runtime/settings/subgraphs.ts';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import { createHttpTransport } from '@partner-loyalty/runtime/transport/client.ts';
 import { SUBGRAPHS } from '../../subgraphs.ts';
 import { CommandError, type Shell } from '../shell/shell.ts';
 

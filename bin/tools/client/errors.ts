@@ -1,5 +1,5 @@
 // Generates the client's list of error codes from the service's table.
-import { ERRORS, type ErrorRow } from '@partner-loyalty/runtime';
+import { ERRORS, type ErrorRow } from '@partner-loyalty/runtime/errors.ts';
 
 /** The text of the generated file. */
 export function clientErrors(): string {

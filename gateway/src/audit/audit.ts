@@ -1,5 +1,8 @@
 // The audit log: which members each partner was shown or changed.
-import { type Log, type Metrics, outputOf, withoutSecrets } from '@partner-loyalty/runtime';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import { outputOf } from '@partner-loyalty/runtime/observe/output.ts';
+import { withoutSecrets } from '@partner-loyalty/runtime/observe/secrets.ts';
 import type { Principal } from '../identity/authenticate.ts';
 import type { Sighting } from '../surface/sightings.ts';
 import { openAuditFile } from './file.ts';

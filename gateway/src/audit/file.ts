@@ -11,7 +11,9 @@ import {
   writeSync,
 } from 'node:fs';
 import { promisify } from 'node:util';
-import { type Log, type Metrics, withTimeout } from '@partner-loyalty/runtime';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
 import type { AuditSink } from './sink.ts';
 
 const INTERVAL_MS = 1_000;

@@ -1,5 +1,5 @@
 // Where the lines of the audit log go.
-import type { DependencyState } from '@partner-loyalty/runtime';
+import type { DependencyState } from '@partner-loyalty/runtime/process/readiness.ts';
 
 /** Implemented by file.ts, and by audit.ts on stdout. */
 export type AuditSink = {

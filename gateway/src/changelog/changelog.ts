@@ -1,5 +1,5 @@
 // The changelog of a surface: what published versions changed for its callers, newest first.
-import { timeoutError, withTimeout } from '@partner-loyalty/runtime';
+import { timeoutError, withTimeout } from '@partner-loyalty/runtime/timeout.ts';
 import type { GraphQLSchema } from 'graphql';
 import type { SurfaceName } from '../planning/contract.ts';
 import type { GraphVersionSummary, VersionChange } from '../supergraph/graph.ts';

@@ -1,6 +1,7 @@
 // The layout of every page: its document, its style and its HTTP headers.
 import { createHash } from 'node:crypto';
-import { HEADERS, type HttpReply } from '@partner-loyalty/runtime';
+import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
+import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
 import { type Html, html } from './html.ts';
 import { STYLE } from './style.ts';
 

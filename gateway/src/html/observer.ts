@@ -1,10 +1,7 @@
 // The log line of a page.
-import {
-  type HttpRequest,
-  jsonFields,
-  type Log,
-  type ReplyObserver,
-} from '@partner-loyalty/runtime';
+import type { ReplyObserver } from '@partner-loyalty/runtime/http/reply.ts';
+import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import { jsonFields, type Log } from '@partner-loyalty/runtime/observe/log.ts';
 
 /** Logs the request when the page is sent, without what may be secret: its query and its form. */
 export function pageObserver(

@@ -1,6 +1,9 @@
 // Reads JSON bodies: content type, size, encoding; of a GraphQL request also the members.
 import { isUtf8 } from 'node:buffer';
-import { fail, HEADERS, type HttpRequest, isJsonObject } from '@partner-loyalty/runtime';
+import { fail } from '@partner-loyalty/runtime/errors.ts';
+import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
+import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import { isJsonObject } from '@partner-loyalty/runtime/json.ts';
 
 /** In bytes (docs/contract.md, HTTP). */
 export const BODY_LIMIT = 64 * 1024;

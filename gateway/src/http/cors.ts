@@ -1,5 +1,7 @@
 // Lets browser pages of configured origins use an endpoint (Fetch standard, CORS protocol).
-import { HEADERS, type HttpReply, type HttpRequest } from '@partner-loyalty/runtime';
+import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
+import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
+import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 
 /** What the pages of configured origins may do at an endpoint. */
 export type CorsRules = {

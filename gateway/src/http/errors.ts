@@ -1,5 +1,5 @@
 // The errors of a response as the caller gets them: short and few.
-import type { ErrorDetails } from '@partner-loyalty/runtime';
+import type { ErrorDetails } from '@partner-loyalty/runtime/errors.ts';
 
 /** How many errors a caller gets in addition to the first one of each root field. */
 export const MAX_FURTHER_ERRORS = 5;

@@ -1,5 +1,6 @@
 // Builds the GraphQL response to an executed operation: known error codes pass, the rest is masked.
-import { ERRORS, type SubgraphError } from '@partner-loyalty/runtime';
+import { ERRORS } from '@partner-loyalty/runtime/errors.ts';
+import type { SubgraphError } from '@partner-loyalty/runtime/subgraph/types.ts';
 import type { ExecutionResult } from '../surface/executor.ts';
 import type { PlacedError } from '../surface/plan.ts';
 import type { Path } from '../surface/shape.ts';

@@ -1,7 +1,7 @@
 // The format of keys (docs/contract.md, Keys): creating, parsing and hashing them.
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { Environment } from '@partner-loyalty/runtime';
+import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import { DEFAULT_SCOPES, type KeyScope } from '../planning/scopes.ts';
 import type { KeyEndpoint, KeyRecord } from './keystore.ts';
 

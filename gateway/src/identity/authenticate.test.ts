@@ -1,5 +1,6 @@
 // Identifying the caller from the request headers.
-import { createCaches, createLog } from '@partner-loyalty/runtime';
+import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { temporaryFolder } from '../../../test/support/folder.ts';
 import { DEFAULT_SCOPES, EVERY_SCOPE, scopeBits, scopeNames } from '../planning/scopes.ts';
 import { hashKey, issueKey, newKey } from './apikey.ts';

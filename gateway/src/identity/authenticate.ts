@@ -1,12 +1,9 @@
 // Identifies the caller from the request headers: a principal, or the reason why there is none.
 import type { IncomingHttpHeaders } from 'node:http';
-import {
-  type Environment,
-  HEADERS,
-  type MaybePromise,
-  mapMaybe,
-  type Scope,
-} from '@partner-loyalty/runtime';
+import type { Environment } from '@partner-loyalty/runtime/environment.ts';
+import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
+import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
+import type { Scope } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { MEMBER_BUDGET } from '../limits/limiter.ts';
 import { EVERY_SCOPE, type ScopeBits } from '../planning/scopes.ts';
 import { parseKey } from './apikey.ts';

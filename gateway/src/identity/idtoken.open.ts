@@ -1,5 +1,7 @@
 // Opens the ID token verifier that the settings select.
-import type { Caches, Log, Settings } from '@partner-loyalty/runtime';
+import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { createTokenVerifier, type TokenVerifier } from './idtoken.ts';
 import { createJwks } from './jwks.ts';
 import type { KeyStore } from './keystore.ts';

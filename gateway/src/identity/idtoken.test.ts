@@ -1,7 +1,7 @@
 // Verification of ID tokens.
 
 import { createHmac, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { createCaches } from '@partner-loyalty/runtime';
+import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { type JWK, type JWTHeaderParameters, SignJWT, type SignOptions, UnsecuredJWT } from 'jose';
 import { createTokenVerifier, type TokenRules } from './idtoken.ts';
 import { createJwks } from './jwks.ts';

@@ -1,6 +1,8 @@
 // Verifies members' ID tokens (docs/contract.md, Member tokens) and caches those that are valid.
 import { hash } from 'node:crypto';
-import { ApiError, type Caches, fail, type MaybePromise, mapMaybe } from '@partner-loyalty/runtime';
+import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { ApiError, fail } from '@partner-loyalty/runtime/errors.ts';
+import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import { type JWTPayload, jwtVerify } from 'jose';
 import type { Jwks } from './jwks.ts';
 import type { IssuedToken } from './ownprovider.ts';

@@ -1,6 +1,7 @@
 // A provider's public keys for verifying ID tokens: a cache that limits how often it fetches them.
 import { setTimeout } from 'node:timers/promises';
-import { fail, type MaybePromise } from '@partner-loyalty/runtime';
+import { fail } from '@partner-loyalty/runtime/errors.ts';
+import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 import { type CompactVerifyGetKey, createLocalJWKSet, errors, type JSONWebKeySet } from 'jose';
 
 const RETAINED_MS = 24 * 3_600_000;

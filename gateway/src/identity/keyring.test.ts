@@ -1,5 +1,6 @@
 // The keyring: its times, and its behaviour during an outage.
-import { createCaches, outageOf } from '@partner-loyalty/runtime';
+import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { outageOf } from '@partner-loyalty/runtime/store/outage.ts';
 import { withFakeTimeouts } from '../../../test/support/clock.ts';
 import { temporaryFolder } from '../../../test/support/folder.ts';
 import { DEFAULT_SCOPES, scopeBits } from '../planning/scopes.ts';

@@ -1,12 +1,9 @@
 // Finds keys by their text, and what they may be used for (docs/contract.md, Keys).
-import {
-  addressCheck,
-  type Caches,
-  type Log,
-  type MaybePromise,
-  type Metrics,
-  mapMaybe,
-} from '@partner-loyalty/runtime';
+import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { addressCheck } from '@partner-loyalty/runtime/http/address.ts';
+import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { type ScopeBits, scopeBits } from '../planning/scopes.ts';
 import { defaultScopes, hashKey } from './apikey.ts';
 import type { FoundKey, KeyEndpoint, KeyStore } from './keystore.ts';

@@ -1,10 +1,7 @@
 // The store of partners and keys in an embedded LMDB, which the processes of one machine may share.
-import {
-  type Environment,
-  type LmdbMigration,
-  omitUndefined,
-  openLmdb,
-} from '@partner-loyalty/runtime';
+import type { Environment } from '@partner-loyalty/runtime/environment.ts';
+import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
+import { type LmdbMigration, openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
 import type { RootDatabase } from 'lmdb';
 import type { KeyRecord, KeyStore, Origin, Partner } from './keystore.ts';
 

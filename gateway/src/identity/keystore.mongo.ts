@@ -1,12 +1,13 @@
 // The store of partners and keys on MongoDB: a partner's document contains its keys.
-import type { Environment, MongoMigration } from '@partner-loyalty/runtime';
+import type { Environment } from '@partner-loyalty/runtime/environment.ts';
+import type { MongoMigration } from '@partner-loyalty/runtime/store/migrate.mongo.ts';
 import {
   isDuplicate,
   openCollection,
   openMongo,
   setValidator,
-} from '@partner-loyalty/runtime/mongo';
-import { walk } from '@partner-loyalty/runtime/mongo-reads';
+} from '@partner-loyalty/runtime/store/mongo.ts';
+import { walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import type { Collection, Db } from 'mongodb';
 import { KEY_SCOPES } from '../planning/scopes.ts';
 import {

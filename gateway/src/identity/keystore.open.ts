@@ -1,5 +1,6 @@
 // Opens the store of partners and keys on the engine that the settings select.
-import type { Settings, StoreMigration } from '@partner-loyalty/runtime';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import type { StoreMigration } from '@partner-loyalty/runtime/store/migrate.open.ts';
 import { openLmdbKeyStore } from './keystore.lmdb.ts';
 import type { KeyStore } from './keystore.ts';
 

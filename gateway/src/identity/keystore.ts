@@ -1,5 +1,5 @@
 // The store of partners and keys: the interface of keystore.lmdb.ts and keystore.mongo.ts.
-import type { MaybePromise } from '@partner-loyalty/runtime';
+import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 import type { KeyScope } from '../planning/scopes.ts';
 
 /** The endpoints, each of which accepts keys of its own. */

@@ -1,5 +1,5 @@
 // What the gateway knows of the built-in identity provider: its keys, and which sessions ended.
-import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime';
+import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { JSONWebKeySet } from 'jose';
 import { BUILT_IN, createJwks, type Jwks } from './jwks.ts';
 

@@ -1,5 +1,5 @@
 // Whether a token's partner is suspended: found by one read for all requests of a few seconds.
-import { createCaches } from '@partner-loyalty/runtime';
+import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import type { Partner } from './keystore.ts';
 import { createSuspensions } from './suspensions.ts';
 

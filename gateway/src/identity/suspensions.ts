@@ -1,5 +1,7 @@
 // Finds out whether the partner that holds a member's token is suspended.
-import { type Caches, type Log, type MaybePromise, mapMaybe } from '@partner-loyalty/runtime';
+import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { KeyStore, Partner } from './keystore.ts';
 import { createFreshRecords } from './records/fresh.ts';
 

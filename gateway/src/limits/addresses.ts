@@ -1,6 +1,6 @@
 // Names the counters of client addresses, so that a flood of addresses makes no flood of counters.
 import { hash } from 'node:crypto';
-import { addressBlock } from '@partner-loyalty/runtime';
+import { addressBlock } from '@partner-loyalty/runtime/http/address.ts';
 
 /** How many addresses may have a counter of their own in a window; each takes about 0.5 KB. */
 const MAX_ADDRESSES = 20_000;

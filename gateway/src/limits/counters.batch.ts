@@ -1,5 +1,5 @@
 // Batches consumptions: those of one subject in one event loop tick become one call of a counter.
-import { afterPoll } from '@partner-loyalty/runtime';
+import { afterPoll } from '@partner-loyalty/runtime/eventloop/afterpoll.ts';
 import type { Count, Counter } from './counters.ts';
 
 type Consumption = {

@@ -1,5 +1,5 @@
 // Counters in the memory of this process.
-import type { Environment } from '@partner-loyalty/runtime';
+import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import type { Counters } from './counters.ts';
 

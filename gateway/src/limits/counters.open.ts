@@ -1,5 +1,5 @@
 // Opens the counters that the settings select.
-import type { Settings } from '@partner-loyalty/runtime';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { createMemoryCounters } from './counters.memory.ts';
 import type { Counters } from './counters.ts';
 import { createClusterCounters, serveClusterCounters } from './counters.workers.ts';

@@ -1,5 +1,5 @@
 // Counters that all processes share in Redis; during an outage each process counts alone.
-import type { Environment } from '@partner-loyalty/runtime';
+import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import { createMemoryCounters } from './counters.memory.ts';
 import { type Counter, type Counters, degraded } from './counters.ts';
 import { connectCluster, isClusterUrl } from './redis.cluster.ts';

@@ -1,5 +1,6 @@
 // Counters that the workers of one cluster share through their primary, for use without Redis.
-import { createRelay, type Environment, serveRelay } from '@partner-loyalty/runtime';
+import type { Environment } from '@partner-loyalty/runtime/environment.ts';
+import { createRelay, serveRelay } from '@partner-loyalty/runtime/process/relay.ts';
 import { createMemoryCounters } from './counters.memory.ts';
 import { type Count, type Counter, type Counters, degraded } from './counters.ts';
 

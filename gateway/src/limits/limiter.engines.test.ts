@@ -1,6 +1,6 @@
 // The limiter's verdicts and headers.
 import { randomBytes } from 'node:crypto';
-import { addressBlock } from '@partner-loyalty/runtime';
+import { addressBlock } from '@partner-loyalty/runtime/http/address.ts';
 import fc from 'fast-check';
 import { redisUrl } from '../../../test/support/servers/databases.ts';
 import { openCounters } from './counters.open.ts';

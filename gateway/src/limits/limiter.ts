@@ -1,5 +1,6 @@
 // The rate limiter: charges a budget for each request and decides whether it may proceed.
-import { HEADERS, type Metrics } from '@partner-loyalty/runtime';
+import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
+import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { createAddressCounters } from './addresses.ts';
 import { batched } from './counters.batch.ts';
 import type { Counter, Counters } from './counters.ts';

@@ -1,6 +1,6 @@
 // A Redis Cluster, as the counters use it. Each node is up or down on its own.
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Environment } from '@partner-loyalty/runtime';
+import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import slotOf from 'cluster-key-slot';
 import { Cluster, type Redis } from 'ioredis';
 import {

@@ -1,5 +1,5 @@
 // One Redis server, as the counters use it.
-import type { Environment } from '@partner-loyalty/runtime';
+import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import { Redis } from 'ioredis';
 import { CONNECTION, probeCounter, type RedisLog, type SharedRedis } from './redis.ts';
 import { RedisHealth } from './redishealth.ts';

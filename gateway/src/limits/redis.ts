@@ -1,5 +1,7 @@
 // Redis as the counters use it, whether it is one server or a cluster.
-import { type Environment, type Log, timeoutError, withTimeout } from '@partner-loyalty/runtime';
+import type { Environment } from '@partner-loyalty/runtime/environment.ts';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import { timeoutError, withTimeout } from '@partner-loyalty/runtime/timeout.ts';
 import type { Cluster, Redis } from 'ioredis';
 import { limiterOptions } from './counters.memory.ts';
 import type { Count, Counter } from './counters.ts';

@@ -1,11 +1,7 @@
 // Runs a call of a tool as the operation that it stands for.
-import {
-  ApiError,
-  detailsIn,
-  type ErrorDetails,
-  type HttpRequest,
-  isJsonObject,
-} from '@partner-loyalty/runtime';
+import { ApiError, detailsIn, type ErrorDetails } from '@partner-loyalty/runtime/errors.ts';
+import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import { isJsonObject } from '@partner-loyalty/runtime/json.ts';
 import type * as z from 'zod';
 import type { Call } from '../call.ts';
 import type { GraphqlBody } from '../http/body.ts';

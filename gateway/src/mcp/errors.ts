@@ -1,5 +1,5 @@
 // Errors at /mcp: those of JSON-RPC, with this API's code and the request ID in their data.
-import { ApiError, type ErrorCode } from '@partner-loyalty/runtime';
+import { ApiError, type ErrorCode } from '@partner-loyalty/runtime/errors.ts';
 import { shortMessage } from '../http/errors.ts';
 import { JSON_TYPE } from '../http/mediatype.ts';
 import type { ReplyForm } from '../reply.ts';

@@ -1,6 +1,6 @@
 // Answers messages with the protocol's library, which is loaded with this file.
 import type { IncomingHttpHeaders } from 'node:http';
-import { HEADERS } from '@partner-loyalty/runtime';
+import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
 import type { Operate } from '../operate.ts';
 import { createCallTool, type Exchange, type ToolResult } from './call.ts';
 import type { Describe } from './describe.ts';

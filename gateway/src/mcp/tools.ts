@@ -1,5 +1,5 @@
 // The tools at /mcp: their descriptions, schemas, and the operations that they run.
-import { fail } from '@partner-loyalty/runtime';
+import { fail } from '@partner-loyalty/runtime/errors.ts';
 import * as z from 'zod';
 import type { GraphqlBody } from '../http/body.ts';
 

@@ -1,6 +1,8 @@
 // A client's document: parsed and measured once, then reused for every request with the same text.
 import { hash } from 'node:crypto';
-import { eachNode, fail, withoutSecrets } from '@partner-loyalty/runtime';
+import { eachNode } from '@partner-loyalty/runtime/cache/document.ts';
+import { fail } from '@partner-loyalty/runtime/errors.ts';
+import { withoutSecrets } from '@partner-loyalty/runtime/observe/secrets.ts';
 import {
   type DocumentNode,
   GraphQLError,

@@ -1,10 +1,7 @@
 // The cache of client documents, by their text.
-import {
-  bytesOfDocument,
-  type Caches,
-  forgetLocations,
-  type Metrics,
-} from '@partner-loyalty/runtime';
+import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { bytesOfDocument, forgetLocations } from '@partner-loyalty/runtime/cache/document.ts';
+import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { type ClientDocument, parseDocument } from './document.ts';
 
 export type Documents = {

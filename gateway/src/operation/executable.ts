@@ -1,5 +1,7 @@
 // Turns one operation of a validated document into the form that a surface executes.
-import { compactText, eachNode, jsonFields } from '@partner-loyalty/runtime';
+import { compactText } from '@partner-loyalty/runtime/cache/compact.ts';
+import { eachNode } from '@partner-loyalty/runtime/cache/document.ts';
+import { jsonFields } from '@partner-loyalty/runtime/observe/log.ts';
 import {
   type DocumentNode,
   type FieldNode,

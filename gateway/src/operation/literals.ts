@@ -1,5 +1,5 @@
 // Turns literals into variables, so that operations that differ only in arguments share a plan.
-import { eachNode } from '@partner-loyalty/runtime';
+import { eachNode } from '@partner-loyalty/runtime/cache/document.ts';
 import {
   type ASTNode,
   type DocumentNode,

@@ -1,5 +1,5 @@
 // The error of a request that graphql-js refuses, with a message for each of its first faults.
-import { ApiError, type ErrorCode } from '@partner-loyalty/runtime';
+import { ApiError, type ErrorCode } from '@partner-loyalty/runtime/errors.ts';
 import type { GraphQLError } from 'graphql';
 
 /** How many errors a caller gets for a request that is not executed (docs/contract.md, Errors). */

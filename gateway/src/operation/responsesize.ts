@@ -1,5 +1,5 @@
 // The limit of a response, which stops it while it is being built.
-import { fail } from '@partner-loyalty/runtime';
+import { fail } from '@partner-loyalty/runtime/errors.ts';
 
 /** In bytes of JSON (docs/contract.md, Errors). */
 export const MAX_RESPONSE_BYTES = 1024 * 1024;

@@ -1,5 +1,7 @@
 // Validates documents against a surface's schema.
-import { createIsValid, eachNode, fail } from '@partner-loyalty/runtime';
+import { eachNode } from '@partner-loyalty/runtime/cache/document.ts';
+import { fail } from '@partner-loyalty/runtime/errors.ts';
+import { createIsValid } from '@partner-loyalty/runtime/validity.ts';
 import {
   type DocumentNode,
   GraphQLError,

@@ -1,5 +1,5 @@
 // Checks the variables of a request against the definitions of its operation.
-import { fail } from '@partner-loyalty/runtime';
+import { fail } from '@partner-loyalty/runtime/errors.ts';
 import {
   type ArgumentNode,
   coerceInputValue,

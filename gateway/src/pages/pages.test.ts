@@ -1,11 +1,9 @@
 // The routes of the pages: who gets HTML, in which encoding, and from which graph.
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import {
-  createLog,
-  type HttpReply,
-  type HttpRequest,
-  readSettings,
-} from '@partner-loyalty/runtime';
+import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
+import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
+import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import { buildSchema } from 'graphql';
 import { rootScopesOf } from '../planning/scopes.ts';
 import { homePage } from './home.ts';

@@ -1,11 +1,9 @@
 // The pages for partners' engineers: which path gets which page, each prepared once.
-import {
-  HEADERS,
-  type HttpReply,
-  type HttpRequest,
-  type Log,
-  type Settings,
-} from '@partner-loyalty/runtime';
+import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
+import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
+import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import Negotiator from 'negotiator';
 import type { Changelog } from '../changelog/changelog.ts';
 import { pageHeaders, pageReply } from '../html/layout.ts';

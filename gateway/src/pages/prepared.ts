@@ -2,7 +2,9 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { HEADERS, type HttpReply, type HttpRequest } from '@partner-loyalty/runtime';
+import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
+import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
+import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import Negotiator from 'negotiator';
 
 export type Prepared = {

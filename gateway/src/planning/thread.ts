@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { ApiError, RUN } from '@partner-loyalty/runtime';
+import { ApiError } from '@partner-loyalty/runtime/errors.ts';
+import { RUN } from '@partner-loyalty/runtime/process/run.ts';
 import type { SurfaceName } from './contract.ts';
 import type { OpenedPlanner, PlannedText, PlannerAnswer, PlannerRequest } from './messages.ts';
 

@@ -1,5 +1,5 @@
 // What a running subgraph lacks of the schema that it is to be published with.
-import type { SubgraphReply } from '@partner-loyalty/runtime';
+import type { SubgraphReply } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { faultOfSubgraph, missingFrom } from './asked.ts';
 
 const SDL = `

@@ -1,10 +1,8 @@
 // Calls the API in this process with a member's ID token, as an application would over HTTP.
-import {
-  type ErrorCode,
-  HEADERS,
-  type HttpReply,
-  type HttpRequest,
-} from '@partner-loyalty/runtime';
+import type { ErrorCode } from '@partner-loyalty/runtime/errors.ts';
+import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
+import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
+import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 
 export type ApiReply<T> = {
   data?: T | null;

@@ -1,11 +1,9 @@
 // A page of this service whose form posts back to it.
-import {
-  ApiError,
-  HEADERS,
-  type HttpReply,
-  type HttpRequest,
-  type Log,
-} from '@partner-loyalty/runtime';
+import { ApiError } from '@partner-loyalty/runtime/errors.ts';
+import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
+import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
+import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { pageReply } from '../html/layout.ts';
 import { pageObserver } from '../html/observer.ts';
 import { logMasked } from '../reply.ts';

@@ -1,5 +1,7 @@
 // The route /invitation: a mailed link shows who invites the reader, and a button accepts.
-import type { HttpReply, HttpRequest, Log } from '@partner-loyalty/runtime';
+import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
+import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { pageReply } from '../html/layout.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import { createFormPage } from './form.ts';

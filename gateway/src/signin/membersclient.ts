@@ -1,11 +1,6 @@
 // The gateway's own client of the members subgraph: signing keys, and redeeming mailed links.
-import {
-  type ErrorCode,
-  fail,
-  isErrorCode,
-  type SubgraphReply,
-  type SubgraphRequest,
-} from '@partner-loyalty/runtime';
+import { type ErrorCode, fail, isErrorCode } from '@partner-loyalty/runtime/errors.ts';
+import type { SubgraphReply, SubgraphRequest } from '@partner-loyalty/runtime/subgraph/types.ts';
 import type { JSONWebKeySet } from 'jose';
 import type { EndedSessions } from '../identity/ownprovider.ts';
 

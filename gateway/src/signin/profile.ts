@@ -1,11 +1,7 @@
 // The profile page of a signed-in member: it reads and changes the profile through the API.
-import {
-  ApiError,
-  type ErrorCode,
-  fail,
-  type HttpReply,
-  type HttpRequest,
-} from '@partner-loyalty/runtime';
+import { ApiError, type ErrorCode, fail } from '@partner-loyalty/runtime/errors.ts';
+import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
+import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import { pageReply } from '../html/layout.ts';
 import type { CallApi } from './apiclient.ts';
 import { SESSION_ENDED, TOO_MANY_ATTEMPTS } from './notices.ts';

@@ -1,10 +1,8 @@
 // Redeems a mailed link: signs the member in, or confirms, undoes or contests a change of address.
-import {
-  type ErrorCode,
-  HEADERS,
-  type HttpReply,
-  type HttpRequest,
-} from '@partner-loyalty/runtime';
+import type { ErrorCode } from '@partner-loyalty/runtime/errors.ts';
+import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
+import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
+import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import { pageReply } from '../html/layout.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import { linkKind } from './links.ts';

@@ -1,5 +1,7 @@
 // The session of a signed-in member in a cookie, so that the profile page can be reloaded.
-import { HEADERS, type HttpReply, type HttpRequest } from '@partner-loyalty/runtime';
+import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
+import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
+import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import { parse, serialize } from 'cookie';
 
 export type Sessions = {

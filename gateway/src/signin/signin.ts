@@ -1,5 +1,7 @@
 // The route /sign-in: a mailed link opens a page with a button, and pressing it redeems the link.
-import type { HttpReply, HttpRequest, Log } from '@partner-loyalty/runtime';
+import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
+import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { pageReply } from '../html/layout.ts';
 import { createApiClient } from './apiclient.ts';
 import { createFormPage } from './form.ts';

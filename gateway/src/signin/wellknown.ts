@@ -1,5 +1,7 @@
 // The public documents of the built-in identity provider (OpenID Connect Discovery 1.0; RFC 7517).
-import { errorReply, HEADERS, type HttpReply, type HttpRequest } from '@partner-loyalty/runtime';
+import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
+import { errorReply, type HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
+import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { MembersClient } from './membersclient.ts';
 
 export const JWKS_PATH = '/.well-known/jwks.json';

@@ -1,7 +1,8 @@
 // Reads supergraph.yaml, in the format of Apollo's rover with options of our own.
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { createParser, isSubgraphCode, omitUndefined } from '@partner-loyalty/runtime';
+import { isSubgraphCode } from '@partner-loyalty/runtime/errors.ts';
+import { createParser, omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import { parse } from 'yaml';
 import * as z from 'zod';
 import type { SubgraphEntry } from './graph.ts';

@@ -1,12 +1,9 @@
 // The connections to subgraphs, which graphs share as long as a subgraph keeps its address.
-import {
-  type Log,
-  type Metrics,
-  type Settings,
-  settingsOfSubgraph,
-  type Transport,
-  variableOf,
-} from '@partner-loyalty/runtime';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import { settingsOfSubgraph, variableOf } from '@partner-loyalty/runtime/settings/subgraphs.ts';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import type { Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
 import type { SubgraphEntry } from './graph.ts';
 
 export type Connection = {
@@ -48,7 +45,7 @@ export function createConnections(parts: {
     const known = inUse.get(key);
     if (known !== undefined) return known;
     // Loading it takes a while, and a process that carries all subgraphs does not need it.
-    const { createHttpTransport } = await import('@partner-loyalty/runtime/remote');
+    const { createHttpTransport } = await import('@partner-loyalty/runtime/transport/client.ts');
     const transport = createHttpTransport({ name, url, secret, batching, codes, log, metrics });
     const connection = { key, transport, graphs: 0 };
     inUse.set(key, connection);

@@ -1,5 +1,6 @@
 // The store of published graphs in an embedded LMDB, which the processes of one machine may share.
-import { type Environment, openLmdb } from '@partner-loyalty/runtime';
+import type { Environment } from '@partner-loyalty/runtime/environment.ts';
+import { openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
 import type { RootDatabase } from 'lmdb';
 import type { GraphVersion, GraphVersionSummary } from './graph.ts';
 import type { GraphStore } from './graphstore.ts';

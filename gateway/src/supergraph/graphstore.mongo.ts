@@ -1,7 +1,7 @@
 // The store of published graphs on MongoDB: a document for each version.
-import type { Environment } from '@partner-loyalty/runtime';
-import { isDuplicate, openCollection, openMongo } from '@partner-loyalty/runtime/mongo';
-import { walk } from '@partner-loyalty/runtime/mongo-reads';
+import type { Environment } from '@partner-loyalty/runtime/environment.ts';
+import { isDuplicate, openCollection, openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
+import { walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import type { Collection } from 'mongodb';
 import type { GraphVersion, GraphVersionSummary } from './graph.ts';
 import type { GraphStore } from './graphstore.ts';

@@ -1,5 +1,5 @@
 // Opens the store of published graphs on the engine that the settings select.
-import type { Settings } from '@partner-loyalty/runtime';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { openLmdbGraphStore } from './graphstore.lmdb.ts';
 import type { GraphStore } from './graphstore.ts';
 

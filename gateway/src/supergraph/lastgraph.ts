@@ -1,7 +1,8 @@
 // Keeps the last served graph in DATA_DIR, so that the gateway can start without its store.
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isJsonObject, makePrivateFolder } from '@partner-loyalty/runtime';
+import { isJsonObject } from '@partner-loyalty/runtime/json.ts';
+import { makePrivateFolder } from '@partner-loyalty/runtime/store/private.ts';
 import type { Graph, SubgraphEntry } from './graph.ts';
 
 const FOLDER = 'lastgraph';

@@ -1,13 +1,11 @@
 // What a gateway starts with: the newest graph, or the last one that it could serve.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  createCaches,
-  createLog,
-  createMetrics,
-  type LogFields,
-  readSettings,
-} from '@partner-loyalty/runtime';
+import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
+import type { LogFields } from '@partner-loyalty/runtime/observe/fields.ts';
+import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
+import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import { type Folder, temporaryFolder } from '../../../test/support/folder.ts';
 import { createDocuments } from '../operation/documents.ts';
 import { graphOf, SUPERGRAPH_FILE } from './committed.ts';

@@ -1,12 +1,10 @@
 // Opens the graph that a gateway starts with, and then follows the source of graphs.
-import type {
-  Caches,
-  Lifecycle,
-  Log,
-  Metrics,
-  Settings,
-  Transport,
-} from '@partner-loyalty/runtime';
+import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import type { Lifecycle } from '@partner-loyalty/runtime/process/lifecycle.ts';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import type { Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
 import type { Documents } from '../operation/documents.ts';
 import { createConnections } from './connections.ts';
 import type { Graph } from './graph.ts';

@@ -1,6 +1,9 @@
 // A graph is prepared before it serves, and what it replaces is let go.
 import { readFileSync } from 'node:fs';
-import { createCaches, createLog, createMetrics, type Transport } from '@partner-loyalty/runtime';
+import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
+import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import type { Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { parseDocument } from '../operation/document.ts';
 import { createDocuments } from '../operation/documents.ts';
 import { graphOf, SUPERGRAPH_FILE } from './committed.ts';

@@ -1,12 +1,9 @@
 // The graph that is served, and how another one replaces it without a failed request.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import {
-  type Caches,
-  fail,
-  type SubgraphReply,
-  type SubgraphRequest,
-  withTimeout,
-} from '@partner-loyalty/runtime';
+import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { fail } from '@partner-loyalty/runtime/errors.ts';
+import type { SubgraphReply, SubgraphRequest } from '@partner-loyalty/runtime/subgraph/types.ts';
+import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
 import type { Documents } from '../operation/documents.ts';
 import { SURFACES, type SurfaceName } from '../planning/contract.ts';
 import { openSurface, type Surface } from '../surface/surface.ts';

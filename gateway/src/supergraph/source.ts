@@ -1,5 +1,7 @@
 // Where the graph comes from: SUPERGRAPH_FILE, the published graph, or the committed graph.
-import { type Log, type Settings, timeoutError, withTimeout } from '@partner-loyalty/runtime';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import { timeoutError, withTimeout } from '@partner-loyalty/runtime/timeout.ts';
 import { datedSdl } from '../versioning/dated.ts';
 import { graphOf, readGraphFile, readSdlFile, SUPERGRAPH_FILE } from './committed.ts';
 import type { Graph } from './graph.ts';

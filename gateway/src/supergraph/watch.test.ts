@@ -1,7 +1,7 @@
 // The source of graphs is followed: what cannot be read or built is logged, counted, tried again.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { LogFields } from '@partner-loyalty/runtime';
+import type { LogFields } from '@partner-loyalty/runtime/observe/fields.ts';
 import { temporaryFolder } from '../../../test/support/folder.ts';
 import { graphOf, SUPERGRAPH_FILE } from './committed.ts';
 import type { Graph } from './graph.ts';

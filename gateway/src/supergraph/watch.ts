@@ -1,5 +1,7 @@
 // Follows the source of graphs: a new graph replaces the one that is served.
-import type { Log, LogFields, Metrics } from '@partner-loyalty/runtime';
+import type { LogFields } from '@partner-loyalty/runtime/observe/fields.ts';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { Graph } from './graph.ts';
 import type { ServedGraphs } from './served.ts';
 import { type GraphSource, UnreadableFile } from './source.ts';

@@ -1,5 +1,7 @@
 // Executes the operations of one surface: plans them, runs the plans, shapes the responses.
-import type { Caches, Scope, Trace, Transport } from '@partner-loyalty/runtime';
+import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
+import type { Trace } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
+import type { Scope, Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
 import type { GraphQLSchema } from 'graphql';
 import { ResponseSize } from '../operation/responsesize.ts';
 import type { SurfaceName } from '../planning/contract.ts';

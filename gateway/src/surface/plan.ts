@@ -1,15 +1,15 @@
 // Runs the plans of usual operations over the transports, merges the data and places the errors.
 import type { FetchNode, PlanNode, QueryPlanSelectionNode } from '@apollo/query-planner';
-import {
-  isJsonObject,
-  isServerError,
-  type Scope,
-  type SubgraphError,
-  type SubgraphReply,
-  type Trace,
-  type Transport,
-  unavailable,
-} from '@partner-loyalty/runtime';
+import { isServerError } from '@partner-loyalty/runtime/errors.ts';
+import { isJsonObject } from '@partner-loyalty/runtime/json.ts';
+import type { Trace } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
+import { unavailable } from '@partner-loyalty/runtime/subgraph/executor.ts';
+import type {
+  Scope,
+  SubgraphError,
+  SubgraphReply,
+  Transport,
+} from '@partner-loyalty/runtime/subgraph/types.ts';
 
 export type Data = Record<string, unknown>;
 

@@ -1,15 +1,11 @@
 // Plans the operations of one surface in the planner thread, and keeps what later requests reuse.
 import type { Schema } from '@apollo/federation-internals';
 import type { PlanNode, QueryPlan } from '@apollo/query-planner';
-import {
-  bytesOfDocument,
-  type Caches,
-  compactText,
-  eachNode,
-  expandedSelections,
-  type MaybePromise,
-  mapMaybe,
-} from '@partner-loyalty/runtime';
+import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { compactText } from '@partner-loyalty/runtime/cache/compact.ts';
+import { bytesOfDocument, eachNode } from '@partner-loyalty/runtime/cache/document.ts';
+import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
+import { expandedSelections } from '@partner-loyalty/runtime/subgraph/selections.ts';
 import {
   buildASTSchema,
   buildSchema,

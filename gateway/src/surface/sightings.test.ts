@@ -1,6 +1,7 @@
 // Which members are seen in responses, whatever the caller selects.
 import { join } from 'node:path';
-import { createCaches, type SubgraphRequest, type Transport } from '@partner-loyalty/runtime';
+import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
+import type { SubgraphRequest, Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { ResponseSize } from '../operation/responsesize.ts';
 import type { SurfaceName } from '../planning/contract.ts';
 import { compose } from '../publishing/compose.ts';

@@ -1,7 +1,7 @@
 // Plans that @apollo/gateway runs: abstract types, interface objects and fields behind them.
 import { composeServices } from '@apollo/composition';
 import { buildSubgraphSchema } from '@apollo/subgraph';
-import { createCaches } from '@partner-loyalty/runtime';
+import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { type GraphQLSchema, parse } from 'graphql';
 import { createTransport, openGraph } from '../../../test/support/graphs/graph.ts';
 import { ResponseSize } from '../operation/responsesize.ts';

@@ -1,7 +1,8 @@
 // Runs plans with @apollo/gateway's own execution: those that runPlan is not made for.
 import type { executeQueryPlan as ExecuteQueryPlan, ServiceMap } from '@apollo/gateway';
 import type { QueryPlan } from '@apollo/query-planner';
-import { isJsonObject, type Transport } from '@partner-loyalty/runtime';
+import { isJsonObject } from '@partner-loyalty/runtime/json.ts';
+import type { Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
 import type { DocumentNode, GraphQLSchema } from 'graphql';
 import { type Data, endCall, type Place, type PlanRun, placedErrors, placesAt } from './plan.ts';
 import type { Path } from './shape.ts';

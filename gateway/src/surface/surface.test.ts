@@ -1,7 +1,8 @@
 // What each surface shows, and how its reads are planned.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createCaches, type SubgraphRequest, type Transport } from '@partner-loyalty/runtime';
+import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
+import type { SubgraphRequest, Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { buildSchema, parse, print, printSchema } from 'graphql';
 import { ResponseSize } from '../operation/responsesize.ts';
 import { fieldsOf, renameFields } from '../planning/alias.ts';

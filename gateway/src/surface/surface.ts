@@ -1,5 +1,8 @@
 // A surface as the gateway uses it: validates, prepares and executes clients' operations.
-import { type Caches, fail, type Scope, type Trace } from '@partner-loyalty/runtime';
+import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { fail } from '@partner-loyalty/runtime/errors.ts';
+import type { Trace } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
+import type { Scope } from '@partner-loyalty/runtime/subgraph/types.ts';
 import type { GraphQLSchema } from 'graphql';
 import {
   type ClientDocument,

@@ -1,5 +1,5 @@
 // Writes many documents of counts to MongoDB in one round trip.
-import { DUPLICATE_KEY } from '@partner-loyalty/runtime/mongo';
+import { DUPLICATE_KEY } from '@partner-loyalty/runtime/store/mongo.ts';
 import {
   type AnyBulkWriteOperation,
   type Collection,

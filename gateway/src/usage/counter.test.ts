@@ -1,5 +1,7 @@
 // Usage is counted by partner and schema coordinate, whatever the text of the operation.
-import { createCaches, createLog, type Scope } from '@partner-loyalty/runtime';
+import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
+import type { Scope } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { buildSchema } from 'graphql';
 import { parseDocument } from '../operation/document.ts';
 import { executableOperation } from '../operation/executable.ts';

@@ -1,6 +1,8 @@
 // Counts which partner asks for which fields, and writes the counts every 10 seconds.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Cache, Caches, Log, Scope } from '@partner-loyalty/runtime';
+import type { Cache, Caches } from '@partner-loyalty/runtime/cache/caches.ts';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import type { Scope } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { type GraphQLSchema, parse } from 'graphql';
 import type { ExecutableOperation } from '../operation/executable.ts';
 import type { SurfaceName } from '../planning/contract.ts';

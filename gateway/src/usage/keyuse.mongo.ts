@@ -1,6 +1,6 @@
 // The use of keys on MongoDB: a document for each key in an hour, and one with its last use.
-import { openCollection } from '@partner-loyalty/runtime/mongo';
-import { oneReply } from '@partner-loyalty/runtime/mongo-reads';
+import { openCollection } from '@partner-loyalty/runtime/store/mongo.ts';
+import { oneReply } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import type { AnyBulkWriteOperation, Collection, Db } from 'mongodb';
 import { writeBulk } from './bulk.mongo.ts';
 import { activityOf, firstKeptHour, hourId, lastHours, newestHour } from './keyhours.ts';

@@ -1,5 +1,5 @@
 // The use of keys is counted in bounded memory, and a store that fails costs that alone.
-import { createLog } from '@partner-loyalty/runtime';
+import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createKeyUseCounter } from './keyuse.ts';
 import type { KeyUse } from './usagestore.ts';
 

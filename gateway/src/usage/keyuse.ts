@@ -1,5 +1,6 @@
 // Counts the requests of each key, and writes the counts once a minute.
-import { type Log, timeoutError, withTimeout } from '@partner-loyalty/runtime';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import { timeoutError, withTimeout } from '@partner-loyalty/runtime/timeout.ts';
 import { hourOf } from './keyhours.ts';
 import type { KeyUse, UsageStore } from './usagestore.ts';
 

@@ -1,5 +1,7 @@
 // The store of usage counts in an embedded LMDB, which the processes of one machine may share.
-import { type Environment, omitUndefined, openLmdb } from '@partner-loyalty/runtime';
+import type { Environment } from '@partner-loyalty/runtime/environment.ts';
+import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
+import { openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
 import type { RootDatabase } from 'lmdb';
 import { lmdbKeyUses, openKeyUseTables } from './keyuse.lmdb.ts';
 import {

@@ -1,7 +1,7 @@
 // The store of usage counts on MongoDB: a document for each caller or operation of a day.
-import type { Environment } from '@partner-loyalty/runtime';
-import { openCollection, openMongo } from '@partner-loyalty/runtime/mongo';
-import { onePage, pages } from '@partner-loyalty/runtime/mongo-reads';
+import type { Environment } from '@partner-loyalty/runtime/environment.ts';
+import { openCollection, openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
+import { onePage, pages } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import type { AnyBulkWriteOperation, Collection } from 'mongodb';
 import { writeBulk } from './bulk.mongo.ts';
 import { openMongoKeyUses } from './keyuse.mongo.ts';

@@ -1,5 +1,5 @@
 // Opens the store of usage counts on the engine that the settings select.
-import type { Settings } from '@partner-loyalty/runtime';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { openLmdbUsageStore } from './usagestore.lmdb.ts';
 import type { UsageStore } from './usagestore.ts';
 

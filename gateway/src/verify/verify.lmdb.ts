@@ -1,13 +1,9 @@
 // Verifies the gateway's embedded stores, each in one snapshot.
-import {
-  type Environment,
-  type Inspection,
-  openLmdb,
-  type Snapshot,
-  type StoreName,
-  UNREADABLE,
-  withSnapshot,
-} from '@partner-loyalty/runtime';
+import type { Environment } from '@partner-loyalty/runtime/environment.ts';
+import { type Inspection, UNREADABLE } from '@partner-loyalty/runtime/store/inspection.ts';
+import { openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
+import type { StoreName } from '@partner-loyalty/runtime/store/private.ts';
+import { type Snapshot, withSnapshot } from '@partner-loyalty/runtime/store/snapshot.lmdb.ts';
 import type { RootDatabase } from 'lmdb';
 import { openKeyTables } from '../identity/keystore.lmdb.ts';
 import { openGraphTables } from '../supergraph/graphstore.lmdb.ts';

@@ -1,7 +1,9 @@
 // Verifies the gateway's stores on MongoDB. A partner and its keys are one document.
-import type { Environment, Inspection, StoreName } from '@partner-loyalty/runtime';
-import { openMongo } from '@partner-loyalty/runtime/mongo';
-import { countAll, walk } from '@partner-loyalty/runtime/mongo-reads';
+import type { Environment } from '@partner-loyalty/runtime/environment.ts';
+import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
+import { openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
+import type { StoreName } from '@partner-loyalty/runtime/store/private.ts';
+import { countAll, walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import type { Db } from 'mongodb';
 import { checkShape, KEY, PARTNER } from './shapes.ts';
 

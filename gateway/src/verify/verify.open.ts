@@ -1,5 +1,6 @@
 // Verifies the gateway's stores: partners and keys, published graphs, and usage.
-import type { Inspection, Settings } from '@partner-loyalty/runtime';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
 import { verifyLmdbGraphs, verifyLmdbKeys, verifyLmdbUsage } from './verify.lmdb.ts';
 
 type Verify = (

@@ -1,5 +1,5 @@
 // The headers of a response to an operation that uses something deprecated (RFC 9745, RFC 8594).
-import { HEADERS } from '@partner-loyalty/runtime';
+import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
 import type { DeprecationDates } from './dates.ts';
 
 /** The path of the changelog, relative to the base address of the service. */

@@ -1,8 +1,10 @@
 // The HTTP server over real sockets: every response's headers, and malformed or hostile HTTP.
 import { connect, type Socket } from 'node:net';
 import { fail } from '../errors.ts';
-import { type HttpReply, type HttpRequest, type HttpServer, serveHttp } from '../index.ts';
 import { createLog } from '../observe/log.ts';
+import type { HttpReply } from './reply.ts';
+import type { HttpRequest } from './request.ts';
+import { type HttpServer, serveHttp } from './server.ts';
 
 const log = createLog('silent');
 const servers: HttpServer[] = [];

@@ -1,19 +1,10 @@
-// What the verification of the stores shares: how it reports, and one snapshot of an LMDB store.
+// One snapshot of an LMDB store, which a verification reads.
 import { closeSync, existsSync, openSync } from 'node:fs';
 import type { Database, Key, RootDatabase, Transaction } from 'lmdb';
+import { UNREADABLE } from './inspection.ts';
 import { fileOf } from './lmdb.ts';
 import { findDamage } from './pages.ts';
 import type { StoreName } from './private.ts';
-
-export type Inspection = {
-  /** Called for each fault. `record` names the record in words, without an address or a name. */
-  report(record: string, problem: string): void;
-  /** Whether there is a partner with this ID, now. */
-  hasPartner(partnerId: string): Promise<boolean>;
-};
-
-/** In place of a value that cannot be decoded. */
-export const UNREADABLE = Symbol('unreadable');
 
 /** The records of a table as they were when the snapshot was taken. */
 export type Snapshot = {

@@ -9,19 +9,20 @@ import type { AddressInfo } from 'node:net';
 import { buildSchema, type GraphQLFieldResolver } from 'graphql';
 import { until } from '../../../test/support/until.ts';
 import { createCaches } from '../cache/caches.ts';
-import {
-  createInProcessTransport,
-  createLog,
-  fail,
-  type LogFields,
-  type Scope,
-  type Subgraph,
-  type SubgraphReply,
-  type SubgraphRequest,
-  serveSubgraph,
-  type Transport,
-} from '../index.ts';
+import { fail } from '../errors.ts';
+import type { LogFields } from '../observe/fields.ts';
+import { createLog } from '../observe/log.ts';
+import type {
+  Scope,
+  Subgraph,
+  SubgraphReply,
+  SubgraphRequest,
+  Transport,
+} from '../subgraph/types.ts';
 import { createHttpTransport } from './client.ts';
+import { createInProcessTransport } from './inprocess.ts';
+import { serveSubgraph } from './server.ts';
+
 import { encodeLine } from './wire.ts';
 
 const SECRET = 'the secret of the tests';

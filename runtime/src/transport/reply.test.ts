@@ -1,5 +1,5 @@
 // What becomes of a subgraph's response: its own codes pass, and the rest is masked and logged.
-import type { LogFields } from '../index.ts';
+import type { LogFields } from '../observe/fields.ts';
 import { createFieldNames } from './fieldnames.ts';
 import { createReplyReader } from './reply.ts';
 

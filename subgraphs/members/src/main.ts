@@ -1,17 +1,17 @@
 // Runs the members subgraph as a service that answers signed requests over HTTP.
+import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
+import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import { settingsOrExit } from '@partner-loyalty/runtime/process/failedstart.ts';
+import { openPorts } from '@partner-loyalty/runtime/process/ports.ts';
+import { storeReadiness } from '@partner-loyalty/runtime/process/readiness.ts';
+import { openTracing } from '@partner-loyalty/runtime/process/tracing.ts';
+import { runWorkers } from '@partner-loyalty/runtime/process/workers.ts';
+import { serveSubgraph } from '@partner-loyalty/runtime/transport/server.ts';
 import {
-  createCaches,
-  createLog,
-  createMetrics,
   createWorkerReplayGuard,
-  openPorts,
-  openTracing,
-  runWorkers,
   serveReplayGuard,
-  serveSubgraph,
-  settingsOrExit,
-  storeReadiness,
-} from '@partner-loyalty/runtime';
+} from '@partner-loyalty/runtime/transport/signature/replay.workers.ts';
 import { openMembersStore, startMembers } from './index.ts';
 
 const settings = settingsOrExit('members');

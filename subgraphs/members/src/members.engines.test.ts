@@ -1,12 +1,9 @@
 // The members subgraph as the gateway uses it: scopes, arguments and responses.
-import {
-  createCaches,
-  createExecutor,
-  createLog,
-  type ErrorDetails,
-  type Scope,
-  type SubgraphReply,
-} from '@partner-loyalty/runtime';
+import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
+import type { ErrorDetails } from '@partner-loyalty/runtime/errors.ts';
+import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
+import { createExecutor } from '@partner-loyalty/runtime/subgraph/executor.ts';
+import type { Scope, SubgraphReply } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { ENGINES, memberImport, newPlace, type Place } from '../test/engine.ts';
 import { createMembers, type MembersStore } from './index.ts';
 

@@ -2,7 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSubgraphSchema } from '@apollo/subgraph';
-import type { Log, Metrics, Settings, Subgraph } from '@partner-loyalty/runtime';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import type { Subgraph } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { parse } from 'graphql';
 import { domainOf, openMailer } from './mail/mailer.ts';
 import { startMailWorker } from './mail/worker.ts';

@@ -1,12 +1,9 @@
 // The members subgraph with a real mail server, for tests of signing in and of changing an address.
-import {
-  createCaches,
-  createInProcessTransport,
-  createLog,
-  createMetrics,
-  type Scope,
-  type Transport,
-} from '@partner-loyalty/runtime';
+import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
+import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import type { Scope, Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
+import { createInProcessTransport } from '@partner-loyalty/runtime/transport/inprocess.ts';
 import {
   type MailServer,
   startMailServer,

@@ -1,5 +1,5 @@
 // The entities of the standings subgraph: references that keep the standings read for them.
-import type { MaybePromise } from '@partner-loyalty/runtime';
+import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 import type { Program } from './rules/program.ts';
 import type { Standing } from './rules/standing.ts';
 

@@ -2,7 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSubgraphSchema } from '@apollo/subgraph';
-import type { Log, Settings, StoreMigration, Subgraph, Transport } from '@partner-loyalty/runtime';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import type { StoreMigration } from '@partner-loyalty/runtime/store/migrate.open.ts';
+import type { Subgraph, Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { parse } from 'graphql';
 import { createMembersClient } from './members.ts';
 import { createResolvers } from './resolvers.ts';

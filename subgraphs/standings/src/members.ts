@@ -1,11 +1,8 @@
 // Asks the members subgraph, as the service itself and not for a caller.
-import {
-  type Log,
-  type SubgraphReply,
-  SubgraphUnavailable,
-  type Transport,
-  withTimeout,
-} from '@partner-loyalty/runtime';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import type { SubgraphReply, Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
+import { SubgraphUnavailable } from '@partner-loyalty/runtime/subgraph/unavailable.ts';
+import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
 
 export type MembersClient = {
   /**

@@ -1,12 +1,8 @@
 // What the standings subgraph answers, on each engine.
-import {
-  createCaches,
-  createExecutor,
-  createLog,
-  type Execute,
-  type Scope,
-  type SubgraphReply,
-} from '@partner-loyalty/runtime';
+import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
+import { createExecutor, type Execute } from '@partner-loyalty/runtime/subgraph/executor.ts';
+import type { Scope, SubgraphReply } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { activity, ENGINES, newPlace, type Place } from '../test/engine.ts';
 import { createStandings } from './index.ts';
 import type { Program } from './rules/program.ts';

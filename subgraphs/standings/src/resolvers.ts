@@ -1,12 +1,8 @@
 // Resolvers: each reads the caller from the scope, then the program, then the standing.
-import {
-  allMaybe,
-  DATE_TIME,
-  fail,
-  type MaybePromise,
-  mapMaybe,
-  type Scope,
-} from '@partner-loyalty/runtime';
+import { fail } from '@partner-loyalty/runtime/errors.ts';
+import { allMaybe, type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
+import { DATE_TIME } from '@partner-loyalty/runtime/subgraph/datetime.ts';
+import type { Scope } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { createPages } from './activities.ts';
 import type { CurrentStanding, PartnerMemberEntity, ProfileEntity } from './entities.ts';
 import type { MembersClient } from './members.ts';

@@ -1,5 +1,5 @@
 // Standings stores as format 1 had them, for tests of the migration.
-import { openLmdb } from '@partner-loyalty/runtime';
+import { openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
 import type { DatedActivity } from '../src/index.ts';
 import { openTables } from '../src/store/tables.lmdb.ts';
 import { type Place, withDatabase } from './engine.ts';

@@ -1,5 +1,5 @@
 // Standings stores as format 2 had them, for tests of the migration.
-import { openLmdb } from '@partner-loyalty/runtime';
+import { openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
 import type { Db } from 'mongodb';
 import type { DatedActivity } from '../src/index.ts';
 import { ACTIVITIES, SCHEMAS } from '../src/store/collections.mongo.ts';

@@ -1,5 +1,5 @@
 // Another process on the same standings store, for tests of concurrent processes.
-import { migrateStore } from '@partner-loyalty/runtime';
+import { migrateStore } from '@partner-loyalty/runtime/store/migrate.open.ts';
 import { openStandingsStore, STANDINGS_MIGRATION } from '../src/index.ts';
 import { IMPORT, importOf } from './engine.ts';
 

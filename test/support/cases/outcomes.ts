@@ -1,7 +1,7 @@
 // For each error code, the requests that lead to it (docs/contract.md, Errors).
 import { randomInt } from 'node:crypto';
 import { type KeyScope, newKey } from '@partner-loyalty/gateway';
-import { ERRORS, type ErrorCode, type ErrorDetails } from '@partner-loyalty/runtime';
+import { ERRORS, type ErrorCode, type ErrorDetails } from '@partner-loyalty/runtime/errors.ts';
 import type { ApiRequest, ApiResponse } from '../service/client.ts';
 import type { InProcessService } from '../service/inprocess.ts';
 import { addKey, addPartner } from '../service/testdata.ts';

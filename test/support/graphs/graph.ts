@@ -1,7 +1,11 @@
 // A federated graph as data, for tests of the executor: schemas, and the objects behind them.
 import { composeServices } from '@apollo/composition';
 import { buildSubgraphSchema } from '@apollo/subgraph';
-import type { SubgraphReply, SubgraphRequest, Transport } from '@partner-loyalty/runtime';
+import type {
+  SubgraphReply,
+  SubgraphRequest,
+  Transport,
+} from '@partner-loyalty/runtime/subgraph/types.ts';
 import {
   type ConstDirectiveNode,
   execute,

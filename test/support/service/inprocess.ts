@@ -3,14 +3,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openKeyStore, serveGateway } from '@partner-loyalty/gateway';
 import { openMembersStore, startMembers } from '@partner-loyalty/members';
-import {
-  createCaches,
-  createInProcessTransport,
-  createLog,
-  createMetrics,
-  type Log,
-  readSettings,
-} from '@partner-loyalty/runtime';
+import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { createLog, type Log } from '@partner-loyalty/runtime/observe/log.ts';
+import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
+import { createInProcessTransport } from '@partner-loyalty/runtime/transport/inprocess.ts';
 import { createStandings, openStandingsStore } from '@partner-loyalty/standings';
 import { temporaryFolder } from '../folder.ts';
 import { freshMongodbUrl } from '../servers/databases.ts';

@@ -3,7 +3,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { readSettings } from '@partner-loyalty/runtime';
+import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import { runCommand } from '../../../bin/cli/command.ts';
 import { createShell } from '../../../bin/cli/shell/shell.ts';
 import { programArgs } from '../programs/programs.ts';

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { type KeyStore, openKeyStore } from '@partner-loyalty/gateway';
 import { type MembersStore, openMembersStore } from '@partner-loyalty/members';
-import { readSettings } from '@partner-loyalty/runtime';
+import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import { openStandingsStore, type StandingsStore } from '@partner-loyalty/standings';
 import { temporaryFolder } from '../folder.ts';
 import { programArgs, ROOT } from '../programs/programs.ts';

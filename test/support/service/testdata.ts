@@ -12,7 +12,7 @@ import {
   type MemberImport,
   type MembersStore,
 } from '@partner-loyalty/members';
-import type { Environment } from '@partner-loyalty/runtime';
+import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import {
   type DatedActivity,
   type Program,

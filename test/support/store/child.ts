@@ -1,7 +1,8 @@
 // A process that shares an embedded store with a test: it compacts it, or reads and writes it.
 import { once } from 'node:events';
 import { setImmediate as nextTick } from 'node:timers/promises';
-import { compactStores, openLmdb } from '../../../runtime/src/index.ts';
+import { compactStores } from '../../../runtime/src/store/generations/compact.lmdb.ts';
+import { openLmdb } from '../../../runtime/src/store/lmdb.ts';
 
 const [mode, dataDir = ''] = process.argv.slice(2);
 

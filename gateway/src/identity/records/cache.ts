@@ -1,12 +1,9 @@
 // A cache of stored records and the reads that fill it: look-ups share a read with a deadline.
-import {
-  ApiError,
-  type Caches,
-  type Log,
-  type MaybePromise,
-  timeoutError,
-  withTimeout,
-} from '@partner-loyalty/runtime';
+import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { ApiError } from '@partner-loyalty/runtime/errors.ts';
+import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import { timeoutError, withTimeout } from '@partner-loyalty/runtime/timeout.ts';
 
 const DEADLINE_MS = 2_000;
 

@@ -1,5 +1,5 @@
 // Finds stored records in a cache, which it trusts for a limited time (docs/contract.md, Keys).
-import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime';
+import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import { createRecordCache, type Entry, type RecordRead, type RecordSource } from './cache.ts';
 
 // A changed record shows within STALE_MS. A look-up from REFRESH_MS on reads the record again in

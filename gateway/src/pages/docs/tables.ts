@@ -1,5 +1,6 @@
 // The facts of the reference: error codes, headers and limits, from the code that uses them.
-import { ERRORS, HEADERS } from '@partner-loyalty/runtime';
+import { ERRORS } from '@partner-loyalty/runtime/errors.ts';
+import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
 import { type Html, html } from '../../html/html.ts';
 import { BODY_LIMIT } from '../../http/body.ts';
 import { EXPOSED_HEADERS } from '../../http/cors.ts';

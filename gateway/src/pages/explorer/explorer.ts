@@ -1,7 +1,7 @@
 // The explorer's page and its parts: the script, its licenses, the schema for tokens.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { HEADERS } from '@partner-loyalty/runtime';
+import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
 import { printSchema } from 'graphql';
 import { pageHeaders } from '../../html/layout.ts';
 import type { About } from '../frame.ts';

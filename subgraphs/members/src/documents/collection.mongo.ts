@@ -1,6 +1,6 @@
 // The members collection on MongoDB: its documents, validator and index.
-import type { MongoMigration } from '@partner-loyalty/runtime';
-import { openCollection, setValidator } from '@partner-loyalty/runtime/mongo';
+import type { MongoMigration } from '@partner-loyalty/runtime/store/migrate.mongo.ts';
+import { openCollection, setValidator } from '@partner-loyalty/runtime/store/mongo.ts';
 import type { Collection, Db } from 'mongodb';
 import type { MemberRecord } from '../rules/record.ts';
 

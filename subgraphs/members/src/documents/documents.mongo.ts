@@ -1,7 +1,7 @@
 // Reads member documents on MongoDB, and replaces those that nobody else has written since.
 import { randomUUID } from 'node:crypto';
-import { DUPLICATE_KEY, WRITE_CONFLICT } from '@partner-loyalty/runtime/mongo';
-import { oneReply } from '@partner-loyalty/runtime/mongo-reads';
+import { DUPLICATE_KEY, WRITE_CONFLICT } from '@partner-loyalty/runtime/store/mongo.ts';
+import { oneReply } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import { type AnyBulkWriteOperation, type Document, MongoBulkWriteError } from 'mongodb';
 import { keysOf, type MemberRecord } from '../rules/record.ts';
 import type { MemberDocument, MembersCollection } from './collection.mongo.ts';

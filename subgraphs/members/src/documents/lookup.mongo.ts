@@ -1,5 +1,5 @@
 // Looks members up in MongoDB, many in one read, with only the fields that are needed.
-import { batchLoad } from '@partner-loyalty/runtime';
+import { batchLoad } from '@partner-loyalty/runtime/eventloop/batchload.ts';
 import { partnerMember } from '../rules/enrollment.ts';
 import type { Identity, Member, MemberKey, PartnerMember, WholeIdentity } from '../rules/member.ts';
 import { enrolledKey, externalKey } from '../rules/record.ts';

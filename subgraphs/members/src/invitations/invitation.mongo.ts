@@ -1,6 +1,6 @@
 // Invitations on MongoDB: a document for each.
-import { openCollection } from '@partner-loyalty/runtime/mongo';
-import { pages, walk } from '@partner-loyalty/runtime/mongo-reads';
+import { openCollection } from '@partner-loyalty/runtime/store/mongo.ts';
+import { pages, walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import type { Db } from 'mongodb';
 import {
   type InvitationStore,

@@ -1,5 +1,5 @@
 // Invitations that were mailed and may still be accepted, found by the hash of their token.
-import type { MaybePromise } from '@partner-loyalty/runtime';
+import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 import type { EnrollInput } from '../rules/member.ts';
 
 /** What accepting will enroll; the address is the one to which the invitation was mailed. */

@@ -1,5 +1,5 @@
 // Composes the mail of a job: finds the recipient, checks the limits and stores the token.
-import type { MaybePromise } from '@partner-loyalty/runtime';
+import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 import type { InvitationStore } from '../invitations/invitation.ts';
 import type { Job, MailTask, Outbox } from '../outbox/outbox.ts';
 import { DAILY_INVITATIONS, type MailPartners } from '../partners/partner.ts';

@@ -1,5 +1,7 @@
 // What happens to a job that failed: retries with growing pauses, for about an hour.
-import type { Log, LogFields, Metrics } from '@partner-loyalty/runtime';
+import type { LogFields } from '@partner-loyalty/runtime/observe/fields.ts';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { Job, Outbox } from '../outbox/outbox.ts';
 import { isRefused, mailFault } from './mailer.ts';
 

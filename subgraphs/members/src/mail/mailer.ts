@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs';
 import { mkdir, open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getSystemErrorMap } from 'node:util';
-import { makePrivateFolder, type Settings } from '@partner-loyalty/runtime';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import { makePrivateFolder } from '@partner-loyalty/runtime/store/private.ts';
 import type { Email } from './template.ts';
 
 export type Mailer = {

@@ -1,6 +1,8 @@
 // The mail worker with a real mail server: it loses no mail, sends none twice, gives up visibly.
 import { randomUUID } from 'node:crypto';
-import { createMetrics, type Log, type LogFields, type Metrics } from '@partner-loyalty/runtime';
+import type { LogFields } from '@partner-loyalty/runtime/observe/fields.ts';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import { createMetrics, type Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { type MailServer, startMailServer } from '../../../../test/support/servers/mailserver.ts';
 import { until } from '../../../../test/support/until.ts';
 import { ENGINES, memberImport, newPlace, type Place } from '../../test/engine.ts';

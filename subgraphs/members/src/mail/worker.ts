@@ -1,5 +1,6 @@
 // The mail worker: sends the mail in the outbox, when woken or once a second, and cleans it up.
-import type { Log, Metrics } from '@partner-loyalty/runtime';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { InvitationStore } from '../invitations/invitation.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { createClaimer } from './claim.ts';

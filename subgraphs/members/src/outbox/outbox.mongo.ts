@@ -1,6 +1,6 @@
 // The outbox on MongoDB: a document for each job and count, each step one guarded write.
-import { isDuplicate } from '@partner-loyalty/runtime/mongo';
-import { pages, walk } from '@partner-loyalty/runtime/mongo-reads';
+import { isDuplicate } from '@partner-loyalty/runtime/store/mongo.ts';
+import { pages, walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import type { Collection, Db } from 'mongodb';
 import {
   FAILED_KEPT_MS,

@@ -1,5 +1,5 @@
 // The queue of mail to be sent and the counts that limit it, in domain words.
-import type { MaybePromise } from '@partner-loyalty/runtime';
+import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 import type { Address, EnrollInput } from '../rules/member.ts';
 
 /**

@@ -1,6 +1,6 @@
 // What the subgraph needs to know about partners, on MongoDB, apart from the key store's partners.
-import { batchLoad } from '@partner-loyalty/runtime';
-import { oneReply } from '@partner-loyalty/runtime/mongo-reads';
+import { batchLoad } from '@partner-loyalty/runtime/eventloop/batchload.ts';
+import { oneReply } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import type { Db } from 'mongodb';
 import type { MailPartner, MailPartners } from './partner.ts';
 

@@ -1,5 +1,5 @@
 // What the members subgraph needs to know about a partner, stored beside the members.
-import type { MaybePromise } from '@partner-loyalty/runtime';
+import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 
 export type MailPartner = {
   partnerId: string;

@@ -1,5 +1,5 @@
 // Resolvers of enrolling a member and ending an enrollment.
-import { fail } from '@partner-loyalty/runtime';
+import { fail } from '@partner-loyalty/runtime/errors.ts';
 import { partnerMember } from '../rules/enrollment.ts';
 import type { EnrollInput, ExternalIdConflict } from '../rules/member.ts';
 import type { MembersStore } from '../store/store.ts';

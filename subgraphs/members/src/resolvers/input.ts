@@ -1,5 +1,6 @@
 // Checks arguments (docs/contract.md, Errors); errors name the argument's path, never its value.
-import { fail, isLongerThan } from '@partner-loyalty/runtime';
+import { fail } from '@partner-loyalty/runtime/errors.ts';
+import { isLongerThan } from '@partner-loyalty/runtime/input.ts';
 import { ADDRESS_LENGTH, canonicalEmail } from '../rules/email.ts';
 import type { Address } from '../rules/member.ts';
 

@@ -1,5 +1,5 @@
 // Resolvers of inviting a person to enroll, and of accepting.
-import { fail } from '@partner-loyalty/runtime';
+import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { Invitation } from '../invitations/invitation.ts';
 import type { MembersStore } from '../store/store.ts';
 import { parseEnrollment } from './enrollment.ts';

@@ -1,6 +1,6 @@
 // What resolvers that send mail share: the outbox, and the tokens that the mail carries.
 import { randomUUID } from 'node:crypto';
-import { fail } from '@partner-loyalty/runtime';
+import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { MailTask, Outbox } from '../outbox/outbox.ts';
 import { hashToken, type TokenUse } from '../rules/mailedtoken.ts';
 import { parseText } from './input.ts';

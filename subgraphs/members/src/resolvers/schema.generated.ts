@@ -1,8 +1,8 @@
 // Resolver types, generated from schema.graphql by `npm run generate`.
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
 import type { PartnerMember, Profile } from '../rules/member.ts';
-import type { SubgraphContext } from '@partner-loyalty/runtime';
-import type { CompleteResolvers } from '@partner-loyalty/runtime';
+import type { SubgraphContext } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { CompleteResolvers } from '@partner-loyalty/runtime/subgraph/resolvers.ts';
 export type Maybe<T> = T | null | undefined;
 export type InputMaybe<T> = T | null | undefined;
 export type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };

@@ -1,5 +1,6 @@
 // Identifies the caller of a resolver from the scope of the request.
-import { fail, type Scope } from '@partner-loyalty/runtime';
+import { fail } from '@partner-loyalty/runtime/errors.ts';
+import type { Scope } from '@partner-loyalty/runtime/subgraph/types.ts';
 
 // Each surface has only the fields of its scope; these checks hold even if one exposes too much.
 

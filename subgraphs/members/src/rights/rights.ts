@@ -1,5 +1,5 @@
 // Members' rights on any engine: shows all that the store has of a member, and erases it.
-import type { MaybePromise } from '@partner-loyalty/runtime';
+import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 import type { InvitationStore, KeptInvitation } from '../invitations/invitation.ts';
 import type { KeptCount, KeptJob, Outbox } from '../outbox/outbox.ts';
 import { addressKey, type MemberRecord } from '../rules/record.ts';

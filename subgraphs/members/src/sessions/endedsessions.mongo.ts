@@ -1,5 +1,5 @@
 // Ended sessions on MongoDB: a document for each member.
-import { oneReply } from '@partner-loyalty/runtime/mongo-reads';
+import { oneReply } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import type { Db } from 'mongodb';
 import { type EndedSessionsStore, KEPT_MS } from './endedsessions.ts';
 

@@ -1,5 +1,5 @@
 // Which members' sessions were ended, so that ID tokens issued before are refused.
-import type { MaybePromise } from '@partner-loyalty/runtime';
+import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 
 /** All of a member's ID tokens issued until `endedAt`, in milliseconds since 1970, are invalid. */
 export type EndedSessions = { memberId: string; endedAt: number };

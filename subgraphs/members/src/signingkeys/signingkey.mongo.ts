@@ -1,5 +1,5 @@
 // The signing keys on MongoDB: one document, replaced only if its keys are those that were read.
-import { isDuplicate } from '@partner-loyalty/runtime/mongo';
+import { isDuplicate } from '@partner-loyalty/runtime/store/mongo.ts';
 import type { Db } from 'mongodb';
 import type { KeyVault } from './keyvault.ts';
 import { type SigningKey, type SigningKeyStore, versionOf } from './signingkey.ts';

@@ -1,6 +1,6 @@
 // The keys that the built-in identity provider signs with: current, next and retired ones.
 import { randomBytes } from 'node:crypto';
-import type { MaybePromise } from '@partner-loyalty/runtime';
+import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 import { exportJWK, generateKeyPair, type JSONWebKeySet, type JWK } from 'jose';
 import type { KeyVault, StoredPrivateKey } from './keyvault.ts';
 

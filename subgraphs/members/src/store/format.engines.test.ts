@@ -1,5 +1,5 @@
 // The stored format of each engine: the names and lists on disk, whatever the code calls them.
-import { openLmdb } from '@partner-loyalty/runtime';
+import { openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
 import { MongoClient } from 'mongodb';
 import { newPlace, type Place } from '../../test/engine.ts';
 

@@ -1,5 +1,5 @@
 // Members' rights on LMDB: each step is one transaction.
-import type { LmdbMarks } from '@partner-loyalty/runtime';
+import type { LmdbMarks } from '@partner-loyalty/runtime/store/marks/marks.lmdb.ts';
 import type { Database } from 'lmdb';
 import type { RightsEngine } from '../rights/rights.ts';
 import { addressesIn, withoutAddresses } from '../rights/traces.ts';

@@ -1,7 +1,7 @@
 // Members' rights on MongoDB, without transactions.
-import type { MaybePromise } from '@partner-loyalty/runtime';
-import type { MongoMarks } from '@partner-loyalty/runtime/mongo-marks';
-import { both, ranges, walk } from '@partner-loyalty/runtime/mongo-reads';
+import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
+import type { MongoMarks } from '@partner-loyalty/runtime/store/marks/marks.mongo.ts';
+import { both, ranges, walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import type { Filter } from 'mongodb';
 import type { MemberDocument, MembersCollection } from '../documents/collection.mongo.ts';
 import { findByIds, versionedRecord } from '../documents/documents.mongo.ts';

@@ -1,11 +1,11 @@
 // The members store on LMDB: synchronous reads, and one transaction for each change.
+import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import {
   type EmbeddedStore,
-  type Environment,
   type LmdbMigration,
   openLmdb,
-  openLmdbMarks,
-} from '@partner-loyalty/runtime';
+} from '@partner-loyalty/runtime/store/lmdb.ts';
+import { openLmdbMarks } from '@partner-loyalty/runtime/store/marks/marks.lmdb.ts';
 import type { Database, RootDatabase } from 'lmdb';
 import { createLmdbInvitations } from '../invitations/invitation.lmdb.ts';
 import { createLmdbOutbox } from '../outbox/outbox.lmdb.ts';

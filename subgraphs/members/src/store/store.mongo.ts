@@ -1,7 +1,11 @@
 // The members store on MongoDB: a document for each member, and no transactions.
-import { batchLoad, type Environment } from '@partner-loyalty/runtime';
-import { type Mongo, openMongo } from '@partner-loyalty/runtime/mongo';
-import { type MongoMarks, openMongoMarks } from '@partner-loyalty/runtime/mongo-marks';
+import type { Environment } from '@partner-loyalty/runtime/environment.ts';
+import { batchLoad } from '@partner-loyalty/runtime/eventloop/batchload.ts';
+import {
+  type MongoMarks,
+  openMongoMarks,
+} from '@partner-loyalty/runtime/store/marks/marks.mongo.ts';
+import { type Mongo, openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
 import { type MembersCollection, openMembers } from '../documents/collection.mongo.ts';
 import { findByIds, findByKeys, versionedRecord } from '../documents/documents.mongo.ts';
 import { createMongoLookUp, identitiesByKey } from '../documents/lookup.mongo.ts';

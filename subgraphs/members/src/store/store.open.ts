@@ -1,5 +1,6 @@
 // Opens the members store on the engine that the settings choose.
-import type { Settings, StoreMigration } from '@partner-loyalty/runtime';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import type { StoreMigration } from '@partner-loyalty/runtime/store/migrate.open.ts';
 import { createKeyVault } from '../signingkeys/keyvault.ts';
 import { openLmdbMembersStore } from './store.lmdb.ts';
 import type { MembersStore } from './store.ts';

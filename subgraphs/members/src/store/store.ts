@@ -1,5 +1,5 @@
 // What the members subgraph needs from its store, in domain words.
-import type { MaybePromise } from '@partner-loyalty/runtime';
+import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 import type { InvitationStore } from '../invitations/invitation.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { MailPartners } from '../partners/partner.ts';

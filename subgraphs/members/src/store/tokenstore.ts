@@ -1,5 +1,5 @@
 // Stores mailed tokens and changes of address, on any engine.
-import type { MaybePromise } from '@partner-loyalty/runtime';
+import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 import { addChangeToken, addSignInToken, addUndoToken } from '../rules/addtoken.ts';
 import {
   confirmChange,

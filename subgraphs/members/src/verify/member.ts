@@ -1,5 +1,5 @@
 // Checks one member on any engine: the record, and the partners that it names.
-import type { Inspection } from '@partner-loyalty/runtime';
+import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
 import type { MemberRecord } from '../rules/record.ts';
 import { checkRules, isRecord } from './record.ts';
 

@@ -1,12 +1,8 @@
 // Verifies the members store on LMDB: one pass over the members, and one over the keys if needed.
-import {
-  type Environment,
-  type Inspection,
-  openLmdb,
-  type Snapshot,
-  UNREADABLE,
-  withSnapshot,
-} from '@partner-loyalty/runtime';
+import type { Environment } from '@partner-loyalty/runtime/environment.ts';
+import { type Inspection, UNREADABLE } from '@partner-loyalty/runtime/store/inspection.ts';
+import { openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
+import { type Snapshot, withSnapshot } from '@partner-loyalty/runtime/store/snapshot.lmdb.ts';
 import type { RootDatabase } from 'lmdb';
 import { openInvitationTables } from '../invitations/invitation.lmdb.ts';
 import type { StoredInvitation } from '../invitations/invitation.ts';

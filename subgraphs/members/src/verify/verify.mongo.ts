@@ -1,7 +1,8 @@
 // Verifies the members store on MongoDB. A member and all its keys are one document.
-import type { Environment, Inspection } from '@partner-loyalty/runtime';
-import { openMongo } from '@partner-loyalty/runtime/mongo';
-import { walk } from '@partner-loyalty/runtime/mongo-reads';
+import type { Environment } from '@partner-loyalty/runtime/environment.ts';
+import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
+import { openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
+import { walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import type { MemberDocument } from '../documents/collection.mongo.ts';
 import { versionedRecord } from '../documents/documents.mongo.ts';
 import { keysOf } from '../rules/record.ts';

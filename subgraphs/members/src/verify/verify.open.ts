@@ -1,5 +1,6 @@
 // Verifies the members store: every record, and what leads from one record to another.
-import type { Inspection, Settings } from '@partner-loyalty/runtime';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
 import { verifyLmdbMembers } from './verify.lmdb.ts';
 
 /** Reports what is wrong with the store. Resolves with the number of members. */

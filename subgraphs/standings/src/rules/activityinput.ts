@@ -1,5 +1,6 @@
 // Checks the activities that a partner records; errors name the argument's path, never its value.
-import { fail, textFault } from '@partner-loyalty/runtime';
+import { fail } from '@partner-loyalty/runtime/errors.ts';
+import { textFault } from '@partner-loyalty/runtime/input.ts';
 import {
   type Activity,
   INSTANT_FORM,

@@ -1,5 +1,5 @@
 // A partner's program: its membership year and its tiers (docs/contract.md, Standing).
-import { createParser, integer, type Parsed, text } from '@partner-loyalty/runtime';
+import { createParser, integer, type Parsed, text } from '@partner-loyalty/runtime/input.ts';
 import { Temporal } from 'temporal-polyfill';
 import * as z from 'zod';
 import { INT_MAX } from './int.ts';

@@ -1,5 +1,5 @@
 // The collections of standings, activities and programs on MongoDB: documents, validators, indexes.
-import { openCollection } from '@partner-loyalty/runtime/mongo';
+import { openCollection } from '@partner-loyalty/runtime/store/mongo.ts';
 import type {
   Collection,
   CreateIndexesOptions,

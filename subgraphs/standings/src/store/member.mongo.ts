@@ -1,5 +1,5 @@
 // What MongoDB has of one member: found by an index, and deleted in batches of bounded size.
-import { onePage, walk } from '@partner-loyalty/runtime/mongo-reads';
+import { onePage, walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import type { Collection, Filter } from 'mongodb';
 import type { Activity } from '../rules/activity.ts';
 import type { ActivityDocument, Collections } from './collections.mongo.ts';

@@ -1,5 +1,5 @@
 // How long programs are cached.
-import type { MaybePromise } from '@partner-loyalty/runtime';
+import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 import type { Program } from '../rules/program.ts';
 import { cachePrograms } from './programs.ts';
 

@@ -1,5 +1,5 @@
 // Caches programs for a few seconds, so that reading a standing is one read of the store.
-import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime';
+import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import { LRUCache } from 'lru-cache';
 import type { Program } from '../rules/program.ts';
 

@@ -1,5 +1,5 @@
 // The reads of the standings store on MongoDB.
-import { onePage, oneReply, type Walk } from '@partner-loyalty/runtime/mongo-reads';
+import { onePage, oneReply, type Walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import type { Filter } from 'mongodb';
 import type { ActivityDocument, Collections } from './collections.mongo.ts';
 import type { Before } from './store.ts';

@@ -1,6 +1,6 @@
 // Records a batch of activities on MongoDB in rounds, and finds out what became of each.
 import { setTimeout } from 'node:timers/promises';
-import type { MongoMarks } from '@partner-loyalty/runtime/mongo-marks';
+import type { MongoMarks } from '@partner-loyalty/runtime/store/marks/marks.mongo.ts';
 import { type ActivityContent, type DatedActivity, isSameActivity } from '../rules/activity.ts';
 import { addStandings, NO_ACTIVITY } from '../rules/standing.ts';
 import type { ActivityDocument, Collections, StandingDocument } from './collections.mongo.ts';

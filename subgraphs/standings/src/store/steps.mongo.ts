@@ -1,7 +1,7 @@
 // The steps by which activities are counted on MongoDB, as docs/decisions/0006 explains.
 //
 // Each is one bulk operation, and can be repeated, or done late, by any process.
-import { DUPLICATE_KEY, WRITE_CONFLICT } from '@partner-loyalty/runtime/mongo';
+import { DUPLICATE_KEY, WRITE_CONFLICT } from '@partner-loyalty/runtime/store/mongo.ts';
 import {
   type AnyBulkWriteOperation,
   type Collection,

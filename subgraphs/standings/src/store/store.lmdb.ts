@@ -1,5 +1,6 @@
 // The standings store in embedded LMDB, which several processes on one machine may share.
-import { type EmbeddedStore, type Environment, openLmdb } from '@partner-loyalty/runtime';
+import type { Environment } from '@partner-loyalty/runtime/environment.ts';
+import { type EmbeddedStore, openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
 import { decodeStanding } from './format.lmdb.ts';
 import { migrateLmdb, takeOver } from './formats/migrate.lmdb.ts';
 import { activitiesOf, deleteSome, latestActivitiesOf, standingsOf } from './member.lmdb.ts';

@@ -1,5 +1,5 @@
 // How the standings store uses MongoDB: indexed reads and writes, valid documents.
-import { pageQuery } from '@partner-loyalty/runtime/mongo-reads';
+import { pageQuery } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import { type Db, MongoClient, ObjectId } from 'mongodb';
 import { activity, newPlace, type Place } from '../../test/engine.ts';
 import { ACTIVITIES, type Collections } from './collections.mongo.ts';

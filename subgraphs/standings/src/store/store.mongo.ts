@@ -1,7 +1,12 @@
 // The standings store on MongoDB, which needs no transactions.
-import { batchLoad, type Environment, mergeCalls } from '@partner-loyalty/runtime';
-import { type Mongo, openMongo } from '@partner-loyalty/runtime/mongo';
-import { type MongoMarks, openMongoMarks } from '@partner-loyalty/runtime/mongo-marks';
+import type { Environment } from '@partner-loyalty/runtime/environment.ts';
+import { batchLoad } from '@partner-loyalty/runtime/eventloop/batchload.ts';
+import { mergeCalls } from '@partner-loyalty/runtime/eventloop/mergecalls.ts';
+import {
+  type MongoMarks,
+  openMongoMarks,
+} from '@partner-loyalty/runtime/store/marks/marks.mongo.ts';
+import { type Mongo, openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
 import type { Activity, DatedActivity } from '../rules/activity.ts';
 import type { Program } from '../rules/program.ts';
 import type { Standing } from '../rules/standing.ts';

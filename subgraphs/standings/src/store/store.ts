@@ -1,5 +1,5 @@
 // The store of the standings subgraph in domain terms, which LMDB and MongoDB implement.
-import type { MaybePromise } from '@partner-loyalty/runtime';
+import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 import type { Activity, DatedActivity } from '../rules/activity.ts';
 import type { Program } from '../rules/program.ts';
 import type { Standing } from '../rules/standing.ts';

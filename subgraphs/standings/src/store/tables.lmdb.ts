@@ -1,5 +1,6 @@
 // The databases of the standings store in LMDB.
-import { type LmdbMarks, openLmdbMarks, type StoreRoot } from '@partner-loyalty/runtime';
+import type { StoreRoot } from '@partner-loyalty/runtime/store/generations/follow.lmdb.ts';
+import { type LmdbMarks, openLmdbMarks } from '@partner-loyalty/runtime/store/marks/marks.lmdb.ts';
 import type { Database } from 'lmdb';
 import type { Program } from '../rules/program.ts';
 import type {

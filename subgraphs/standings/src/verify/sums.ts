@@ -1,5 +1,5 @@
 // The sums that standings should have, from activities in the order of members and partners.
-import type { Inspection } from '@partner-loyalty/runtime';
+import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
 import type { Standing } from '../rules/standing.ts';
 
 /** What one activity adds to. */

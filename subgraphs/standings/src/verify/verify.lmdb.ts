@@ -1,12 +1,8 @@
 // Verifies the standings store on LMDB: activities, the index of members, and the sums.
-import {
-  type Environment,
-  type Inspection,
-  openLmdb,
-  type Snapshot,
-  UNREADABLE,
-  withSnapshot,
-} from '@partner-loyalty/runtime';
+import type { Environment } from '@partner-loyalty/runtime/environment.ts';
+import { type Inspection, UNREADABLE } from '@partner-loyalty/runtime/store/inspection.ts';
+import { openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
+import { type Snapshot, withSnapshot } from '@partner-loyalty/runtime/store/snapshot.lmdb.ts';
 import type { Program } from '../rules/program.ts';
 import { yearOf } from '../rules/year.ts';
 import {

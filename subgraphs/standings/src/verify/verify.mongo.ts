@@ -1,8 +1,9 @@
 // Verifies the standings store on MongoDB, where activities and sums are documents of their own.
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Environment, Inspection } from '@partner-loyalty/runtime';
-import { openMongo } from '@partner-loyalty/runtime/mongo';
-import { countAll, oneReply, walk } from '@partner-loyalty/runtime/mongo-reads';
+import type { Environment } from '@partner-loyalty/runtime/environment.ts';
+import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
+import { openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
+import { countAll, oneReply, walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import type { Collection, Db } from 'mongodb';
 import type { Standing } from '../rules/standing.ts';
 import { ACTIVITIES } from '../store/collections.mongo.ts';

@@ -1,6 +1,11 @@
 // Takes activities out of the standings of format 1, which kept them in an array.
-import { setValidator, WRITE_CONFLICT } from '@partner-loyalty/runtime/mongo';
-import { both, countAll, oneReply, ranges } from '@partner-loyalty/runtime/mongo-reads';
+import { setValidator, WRITE_CONFLICT } from '@partner-loyalty/runtime/store/mongo.ts';
+import {
+  both,
+  countAll,
+  oneReply,
+  ranges,
+} from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import { type Collection, type Db, type Filter, MongoServerError, ObjectId } from 'mongodb';
 import {
   type ActivityDocument,

@@ -3,9 +3,10 @@
 // The collection of that format stays unchanged until everything is copied, for the processes that
 // read it, and accepts no writes. Activities that are pending remain pending: what their standing
 // decides about them names their insertion, which is copied too.
-import { openCollection, setValidator } from '@partner-loyalty/runtime/mongo';
-import { openMongoMarks } from '@partner-loyalty/runtime/mongo-marks';
-import { countAll, onePage, pages } from '@partner-loyalty/runtime/mongo-reads';
+
+import { openMongoMarks } from '@partner-loyalty/runtime/store/marks/marks.mongo.ts';
+import { openCollection, setValidator } from '@partner-loyalty/runtime/store/mongo.ts';
+import { countAll, onePage, pages } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import type { Collection, Db } from 'mongodb';
 import {
   type ActivityDocument,

@@ -1,7 +1,7 @@
 // Migrates the standings store in LMDB from its older formats.
 //
 // Several processes may do this at once, and may be killed: each transaction moves some records.
-import type { LmdbMigration } from '@partner-loyalty/runtime';
+import type { LmdbMigration } from '@partner-loyalty/runtime/store/lmdb.ts';
 import { addStandings } from '../../rules/standing.ts';
 import { yearOf } from '../../rules/year.ts';
 import {

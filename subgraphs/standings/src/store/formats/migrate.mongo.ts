@@ -1,7 +1,7 @@
 // Migrates the standings store on MongoDB from its older formats.
 //
 // Several may run at once: each step can be repeated, and skips what another one has done.
-import type { MongoMigration } from '@partner-loyalty/runtime';
+import type { MongoMigration } from '@partner-loyalty/runtime/store/migrate.mongo.ts';
 import { countArrays, migrateArrays } from './arrays.mongo.ts';
 import { closeFormer, countFormer, moveFormer } from './former.mongo.ts';
 
