@@ -1,4 +1,4 @@
-// The two environments, and the rule that a store belongs to one of them (docs/contract.md, Keys).
+// The two environments, and the rule that a store belongs to one of them (docs/api.md, Keys).
 
 export type Environment = 'sandbox' | 'production';
 

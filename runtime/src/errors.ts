@@ -11,7 +11,7 @@ export type ErrorRow = {
 };
 
 /**
- * Every `extensions.code` of this API (docs/contract.md, Errors). `status` is the HTTP status,
+ * Every `extensions.code` of this API (docs/api.md, Errors). `status` is the HTTP status,
  * `message` the text that callers read, `when` the text of the documentation.
  */
 export const ERRORS = {
@@ -59,7 +59,7 @@ export const ERRORS = {
   PARTNER_SUSPENDED: {
     status: 403,
     message: 'this partner is suspended',
-    when: 'The partner of the key, or the one that holds the ID token, is [suspended](../contract.md#suspended-partners). Nothing else about the request is checked.',
+    when: 'The partner of the key, or the one that holds the ID token, is [suspended](../api.md#suspended-partners). Nothing else about the request is checked.',
   },
   AMBIGUOUS_CREDENTIALS: {
     status: 400,
@@ -69,7 +69,7 @@ export const ERRORS = {
   FORBIDDEN: {
     status: 403,
     message: 'this key lacks a scope that the operation needs',
-    when: 'A root field needs a [scope](../contract.md#scopes) that the key does not have: nothing ran (403). Or a [token that a partner holds](../contract.md#member-tokens) is used to change the address (200). Or a page whose origin `CORS_ORIGINS` does not list calls [`/mcp`](../contract.md#mcp) (403).',
+    when: 'A root field needs a [scope](../api.md#scopes) that the key does not have: nothing ran (403). Or a [token that a partner holds](../api.md#member-tokens) is used to change the address (200). Or a page whose origin `CORS_ORIGINS` does not list calls [`/mcp`](../api.md#mcp) (403).',
     subgraphs: ['members'],
   },
   GRAPHQL_PARSE_FAILED: {
@@ -91,7 +91,7 @@ export const ERRORS = {
   OPERATION_TOO_COMPLEX: {
     status: 400,
     message: 'the operation asks for too much',
-    when: 'The operation exceeds one of the [limits](../contract.md#limits-of-an-operation), or its response is too large.',
+    when: 'The operation exceeds one of the [limits](../api.md#limits-of-an-operation), or its response is too large.',
   },
   RATE_LIMITED: {
     status: 429,

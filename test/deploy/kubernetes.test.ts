@@ -30,7 +30,7 @@ const SECRET: Record<string, string> = {
   KEY_ENCRYPTION_KEY: Buffer.alloc(32).toString('base64'),
   SMTP_URL: 'smtps://loyalty:secret@mail.example',
 };
-/** How long a process takes at most to finish its requests (docs/contract.md, Settings). */
+/** How long a process takes at most to finish its requests (docs/operator.md, Settings). */
 const CLOSING_SECONDS = 25;
 /** Of a container's memory, for both heaps of V8 at most. */
 const HEAP_PARTS = 0.7;

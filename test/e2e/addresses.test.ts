@@ -1,4 +1,4 @@
-// Which addresses and external IDs lead to a member (docs/contract.md, Addresses and Not found).
+// Which addresses and external IDs lead to a member (docs/api.md, Addresses and Not found).
 import {
   BY_EMAIL,
   BY_EXTERNAL_ID,

@@ -2,7 +2,7 @@
 import { serverAudits } from 'graphql-http';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
 
-/** Audits by id that contradict docs/contract.md, HTTP, which takes precedence. */
+/** Audits by id that contradict docs/api.md, HTTP, which takes precedence. */
 const CONTRADICTIONS: Record<string, string> = {
   '572B': 'a syntax error is 400 for application/json too',
   FDE2: 'a validation error is 400 for application/json too',

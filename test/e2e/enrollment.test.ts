@@ -1,4 +1,4 @@
-// Enrolling members and ending enrollments (docs/contract.md, Enrollment).
+// Enrolling members and ending enrollments (docs/api.md, Enrollment).
 import { type Calls, memberIdOf, NOON, startWithCalls } from '../support/service/calls.ts';
 import { ENGINES, type InProcessService } from '../support/service/inprocess.ts';
 import { activity } from '../support/service/testdata.ts';

@@ -31,7 +31,7 @@ type Draft = {
   padding: number;
 };
 
-/** In the order of docs/contract.md, Order of checks. Each function adds its fault to a draft. */
+/** In the order of docs/api.md, Order of checks. Each function adds its fault to a draft. */
 const FAULTS: [
   name: string,
   code: ErrorCode,

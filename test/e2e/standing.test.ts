@@ -1,4 +1,4 @@
-// Standings by membership year, for partners and in profiles (docs/contract.md, Standing).
+// Standings by membership year, for partners and in profiles (docs/api.md, Standing).
 import {
   BY_EMAIL,
   type Calls,

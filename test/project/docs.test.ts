@@ -13,7 +13,8 @@ const SOURCE_FOLDERS = ['runtime', 'gateway', 'subgraphs', 'bin', 'client', 'tes
 const PATH = /(?<![\w/-])(?:runtime|gateway|subgraphs|bin|test|docs|deploy|\.ci)\/[\w./-]*\w/g;
 
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
-const CONTRACT = read('docs/contract.md');
+const API = read('docs/api.md');
+const OPERATOR = read('docs/operator.md');
 const pages = [
   ...[
     'README.md',
@@ -44,12 +45,14 @@ test.each(pages)('every path that %s names exists', (page) => {
   expect(paths.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
 });
 
-test('comments that cite docs/contract.md name one of its sections', () => {
-  const sections = [...CONTRACT.matchAll(/^## (.*)$/gm)].map(([, title = '']) => title);
+test.each([
+  ['api', API],
+  ['operator', OPERATOR],
+])('comments that cite docs/%s.md name one of its sections', (name, page) => {
+  const sections = [...page.matchAll(/^## (.*)$/gm)].map(([, title = '']) => title);
+  const cited = new RegExp(`docs/${name}\\.md,(?:\\s|//|\\*)*([^.:;)\\n]+)`, 'g');
   const citations = sources.flatMap((path) =>
-    [...read(path).matchAll(/docs\/contract\.md,(?:\s|\/\/|\*)*([^.:;)\n]+)/g)].map(
-      ([, cited = '']) => `${path}: ${cited}`,
-    ),
+    [...read(path).matchAll(cited)].map(([, section = '']) => `${path}: ${section}`),
   );
   expect(citations).not.toEqual([]);
   const unknown = citations.filter(
@@ -58,7 +61,7 @@ test('comments that cite docs/contract.md name one of its sections', () => {
   expect(unknown).toEqual([]);
 });
 
-test("the contract's limits are those of the code", () => {
+test('the limits of the API page are those of the code', () => {
   expect(table('Limits of an operation')).toEqual([
     LIMITS.tokens,
     LIMITS.rootFields,
@@ -79,7 +82,7 @@ test("the contract's limits are those of the code", () => {
   ]);
 });
 
-test('the contract lists every command', () => {
+test('the operator page lists every command', () => {
   const shell = createShell(process.stdout, process.stderr, () => {
     throw new Error('no command runs here');
   });
@@ -88,14 +91,14 @@ test('the contract lists every command', () => {
       ? group.name()
       : group.commands.map((command) => `${group.name()} ${command.name()}`),
   );
-  const [, section = ''] = CONTRACT.split('\n## Command\n');
+  const [, section = ''] = OPERATOR.split('\n## Command\n');
   const listed = [...section.matchAll(/^\| `([a-z]+(?: [a-z-]+)?)/gm)].map(([, name]) => name);
   expect(listed.sort()).toEqual(commands.sort());
 });
 
-/** The numbers in the last column of the table below a heading of the contract. */
+/** The numbers in the last column of the table below a heading of the API page. */
 function table(heading: string): number[] {
-  const [, section = ''] = CONTRACT.split(`### ${heading}\n`);
+  const [, section = ''] = API.split(`### ${heading}\n`);
   const rows = section.split(/^#/m)[0]?.matchAll(/\| ([\d,]+) \|$/gm) ?? [];
   return [...rows].map(([, number = '']) => Number(number.replaceAll(',', '')));
 }

@@ -5,7 +5,7 @@ import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import { isJsonObject } from '@partner-loyalty/runtime/json.ts';
 
-/** In bytes (docs/contract.md, HTTP). */
+/** In bytes (docs/api.md, HTTP). */
 export const BODY_LIMIT = 64 * 1024;
 
 export type GraphqlBody = {

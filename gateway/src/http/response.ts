@@ -134,7 +134,7 @@ function comparePositions(one: readonly number[], other: readonly number[]): num
 
 /**
  * 503 or 500 if every root field is null for that reason; 200 for a partial response
- * (docs/contract.md, Errors).
+ * (docs/api.md, Errors).
  */
 function statusOf(data: Data, errors: readonly ResponseError[]): number {
   const codes = Object.entries(data ?? {}).map(([name, value]) =>

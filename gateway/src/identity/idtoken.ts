@@ -1,4 +1,4 @@
-// Verifies members' ID tokens (docs/contract.md, Member tokens) and caches those that are valid.
+// Verifies members' ID tokens (docs/api.md, Member tokens) and caches those that are valid.
 import { hash } from 'node:crypto';
 import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { ApiError, fail } from '@partner-loyalty/runtime/errors.ts';

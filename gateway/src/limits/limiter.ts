@@ -10,7 +10,7 @@ const WINDOW_SECONDS = { member: 60, refusal: 60 };
 
 export type Policy = 'key' | keyof typeof WINDOW_SECONDS;
 
-/** Root fields a member may select in a window (docs/contract.md, Budget). */
+/** Root fields a member may select in a window (docs/api.md, Budget). */
 export const MEMBER_BUDGET = 120;
 const REFUSAL_BUDGET = 60;
 
@@ -83,7 +83,7 @@ export function createLimiter(
 }
 
 /**
- * The RateLimit headers of a verdict, in the older and the newer form (docs/contract.md, Budget);
+ * The RateLimit headers of a verdict, in the older and the newer form (docs/api.md, Budget);
  * with `retry-after` if the verdict refuses.
  */
 export function rateLimitHeaders(verdict: Verdict): Record<string, string> {

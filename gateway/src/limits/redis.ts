@@ -40,7 +40,7 @@ export const CONNECTION = {
 
 export const RECONNECT_MS = 500;
 
-// A request waits for Redis for at most 50 ms (docs/contract.md, Budget). The event loop ticks
+// A request waits for Redis for at most 50 ms (docs/api.md, Budget). The event loop ticks
 // before and after the command need part of that.
 const DEADLINE_MS = 45;
 

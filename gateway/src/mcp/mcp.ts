@@ -1,4 +1,4 @@
-// The life of a request at /mcp, top to bottom, in the order of checks of docs/contract.md.
+// The life of a request at /mcp, top to bottom, in the order of checks of docs/api.md.
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';

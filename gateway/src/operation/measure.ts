@@ -9,7 +9,7 @@ import {
 import { INTROSPECTION_FIELDS } from './introspection.ts';
 import { type ListField, listFieldOf } from './lists.ts';
 
-/** The limits of a document and its operations (docs/contract.md, Errors). */
+/** The limits of a document and its operations (docs/api.md, Errors). */
 export const LIMITS = {
   tokens: 1_000,
   rootFields: 10,

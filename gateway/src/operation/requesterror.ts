@@ -2,7 +2,7 @@
 import { ApiError, type ErrorCode } from '@partner-loyalty/runtime/errors.ts';
 import type { GraphQLError } from 'graphql';
 
-/** How many errors a caller gets for a request that is not executed (docs/contract.md, Errors). */
+/** How many errors a caller gets for a request that is not executed (docs/api.md, Errors). */
 export const MAX_REQUEST_ERRORS = 5;
 
 /** Its messages come from graphql-js and name only what the caller sent or may see. */

@@ -1,4 +1,4 @@
-// Every setting of the project, one row each (docs/contract.md, Settings).
+// Every setting of the project, one row each (docs/operator.md, Settings).
 import { resolve } from 'node:path';
 import * as z from 'zod';
 import type { Environment } from '../environment.ts';
@@ -377,7 +377,7 @@ export const SETTINGS: {
     name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
     default: 'none: no tracing',
     meaning:
-      'Where [traces](../contract.md#tracing) go, by OTLP over HTTP. The other standard `OTEL_` variables apply to them too.',
+      'Where [traces](../operator.md#tracing) go, by OTLP over HTTP. The other standard `OTEL_` variables apply to them too.',
     usedBy: EVERY,
     schema: webUrl,
     fallback: none,

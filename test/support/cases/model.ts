@@ -1,4 +1,4 @@
-// A minimal model of what each partner may read (docs/contract.md, Addresses and Enrollment).
+// A minimal model of what each partner may read (docs/api.md, Addresses and Enrollment).
 
 export type ModelMember = {
   memberId: string;

@@ -1,4 +1,4 @@
-// Finds stored records in a cache, which it trusts for a limited time (docs/contract.md, Keys).
+// Finds stored records in a cache, which it trusts for a limited time (docs/api.md, Keys).
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import { createRecordCache, type Entry, type RecordRead, type RecordSource } from './cache.ts';
 

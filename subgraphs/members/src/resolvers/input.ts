@@ -1,4 +1,4 @@
-// Checks arguments (docs/contract.md, Errors); errors name the argument's path, never its value.
+// Checks arguments (docs/api.md, Errors); errors name the argument's path, never its value.
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import { isLongerThan } from '@partner-loyalty/runtime/input.ts';
 import { ADDRESS_LENGTH, canonicalEmail } from '../rules/email.ts';

@@ -29,7 +29,7 @@ const CONTROL = /\p{Cc}/u;
 const PLAIN = /^[!-~]+$/;
 
 /**
- * The canonical form of an address (docs/contract.md, Email): trimmed, NFC, in lower case, with the
+ * The canonical form of an address (docs/api.md, Email): trimmed, NFC, in lower case, with the
  * domain in ASCII; nothing else is folded. Undefined if the text is not an address. A canonical
  * form is its own canonical form.
  */

@@ -1,4 +1,4 @@
-// The rules of enrolling and ending (docs/contract.md, Enrollment); engines apply them atomically.
+// The rules of enrolling and ending (docs/api.md, Enrollment); engines apply them atomically.
 import { randomUUID } from 'node:crypto';
 import type {
   EnrollInput,

@@ -16,7 +16,7 @@ export type EndedSessionsStore = {
   list(since: number, limit: number): MaybePromise<EndedSessions[]>;
 };
 
-/** How long they are kept: longer than any ID token lives (docs/contract.md, Member tokens). */
+/** How long they are kept: longer than any ID token lives (docs/api.md, Member tokens). */
 export const KEPT_MS = 25 * 3_600_000;
 
 /** How many one answer to the gateway has; it asks again for the rest. */

@@ -42,12 +42,12 @@ export type MembersStore = {
   ): MaybePromise<readonly (PartnerMember | undefined)[]>;
   member(memberId: string): MaybePromise<Member | undefined>;
   /**
-   * Enrolls (docs/contract.md, Enrollment). Safe when the address, the member or the external ID is
+   * Enrolls (docs/api.md, Enrollment). Safe when the address, the member or the external ID is
    * enrolled concurrently.
    */
   enroll(input: EnrollInput): Promise<EnrollResult>;
   /**
-   * Enrolls a person who has agreed to it by a link to this address (docs/contract.md,
+   * Enrolls a person who has agreed to it by a link to this address (docs/api.md,
    * Invitations). An external ID that conflicts is left out. Undefined if the address is locked or
    * no longer its member's current one.
    */

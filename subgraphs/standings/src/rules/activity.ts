@@ -1,4 +1,4 @@
-// Activities: points and stays that members earn or give back (docs/contract.md, Activities).
+// Activities: points and stays that members earn or give back (docs/api.md, Activities).
 import { createParser, integer, type Parsed, text } from '@partner-loyalty/runtime/input.ts';
 import { Temporal } from 'temporal-polyfill';
 import * as z from 'zod';

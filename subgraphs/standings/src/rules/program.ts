@@ -1,4 +1,4 @@
-// A partner's program: its membership year and its tiers (docs/contract.md, Standing).
+// A partner's program: its membership year and its tiers (docs/api.md, Standing).
 import { createParser, integer, type Parsed, text } from '@partner-loyalty/runtime/input.ts';
 import { Temporal } from 'temporal-polyfill';
 import * as z from 'zod';

@@ -1,4 +1,4 @@
-// The tier that a number of points reaches (docs/contract.md, Standing).
+// The tier that a number of points reaches (docs/api.md, Standing).
 import { clampInt } from './int.ts';
 import { DEFAULT_PROGRAM, type Program } from './program.ts';
 
