@@ -76,6 +76,7 @@ const graphs = await serveGraphs(graph, {
   documents,
   caches,
   sights: audit !== undefined,
+  log,
 });
 const usage = { count: () => {} };
 const graphql = createHandler({

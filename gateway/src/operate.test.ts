@@ -66,6 +66,7 @@ async function start({ hasPlenty = true, audits = false } = {}) {
     documents,
     caches,
     sights: audits,
+    log,
   });
   const counts: ((allowed: boolean) => void)[] = [];
   const operate = createOperate({

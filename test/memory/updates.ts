@@ -29,10 +29,11 @@ const addresses = [`http://127.0.0.1:${port}/one`, `http://127.0.0.1:${port}/oth
 
 const caches = createCaches();
 const documents = createDocuments(caches, { documentCache: () => {} });
+const log = createLog('silent');
 const connections = createConnections({
   settings: { subgraphs: {}, subgraphSecret: 'a secret of this test' },
   carried: {},
-  log: createLog('silent'),
+  log,
   metrics: createMetrics(),
 });
 const committed = readFileSync(SUPERGRAPH_FILE, 'utf8');
@@ -42,7 +43,7 @@ const graphAt = (update: number) => {
   // The answers are single responses.
   return { ...graph, subgraphs: graph.subgraphs.map((each) => ({ ...each, batching: false })) };
 };
-const graphs = await serveGraphs(graphAt(0), { connections, documents, caches });
+const graphs = await serveGraphs(graphAt(0), { connections, documents, caches, log });
 
 async function askEach(): Promise<void> {
   for (let number = 0; number < DOCUMENTS; number += 1) {

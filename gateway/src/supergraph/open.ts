@@ -32,7 +32,8 @@ export async function openGraphs(options: {
   lifecycle.opened('subgraphs', connections.close);
   const source = createGraphSource(settings, store, log);
   const sights = settings.auditLog !== undefined;
-  const serve = (graph: Graph) => serveGraphs(graph, { connections, documents, caches, sights });
+  const serve = (graph: Graph) =>
+    serveGraphs(graph, { connections, documents, caches, sights, log });
   const first = await source.first();
   let refused: Graph | undefined;
   const graphs = await serve(first).then(

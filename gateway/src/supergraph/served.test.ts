@@ -1,9 +1,11 @@
 // A graph is prepared before it serves, and what it replaces is let go.
 import { readFileSync } from 'node:fs';
+import { ApolloGateway } from '@apollo/gateway';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
+import { openGraph } from '../../../test/support/graphs/graph.ts';
 import { parseDocument } from '../operation/document.ts';
 import { createDocuments } from '../operation/documents.ts';
 import { graphOf, SUPERGRAPH_FILE } from './committed.ts';
@@ -31,6 +33,7 @@ async function serve(options: { prepareMs?: number } = {}) {
     connections,
     documents,
     caches,
+    log,
   });
   return { graphs, documents, caches, connections, closed };
 }
@@ -113,5 +116,45 @@ test('a graph whose subgraph has no address or no secret is refused by their nam
     'OFFERS_EU_SECRET must be set',
   );
   expect(graphs.current().connections.has('standings')).toBe(true);
+  await connections.close();
+});
+
+test('a graph that its planner cannot plan a warm-up for serves, as it does in stock @apollo/gateway', async () => {
+  process.env.APOLLO_TELEMETRY_DISABLED = 'true';
+  const tags = '@tag(name: "partner") @tag(name: "member")';
+  const { supergraph, transports } = openGraph({
+    subgraphs: {
+      a: {
+        sdl: `interface Node @key(fields: "id") { id: ID! ${tags} }
+              type Query { a: Node ${tags} }`,
+      },
+      b: {
+        sdl: `type Node @key(fields: "id", resolvable: false) @interfaceObject { id: ID! ${tags} }
+              type Query { b: Node ${tags} }`,
+      },
+    },
+  });
+  const stock = new ApolloGateway({ supergraphSdl: supergraph });
+  await stock.load();
+  await stock.stop();
+
+  const caches = createCaches();
+  const settings = { subgraphs: {}, subgraphSecret: 'a secret of this test' };
+  const metrics = createMetrics();
+  const connections = createConnections({ settings, carried: transports, log, metrics });
+  const documents = createDocuments(caches, { documentCache: () => {} });
+  const logged: unknown[] = [];
+  const graphs = await serveGraphs(graphOf(supergraph), {
+    connections,
+    documents,
+    caches,
+    log: { debug: (fields) => void logged.push(fields) },
+  });
+  const fault = { err: expect.any(Error), version: 0 };
+  expect(logged).toEqual([
+    { ...fault, surface: 'partner' },
+    { ...fault, surface: 'member' },
+  ]);
+  await graphs.replace(graphOf(`${supergraph}#`));
   await connections.close();
 });

@@ -2,10 +2,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { fail } from '@partner-loyalty/runtime/errors.ts';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { SubgraphReply, SubgraphRequest } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
+import { parseDocument } from '../operation/document.ts';
 import type { Documents } from '../operation/documents.ts';
 import { SURFACES, type SurfaceName } from '../planning/contract.ts';
+import { sampleRead } from '../surface/sample.ts';
 import { openSurface, type Surface } from '../surface/surface.ts';
 import type { Connection, Connections } from './connections.ts';
 import type { Graph } from './graph.ts';
@@ -43,12 +46,15 @@ type GraphParts = {
   caches: Caches;
   /** Whether callers of the surfaces can ask for sightings. */
   sights?: boolean;
+  log: Pick<Log, 'debug'>;
 };
 
 /** How many documents are prepared ahead. */
 const DOCUMENTS_IN_USE = 200;
 /** And no more after this: a graph has to serve within 5 seconds, however long plans take. */
 const PREPARE_MS = 2_500;
+/** A surface serves after this, even if its first plan is not made. */
+const WARM_UP_MS = 1_000;
 
 /** Rejects if the first graph cannot be built. */
 export async function serveGraphs(
@@ -96,7 +102,7 @@ export async function serveGraphs(
 
 async function build(
   { version, supergraph, subgraphs }: Graph,
-  { connections, caches, sights }: GraphParts,
+  { connections, caches, sights, log }: GraphParts,
 ): Promise<ServedGraph> {
   const { provider } = readSupergraph(supergraph);
   const opened = await connections.open(subgraphs);
@@ -108,7 +114,11 @@ async function build(
     // Cast: Object.keys knows no key types.
     for (const name of Object.keys(SURFACES) as SurfaceName[]) {
       await nextTurn(); // Requests are answered before each step.
-      surfaces[name] = await openSurface(name, supergraph, transports, caches, sights);
+      const surface = await openSurface(name, supergraph, transports, caches, sights);
+      surfaces[name] = surface;
+      await warmUp(surface).catch((err: unknown) =>
+        log.debug({ version, surface: name, err }, 'a surface serves without a warm-up'),
+      );
     }
   } catch (error) {
     for (const surface of Object.values(surfaces)) surface.close();
@@ -123,6 +133,11 @@ async function build(
     provider,
     requests: 0,
   };
+}
+
+/** V8 compiles code when it first runs, which would make the first request take twice as long. */
+async function warmUp({ schema, warm }: Surface): Promise<void> {
+  await withTimeout(warm(parseDocument(sampleRead(schema))), WARM_UP_MS, tooLate);
 }
 
 type Preparable = { surfaces: Readonly<Record<SurfaceName, Pick<Surface, 'knows' | 'warm'>>> };

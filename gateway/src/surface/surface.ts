@@ -4,12 +4,7 @@ import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { Trace } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
 import type { Scope } from '@partner-loyalty/runtime/subgraph/types.ts';
 import type { GraphQLSchema } from 'graphql';
-import {
-  type ClientDocument,
-  locatedNode,
-  type Operation,
-  parseDocument,
-} from '../operation/document.ts';
+import { type ClientDocument, locatedNode, type Operation } from '../operation/document.ts';
 import { type ExecutableOperation, executableOperation } from '../operation/executable.ts';
 import { ResponseSize } from '../operation/responsesize.ts';
 import { fragmentsOf, rootFieldsOf } from '../operation/rootfields.ts';
@@ -20,7 +15,6 @@ import { READ_SCOPE, type RootScopes, type ScopeBits } from '../planning/scopes.
 import { deprecationsOf } from '../versioning/deprecations.ts';
 import { type ExecutionResult, openExecutor, type Transports } from './executor.ts';
 import { introspect } from './introspect.ts';
-import { sampleRead } from './sample.ts';
 import type { Sighting } from './sightings.ts';
 
 /** The part of a request that an operation is executed with. */
@@ -136,8 +130,6 @@ export async function openSurface(
     },
     close: executor.close,
   };
-  // V8 compiles code when it first runs, which would make the first request take twice as long.
-  await surface.warm(parseDocument(sampleRead(schema)));
   return surface;
 }
 

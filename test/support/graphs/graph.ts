@@ -44,7 +44,7 @@ export type TestGraph = {
 
 const LINK = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: [
   "@external", "@inaccessible", "@interfaceObject", "@key", "@override", "@provides", "@requires",
-  "@shareable"])`;
+  "@shareable", "@tag"])`;
 
 /** Composes a graph, and answers for its subgraphs with graphql-js. */
 export function openGraph({ subgraphs }: TestGraph): {
