@@ -1,4 +1,4 @@
-// The operator's command: `npx loyalty`.
+// The operator's command: `npx --no-install loyalty`.
 import { readEnv, readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import { runCommand } from './cli/command.ts';
 import { createShell } from './cli/shell/shell.ts';

@@ -17,7 +17,7 @@ const DEMO_ANSWER = {
     },
   },
 };
-const KEY_COMMANDS = /npx loyalty (partners|keys) create/;
+const KEY_COMMANDS = /npx --no-install loyalty (partners|keys) create/;
 
 let folder: ReturnType<typeof temporaryFolder>;
 let services: Service[];
@@ -63,7 +63,7 @@ test('the printed curl works, SIGTERM ends npm with 0, the next start has the da
   await expect(fetch(first.endpoint)).rejects.toThrow();
 
   const second = await start({}, true);
-  expect(second.output()).toContain('npx loyalty keys create demo-hotels\n');
+  expect(second.output()).toContain('npx --no-install loyalty keys create demo-hotels\n');
   expect(second.output()).not.toMatch(/pk_test_\w/);
   const [key] = /pk_test_\w{36}/.exec(first.output()) ?? [''];
   const fields = 'memberId email firstName lastName tier points';
@@ -99,7 +99,7 @@ test('beside the service, a new key works at once and a revoked one stops within
 test('no demo after a command has written; the command that creates a key is printed', async () => {
   await loyaltyJson({ DATA_DIR: folder.path }, 'partners', 'create', 'blue', '--name', 'Blue');
   const { output } = await start();
-  expect(output()).toContain('npx loyalty keys create blue\n');
+  expect(output()).toContain('npx --no-install loyalty keys create blue\n');
   expect(output()).not.toMatch(/pk_test_\w/);
   expect(await loyaltyJson({ DATA_DIR: folder.path }, 'partners', 'list')).toHaveLength(1);
 });

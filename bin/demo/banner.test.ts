@@ -37,10 +37,10 @@ test('otherwise: the endpoint, and how to create a key for an existing or a new 
     hasExplorer: false,
   };
   expect(banner({ ...start, partnerIds: ['blue', 'red'] })).toContain(
-    'npx loyalty keys create blue\n',
+    'npx --no-install loyalty keys create blue\n',
   );
   expect(banner(start)).toMatch(
-    /npx loyalty partners create ID --name NAME\n.*npx loyalty keys create ID\n/,
+    /npx --no-install loyalty partners create ID --name NAME\n.*npx --no-install loyalty keys create ID\n/,
   );
   expect(banner(start)).not.toMatch(/curl|explorer/);
   const withExplorer = banner({ ...start, hasExplorer: true });
@@ -56,7 +56,7 @@ test('with the demo from an earlier start: a key of the partner whose member the
     partnerIds: ['demo-coffee', 'demo-hotels', 'demo-trains'],
     hasExplorer: true,
   });
-  expect(text).toContain('npx loyalty keys create demo-hotels\n');
+  expect(text).toContain('npx --no-install loyalty keys create demo-hotels\n');
   expect(text).toContain('http://127.0.0.1:4000/explorer#key=pk_test_…\n');
   expect(text.split('\n')).toContain(demoCurl(endpoint, 'pk_test_…'));
 });

@@ -63,10 +63,10 @@ function withoutKeys(start: Start, explorer: string | undefined): string {
 
 function keyCommands(partnerId: string | undefined): string {
   if (partnerId !== undefined)
-    return `  A key for a partner:  npx loyalty keys create ${partnerId}\n`;
+    return `  A key for a partner:  npx --no-install loyalty keys create ${partnerId}\n`;
   return [
-    '  A partner and a key:  npx loyalty partners create ID --name NAME\n',
-    '                        npx loyalty keys create ID\n',
+    '  A partner and a key:  npx --no-install loyalty partners create ID --name NAME\n',
+    '                        npx --no-install loyalty keys create ID\n',
   ].join('');
 }
 

@@ -12,7 +12,7 @@ const README = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8'
 
 test("the README's commands for partners, keys and imports take its files as they stand", async () => {
   const [, commands = '', program = '', members = '', activities = ''] =
-    /^`npx loyalty` manages.*?^```\n(.*?)^```.*?^```json\n(.*?)^```.*?^```json\n(.*?)^```.*?^```json\n(.*?)^```/ms.exec(
+    /^`npx --no-install loyalty` manages.*?^```\n(.*?)^```.*?^```json\n(.*?)^```.*?^```json\n(.*?)^```.*?^```json\n(.*?)^```/ms.exec(
       README,
     ) ?? [];
   const folder = temporaryFolder();
@@ -28,7 +28,7 @@ test("the README's commands for partners, keys and imports take its files as the
   try {
     for (const line of lines) {
       const args = line
-        .replace('npx loyalty ', '')
+        .replace('npx --no-install loyalty ', '')
         .split(' ')
         .map((each) => (each in files ? join(folder.path, each) : each));
       const { code, stderr } = await loyalty({ DATA_DIR: join(folder.path, 'data') }, ...args);

@@ -19,7 +19,8 @@ let them sign in. One GraphQL endpoint, one key.</p>
 ${otherFact(otherEndpoint, isSandbox)}<div><dt>Assistants</dt><dd><code>POST ${mcpEndpoint}</code>, over the Model Context Protocol, with
 an MCP key</dd></div>
 <div><dt>Keys</dt><dd>From the operator of this service, who creates one with
-<code>npx loyalty keys create PARTNER</code>. <a href="/docs#keys">Keys and scopes</a></dd></div>
+<code>npx --no-install loyalty keys create PARTNER</code>.
+<a href="/docs#keys">Keys and scopes</a></dd></div>
 <div><dt>Status</dt><dd>Beta: fields are added at any time, and none goes away without notice.
 <a href="/docs#versioning">Versioning</a></dd></div>
 </dl>

@@ -35,9 +35,9 @@ An MCP key has <code>read</code>.</p>
 ${codeBlock('Commands that create a key', COMMANDS)}`;
 }
 
-const COMMANDS = `npx loyalty keys create PARTNER
-npx loyalty keys create PARTNER --scopes read,ingest
-npx loyalty keys create PARTNER --for mcp`;
+const COMMANDS = `npx --no-install loyalty keys create PARTNER
+npx --no-install loyalty keys create PARTNER --scopes read,ingest
+npx --no-install loyalty keys create PARTNER --for mcp`;
 
 function row(scope: KeyScope, { query, mutation }: RootScopes): Html {
   const links = [
