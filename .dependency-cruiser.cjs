@@ -15,10 +15,10 @@ const SOURCES = `^(${FOLDERS.join('|')})/`;
 /** npm packages that only one place may import. */
 const HOMES = {
   '@apollo/federation-internals':
-    '^gateway/src/(planning/worker|publishing/changes|surface/(apollo|planner))\\.ts$',
-  '@apollo/composition': '^gateway/src/publishing/',
-  '@graphql-inspector/core': '^gateway/src/publishing/',
-  '@apollo/query-planner': '^gateway/src/(planning|surface)/',
+    '^gateway/src/(execute/(apollo|planner|worker)|publish/changes)\\.ts$',
+  '@apollo/composition': '^gateway/src/publish/',
+  '@graphql-inspector/core': '^gateway/src/publish/',
+  '@apollo/query-planner': '^gateway/src/execute/',
   '@modelcontextprotocol': '^gateway/src/mcp/protocol\\.ts$',
   '@opentelemetry': '^runtime/src/observe/tracing/otel\\.ts$',
 };
@@ -86,10 +86,10 @@ module.exports = {
     })),
     {
       // The composer and the inspector take long to load.
-      name: 'only the command and the build tools load publishing',
+      name: 'only the command and the build tools load publish',
       severity: 'error',
-      from: { path: SOURCES, pathNot: '^(gateway/src/publishing|bin/cli|bin/tools)/' },
-      to: { path: '^gateway/src/publishing/' },
+      from: { path: SOURCES, pathNot: '^(gateway/src/publish|bin/cli|bin/tools)/' },
+      to: { path: '^gateway/src/publish/' },
     },
     {
       // The build tools run only in a checkout, which has the root's dependencies. The

@@ -1,7 +1,7 @@
-// Checks comments, the number of files in a folder and regular expressions, for `npm run check`.
+// Checks comments and regular expressions, for `npm run check`.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { superlinear } from './regex.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -10,7 +10,6 @@ const SOURCE =
 /** What runs where callers or operators choose the input. */
 const RUNS = /^(runtime|gateway|subgraphs|bin|client|examples)\//;
 const TEST_OR_GENERATED = /\.test\.ts$|\.generated\.[jt]s$/;
-const MAX_FILES_IN_FOLDER = 14;
 const MAX_LINE = 100;
 
 /** How the files break the rules, a line each. */
@@ -21,18 +20,10 @@ export function breaches(files: readonly { path: string; text: string }[]): stri
   const longLines = files
     .filter(({ path }) => !path.endsWith('.generated.ts'))
     .flatMap(longComments);
-  const counts = new Map<string, number>();
-  for (const { path } of files) {
-    if (TEST_OR_GENERATED.test(path)) continue;
-    counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
-  }
-  const crowded = Array.from(counts)
-    .filter(([, count]) => count > MAX_FILES_IN_FOLDER)
-    .map(([folder, count]) => `${folder}: has ${count} source files, over ${MAX_FILES_IN_FOLDER}`);
   const slow = files
     .filter(({ path }) => RUNS.test(path) && !TEST_OR_GENERATED.test(path))
     .flatMap(superlinear);
-  return [...badHeads, ...longLines, ...crowded, ...slow];
+  return [...badHeads, ...longLines, ...slow];
 }
 
 /** Biome wraps code, but not comments. */

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSurface, SURFACES, type SurfaceName } from '@partner-loyalty/gateway';
-import { compose, knownOf } from '@partner-loyalty/gateway/publishing';
+import { compose, knownOf } from '@partner-loyalty/gateway/publish';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import type { Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { printSchema } from 'graphql';

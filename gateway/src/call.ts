@@ -1,10 +1,10 @@
 // What is known about a request to /graphql or /mcp while it is handled.
 import type { Trace } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
+import type { ClientDocument, Operation } from './document/document.ts';
+import type { ExecutableOperation } from './document/executable.ts';
 import type { Authenticated, Principal } from './identity/authenticate.ts';
 import type { Verdict } from './limits/limiter.ts';
-import type { ClientDocument, Operation } from './operation/document.ts';
-import type { ExecutableOperation } from './operation/executable.ts';
-import type { DeprecationDates } from './versioning/dates.ts';
+import type { DeprecationDates } from './schema/dates.ts';
 
 /** The caller's credential, or why it could not be checked. */
 export type Credential = Authenticated | { kind: 'unavailable'; error: unknown };

@@ -8,7 +8,9 @@ import type { Tracing } from '@partner-loyalty/runtime/observe/tracing/trace.ts'
 import type { Readiness } from '@partner-loyalty/runtime/process/readiness.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import type { Audit } from './audit/audit.ts';
-import type { Changelog } from './changelog/changelog.ts';
+import type { Documents } from './document/documents.ts';
+import type { Changelog } from './graph/changelog.ts';
+import type { ServedGraphs } from './graph/served.ts';
 import { createHandler } from './handle.ts';
 import { createCors, GRAPHQL_CORS, MCP_CORS } from './http/cors.ts';
 import { createAuthenticator, createMcpAuthenticator } from './identity/authenticate.ts';
@@ -20,18 +22,16 @@ import type { Counters } from './limits/counters.ts';
 import { createLimiter, type Limiter } from './limits/limiter.ts';
 import { createMcp, MCP_PATH } from './mcp/mcp.ts';
 import { createOperate, type Operate } from './operate.ts';
-import type { Documents } from './operation/documents.ts';
 import type { About } from './pages/frame.ts';
 import { createPages } from './pages/pages.ts';
 import { createReadiness } from './readiness.ts';
+import { createDeprecationHeaders } from './schema/headers.ts';
 import { createInvitation, INVITATION_PATH } from './signin/invitation.ts';
 import { createMembersClient, type MembersClient } from './signin/membersclient.ts';
 import { createSignIn, SIGN_IN_PATH } from './signin/signin.ts';
 import { createWellKnown, DISCOVERY_PATH, JWKS_PATH } from './signin/wellknown.ts';
-import type { ServedGraphs } from './supergraph/served.ts';
 import type { UsageCounter } from './usage/counter.ts';
 import type { KeyUseCounter } from './usage/keyuse.ts';
-import { createDeprecationHeaders } from './versioning/headers.ts';
 
 export type GatewayParts = {
   settings: Settings;

@@ -1,7 +1,13 @@
 // The public list of this package, for the main files and the operator's command.
 
-export { CHANGELOG_VERSIONS, type ChangelogEntry, changelogOf } from './changelog/changelog.ts';
+export { openSurface, type Surface } from './execute/surface.ts';
 export { type Gateway, type GatewayParts, openGateway } from './gateway.ts';
+export { CHANGELOG_VERSIONS, type ChangelogEntry, changelogOf } from './graph/changelog.ts';
+export { readGraphFile, SUPERGRAPH_CONFIG, SUPERGRAPH_FILE } from './graph/committed.ts';
+export { subgraphCode, subgraphName } from './graph/config.ts';
+export type { GraphVersion, SubgraphEntry, VersionChange } from './graph/graph.ts';
+export { openGraphStore } from './graph/graphstore.open.ts';
+export type { GraphStore } from './graph/graphstore.ts';
 export {
   defaultScopes,
   hashKey,
@@ -22,16 +28,10 @@ export {
   type PartnerChange,
 } from './identity/keystore.ts';
 export { openCounters, sharedCounters } from './limits/counters.open.ts';
-export { SURFACES, type SurfaceName, surfaceSdl } from './planning/contract.ts';
-export { DEFAULT_SCOPES, KEY_SCOPES, type KeyScope } from './planning/scopes.ts';
+export { datedSdl } from './schema/dated.ts';
+export { DEFAULT_SCOPES, KEY_SCOPES, type KeyScope } from './schema/scopes.ts';
+export { SURFACES, type SurfaceName, surfaceSdl } from './schema/surfaces.ts';
 export { type Serving, serveGateway } from './serve.ts';
-export { readGraphFile, SUPERGRAPH_CONFIG, SUPERGRAPH_FILE } from './supergraph/committed.ts';
-export { subgraphCode, subgraphName } from './supergraph/config.ts';
-export type { GraphVersion, SubgraphEntry, VersionChange } from './supergraph/graph.ts';
-export { openGraphStore } from './supergraph/graphstore.open.ts';
-export type { GraphStore } from './supergraph/graphstore.ts';
-export { openSurface, type Surface } from './surface/surface.ts';
 export { openUsageStore } from './usage/usagestore.open.ts';
 export type { FieldUsage, KeyActivity, OperationUsage, UsageStore } from './usage/usagestore.ts';
 export { verifyGraphs, verifyKeys, verifyUsage } from './verify/verify.open.ts';
-export { datedSdl } from './versioning/dated.ts';

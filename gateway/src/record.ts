@@ -6,10 +6,10 @@ import { jsonFields, type Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { Trace } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
 import type { Call } from './call.ts';
+import { loggedOperation } from './document/executable.ts';
+import { fragmentsOf, rootFieldsOf } from './document/rootfields.ts';
+import type { ServedGraphs } from './graph/served.ts';
 import type { Principal } from './identity/authenticate.ts';
-import { loggedOperation } from './operation/executable.ts';
-import { fragmentsOf, rootFieldsOf } from './operation/rootfields.ts';
-import type { ServedGraphs } from './supergraph/served.ts';
 import type { KeyUseCounter } from './usage/keyuse.ts';
 
 export type RecordParts = {

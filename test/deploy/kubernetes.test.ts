@@ -10,7 +10,7 @@ import {
 } from '@partner-loyalty/runtime/settings/subgraphs.ts';
 import { type ProcessName, SETTINGS } from '@partner-loyalty/runtime/settings/table.ts';
 import type { IContainer } from 'kubernetes-models/v1';
-import { PLANNER_LIMITS } from '../../gateway/src/planning/thread.ts';
+import { PLANNER_LIMITS } from '../../gateway/src/execute/plan.apollo.ts';
 import { type Built, buildOverlay, type Objects, ofKind } from './overlay.ts';
 import { faultsOf } from './schema.ts';
 

@@ -6,10 +6,10 @@ import type { AddressInfo } from 'node:net';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
-import { createDocuments } from '../../gateway/src/operation/documents.ts';
-import { graphOf, SUPERGRAPH_FILE } from '../../gateway/src/supergraph/committed.ts';
-import { createConnections } from '../../gateway/src/supergraph/connections.ts';
-import { serveGraphs } from '../../gateway/src/supergraph/served.ts';
+import { createDocuments } from '../../gateway/src/document/documents.ts';
+import { graphOf, SUPERGRAPH_FILE } from '../../gateway/src/graph/committed.ts';
+import { createConnections } from '../../gateway/src/graph/connections.ts';
+import { serveGraphs } from '../../gateway/src/graph/served.ts';
 
 const UPDATES = 100;
 const DOCUMENTS = 20;

@@ -114,13 +114,13 @@ const BROKEN: [rule: string, file: string, text: string][] = [
   ],
   [
     '@apollo/composition has one home',
-    'gateway/src/surface/planner.ts',
+    'gateway/src/execute/planner.ts',
     "import { composeServices } from '@apollo/composition';",
   ],
   [
-    'only the command and the build tools load publishing',
+    'only the command and the build tools load publish',
     'gateway/src/d.ts',
-    "import { compose } from './publishing/compose.ts';",
+    "import { compose } from './publish/compose.ts';",
   ],
   [
     'the examples import nothing of the service',
@@ -140,7 +140,7 @@ describe('a broken rule about imports is found', () => {
       'gateway/src/one/a.ts': "import type { B } from '../two/b.ts';",
       'gateway/src/one/c.ts': '',
       'gateway/src/two/b.ts': "import '../one/c.ts';",
-      'gateway/src/publishing/compose.ts': '',
+      'gateway/src/publish/compose.ts': '',
       'subgraphs/members/src/store.lmdb.ts': '',
       'test/support/a.ts': '',
       ...Object.fromEntries(BROKEN.flatMap(([, file, text]) => (text ? [[file, text]] : []))),
@@ -161,7 +161,7 @@ test('imports that keep the rules are not reported', () => {
     'gateway/src/b.ts': '',
     'examples/offers/a.ts': "import './b.ts';",
     'examples/offers/b.ts': '',
-    'gateway/src/surface/planner.ts': '',
+    'gateway/src/execute/planner.ts': '',
     'subgraphs/members/src/index.ts': "import { open } from './store.lmdb.ts';",
     'subgraphs/members/src/store.lmdb.ts': '',
     'bin/a.ts': "import { issueKey } from '@partner-loyalty/gateway';",
@@ -172,15 +172,10 @@ test('imports that keep the rules are not reported', () => {
   expect(found).toEqual([]);
 });
 
-test('files begin with a sentence, comments have short lines, and folders a bounded number of files', () => {
+test('files begin with a sentence, and comments have short lines', () => {
   const good = { path: 'bin/a.ts', text: '// What lives here.\n' };
-  const many = Array.from({ length: 40 }, (_, n) => ({ ...good, path: `gateway/src/x/f${n}.ts` }));
   expect(breaches([good])).toEqual([]);
   expect(breaches([{ ...good, text: '' }])).toHaveLength(1);
   expect(breaches([{ ...good, text: 'const a = 1;\n' }])).toHaveLength(1);
   expect(breaches([{ ...good, text: `${good.text}// ${'long '.repeat(20)}\n` }])).toHaveLength(1);
-  expect(breaches(many)).toHaveLength(1);
-  expect(
-    breaches(many.map(({ path, text }) => ({ path: path.replace('.ts', '.test.ts'), text }))),
-  ).toEqual([]);
 });

@@ -4,8 +4,8 @@ import { dirname, join, normalize } from 'node:path';
 import { LENGTHS } from '@partner-loyalty/members';
 import { createProgram } from '../../bin/cli/command.ts';
 import { createShell } from '../../bin/cli/shell/shell.ts';
-import { LIMITS } from '../../gateway/src/operation/measure.ts';
-import { MAX_RESPONSE_BYTES } from '../../gateway/src/operation/responsesize.ts';
+import { LIMITS } from '../../gateway/src/document/measure.ts';
+import { MAX_RESPONSE_BYTES } from '../../gateway/src/document/responsesize.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SOURCE_FOLDERS = ['runtime', 'gateway', 'subgraphs', 'bin', 'client', 'test', 'bench'];

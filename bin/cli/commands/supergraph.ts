@@ -113,7 +113,7 @@ const codes = z.string().transform((text, context) => {
 });
 
 async function composeCommitted(shell: Shell, checkOnly: boolean): Promise<void> {
-  const { compose } = await import('@partner-loyalty/gateway/publishing');
+  const { compose } = await import('@partner-loyalty/gateway/publish');
   const current = currentSupergraph();
   const composed = await composing(shell, () => compose(SUPERGRAPH_CONFIG, current));
   const upToDate = composed === current;

@@ -10,7 +10,7 @@ import { withStore } from '../shell/stores.ts';
 import { printable } from './report.ts';
 
 export async function changelog(shell: Shell, only: SurfaceName | undefined): Promise<void> {
-  const { currentContent, surfaceSchemas } = await import('@partner-loyalty/gateway/publishing');
+  const { currentContent, surfaceSchemas } = await import('@partner-loyalty/gateway/publish');
   const { content, versions } = await withStore('graph', shell.settings(), async (graphs) => ({
     content: await currentContent(graphs),
     versions: await graphs.versions(CHANGELOG_VERSIONS),

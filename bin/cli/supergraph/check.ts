@@ -1,6 +1,6 @@
 // `loyalty supergraph check`: what a schema would change for callers, and who uses what it breaks.
 import type { VersionChange } from '@partner-loyalty/gateway';
-import type { CheckedChange, GraphContent } from '@partner-loyalty/gateway/publishing';
+import type { CheckedChange, GraphContent } from '@partner-loyalty/gateway/publish';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { firstDay } from '../shell/instant.ts';
 import { CommandError, type Shell } from '../shell/shell.ts';
@@ -47,7 +47,7 @@ export async function checkedChanges(
   after: GraphContent,
 ): Promise<Checked> {
   const { policyFaults, surfaceChanges, surfaceSchemas, versionChanges, withUsage } = await import(
-    '@partner-loyalty/gateway/publishing'
+    '@partner-loyalty/gateway/publish'
   );
   const former = surfaceSchemas(before.supergraph);
   const next = surfaceSchemas(after.supergraph);

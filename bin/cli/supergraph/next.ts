@@ -1,7 +1,7 @@
 // What the next version would be: what is published now, with the schema of one subgraph.
 import { readFileSync } from 'node:fs';
 import type { GraphStore, SubgraphEntry } from '@partner-loyalty/gateway';
-import type { GraphContent } from '@partner-loyalty/gateway/publishing';
+import type { GraphContent } from '@partner-loyalty/gateway/publish';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import { variableOf } from '@partner-loyalty/runtime/settings/subgraphs.ts';
 import { SETTINGS } from '@partner-loyalty/runtime/settings/table.ts';
@@ -28,7 +28,7 @@ export async function nextContent(
   graphs: GraphStore,
   { name, file, options = {} }: { name: string; file: string; options?: EntryOptions },
 ): Promise<Next> {
-  const { currentContent, withSubgraph } = await import('@partner-loyalty/gateway/publishing');
+  const { currentContent, withSubgraph } = await import('@partner-loyalty/gateway/publish');
   refuseReservedName(name);
   const sdl = readFileSync(file, 'utf8');
   const { version, ...before } = await currentContent(graphs);
@@ -41,7 +41,7 @@ export async function nextContent(
 
 /** Runs `compose`. If the schemas do not compose, notes each fault and throws a CommandError. */
 export async function composing<T>(shell: Shell, compose: () => T | Promise<T>): Promise<T> {
-  const { CompositionError } = await import('@partner-loyalty/gateway/publishing');
+  const { CompositionError } = await import('@partner-loyalty/gateway/publish');
   try {
     return await compose();
   } catch (error) {

@@ -1,6 +1,6 @@
 // `loyalty supergraph publish`, `remove` and `rollback`: each adds a version that gateways serve.
 import { datedSdl, type GraphStore } from '@partner-loyalty/gateway';
-import type { CheckedChange, GraphContent } from '@partner-loyalty/gateway/publishing';
+import type { CheckedChange, GraphContent } from '@partner-loyalty/gateway/publish';
 import { CommandError, type Shell } from '../shell/shell.ts';
 import { withStore } from '../shell/stores.ts';
 import { checkedChanges, refuseBrokenPolicy, refuseInUse } from './check.ts';
@@ -31,7 +31,7 @@ export async function publish(
 }
 
 export async function remove(shell: Shell, name: string, { force }: Force): Promise<void> {
-  const { currentContent, withoutSubgraph } = await import('@partner-loyalty/gateway/publishing');
+  const { currentContent, withoutSubgraph } = await import('@partner-loyalty/gateway/publish');
   await withStore('graph', shell.settings(), async (graphs) => {
     const { version, ...before } = await currentContent(graphs);
     if (!before.subgraphs.some((entry) => entry.name === name))
@@ -46,7 +46,7 @@ export async function rollback(
   given: number | undefined,
   { force }: Force,
 ): Promise<void> {
-  const { currentContent } = await import('@partner-loyalty/gateway/publishing');
+  const { currentContent } = await import('@partner-loyalty/gateway/publish');
   await withStore('graph', shell.settings(), async (graphs) => {
     const { version, ...before } = await currentContent(graphs);
     if (version === 0) throw new CommandError('nothing is published yet');
@@ -65,7 +65,7 @@ export async function rollback(
 /** The content of a version; version 0 is the committed graph. */
 export async function contentOf(graphs: GraphStore, version: number): Promise<GraphContent> {
   if (version === 0) {
-    const { committedContent } = await import('@partner-loyalty/gateway/publishing');
+    const { committedContent } = await import('@partner-loyalty/gateway/publish');
     return committedContent();
   }
   const found = await graphs.version(version);
@@ -100,7 +100,7 @@ async function addVersion(
 }
 
 async function refuseNewProvider(before: GraphContent, after: GraphContent): Promise<void> {
-  const { newProvider } = await import('@partner-loyalty/gateway/publishing');
+  const { newProvider } = await import('@partner-loyalty/gateway/publish');
   const name = newProvider(before, after);
   if (name !== undefined)
     throw new CommandError(

@@ -1,7 +1,7 @@
 // Prints the changes that a check has found.
 
 import { SURFACES } from '@partner-loyalty/gateway';
-import type { CheckedChange, UsedBy } from '@partner-loyalty/gateway/publishing';
+import type { CheckedChange, UsedBy } from '@partner-loyalty/gateway/publish';
 import type { Shell } from '../shell/shell.ts';
 
 const MAX_MESSAGE = 120;

@@ -30,7 +30,7 @@ export async function askSubgraph(
   const { name } = entry;
   const target = targetOf(shell.settings(), entry, givenUrl, others);
   if (target === undefined) return noteCarried(shell, name, sdl);
-  const { faultOfSubgraph } = await import('@partner-loyalty/gateway/publishing');
+  const { faultOfSubgraph } = await import('@partner-loyalty/gateway/publish');
   let reason = '';
   const log = noticing((text) => {
     reason = ` (${text})`;
@@ -86,7 +86,7 @@ function refuseSharedSecret(
 }
 
 async function noteCarried(shell: Shell, name: string, sdl: string): Promise<void> {
-  const { committedContent, missingFrom } = await import('@partner-loyalty/gateway/publishing');
+  const { committedContent, missingFrom } = await import('@partner-loyalty/gateway/publish');
   const missing = missingFrom(committedContent().schemas[name] ?? '', sdl);
   if (missing.length > 0)
     shell.note(

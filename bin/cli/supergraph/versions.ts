@@ -14,7 +14,7 @@ export async function list(shell: Shell): Promise<void> {
 
 /** Prints SDL that SUPERGRAPH_FILE can name, below a comment on the version and its subgraphs. */
 export async function show(shell: Shell, given: number | undefined): Promise<void> {
-  const { committedContent } = await import('@partner-loyalty/gateway/publishing');
+  const { committedContent } = await import('@partner-loyalty/gateway/publish');
   const shown = await withStore('graph', shell.settings(), async (graphs) => {
     const version = given ?? (await graphs.latest());
     if (version === 0) return { version, change: 'the committed graph', ...committedContent() };

@@ -3,8 +3,8 @@ import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { outputOf } from '@partner-loyalty/runtime/observe/output.ts';
 import { withoutSecrets } from '@partner-loyalty/runtime/observe/secrets.ts';
+import type { Sighting } from '../execute/members.ts';
 import type { Principal } from '../identity/authenticate.ts';
-import type { Sighting } from '../surface/sightings.ts';
 import { openAuditFile } from './file.ts';
 import type { AuditSink } from './sink.ts';
 

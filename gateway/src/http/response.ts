@@ -1,9 +1,9 @@
 // Builds the GraphQL response to an executed operation: known error codes pass, the rest is masked.
 import { ERRORS } from '@partner-loyalty/runtime/errors.ts';
 import type { SubgraphError } from '@partner-loyalty/runtime/subgraph/types.ts';
-import type { ExecutionResult } from '../surface/executor.ts';
-import type { PlacedError } from '../surface/plan.ts';
-import type { Path } from '../surface/shape.ts';
+import type { ExecutionResult } from '../execute/executor.ts';
+import type { PlacedError } from '../execute/run.direct.ts';
+import type { Path } from '../execute/shape.ts';
 import { boundedErrors, type ResponseError, shortMessage } from './errors.ts';
 
 export type GraphqlResponse = {

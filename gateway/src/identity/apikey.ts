@@ -2,7 +2,7 @@
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
-import { DEFAULT_SCOPES, type KeyScope } from '../planning/scopes.ts';
+import { DEFAULT_SCOPES, type KeyScope } from '../schema/scopes.ts';
 import type { KeyEndpoint, KeyRecord } from './keystore.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

@@ -2,7 +2,7 @@
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { temporaryFolder } from '../../../test/support/folder.ts';
-import { DEFAULT_SCOPES, EVERY_SCOPE, scopeBits, scopeNames } from '../planning/scopes.ts';
+import { DEFAULT_SCOPES, EVERY_SCOPE, scopeBits, scopeNames } from '../schema/scopes.ts';
 import { hashKey, issueKey, newKey } from './apikey.ts';
 import { type Authenticate, createAuthenticator, createMcpAuthenticator } from './authenticate.ts';
 import type { MemberToken, TokenVerifier } from './idtoken.ts';

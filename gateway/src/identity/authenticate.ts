@@ -5,7 +5,7 @@ import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { Scope } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { MEMBER_BUDGET } from '../limits/limiter.ts';
-import { EVERY_SCOPE, type ScopeBits } from '../planning/scopes.ts';
+import { EVERY_SCOPE, type ScopeBits } from '../schema/scopes.ts';
 import { parseKey } from './apikey.ts';
 import type { MemberToken, TokenVerifier } from './idtoken.ts';
 import type { Key, Keyring } from './keyring.ts';

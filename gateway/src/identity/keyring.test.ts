@@ -3,7 +3,7 @@ import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { outageOf } from '@partner-loyalty/runtime/store/outage.ts';
 import { withFakeTimeouts } from '../../../test/support/clock.ts';
 import { temporaryFolder } from '../../../test/support/folder.ts';
-import { DEFAULT_SCOPES, scopeBits } from '../planning/scopes.ts';
+import { DEFAULT_SCOPES, scopeBits } from '../schema/scopes.ts';
 import { issueKey, newKey } from './apikey.ts';
 import { createKeyring, type Keyring } from './keyring.ts';
 import { openKeyStore } from './keystore.open.ts';

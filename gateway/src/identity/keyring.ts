@@ -4,7 +4,7 @@ import { addressCheck } from '@partner-loyalty/runtime/http/address.ts';
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
-import { type ScopeBits, scopeBits } from '../planning/scopes.ts';
+import { type ScopeBits, scopeBits } from '../schema/scopes.ts';
 import { defaultScopes, hashKey } from './apikey.ts';
 import type { FoundKey, KeyEndpoint, KeyStore } from './keystore.ts';
 import { createFreshRecords } from './records/fresh.ts';

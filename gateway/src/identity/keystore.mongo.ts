@@ -9,7 +9,7 @@ import {
 } from '@partner-loyalty/runtime/store/mongo.ts';
 import { walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import type { Collection, Db } from 'mongodb';
-import { KEY_SCOPES } from '../planning/scopes.ts';
+import { KEY_SCOPES } from '../schema/scopes.ts';
 import {
   KEY_ENDPOINTS,
   type KeyRecord,

@@ -1,6 +1,6 @@
 // The store of partners and keys: the interface of keystore.lmdb.ts and keystore.mongo.ts.
 import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
-import type { KeyScope } from '../planning/scopes.ts';
+import type { KeyScope } from '../schema/scopes.ts';
 
 /** The endpoints, each of which accepts keys of its own. */
 export const KEY_ENDPOINTS = ['graphql', 'mcp'] as const;

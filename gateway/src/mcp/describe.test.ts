@@ -1,6 +1,6 @@
 // The schema as a key may use it: its root fields, and what they lead to.
 import { buildSchema } from 'graphql';
-import { type KeyScope, scopeBits } from '../planning/scopes.ts';
+import { type KeyScope, scopeBits } from '../schema/scopes.ts';
 import { createDescribe } from './describe.ts';
 
 const schema = buildSchema(`

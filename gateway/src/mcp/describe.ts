@@ -9,8 +9,8 @@ import {
   printSchema,
   visit,
 } from 'graphql';
-import type { RootScopes, ScopeBits } from '../planning/scopes.ts';
-import type { ServedGraphs } from '../supergraph/served.ts';
+import type { ServedGraphs } from '../graph/served.ts';
+import type { RootScopes, ScopeBits } from '../schema/scopes.ts';
 
 /** The SDL without the root fields that need other scopes, and without what only they use. */
 export type Describe = (scopes: ScopeBits) => string;

@@ -5,7 +5,7 @@ import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import { buildSchema } from 'graphql';
-import { rootScopesOf } from '../planning/scopes.ts';
+import { rootScopesOf } from '../schema/scopes.ts';
 import { homePage } from './home.ts';
 import { createPages } from './pages.ts';
 

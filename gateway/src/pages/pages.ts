@@ -5,7 +5,7 @@ import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import Negotiator from 'negotiator';
-import type { Changelog } from '../changelog/changelog.ts';
+import type { Changelog } from '../graph/changelog.ts';
 import { pageHeaders, pageReply } from '../html/layout.ts';
 import { pageObserver } from '../html/observer.ts';
 import { logMasked } from '../reply.ts';

@@ -1,7 +1,7 @@
 // The content behind a path of the pages, which is prepared once, or once for each graph.
 import type { GraphQLSchema } from 'graphql';
-import type { SurfaceName } from '../planning/contract.ts';
-import type { RootScopes } from '../planning/scopes.ts';
+import type { RootScopes } from '../schema/scopes.ts';
+import type { SurfaceName } from '../schema/surfaces.ts';
 import type { Prepared } from './prepared.ts';
 
 export type Route = {

@@ -3,8 +3,8 @@ import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Scope } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { buildSchema } from 'graphql';
-import { parseDocument } from '../operation/document.ts';
-import { executableOperation } from '../operation/executable.ts';
+import { parseDocument } from '../document/document.ts';
+import { executableOperation } from '../document/executable.ts';
 import { createUsageCounter } from './counter.ts';
 import type { FieldUsage, OperationUsage } from './usagestore.ts';
 

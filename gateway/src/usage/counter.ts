@@ -4,10 +4,10 @@ import type { Cache, Caches } from '@partner-loyalty/runtime/cache/caches.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Scope } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { type GraphQLSchema, parse } from 'graphql';
-import type { ExecutableOperation } from '../operation/executable.ts';
-import type { SurfaceName } from '../planning/contract.ts';
-import { coordinatesOf } from '../versioning/coordinates.ts';
-import { visitInputFields } from '../versioning/inputvariables.ts';
+import type { ExecutableOperation } from '../document/executable.ts';
+import { visitInputFields } from '../document/inputvariables.ts';
+import { coordinatesOf } from '../schema/coordinates.ts';
+import type { SurfaceName } from '../schema/surfaces.ts';
 import type { FieldUsage, OperationUsage, UsageStore } from './usagestore.ts';
 
 const WRITE_MS = 10_000;

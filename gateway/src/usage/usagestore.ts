@@ -1,5 +1,5 @@
 // The store of usage counts: the interface of usagestore.lmdb.ts and usagestore.mongo.ts.
-import type { SurfaceName } from '../planning/contract.ts';
+import type { SurfaceName } from '../schema/surfaces.ts';
 
 /** Who used it. Members whose tokens no partner holds have no partner. */
 type Caller = {

@@ -5,8 +5,8 @@ import { openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
 import type { StoreName } from '@partner-loyalty/runtime/store/private.ts';
 import { type Snapshot, withSnapshot } from '@partner-loyalty/runtime/store/snapshot.lmdb.ts';
 import type { RootDatabase } from 'lmdb';
+import { openGraphTables } from '../graph/graphstore.lmdb.ts';
 import { openKeyTables } from '../identity/keystore.lmdb.ts';
-import { openGraphTables } from '../supergraph/graphstore.lmdb.ts';
 import { openUsageTables } from '../usage/usagestore.lmdb.ts';
 import { checkShape, KEY, PARTNER } from './shapes.ts';
 

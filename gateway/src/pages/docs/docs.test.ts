@@ -1,6 +1,6 @@
 // The reference as text: what it shows of a schema, whatever the schema says.
 import { buildSchema } from 'graphql';
-import { rootScopesOf } from '../../planning/scopes.ts';
+import { rootScopesOf } from '../../schema/scopes.ts';
 import { docsPage } from './docs.ts';
 import { inline, paragraphs } from './prose.ts';
 

@@ -1,10 +1,10 @@
 // The page at `/docs`: the reference of both surfaces as they are served, and the rules of the API.
 import type { GraphQLSchema } from 'graphql';
-import type { ChangelogEntry } from '../../changelog/changelog.ts';
+import type { ChangelogEntry } from '../../graph/changelog.ts';
 import { type Html, html } from '../../html/html.ts';
-import type { SurfaceName } from '../../planning/contract.ts';
-import type { RootScopes } from '../../planning/scopes.ts';
-import { MONTHS_KEPT } from '../../versioning/dates.ts';
+import { MONTHS_KEPT } from '../../schema/dates.ts';
+import type { RootScopes } from '../../schema/scopes.ts';
+import type { SurfaceName } from '../../schema/surfaces.ts';
 import { type About, codeBlock, framed } from '../frame.ts';
 import { keysSection } from './scopes.ts';
 import { referenceOf, surfaceSection } from './surface.ts';

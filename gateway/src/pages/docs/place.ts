@@ -1,7 +1,7 @@
 // Where an entry of the reference is: its surface, whose types it links to.
 import type { GraphQLSchema } from 'graphql';
-import type { SurfaceName } from '../../planning/contract.ts';
-import type { RootScopes } from '../../planning/scopes.ts';
+import type { RootScopes } from '../../schema/scopes.ts';
+import type { SurfaceName } from '../../schema/surfaces.ts';
 
 export type Place = {
   surface: SurfaceName;

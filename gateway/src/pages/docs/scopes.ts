@@ -8,7 +8,7 @@ import {
   type RootScopes,
   type ScopeBits,
   scopeNames,
-} from '../../planning/scopes.ts';
+} from '../../schema/scopes.ts';
 import { codeBlock } from '../frame.ts';
 import type { Place } from './place.ts';
 

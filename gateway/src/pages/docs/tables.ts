@@ -1,13 +1,13 @@
 // The facts of the reference: error codes, headers and limits, from the code that uses them.
 import { ERRORS } from '@partner-loyalty/runtime/errors.ts';
 import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
+import { MAX_ITEMS } from '../../document/lists.ts';
+import { LIMITS } from '../../document/measure.ts';
+import { MAX_RESPONSE_BYTES } from '../../document/responsesize.ts';
 import { type Html, html } from '../../html/html.ts';
 import { BODY_LIMIT } from '../../http/body.ts';
 import { EXPOSED_HEADERS } from '../../http/cors.ts';
 import { MEMBER_BUDGET } from '../../limits/limiter.ts';
-import { MAX_ITEMS } from '../../operation/lists.ts';
-import { LIMITS } from '../../operation/measure.ts';
-import { MAX_RESPONSE_BYTES } from '../../operation/responsesize.ts';
 import { inline } from './prose.ts';
 
 export function errorsList(): Html {

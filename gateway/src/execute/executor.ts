@@ -1,0 +1,172 @@
+// Executes the operations of one surface: plans them, runs the plans, shapes the responses.
+import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
+import type { Trace } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
+import type { Scope, Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { GraphQLSchema } from 'graphql';
+import { ResponseSize } from '../document/responsesize.ts';
+import type { RootScopes } from '../schema/scopes.ts';
+import type { SurfaceName } from '../schema/surfaces.ts';
+import type { Sighting } from './members.ts';
+import { openPlanner, type Planned } from './planner.ts';
+import { runStockPlan } from './run.apollo.ts';
+import { type Data, type PlacedError, type PlanRun, runPlan } from './run.direct.ts';
+import type { Path, Shape, Shaping } from './shape.ts';
+
+export type Execution = {
+  /** A validated document with one operation, printed: the key of the plan. */
+  key: string;
+  /** As the caller sent them. */
+  variables: Record<string, unknown>;
+  /** With the default values of the document. */
+  coerced: Record<string, unknown>;
+  scope: Scope;
+  requestId: string;
+  trace?: Trace | undefined;
+  /** Counts the response. */
+  size: ResponseSize;
+  /** Gets the members that the response shows or the operation has changed. */
+  sightings?: Sighting[] | undefined;
+};
+
+export type ExecutionResult = {
+  data: Record<string, unknown> | null;
+  errors: PlacedError[];
+  /** The paths of nulls and values from subgraphs that the schema does not allow. */
+  nullViolations: Path[];
+};
+
+export type Executor = {
+  schema: GraphQLSchema;
+  /** The scopes that its root fields need. */
+  scopes: RootScopes;
+  /** Plans a validated document with one operation, printed. */
+  plan(key: string): Promise<void>;
+  execute(execution: Execution): ExecutionResult | Promise<ExecutionResult>;
+  /** Lets go of the plans. What is being executed ends as usual. */
+  close(): void;
+};
+
+export type Transports = Readonly<Record<string, Transport>>;
+
+/**
+ * Opens the executor of a surface of a supergraph, or of the supergraph as it is, over the
+ * transports, found by subgraph name. With `sights`, executions can ask for sightings. Rejects if
+ * the supergraph is invalid or names a subgraph without a transport.
+ */
+export async function openExecutor(
+  surface: SurfaceName | undefined,
+  supergraphSdl: string,
+  transports: Transports,
+  caches: Caches,
+  sights = false,
+): Promise<Executor> {
+  const planner = await openPlanner(supergraphSdl, surface, caches, sights);
+  const { schema, scopes, subgraphs, plan, close } = planner;
+  for (const name of subgraphs)
+    if (!Object.hasOwn(transports, name))
+      throw new Error(`the supergraph names a subgraph "${name}" that is not configured`);
+  return {
+    schema,
+    scopes,
+    async plan(key) {
+      const planned = await plan(key);
+      planned.shapeFor({});
+    },
+    execute(execution) {
+      const planned = plan(execution.key);
+      return planned instanceof Promise
+        ? planned.then((late) => executePlanned(late, execution, transports))
+        : executePlanned(planned, execution, transports);
+    },
+    close,
+  };
+}
+
+function executePlanned(
+  { plan, shapeFor }: Planned,
+  { variables, coerced, scope, requestId, trace, size, sightings }: Execution,
+  transports: Transports,
+): ExecutionResult | Promise<ExecutionResult> {
+  const shape = shapeFor(coerced);
+  const run: PlanRun = {
+    transports,
+    variables,
+    coerced,
+    scope,
+    requestId,
+    trace,
+    data: {},
+    errors: [],
+  };
+  if (plan.kind === 'stock' && plan.stock.plan.node !== undefined)
+    return runStockPlan(plan.stock, run).then(({ data, violations }) =>
+      resultOf(data, violations, run, shape, size, sightings),
+    );
+  if (plan.kind === 'stock' || plan.node === undefined)
+    return withoutFetches(resultOf(run.data, [], run, shape, size, sightings));
+  const running = runPlan(plan.node, run);
+  return running
+    ? running.then(() => resultOf(run.data, [], run, shape, size, sightings))
+    : resultOf(run.data, [], run, shape, size, sightings);
+}
+
+/** A plan is empty for type names alone, and for fields that the planner finds in no subgraph. */
+function withoutFetches(result: ExecutionResult): ExecutionResult {
+  if (result.data === null || Object.values(result.data).includes(null))
+    throw new Error('the planner finds a field in no subgraph');
+  return result;
+}
+
+function resultOf(
+  data: Data | null,
+  violations: readonly Path[],
+  { errors }: PlanRun,
+  shape: Shape,
+  size: ResponseSize,
+  sightings: Sighting[] | undefined,
+): ExecutionResult {
+  const nullViolations =
+    violations.length === 0 ? [] : violations.flatMap((path) => shape.responsePaths(path));
+  const shaping = { size, violations: nullViolations, sightings };
+  const completed = data && completeOrSight(data, shape, shaping);
+  return {
+    data: completed,
+    errors: errors.length === 0 ? errors : errors.flatMap((error) => placedIn(shape, error)),
+    nullViolations: firstOfEachRoot(nullViolations),
+  };
+}
+
+/** If the response is too large, none of it is shown, but a mutation may have changed members. */
+function completeOrSight(data: Data, shape: Shape, shaping: Shaping): Data | null {
+  try {
+    return shape.complete(data, shaping);
+  } catch (error) {
+    const { sightings } = shaping;
+    if (sightings === undefined) throw error;
+    sightings.length = 0;
+    const size = new ResponseSize(Number.POSITIVE_INFINITY);
+    shape.complete(data, { size, violations: [], sightings });
+    for (const [index, sighting] of sightings.entries())
+      sightings[index] = { ...sighting, fields: [] };
+    throw error;
+  }
+}
+
+/** A list may have many thousands; callers see the first few of each root field. */
+const MAX_VIOLATIONS_PER_ROOT = 100;
+
+function firstOfEachRoot(paths: Path[]): Path[] {
+  if (paths.length <= MAX_VIOLATIONS_PER_ROOT) return paths;
+  const perRoot = new Map<unknown, number>();
+  return paths.filter(([root]) => {
+    const known = perRoot.get(root) ?? 0;
+    perRoot.set(root, known + 1);
+    return known < MAX_VIOLATIONS_PER_ROOT;
+  });
+}
+
+// An error about a field that the caller selects under several aliases is about each of them.
+function placedIn(shape: Shape, error: PlacedError): PlacedError[] {
+  if (error.path === undefined) return [error];
+  return shape.responsePaths(error.path).map((path) => ({ ...error, path }));
+}

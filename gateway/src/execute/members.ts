@@ -1,0 +1,193 @@
+// Finds the members that a response shows or an operation has changed, whatever the caller selects.
+import {
+  type DocumentNode,
+  type FieldNode,
+  type GraphQLInterfaceType,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  getNamedType,
+  isAbstractType,
+  isInterfaceType,
+  isLeafType,
+  isObjectType,
+  Kind,
+  OperationTypeNode,
+  type SelectionNode,
+  type SelectionSetNode,
+  TypeInfo,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql';
+import type { Collect } from './collect.ts';
+import { hasMemberId, MEMBER_ID } from './memberid.ts';
+
+/** A member in a response. */
+export type Sighting = {
+  /** The root field. */
+  operation: string;
+  memberId: string;
+  /** The fields of the member that the response shows, by their names in the schema. */
+  fields: readonly string[];
+};
+
+/** Adds the member of an object in the data to `sightings`, if there is one. */
+export type Sight = (
+  data: Readonly<Record<string, unknown>>,
+  isShown: boolean,
+  sightings: Sighting[],
+) => void;
+
+const MAX_FIELDS = 64;
+
+/**
+ * The document with the member ID selected wherever an object has one, as `memberId`. In a document
+ * of renameFields, that name is never another field's. `hidden` are the types whose member ID
+ * callers do not see.
+ */
+export function withMemberIds(
+  document: DocumentNode,
+  schema: GraphQLSchema,
+  hidden: ReadonlySet<string>,
+): DocumentNode {
+  const types = new TypeInfo(schema);
+  const isMutation = document.definitions.some(
+    (node) =>
+      node.kind === Kind.OPERATION_DEFINITION && node.operation === OperationTypeNode.MUTATION,
+  );
+  const visitor = visitWithTypeInfo(types, {
+    SelectionSet: (set) => {
+      const type = types.getParentType();
+      const added = type ? selectionsFor(type, schema, hidden, isMutation) : [];
+      const missing = added.filter((node) => !isSelected(node, set));
+      return missing.length === 0
+        ? undefined
+        : { ...set, selections: [...set.selections, ...missing] };
+    },
+  });
+  return visit(document, visitor);
+}
+
+/**
+ * What finds the member of an object of this type; undefined if such objects have none. `collect`
+ * is for the caller's document, and `sets` are its selections of the object.
+ */
+export function createSight(
+  {
+    schema,
+    hiddenMembers,
+    collect,
+    operation,
+  }: {
+    schema: GraphQLSchema;
+    hiddenMembers: ReadonlySet<string>;
+    collect: Collect;
+    operation: string;
+  },
+  type: GraphQLObjectType | GraphQLInterfaceType,
+  sets: readonly SelectionSetNode[],
+): Sight | undefined {
+  if (hasMemberId(type) || hiddenMembers.has(type.name)) {
+    let fields: readonly string[] | undefined;
+    return (data, isShown, sightings) => {
+      if (isShown) fields ??= leavesOf(schema, collect, type, sets).slice(0, MAX_FIELDS);
+      add(data, (isShown && fields) || [], operation, sightings);
+    };
+  }
+  const carriers = carriersOf(type, schema);
+  if (carriers.length === 0) return undefined;
+  return (data, _isShown, sightings) => {
+    for (const name of carriers)
+      for (const item of [data[name]].flat()) add(item, [], operation, sightings);
+  };
+}
+
+function add(
+  data: unknown,
+  fields: readonly string[],
+  operation: string,
+  sightings: Sighting[],
+): void {
+  if (typeof data !== 'object' || data === null) return;
+  const { memberId } = data as { memberId?: unknown };
+  if (typeof memberId === 'string' || typeof memberId === 'number')
+    sightings.push({ operation, memberId: String(memberId), fields });
+}
+
+/**
+ * The fields of a mutation's payload that are members: the mutation has changed them, even if the
+ * caller selects none. Empty for other types.
+ */
+function carriersOf(
+  type: GraphQLObjectType | GraphQLInterfaceType,
+  schema: GraphQLSchema,
+): string[] {
+  const mutations = Object.values(schema.getMutationType()?.getFields() ?? {});
+  if (!mutations.some((mutation) => getNamedType(mutation.type) === type)) return [];
+  return Object.values(type.getFields()).flatMap(({ name, args, type: fieldType }) =>
+    args.length === 0 && hasMemberId(getNamedType(fieldType)) ? [name] : [],
+  );
+}
+
+function selectionsFor(
+  type: GraphQLNamedType,
+  schema: GraphQLSchema,
+  hidden: ReadonlySet<string>,
+  isMutation: boolean,
+): SelectionNode[] {
+  if (hasMemberId(type) || hidden.has(type.name)) return [fieldNode(MEMBER_ID)];
+  if (isAbstractType(type))
+    return schema
+      .getPossibleTypes(type)
+      .filter(hasMemberId)
+      .map(({ name }) => ({
+        kind: Kind.INLINE_FRAGMENT,
+        typeCondition: { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: name } },
+        selectionSet: ID_ONLY,
+      }));
+  if (!isMutation || !isObjectType(type)) return [];
+  return carriersOf(type, schema).map((name) => ({ ...fieldNode(name), selectionSet: ID_ONLY }));
+}
+
+function fieldNode(name: string): FieldNode {
+  return { kind: Kind.FIELD, name: { kind: Kind.NAME, value: name } };
+}
+
+const ID_ONLY: SelectionSetNode = {
+  kind: Kind.SELECTION_SET,
+  selections: [fieldNode(MEMBER_ID)],
+};
+
+function isSelected(node: SelectionNode, { selections }: SelectionSetNode): boolean {
+  return (
+    node.kind === Kind.FIELD &&
+    node.selectionSet === undefined &&
+    selections.some(
+      (each) =>
+        each.kind === Kind.FIELD &&
+        each.alias === undefined &&
+        each.name.value === node.name.value &&
+        (each.directives ?? []).length === 0,
+    )
+  );
+}
+
+/** The selected leaves below an object, by their names in the schema: `partnerStandings.points`. */
+function leavesOf(
+  schema: GraphQLSchema,
+  collect: Collect,
+  type: GraphQLObjectType | GraphQLInterfaceType,
+  sets: readonly SelectionSetNode[],
+): string[] {
+  const leaves = new Set<string>();
+  for (const nodes of collect(type, sets).values()) {
+    const name = nodes[0]?.name.value ?? '';
+    const inner = getNamedType(type.getFields()[name]?.type);
+    const below = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
+    if (inner === undefined || isLeafType(inner)) leaves.add(name);
+    else if (isObjectType(inner) || isInterfaceType(inner))
+      for (const leaf of leavesOf(schema, collect, inner, below)) leaves.add(`${name}.${leaf}`);
+    else leaves.add(name);
+  }
+  return [...leaves];
+}

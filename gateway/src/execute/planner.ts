@@ -1,0 +1,249 @@
+// Plans the operations of one surface in the planner thread, and keeps what later requests reuse.
+import type { Schema } from '@apollo/federation-internals';
+import type { PlanNode, QueryPlan } from '@apollo/query-planner';
+import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { compactText } from '@partner-loyalty/runtime/cache/compact.ts';
+import { bytesOfDocument, eachNode } from '@partner-loyalty/runtime/cache/document.ts';
+import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
+import { expandedSelections } from '@partner-loyalty/runtime/subgraph/selections.ts';
+import {
+  buildASTSchema,
+  buildSchema,
+  type DocumentNode,
+  type GraphQLSchema,
+  Kind,
+  parse,
+} from 'graphql';
+import type { RootScopes } from '../schema/scopes.ts';
+import { type SurfaceName, surfaceSdl } from '../schema/surfaces.ts';
+import { knownPlanner } from './known.ts';
+import { withMemberIds } from './members.ts';
+import { openThreadPlanner, type ThreadPlanner } from './plan.apollo.ts';
+import { planDirectly } from './plan.direct.ts';
+import { type RenamedOperation, renameFields } from './rename.ts';
+import type { StockPlan, StockSchemas } from './run.apollo.ts';
+import { compileShape, type Shape } from './shape.ts';
+
+/** A planned operation. */
+export type Planned = {
+  /** What the subgraphs are asked. */
+  plan: Plan;
+  /** The response's shape for these variables, which decide `@skip` and `@include`. */
+  shapeFor(variables: Record<string, unknown>): Shape;
+};
+
+/**
+ * A plan with the way it is run, and its length in JSON. The node is undefined if no field needs a
+ * subgraph.
+ */
+export type Plan = { characters: number } & (
+  | { kind: 'usual'; node: PlanNode | undefined }
+  | { kind: 'stock'; stock: StockPlan }
+);
+
+export type Planner = {
+  /** The surface's schema, as its callers see it. */
+  schema: GraphQLSchema;
+  subgraphs: readonly string[];
+  /** The scopes that its root fields need. */
+  scopes: RootScopes;
+  /** Plans a validated document with one operation, printed; later calls find what it keeps. */
+  plan(key: string): Planned | Promise<Planned>;
+  /** Lets go of what it keeps. */
+  close(): void;
+};
+
+// Measured (test/memory): the bytes of any plan, of each character of its JSON, and of each
+// selection of a shape.
+const BYTES_PER_PLAN = 16_384;
+const BYTES_PER_PLAN_CHARACTER = 8;
+const BYTES_PER_OPERATION = 8_192;
+const BYTES_PER_SHAPED_SELECTION = 512;
+// An operation with many conditions has more shapes than are worth keeping; each request then
+// compiles its own.
+const MAX_SHAPES = 16;
+const NO_TYPES: ReadonlySet<string> = new Set();
+
+/**
+ * Opens the planner of a surface of a supergraph, or of the supergraph as it is. With `sights`, the
+ * data has the ID of every member in it. Rejects if the supergraph is invalid.
+ */
+export async function openPlanner(
+  supergraphSdl: string,
+  surface: SurfaceName | undefined,
+  caches: Caches,
+  sights = false,
+): Promise<Planner> {
+  const known = knownPlanner(supergraphSdl, surface);
+  const thread = await openThreadPlanner(supergraphSdl, surface, known);
+  const { subgraphs, fields, ownership, hiddenMembers } = thread;
+  const schema = buildSchema(thread.api, { assumeValid: true });
+  const stockSchemas = createStockSchemas(thread.api, schema, () =>
+    surface === undefined ? supergraphSdl : surfaceSdl(supergraphSdl, surface),
+  );
+  const operations = caches.open(weighOperation);
+  const plans = caches.open(weighPlan);
+  /** The operations that the thread is planning. */
+  const pending = new Map<string, Promise<PlannedOperation>>();
+
+  /** With the IDs of members; `whole` has those too that callers do not see, if there are any. */
+  function sighted(document: DocumentNode): {
+    document: DocumentNode;
+    whole: DocumentNode | undefined;
+  } {
+    const seen = withMemberIds(document, schema, NO_TYPES);
+    const whole = hiddenMembers.size === 0 ? seen : withMemberIds(seen, schema, hiddenMembers);
+    return { document: seen, whole: whole === seen ? undefined : whole };
+  }
+
+  /** Operations that differ only in aliases share a plan. */
+  function planRenamed({ document: renamed, isAbstract }: RenamedOperation): MaybePromise<Plan> {
+    const { document, whole } = sights ? sighted(renamed) : { document: renamed, whole: undefined };
+    const key = compactText(whole ?? document);
+    const known = plans.get(key);
+    if (known !== undefined) return known;
+    const isWhole = whole !== undefined;
+    const direct = isAbstract || isWhole ? undefined : planDirectly(document, schema, ownership);
+    if (direct === undefined) return planInThread(document, key, { isAbstract, isWhole });
+    const { node } = direct;
+    return keepPlan(key, { kind: 'usual', node, characters: JSON.stringify(direct).length });
+  }
+
+  async function planInThread(
+    document: DocumentNode,
+    key: string,
+    { isAbstract, isWhole }: { isAbstract: boolean; isWhole: boolean },
+  ): Promise<Plan> {
+    const { plan: text, isUsual } = await thread.plan(key, isAbstract, isWhole);
+    // Cast: the thread wrote it from a QueryPlan.
+    const plan = JSON.parse(text) as QueryPlan;
+    const node = plan.node as PlanNode | undefined; // No surface has subscriptions.
+    const characters = text.length;
+    return keepPlan(
+      key,
+      isUsual
+        ? { kind: 'usual', node, characters }
+        : { kind: 'stock', stock: { plan, document, stockSchemas }, characters },
+    );
+  }
+
+  function keepPlan(key: string, plan: Plan): Plan {
+    plans.set(key, plan);
+    return plan;
+  }
+
+  // What is kept of the document is parsed from the key, so that it holds no part of the caller's
+  // text: its names would keep all of that in memory, comments included.
+  function build(key: string): MaybePromise<PlannedOperation> {
+    const document = parse(key, { noLocation: true });
+    const renamed = renameFields(document, schema, fields);
+    return mapMaybe(planRenamed(renamed), (plan) => {
+      const types = { schema, hiddenMembers };
+      const shapes = createShapes(types, document, renamed, () => operations.weighAgain(key));
+      const planned = { plan, document, shapes, shapeFor: shapes.find };
+      operations.set(key, planned);
+      return planned;
+    });
+  }
+
+  function buildOnce(key: string): MaybePromise<PlannedOperation> {
+    const building = pending.get(key) ?? build(key);
+    if (!(building instanceof Promise) || pending.has(key)) return building;
+    const ended = building.finally(() => pending.delete(key));
+    pending.set(key, ended);
+    return ended;
+  }
+
+  return {
+    schema,
+    subgraphs,
+    scopes: thread.scopes,
+    plan: (key) => operations.get(key) ?? buildOnce(key),
+    close() {
+      thread.close();
+      operations.close();
+      plans.close();
+    },
+  };
+}
+
+/** What stock execution reads of the graph, built when it is first needed. */
+function createStockSchemas(
+  api: string,
+  schema: GraphQLSchema,
+  sdl: () => string,
+): () => Promise<StockSchemas> {
+  let built: Promise<StockSchemas> | undefined;
+  async function build(): Promise<StockSchemas> {
+    const { buildApolloSchema } = await import('./apollo.ts');
+    const apiSchema: Schema = buildApolloSchema(api);
+    return {
+      schema,
+      apiSchema,
+      supergraph: buildASTSchema(parse(sdl()), { assumeValid: true }),
+    };
+  }
+  return () => {
+    built ??= build();
+    return built;
+  };
+}
+
+type PlannedOperation = Planned & { document: DocumentNode; shapes: Shapes };
+
+type Shapes = {
+  find: Planned['shapeFor'];
+  /** How many it keeps. */
+  count(): number;
+};
+
+function weighPlan(planned: Plan): number {
+  const bytes = BYTES_PER_PLAN + planned.characters * BYTES_PER_PLAN_CHARACTER;
+  return planned.kind === 'usual' ? bytes : bytes + bytesOfDocument(planned.stock.document);
+}
+
+function weighOperation({ document, shapes }: PlannedOperation): number {
+  const selections = expandedSelections(document) * shapes.count();
+  // Beside the document, each field has its name in the plan.
+  return (
+    BYTES_PER_OPERATION + 2 * bytesOfDocument(document) + selections * BYTES_PER_SHAPED_SELECTION
+  );
+}
+
+// The names of the variables that decide @skip and @include.
+function conditionsOf(document: DocumentNode): string[] {
+  const names = new Set<string>();
+  eachNode(document, (node) => {
+    const condition = node.kind === Kind.DIRECTIVE ? node.arguments?.[0]?.value : undefined;
+    if (condition?.kind === Kind.VARIABLE) names.add(condition.name.value);
+  });
+  return [...names];
+}
+
+/** The shapes of an operation; `onKept` is called for each that it keeps. */
+function createShapes(
+  { schema, hiddenMembers }: Pick<Planner, 'schema'> & Pick<ThreadPlanner, 'hiddenMembers'>,
+  document: DocumentNode,
+  { nameOf }: RenamedOperation,
+  onKept: () => void,
+): Shapes {
+  const conditions = conditionsOf(document);
+  // By the values of the variables that decide @skip and @include.
+  const shapes = new Map<string, Shape>();
+  const find = (variables: Record<string, unknown>): Shape => {
+    const values =
+      conditions.length === 0
+        ? ''
+        : conditions.map((name) => (variables[name] === true ? '1' : '0')).join('');
+    let shape = shapes.get(values);
+    if (shape === undefined) {
+      shape = compileShape(schema, document, variables, nameOf, hiddenMembers);
+      if (shapes.size < MAX_SHAPES) {
+        shapes.set(values, shape);
+        onKept();
+      }
+    }
+    return shape;
+  };
+  return { find, count: () => shapes.size };
+}

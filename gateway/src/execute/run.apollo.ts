@@ -1,0 +1,138 @@
+// Runs plans with @apollo/gateway's own execution: those that runPlan is not made for.
+import type { executeQueryPlan as ExecuteQueryPlan, ServiceMap } from '@apollo/gateway';
+import type { QueryPlan } from '@apollo/query-planner';
+import { isJsonObject } from '@partner-loyalty/runtime/json.ts';
+import type { Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { DocumentNode, GraphQLSchema } from 'graphql';
+import {
+  type Data,
+  endCall,
+  type Place,
+  type PlanRun,
+  placedErrors,
+  placesAt,
+} from './run.direct.ts';
+import type { Path } from './shape.ts';
+
+/** A plan with what stock execution reads beside it. */
+export type StockPlan = {
+  plan: QueryPlan;
+  /** The operation that was planned. */
+  document: DocumentNode;
+  stockSchemas(): Promise<StockSchemas>;
+};
+
+export type StockSchemas = {
+  /** What callers see, in the two forms of it. */
+  schema: GraphQLSchema;
+  apiSchema: Parameters<typeof ExecuteQueryPlan>[5];
+  /** The whole graph, hidden fields included. */
+  supergraph: GraphQLSchema;
+};
+
+export type StockResult = {
+  /** Shaped by the planned operation; null if a null has reached the root. */
+  data: Data | null;
+  /** The paths in `data` of nulls and values that the schema does not allow. */
+  violations: Path[];
+};
+
+const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
+
+/**
+ * Runs a plan. What goes wrong in a subgraph is in `run.errors`, never a rejection; rejects if the
+ * plan cannot be run.
+ */
+export async function runStockPlan(stock: StockPlan, run: PlanRun): Promise<StockResult> {
+  // The usual operations never need it, and it takes a while to load.
+  const { buildOperationContext, executeQueryPlan } = await import('./apollo.ts');
+  const { plan, document } = stock;
+  const { schema, apiSchema, supergraph } = await stock.stockSchemas();
+  const { variables } = run;
+  const request = { request: { variables }, context: {}, metrics: {}, logger: SILENT };
+  const { data, errors, extensions } = await executeQueryPlan(
+    plan,
+    createServices(run),
+    // Cast: this is all that execution reads of a request.
+    request as unknown as Parameters<typeof executeQueryPlan>[2],
+    buildOperationContext({ schema, operationDocument: document }),
+    supergraph,
+    apiSchema,
+  );
+  if (errors !== undefined) throw errors[0]?.originalError ?? errors[0];
+  const incomplete: { path?: Path }[] = extensions?.valueCompletion ?? [];
+  return { data: data ?? null, violations: incomplete.map(({ path = [] }) => path) };
+}
+
+/** The subgraphs as stock execution calls them. It sees no errors: `run` takes them all. */
+function createServices(run: PlanRun): ServiceMap {
+  const root: Data = Object.create(null);
+  const services: ServiceMap = {};
+  for (const [name, transport] of Object.entries(run.transports))
+    services[name] = { process: createProcess(name, transport, run, root) };
+  return services;
+}
+
+/**
+ * `root` has the same objects as the data of stock execution, which merges all replies into those
+ * of the first one: the representations of a fetch do not say which objects they stand for, and the
+ * paths of errors depend on it.
+ */
+function createProcess(
+  name: string,
+  transport: Transport,
+  { scope, requestId, errors, trace: parent }: PlanRun,
+  root: Data,
+): ServiceMap[string]['process'] {
+  return async (options) => {
+    const { query = '', variables = {}, operationName } = options.request;
+    const path = 'pathInIncomingRequest' in options ? (options.pathInIncomingRequest ?? []) : [];
+    // Callers may name a variable of theirs like that.
+    const representations = query.includes('_entities(') ? variables.representations : undefined;
+    const places = Array.isArray(representations)
+      ? placesOf(representations, placesAt(root, path.map(String)))
+      : undefined;
+    // Only the plan knows which types the entities may have.
+    const entityTypes = Array.isArray(representations)
+      ? representations.map(() => undefined)
+      : undefined;
+    const trace = parent?.child(`subgraph ${name}`, 'client');
+    const reply = await transport.execute({
+      query,
+      variables,
+      operationName,
+      scope,
+      requestId,
+      entityTypes,
+      trace,
+    });
+    if (trace !== undefined) endCall(trace, reply);
+    for (const error of reply.errors ?? []) errors.push(...placedErrors(error, places));
+    const { data = null } = reply;
+    if (places === undefined)
+      for (const key of Object.keys(data ?? {}))
+        if (!Object.hasOwn(root, key)) Object.assign(root, { [key]: data?.[key] });
+    return { data };
+  };
+}
+
+/** The places that representations stand for: some objects are of types that have none. */
+function placesOf(representations: readonly Data[], places: readonly Place[]): Place[] {
+  const typeNames = new Set(places.map(({ object }) => object.__typename));
+  let next = 0;
+  return places.filter(({ object }) => {
+    const representation = representations[next];
+    if (representation === undefined || !represents(representation, object, typeNames))
+      return false;
+    next += 1;
+    return true;
+  });
+}
+
+function represents(representation: Data, object: Data, typeNames: ReadonlySet<unknown>): boolean {
+  return Object.entries(representation).every(([name, value]) => {
+    // An interface object is represented by the name of the interface, which no object has.
+    if (name === '__typename') return value === object.__typename || !typeNames.has(value);
+    return typeof value === 'object' ? isJsonObject(object) : value === object[name];
+  });
+}

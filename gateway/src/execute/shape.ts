@@ -1,0 +1,322 @@
+// Shapes subgraph data into the response, and stops a response that gets too large.
+import {
+  type DocumentNode,
+  type FieldNode,
+  type GraphQLAbstractType,
+  type GraphQLInterfaceType,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+  isAbstractType,
+  isEnumType,
+  isInterfaceType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  isScalarType,
+  Kind,
+  type SelectionSetNode,
+} from 'graphql';
+import type { ResponseSize } from '../document/responsesize.ts';
+import { type Collect, createCollect } from './collect.ts';
+import { createSight, type Sighting } from './members.ts';
+
+export type Path = readonly (string | number)[];
+type Data = Record<string, unknown>;
+
+/** The state of shaping one response. */
+export type Shaping = {
+  /** Counts what the response grows by. */
+  size: ResponseSize;
+  /** Gets the path of each null that the schema forbids and of each value that is not in it. */
+  violations: Path[];
+  /** Gets the members in the response, if they are to be known. */
+  sightings?: Sighting[] | undefined;
+};
+
+export type Shape = {
+  /** Throws OPERATION_TOO_COMPLEX if the response gets too large. */
+  complete(data: Data, shaping: Shaping): Data | null;
+  /** The paths in the response to a place in the data: one for each alias of its fields. */
+  responsePaths(path: Path): Path[];
+};
+
+/** A path as a list linked from its end, so that going down copies nothing. */
+type Steps = { before: Steps; step: string | number } | undefined;
+/** Completes the value at `step` below the path `before`. */
+type Complete = (value: unknown, before: Steps, step: string | number, shaping: Shaping) => unknown;
+type Completer = {
+  complete: Complete;
+  /** What is below, by the step of the data's path: the steps of the response's path. */
+  below(step: string | number): readonly { step: string | number; completer: Completer }[];
+};
+type ObjectCompleter = Completer & {
+  completeAt(value: unknown, path: Steps, shaping: Shaping): Data | null;
+};
+type Compilation = {
+  schema: GraphQLSchema;
+  /** The types whose member ID is in the data although callers do not see it. */
+  hiddenMembers: ReadonlySet<string>;
+  collect: Collect;
+  /** A field's name in the data. */
+  nameOf(field: FieldNode): string;
+  /** The root field that is being compiled. */
+  operation: string;
+};
+type Sets = readonly SelectionSetNode[];
+const NO_TYPES: ReadonlySet<string> = new Set();
+/** An interface only if it has no object types, which an interface object may hide. */
+type TypeWithFields = GraphQLObjectType | GraphQLInterfaceType;
+
+/**
+ * Compiles the only operation of a validated document; `nameOf` is a field's name in the data. A
+ * shape is for one set of values of the variables that decide `@skip` and `@include`. Neither the
+ * document nor the data can reach an object's prototype.
+ */
+export function compileShape(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  variables: Data,
+  nameOf: (field: FieldNode) => string,
+  hiddenMembers: ReadonlySet<string> = NO_TYPES,
+): Shape {
+  const operation = document.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
+  const root = operation && schema.getRootType(operation.operation);
+  if (operation === undefined || !root)
+    throw new Error('a validated document has an operation with a root type');
+  const collect = createCollect(schema, document, variables);
+  const compilation = { schema, hiddenMembers, collect, nameOf, operation: '' };
+  const completer = compileObject(compilation, root, [operation.selectionSet]);
+  return {
+    complete: (data, shaping) => completer.completeAt(data, undefined, shaping),
+    responsePaths: (path) => responsePathsFrom(completer, path, 0, []),
+  };
+}
+
+function responsePathsFrom(completer: Completer, path: Path, depth: number, before: Path): Path[] {
+  const step = path[depth];
+  const below = step === undefined ? [] : completer.below(step);
+  // Beyond the caller's fields, the path is the gateway's own.
+  if (below.length === 0) return [before];
+  return below.flatMap(({ step: responseStep, completer: next }) =>
+    responsePathsFrom(next, path, depth + 1, [...before, responseStep]),
+  );
+}
+
+function compileObject(
+  compilation: Compilation,
+  type: TypeWithFields,
+  sets: Sets,
+): ObjectCompleter {
+  const typename = typenameOf(type);
+  const sight = createSight(compilation, type, sets);
+  const fields = Array.from(compilation.collect(type, sets), ([responseKey, nodes]) =>
+    compileField(compilation, type, typename, responseKey, nodes),
+  );
+
+  function completeAt(value: unknown, path: Steps, shaping: Shaping): Data | null {
+    if (typeof value !== 'object' || value === null) return nullAt(path, shaping);
+    const data = value as Data;
+    const result = completeFields(data, path, shaping);
+    if (shaping.sightings !== undefined) sight?.(data, result !== null, shaping.sightings);
+    return result;
+  }
+
+  function completeFields(data: Data, path: Steps, shaping: Shaping): Data | null {
+    const result: Data = Object.create(null);
+    for (const { name, responseKey, bytes, nonNull, completer } of fields) {
+      shaping.size.add(bytes);
+      const own = Object.hasOwn(data, name) ? data[name] : undefined;
+      const completed = completer.complete(own ?? null, path, responseKey, shaping);
+      if (completed === null && nonNull) return null;
+      result[responseKey] = completed;
+    }
+    return result;
+  }
+
+  return {
+    completeAt,
+    complete: (value, before, step, shaping) => completeAt(value, { before, step }, shaping),
+    below: (step) =>
+      fields
+        .filter(({ name }) => name === step)
+        .map(({ responseKey, completer }) => ({ step: responseKey, completer })),
+  };
+}
+
+function typenameOf({ name }: TypeWithFields): Completer {
+  const complete: Complete = (_value, _before, _step, { size }) => {
+    size.addString(name);
+    return name;
+  };
+  return { complete, below: nothing };
+}
+
+function compileField(
+  compilation: Compilation,
+  type: TypeWithFields,
+  typename: Completer,
+  responseKey: string,
+  nodes: readonly FieldNode[],
+) {
+  const [node] = nodes;
+  if (node === undefined) throw new Error('a response key has a field');
+  // With quotes, colon and comma.
+  const bytes = responseKey.length + 4;
+  const field = { name: compilation.nameOf(node), responseKey, bytes };
+  if (node.name.value === '__typename') return { ...field, nonNull: true, completer: typename };
+  const definition = type.getFields()[node.name.value];
+  if (definition === undefined)
+    throw new Error(`a validated document selects ${type.name}.${node.name.value}`);
+  const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
+  const below =
+    compilation.operation === '' ? { ...compilation, operation: node.name.value } : compilation;
+  const completer = compileType(below, definition.type, sets);
+  return { ...field, nonNull: isNonNullType(definition.type), completer };
+}
+
+// Most fields are leaves. They share their completers, which would take most of a shape's memory.
+function compileType(compilation: Compilation, type: GraphQLOutputType, sets: Sets): Completer {
+  const isRequired = isNonNullType(type);
+  const inner = isRequired ? type.ofType : type;
+  if (isScalarType(inner)) return leafOf(inner.name, isRequired);
+  const completer = compileInner(compilation, inner, sets);
+  return isRequired ? required(completer) : optional(completer);
+}
+
+/** `type` is not a non-null type. */
+function compileInner(compilation: Compilation, type: GraphQLOutputType, sets: Sets): Completer {
+  if (isListType(type))
+    return compileList(type.ofType, compileType(compilation, type.ofType, sets));
+  if (isObjectType(type)) return compileObject(compilation, type, sets);
+  if (isAbstractType(type)) return compileAbstract(compilation, type, sets);
+  const complete: Complete = (value, before, step, shaping) =>
+    typeof value === 'string' && isEnumType(type) && type.getValue(value) !== undefined
+      ? completeLeaf(value, before, step, shaping)
+      : nullFor(before, step, shaping);
+  return { complete, below: nothing };
+}
+
+function compileAbstract(
+  compilation: Compilation,
+  type: GraphQLAbstractType,
+  sets: Sets,
+): Completer {
+  const { schema } = compilation;
+  if (isInterfaceType(type) && schema.getPossibleTypes(type).length === 0)
+    return compileObject(compilation, type, sets);
+  const byType = new Map<GraphQLObjectType, Completer>();
+  const completerOf = (found: GraphQLObjectType): Completer => {
+    const completer = byType.get(found) ?? compileObject(compilation, found, sets);
+    byType.set(found, completer);
+    return completer;
+  };
+  return {
+    complete(value, before, step, shaping) {
+      const name = (value as Data).__typename;
+      const found = typeof name === 'string' ? schema.getType(name) : undefined;
+      if (!isObjectType(found) || !schema.isSubType(type, found))
+        return nullFor(before, step, shaping);
+      return completerOf(found).complete(value, before, step, shaping);
+    },
+    // The data may be null, so the first type that has the field decides.
+    below: (step) =>
+      schema
+        .getPossibleTypes(type)
+        .map((found) => completerOf(found).below(step))
+        .find((below) => below.length > 0) ?? [],
+  };
+}
+
+function compileList(item: GraphQLOutputType, completer: Completer): Completer {
+  const { complete } = completer;
+  const nonNull = isNonNullType(item);
+  return {
+    complete(value, before, step, shaping) {
+      if (!Array.isArray(value)) return nullFor(before, step, shaping);
+      shaping.size.add(value.length + 2);
+      const path = { before, step };
+      const completed = value.map((each: unknown, index) =>
+        complete(each ?? null, path, index, shaping),
+      );
+      return nonNull && completed.includes(null) ? null : completed;
+    },
+    below: (step) => (typeof step === 'number' ? [{ step, completer }] : []),
+  };
+}
+
+function optional({ complete, below }: Completer): Completer {
+  const completeOptional: Complete = (value, before, step, shaping) =>
+    value === null ? null : complete(value, before, step, shaping);
+  return { complete: completeOptional, below };
+}
+
+// A null that comes from a nested field has been reported there.
+function required({ complete, below }: Completer): Completer {
+  const completeRequired: Complete = (value, before, step, shaping) =>
+    value === null ? nullFor(before, step, shaping) : complete(value, before, step, shaping);
+  return { complete: completeRequired, below };
+}
+
+function completeLeaf(
+  value: unknown,
+  _before: Steps,
+  _step: string | number,
+  { size }: Shaping,
+): unknown {
+  if (typeof value === 'string') size.addString(value);
+  else size.addValue(value);
+  return value;
+}
+
+/** A string, or an ID that a subgraph returns as a number if `isId`. */
+function completeText(isId: boolean): Complete {
+  return (value, before, step, shaping) => {
+    if (typeof value === 'string') shaping.size.addString(value);
+    else if (isId && Number.isSafeInteger(value)) shaping.size.addValue(value);
+    else return nullFor(before, step, shaping);
+    return value;
+  };
+}
+
+function completeIf(isValid: (value: unknown) => boolean): Complete {
+  return (value, before, step, shaping) =>
+    isValid(value) ? completeLeaf(value, before, step, shaping) : nullFor(before, step, shaping);
+}
+
+/** What subgraphs may return for a scalar: as stock @apollo/gateway has it, anything for others. */
+const LEAVES: Readonly<Record<string, Leaf>> = {
+  String: leaf(completeText(false)),
+  ID: leaf(completeText(true)),
+  Int: leaf(completeIf(Number.isInteger)),
+  Float: leaf(completeIf(Number.isFinite)),
+  Boolean: leaf(completeIf((value) => typeof value === 'boolean')),
+};
+const ANY_LEAF = leaf(completeLeaf);
+
+type Leaf = { optional: Completer; required: Completer };
+
+function leaf(complete: Complete): Leaf {
+  const completer: Completer = { complete, below: nothing };
+  return { optional: optional(completer), required: required(completer) };
+}
+
+function leafOf(scalar: string, isRequired: boolean): Completer {
+  const { optional, required } = LEAVES[scalar] ?? ANY_LEAF;
+  return isRequired ? required : optional;
+}
+
+function nullFor(before: Steps, step: string | number, shaping: Shaping): null {
+  return nullAt({ before, step }, shaping);
+}
+
+function nullAt(path: Steps, { violations }: Shaping): null {
+  const steps: (string | number)[] = [];
+  for (let at = path; at !== undefined; at = at.before) steps.unshift(at.step);
+  violations.push(steps);
+  return null;
+}
+
+function nothing(): readonly [] {
+  return [];
+}

@@ -1,0 +1,107 @@
+// Builds planners and plans operations, in a thread of its own.
+//
+// Both would block the event loop of the process for too long, and neither can be done in steps.
+import { readlinkSync } from 'node:fs';
+import { setPriority } from 'node:os';
+import { parentPort } from 'node:worker_threads';
+import { operationFromDocument, Supergraph } from '@apollo/federation-internals';
+import { QueryPlanner } from '@apollo/query-planner';
+import { type GraphQLSchema, parse, printSchema } from 'graphql';
+import { rootScopesOf } from '../schema/scopes.ts';
+import { surfaceSdl } from '../schema/surfaces.ts';
+import { resolvableKeysFirst } from './keys.ts';
+import { hasMemberId } from './memberid.ts';
+import type { OpenedPlanner, PlannedText, PlannerAnswer, PlannerRequest } from './messages.ts';
+import { ownershipOf } from './ownership.ts';
+import { fieldsOf } from './rename.ts';
+import { isUsualPlan } from './usual.ts';
+
+type Planner = {
+  opened: OpenedPlanner;
+  plan(operation: string, isAbstract: boolean, isWhole: boolean): PlannedText;
+};
+
+/** About a tenth of the CPU time that the main thread gets while both want all of it. */
+const PRIORITY = 10;
+
+const planners = new Map<number, Planner>();
+
+yieldToRequests();
+
+parentPort?.on('message', (request: PlannerRequest) => {
+  const answer = answerTo(request);
+  if (answer !== undefined) parentPort?.postMessage(answer);
+});
+
+function answerTo(request: PlannerRequest): PlannerAnswer | undefined {
+  const { id, planner } = request;
+  try {
+    switch (request.kind) {
+      case 'open': {
+        const built = buildPlanner(request);
+        planners.set(planner, built);
+        return { id, opened: built.opened };
+      }
+      case 'plan': {
+        const built = planners.get(planner);
+        if (built === undefined) throw new Error('the planner is closed');
+        const { operation, isAbstract, isWhole } = request;
+        return { id, planned: built.plan(operation, isAbstract, isWhole) };
+      }
+      case 'close':
+        planners.delete(planner);
+        return undefined;
+    }
+  } catch (error) {
+    return { id, error: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+type Opening = Extract<PlannerRequest, { kind: 'open' }>;
+
+function buildPlanner({ supergraph, surface }: Opening): Planner {
+  const sdl = surface === undefined ? supergraph : surfaceSdl(supergraph, surface);
+  const federated = Supergraph.build(resolvableKeysFirst(sdl));
+  const apiSchema = federated.apiSchema();
+  const planner = new QueryPlanner(federated);
+  const graph: GraphQLSchema = federated.schema.toGraphQLJSSchema();
+  return {
+    opened: {
+      api: printSchema(apiSchema.toGraphQLJSSchema()),
+      subgraphs: Array.from(federated.subgraphsMetadata(), ({ name }) => name),
+      fields: fieldsOf(graph),
+      ownership: ownershipOf(parse(sdl, { noLocation: true })),
+      hiddenMembers: hiddenMembersOf(graph, apiSchema.toGraphQLJSSchema()),
+      scopes: rootScopesOf(sdl),
+    },
+    plan(operation, isAbstract, isWhole) {
+      const schema = isWhole ? federated.schema : apiSchema;
+      const plan = planner.buildQueryPlan(operationFromDocument(schema, parse(operation)));
+      const { node } = plan;
+      if (node?.kind === 'Subscription') throw new Error('no surface has subscriptions');
+      const isUsual = !isAbstract && (node === undefined || isUsualPlan(node, graph));
+      return { plan: JSON.stringify(plan), isUsual };
+    },
+  };
+}
+
+/** The types that callers see without the member ID that they have. */
+function hiddenMembersOf(graph: GraphQLSchema, api: GraphQLSchema): Set<string> {
+  const names = Object.values(api.getTypeMap())
+    .filter((type) => !hasMemberId(type) && hasMemberId(graph.getType(type.name)))
+    .map(({ name }) => name);
+  return new Set(names);
+}
+
+/**
+ * Gives the main thread precedence if both share a core, and sends it this thread's ID. On Linux,
+ * each thread has its own priority, and this link shows a thread its ID. On other systems, both
+ * have the same priority.
+ */
+function yieldToRequests(): void {
+  try {
+    const thread = readlinkSync('/proc/thread-self').split('/').at(-1);
+    setPriority(Number(thread), PRIORITY);
+    parentPort?.postMessage({ id: 0, thread: Number(thread) } satisfies PlannerAnswer);
+  } catch {}
+}

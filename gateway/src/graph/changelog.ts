@@ -1,0 +1,94 @@
+// The changelog of a surface: what published versions changed for its callers, newest first.
+import { timeoutError, withTimeout } from '@partner-loyalty/runtime/timeout.ts';
+import type { GraphQLSchema } from 'graphql';
+import { dayOf } from '../schema/dates.ts';
+import { deprecationsOf } from '../schema/deprecations.ts';
+import type { SurfaceName } from '../schema/surfaces.ts';
+import type { GraphVersionSummary, VersionChange } from './graph.ts';
+import type { GraphStore } from './graphstore.ts';
+import type { ServedGraph, ServedGraphs } from './served.ts';
+
+export type ChangelogEntry = Pick<VersionChange, 'kind' | 'text'> & {
+  /** `2026-11-22`. */
+  date: string;
+  /** Undefined for the API as a whole. */
+  coordinate?: string | undefined;
+};
+
+/** The entries of a surface. Never rejects: without the store, it has what the schema says. */
+export type Changelog = (surface: SurfaceName) => Promise<readonly ChangelogEntry[]>;
+
+/** Older versions are left out. */
+export const CHANGELOG_VERSIONS = 100;
+const MAX_ENTRIES = 500;
+const DEADLINE_MS = 2_000;
+
+const FIRST_ENTRY: ChangelogEntry = {
+  date: '2026-11-20',
+  kind: 'added',
+  text: 'The API opens, in beta.',
+};
+
+/** The store is read once for each graph that is served. */
+export function createChangelog({
+  store,
+  graphs,
+}: {
+  store: Pick<GraphStore, 'versions'>;
+  graphs: Pick<ServedGraphs, 'current'>;
+}): Changelog {
+  const known = new WeakMap<ServedGraph, Promise<GraphVersionSummary[]>>();
+
+  async function read({ version }: ServedGraph): Promise<GraphVersionSummary[]> {
+    // The committed graph, or that of SUPERGRAPH_FILE, has nothing to do with what is published.
+    if (version === 0) return [];
+    const found = await withTimeout(store.versions(CHANGELOG_VERSIONS), DEADLINE_MS, () =>
+      timeoutError('the store of graphs does not answer'),
+    );
+    return found.filter((each) => each.version <= version);
+  }
+
+  function readOnce(graph: ServedGraph): Promise<GraphVersionSummary[]> {
+    let reading = known.get(graph);
+    if (reading === undefined) {
+      reading = read(graph);
+      known.set(graph, reading);
+      reading.catch(() => known.delete(graph));
+    }
+    return reading;
+  }
+
+  return async (surface) => {
+    const graph = graphs.current();
+    const versions = await readOnce(graph).catch(() => []);
+    return changelogOf(surface, graph.surfaces[surface].schema, versions);
+  };
+}
+
+/**
+ * The changelog of a surface with this schema. Each part names only what was on the surface. What
+ * is deprecated without a version that says so is listed too.
+ */
+export function changelogOf(
+  surface: SurfaceName,
+  schema: GraphQLSchema,
+  versions: readonly GraphVersionSummary[],
+): ChangelogEntry[] {
+  const published = versions.slice(0, CHANGELOG_VERSIONS).flatMap(({ publishedAt, changes = [] }) =>
+    changes
+      .filter((change) => change.surface === surface)
+      .map(({ kind, coordinate, text }) => {
+        return { date: dayOf(publishedAt.getTime()), kind, coordinate, text };
+      }),
+  );
+  const listed = new Set(
+    published.flatMap(({ kind, coordinate }) => (kind === 'deprecated' ? coordinate : [])),
+  );
+  const deprecated = Array.from(deprecationsOf(schema), ([coordinate, { since, reason }]) => {
+    return { date: dayOf(since), kind: 'deprecated' as const, coordinate, text: reason };
+  }).filter(({ coordinate }) => !listed.has(coordinate));
+  const first = versions.length < CHANGELOG_VERSIONS ? [FIRST_ENTRY] : [];
+  return [...published, ...deprecated, ...first]
+    .sort((one, other) => (one.date < other.date ? 1 : one.date > other.date ? -1 : 0))
+    .slice(0, MAX_ENTRIES);
+}

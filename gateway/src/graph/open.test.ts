@@ -1,0 +1,78 @@
+// What a gateway starts with: the newest graph, or the last one that it could serve.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
+import type { LogFields } from '@partner-loyalty/runtime/observe/fields.ts';
+import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
+import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
+import { type Folder, temporaryFolder } from '../../../test/support/folder.ts';
+import { createDocuments } from '../document/documents.ts';
+import { graphOf, SUPERGRAPH_FILE } from './committed.ts';
+import { writeLastGraph } from './lastgraph.ts';
+import { openGraphs } from './open.ts';
+
+const GRAPH = graphOf(readFileSync(SUPERGRAPH_FILE, 'utf8'));
+/** A subgraph of another team, whose secret this gateway does not have. */
+const OFFERS = { name: 'offers', url: 'http://offers.example', batching: false, codes: [] };
+
+let folder: Folder;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(() => folder.remove());
+
+/** Opens the graphs of a gateway for which version 3 is the newest. */
+async function open({ dataDir = folder.path, subgraphs = GRAPH.subgraphs } = {}) {
+  const published = { schemas: {}, publishedAt: new Date(), change: 'publish offers' };
+  const newest = { ...GRAPH, ...published, version: 3, subgraphs };
+  const caches = createCaches();
+  const metrics = createMetrics();
+  const opened: (() => Promise<unknown>)[] = [];
+  const close = async () => {
+    for (const closeIt of opened.splice(0).reverse()) await closeIt();
+  };
+  const errors: LogFields[] = [];
+  const env = { SUBGRAPH_SECRET: 'a secret of this test', DATA_DIR: dataDir };
+  try {
+    const graphs = await openGraphs({
+      settings: readSettings(env, 'gateway'),
+      store: { latest: async () => 3, version: async () => newest },
+      carried: {},
+      documents: createDocuments(caches, { documentCache: () => {} }),
+      lifecycle: { opened: (_, closeIt) => void opened.push(closeIt) },
+      caches,
+      log: { ...createLog('silent'), error: (fields) => void errors.push(fields) },
+      metrics,
+    });
+    return { version: graphs.current().version, errors, metrics: await metrics.text() };
+  } finally {
+    await close();
+  }
+}
+
+test('a folder that cannot be written does not stop the start', async () => {
+  const dataDir = join(folder.path, 'a-file');
+  writeFileSync(dataDir, '');
+  expect(await open({ dataDir })).toMatchObject({ version: 3, errors: [] });
+});
+
+test('a newest graph that cannot be served is refused, as one that is published later', async () => {
+  await writeLastGraph(folder.path, { ...GRAPH, version: 2 });
+  const { version, errors, metrics } = await open({ subgraphs: [...GRAPH.subgraphs, OFFERS] });
+  expect(version).toBe(2);
+  expect(errors).toEqual([
+    {
+      version: 3,
+      reason: expect.stringContaining('OFFERS_SECRET must be set'),
+      err: expect.any(Error),
+    },
+  ]);
+  expect(metrics).toContain('supergraph_updates_total{outcome="refused"} 1');
+});
+
+test('without an earlier graph, the start fails with what is missing and what to do', async () => {
+  await expect(open({ subgraphs: [...GRAPH.subgraphs, OFFERS] })).rejects.toThrow(
+    /OFFERS_SECRET must be set[\s\S]*Version 3 of the graph.*loyalty supergraph rollback/,
+  );
+});

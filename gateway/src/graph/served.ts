@@ -1,0 +1,175 @@
+// The graph that is served, and how another one replaces it without a failed request.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { fail } from '@partner-loyalty/runtime/errors.ts';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import type { SubgraphReply, SubgraphRequest } from '@partner-loyalty/runtime/subgraph/types.ts';
+import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
+import { parseDocument } from '../document/document.ts';
+import type { Documents } from '../document/documents.ts';
+import { sampleRead } from '../execute/sample.ts';
+import { openSurface, type Surface } from '../execute/surface.ts';
+import { SURFACES, type SurfaceName } from '../schema/surfaces.ts';
+import type { Connection, Connections } from './connections.ts';
+import type { Graph } from './graph.ts';
+import { readSupergraph } from './sdl.ts';
+
+/** A graph with everything that answers requests on it. */
+export type ServedGraph = {
+  readonly version: number;
+  readonly surfaces: Readonly<Record<SurfaceName, Surface>>;
+  readonly connections: ReadonlyMap<string, Connection>;
+  /** The name of the subgraph that is the built-in identity provider. */
+  readonly provider: string | undefined;
+  /** How many requests use it. */
+  requests: number;
+};
+
+export type ServedGraphs = {
+  /** The graph for a new request, which calls `done` with it at its end. */
+  use(): ServedGraph;
+  done(graph: ServedGraph): void;
+  /** The graph that new requests get. */
+  current(): ServedGraph;
+  /** Asks the subgraph that is the built-in identity provider. */
+  askProvider(request: SubgraphRequest): Promise<SubgraphReply>;
+  /**
+   * Builds a graph, prepares the documents in use on it, and replaces the current graph with it.
+   * The former graph is released when its last request has ended. Rejects, and changes nothing, if
+   * the graph cannot be built. Make one call at a time.
+   */
+  replace(graph: Graph): Promise<void>;
+};
+
+type GraphParts = {
+  connections: Connections;
+  caches: Caches;
+  /** Whether callers of the surfaces can ask for sightings. */
+  sights?: boolean;
+  log: Pick<Log, 'debug'>;
+};
+
+/** How many documents are prepared ahead. */
+const DOCUMENTS_IN_USE = 200;
+/** And no more after this: a graph has to serve within 5 seconds, however long plans take. */
+const PREPARE_MS = 2_500;
+/** A surface serves after this, even if its first plan is not made. */
+const WARM_UP_MS = 1_000;
+
+/** Rejects if the first graph cannot be built. */
+export async function serveGraphs(
+  first: Graph,
+  parts: GraphParts & { documents: Documents; prepareMs?: number },
+): Promise<ServedGraphs> {
+  const { connections, documents, prepareMs = PREPARE_MS } = parts;
+  let current = await build(first, parts);
+
+  const release = (graph: ServedGraph) => {
+    for (const surface of Object.values(graph.surfaces)) surface.close();
+    connections.release(graph.connections.values());
+  };
+  const graphs: ServedGraphs = {
+    use() {
+      current.requests += 1;
+      return current;
+    },
+    done(graph) {
+      graph.requests -= 1;
+      if (graph.requests === 0 && graph !== current) release(graph);
+    },
+    current: () => current,
+    async askProvider(request) {
+      const graph = graphs.use();
+      try {
+        const connection = graph.connections.get(graph.provider ?? '');
+        return connection === undefined
+          ? fail('SERVICE_UNAVAILABLE')
+          : await connection.transport.execute(request);
+      } finally {
+        graphs.done(graph);
+      }
+    },
+    async replace(graph) {
+      const next = await build(graph, parts);
+      await prepareAhead(current, next, documents, performance.now() + prepareMs);
+      const former = current;
+      current = next;
+      if (former.requests === 0) release(former);
+    },
+  };
+  return graphs;
+}
+
+async function build(
+  { version, supergraph, subgraphs }: Graph,
+  { connections, caches, sights, log }: GraphParts,
+): Promise<ServedGraph> {
+  const { provider } = readSupergraph(supergraph);
+  const opened = await connections.open(subgraphs);
+  const transports = Object.fromEntries(
+    Array.from(opened, ([name, { transport }]) => [name, transport]),
+  );
+  const surfaces: Partial<Record<SurfaceName, Surface>> = {};
+  try {
+    // Cast: Object.keys knows no key types.
+    for (const name of Object.keys(SURFACES) as SurfaceName[]) {
+      await nextTurn(); // Requests are answered before each step.
+      const surface = await openSurface(name, supergraph, transports, caches, sights);
+      surfaces[name] = surface;
+      await warmUp(surface).catch((err: unknown) =>
+        log.debug({ version, surface: name, err }, 'a surface serves without a warm-up'),
+      );
+    }
+  } catch (error) {
+    for (const surface of Object.values(surfaces)) surface.close();
+    connections.release(opened.values());
+    throw error;
+  }
+  return {
+    version,
+    // Cast: the loop has set each.
+    surfaces: surfaces as Record<SurfaceName, Surface>,
+    connections: opened,
+    provider,
+    requests: 0,
+  };
+}
+
+/** V8 compiles code when it first runs, which would make the first request take twice as long. */
+async function warmUp({ schema, warm }: Surface): Promise<void> {
+  await withTimeout(warm(parseDocument(sampleRead(schema))), WARM_UP_MS, tooLate);
+}
+
+type Preparable = { surfaces: Readonly<Record<SurfaceName, Pick<Surface, 'knows' | 'warm'>>> };
+
+/**
+ * Prepares the documents that `current` has in use on `next`, until `endAt`, by performance.now().
+ * A document at a time, so that requests are answered in between.
+ */
+export async function prepareAhead(
+  current: Preparable,
+  next: Preparable,
+  documents: Pick<Documents, 'mostUsed'>,
+  endAt: number,
+): Promise<void> {
+  for (const document of documents.mostUsed(DOCUMENTS_IN_USE)) {
+    // Cast: Object.keys knows no key types.
+    for (const name of Object.keys(SURFACES) as SurfaceName[]) {
+      const leftMs = endAt - performance.now();
+      if (leftMs <= 0) return;
+      if (!current.surfaces[name].knows(document)) continue;
+      await nextTurn();
+      // A document that is invalid on the new graph is refused when a caller sends it.
+      const warmed = next.surfaces[name].warm(document).catch(() => {});
+      const isLate = await withTimeout(warmed, leftMs, tooLate).then(
+        () => false,
+        () => true,
+      );
+      if (isLate) return;
+    }
+  }
+}
+
+function tooLate(): Error {
+  return new Error('the graph does not wait for this plan');
+}

@@ -1,0 +1,128 @@
+// Where the graph comes from: SUPERGRAPH_FILE, the published graph, or the committed graph.
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import { timeoutError, withTimeout } from '@partner-loyalty/runtime/timeout.ts';
+import { datedSdl } from '../schema/dated.ts';
+import { graphOf, readGraphFile, readSdlFile, SUPERGRAPH_FILE } from './committed.ts';
+import type { Graph } from './graph.ts';
+import type { GraphStore } from './graphstore.ts';
+import { readLastGraph, writeLastGraph } from './lastgraph.ts';
+
+export type GraphSource = {
+  /** The graph to start with. Rejects if there is none. */
+  first(): Promise<Graph>;
+  /** The last served graph, if it differs from the first. */
+  last(): Promise<Graph | undefined>;
+  /**
+   * The graph if it has changed since it was last read. Rejects if it cannot be read, which it
+   * does again until it can.
+   */
+  next(): Promise<Graph | undefined>;
+  /** Records that a graph is served. */
+  serves(graph: Graph): Promise<void>;
+};
+
+const DEADLINE_MS = 2_000;
+
+/** SUPERGRAPH_FILE cannot be read, or is no supergraph. The message quotes nothing but its text. */
+export class UnreadableFile extends Error {}
+
+export function createGraphSource(
+  settings: Pick<Settings, 'supergraphFile' | 'dataDir'>,
+  store: Pick<GraphStore, 'latest' | 'version'>,
+  log: Pick<Log, 'outage'>,
+): GraphSource {
+  const { supergraphFile, dataDir } = settings;
+  return supergraphFile === undefined
+    ? createStoreSource(store, dataDir, log)
+    : createFileSource(supergraphFile);
+}
+
+/** Compares the text, so that it does not matter how the file was replaced. */
+function createFileSource(file: string): GraphSource {
+  let text = '';
+  /** The last text that was no supergraph, which is not parsed again and again. */
+  let broken: { text: string; fault: UnreadableFile } | undefined;
+
+  function parse(read: string, changedAt: Date): Graph {
+    if (broken?.text === read) throw broken.fault;
+    try {
+      return graphOf(read, changedAt);
+    } catch (error) {
+      broken = { text: read, fault: unreadable(error) };
+      throw broken.fault;
+    }
+  }
+
+  return {
+    async first() {
+      const { text: read, changedAt } = await readSdlFile(file);
+      const graph = graphOf(read, changedAt);
+      text = read;
+      return graph;
+    },
+    async last() {
+      return undefined;
+    },
+    async next() {
+      const { text: read, changedAt } = await readSdlFile(file).catch((error: unknown) => {
+        throw unreadable(error);
+      });
+      if (read === text) return undefined;
+      const graph = parse(read, changedAt);
+      text = read;
+      return graph;
+    },
+    async serves() {},
+  };
+}
+
+function createStoreSource(
+  store: Pick<GraphStore, 'latest' | 'version'>,
+  dataDir: string,
+  log: Pick<Log, 'outage'>,
+): GraphSource {
+  let version = 0;
+
+  async function read(): Promise<Graph | undefined> {
+    const latest = await inTime(store.latest());
+    if (latest === version) return undefined;
+    const graph = await inTime(store.version(latest));
+    if (graph === undefined) throw new Error('the store lacks its newest graph');
+    version = latest;
+    return { ...graph, supergraph: datedSdl(graph.supergraph, graph.publishedAt) };
+  }
+
+  return {
+    async first() {
+      try {
+        return (await read()) ?? (await readGraphFile(SUPERGRAPH_FILE));
+      } catch (error) {
+        const last = await readLastGraph(dataDir);
+        log.outage(
+          { err: error, version: last?.version ?? 0 },
+          'the store of graphs is unavailable: serving the last graph',
+        );
+        version = last?.version ?? 0;
+        return last ?? readGraphFile(SUPERGRAPH_FILE);
+      }
+    },
+    async last() {
+      const last = await readLastGraph(dataDir);
+      return last?.version === version ? undefined : last;
+    },
+    next: read,
+    async serves(graph) {
+      // The committed graph is there anyway.
+      if (graph.version > 0) await writeLastGraph(dataDir, graph);
+    },
+  };
+}
+
+function unreadable(cause: unknown): UnreadableFile {
+  return new UnreadableFile(cause instanceof Error ? cause.message : String(cause), { cause });
+}
+
+function inTime<T>(read: Promise<T>): Promise<T> {
+  return withTimeout(read, DEADLINE_MS, () => timeoutError('the store of graphs does not answer'));
+}

@@ -1,0 +1,104 @@
+// How the surfaces of a graph change from one version to another.
+import { Supergraph } from '@apollo/federation-internals';
+import { type Change, CriticalityLevel, diff } from '@graphql-inspector/core';
+import type { GraphQLSchema } from 'graphql';
+import type { VersionChange } from '../graph/graph.ts';
+import { SURFACES, type SurfaceName, surfaceSdl } from '../schema/surfaces.ts';
+import { affectedCoordinates } from './affected.ts';
+import { CompositionError } from './compose.ts';
+import { simplify } from './simplify.ts';
+
+/** What kind of line in a changelog it is. */
+export type Kind = VersionChange['kind'];
+
+/** `breaking` can make callers' operations fail, `dangerous` can change what they do. */
+export type Level = 'breaking' | 'dangerous' | 'safe';
+
+export type SurfaceChange = {
+  surface: SurfaceName;
+  level: Level;
+  /** What changes, as a schema coordinate: `Type.field(argument:)`. */
+  coordinate: string;
+  message: string;
+  /** Undefined if only a description changes. */
+  kind: Kind | undefined;
+  /** The coordinates whose use a breaking change affects. */
+  affected: readonly string[];
+};
+
+export type SurfaceSchemas = Readonly<Record<SurfaceName, GraphQLSchema>>;
+
+const LEVELS: Readonly<Record<CriticalityLevel, Level>> = {
+  [CriticalityLevel.Breaking]: 'breaking',
+  [CriticalityLevel.Dangerous]: 'dangerous',
+  [CriticalityLevel.NonBreaking]: 'safe',
+};
+const ORDER: readonly Level[] = ['breaking', 'dangerous', 'safe'];
+
+/**
+ * The schema of each surface, as its callers see it. Throws a CompositionError if the gateway could
+ * not serve one of them.
+ */
+export function surfaceSchemas(supergraph: string): SurfaceSchemas {
+  const build = (surface: SurfaceName) => {
+    try {
+      return Supergraph.build(surfaceSdl(supergraph, surface)).apiSchema().toGraphQLJSSchema();
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new CompositionError([`the ${surface} surface: ${reason}`]);
+    }
+  };
+  return { partner: build('partner'), member: build('member') } satisfies Record<
+    keyof typeof SURFACES,
+    GraphQLSchema
+  >;
+}
+
+/** Every change, those of a surface together and the breaking ones first. */
+export async function surfaceChanges(
+  before: SurfaceSchemas,
+  after: SurfaceSchemas,
+): Promise<SurfaceChange[]> {
+  // Cast: Object.keys knows no key types.
+  const surfaces = Object.keys(SURFACES) as SurfaceName[];
+  const changes = await Promise.all(
+    surfaces.map(async (surface) => {
+      const schema = before[surface];
+      const found = simplify(await diff(schema, after[surface]));
+      // Without a path, another root type is named; the change of the type itself is listed too.
+      return found
+        .filter(({ path }) => path !== undefined)
+        .map((change) => toSurfaceChange(surface, change, schema, after[surface]))
+        .sort((a, b) => ORDER.indexOf(a.level) - ORDER.indexOf(b.level));
+    }),
+  );
+  return changes.flat();
+}
+
+function toSurfaceChange(
+  surface: SurfaceName,
+  { criticality, path = '', message, type }: Change,
+  before: GraphQLSchema,
+  after: GraphQLSchema,
+): SurfaceChange {
+  const level = LEVELS[criticality.level];
+  const affected = level === 'breaking' ? affectedCoordinates(path, before, after) : [];
+  const kind = kindOf(type, path);
+  return { surface, level, coordinate: coordinateOf(path), message, kind, affected };
+}
+
+/** The inspector names its types like `FIELD_ADDED` and `ENUM_VALUE_DEPRECATION_REASON_ADDED`. */
+function kindOf(type: string, path: string): Kind | undefined {
+  if (type.includes('DESCRIPTION')) return undefined;
+  const isDeprecation = path.includes('@deprecated');
+  if (type.startsWith('DIRECTIVE_USAGE') && !isDeprecation) return 'changed';
+  if (type.endsWith('_ADDED')) return isDeprecation ? 'deprecated' : 'added';
+  return type.endsWith('_REMOVED') && !isDeprecation ? 'removed' : 'changed';
+}
+
+/** The inspector writes `Type.field.argument`, and adds the directive of a deprecation. */
+function coordinateOf(path: string): string {
+  const [type = '', member, argument] = path.split('.').filter((part) => part !== '@deprecated');
+  if (argument !== undefined) return `${type}.${member}(${argument}:)`;
+  return member === undefined ? type : `${type}.${member}`;
+}

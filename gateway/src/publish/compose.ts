@@ -1,0 +1,136 @@
+// Composes a supergraph from the schemas of its subgraphs, offline.
+import { readFileSync } from 'node:fs';
+import { composeServices } from '@apollo/composition';
+import { type ASTNode, type DocumentNode, GraphQLError, Kind, parse, Source, visit } from 'graphql';
+import { readSupergraphConfig } from '../graph/config.ts';
+import { datedSdl } from '../schema/dated.ts';
+import { KEY_SCOPES, scopeOfTag, tagName } from '../schema/scopes.ts';
+import { SURFACES } from '../schema/surfaces.ts';
+
+/** A subgraph as it is composed. */
+export type SubgraphSource = {
+  name: string;
+  url?: string | undefined;
+  sdl: string;
+  /** The name of the SDL in faults. */
+  file: string;
+};
+
+/** Schemas do not compose; each fault begins with the files and lines that it concerns. */
+export class CompositionError extends Error {
+  readonly faults: readonly string[];
+  constructor(faults: readonly string[]) {
+    super(faults.join('\n'));
+    this.faults = faults;
+  }
+}
+
+/** Of a fault; the others are left out. */
+const MAX_PLACES = 3;
+
+/**
+ * The supergraph SDL, tags included, of the subgraphs in supergraph.yaml. What is deprecated in
+ * `former` keeps its dates. Throws as composeSupergraph does, and an error if a file cannot be read
+ * or the YAML is wrong.
+ */
+export function compose(configFile: string, former?: string): string {
+  const supergraph = composeSupergraph(
+    readSupergraphConfig(configFile).map(({ name, url, schemaFile }) => ({
+      name,
+      url,
+      sdl: readFileSync(schemaFile, 'utf8'),
+      file: schemaFile,
+    })),
+  );
+  return datedSdl(supergraph, new Date(), former);
+}
+
+/**
+ * The supergraph SDL, tags included. Throws a CompositionError with every fault: syntax errors,
+ * schemas that do not compose, tags that name no surface or scope or are not on fields,
+ * subscriptions.
+ */
+export function composeSupergraph(sources: readonly SubgraphSource[]): string {
+  const parsed = sources.map(parseSource);
+  const faults = parsed.flatMap(({ fault }) => fault ?? []);
+  if (faults.length > 0) throw new CompositionError(faults);
+  const services = parsed.flatMap(({ service }) => service ?? []);
+  const misplaced = services.flatMap(({ typeDefs }) => misplacedTags(typeDefs));
+  if (misplaced.length > 0) throw new CompositionError(misplaced);
+  const { supergraphSdl, errors } = composeServices(services);
+  if (errors !== undefined || supergraphSdl === undefined)
+    throw new CompositionError(
+      errors?.map((error) => located(error.message, error.nodes)) ?? ['nothing to compose'],
+    );
+  if (/^type Subscription\b/m.test(supergraphSdl))
+    throw new CompositionError([
+      'there is a type Subscription, but gateways serve no subscriptions',
+    ]);
+  const ineffective = scopedFieldsBelowRoot(supergraphSdl);
+  if (ineffective.length > 0)
+    throw new CompositionError(
+      ineffective.map((field) => `a @tag on ${field} names a scope, which only root fields have`),
+    );
+  return `${supergraphSdl.trimEnd()}\n`;
+}
+
+function parseSource({ name, url, sdl, file }: SubgraphSource) {
+  try {
+    return { service: { name, url: url ?? '', typeDefs: parse(new Source(sdl, file)) } };
+  } catch (error) {
+    if (!(error instanceof GraphQLError)) throw error;
+    const { line, column } = error.locations?.[0] ?? { line: 1, column: 1 };
+    return { fault: `${file}:${line}:${column}: ${error.message}` };
+  }
+}
+
+// A misspelt tag would silently hide a field, and a tag on a type would show the fields that other
+// subgraphs add to it.
+function misplacedTags(typeDefs: DocumentNode): string[] {
+  const faults: string[] = [];
+  visit(typeDefs, {
+    Directive(tag, _key, _parent, _path, ancestors) {
+      if (tag.name.value !== 'tag') return;
+      const owner = ancestors.findLast((node): node is ASTNode => 'kind' in node);
+      const place =
+        owner !== undefined && 'name' in owner && owner.name !== undefined
+          ? owner.name.value
+          : 'the schema';
+      if (owner?.kind !== Kind.FIELD_DEFINITION)
+        faults.push(located(`@tag is on ${place}, but belongs on fields only`, [tag]));
+      const name = tagName(tag) ?? '';
+      const scope = scopeOfTag(name);
+      if (scope === 'unknown')
+        faults.push(
+          located(`the @tag on ${place} names no scope: ${KEY_SCOPES.join(', ')}`, [tag]),
+        );
+      else if (scope === undefined && !Object.hasOwn(SURFACES, name))
+        faults.push(located(`the @tag on ${place} names no surface`, [tag]));
+    },
+  });
+  return faults;
+}
+
+/** Their tags would protect nothing. */
+function scopedFieldsBelowRoot(supergraph: string): string[] {
+  return parse(supergraph, { noLocation: true }).definitions.flatMap((node) => {
+    const isType =
+      node.kind === Kind.OBJECT_TYPE_DEFINITION || node.kind === Kind.INTERFACE_TYPE_DEFINITION;
+    if (!isType || node.name.value === 'Query' || node.name.value === 'Mutation') return [];
+    const scoped = (node.fields ?? []).filter(({ directives = [] }) =>
+      directives.some((tag) => scopeOfTag(tagName(tag) ?? '') !== undefined),
+    );
+    return scoped.map((field) => `${node.name.value}.${field.name.value}`);
+  });
+}
+
+/** `offers.graphql:3:1: …` */
+function located(message: string, nodes: readonly ASTNode[] = []): string {
+  const places = nodes.flatMap(({ loc }) => {
+    if (loc === undefined) return [];
+    const { line, column } = loc.startToken;
+    return `${loc.source.name}:${line}:${column}`;
+  });
+  const shown = [...new Set(places)].slice(0, MAX_PLACES);
+  return shown.length === 0 ? message : `${shown.join(', ')}: ${message}`;
+}

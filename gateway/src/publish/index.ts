@@ -1,0 +1,17 @@
+// The public list of publishing and checking, apart from the gateway, which never loads them.
+
+export { knownOf } from '../execute/known.ts';
+export { faultOfSubgraph, missingFrom } from './asked.ts';
+export { surfaceChanges, surfaceSchemas } from './changes.ts';
+export { CompositionError, compose } from './compose.ts';
+export {
+  committedContent,
+  currentContent,
+  type GraphContent,
+  newProvider,
+  withoutSubgraph,
+  withSubgraph,
+} from './content.ts';
+export { type CheckedChange, type UsedBy, withUsage } from './inuse.ts';
+export { policyFaults } from './policy.ts';
+export { versionChanges } from './versionchanges.ts';
