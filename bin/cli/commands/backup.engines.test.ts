@@ -248,7 +248,7 @@ describe('verify', () => {
       name: 'memberActivities',
       encoding: 'binary',
     });
-    const activities = root.openDB<unknown, string[]>({ name: 'partnerActivities' });
+    const activities = root.openDB<unknown, string[]>({ name: 'activities' });
     const standings = root.openDB<number[], string[]>({ name: 'standings' });
     await root.transaction(() => {
       const [first] = index.getKeys({ limit: 1 });

@@ -78,10 +78,5 @@ test('on the embedded store, it does what opening a store does', async () => {
   expect((await migrate(env)).rows).toEqual(expect.arrayContaining(rowsOf({ state: 'migrated' })));
   const current = expect.arrayContaining(rowsOf({ from: 2, state: 'current' }));
   expect((await migrate(env)).rows).toEqual(current);
-
-  await makeFormat1();
-  expect(await loyaltyJson(env, 'partners', 'list')).toMatchObject([{ partnerId: 'blue' }]);
-  await loyalty(env, 'members', 'export', 'nobody');
-  expect((await migrate(env)).rows).toEqual(current);
   folder.remove();
 });

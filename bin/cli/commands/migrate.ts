@@ -1,16 +1,14 @@
 // `loyalty migrate`: brings the stores to the formats of this version.
 import { KEYS_MIGRATION } from '@partner-loyalty/gateway';
-import { MEMBERS_MIGRATION } from '@partner-loyalty/members';
 import { migrateStore, type StoreMigration } from '@partner-loyalty/runtime/store/migrate.open.ts';
 import type { StoreName } from '@partner-loyalty/runtime/store/private.ts';
-import { STANDINGS_MIGRATION } from '@partner-loyalty/standings';
 import { Command } from 'commander';
 import type { Row, Shell } from '../shell/shell.ts';
 
 /** Each store; on the embedded engine, opening a store migrates it too. */
 const MIGRATIONS: Record<StoreName, StoreMigration> = {
-  members: MEMBERS_MIGRATION,
-  standings: STANDINGS_MIGRATION,
+  members: {},
+  standings: {},
   graph: {},
   usage: {},
   keys: KEYS_MIGRATION,

@@ -93,18 +93,18 @@ const NAMESPACE_NOT_FOUND = 26;
 const INDEX_ATTEMPTS = 5;
 
 /**
- * Opens a collection, and creates it with its validator ($jsonSchema) and indexes if necessary. An
- * existing validator stays: only a migration changes it, since a start of an older version must not
- * weaken what a newer one has set. Several processes may do this at once.
+ * Opens a collection. If necessary, creates it with its validator ($jsonSchema), if it has one, and
+ * its indexes. An existing validator stays, since a start of an older version must not weaken what
+ * a newer one has set. Several processes may do this at once.
  */
 export async function openCollection<T extends Document>(
   db: Db,
   name: string,
-  schema: Document,
+  schema?: Document,
   indexes: readonly [IndexSpecification, CreateIndexesOptions][] = [],
 ): Promise<Collection<T>> {
   try {
-    await db.createCollection(name, { validator: { $jsonSchema: schema } });
+    await db.createCollection(name, schema && { validator: { $jsonSchema: schema } });
   } catch (error) {
     if (!(error instanceof MongoServerError && error.code === NAMESPACE_EXISTS)) throw error;
   }

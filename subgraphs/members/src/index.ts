@@ -17,6 +17,6 @@ export type {
 export { endingSessions } from './sessions/endedsessions.ts';
 export { type IdToken, type IdTokenClaims, issueIdToken } from './signingkeys/idtoken.ts';
 export { ensureSigningKey, revokeSigningKey, rotateSigningKey } from './signingkeys/signingkey.ts';
-export { MEMBERS_MIGRATION, openMembersStore } from './store/store.open.ts';
+export { openMembersStore } from './store/store.open.ts';
 export type { MembersStore } from './store/store.ts';
 export { verifyMembers } from './verify/verify.open.ts';

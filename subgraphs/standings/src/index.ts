@@ -4,12 +4,10 @@ import { join } from 'node:path';
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
-import type { StoreMigration } from '@partner-loyalty/runtime/store/migrate.open.ts';
 import type { Subgraph, Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { parse } from 'graphql';
 import { createMembersClient } from './members.ts';
 import { createResolvers } from './resolvers.ts';
-import { migrateLmdb } from './store/formats/migrate.lmdb.ts';
 import { openLmdbStandingsStore } from './store/store.lmdb.ts';
 import type { StandingsStore } from './store/store.ts';
 
@@ -35,12 +33,6 @@ export async function openStandingsStore({
   const { openMongoStandingsStore } = await import('./store/store.mongo.ts');
   return openMongoStandingsStore(mongodbUrl, environment);
 }
-
-/** The way of the standings store from its older formats. */
-export const STANDINGS_MIGRATION: StoreMigration = {
-  lmdb: migrateLmdb,
-  mongo: async () => (await import('./store/formats/migrate.mongo.ts')).MIGRATION,
-};
 
 /** What the subgraph needs beside its store. */
 export type StandingsOptions = {

@@ -1,18 +1,9 @@
 // Another process on the same standings store, for tests of concurrent processes.
-import { migrateStore } from '@partner-loyalty/runtime/store/migrate.open.ts';
-import { openStandingsStore, STANDINGS_MIGRATION } from '../src/index.ts';
+import { openStandingsStore } from '../src/index.ts';
 import { IMPORT, importOf } from './engine.ts';
 
 const [given = '{}', action, number] = process.argv.slice(2);
 const settings = { ...JSON.parse(given), environment: 'sandbox' };
-
-if (action === 'migrate-and-die') {
-  const options = { isDryRun: false, onProgress: () => undefined };
-  const migrating = migrateStore(settings, 'standings', STANDINGS_MIGRATION, options);
-  setTimeout(() => process.kill(process.pid, 'SIGKILL'), Number(number));
-  await migrating;
-  process.exit(0);
-}
 
 const store = await openStandingsStore(settings);
 

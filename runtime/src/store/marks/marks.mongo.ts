@@ -16,19 +16,9 @@ export type MongoMarks = {
 };
 
 const KEY_ID = 'key';
-const SCHEMA = {
-  bsonType: 'object',
-  required: ['_id'],
-  properties: {
-    _id: { bsonType: 'string', minLength: 1 },
-    erasedAt: { bsonType: 'date' },
-    key: { bsonType: 'string', minLength: 43 },
-  },
-};
-
 /** Opens the marks of a store in the collection `name`. */
 export async function openMongoMarks(db: Db, name: string): Promise<MongoMarks> {
-  await openCollection<MarkDocument>(db, name, SCHEMA);
+  await openCollection<MarkDocument>(db, name);
   // A writer must see the mark that was set before it looked, whatever the URL prefers.
   const marks = db.collection<MarkDocument>(name, {
     readPreference: 'primary',

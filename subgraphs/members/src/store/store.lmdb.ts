@@ -1,10 +1,6 @@
 // The members store on LMDB: synchronous reads, and one transaction for each change.
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
-import {
-  type EmbeddedStore,
-  type LmdbMigration,
-  openLmdb,
-} from '@partner-loyalty/runtime/store/lmdb.ts';
+import { type EmbeddedStore, openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
 import { openLmdbMarks } from '@partner-loyalty/runtime/store/marks/marks.lmdb.ts';
 import type { Database, RootDatabase } from 'lmdb';
 import { createLmdbInvitations } from '../invitations/invitation.lmdb.ts';
@@ -36,9 +32,6 @@ import { createLmdbRightsEngine } from './rights.lmdb.ts';
 import type { MembersStore } from './store.ts';
 import { createTokenStore, type Engine } from './tokenstore.ts';
 
-/** What format 2 adds may be absent. */
-const migrateLmdb: LmdbMigration = async () => undefined;
-
 /**
  * Opens the store in `dataDir/members`. Throws if the folder is not writable or the store belongs
  * to the other environment.
@@ -48,7 +41,7 @@ export async function openLmdbMembersStore(
   environment: Environment,
   vault: KeyVault,
 ): Promise<MembersStore> {
-  const store = await openLmdb(dataDir, 'members', environment, migrateLmdb);
+  const store = await openLmdb(dataDir, 'members', environment);
   return createLmdbMembersStore(store, vault, dataDir);
 }
 

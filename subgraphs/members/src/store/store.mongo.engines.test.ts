@@ -1,5 +1,5 @@
-// What the members store relies on MongoDB for: indexes, uniqueness and valid documents.
-import { type Collection, type Db, type Document, MongoClient } from 'mongodb';
+// What the members store relies on MongoDB for: indexes and uniqueness.
+import { type Collection, type Document, MongoClient } from 'mongodb';
 import { address, memberImport, newPlace, type Place } from '../../test/engine.ts';
 import type { MemberDocument } from '../documents/collection.mongo.ts';
 import { findByIds, findByKeys } from '../documents/documents.mongo.ts';
@@ -11,15 +11,13 @@ import type { MembersStore } from './store.ts';
 let place: Place;
 let store: MembersStore;
 let client: MongoClient;
-let db: Db;
 let members: Collection<MemberDocument>;
 
 beforeAll(async () => {
   place = newPlace('mongodb');
   store = await place.open();
   client = new MongoClient(place.settings.mongodbUrl ?? '');
-  db = client.db();
-  members = db.collection('members');
+  members = client.db().collection('members');
   await store.importMembers(
     Array.from({ length: 1_000 }, (_, i) =>
       memberImport(`m${i}@example.com`, {
@@ -134,35 +132,6 @@ test('the index is unique, so the database refuses a second member with a key', 
   await expect(
     members.insertOne({ ...found, _id: 'thief' } as MemberDocument),
   ).rejects.toMatchObject({ code: 11_000 });
-});
-
-test.each<[string, Record<string, unknown>]>([
-  ['no keys', { keys: [] }],
-  ['no address', { address: 'typed' }],
-  ['a number for a name', { firstName: 1 }],
-  ['an empty name', { lastName: '' }],
-  ['a status of another kind', { enrollments: [{ partnerId: 'inn', status: 'PAUSED' }] }],
-  ['an enrollment without a partner', { enrollments: [{ status: 'ACTIVE' }] }],
-  [
-    'an empty external ID',
-    { enrollments: [{ partnerId: 'inn', status: 'ACTIVE', externalId: '' }] },
-  ],
-  ['no version', { version: 0 }],
-  ['one address where a list belongs', { earlier: 'old@example.com' }],
-])('a document with %s is refused', async (_, part) => {
-  const good = {
-    version: 1,
-    email: 'E@x',
-    address: 'e@x',
-    earlier: [],
-    released: [],
-    enrollments: [],
-    keys: ['a\ne@x'],
-  };
-  const documents = db.collection<{ _id: string }>('members');
-  await expect(documents.insertOne({ _id: 'bad', ...good, ...part })).rejects.toMatchObject({
-    code: 121,
-  });
 });
 
 test('several can open it at the same time', async () => {

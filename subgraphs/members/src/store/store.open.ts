@@ -1,6 +1,5 @@
 // Opens the members store on the engine that the settings choose.
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
-import type { StoreMigration } from '@partner-loyalty/runtime/store/migrate.open.ts';
 import { createKeyVault } from '../signingkeys/keyvault.ts';
 import { openLmdbMembersStore } from './store.lmdb.ts';
 import type { MembersStore } from './store.ts';
@@ -24,8 +23,3 @@ export async function openMembersStore({
   const { openMongoMembersStore } = await import('./store.mongo.ts');
   return openMongoMembersStore(mongodbUrl, environment, vault, dataDir);
 }
-
-/** The way of this store from its older formats. */
-export const MEMBERS_MIGRATION: StoreMigration = {
-  mongo: async () => (await import('../documents/collection.mongo.ts')).MIGRATION,
-};

@@ -43,20 +43,14 @@ export type Collections = {
   sums: Collection<StandingDocument>;
 };
 
-/** Not `activities`, in which format 2 stored them by their ID alone. */
-export const ACTIVITIES = 'partnerActivities';
-
-/** The marks of erased members. */
-export const MARKS = 'standingMarks';
-
 /** What recording relies on: that a write is never rolled back, and that a read sees it. */
-export const STRICT = { readPreference: 'primary', writeConcern: { w: 'majority' } } as const;
+const STRICT = { readPreference: 'primary', writeConcern: { w: 'majority' } } as const;
 
 /** Opens the collections with their validators and indexes. */
 export async function openCollections(db: Db): Promise<Collections> {
   const [sums, , programs] = await Promise.all([
     openCollection<StandingDocument>(db, 'standings', SCHEMAS.standings, INDEXES.standings),
-    openCollection<ActivityDocument>(db, ACTIVITIES, SCHEMAS.activities, INDEXES.activities),
+    openCollection<ActivityDocument>(db, 'activities', SCHEMAS.activities, INDEXES.activities),
     openCollection<ProgramDocument>(db, 'programs', SCHEMAS.programs),
   ]);
   return { ...strictCollections(db), programs, sums };
@@ -66,7 +60,7 @@ export async function openCollections(db: Db): Promise<Collections> {
 export function strictCollections(db: Db): Pick<Collections, 'standings' | 'activities'> {
   return {
     standings: db.collection<StandingDocument>('standings', STRICT),
-    activities: db.collection<ActivityDocument>(ACTIVITIES, STRICT),
+    activities: db.collection<ActivityDocument>('activities', STRICT),
   };
 }
 
@@ -82,7 +76,7 @@ const INDEXES: Record<
 const text = { bsonType: 'string', minLength: 1 };
 const int = { bsonType: 'int' };
 const id = { bsonType: 'objectId' };
-export const SCHEMAS = {
+const SCHEMAS = {
   standings: {
     bsonType: 'object',
     required: ['_id', 'memberId', 'points', 'stays', 'version', 'recent'],
@@ -92,8 +86,6 @@ export const SCHEMAS = {
       points: int,
       stays: int,
       version: id,
-      // No array: a process of format 1, which adds to one, is refused.
-      activities: { bsonType: 'null' },
       recent: {
         bsonType: 'array',
         items: {

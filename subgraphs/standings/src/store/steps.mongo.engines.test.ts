@@ -3,7 +3,7 @@ import { type Db, MongoClient } from 'mongodb';
 import { activity, newPlace, type Place } from '../../test/engine.ts';
 import type { DatedActivity } from '../rules/activity.ts';
 import { INT_MAX } from '../rules/int.ts';
-import { ACTIVITIES, type Collections, strictCollections } from './collections.mongo.ts';
+import { type Collections, strictCollections } from './collections.mongo.ts';
 import { standingId } from './queries.mongo.ts';
 import {
   type Change,
@@ -43,7 +43,7 @@ const one = (id: string, points: number): DatedActivity =>
   activity(`${memberId}-${id}`, points, { memberId });
 const id = () => standingId({ partnerId: 'inn', memberId, year: '2026-01-01' });
 const points = async () => (await store.standing('inn', memberId, '2026-01-01'))?.points;
-const found = () => db.collection(ACTIVITIES).find({ memberId }).toArray();
+const found = () => db.collection('activities').find({ memberId }).toArray();
 
 /** A writer that stops after each step until it is told to go on. */
 function slowWriter(given: DatedActivity) {

@@ -2,7 +2,6 @@
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import { type EmbeddedStore, openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
 import { decodeStanding } from './format.lmdb.ts';
-import { migrateLmdb, takeOver } from './formats/migrate.lmdb.ts';
 import { activitiesOf, deleteSome, latestActivitiesOf, standingsOf } from './member.lmdb.ts';
 import { cachePrograms } from './programs.ts';
 import { mapDefined, recordBatch } from './record.lmdb.ts';
@@ -17,10 +16,8 @@ export async function openLmdbStandingsStore(
   dataDir: string,
   environment: Environment,
 ): Promise<StandingsStore> {
-  const store = await openLmdb(dataDir, 'standings', environment, migrateLmdb);
-  const tables = await openTables(store.root);
-  await takeOver(tables);
-  return createLmdbStandingsStore(store, tables);
+  const store = await openLmdb(dataDir, 'standings', environment);
+  return createLmdbStandingsStore(store, await openTables(store.root));
 }
 
 function createLmdbStandingsStore({ root, ready }: EmbeddedStore, tables: Tables): StandingsStore {
@@ -48,7 +45,6 @@ function createLmdbStandingsStore({ root, ready }: EmbeddedStore, tables: Tables
     async eraseMember(memberId) {
       // First the mark, which keeps out whatever is recorded from now on.
       await root.transaction(() => marks.add(memberId, new Date()));
-      await takeOver(tables);
       let deleted = 0;
       for (let some = -1; some !== 0; deleted += some) some = await deleteSome(tables, memberId);
       await root.flushed;

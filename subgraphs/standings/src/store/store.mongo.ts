@@ -10,7 +10,7 @@ import { type Mongo, openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
 import type { Activity, DatedActivity } from '../rules/activity.ts';
 import type { Program } from '../rules/program.ts';
 import type { Standing } from '../rules/standing.ts';
-import { type Collections, MARKS, openCollections } from './collections.mongo.ts';
+import { type Collections, openCollections } from './collections.mongo.ts';
 import { deleteAll, documentsOf, latestActivitiesOf, standingsOf } from './member.mongo.ts';
 import { cachePrograms } from './programs.ts';
 import { activityIdOf, programsQuery, standingId, sumsQuery } from './queries.mongo.ts';
@@ -29,7 +29,7 @@ export async function openMongoStandingsStore(
 ): Promise<StandingsStore> {
   const mongo = await openMongo(url, 'standings', environment);
   try {
-    const marks = await openMongoMarks(mongo.db, MARKS);
+    const marks = await openMongoMarks(mongo.db, 'standingMarks');
     return createMongoStandingsStore(await openCollections(mongo.db), marks, mongo);
   } catch (error) {
     await mongo.close();

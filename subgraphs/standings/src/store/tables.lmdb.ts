@@ -10,7 +10,6 @@ import type {
   StoredActivity,
   StoredStanding,
 } from './format.lmdb.ts';
-import type { FormerActivity } from './formats/former.lmdb.ts';
 
 export type Tables = {
   root: StoreRoot;
@@ -18,8 +17,6 @@ export type Tables = {
   standings: Database<StoredStanding, StandingKey>;
   /** By partner and the partner's own ID. */
   activities: Database<StoredActivity, ActivityKey>;
-  /** Those of formats 1 and 2, by their ID alone; empty in format 3. */
-  former: Database<FormerActivity, string>;
   /** The activities of each member, by partner and in the order of time. The key says it all. */
   memberActivities: Database<Buffer, MemberActivityKey>;
   marks: LmdbMarks;
@@ -34,18 +31,11 @@ export function openTables(root: StoreRoot): Promise<Tables> {
     root,
     programs: root.openDB<Program, string>({ name: 'programs', encoding: 'json' }),
     standings: root.openDB<StoredStanding, StandingKey>({ name: 'standings' }),
-    activities: root.openDB<StoredActivity, ActivityKey>({ name: 'partnerActivities' }),
-    former: root.openDB<FormerActivity, string>({ name: 'activities' }),
+    activities: root.openDB<StoredActivity, ActivityKey>({ name: 'activities' }),
     memberActivities: root.openDB<Buffer, MemberActivityKey>({
       name: 'memberActivities',
       encoding: 'binary',
     }),
     marks: openLmdbMarks(root),
   }));
-}
-
-/** The number of entries, which LMDB knows without counting. */
-export function countOf(table: Pick<Database, 'getStats'>): number {
-  // Cast: lmdb does not declare the properties.
-  return (table.getStats() as { entryCount: number }).entryCount;
 }

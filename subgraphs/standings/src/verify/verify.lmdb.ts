@@ -15,7 +15,6 @@ import {
   type StoredActivity,
   type StoredStanding,
 } from '../store/format.lmdb.ts';
-import { type FormerActivity, presentOf } from '../store/formats/former.lmdb.ts';
 import { openTables, type Tables } from '../store/tables.lmdb.ts';
 import { checkPartner, type Earned, groupsOf, problemOf, reportStanding } from './sums.ts';
 
@@ -45,7 +44,7 @@ function checkActivities(tables: Tables, snapshot: Snapshot, { report }: Inspect
   let count = 0;
   let found = 0;
   const unreadable = ([, id]: ActivityKey) => report(`activity ${id}`, 'the record cannot be read');
-  for (const { key, value } of recordsIn(tables, snapshot, unreadable)) {
+  for (const { key, value } of snapshot.records(tables.activities, unreadable)) {
     count += 1;
     if (!isActivity(value)) report(`activity ${key[1]}`, 'the record is not valid');
     else if (snapshot.get(tables.memberActivities, memberActivityKey(key, value)) === undefined)
@@ -53,39 +52,6 @@ function checkActivities(tables: Tables, snapshot: Snapshot, { report }: Inspect
     else found += 1;
   }
   return { count, found };
-}
-
-/** The activities, even those of an older format: the store is verified as it is. */
-function* recordsIn(
-  tables: Tables,
-  snapshot: Snapshot,
-  onUnreadable: (key: ActivityKey) => void,
-): Generator<{ key: ActivityKey; value: unknown }> {
-  yield* snapshot.records(tables.activities, onUnreadable);
-  const unreadable = (activityId: string) => onUnreadable(['', activityId]);
-  for (const { key: activityId, value } of snapshot.records(tables.former, unreadable)) {
-    const present = presentAs(activityId, value);
-    yield present === undefined
-      ? { key: ['', activityId], value }
-      : { key: present.key, value: present.stored };
-  }
-}
-
-/** The activity with a key, in either format. */
-function storedIn(tables: Tables, snapshot: Snapshot, key: ActivityKey): unknown {
-  const stored = snapshot.get(tables.activities, key);
-  if (stored !== undefined) return stored;
-  const [partnerId, activityId] = key;
-  const former = snapshot.get(tables.former, activityId);
-  if (former === UNREADABLE) return UNREADABLE;
-  const present = presentAs(activityId, former);
-  return present?.key[0] === partnerId ? present.stored : undefined;
-}
-
-function presentAs(activityId: string, value: unknown): ReturnType<typeof presentOf> | undefined {
-  if (!Array.isArray(value) || typeof value[0] !== 'string') return undefined;
-  // Cast: what presentOf needs was looked at, and isActivity looks at the rest.
-  return presentOf(activityId, value as FormerActivity);
 }
 
 function isActivity(value: unknown): value is StoredActivity {
@@ -98,7 +64,7 @@ function isActivity(value: unknown): value is StoredActivity {
 function checkIndex(tables: Tables, snapshot: Snapshot, { report }: Inspection): void {
   for (const key of snapshot.keys(tables.memberActivities)) {
     const activityKey = activityKeyOf(key);
-    const stored = storedIn(tables, snapshot, activityKey);
+    const stored = snapshot.get(tables.activities, activityKey);
     const isSame =
       isActivity(stored) &&
       JSON.stringify(memberActivityKey(activityKey, stored)) === JSON.stringify(key);
@@ -137,7 +103,7 @@ function* earnedIn(tables: Tables, snapshot: Snapshot): Generator<Earned> {
   const programs = new Map<string, Program | undefined>();
   for (const key of snapshot.keys(tables.memberActivities)) {
     const activityKey = activityKeyOf(key);
-    const stored = storedIn(tables, snapshot, activityKey);
+    const stored = snapshot.get(tables.activities, activityKey);
     if (!isActivity(stored)) continue;
     const activity = decodeActivity(activityKey, stored);
     const { partnerId } = activity;

@@ -6,7 +6,6 @@ import { openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
 import { countAll, oneReply, walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import type { Collection, Db } from 'mongodb';
 import type { Standing } from '../rules/standing.ts';
-import { ACTIVITIES } from '../store/collections.mongo.ts';
 import { activityIdOf, activityKey } from '../store/queries.mongo.ts';
 import {
   checkPartner,
@@ -24,8 +23,6 @@ type StandingDocument = Standing & {
   version?: object;
   /** What the last change decided about activities that are still pending. */
   recent?: { id: string; pending: object; refused?: boolean }[];
-  /** In a store of format 1, the activities themselves. */
-  activities?: Standing[];
 };
 type Collections = {
   standings: Collection<StandingDocument>;
@@ -45,8 +42,8 @@ export async function verifyMongoStandings(
   try {
     const collections = openCollections(db);
     const checked = await checkSums(collections, inspection);
-    const embedded = await checkStandings(collections, inspection, checked.standings);
-    return checked.activities + embedded;
+    await checkStandings(collections, inspection, checked.standings);
+    return checked.activities;
   } finally {
     await close();
   }
@@ -56,7 +53,7 @@ function openCollections(db: Db): Collections {
   const strict = { readPreference: 'primary' } as const;
   return {
     standings: db.collection<StandingDocument>('standings', strict),
-    activities: db.collection<ActivityDocument>(ACTIVITIES, strict),
+    activities: db.collection<ActivityDocument>('activities', strict),
   };
 }
 
@@ -163,22 +160,15 @@ async function checkStandings(
   collections: Collections,
   inspection: Inspection,
   expected: number,
-): Promise<number> {
+): Promise<void> {
   const { standings } = collections;
-  if ((await countAll(standings)) === expected) return 0;
-  let embedded = 0;
-  for await (const standing of walk(standings)) {
-    const { _id, activities } = standing;
+  if ((await countAll(standings)) === expected) return;
+  for await (const { _id } of walk(standings)) {
     const [partnerId = '', memberId = '', year = ''] = _id.split('\0');
     const group = { memberId, partnerId };
-    if (Array.isArray(activities)) await checkPartner(inspection, group);
-    embedded += activities?.length ?? 0;
-    const problem = Array.isArray(activities)
-      ? problemOf(sumOf(activities), standing)
-      : await problemNow(collections, _id, group, year);
+    const problem = await problemNow(collections, _id, group, year);
     if (problem !== undefined) reportStanding(inspection, group, year, problem);
   }
-  return embedded;
 }
 
 /** Activities by member, partner and time. */
@@ -187,11 +177,4 @@ function activitiesIn(
   filter: Partial<Pick<ActivityDocument, 'memberId' | 'partnerId' | 'year'>>,
 ): AsyncGenerator<ActivityDocument> {
   return walk(activities, { filter, order: ['memberId', 'partnerId', 'occurredAt', '_id'] });
-}
-
-function sumOf(activities: readonly Standing[]): Standing {
-  return {
-    points: activities.reduce((sum, { points }) => sum + points, 0),
-    stays: activities.reduce((sum, { stays }) => sum + stays, 0),
-  };
 }
