@@ -1,5 +1,6 @@
 // The protocol between gateway and subgraph: messages arrive unchanged, or not at all.
 import fc from 'fast-check';
+import { anyText } from '../../../test/support/text.ts';
 import type { Scope, SubgraphRequest } from '../subgraph/types.ts';
 import {
   decodeLine,
@@ -10,7 +11,7 @@ import {
   WIRE,
 } from './wire.ts';
 
-const text = fc.string({ unit: 'binary' });
+const text = anyText();
 const scope: fc.Arbitrary<Scope> = fc.oneof(
   fc.record({ kind: fc.constant('partner' as const), partnerId: text }),
   fc.record(
