@@ -15,7 +15,6 @@ import { profile } from './parts/profile.ts';
 import { soak } from './parts/soak.ts';
 import { subgraph } from './parts/subgraph.ts';
 import { updates } from './parts/updates.ts';
-import { workers } from './parts/workers.ts';
 import { exitWith } from './run/progress.ts';
 
 export const PARTS: Record<string, Part> = {
@@ -32,7 +31,6 @@ export const PARTS: Record<string, Part> = {
   coldstart,
   document,
   soak,
-  workers,
   subgraph,
   updates,
   profile,

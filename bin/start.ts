@@ -1,12 +1,11 @@
 // Runs the gateway and its subgraphs in one process: `npm start`.
-import { openKeyStore, serveGateway, sharedCounters } from '@partner-loyalty/gateway';
+import { openKeyStore, serveGateway } from '@partner-loyalty/gateway';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { settingsOrExit } from '@partner-loyalty/runtime/process/failedstart.ts';
-import type { Lifecycle } from '@partner-loyalty/runtime/process/lifecycle.ts';
+import { type Lifecycle, runProcess } from '@partner-loyalty/runtime/process/lifecycle.ts';
 import { openTracing } from '@partner-loyalty/runtime/process/tracing.ts';
-import { runWorkers } from '@partner-loyalty/runtime/process/workers.ts';
 import { settingsOfSubgraph } from '@partner-loyalty/runtime/settings/subgraphs.ts';
 import type { Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { createInProcessTransport } from '@partner-loyalty/runtime/transport/inprocess.ts';
@@ -20,9 +19,7 @@ const log = createLog(settings.logLevel);
 const metrics = createMetrics();
 const caches = createCaches();
 
-const shared = sharedCounters(settings);
-
-await runWorkers({ settings, log, start, ...(shared !== undefined && { shared }) });
+await runProcess(log, start, settings);
 
 async function start(lifecycle: Lifecycle): Promise<void> {
   const tracing = await openTracing(settings, 'all', { lifecycle, log });
@@ -46,7 +43,6 @@ async function start(lifecycle: Lifecycle): Promise<void> {
     log,
   });
 
-  if (lifecycle.worker?.first === false) return;
   const partners = await keys.partners();
   process.stdout.write(
     banner({

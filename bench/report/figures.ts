@@ -116,11 +116,6 @@ export const FIGURES = {
     atMost: 120,
   },
   soakMemory: { meaning: 'memory after the soak, relative to its start', atMost: 1.1 },
-  workers: { meaning: 'throughput of 2 workers, relative to 1, on the same two cores' },
-  workersPerCpu: {
-    meaning: 'answers of 2 workers and their primary per CPU second, relative to 1 worker',
-  },
-  workersPerCpuAlone: { meaning: 'the same without Redis, where workers count in their primary' },
 } as const satisfies Record<string, FigureRow>;
 
 export type FigureName = keyof typeof FIGURES;

@@ -86,12 +86,7 @@ export async function measure(
   { seconds, connections }: Timing,
   { requests, check }: Work = lookUps(server),
 ): Promise<Sample> {
-  const load = {
-    url: server.url,
-    ...requests,
-    connections,
-    cores: server.cores === 'two' ? ('others' as const) : ('load' as const),
-  };
+  const load = { url: server.url, ...requests, connections, cores: 'load' as const };
   await check();
   const before = server.usage();
   const result = await saturate({ ...load, seconds });

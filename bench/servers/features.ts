@@ -124,11 +124,8 @@ async function keyAuth(): Promise<Authenticate> {
 }
 
 async function shippedLimiter(): Promise<Limiter> {
-  const counters = await openCounters(
-    { redisUrl: options.redisUrl, environment: 'sandbox' },
-    false,
-    log,
-  );
+  const { redisUrl } = options;
+  const counters = await openCounters({ redisUrl, environment: 'sandbox' }, log);
   return createLimiter(counters, 60, metrics);
 }
 
@@ -194,6 +191,5 @@ function noMetrics(): Metrics {
     mail: ignore,
     audit: ignore,
     text: async () => '',
-    data: async () => [],
   };
 }

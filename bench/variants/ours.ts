@@ -1,7 +1,6 @@
 // This project as shipped: started as `npm start` does it, with every feature on.
 import { freePort } from '../../test/support/servers/port.ts';
 import { asEnv, createKeys, fill, storesOf } from '../dataset/stores.ts';
-import type { CoreSet } from '../machine/cores.ts';
 import { untilListening } from '../run/answers.ts';
 import { launch, type Server, untilReady } from '../run/server.ts';
 import { ROOT, startArgs } from '../run/shipped.ts';
@@ -15,12 +14,10 @@ type Env = Record<string, string>;
 export type Changes = {
   /** The checkout to start; the working tree by default. */
   root?: string;
-  workers?: number;
   redis?: boolean;
   keys?: number;
   /** How many partners the keys belong to, each of which every member is enrolled with. */
   partners?: number;
-  cores?: CoreSet;
   /** Settings in addition to those that the variant needs. */
   env?: Env;
   /** Flags of node in addition to the shipped ones. */
@@ -108,7 +105,7 @@ async function start(
   testbed: Testbed,
   folder: string,
   env: Env,
-  { root = ROOT, workers = 1, redis = true, cores, flags = [], env: more = {} }: Changes,
+  { root = ROOT, redis = true, flags = [], env: more = {} }: Changes,
   target: Pick<Server, 'keys'> & { members?: number },
 ): Promise<Server> {
   const redisUrl = redis ? await testbed.redisUrl() : '';
@@ -118,12 +115,10 @@ async function start(
     env: (port) => ({
       ...env,
       REDIS_URL: redisUrl,
-      WORKERS: `${workers}`,
       PORT: `${port}`,
       ADMIN_PORT: '0',
       ...more,
     }),
-    ...(cores && { cores }),
     // Node writes a profile only if the process exits in the regular way.
     signal: flags.length === 0 ? 'KILL' : 'TERM',
     ...target,

@@ -27,7 +27,7 @@ export {
   type Partner,
   type PartnerChange,
 } from './identity/keystore.ts';
-export { openCounters, sharedCounters } from './limits/counters.open.ts';
+export { openCounters } from './limits/counters.open.ts';
 export { datedSdl } from './schema/dated.ts';
 export { DEFAULT_SCOPES, KEY_SCOPES, type KeyScope } from './schema/scopes.ts';
 export { SURFACES, type SurfaceName, surfaceSdl } from './schema/surfaces.ts';

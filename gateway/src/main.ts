@@ -3,17 +3,15 @@ import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { settingsOrExit } from '@partner-loyalty/runtime/process/failedstart.ts';
-import type { Lifecycle } from '@partner-loyalty/runtime/process/lifecycle.ts';
+import { type Lifecycle, runProcess } from '@partner-loyalty/runtime/process/lifecycle.ts';
 import { openTracing } from '@partner-loyalty/runtime/process/tracing.ts';
-import { runWorkers } from '@partner-loyalty/runtime/process/workers.ts';
 import { openKeyStore } from './identity/keystore.open.ts';
-import { sharedCounters } from './limits/counters.open.ts';
 import { openStore, serveGateway } from './serve.ts';
 
 const settings = settingsOrExit('gateway');
 const log = createLog(settings.logLevel);
 
-await runWorkers({ settings, log, start, shared: sharedCounters(settings) });
+await runProcess(log, start, settings);
 
 async function start(lifecycle: Lifecycle): Promise<void> {
   const metrics = createMetrics();

@@ -41,7 +41,7 @@ export async function serveGateway(options: {
 }): Promise<Serving> {
   const { settings, keyStore, carried, lifecycle, caches, tracing, log } = options;
   const metrics = options.metrics ?? createMetrics();
-  const counters = await openCounters(settings, lifecycle.worker !== undefined, log);
+  const counters = await openCounters(settings, log);
   lifecycle.opened('counters', async () => counters.close());
   const documents = createDocuments(caches, metrics);
   const parts = { settings, caches, log, metrics, documents, tracing };

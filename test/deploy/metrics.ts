@@ -13,8 +13,8 @@ const rows = new Map<string, Row>(Object.values(METRICS).map((row) => [row.name,
 
 /** Of this project's metrics and those of the process. */
 const names = createMetrics()
-  .data()
-  .then((metrics) => metrics.map(({ name }) => name));
+  .text()
+  .then((text) => [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name));
 
 /**
  * What an expression names that does not exist: metrics, labels, and values of labels. `recorded`

@@ -2,16 +2,11 @@
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { createMemoryCounters } from './counters.memory.ts';
 import type { Counters } from './counters.ts';
-import { createClusterCounters, serveClusterCounters } from './counters.workers.ts';
 import type { RedisLog } from './redis.ts';
 
-/**
- * Counters in Redis if REDIS_URL is set; otherwise, in a worker of a cluster, those of its primary;
- * otherwise in the memory of this process.
- */
+/** Counters in Redis if REDIS_URL is set, and otherwise in the memory of this process. */
 export async function openCounters(
   settings: Pick<Settings, 'redisUrl' | 'environment'>,
-  isWorker: boolean,
   log: RedisLog,
 ): Promise<Counters> {
   const { redisUrl, environment } = settings;
@@ -20,13 +15,5 @@ export async function openCounters(
     const { openRedisCounters } = await import('./counters.redis.ts');
     return openRedisCounters(redisUrl, environment, log);
   }
-  return isWorker ? createClusterCounters(environment) : createMemoryCounters(environment);
-}
-
-/** What a primary runs so that its workers share counters; undefined if Redis keeps them. */
-export function sharedCounters({
-  redisUrl,
-  environment,
-}: Pick<Settings, 'redisUrl' | 'environment'>): (() => Promise<void>) | undefined {
-  return redisUrl === undefined ? () => serveClusterCounters(environment) : undefined;
+  return createMemoryCounters(environment);
 }

@@ -1,4 +1,4 @@
-// The counters behind the limits: the interface of counters.{memory,workers,redis}.ts.
+// The counters behind the limits: the interface of counters.{memory,redis}.ts.
 
 /** The state of a subject's window right after a consumption. */
 export type Count = {

@@ -16,7 +16,7 @@ describe.each(['memory', 'redis'])('a limiter that counts in %s', (engine) => {
 
   beforeAll(async () => {
     const url = engine === 'redis' ? { redisUrl: redisUrl() } : {};
-    counters = await openCounters({ ...url, environment: 'sandbox' }, false, silent);
+    counters = await openCounters({ ...url, environment: 'sandbox' }, silent);
     limiter = createLimiter(counters, 60);
   });
 

@@ -33,7 +33,6 @@ export const LOG_FIELDS = {
   host: 'The address that the process listens on.',
   port: 'The port for clients.',
   adminPort: 'The port for health and metrics.',
-  worker: 'The number of a worker process.',
   pid: 'The process that writes the line.',
   reason: 'Why it happened, in fixed words.',
   count: 'How many.',

@@ -7,17 +7,14 @@ export type Readings = Iterable<readonly [labels: Readonly<Record<string, string
 
 export type ReadGauge = () => MaybePromise<Readings>;
 
-/**
- * Adds a gauge to the registry, and returns a function that adds a source of its values.
- * `aggregator` is how the values of several processes become one.
- */
+/** Adds a gauge to the registry, and returns a function that adds a source of its values. */
 export function createGauge(
-  row: { name: string; meaning: string; aggregator: 'sum' | 'min' | 'max' },
+  row: { name: string; meaning: string },
   registry: Registry,
 ): (read: ReadGauge) => void {
-  const { name, meaning, aggregator } = row;
+  const { name, meaning } = row;
   const sources: ReadGauge[] = [];
-  const description = { name, help: meaning, type: 'gauge', aggregator };
+  const description = { name, help: meaning, type: 'gauge' };
   const metric = {
     ...description,
     async get() {

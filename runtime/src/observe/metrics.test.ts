@@ -1,5 +1,4 @@
 // What /metrics contains after observations.
-import { mergeMetrics, sumOfEnded } from './aggregate.ts';
 import { createMetrics, METRICS } from './metrics.ts';
 
 test('every metric of the table is exposed with its labels after one observation', async () => {
@@ -61,19 +60,16 @@ test('partners beyond the first 300 share a series', async () => {
   expect(text).not.toContain('{partner="none",code="OK"}');
 });
 
-test('a gauge is read when metrics are, and merged as it says', async () => {
-  const workers = [1, 0].map((up) => {
-    const metrics = createMetrics();
-    metrics.watch('dependencyUp', async () => [[{ dependency: 'keys' }, up]]);
-    metrics.watch('circuitOpen', () => [[{ subgraph: 'members' }, up]]);
-    metrics.watch('cacheBytes', () => [[{}, 100]]);
-    return metrics;
-  });
-  expect(await workers[0]?.text()).toContain('dependency_up{dependency="keys"} 1\n');
-  const data = await Promise.all(workers.map((metrics) => metrics.data()));
-  const text = await mergeMetrics(JSON.parse(JSON.stringify(data)));
-  expect(text).toContain('dependency_up{dependency="keys"} 0\n');
-  expect(text).toContain('loyalty_circuit_open{subgraph="members"} 1\n');
+test('a gauge is read when metrics are', async () => {
+  const metrics = createMetrics();
+  let bytes = 100;
+  metrics.watch('dependencyUp', async () => [[{ dependency: 'keys' }, 1]]);
+  metrics.watch('dependencyUp', () => [[{ dependency: 'members' }, 0]]);
+  metrics.watch('cacheBytes', () => [[{}, bytes]]);
+  bytes = 200;
+  const text = await metrics.text();
+  expect(text).toContain('dependency_up{dependency="keys"} 1\n');
+  expect(text).toContain('dependency_up{dependency="members"} 0\n');
   expect(text).toContain('loyalty_cache_bytes 200\n');
   expect(text).toMatch(/loyalty_build_info\{version="[\d.]+",node="v[\d.]+"\} 1\n/);
 });
@@ -82,33 +78,4 @@ test('two registries share nothing', async () => {
   const [one, other] = [createMetrics(), createMetrics()];
   one.keyCache('hit');
   expect(await other.text()).not.toContain('outcome="hit"');
-});
-
-test('the metrics of several processes add up', async () => {
-  const parts = await Promise.all(
-    [1, 2].map((ms) => {
-      const metrics = createMetrics();
-      metrics.request(200, 'OK', ms);
-      return metrics.data();
-    }),
-  );
-  expect(await mergeMetrics(JSON.parse(JSON.stringify(parts)))).toContain(
-    'loyalty_request_duration_seconds_count{status="200",code="OK"} 2\n',
-  );
-});
-
-test('counters and histograms of processes that ended are kept, gauges are not', async () => {
-  const metrics = createMetrics();
-  metrics.request(200, 'OK', 1);
-  metrics.keyCache('hit');
-  const parts = [await metrics.data(), await metrics.data()];
-  const text = await mergeMetrics([
-    await sumOfEnded(JSON.parse(JSON.stringify(parts))),
-    await metrics.data(),
-  ]);
-  expect(text).toContain('loyalty_request_duration_seconds_count{status="200",code="OK"} 3\n');
-  expect(text).toContain('loyalty_key_cache_total{outcome="hit"} 3\n');
-  const versions = text.match(/^nodejs_version_info.*$/gm);
-  expect(versions).toHaveLength(1);
-  expect((await sumOfEnded(parts)).map(({ name }) => name)).not.toContain('nodejs_version_info');
 });

@@ -1,7 +1,6 @@
 // Every metric that this project exposes, one row each, and the registry that holds them.
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { ownVersion } from '../version.ts';
-import type { MetricsData } from './aggregate.ts';
 import { type Count, createCounter } from './counter.ts';
 import { createGauge, type ReadGauge } from './gauges.ts';
 import { createHistogram } from './histogram.ts';
@@ -12,8 +11,6 @@ export type MetricRow = {
   type: 'counter' | 'histogram' | 'gauge';
   labels: readonly string[];
   meaning: string;
-  /** Of a gauge: what the values of several workers become. */
-  aggregator?: 'sum' | 'min' | 'max';
 };
 
 /**
@@ -113,42 +110,36 @@ export const METRICS = {
     labels: ['dependency'],
     meaning:
       'What `/readyz` says of each dependency: 1 if it is up, 0 if it is down or the process manages without it.',
-    aggregator: 'min',
   },
   circuitOpen: {
     name: 'loyalty_circuit_open',
     type: 'gauge',
     labels: ['subgraph'],
     meaning: '1 while the circuit of a subgraph is open, else 0.',
-    aggregator: 'max',
   },
   limiterFallback: {
     name: 'loyalty_limiter_fallback',
     type: 'gauge',
     labels: [],
     meaning: '1 while the process counts budgets alone because Redis does not respond, else 0.',
-    aggregator: 'max',
   },
   cacheBytes: {
     name: 'loyalty_cache_bytes',
     type: 'gauge',
     labels: [],
     meaning: 'What the caches hold, as they measure it.',
-    aggregator: 'sum',
   },
   supergraphVersion: {
     name: 'supergraph_version',
     type: 'gauge',
     labels: [],
     meaning: 'The version of the graph that serves; 0 is the one of the code.',
-    aggregator: 'min',
   },
   build: {
     name: 'loyalty_build_info',
     type: 'gauge',
     labels: ['version', 'node'],
     meaning: 'Always 1. The labels have the versions of the service and of Node.',
-    aggregator: 'max',
   },
 } as const satisfies Record<string, MetricRow>;
 
@@ -197,8 +188,6 @@ export type Metrics = {
   watch(gauge: GaugeName, read: ReadGauge): void;
   /** The text of `/metrics`. */
   text(): Promise<string>;
-  /** The metrics as data, for mergeMetrics. */
-  data(): Promise<MetricsData>;
 };
 
 /** Metrics in a registry of their own, with the process's default metrics. */
@@ -242,7 +231,6 @@ export function createMetrics(): Metrics {
     mail: (letter, outcome) => mail(letter, outcome).inc(),
     audit: (outcome, count) => audit(outcome).inc(count),
     text: () => registry.metrics(),
-    data: () => registry.getMetricsAsJSON(),
   };
 }
 

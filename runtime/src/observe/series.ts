@@ -16,7 +16,7 @@ export function createSeries<S>(
   valuesOf: (created: readonly S[]) => object[],
 ): (...values: string[]) => S {
   const created: S[] = [];
-  const description = { name, help: meaning, type, aggregator: 'sum' };
+  const description = { name, help: meaning, type };
   const metric = {
     ...description,
     get: async () => ({ ...description, values: valuesOf(created) }),

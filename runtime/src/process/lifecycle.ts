@@ -1,27 +1,13 @@
 // Runs a process from start to stop, and closes what it opened in reverse order.
 import { setTimeout } from 'node:timers/promises';
 import type { Log } from '../observe/log.ts';
-import type { Metrics } from '../observe/metrics.ts';
 import { reportFailedStart } from './failedstart.ts';
-import type { Readiness } from './readiness.ts';
 
 export type Lifecycle = {
   /** Registers how to close something that was opened. The name is for the log. */
   opened(name: string, close: () => Promise<unknown>): void;
   /** True from the first signal on. */
   draining(): boolean;
-  /** Set if this process is one of several that share a port; see workers.ts. */
-  worker?: WorkerLink;
-};
-
-/** A worker's side of the connection to its primary, which owns the admin port. */
-export type WorkerLink = {
-  /** Whether this worker starts before the others. */
-  first: boolean;
-  /** Lets the primary query readiness and metrics from now on. */
-  serve(parts: { ready: () => Promise<Readiness>; metrics: Pick<Metrics, 'data'> }): void;
-  /** Reports to the primary that this worker accepts requests. */
-  listening(port: number): void;
 };
 
 const CLOSING_MS = 25_000;
@@ -36,14 +22,12 @@ const REPEAT_MS = 300;
  * If the start fails, reportFailedStart says why, what it opened is closed, and the exit code is 1.
  * An uncaught error is logged and ends the process with 1, too.
  *
- * `onStop` receives the function that begins to stop the process; by default, signals call it. For
- * `drainMs` after that, everything stays open: time for a load balancer to notice.
+ * For `drainSeconds` after the signal, everything stays open: time for a load balancer to notice.
  */
 export async function runProcess(
   log: Log,
   start: (lifecycle: Lifecycle) => Promise<void>,
-  onStop: (stop: (reason: string) => void) => void = onSignals,
-  drainMs = 0,
+  { drainSeconds = 0 }: { drainSeconds?: number } = {},
 ): Promise<void> {
   const resources = new Resources(log);
   let draining = false;
@@ -69,11 +53,11 @@ export async function runProcess(
   // Otherwise a limit on the size of files would end the process instead of failing the write.
   process.on('SIGXFSZ', () => {});
   process.on('uncaughtException', crash).on('unhandledRejection', crash);
-  onStop(async (reason) => {
+  onSignals(async (reason) => {
     if (draining) exit(1);
     draining = true;
     log.info({ reason }, 'stopping');
-    if (drainMs > 0) await setTimeout(drainMs);
+    if (drainSeconds > 0) await setTimeout(drainSeconds * 1_000);
     exit((await close()) ? 0 : 1);
   });
   try {

@@ -10,8 +10,7 @@ import type { Readiness } from './readiness.ts';
 
 /**
  * Opens the admin port, then the port for clients with `listen`, and logs both. The lifecycle
- * closes them, the port for clients first. In a worker, the primary has the admin port and writes
- * the line: `adminPort` is then 0. Rejects if a port is taken.
+ * closes them, the port for clients first. Rejects if a port is taken.
  */
 export async function openPorts(options: {
   settings: Pick<Settings, 'host' | 'adminPort' | 'environment'>;
@@ -23,17 +22,7 @@ export async function openPorts(options: {
 }): Promise<{ port: number; adminPort: number }> {
   const { settings, lifecycle, ready, metrics, log, listen } = options;
   const { host, environment } = settings;
-  const { worker } = lifecycle;
   metrics.watch('dependencyUp', () => dependenciesUp(ready));
-  if (worker) {
-    worker.serve({ ready, metrics });
-    const server = await listen();
-    lifecycle.opened('port', server.drain);
-    log.info({ port: server.port }, 'a worker listens');
-    log.flush();
-    worker.listening(server.port);
-    return { port: server.port, adminPort: 0 };
-  }
   const admin = await serveAdmin({
     host,
     port: settings.adminPort,

@@ -26,7 +26,6 @@ test('without variables, everything runs as the sandbox on port 4000, on the emb
     trustedProxies: [],
     corsOrigins: [],
     logLevel: 'info',
-    workers: 1,
     adminPort: 14000,
     maxConnections: 4_096,
     maxConnectionsPerAddress: 512,
@@ -121,7 +120,6 @@ test('every variable is read in its own format', () => {
     CORS_ORIGINS: 'https://shop.example,http://localhost:3000',
     DATA_DIR: '/tmp/somewhere',
     LOG_LEVEL: 'silent',
-    WORKERS: '64',
     HOST: '::',
   };
   expect(readSettings(env, 'all')).toMatchObject({
@@ -146,7 +144,6 @@ test('every variable is read in its own format', () => {
     corsOrigins: ['https://shop.example', 'http://localhost:3000'],
     dataDir: '/tmp/somewhere',
     logLevel: 'silent',
-    workers: 64,
     host: '::',
   });
   expect(
@@ -196,7 +193,6 @@ test('all faults are reported at once, one per line, without secrets', () => {
     TRUSTED_PROXIES: '10.0.0.0/33',
     CORS_ORIGINS: 'https://shop.example/',
     LOG_LEVEL: 'loud',
-    WORKERS: '65',
   };
   const report = message(() => readSettings(wrong, 'all'));
   const lines = report.split('\n').slice(1);

@@ -53,7 +53,6 @@ export type Settings = WithSubgraphs & {
   auditLog: string | undefined;
   explorer: 'on' | 'off';
   logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
-  workers: number;
   adminPort: number;
   maxConnections: number;
   maxConnectionsPerAddress: number;
@@ -329,14 +328,6 @@ export const SETTINGS: {
     usedBy: EVERY,
     schema: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
     fallback: () => 'info',
-  },
-  workers: {
-    name: 'WORKERS',
-    default: '1',
-    meaning: 'How many processes share the port, at most 64.',
-    usedBy: EVERY,
-    schema: integer(1, 64),
-    fallback: () => 1,
   },
   adminPort: {
     name: 'ADMIN_PORT',

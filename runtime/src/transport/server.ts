@@ -16,7 +16,7 @@ import type { Subgraph } from '../subgraph/types.ts';
 import { answerArray, answerLines, answerOne } from './answer.ts';
 import { isProbe } from './probe.ts';
 import { RecordedRequest } from './record.ts';
-import { createReplayGuard, type ReplayGuard } from './signature/replay.ts';
+import { createReplayGuard } from './signature/replay.ts';
 import { createVerifier } from './signature/verifier.ts';
 import { decodeRequest, MEDIA_TYPES, WIRE } from './wire.ts';
 
@@ -29,26 +29,16 @@ export async function serveSubgraph(options: {
   settings: Pick<Settings, 'host' | 'port' | 'subgraphs' | 'subgraphSecret' | 'subgraphSecretOld'>;
   log: Log;
   metrics: Pick<Metrics, 'request' | 'operation'>;
-  /** Shared by all workers; by default, the memory of this process. */
-  guard?: ReplayGuard | undefined;
   caches: Caches;
   tracing?: Tracing | undefined;
 }): Promise<HttpServer> {
-  const {
-    subgraph,
-    settings,
-    log,
-    metrics,
-    caches,
-    tracing,
-    guard = createReplayGuard(),
-  } = options;
+  const { subgraph, settings, log, metrics, caches, tracing } = options;
   const { host, port } = settings;
   const { secret, secretOld } = settingsOfSubgraph(settings, subgraph.name);
   const secrets = [secret, secretOld].filter((each) => each !== undefined);
   if (secrets.length === 0)
     throw new Error('SUBGRAPH_SECRET must be set if a subgraph runs in a process of its own');
-  const verifier = createVerifier(subgraph.name, secrets, guard);
+  const verifier = createVerifier(subgraph.name, secrets, createReplayGuard());
   const answerSigned = createAnswer(subgraph, createExecutor(subgraph, log, caches));
 
   const parts = { log, metrics, tracing };
@@ -67,8 +57,7 @@ export async function serveSubgraph(options: {
     const body = await request.body(WIRE.maxBodyBytes);
     // Takes 8 % off the time per request under load.
     await pollDone();
-    const verified = verifier.verify(claim, { method, path, body });
-    const refusal = verified instanceof Promise ? await verified : verified;
+    const refusal = verifier.verify(claim, { method, path, body });
     if (refusal !== undefined) return record.refuse(refusal);
     return answerSigned(request, claim.scope, body, record);
   }

@@ -3,39 +3,30 @@ import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { settingsOrExit } from '@partner-loyalty/runtime/process/failedstart.ts';
+import { type Lifecycle, runProcess } from '@partner-loyalty/runtime/process/lifecycle.ts';
 import { openPorts } from '@partner-loyalty/runtime/process/ports.ts';
 import { storeReadiness } from '@partner-loyalty/runtime/process/readiness.ts';
 import { openTracing } from '@partner-loyalty/runtime/process/tracing.ts';
-import { runWorkers } from '@partner-loyalty/runtime/process/workers.ts';
 import { openRemoteTransport } from '@partner-loyalty/runtime/transport/remote.ts';
 import { serveSubgraph } from '@partner-loyalty/runtime/transport/server.ts';
-import {
-  createWorkerReplayGuard,
-  serveReplayGuard,
-} from '@partner-loyalty/runtime/transport/signature/replay.workers.ts';
 import { createStandings, openStandingsStore } from './index.ts';
 
 const settings = settingsOrExit('standings');
 const log = createLog(settings.logLevel);
 
-await runWorkers({
-  settings,
-  log,
-  shared: serveReplayGuard,
-  start: async (lifecycle) => {
-    const tracing = await openTracing(settings, 'standings', { lifecycle, log });
-    const metrics = createMetrics();
-    const members = await openRemoteTransport('members', settings, { log, metrics });
-    if (members !== undefined) lifecycle.opened('members', members.close);
-    const store = await openStandingsStore(settings);
-    const subgraph = createStandings(store, { members, log });
-    lifecycle.opened('store', subgraph.close);
-    const guard = lifecycle.worker && createWorkerReplayGuard();
-    const caches = createCaches();
-    metrics.watch('cacheBytes', () => [[{}, caches.bytes()]]);
-    const listen = () =>
-      serveSubgraph({ subgraph, settings, log, metrics, caches, tracing, guard });
-    const ready = () => storeReadiness(subgraph.ready);
-    await openPorts({ settings, lifecycle, ready, metrics, log, listen });
-  },
-});
+await runProcess(log, start, settings);
+
+async function start(lifecycle: Lifecycle): Promise<void> {
+  const tracing = await openTracing(settings, 'standings', { lifecycle, log });
+  const metrics = createMetrics();
+  const members = await openRemoteTransport('members', settings, { log, metrics });
+  if (members !== undefined) lifecycle.opened('members', members.close);
+  const store = await openStandingsStore(settings);
+  const subgraph = createStandings(store, { members, log });
+  lifecycle.opened('store', subgraph.close);
+  const caches = createCaches();
+  metrics.watch('cacheBytes', () => [[{}, caches.bytes()]]);
+  const listen = () => serveSubgraph({ subgraph, settings, log, metrics, caches, tracing });
+  const ready = () => storeReadiness(subgraph.ready);
+  await openPorts({ settings, lifecycle, ready, metrics, log, listen });
+}

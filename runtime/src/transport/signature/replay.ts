@@ -1,5 +1,4 @@
 // Remembers which signatures were used, so that a signed request is valid only once.
-import type { MaybePromise } from '../../maybe.ts';
 
 /** How many signatures, at about 40 bytes each. */
 const MAX_REMEMBERED = 500_000;
@@ -9,19 +8,14 @@ export type ReplayGuard = {
   /** Whether a request signed at `timeMs` may still be accepted. */
   fresh(timeMs: number): boolean;
   /** Returns true for the first use of a fresh signature in Base64, and false for any other use. */
-  firstUse(timeMs: number, signature: string): MaybePromise<boolean>;
+  firstUse(timeMs: number, signature: string): boolean;
 };
-
-/** Whether a time is within 30 seconds of now. */
-export function isFresh(timeMs: number, now: number): boolean {
-  return Math.abs(now - timeMs) <= WINDOW_MS;
-}
 
 /**
  * Accepts signatures within 30 seconds of now. If there are more than it can remember, it forgets
  * those of the oldest second, and refuses all requests signed up to then.
  */
-export function createReplayGuard(now: () => number = Date.now) {
+export function createReplayGuard(now: () => number = Date.now): ReplayGuard {
   // By the second of signing, so that it can forget a whole second at once.
   const seen = new Map<number, Set<number>>();
   let size = 0;
@@ -47,10 +41,10 @@ export function createReplayGuard(now: () => number = Date.now) {
     forget(oldest);
   }
 
-  const fresh = (timeMs: number) => timeMs >= floorMs && isFresh(timeMs, now());
+  const fresh = (timeMs: number) => timeMs >= floorMs && Math.abs(now() - timeMs) <= WINDOW_MS;
   return {
     fresh,
-    firstUse(timeMs: number, signature: string): boolean {
+    firstUse(timeMs, signature) {
       if (!fresh(timeMs)) return false;
       const bucket = bucketOf(Math.floor(timeMs / 1000));
       // 48 bits of the signature fit a number, which takes the least memory.
@@ -61,7 +55,7 @@ export function createReplayGuard(now: () => number = Date.now) {
       if (size > MAX_REMEMBERED) forgetOldest();
       return true;
     },
-  } satisfies ReplayGuard;
+  };
 }
 
 function endMs(second: number): number {
