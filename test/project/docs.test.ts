@@ -1,31 +1,20 @@
 // The documentation agrees with the code: links, paths, limits, commands, citations in comments.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { LENGTHS } from '@partner-loyalty/members';
 import { createProgram } from '../../bin/cli/command.ts';
 import { createShell } from '../../bin/cli/shell/shell.ts';
 import { LIMITS } from '../../gateway/src/document/measure.ts';
 import { MAX_RESPONSE_BYTES } from '../../gateway/src/document/responsesize.ts';
+import { filesIn, ROOT, read } from '../support/files.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
 const SOURCE_FOLDERS = ['runtime', 'gateway', 'subgraphs', 'bin', 'client', 'test', 'bench'];
 /** A path in prose, from the project's root. */
 const PATH = /(?<![\w/-])(?:runtime|gateway|subgraphs|bin|test|docs|deploy|\.ci)\/[\w./-]*\w/g;
 
-const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const API = read('docs/api.md');
 const OPERATOR = read('docs/operator.md');
-const pages = [
-  ...[
-    'README.md',
-    'bench/README.md',
-    'bench/ATTEMPTS.md',
-    'deploy/README.md',
-    'client/README.md',
-    'examples/README.md',
-  ],
-  ...filesIn('docs', /\.md$/),
-];
+const pages = filesIn('.', /\.md$/);
 const sources = SOURCE_FOLDERS.flatMap((folder) => filesIn(folder, /\.[cm]?[jt]s$/));
 
 test.each(pages)('every link of %s leads to a file, and to a heading of it', (page) => {
@@ -111,12 +100,4 @@ function anchorsOf(page: string): string[] {
       .replace(/[^\w\s-]/g, '')
       .replaceAll(' ', '-'),
   );
-}
-
-function filesIn(folder: string, name: RegExp): string[] {
-  return readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
-    const path = `${folder}/${entry.name}`;
-    if (entry.isDirectory()) return entry.name === 'node_modules' ? [] : filesIn(path, name);
-    return name.test(entry.name) ? [path] : [];
-  });
 }
