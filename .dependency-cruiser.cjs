@@ -74,7 +74,7 @@ module.exports = {
       from: {
         path: SOURCES,
         // Some commands act on the embedded store's files.
-        pathNot: '(^|[./])(lmdb|mongo|open|index)\\.ts$|^bin/cli/commands/',
+        pathNot: '(^|[./])(lmdb|mongo|open|stores|index)\\.ts$|^bin/cli/commands/',
       },
       to: { path: '\\.(lmdb|mongo)\\.ts$|(^|/)node_modules/(lmdb|mongodb)/' },
     },

@@ -6,7 +6,6 @@ export { CHANGELOG_VERSIONS, type ChangelogEntry, changelogOf } from './graph/ch
 export { readGraphFile, SUPERGRAPH_CONFIG, SUPERGRAPH_FILE } from './graph/committed.ts';
 export { subgraphCode, subgraphName } from './graph/config.ts';
 export type { GraphVersion, SubgraphEntry, VersionChange } from './graph/graph.ts';
-export { openGraphStore } from './graph/graphstore.open.ts';
 export type { GraphStore } from './graph/graphstore.ts';
 export {
   defaultScopes,
@@ -17,7 +16,6 @@ export {
   newKey,
   parseKey,
 } from './identity/apikey.ts';
-export { KEYS_MIGRATION, openKeyStore } from './identity/keystore.open.ts';
 export {
   KEY_ENDPOINTS,
   type KeyEndpoint,
@@ -32,6 +30,13 @@ export { datedSdl } from './schema/dated.ts';
 export { DEFAULT_SCOPES, KEY_SCOPES, type KeyScope } from './schema/scopes.ts';
 export { SURFACES, type SurfaceName, surfaceSdl } from './schema/surfaces.ts';
 export { type Serving, serveGateway } from './serve.ts';
-export { openUsageStore } from './usage/usagestore.open.ts';
+export {
+  KEYS_MIGRATION,
+  openGraphStore,
+  openKeyStore,
+  openUsageStore,
+  verifyGraphs,
+  verifyKeys,
+  verifyUsage,
+} from './stores.ts';
 export type { FieldUsage, KeyActivity, OperationUsage, UsageStore } from './usage/usagestore.ts';
-export { verifyGraphs, verifyKeys, verifyUsage } from './verify/verify.open.ts';

@@ -5,8 +5,8 @@ import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { settingsOrExit } from '@partner-loyalty/runtime/process/failedstart.ts';
 import { type Lifecycle, runProcess } from '@partner-loyalty/runtime/process/lifecycle.ts';
 import { openTracing } from '@partner-loyalty/runtime/process/tracing.ts';
-import { openKeyStore } from './identity/keystore.open.ts';
 import { openStore, serveGateway } from './serve.ts';
+import { openKeyStore } from './stores.ts';
 
 const settings = settingsOrExit('gateway');
 const log = createLog(settings.logLevel);

@@ -14,13 +14,12 @@ import { createDocuments } from './document/documents.ts';
 import { openGateway } from './gateway.ts';
 import { watchGateway } from './gauges.ts';
 import { createChangelog } from './graph/changelog.ts';
-import { openGraphStore } from './graph/graphstore.open.ts';
 import { openGraphs } from './graph/open.ts';
 import type { KeyStore } from './identity/keystore.ts';
 import { openCounters } from './limits/counters.open.ts';
+import { openGraphStore, openUsageStore } from './stores.ts';
 import { createUsageCounter } from './usage/counter.ts';
 import { createKeyUseCounter } from './usage/keyuse.ts';
-import { openUsageStore } from './usage/usagestore.open.ts';
 
 export type Serving = { port: number; adminPort: number };
 

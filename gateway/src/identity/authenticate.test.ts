@@ -3,11 +3,11 @@ import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { temporaryFolder } from '../../../test/support/folder.ts';
 import { DEFAULT_SCOPES, EVERY_SCOPE, scopeBits, scopeNames } from '../schema/scopes.ts';
+import { openKeyStore } from '../stores.ts';
 import { hashKey, issueKey, newKey } from './apikey.ts';
 import { type Authenticate, createAuthenticator, createMcpAuthenticator } from './authenticate.ts';
 import type { MemberToken, TokenVerifier } from './idtoken.ts';
 import { createKeyring } from './keyring.ts';
-import { openKeyStore } from './keystore.open.ts';
 import type { KeyEndpoint, KeyStore } from './keystore.ts';
 
 const AT = new Date('2026-03-04T05:06:07Z');

@@ -4,9 +4,9 @@ import { outageOf } from '@partner-loyalty/runtime/store/outage.ts';
 import { withFakeTimeouts } from '../../../test/support/clock.ts';
 import { temporaryFolder } from '../../../test/support/folder.ts';
 import { DEFAULT_SCOPES, scopeBits } from '../schema/scopes.ts';
+import { openKeyStore } from '../stores.ts';
 import { issueKey, newKey } from './apikey.ts';
 import { createKeyring, type Keyring } from './keyring.ts';
-import { openKeyStore } from './keystore.open.ts';
 import type { FoundKey, KeyStore } from './keystore.ts';
 
 const START = new Date('2026-03-04T05:06:07Z');

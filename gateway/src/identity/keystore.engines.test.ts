@@ -3,9 +3,9 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { type Db, MongoClient } from 'mongodb';
 import { emptyPlace } from '../../../test/support/servers/databases.ts';
+import { openKeyStore } from '../stores.ts';
 import { hashKey, issueKey, type KeyLimits } from './apikey.ts';
 import { keyByHashQuery } from './keystore.mongo.ts';
-import { openKeyStore } from './keystore.open.ts';
 import type { KeyRecord, KeyStore, Partner } from './keystore.ts';
 
 const AT = new Date('2026-03-04T05:06:07.089Z');
@@ -274,7 +274,7 @@ describe.each(['lmdb', 'mongodb'])('the key store on %s', (engine) => {
       expect((await store.keyByHash(key.hash)) !== undefined).toBe(true);
       const settings = JSON.stringify({ dataDir: place.dataDir, environment: 'sandbox' });
       const script = `
-        import { openKeyStore } from '${import.meta.dirname}/keystore.open.ts';
+        import { openKeyStore } from '${import.meta.dirname}/../stores.ts';
         const store = await openKeyStore(${settings});
         await store.revokeKey('${key.keyId}', new Date(0));
         await store.close();`;

@@ -1,7 +1,7 @@
 // The contract of the store of usage counts, tested on every engine.
 import { emptyPlace } from '../../../test/support/servers/databases.ts';
+import { openUsageStore } from '../stores.ts';
 import { KEPT_OPERATIONS, MAX_OPERATIONS } from './records.ts';
-import { openUsageStore } from './usagestore.open.ts';
 import type { FieldUsage, OperationUsage, UsageStore } from './usagestore.ts';
 
 const DAY = '2031-05-17';

@@ -1,4 +1,10 @@
 // The public list of the members subgraph.
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import { openByEngine, type StoreSettings } from '@partner-loyalty/runtime/store/engine.ts';
+import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
+import { createKeyVault, type KeyVault } from './signingkeys/keyvault.ts';
+import type { MembersStore } from './store/store.ts';
+
 export { createMembers, startMembers } from './members.ts';
 export type { MailPartner } from './partners/partner.ts';
 export { LENGTHS, parseAddress, parseOptionalText, parseText } from './resolvers/input.ts';
@@ -17,6 +23,21 @@ export type {
 export { endingSessions } from './sessions/endedsessions.ts';
 export { type IdToken, type IdTokenClaims, issueIdToken } from './signingkeys/idtoken.ts';
 export { ensureSigningKey, revokeSigningKey, rotateSigningKey } from './signingkeys/signingkey.ts';
-export { openMembersStore } from './store/store.open.ts';
 export type { MembersStore } from './store/store.ts';
-export { verifyMembers } from './verify/verify.open.ts';
+
+const openStore = openByEngine<MembersStore, [KeyVault, string]>({
+  lmdb: async () => (await import('./store/store.lmdb.ts')).openLmdbMembersStore,
+  mongo: async () => (await import('./store/store.mongo.ts')).openMongoMembersStore,
+});
+
+export function openMembersStore(
+  settings: StoreSettings & Pick<Settings, 'keyEncryptionKey'>,
+): Promise<MembersStore> {
+  return openStore(settings, createKeyVault(settings.keyEncryptionKey), settings.dataDir);
+}
+
+/** Reports what is wrong with the store. Resolves with the number of members. */
+export const verifyMembers = openByEngine<number, [Inspection]>({
+  lmdb: async () => (await import('./verify/verify.lmdb.ts')).verifyLmdbMembers,
+  mongo: async () => (await import('./verify/verify.mongo.ts')).verifyMongoMembers,
+});

@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
-import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import { openByEngine } from '@partner-loyalty/runtime/store/engine.ts';
+import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
 import type { Subgraph, Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { parse } from 'graphql';
 import { createMembersClient } from './members.ts';
 import { createResolvers } from './resolvers.ts';
-import { openLmdbStandingsStore } from './store/store.lmdb.ts';
 import type { StandingsStore } from './store/store.ts';
 
 export { type Activity, createActivityParser, type DatedActivity } from './rules/activity.ts';
@@ -17,22 +17,17 @@ export type { Standing } from './rules/standing.ts';
 export { tierOf } from './rules/tiers.ts';
 export { yearOf } from './rules/year.ts';
 export type { MemberStanding, RecordOutcome, StandingsStore } from './store/store.ts';
-export { verifyStandings } from './verify/verify.open.ts';
 
-/**
- * Opens the standings store, on MongoDB if the settings name one and embedded otherwise. Rejects if
- * the engine is unavailable or the store belongs to the other environment.
- */
-export async function openStandingsStore({
-  mongodbUrl,
-  dataDir,
-  environment,
-}: Pick<Settings, 'mongodbUrl' | 'dataDir' | 'environment'>): Promise<StandingsStore> {
-  if (mongodbUrl === undefined) return openLmdbStandingsStore(dataDir, environment);
-  // The driver takes a while to load, and is needed only here.
-  const { openMongoStandingsStore } = await import('./store/store.mongo.ts');
-  return openMongoStandingsStore(mongodbUrl, environment);
-}
+export const openStandingsStore = openByEngine<StandingsStore>({
+  lmdb: async () => (await import('./store/store.lmdb.ts')).openLmdbStandingsStore,
+  mongo: async () => (await import('./store/store.mongo.ts')).openMongoStandingsStore,
+});
+
+/** Reports what is wrong with the store. Resolves with the number of activities. */
+export const verifyStandings = openByEngine<number, [Inspection]>({
+  lmdb: async () => (await import('./verify/verify.lmdb.ts')).verifyLmdbStandings,
+  mongo: async () => (await import('./verify/verify.mongo.ts')).verifyMongoStandings,
+});
 
 /** What the subgraph needs beside its store. */
 export type StandingsOptions = {

@@ -1,0 +1,43 @@
+// Opens the gateway's stores, and verifies them, on the engine that the settings select.
+import { openByEngine } from '@partner-loyalty/runtime/store/engine.ts';
+import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
+import type { StoreMigration } from '@partner-loyalty/runtime/store/migrate.open.ts';
+import type { GraphStore } from './graph/graphstore.ts';
+import type { KeyStore } from './identity/keystore.ts';
+import type { UsageStore } from './usage/usagestore.ts';
+
+export const openKeyStore = openByEngine<KeyStore>({
+  lmdb: async () => (await import('./identity/keystore.lmdb.ts')).openLmdbKeyStore,
+  mongo: async () => (await import('./identity/keystore.mongo.ts')).openMongoKeyStore,
+});
+
+export const openGraphStore = openByEngine<GraphStore>({
+  lmdb: async () => (await import('./graph/graphstore.lmdb.ts')).openLmdbGraphStore,
+  mongo: async () => (await import('./graph/graphstore.mongo.ts')).openMongoGraphStore,
+});
+
+export const openUsageStore = openByEngine<UsageStore>({
+  lmdb: async () => (await import('./usage/usagestore.lmdb.ts')).openLmdbUsageStore,
+  mongo: async () => (await import('./usage/usagestore.mongo.ts')).openMongoUsageStore,
+});
+
+/** Each reports what is wrong with a store, and resolves with the number of its records. */
+export const verifyKeys = openByEngine<number, [Inspection]>({
+  lmdb: async () => (await import('./verify/verify.lmdb.ts')).verifyLmdbKeys,
+  mongo: async () => (await import('./verify/verify.mongo.ts')).verifyMongoKeys,
+});
+
+export const verifyGraphs = openByEngine<number, [Inspection]>({
+  lmdb: async () => (await import('./verify/verify.lmdb.ts')).verifyLmdbGraphs,
+  mongo: async () => (await import('./verify/verify.mongo.ts')).verifyMongoGraphs,
+});
+
+export const verifyUsage = openByEngine<number, [Inspection]>({
+  lmdb: async () => (await import('./verify/verify.lmdb.ts')).verifyLmdbUsage,
+  mongo: async () => (await import('./verify/verify.mongo.ts')).verifyMongoUsage,
+});
+
+/** The way of the key store from its older formats. */
+export const KEYS_MIGRATION: StoreMigration = {
+  mongo: async () => (await import('./identity/keystore.mongo.ts')).MIGRATION,
+};
