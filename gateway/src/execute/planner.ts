@@ -2,7 +2,6 @@
 import type { Schema } from '@apollo/federation-internals';
 import type { PlanNode, QueryPlan } from '@apollo/query-planner';
 import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
-import { compactText } from '@partner-loyalty/runtime/cache/compact.ts';
 import { bytesOfDocument, eachNode } from '@partner-loyalty/runtime/cache/document.ts';
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import { expandedSelections } from '@partner-loyalty/runtime/subgraph/selections.ts';
@@ -14,6 +13,7 @@ import {
   Kind,
   parse,
 } from 'graphql';
+import { keyOf } from '../document/executable.ts';
 import type { RootScopes } from '../schema/scopes.ts';
 import { type SurfaceName, surfaceSdl } from '../schema/surfaces.ts';
 import { knownPlanner } from './known.ts';
@@ -99,7 +99,7 @@ export async function openPlanner(
   /** Operations that differ only in aliases share a plan. */
   function planRenamed({ document: renamed, isAbstract }: RenamedOperation): MaybePromise<Plan> {
     const { document, whole } = sights ? sighted(renamed) : { document: renamed, whole: undefined };
-    const key = compactText(whole ?? document);
+    const key = keyOf(whole ?? document);
     const known = plans.get(key);
     if (known !== undefined) return known;
     const isWhole = whole !== undefined;
