@@ -13,7 +13,7 @@ const ROOT = join(CLIENT, '..');
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
 const README = readFileSync(join(CLIENT, 'README.md'), 'utf8');
 // Without descriptions, a field is a line.
-const SCHEMA = readFileSync(join(ROOT, 'docs/generated/surface.partner.graphql'), 'utf8').replace(
+const SCHEMA = readFileSync(join(ROOT, 'gateway/surface.partner.graphql'), 'utf8').replace(
   /^\s*"""[\s\S]*?"""\n/gm,
   '',
 );

@@ -1,11 +1,8 @@
 // The generated files, each with the text that it must have.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openSurface, SURFACES, type SurfaceName } from '@partner-loyalty/gateway';
-import { compose, knownOf } from '@partner-loyalty/gateway/publish';
-import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
-import type { Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
-import { printSchema } from 'graphql';
+import { SURFACES, type SurfaceName } from '@partner-loyalty/gateway';
+import { compose, surfaceText } from '@partner-loyalty/gateway/publish';
 import { clientErrors } from './client/errors.ts';
 import { clientTypes } from './client/types.ts';
 import { bundleExplorer } from './explorer.ts';
@@ -29,17 +26,17 @@ export const GENERATED: readonly Generated[] = [
   page('metrics', 'runtime/src/observe/metrics.ts', metricsTable),
   page('log', 'runtime/src/observe/fields.ts', logTable),
   { file: 'gateway/supergraph.graphql', render: supergraph },
-  { file: 'gateway/supergraph.known.json', render: () => knownOf(supergraph()) },
   ...typedSubgraphs(ROOT).map(resolverTypesOf),
+  // Committed, so that a diff shows every change of what a surface exposes.
   // Cast: Object.keys knows no key types.
   ...(Object.keys(SURFACES) as SurfaceName[]).map((surface) => ({
-    file: `docs/generated/surface.${surface}.graphql`,
-    render: () => surfaceSchema(surface),
+    file: `gateway/surface.${surface}.graphql`,
+    render: () => surfaceText(supergraph(), surface),
   })),
   { file: 'client/src/generated/errors.generated.ts', render: clientErrors },
   ...(['partner', 'member'] as const).map((surface) => ({
     file: `client/src/generated/${surface}.generated.ts`,
-    render: async () => clientTypes(surface, await surfaceSchema(surface)),
+    render: async () => clientTypes(surface, await surfaceText(supergraph(), surface)),
   })),
   {
     file: 'gateway/src/pages/explorer/app.generated.js',
@@ -79,23 +76,4 @@ function resolverTypesOf(folder: string): Generated {
 function supergraph(): string {
   const former = readFileSync(join(ROOT, 'gateway/supergraph.graphql'), 'utf8');
   return compose(join(ROOT, 'supergraph.yaml'), former);
-}
-
-/** Committed, so that a diff shows every change of what a surface exposes. */
-async function surfaceSchema(surface: SurfaceName): Promise<string> {
-  const unused: Transport = {
-    execute: () => ({ data: null }),
-    ready: async () => {},
-    close: async () => {},
-  };
-  const { schema } = await openSurface(
-    surface,
-    supergraph(),
-    { members: unused, standings: unused },
-    createCaches(),
-  );
-  const head =
-    `# The schema behind ${SURFACES[surface]}. ` +
-    "Generated from the subgraphs' schemas by `npm run generate`.";
-  return `${head}\n\n${printSchema(schema)}\n`;
 }

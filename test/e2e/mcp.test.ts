@@ -190,7 +190,7 @@ describe.each([
         'name' in node && node.name !== undefined ? [node.name.value] : [],
       );
     const whole = readFileSync(
-      join(import.meta.dirname, '../../docs/generated/surface.partner.graphql'),
+      join(import.meta.dirname, '../../gateway/surface.partner.graphql'),
       'utf8',
     );
     expect(names(whole)).toEqual(expect.arrayContaining(names(sdl)));

@@ -3,7 +3,6 @@ import {
   type ConstDirectiveNode,
   type DocumentNode,
   Kind,
-  parse,
   type TypeDefinitionNode,
   visit,
 } from 'graphql';
@@ -13,7 +12,7 @@ import {
  * fields that it requires, the planner takes the first key of the type there, even if it is not
  * resolvable. The order has no other meaning.
  */
-export function resolvableKeysFirst(supergraph: string): DocumentNode {
+export function resolvableKeysFirst(supergraph: DocumentNode): DocumentNode {
   const order = <Node extends TypeDefinitionNode>(type: Node): Node => {
     const { directives = [] } = type;
     const isLast = directives.map(isUnresolvableKey);
@@ -21,7 +20,7 @@ export function resolvableKeysFirst(supergraph: string): DocumentNode {
     const first = directives.filter((_, index) => !isLast[index]);
     return { ...type, directives: [...first, ...directives.filter((_, index) => isLast[index])] };
   };
-  return visit(parse(supergraph), {
+  return visit(supergraph, {
     ObjectTypeDefinition: order,
     InterfaceTypeDefinition: order,
   });

@@ -1,9 +1,6 @@
 // The messages between the process and its planner thread.
-
-import type { RootScopes } from '../schema/scopes.ts';
 import type { SurfaceName } from '../schema/surfaces.ts';
-import type { Ownership } from './ownership.ts';
-import type { GraphFields } from './rename.ts';
+import type { SurfaceFacts } from './facts.ts';
 
 /** `planner` is a number that the process gives each planner of the thread. */
 export type PlannerRequest = { id: number; planner: number } & (
@@ -18,22 +15,10 @@ export type PlannerRequest = { id: number; planner: number } & (
  */
 export type PlannerAnswer = { id: number } & (
   | { thread: number }
-  | { opened: OpenedPlanner }
+  | { opened: SurfaceFacts }
   | { planned: PlannedText }
   | { error: string }
 );
-
-/** What the process needs to know about a graph to prepare operations and complete responses. */
-export type OpenedPlanner = {
-  /** The schema that callers see. */
-  api: string;
-  subgraphs: string[];
-  fields: GraphFields;
-  ownership: Ownership;
-  /** The types of `api` whose member ID is hidden from callers. */
-  hiddenMembers: ReadonlySet<string>;
-  scopes: RootScopes;
-};
 
 export type PlannedText = {
   /** A QueryPlan in JSON. */

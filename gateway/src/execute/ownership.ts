@@ -22,10 +22,10 @@ export type OwnedType = {
 export type OwnedField = ReadonlyMap<string, readonly string[]>;
 
 /** Reads the `@join__` directives of a supergraph (join specification 0.5). */
-export function ownershipOf({ definitions }: DocumentNode): Ownership {
-  const names = graphNames(definitions);
+export function ownershipOf(supergraph: DocumentNode): Ownership {
+  const names = graphNames(supergraph);
   const owned = new Map<string, OwnedType>();
-  for (const node of definitions) {
+  for (const node of supergraph.definitions) {
     if (node.kind !== Kind.OBJECT_TYPE_DEFINITION) continue;
     const type = ownedType(node, names);
     if (type !== undefined) owned.set(node.name.value, type);
@@ -34,7 +34,7 @@ export function ownershipOf({ definitions }: DocumentNode): Ownership {
 }
 
 /** The names of the subgraphs by their values of `join__Graph`. */
-function graphNames(definitions: DocumentNode['definitions']): ReadonlyMap<string, string> {
+export function graphNames({ definitions }: DocumentNode): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   for (const node of definitions) {
     if (node.kind !== Kind.ENUM_TYPE_DEFINITION || node.name.value !== 'join__Graph') continue;

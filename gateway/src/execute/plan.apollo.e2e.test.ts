@@ -1,7 +1,11 @@
 // The planner thread: an operation that it cannot plan ends neither the process nor other plans.
+import { readFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { buildSchema, printSchema } from 'graphql';
 import { openGraph } from '../../../test/support/graphs/graph.ts';
 import { GRAPHS } from '../../../test/support/graphs/table.ts';
+import { SUPERGRAPH_FILE } from '../graph/committed.ts';
+import { committedFacts } from './committed.ts';
 import { openThreadPlanner } from './plan.apollo.ts';
 
 /** Apollo's planner goes round in circles for it. */
@@ -23,3 +27,19 @@ test('OPERATION_TOO_COMPLEX for an operation whose planning never ends, and plan
   opened.close();
   planner.close();
 });
+
+test.each(['partner', 'member'] as const)(
+  'the facts of the committed %s surface are what the thread reports, and of another graph unknown',
+  async (surface) => {
+    const committed = readFileSync(SUPERGRAPH_FILE, 'utf8');
+    const { plan: _, close, ...facts } = await openThreadPlanner(committed, surface);
+    close();
+    const known = committedFacts(committed, surface);
+    const comparable = (api = '') => printSchema(buildSchema(api));
+    expect({ ...known, api: comparable(known?.api) }).toEqual({
+      ...facts,
+      api: comparable(facts.api),
+    });
+    expect(committedFacts(`${committed}#`, surface)).toBeUndefined();
+  },
+);

@@ -5,10 +5,11 @@ import { Worker } from 'node:worker_threads';
 import { ApiError } from '@partner-loyalty/runtime/errors.ts';
 import { RUN } from '@partner-loyalty/runtime/process/run.ts';
 import type { SurfaceName } from '../schema/surfaces.ts';
-import type { OpenedPlanner, PlannedText, PlannerAnswer, PlannerRequest } from './messages.ts';
+import type { SurfaceFacts } from './facts.ts';
+import type { PlannedText, PlannerAnswer, PlannerRequest } from './messages.ts';
 
 /** A planner in the thread. If a request ends the thread, those behind it are sent again. */
-export type ThreadPlanner = OpenedPlanner & {
+export type ThreadPlanner = SurfaceFacts & {
   /**
    * Plans a validated operation, printed. With `isWhole`, it may select hidden fields too. Rejects
    * if the planner cannot, with OPERATION_TOO_COMPLEX if it takes too long.
@@ -25,7 +26,7 @@ export type ThreadPlanner = OpenedPlanner & {
 export async function openThreadPlanner(
   supergraph: string,
   surface: SurfaceName | undefined,
-  known?: OpenedPlanner,
+  known?: SurfaceFacts,
 ): Promise<ThreadPlanner> {
   const planner = ++lastPlanner;
   const opening: PlannerRequest = { id: 0, planner, kind: 'open', supergraph, surface };
@@ -71,7 +72,7 @@ async function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-function openedOf(answer: PlannerAnswer): OpenedPlanner {
+function openedOf(answer: PlannerAnswer): SurfaceFacts {
   if ('opened' in answer) return answer.opened;
   throw new Error('the planner thread gave a wrong answer');
 }

@@ -16,7 +16,7 @@ import {
 import { keyOf } from '../document/executable.ts';
 import type { RootScopes } from '../schema/scopes.ts';
 import { type SurfaceName, surfaceSdl } from '../schema/surfaces.ts';
-import { knownPlanner } from './known.ts';
+import { committedFacts } from './committed.ts';
 import { withMemberIds } from './members.ts';
 import { openThreadPlanner, type ThreadPlanner } from './plan.apollo.ts';
 import { planDirectly } from './plan.direct.ts';
@@ -74,7 +74,7 @@ export async function openPlanner(
   caches: Caches,
   sights = false,
 ): Promise<Planner> {
-  const known = knownPlanner(supergraphSdl, surface);
+  const known = surface && committedFacts(supergraphSdl, surface);
   const thread = await openThreadPlanner(supergraphSdl, surface, known);
   const { subgraphs, fields, ownership, hiddenMembers } = thread;
   const schema = buildSchema(thread.api, { assumeValid: true });

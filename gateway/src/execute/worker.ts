@@ -7,17 +7,14 @@ import { parentPort } from 'node:worker_threads';
 import { operationFromDocument, Supergraph } from '@apollo/federation-internals';
 import { QueryPlanner } from '@apollo/query-planner';
 import { type GraphQLSchema, parse, printSchema } from 'graphql';
-import { rootScopesOf } from '../schema/scopes.ts';
-import { surfaceSdl } from '../schema/surfaces.ts';
+import { surfaceDocument } from '../schema/surfaces.ts';
+import { factsOf, type SurfaceFacts } from './facts.ts';
 import { resolvableKeysFirst } from './keys.ts';
-import { hasMemberId } from './memberid.ts';
-import type { OpenedPlanner, PlannedText, PlannerAnswer, PlannerRequest } from './messages.ts';
-import { ownershipOf } from './ownership.ts';
-import { fieldsOf } from './rename.ts';
+import type { PlannedText, PlannerAnswer, PlannerRequest } from './messages.ts';
 import { isUsualPlan } from './usual.ts';
 
 type Planner = {
-  opened: OpenedPlanner;
+  opened: SurfaceFacts;
   plan(operation: string, isAbstract: boolean, isWhole: boolean): PlannedText;
 };
 
@@ -60,20 +57,14 @@ function answerTo(request: PlannerRequest): PlannerAnswer | undefined {
 type Opening = Extract<PlannerRequest, { kind: 'open' }>;
 
 function buildPlanner({ supergraph, surface }: Opening): Planner {
-  const sdl = surface === undefined ? supergraph : surfaceSdl(supergraph, surface);
-  const federated = Supergraph.build(resolvableKeysFirst(sdl));
+  const parsed = parse(supergraph, { noLocation: true });
+  const cut = surface === undefined ? parsed : surfaceDocument(parsed, surface);
+  const federated = Supergraph.build(resolvableKeysFirst(cut));
   const apiSchema = federated.apiSchema();
   const planner = new QueryPlanner(federated);
   const graph: GraphQLSchema = federated.schema.toGraphQLJSSchema();
   return {
-    opened: {
-      api: printSchema(apiSchema.toGraphQLJSSchema()),
-      subgraphs: Array.from(federated.subgraphsMetadata(), ({ name }) => name),
-      fields: fieldsOf(graph),
-      ownership: ownershipOf(parse(sdl, { noLocation: true })),
-      hiddenMembers: hiddenMembersOf(graph, apiSchema.toGraphQLJSSchema()),
-      scopes: rootScopesOf(sdl),
-    },
+    opened: factsOf(cut, printSchema(apiSchema.toGraphQLJSSchema())),
     plan(operation, isAbstract, isWhole) {
       const schema = isWhole ? federated.schema : apiSchema;
       const plan = planner.buildQueryPlan(operationFromDocument(schema, parse(operation)));
@@ -83,14 +74,6 @@ function buildPlanner({ supergraph, surface }: Opening): Planner {
       return { plan: JSON.stringify(plan), isUsual };
     },
   };
-}
-
-/** The types that callers see without the member ID that they have. */
-function hiddenMembersOf(graph: GraphQLSchema, api: GraphQLSchema): Set<string> {
-  const names = Object.values(api.getTypeMap())
-    .filter((type) => !hasMemberId(type) && hasMemberId(graph.getType(type.name)))
-    .map(({ name }) => name);
-  return new Set(names);
 }
 
 /**

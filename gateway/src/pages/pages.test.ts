@@ -4,7 +4,7 @@ import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
-import { buildSchema } from 'graphql';
+import { buildSchema, parse } from 'graphql';
 import { rootScopesOf } from '../schema/scopes.ts';
 import { homePage } from './home.ts';
 import { createPages } from './pages.ts';
@@ -19,7 +19,7 @@ const ABOUT = {
 } as const;
 
 function graph(version: number, sdl: string) {
-  const surface = { schema: buildSchema(sdl), rootScopes: rootScopesOf(sdl) };
+  const surface = { schema: buildSchema(sdl), rootScopes: rootScopesOf(parse(sdl)) };
   return { version, surfaces: { partner: surface, member: surface } };
 }
 

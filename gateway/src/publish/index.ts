@@ -1,6 +1,6 @@
 // The public list of publishing and checking, apart from the gateway, which never loads them.
 
-export { knownOf } from '../execute/known.ts';
+export { surfaceText } from '../execute/committed.ts';
 export { faultOfSubgraph, missingFrom } from './asked.ts';
 export { surfaceChanges, surfaceSchemas } from './changes.ts';
 export { CompositionError, compose } from './compose.ts';

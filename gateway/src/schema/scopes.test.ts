@@ -1,7 +1,9 @@
 // The scopes that root fields need, from the tags of a graph.
+import { parse } from 'graphql';
 import { rootScopesOf, scopeBits, scopeNames } from './scopes.ts';
 
-const { query, mutation } = rootScopesOf(`
+const { query, mutation } = rootScopesOf(
+  parse(`
   type Query {
     plain: Int @tag(name: "partner")
     tagged: Int @tag(name: "partner") @tag(name: "scope-ingest")
@@ -13,7 +15,8 @@ const { query, mutation } = rootScopesOf(`
     both: Int @tag(name: "scope-enroll") @tag(name: "scope-ingest")
     later: Int @tag(name: "scope-later")
     __proto__: Int
-  }`);
+  }`),
+);
 
 test('a field needs the scopes of its tags; without one, read or, as a mutation, enroll', () => {
   const names = (bits: number | undefined) => scopeNames(bits ?? 0);

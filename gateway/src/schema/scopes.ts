@@ -2,10 +2,10 @@
 import {
   type DefinitionNode,
   type DirectiveNode,
+  type DocumentNode,
   type FieldDefinitionNode,
   Kind,
   type ObjectTypeDefinitionNode,
-  parse,
 } from 'graphql';
 
 /** What a key may be allowed to do, as bits of a set. */
@@ -56,8 +56,7 @@ export function scopeOfTag(tag: string): KeyScope | 'unknown' | undefined {
 export type RootScopes = Readonly<Record<'query' | 'mutation', ReadonlyMap<string, ScopeBits>>>;
 
 /** Reads the tags of a supergraph, in which hidden fields are `@inaccessible`. */
-export function rootScopesOf(surfaceSdl: string): RootScopes {
-  const { definitions } = parse(surfaceSdl, { noLocation: true });
+export function rootScopesOf({ definitions }: DocumentNode): RootScopes {
   return {
     query: scopesOfFields(definitions, 'Query', READ_SCOPE),
     mutation: scopesOfFields(definitions, 'Mutation', WRITE_SCOPE),

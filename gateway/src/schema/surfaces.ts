@@ -2,6 +2,7 @@
 import {
   type ConstDirectiveNode,
   type DefinitionNode,
+  type DocumentNode,
   type FieldDefinitionNode,
   Kind,
   type ObjectTypeDefinitionNode,
@@ -23,14 +24,13 @@ export type SurfaceName = keyof typeof SURFACES;
  * become `@inaccessible`, as does every type that no visible field leads to; `@requires` can still
  * use them. A pure function. Throws if a visible field has a type without visible fields.
  */
-export function surfaceSdl(supergraph: string, surface: SurfaceName): string {
-  const document = parse(supergraph);
+export function surfaceDocument(supergraph: DocumentNode, surface: SurfaceName): DocumentNode {
   const types = new Map<string, TypeDefinition>();
-  for (const node of document.definitions)
+  for (const node of supergraph.definitions)
     if (isTypeDefinition(node)) types.set(node.name.value, node);
   const isVisible = (field: FieldDefinitionNode) => hasTag(field, surface);
   const reached = reachableTypes(types, isVisible, surface);
-  const definitions = document.definitions.map((node): DefinitionNode => {
+  const definitions = supergraph.definitions.map((node): DefinitionNode => {
     if (node.kind === Kind.SCHEMA_DEFINITION) return linkInaccessible(node);
     if (!isTypeDefinition(node) || isFederationType(node.name.value)) return node;
     const { name, directives: own = [] } = node;
@@ -41,8 +41,13 @@ export function surfaceSdl(supergraph: string, surface: SurfaceName): string {
     );
     return { ...node, directives, fields };
   });
-  if (!document.definitions.some(definesInaccessible)) definitions.push(...INACCESSIBLE);
-  return print({ kind: Kind.DOCUMENT, definitions });
+  if (!supergraph.definitions.some(definesInaccessible)) definitions.push(...INACCESSIBLE);
+  return { kind: Kind.DOCUMENT, definitions };
+}
+
+/** The same as text. */
+export function surfaceSdl(supergraph: string, surface: SurfaceName): string {
+  return print(surfaceDocument(parse(supergraph), surface));
 }
 
 type TypeDefinition = Extract<DefinitionNode, { kind: `${string}TypeDefinition` }>;

@@ -1,5 +1,5 @@
 // The reference as text: what it shows of a schema, whatever the schema says.
-import { buildSchema } from 'graphql';
+import { buildSchema, parse } from 'graphql';
 import { rootScopesOf } from '../../schema/scopes.ts';
 import { docsPage } from './docs.ts';
 import { inline, paragraphs } from './prose.ts';
@@ -14,7 +14,7 @@ const ABOUT = {
 const EMPTY = 'type Query { other: Int }';
 
 async function docs(partner: string, member = EMPTY): Promise<string> {
-  const scopes = rootScopesOf(partner);
+  const scopes = rootScopesOf(parse(partner));
   const schemas = { partner: buildSchema(partner), member: buildSchema(member) };
   const changelogs = {
     partner: [
