@@ -29,7 +29,7 @@ else await compareWith(against);
 
 async function measureParts(): Promise<void> {
   const parts = selectParts(names);
-  installPeers();
+  await installPeers();
   await onEachVersion(parts, async (part, node, testbed, name) => {
     const outcome = await part.run(testbed, options);
     printUnder(part, node, printed(outcome, part));
@@ -40,7 +40,7 @@ async function measureParts(): Promise<void> {
 
 async function compareWith(commit: string): Promise<void> {
   const parts = selectParts(names, ({ comparables }) => comparables !== undefined);
-  installTools();
+  await installTools();
   const checkout = checkOut(commit);
   const lower: string[] = [];
   try {

@@ -19,21 +19,18 @@ export function readCommandLine(args: string[]): CommandLine {
     allowPositionals: true,
     options: {
       quick: { type: 'boolean', default: false },
-      reads: { type: 'boolean', default: false },
       against: { type: 'string' },
       node: { type: 'string' },
       seconds: { type: 'string' },
       rounds: { type: 'string' },
-      minutes: { type: 'string' },
       connections: { type: 'string' },
     },
   });
-  const { quick, reads, against } = values;
+  const { quick, against } = values;
   const compares = against !== undefined;
   const quickSeconds = compares ? 4 : 2;
   return {
-    // Its reads alone are a part of their own, with results of their own.
-    names: positionals.map((name) => (reads && name === 'mix' ? 'mix-reads' : name)),
+    names: positionals,
     majors: values.node?.split(',').map(Number),
     against,
     options: {
@@ -41,7 +38,6 @@ export function readCommandLine(args: string[]): CommandLine {
       seconds: Number(values.seconds ?? (quick ? quickSeconds : 5)),
       rounds: Number(values.rounds ?? (compares ? 5 : 3)),
       connections: Number(values.connections ?? 32),
-      minutes: Number(values.minutes ?? (quick ? 0.5 : 10)),
     },
   };
 }

@@ -34,28 +34,6 @@ export function rawRequest(url: string, key: Record<string, string>, body: strin
   return `POST ${pathname} HTTP/1.1\r\n${headerLines(headers)}\r\n${body}`;
 }
 
-/** The same for several look-ups in one document, aliased `a0`, `a1` and so on. */
-export function aliasedTemplates(target: Target, count: number): string[] {
-  const indexes = Array.from({ length: count }, (_, index) => index);
-  const variables = indexes.map((index) => `$e${index}: String!`).join(' ');
-  const fields = indexes.map(
-    (index) =>
-      `a${index}: memberByEmail(email: $e${index}) { memberId email firstName lastName tier points }`,
-  );
-  return requestTemplates(
-    target,
-    `query(${variables}) { ${fields.join(' ')} }`,
-    Object.fromEntries(indexes.map((index) => [`e${index}`, EMAIL])),
-  );
-}
-
-/** The same for so many look-ups in one list. */
-export function listTemplates(target: Target, count: number): string[] {
-  const query = `query($keys: [MemberKey!]!) { memberLookups(keys: $keys) { member { memberId email firstName lastName tier points } } }`;
-  const keys = Array.from({ length: count }, () => ({ email: EMAIL }));
-  return requestTemplates(target, query, { keys });
-}
-
 /** Header fields as they stand in an HTTP/1.1 message. */
 export function headerLines(headers: Record<string, string>): string {
   return Object.entries(headers)

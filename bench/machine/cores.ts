@@ -4,7 +4,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { findCommand } from '../../test/support/servers/debian.ts';
 
-/** `target`: the one core of the measured process. `load`: every other core. */
+/**
+ * `target`: the one core of the measured process. `load`: every other core.
+ */
 export type CoreSet = 'target' | 'load';
 
 export type Command = { command: string; args: string[] };
@@ -15,8 +17,12 @@ const PINS = CORES.length > 1 && findCommand('taskset') !== undefined;
 /** The command pinned to its cores; unchanged if there is only one core, or no taskset. */
 export function pinned(cores: CoreSet, command: string, args: string[]): Command {
   if (!PINS) return { command, args };
-  const list = cores === 'target' ? CORES.slice(0, 1) : CORES.slice(1);
-  return { command: 'taskset', args: ['-c', list.join(','), command, ...args] };
+  const lists: Record<CoreSet, number[]> = {
+    target: CORES.slice(0, 1),
+    load: CORES.slice(1),
+  };
+  const list = lists[cores].join(',');
+  return { command: 'taskset', args: ['-c', list, command, ...args] };
 }
 
 /** Moves this process to the cores of the load. */

@@ -8,7 +8,6 @@ import type { Server } from '../run/server.ts';
 import type { Testbed } from '../run/testbed.ts';
 import { apollo } from '../variants/apollo.ts';
 import { floor } from '../variants/floor.ts';
-import { hive } from '../variants/hive.ts';
 import { mercurius } from '../variants/mercurius.ts';
 import { ours, startInOne } from '../variants/ours.ts';
 import type { Variant } from '../variants/variant.ts';
@@ -33,7 +32,7 @@ export const coldstart: Part = {
       title: `This service in one process, ${members.toLocaleString('en-US')} members, without Redis`,
       start: (at) => startInOne(at, members, { redis: false }),
     };
-    const variants = [ours, inOne, apollo, mercurius, hive, floor];
+    const variants = [ours, inOne, apollo, mercurius, floor];
     const all = await startInTurns(testbed, variants, options.quick ? 2 : STARTS);
     const stock = all.find(({ variant }) => variant === apollo)?.ms ?? [];
     const toStock = (wanted: Started) =>

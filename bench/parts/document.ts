@@ -1,9 +1,8 @@
 // One request after the other: known documents, and new ones, which are parsed and planned first.
 import { LOOKUP_QUERY } from '../dataset/population.ts';
 import { aboutRandomMembers, requestTemplates } from '../dataset/requests.ts';
-import { GENERATOR } from '../load/saturate.ts';
 import { ratios, shown, shownSpread, spread } from '../report/statistics.ts';
-import { underRawLoad } from '../run/measure.ts';
+import { type Measurable, underRawLoad } from '../run/measure.ts';
 import { type Contender, type Measurements, values } from '../run/measurements.ts';
 import { inTurns, measureAlternating } from '../run/rounds.ts';
 import type { Server } from '../run/server.ts';
@@ -34,7 +33,7 @@ export const document: Part = {
     'New documents differ in the alias of the root field, and go through the 63 selections of six fields. This gateway plans each selection once: a new alias needs parsing and validation, but no new plan.',
   ],
   method: (options) =>
-    `${inTurns(options, 'load/raw.ts')}, which alternates between ${GENERATOR} with known documents and the measured load. New documents are measured in processes of their own; all variants get the same sequence`,
+    `${inTurns(options, 'load/raw.ts')}, which alternates between wrk with known documents and the measured load. New documents are measured in processes of their own; all variants get the same sequence`,
   async run(testbed, options) {
     const rows = VARIANTS.flatMap((variant) => [rowOf(variant, false), rowOf(variant, true)]);
     const all = await measureAlternating(testbed, rows, options);
@@ -63,6 +62,13 @@ export const document: Part = {
       },
     };
   },
+  comparables: [
+    {
+      title: 'New documents',
+      start: async (testbed, root) =>
+        atDocuments(await startRemote(testbed, { root, redis: false }), true),
+    },
+  ],
 };
 
 function rowOf(variant: Started, isNew: boolean): Row {
@@ -70,13 +76,14 @@ function rowOf(variant: Started, isNew: boolean): Row {
     variant,
     isNew,
     title: `${variant.title}, ${isNew ? 'new documents' : 'a known document'}`,
-    async start(testbed) {
-      const server = await variant.start(testbed);
-      const nextDocument = isNew ? newDocuments() : () => LOOKUP_QUERY;
-      const next = () => requestOf(server, nextDocument());
-      return underRawLoad(server, { connections: 1, next });
-    },
+    start: async (testbed) => atDocuments(await variant.start(testbed), isNew),
   };
+}
+
+function atDocuments(server: Server, isNew: boolean): Measurable {
+  const nextDocument = isNew ? newDocuments() : () => LOOKUP_QUERY;
+  const next = () => requestOf(server, nextDocument());
+  return underRawLoad(server, { connections: 1, next });
 }
 
 function requestOf(server: Server, query: string): string {

@@ -120,7 +120,7 @@ async function startMix(
   root: string,
   { on, redis = false, traced, audited = false, limits }: Mix,
 ): Promise<Measurable> {
-  const stores = storesOf(0);
+  const stores = storesOf(0, { root });
   const keys = await createKeys(stores, 1, limits);
   const redisUrl = redis ? await testbed.redisUrl() : undefined;
   const endpoint = traced === undefined ? undefined : await startSink();

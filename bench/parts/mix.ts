@@ -4,7 +4,7 @@ import { MIX_MEMBERS, writeList } from '../dataset/mix/list.ts';
 import type { Table } from '../report/outcome.ts';
 import { ratios, shown, shownSpread, spread } from '../report/statistics.ts';
 import { checkMix } from '../run/answers.mix.ts';
-import { type Measurable, type Sample, underWork, type Work } from '../run/measure.ts';
+import { type Measurable, type Sample, underWork } from '../run/measure.ts';
 import { type Contender, type Measurements, median, values } from '../run/measurements.ts';
 import { inTurns, measureAlternating } from '../run/rounds.ts';
 import type { Server } from '../run/server.ts';
@@ -64,6 +64,13 @@ export const mixReads: Part = {
         }),
     };
   },
+  comparables: [
+    { title: 'A mix of reads', start: startRemoteMix },
+    { title: 'A mix of reads, in one process', start: startInOneMix },
+  ].map(({ title, start }) => ({
+    title,
+    start: async (testbed, root) => atMix(testbed, await start(testbed, { root, redis: false }), 0),
+  })),
 };
 
 export const mix: Part = {
@@ -106,11 +113,11 @@ function row(
 }
 
 /** With the keys of the reads, unless there are changes. */
-export function startRemoteMix(testbed: Testbed, changes: Changes): Promise<Server> {
+function startRemoteMix(testbed: Testbed, changes: Changes): Promise<Server> {
   return startRemote(testbed, { keys: KEYS_OF_READS, partners: PARTNERS, ...changes });
 }
 
-export function startInOneMix(testbed: Testbed, changes: Changes): Promise<Server> {
+function startInOneMix(testbed: Testbed, changes: Changes): Promise<Server> {
   return startInOne(testbed, MIX_MEMBERS, { keys: KEYS_OF_READS, partners: PARTNERS, ...changes });
 }
 
@@ -118,15 +125,11 @@ function peer({ title, kind, start }: Variant): Row {
   return { title, kind, start: async (testbed) => atMix(testbed, await start(testbed), 0) };
 }
 
+/** A server at the requests of the mix; `mutations` is their part. */
 function atMix(testbed: Testbed, server: Server, mutations: number): Measurable {
-  return underWork(server, mixWork(testbed, server, mutations));
-}
-
-/** The requests of the mix to a server; `mutations` is their part. */
-export function mixWork(testbed: Testbed, server: Server, mutations: number): Work {
   const list = join(testbed.folder, `mix${new URL(server.url).port}.txt`);
   writeList(list, server, { mutations });
-  return { requests: { list }, check: () => checkMix(server, mutations > 0) };
+  return underWork(server, { requests: { list }, check: () => checkMix(server, mutations > 0) });
 }
 
 /** Ratios are to `reference`, or to the first row without one. */

@@ -7,8 +7,6 @@ import type { Testbed } from '../run/testbed.ts';
 export type Options = Rounds & {
   /** Shorter and smaller, for a first look. */
   quick: boolean;
-  /** How long the soak takes. */
-  minutes: number;
 };
 
 export type Part = {

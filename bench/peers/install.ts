@@ -2,27 +2,22 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { aptInstall, findCommand } from '../../test/support/servers/debian.ts';
 import { progress } from '../run/progress.ts';
 
 const BENCH = resolve(import.meta.dirname, '..');
-const HIVE = 'peers/hive';
-const FOLDERS = ['.', 'peers/mercurius', HIVE];
+const FOLDERS = ['.', 'peers/mercurius'];
 
-/** Installs the load generator, Node 24 and Apollo's packages. */
-export function installTools(): void {
+/** Installs Node 24, and Apollo's packages. Rejects without wrk where apt cannot install it. */
+export async function installTools(): Promise<void> {
+  if (findCommand('wrk') === undefined) await aptInstall('wrk');
   install('.');
 }
 
-/** Installs every peer. Hive Gateway is left out if it does not install. */
-export function installPeers(): void {
-  for (const folder of FOLDERS) {
-    try {
-      install(folder);
-    } catch (error) {
-      if (folder !== HIVE) throw error;
-      progress('Hive Gateway does not install here');
-    }
-  }
+/** Installs every peer too. */
+export async function installPeers(): Promise<void> {
+  await installTools();
+  for (const folder of FOLDERS) install(folder);
 }
 
 /** Each dependency of the benchmark with its version. */

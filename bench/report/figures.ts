@@ -20,30 +20,6 @@ export const FIGURES = {
     meaning: 'CPU time of the mix by 60 keys, without Redis, relative to the same by 1 key',
     atMost: 1.05,
   },
-  remoteToApollo: {
-    meaning: 'throughput of this gateway, relative to stock Apollo Gateway',
-    atLeast: 10,
-  },
-  remoteToMercurius: {
-    meaning: 'throughput of this gateway, relative to Mercurius',
-    atLeast: 1.3,
-  },
-  remoteToFloor: {
-    meaning: 'throughput of this gateway, relative to the floor of two calls',
-    atLeast: 0.75,
-  },
-  inOneToApollo: {
-    meaning: 'throughput in one process, relative to stock Apollo Gateway',
-    atLeast: 15,
-  },
-  inOneToFloor: {
-    meaning: 'throughput in one process, relative to the floor in process',
-    atLeast: 0.35,
-  },
-  subgraphToApollo: {
-    meaning: 'throughput of a subgraph, relative to Apollo Server with `@apollo/subgraph`',
-    atLeast: 3,
-  },
   tenthToFloor: {
     meaning: "p99 at a tenth of saturation, relative to the floor's at the same rate",
     atMost: 1.2,
@@ -66,11 +42,6 @@ export const FIGURES = {
     atMost: 5,
   },
   featuresTraced: { meaning: 'CPU time of tracing, 1 % recorded, µs/request', atMost: 3 },
-  keysRedis: {
-    meaning: 'CPU time of a request with 100 keys in use, relative to 1 key',
-    atMost: 1.15,
-  },
-  keysMemory: { meaning: 'the same without Redis', atMost: 1.15 },
   growthEmbedded: {
     meaning: 'time per look-up with the most members, relative to 10,000, embedded store',
     atMost: 1.3,
@@ -78,15 +49,6 @@ export const FIGURES = {
   growthMongo: {
     meaning: 'time per look-up with the most members, relative to 10,000, MongoDB',
     atMost: 1.3,
-  },
-  yearEmbedded: {
-    meaning:
-      'time to record an activity in the fullest year, relative to an empty one, embedded store',
-    atMost: 1.2,
-  },
-  yearMongo: {
-    meaning: 'time to record an activity in the fullest year, relative to an empty one, MongoDB',
-    atMost: 1.2,
   },
   aloneToMercurius: {
     meaning: "p50 of a known document, one request at a time, relative to Mercurius'",
@@ -99,10 +61,6 @@ export const FIGURES = {
     atMost: 1.5,
   },
   documentTail: { meaning: 'p99 of new documents, one at a time, ms', atMost: 10 },
-  updateHold: {
-    meaning: 'the longest event loop lag while the graph is updated under load, ms',
-    atMost: 50,
-  },
   coldStart: {
     meaning: 'start to the first correct answer, relative to stock Apollo Gateway',
     atMost: 1,
@@ -115,7 +73,6 @@ export const FIGURES = {
     meaning: 'idle memory in one process on the embedded store, without Redis, MB',
     atMost: 120,
   },
-  soakMemory: { meaning: 'memory after the soak, relative to its start', atMost: 1.1 },
 } as const satisfies Record<string, FigureRow>;
 
 export type FigureName = keyof typeof FIGURES;

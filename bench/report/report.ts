@@ -40,14 +40,11 @@ export function writeReport(parts: Readonly<Record<string, PartText>>): void {
   writeFileSync(join(BENCH, 'results.svg'), drawChart(chartsOf(results)));
 }
 
-/** For each version of Node, the bars of the mix of reads, or of one look-up without a mix. */
+/** For each version of Node, the bars of the mix of reads. */
 function chartsOf(results: readonly Result[]): Chart[] {
-  const of = (part: string, requests: string) =>
-    results.filter((result) => result.part === part).map((result) => ({ ...result, requests }));
-  const mixed = of('mix-reads', 'A mix of reads: requests');
-  const single = of('gateways', 'Requests');
-  const isMixed = (single: Result) => mixed.some((mix) => majorOf(mix) === majorOf(single));
-  return [...mixed, ...single.filter((result) => !isMixed(result))];
+  return results
+    .filter(({ part }) => part === 'mix-reads')
+    .map((result) => ({ ...result, requests: 'A mix of reads: requests' }));
 }
 
 /** An outcome for a terminal. */

@@ -1,5 +1,5 @@
-// The recorded results in bench/results: the last one of each part on each major version of Node.
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+// The recorded results: a file for each part, with the last one on each major version of Node.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Outcome } from './outcome.ts';
 
@@ -18,18 +18,20 @@ const FOLDER = resolve(import.meta.dirname, '../results');
 
 /** Records a result, and replaces the earlier one of the same part and major version of Node. */
 export function record(result: Result): void {
-  mkdirSync(FOLDER, { recursive: true });
-  const file = join(FOLDER, `${result.part}.node${majorOf(result)}.json`);
-  writeFileSync(file, `${JSON.stringify(result, null, 2)}\n`);
+  const others = recordedResults().filter(
+    ({ part, node }) => part === result.part && majorOf({ node }) !== majorOf(result),
+  );
+  const all = [...others, result].sort((a, b) => Number(majorOf(a)) - Number(majorOf(b)));
+  writeFileSync(join(FOLDER, `${result.part}.json`), `${JSON.stringify(all, null, 2)}\n`);
 }
 
 /** All recorded results. */
 export function recordedResults(): Result[] {
-  return readdirSync(FOLDER)
-    .filter((name) => name.endsWith('.json'))
-    .map((name): Result => JSON.parse(readFileSync(join(FOLDER, name), 'utf8')));
+  return readdirSync(FOLDER).flatMap((name): Result[] =>
+    JSON.parse(readFileSync(join(FOLDER, name), 'utf8')),
+  );
 }
 
-export function majorOf({ node }: Result): string {
+export function majorOf({ node }: Pick<Result, 'node'>): string {
   return node.split('.')[0] ?? node;
 }

@@ -2,7 +2,7 @@
 import { requestTemplates } from '../dataset/requests.ts';
 import type { ListLoad, Load, LoadResult } from '../load/load.ts';
 import { type RawLoad, sendRaw } from '../load/raw.ts';
-import { saturate } from '../load/saturate.ts';
+import { wrk } from '../load/wrk.ts';
 import type { Usage } from '../machine/usage.ts';
 import { checkAnswers } from './answers.ts';
 import type { Server } from './server.ts';
@@ -86,10 +86,15 @@ export async function measure(
   { seconds, connections }: Timing,
   { requests, check }: Work = lookUps(server),
 ): Promise<Sample> {
-  const load = { url: server.url, ...requests, connections, cores: 'load' as const };
+  const load = {
+    url: server.url,
+    ...requests,
+    connections,
+    cores: 'load' as const,
+  };
   await check();
   const before = server.usage();
-  const result = await saturate({ ...load, seconds });
+  const result = await wrk({ ...load, seconds });
   const after = server.usage();
   await check();
   return sampleOf(result, before, after);

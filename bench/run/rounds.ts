@@ -1,5 +1,4 @@
 // Interleaved rounds: a slow minute of the machine affects every contender alike.
-import { GENERATOR } from '../load/saturate.ts';
 import type { Measurable, Sample, Slice, Timing } from './measure.ts';
 import { type Contender, type Measurements, medianSample } from './measurements.ts';
 import { progress } from './progress.ts';
@@ -10,11 +9,11 @@ export type Rounds = Timing & { rounds: number };
 
 /** How `measureRounds` measures, in words for the report. */
 export function inRounds({ rounds, seconds }: Rounds): string {
-  return `Load by ${GENERATOR}, ${rounds} rounds of ${seconds} s after ${WARM_UP}`;
+  return `Load by wrk, ${rounds} rounds of ${seconds} s after ${WARM_UP}`;
 }
 
 /** The same for `measureAlternating`. */
-export function inTurns({ rounds, seconds }: Rounds, generator = GENERATOR): string {
+export function inTurns({ rounds, seconds }: Rounds, generator = 'wrk'): string {
   return `Load by ${generator}, ${rounds} rounds in which all rows run at once and take turns of one second in changing order, ${seconds} each, after ${WARM_UP}`;
 }
 

@@ -7,7 +7,6 @@ import { findCommand } from '../../test/support/servers/debian.ts';
 import { startDocumentDb } from '../../test/support/servers/documentdb/start.ts';
 import { startMongod } from '../../test/support/servers/mongod.ts';
 import { startRedis } from '../../test/support/servers/redis/server.ts';
-import { expectedMember, MEMORY_MEMBERS } from '../dataset/population.ts';
 import type { NodeVersion } from '../machine/node.ts';
 import { type Server, type ServerLaunch, startServer } from './server.ts';
 import { ROOT } from './shipped.ts';
@@ -25,8 +24,6 @@ export type Testbed = {
   subgraphs(): Promise<Subgraphs>;
   /** The path of a supergraph file with the addresses of the plain subgraphs. */
   supergraph(): Promise<string>;
-  /** The path of a file with the expected answers about all members in memory. */
-  answers(): string;
   redisUrl(): Promise<string>;
   /** The address of a server, without a database name. */
   mongodbUrl(): Promise<string>;
@@ -56,7 +53,6 @@ export function openTestbed(node: NodeVersion): Testbed {
     subgraphs,
     start: (launch) => startServer(node, launch),
     supergraph: once(async () => writeSupergraph(folder, (await subgraphs()).plain)),
-    answers: once(() => writeAnswers(folder)),
     redisUrl: once(() => urlOf('REDIS_URL', startRedis)),
     mongodbUrl: once(() => urlOf('MONGODB_URL', startMongodb)),
     async close() {
@@ -77,13 +73,6 @@ function writeSupergraph(folder: string, urls: SubgraphUrls): string {
     .replace('http://members:4011/graphql', urls.members)
     .replace('http://standings:4012/graphql', urls.standings);
   writeFileSync(file, local);
-  return file;
-}
-
-function writeAnswers(folder: string): string {
-  const answers = Array.from({ length: MEMORY_MEMBERS }, (_, index) => expectedMember(index));
-  const file = join(folder, 'answers.json');
-  writeFileSync(file, JSON.stringify(answers));
   return file;
 }
 

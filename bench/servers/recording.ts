@@ -18,7 +18,7 @@ const PARTNER = 'bench';
 const RECORD =
   'mutation ($activities: [ActivityInput!]!) { recordActivities(activities: $activities) { outcome } }';
 
-// Cast: parts/activities/recording.ts writes the options.
+// Cast: parts/recording.ts writes the options.
 const { settings, rounds, calls } = JSON.parse(process.argv[2] ?? '') as RecordingOptions;
 const members = await openMembersStore({ ...settings, keyEncryptionKey: undefined });
 const standings = await openStandingsStore(settings);

@@ -29,15 +29,6 @@ export const floorOfMix: Variant = {
   },
 };
 
-export const floorInProcess: Variant = {
-  title: 'Floor in process: node:http, two maps, no GraphQL',
-  kind: 'floor',
-  start(testbed) {
-    const answers = testbed.answers();
-    return testbed.start({ args: (port) => floorArgs('floor.inprocess.mjs', { port, answers }) });
-  },
-};
-
 function floorArgs(script: string, options: object): string[] {
   return [...plainNodeFlags(), join(ROOT, 'bench/peers', script), JSON.stringify(options)];
 }

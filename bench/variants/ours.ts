@@ -18,10 +18,6 @@ export type Changes = {
   keys?: number;
   /** How many partners the keys belong to, each of which every member is enrolled with. */
   partners?: number;
-  /** Settings in addition to those that the variant needs. */
-  env?: Env;
-  /** Flags of node in addition to the shipped ones. */
-  flags?: string[];
 };
 
 /** The gateway with budgets in Redis; the subgraphs answer from memory. */
@@ -31,23 +27,9 @@ export const ours: Variant = {
   start: startRemote,
 };
 
-/** Gateway and both subgraphs in one process on the embedded store. */
-export const oursInOne: Variant = {
-  title: 'This service in one process, embedded store',
-  kind: 'ours',
-  start: (testbed) => startInOne(testbed, 100_000),
-};
-
-/** Gateway and both subgraphs as three processes, on MongoDB and Redis. */
-export const oursOnMongo: Variant = {
-  title: 'This service apart, on MongoDB and Redis',
-  kind: 'ours',
-  start: (testbed) => startApart(testbed, 10_000),
-};
-
 export async function startRemote(testbed: Testbed, changes: Changes = {}): Promise<Server> {
   const { signed, secret } = await testbed.subgraphs();
-  const stores = storesOf(0);
+  const stores = storesOf(0, changes);
   const keys = await createKeys(stores, changes.keys ?? 1, {}, changes.partners);
   const env = {
     ...asEnv(stores),
@@ -63,7 +45,7 @@ export async function startInOne(
   members: number,
   changes: Changes = {},
 ): Promise<Server> {
-  const stores = storesOf(members, undefined, changes.partners);
+  const stores = storesOf(members, changes);
   await fill(stores, members, changes.partners);
   const keys = await createKeys(stores, changes.keys ?? 1, {}, changes.partners);
   return start(testbed, '.', asEnv(stores), changes, { keys, members });
@@ -74,7 +56,7 @@ export async function startApart(
   members: number,
   changes: Changes = {},
 ): Promise<Server> {
-  const stores = storesOf(members, await testbed.mongodbUrl());
+  const stores = storesOf(members, { mongodbUrl: await testbed.mongodbUrl() });
   await fill(stores, members);
   const keys = await createKeys(stores, 1);
   const env = { ...asEnv(stores), SUBGRAPH_SECRET };
@@ -105,22 +87,19 @@ async function start(
   testbed: Testbed,
   folder: string,
   env: Env,
-  { root = ROOT, redis = true, flags = [], env: more = {} }: Changes,
+  { root = ROOT, redis = true }: Changes,
   target: Pick<Server, 'keys'> & { members?: number },
 ): Promise<Server> {
   const redisUrl = redis ? await testbed.redisUrl() : '';
   return testbed.start({
     root,
-    args: () => [...flags, ...startArgs(root, folder)],
+    args: () => startArgs(root, folder),
     env: (port) => ({
       ...env,
       REDIS_URL: redisUrl,
       PORT: `${port}`,
       ADMIN_PORT: '0',
-      ...more,
     }),
-    // Node writes a profile only if the process exits in the regular way.
-    signal: flags.length === 0 ? 'KILL' : 'TERM',
     ...target,
   });
 }

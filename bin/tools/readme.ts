@@ -1,5 +1,5 @@
 // The generated sections of README.md.
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** README.md with its sections generated anew. `root` is the project's root. */
@@ -25,20 +25,11 @@ export function withSections(text: string, sections: Record<string, string>): st
   return result;
 }
 
-/** The latest figures of the benchmark, in words: those of the mix of reads, if it was measured. */
+/** The latest figures of the mix of reads, in words. */
 function speed(root: string): string {
-  const mixed = join(root, 'bench/results/mix-reads.node20.json');
-  if (existsSync(mixed)) return speedOfMix(figuresIn(mixed));
-  const figures = figuresIn(join(root, 'bench/results/gateways.node20.json'));
-  return `With API keys, budgets in Redis, limits, logs and metrics on, the gateway has
-**${times(figures.remoteToApollo)} times the throughput of stock Apollo Gateway**, which runs without any of these. It also has
-${times(figures.remoteToFloor)} times that of a plain \`node:http\` server that makes the same two calls without GraphQL. In one
-process on the embedded store, the service has ${times(figures.inOneToApollo)} times the throughput of stock Apollo. All ran
-side by side, on one core each: [results](bench/RESULTS.md), [method](bench/README.md).
-`;
-}
-
-function speedOfMix(figures: Figures): string {
+  const file = join(root, 'bench/results/mix-reads.json');
+  const results: Result[] = JSON.parse(readFileSync(file, 'utf8'));
+  const figures = results.find(({ node }) => node.startsWith('20.'))?.figures ?? {};
   return `On a mix of reads by 60 keys of 20 partners, a third of which find nobody, the gateway answers
 **${times(figures.mixToApollo)} times as many requests per CPU second as stock Apollo Gateway** and ${times(figures.mixToMercurius)} times as
 many as Mercurius. It does so with API keys, budgets, limits, logs and metrics, and without Redis;
@@ -49,10 +40,7 @@ times as many as stock Apollo. All took turns on one core: [results](bench/RESUL
 }
 
 type Figures = Record<string, { median: number }>;
-
-function figuresIn(file: string): Figures {
-  return JSON.parse(readFileSync(file, 'utf8')).figures;
-}
+type Result = { node: string; figures: Figures };
 
 function times(figure: Figures[string] | undefined): number {
   if (figure === undefined) throw new Error('a figure of the benchmark is missing');

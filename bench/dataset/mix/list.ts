@@ -17,7 +17,7 @@ const MISSES = 1 / 3;
 const SEED = 14;
 
 /**
- * Writes requests to a file, for load/wrk.ts and load/autocannon.mjs: for each, its length on a
+ * Writes requests to a file, for load/wrk.ts: for each, its length on a
  * line of its own, and its text. Keys are used by Zipf: the second one half as often as the first,
  * the third a third as often, and so on. Mutations are about members that exist.
  */

@@ -1,13 +1,13 @@
 // The cost of recording activities over GraphQL, one or a hundred at a time, beside an import.
 import { join } from 'node:path';
-import { type StoreSettings, storesOf } from '../../dataset/stores.ts';
-import type { Table } from '../../report/outcome.ts';
-import { ratios, shownSpread, spread } from '../../report/statistics.ts';
-import { launch } from '../../run/server.ts';
-import { benchServer, nodeFlags, ROOT } from '../../run/shipped.ts';
-import type { Testbed } from '../../run/testbed.ts';
-import type { RecordingOptions, RecordingTimes } from '../../servers/recording.ts';
-import type { Options, Part } from '../part.ts';
+import { type StoreSettings, storesOf } from '../dataset/stores.ts';
+import type { Table } from '../report/outcome.ts';
+import { ratios, shownSpread, spread } from '../report/statistics.ts';
+import { launch } from '../run/server.ts';
+import { benchServer, nodeFlags, ROOT } from '../run/shipped.ts';
+import type { Testbed } from '../run/testbed.ts';
+import type { RecordingOptions, RecordingTimes } from '../servers/recording.ts';
+import type { Options, Part } from './part.ts';
 
 /** For each row in a round. */
 const CALLS = 20;
@@ -28,7 +28,11 @@ export const recording: Part = {
   async run(testbed, options) {
     const dataDir = join(testbed.folder, 'recording');
     const embedded = await record(testbed, { dataDir, environment: 'sandbox' }, options);
-    const mongo = await record(testbed, storesOf(0, await testbed.mongodbUrl()), options);
+    const mongo = await record(
+      testbed,
+      storesOf(0, { mongodbUrl: await testbed.mongodbUrl() }),
+      options,
+    );
     return {
       tables: [tableOf('Embedded store', embedded), tableOf('MongoDB', mongo)],
       figures: {},
