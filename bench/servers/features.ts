@@ -2,7 +2,6 @@
 import { createMembers } from '@partner-loyalty/members';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { pollDone } from '@partner-loyalty/runtime/eventloop/afterpoll.ts';
-import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
 import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
 import { serveHttp } from '@partner-loyalty/runtime/http/server.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
@@ -160,7 +159,7 @@ function noLimiter(): Limiter {
 
 // The handler writes RateLimit headers for any verdict. They are part of the limiter's cost.
 function withoutLimitHeaders({ headers, ...reply }: HttpReply): HttpReply {
-  const contentType = HEADERS.contentType.name;
+  const contentType = 'content-type';
   const own = { [contentType]: headers[contentType] ?? 'application/json' };
   // The observer, which writes the log line, has to stay.
   return { ...reply, headers: own };

@@ -35,7 +35,7 @@ const DIRECTIONS = {
 };
 
 export function headersTable(): string {
-  const rows = Object.values(HEADERS).map(({ name, direction, meaning }) => [
+  const rows = Object.entries(HEADERS).map(([name, { direction, meaning }]) => [
     code(name),
     DIRECTIONS[direction],
     meaning,

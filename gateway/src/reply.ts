@@ -1,6 +1,7 @@
 // Ends a call: the body of a refusal, and the headers.
+
 import { ApiError, ERRORS, type ErrorCode } from '@partner-loyalty/runtime/errors.ts';
-import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
+import type { ResponseHeaders } from '@partner-loyalty/runtime/http/headers.ts';
 import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
@@ -158,17 +159,16 @@ function createRefuse({ correctEndpoint, log }: ReplyParts, form: ReplyForm): Re
 function createHeaders({ cors, addDeprecation }: ReplyParts, { mediaType, challenge }: ReplyForm) {
   return (request: HttpRequest, call: Call) => {
     const { codes, principal, verdict, refusal, deprecation } = call;
-    const headers: Record<string, string> = { [HEADERS.contentType.name]: mediaType(request) };
+    const headers: ResponseHeaders = { 'content-type': mediaType(request) };
     const [code] = codes;
-    if (code === 'METHOD_NOT_ALLOWED') headers[HEADERS.allow.name] = 'POST';
+    if (code === 'METHOD_NOT_ALLOWED') headers.allow = 'POST';
     cors.expose(request, headers);
-    if (code === 'UNAUTHENTICATED') headers[HEADERS.wwwAuthenticate.name] = challenge;
+    if (code === 'UNAUTHENTICATED') headers['www-authenticate'] = challenge;
     if (principal !== undefined && verdict !== undefined)
       Object.assign(headers, rateLimitHeaders(verdict));
     if (deprecation !== undefined) addDeprecation?.(headers, deprecation);
     const limit = refusal ?? verdict;
-    if (code === 'RATE_LIMITED' && limit)
-      headers[HEADERS.retryAfter.name] = String(limit.resetSeconds);
+    if (code === 'RATE_LIMITED' && limit) headers['retry-after'] = String(limit.resetSeconds);
     return headers;
   };
 }

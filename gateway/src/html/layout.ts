@@ -1,6 +1,7 @@
 // The layout of every page: its document, its style and its HTTP headers.
+
 import { createHash } from 'node:crypto';
-import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
+import type { ResponseHeaders } from '@partner-loyalty/runtime/http/headers.ts';
 import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
 import { type Html, html } from './html.ts';
 import { STYLE } from './style.ts';
@@ -12,8 +13,8 @@ import { STYLE } from './style.ts';
 export function pageHeaders(style: string, sources: readonly string[]): Record<string, string> {
   const hash = createHash('sha256').update(style).digest('base64');
   return {
-    [HEADERS.contentType.name]: 'text/html; charset=utf-8',
-    [HEADERS.contentSecurityPolicy.name]: [
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': [
       "default-src 'none'",
       `style-src 'sha256-${hash}'`,
       'img-src data:',
@@ -21,8 +22,8 @@ export function pageHeaders(style: string, sources: readonly string[]): Record<s
       "base-uri 'none'",
       "frame-ancestors 'none'",
     ].join('; '),
-    [HEADERS.referrerPolicy.name]: 'no-referrer',
-    [HEADERS.robotsTag.name]: 'noindex',
+    'referrer-policy': 'no-referrer',
+    'x-robots-tag': 'noindex',
   };
 }
 
@@ -65,10 +66,6 @@ ${content}
 }
 
 /** Replies with a page. */
-export function pageReply(
-  status: number,
-  body: string,
-  headers: Record<string, string> = {},
-): HttpReply {
+export function pageReply(status: number, body: string, headers: ResponseHeaders = {}): HttpReply {
   return { status, headers: { ...PAGE_HEADERS, ...headers }, body };
 }

@@ -1,7 +1,6 @@
 // Reads JSON bodies: content type, size, encoding; of a GraphQL request also the members.
 import { isUtf8 } from 'node:buffer';
 import { fail } from '@partner-loyalty/runtime/errors.ts';
-import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import { isJsonObject } from '@partner-loyalty/runtime/json.ts';
 
@@ -30,9 +29,9 @@ export async function readJsonText(request: HttpRequest): Promise<string> {
 }
 
 function requireJson({ headers }: HttpRequest): void {
-  const type = headers[HEADERS.contentType.name];
+  const type = headers['content-type'];
   if (type !== 'application/json' && !isJsonType(type)) fail('UNSUPPORTED_MEDIA_TYPE');
-  const encoding = headers[HEADERS.contentEncoding.name];
+  const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity')
     fail('UNSUPPORTED_MEDIA_TYPE', 'the body may not be compressed');
 }

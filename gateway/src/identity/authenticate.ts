@@ -1,7 +1,7 @@
 // Identifies the caller from the request headers: a principal, or the reason why there is none.
-import type { IncomingHttpHeaders } from 'node:http';
+
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
-import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
+import type { HeaderName, RequestHeaders } from '@partner-loyalty/runtime/http/headers.ts';
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { Scope } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { MEMBER_BUDGET } from '../limits/limiter.ts';
@@ -44,10 +44,7 @@ export type Authenticated =
 /** Parsing an address takes 10 µs, so it is read only for a key that has a list of addresses. */
 type Client = { readonly address: string };
 
-export type Authenticate = (
-  headers: IncomingHttpHeaders,
-  client: Client,
-) => MaybePromise<Authenticated>;
+export type Authenticate = (headers: RequestHeaders, client: Client) => MaybePromise<Authenticated>;
 
 const MISMATCH: Authenticated = { kind: 'mismatch' };
 const REFUSED: Authenticated = { kind: 'refused' };
@@ -72,8 +69,8 @@ export function createAuthenticator(
   };
 
   return (headers, client) => {
-    const text = keyIn(headers, HEADERS.partnerKey.name);
-    const token = bearerToken(headers[HEADERS.authorization.name]);
+    const text = keyIn(headers, 'x-partner-api-key');
+    const token = bearerToken(headers.authorization);
     const parsed = text === '' ? undefined : parseKey(text);
     if (parsed && parsed.environment !== environment) return MISMATCH;
     if (text !== '') {
@@ -91,7 +88,7 @@ export function createAuthenticator(
 export function createMcpAuthenticator(parts: KeyParts): Authenticate {
   const find = createFind(parts, 'mcp');
   return (headers, client) => {
-    const text = keyIn(headers, HEADERS.mcpKey.name);
+    const text = keyIn(headers, 'x-api-key');
     if (text === '') return NONE;
     const parsed = parseKey(text, 'mcp');
     if (parsed === undefined) return REFUSED;
@@ -132,7 +129,7 @@ export function bearerToken(authorization: string | undefined): string | undefin
 }
 
 /** Node joins repeated headers into one value, which is never a valid key. */
-function keyIn(headers: IncomingHttpHeaders, name: string): string {
+function keyIn(headers: RequestHeaders, name: HeaderName): string {
   return String(headers[name] ?? '').trim();
 }
 

@@ -1,5 +1,5 @@
 // The rate limiter: charges a budget for each request and decides whether it may proceed.
-import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
+import type { ResponseHeaders } from '@partner-loyalty/runtime/http/headers.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { createAddressCounters } from './addresses.ts';
 import { batched } from './counters.batch.ts';
@@ -88,14 +88,14 @@ export function createLimiter(
  */
 export function rateLimitHeaders(verdict: Verdict): Record<string, string> {
   const { policy, allowed, limit, remaining, resetSeconds, windowSeconds } = verdict;
-  const headers: Record<string, string> = {
-    [HEADERS.rateLimitLimit.name]: `${limit}`,
-    [HEADERS.rateLimitRemaining.name]: `${remaining}`,
-    [HEADERS.rateLimitReset.name]: `${resetSeconds}`,
-    [HEADERS.rateLimit.name]: `"${policy}";r=${remaining};t=${resetSeconds}`,
-    [HEADERS.rateLimitPolicy.name]: `"${policy}";q=${limit};w=${windowSeconds}`,
+  const headers: ResponseHeaders = {
+    'ratelimit-limit': `${limit}`,
+    'ratelimit-remaining': `${remaining}`,
+    'ratelimit-reset': `${resetSeconds}`,
+    ratelimit: `"${policy}";r=${remaining};t=${resetSeconds}`,
+    'ratelimit-policy': `"${policy}";q=${limit};w=${windowSeconds}`,
   };
-  if (!allowed) headers[HEADERS.retryAfter.name] = `${resetSeconds}`;
+  if (!allowed) headers['retry-after'] = `${resetSeconds}`;
   return headers;
 }
 

@@ -1,6 +1,5 @@
 // Answers messages with the protocol's library, which is loaded with this file.
-import type { IncomingHttpHeaders } from 'node:http';
-import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
+import type { RequestHeaders } from '@partner-loyalty/runtime/http/headers.ts';
 import type { Operate } from '../operate.ts';
 import { createCallTool, type Exchange, type ToolResult } from './call.ts';
 import type { Describe } from './describe.ts';
@@ -32,11 +31,11 @@ const INSTRUCTIONS =
   'RATE_LIMITED, wait for the number of seconds in Retry-After.';
 
 /** The headers of a request that the library gets; the key is not among them. */
-const READ_HEADERS = [HEADERS.mcpProtocolVersion, HEADERS.mcpMethod, HEADERS.mcpName];
+const READ_HEADERS = ['mcp-protocol-version', 'mcp-method', 'mcp-name'] as const;
 /** Every response is JSON, and a client that accepts only that gets it too. */
 const FIXED_HEADERS: [string, string][] = [
-  [HEADERS.contentType.name, 'application/json'],
-  [HEADERS.accept.name, 'application/json, text/event-stream'],
+  ['content-type', 'application/json'],
+  ['accept', 'application/json, text/event-stream'],
 ];
 
 /** Opens a stream for messages that the server initiates, of which there are none. */
@@ -110,8 +109,8 @@ export async function load(operate: Operate, describe: Describe): Promise<Answer
 
 type CallTool = (name: string, args?: Record<string, unknown>) => Promise<ToolResult>;
 
-function toRequest(headers: IncomingHttpHeaders): Request {
-  const read = READ_HEADERS.flatMap(({ name }): [string, string][] => {
+function toRequest(headers: RequestHeaders): Request {
+  const read = READ_HEADERS.flatMap((name): [string, string][] => {
     const value = headers[name];
     return value === undefined ? [] : [[name, String(value)]];
   });

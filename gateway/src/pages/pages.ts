@@ -1,5 +1,4 @@
 // The pages for partners' engineers: which path gets which page, each prepared once.
-import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
 import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
@@ -24,7 +23,7 @@ const DOCS_PATH = '/docs';
 const HEADERS_OF_PAGES = {
   ...pageHeaders(STYLE, ["form-action 'none'"]),
   // Browsers keep the page and ask whether it is still the same.
-  [HEADERS.cacheControl.name]: 'no-cache',
+  'cache-control': 'no-cache',
 };
 
 type PagesParts = {
@@ -98,8 +97,8 @@ function pageOf(text: string): Promise<Prepared> {
 function isRead({ method, headers }: HttpRequest): boolean {
   return (
     (method === 'GET' || method === 'HEAD') &&
-    headers[HEADERS.partnerKey.name] === undefined &&
-    headers[HEADERS.authorization.name] === undefined
+    headers['x-partner-api-key'] === undefined &&
+    headers.authorization === undefined
   );
 }
 

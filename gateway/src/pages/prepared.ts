@@ -1,14 +1,15 @@
 // A public response that is prepared once and sent as it is: its bytes, compressed, and an ETag.
+
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
+import type { ResponseHeaders } from '@partner-loyalty/runtime/http/headers.ts';
 import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import Negotiator from 'negotiator';
 
 export type Prepared = {
-  headers: Readonly<Record<string, string>>;
+  headers: Readonly<ResponseHeaders>;
   etag: string;
   bodies: Readonly<Record<Encoding, Buffer>>;
 };
@@ -21,7 +22,7 @@ const BROTLI_QUALITY = 9;
 /** Compresses the content on threads, so that requests are answered meanwhile. */
 export async function prepare(
   content: string | Buffer,
-  headers: Readonly<Record<string, string>>,
+  headers: Readonly<ResponseHeaders>,
 ): Promise<Prepared> {
   const identity = Buffer.from(content);
   const params = {
@@ -45,17 +46,17 @@ export function preparedReply(
   { headers, etag, bodies }: Prepared,
   request: HttpRequest,
 ): HttpReply {
-  const shared = { [HEADERS.vary.name]: 'accept, accept-encoding', [HEADERS.etag.name]: etag };
-  if (request.headers[HEADERS.ifNoneMatch.name]?.includes(etag.slice(2)))
+  const shared = { vary: 'accept, accept-encoding', etag: etag };
+  if (request.headers['if-none-match']?.includes(etag.slice(2)))
     return { status: 304, headers: { ...withoutType(headers), ...shared }, body: '' };
   const encoding = encodingFor(request);
-  const encoded = encoding === 'identity' ? {} : { [HEADERS.contentEncoding.name]: encoding };
+  const encoded = encoding === 'identity' ? {} : { 'content-encoding': encoding };
   return { status: 200, headers: { ...headers, ...shared, ...encoded }, body: bodies[encoding] };
 }
 
 /** Brotli rather than gzip, and uncompressed if the client accepts neither. */
 function encodingFor({ headers }: HttpRequest): Encoding {
-  const accepted = headers[HEADERS.acceptEncoding.name];
+  const accepted = headers['accept-encoding'];
   if (typeof accepted !== 'string') return 'identity';
   const negotiator = new Negotiator({ headers: { 'accept-encoding': accepted } });
   const encodings = negotiator.encodings(['br', 'gzip']);
@@ -64,6 +65,6 @@ function encodingFor({ headers }: HttpRequest): Encoding {
 }
 
 function withoutType(headers: Prepared['headers']): Record<string, string> {
-  const { [HEADERS.contentType.name]: _type, ...others } = headers;
+  const { 'content-type': _type, ...others } = headers;
   return others;
 }

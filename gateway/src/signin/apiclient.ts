@@ -1,6 +1,5 @@
 // Calls the API in this process with a member's ID token, as an application would over HTTP.
 import type { ErrorCode } from '@partner-loyalty/runtime/errors.ts';
-import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
 import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 
@@ -27,8 +26,8 @@ export function createApiClient(graphql: (request: HttpRequest) => Promise<HttpR
       path: '/graphql',
       search: '',
       headers: {
-        [HEADERS.authorization.name]: `Bearer ${idToken}`,
-        [HEADERS.contentType.name]: 'application/json',
+        authorization: `Bearer ${idToken}`,
+        'content-type': 'application/json',
       },
       address,
       requestId,

@@ -1,6 +1,5 @@
 // A page of this service whose form posts back to it.
 import { ApiError } from '@partner-loyalty/runtime/errors.ts';
-import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
 import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
@@ -38,7 +37,7 @@ export function createFormPage({
       if (request.method === 'GET' || request.method === 'HEAD')
         return await show(request, new URLSearchParams(request.search).get('token') ?? '');
       if (request.method === 'POST') return await read(request);
-      return pageReply(405, WRONG_METHOD, { [HEADERS.allow.name]: 'GET, HEAD, POST' });
+      return pageReply(405, WRONG_METHOD, { allow: 'GET, HEAD, POST' });
     } catch (error) {
       return errorPage(error, request, log);
     }
@@ -61,9 +60,9 @@ function errorPage(error: unknown, { requestId }: HttpRequest, log: Log): HttpRe
 // Because of `no-referrer`, browsers send `Origin: null` with the form. Sec-Fetch-Site still says
 // whether the form comes from this site.
 function isSameOrigin({ headers }: HttpRequest): boolean {
-  const site = headers[HEADERS.secFetchSite.name];
+  const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';
-  const origin = headers[HEADERS.origin.name];
-  const host = headers[HEADERS.host.name];
+  const origin = headers.origin;
+  const host = headers.host;
   return host !== undefined && (origin === `https://${host}` || origin === `http://${host}`);
 }

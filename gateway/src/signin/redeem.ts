@@ -1,6 +1,5 @@
 // Redeems a mailed link: signs the member in, or confirms, undoes or contests a change of address.
 import type { ErrorCode } from '@partner-loyalty/runtime/errors.ts';
-import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
 import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import { pageReply } from '../html/layout.ts';
@@ -31,9 +30,9 @@ export function createRedeemer({
     if ('refused' in outcome) return refuse(request, outcome.refused);
     const { idToken } = outcome.value;
     // A browser is sent on, so that reloading the profile does not send the used token again.
-    const isBrowser = request.headers[HEADERS.secFetchMode.name] === 'navigate';
+    const isBrowser = request.headers['sec-fetch-mode'] === 'navigate';
     const reply = isBrowser
-      ? pageReply(303, '', { [HEADERS.location.name]: '/sign-in' })
+      ? pageReply(303, '', { location: '/sign-in' })
       : await profile.show(request, idToken);
     return sessions.begin(reply, idToken);
   }

@@ -1,5 +1,4 @@
 // The session of a signed-in member in a cookie, so that the profile page can be reloaded.
-import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
 import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import { parse, serialize } from 'cookie';
@@ -24,11 +23,11 @@ export function createSessions(isSecure: boolean): Sessions {
   } as const;
   const withCookie = (reply: HttpReply, value: string): HttpReply => ({
     ...reply,
-    headers: { ...reply.headers, [HEADERS.setCookie.name]: value },
+    headers: { ...reply.headers, 'set-cookie': value },
   });
   return {
     read({ headers }) {
-      const cookies = headers[HEADERS.cookie.name];
+      const cookies = headers.cookie;
       return cookies === undefined ? undefined : parse(cookies)[name];
     },
     begin: (reply, idToken) => withCookie(reply, serialize(name, idToken, attributes)),

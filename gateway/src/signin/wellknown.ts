@@ -1,5 +1,4 @@
 // The public documents of the built-in identity provider (OpenID Connect Discovery 1.0; RFC 7517).
-import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
 import { errorReply, type HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { MembersClient } from './membersclient.ts';
@@ -24,13 +23,13 @@ export function createWellKnown(
     claims_supported: ['iss', 'aud', 'sub', 'iat', 'exp', 'email', 'azp'],
   });
   const headers = {
-    [HEADERS.contentType.name]: 'application/json; charset=utf-8',
-    [HEADERS.cacheControl.name]: CACHE_CONTROL,
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': CACHE_CONTROL,
   };
 
   return async ({ method, path, requestId }) => {
     if (method !== 'GET' && method !== 'HEAD')
-      return errorReply('METHOD_NOT_ALLOWED', requestId, { [HEADERS.allow.name]: 'GET, HEAD' });
+      return errorReply('METHOD_NOT_ALLOWED', requestId, { allow: 'GET, HEAD' });
     if (path === DISCOVERY_PATH) return { status: 200, headers, body: discovery };
     try {
       return { status: 200, headers, body: JSON.stringify(await members.signingKeys()) };

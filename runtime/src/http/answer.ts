@@ -5,7 +5,6 @@ import { ApiError } from '../errors.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { Drain } from './drain.ts';
-import { HEADERS } from './headers.ts';
 import type { Overload } from './overload.ts';
 import type { PendingResponses } from './pending.ts';
 import { errorReply, type HttpReply, type ReplyObserver } from './reply.ts';
@@ -108,5 +107,5 @@ function createReply(handle: Handle, log: Log): (request: HttpRequest) => Promis
 
 /** HTTP/1.1 requires `host` (RFC 9112, section 3.2). node:http itself would not answer in JSON. */
 function lacksHost({ headers, httpVersion }: IncomingMessage): boolean {
-  return headers[HEADERS.host.name] === undefined && httpVersion === '1.1';
+  return headers.host === undefined && httpVersion === '1.1';
 }

@@ -1,5 +1,7 @@
 // Plain HTTP replies, and errors in GraphQL form.
+
 import { ERRORS, type ErrorCode } from '../errors.ts';
+import type { ResponseHeaders } from './headers.ts';
 
 export type HttpReply = {
   status: number;
@@ -7,7 +9,7 @@ export type HttpReply = {
    * Lower-case names. content-length and x-request-id are added; so are content-type (JSON),
    * cache-control (no-store) and x-content-type-options (nosniff) if they are missing.
    */
-  headers: Readonly<Record<string, string>>;
+  headers: Readonly<ResponseHeaders>;
   /** The whole body, or a function that writes it in pieces and resolves after the last one. */
   body: string | Buffer | ((write: (piece: string) => void) => Promise<void>);
   /** Called once, when the reply is sent or cannot be sent any more. */
@@ -39,7 +41,7 @@ export function errorBody(
 export function errorReply(
   code: ErrorCode,
   requestId: string,
-  headers: Record<string, string> = {},
+  headers: ResponseHeaders = {},
 ): HttpReply {
   return { status: ERRORS[code].status, headers, body: errorBody(code, requestId) };
 }

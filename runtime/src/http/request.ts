@@ -1,10 +1,11 @@
 // A plain view of node:http's request: path, ID, client address and a bounded body.
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ApiError } from '../errors.ts';
 import { hasSecret } from '../observe/secrets.ts';
 import { clientAddress, type createTrust } from './address.ts';
 import { readBody } from './body.ts';
-import { HEADERS } from './headers.ts';
+import type { RequestHeaders } from './headers.ts';
 
 export type HttpRequest = {
   readonly method: string;
@@ -12,7 +13,7 @@ export type HttpRequest = {
   readonly path: string;
   /** The query string with its `?`, or empty. */
   readonly search: string;
-  readonly headers: IncomingHttpHeaders;
+  readonly headers: RequestHeaders;
   /** The client's address: the socket's, or the one that a trusted proxy reports. */
   readonly address: string;
   /** 1 to 128 characters of `[A-Za-z0-9._-]`, without a key or token. */
@@ -36,7 +37,7 @@ export class NodeRequest implements HttpRequest {
   readonly method: string;
   readonly path: string;
   readonly search: string;
-  readonly headers: IncomingHttpHeaders;
+  readonly headers: RequestHeaders;
   readonly requestId: string;
   /** Whether the client waits for `100 Continue` before it sends the body. */
   awaitsContinue: boolean;
@@ -55,7 +56,7 @@ export class NodeRequest implements HttpRequest {
     const { url = '/', method = '', headers } = incoming;
     const target = url.charCodeAt(0) === 47 ? url : originForm(url);
     const mark = target.indexOf('?');
-    const id = headers[HEADERS.requestId.name];
+    const id = headers['x-request-id'];
     this.method = method;
     this.path = mark === -1 ? target : target.slice(0, mark);
     this.search = mark === -1 ? '' : target.slice(mark);
@@ -68,7 +69,7 @@ export class NodeRequest implements HttpRequest {
   }
 
   get address(): string {
-    const forwardedFor = this.headers[HEADERS.forwardedFor.name];
+    const forwardedFor = this.headers['x-forwarded-for'];
     return clientAddress(
       this.incoming.socket.remoteAddress,
       typeof forwardedFor === 'string' ? forwardedFor : undefined,
@@ -90,7 +91,7 @@ export class NodeRequest implements HttpRequest {
 
   body(limitBytes: number): Promise<Buffer> {
     const { incoming, outgoing } = this;
-    if (Number(this.headers[HEADERS.contentLength.name]) > limitBytes)
+    if (Number(this.headers['content-length']) > limitBytes)
       return Promise.reject(new ApiError('PAYLOAD_TOO_LARGE'));
     if (this.awaitsContinue) {
       this.awaitsContinue = false;

@@ -2,7 +2,7 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { afterPoll } from '../eventloop/afterpoll.ts';
-import { HEADERS } from './headers.ts';
+import type { HeaderName } from './headers.ts';
 import type { HttpReply, ReplyObserver } from './reply.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -113,18 +113,16 @@ function headerList(
   close: boolean,
 ): string[] {
   const hasContent = status !== 204 && status !== 304;
-  const list = [HEADERS.requestId.name, requestId];
-  for (const name in headers) list.push(name, headers[name] ?? '');
-  if (headers[HEADERS.contentType.name] === undefined && hasContent)
-    list.push(HEADERS.contentType.name, JSON_TYPE);
-  if (headers[HEADERS.cacheControl.name] === undefined)
-    list.push(HEADERS.cacheControl.name, 'no-store');
-  if (headers[HEADERS.contentTypeOptions.name] === undefined)
-    list.push(HEADERS.contentTypeOptions.name, 'nosniff');
-  if (length !== undefined && hasContent) list.push(HEADERS.contentLength.name, String(length));
-  if (status === 503 && headers[HEADERS.retryAfter.name] === undefined)
-    list.push(HEADERS.retryAfter.name, '1');
-  if (close) list.push(HEADERS.connection.name, 'close');
+  const list = ['x-request-id', requestId];
+  // Cast: the keys of an object of this type.
+  for (const name in headers) list.push(name, headers[name as HeaderName] ?? '');
+  if (headers['content-type'] === undefined && hasContent) list.push('content-type', JSON_TYPE);
+  if (headers['cache-control'] === undefined) list.push('cache-control', 'no-store');
+  if (headers['x-content-type-options'] === undefined)
+    list.push('x-content-type-options', 'nosniff');
+  if (length !== undefined && hasContent) list.push('content-length', String(length));
+  if (status === 503 && headers['retry-after'] === undefined) list.push('retry-after', '1');
+  if (close) list.push('connection', 'close');
   return list;
 }
 
@@ -139,7 +137,7 @@ function discardBody(incoming: IncomingMessage, outgoing: ServerResponse): void 
     return;
   }
   let left = DISCARDED_BYTES;
-  const isChunked = incoming.headers[HEADERS.contentLength.name] === undefined;
+  const isChunked = incoming.headers['content-length'] === undefined;
   const end = socket.bytesRead + DISCARDED_CHUNKED_BYTES;
   const timer = setTimeout(() => socket.destroy(), DISCARD_MS).unref();
   incoming.on('data', (piece: Buffer) => {

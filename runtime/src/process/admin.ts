@@ -1,5 +1,4 @@
 // The admin server: health and metrics on a port of their own.
-import { HEADERS } from '../http/headers.ts';
 import { errorReply, type HttpReply } from '../http/reply.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { serveHttp } from '../http/server.ts';
@@ -34,9 +33,9 @@ export async function serveAdmin(options: {
     if (!['/livez', '/readyz', '/metrics'].includes(path))
       return errorReply('NOT_FOUND', requestId);
     if (method !== 'GET' && method !== 'HEAD')
-      return errorReply('METHOD_NOT_ALLOWED', requestId, { [HEADERS.allow.name]: 'GET, HEAD' });
+      return errorReply('METHOD_NOT_ALLOWED', requestId, { allow: 'GET, HEAD' });
     if (path === '/metrics') {
-      const headers = { [HEADERS.contentType.name]: METRICS_TYPE };
+      const headers = { 'content-type': METRICS_TYPE };
       return { status: 200, headers, body: await metrics.text() };
     }
     if (path === '/livez') return { status: 200, headers: {}, body: JSON.stringify({ ok: true }) };

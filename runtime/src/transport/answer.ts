@@ -1,6 +1,5 @@
 // The responses of a subgraph to one operation and to a batch (GraphQL over HTTP, section 6).
 import { ERRORS, isErrorCode } from '../errors.ts';
-import { HEADERS } from '../http/headers.ts';
 import type { HttpReply } from '../http/reply.ts';
 import { type Execute, withDeadline } from '../subgraph/executor.ts';
 import type { SubgraphReply, SubgraphRequest } from '../subgraph/types.ts';
@@ -11,9 +10,9 @@ import { encodeLine, MEDIA_TYPES } from './wire.ts';
 type Observer = Pick<RecordedRequest, 'answered'>;
 
 const TYPES = {
-  json: { [HEADERS.contentType.name]: `${MEDIA_TYPES.json}; charset=utf-8` },
-  response: { [HEADERS.contentType.name]: `${MEDIA_TYPES.response}; charset=utf-8` },
-  lines: { [HEADERS.contentType.name]: MEDIA_TYPES.lines },
+  json: { 'content-type': `${MEDIA_TYPES.json}; charset=utf-8` },
+  response: { 'content-type': `${MEDIA_TYPES.response}; charset=utf-8` },
+  lines: { 'content-type': MEDIA_TYPES.lines },
 };
 
 /** Answers an operation with an ordinary GraphQL response. */

@@ -1,7 +1,6 @@
 // Calls a subgraph by GraphQL over HTTP, in signed requests, as docs/subgraphs.md describes.
 import { Pool } from 'undici';
 import { afterPoll } from '../eventloop/afterpoll.ts';
-import { HEADERS } from '../http/headers.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { DEADLINE_MS, unavailable } from '../subgraph/executor.ts';
@@ -114,8 +113,8 @@ function createSend(
 
   function dispatch({ scope, requestId, body }: EncodedRequest, batch: Batch): void {
     const headers: Record<string, string> = {
-      [HEADERS.contentType.name]: MEDIA_TYPES.json,
-      [HEADERS.accept.name]: batch.isArray ? ACCEPT.batch : ACCEPT.single,
+      'content-type': MEDIA_TYPES.json,
+      accept: batch.isArray ? ACCEPT.batch : ACCEPT.single,
       ...sign({ method: 'POST', path, scope, requestId, body }),
       ...batch.trace()?.headers(),
     };

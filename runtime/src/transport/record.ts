@@ -1,5 +1,7 @@
 // Records a request to a subgraph when its response has ended: the log line and the metrics.
+
 import { type ErrorCode, isServerError } from '../errors.ts';
+import type { ResponseHeaders } from '../http/headers.ts';
 import { errorReply, type HttpReply, type ReplyObserver } from '../http/reply.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { jsonFields, type Log } from '../observe/log.ts';
@@ -77,7 +79,7 @@ export class RecordedRequest implements ReplyObserver {
   }
 
   /** The reply to a request of which no operation is executed. */
-  fail(code: ErrorCode, headers?: Record<string, string>): HttpReply {
+  fail(code: ErrorCode, headers?: ResponseHeaders): HttpReply {
     this.codes.add(code);
     return errorReply(code, this.requestId, headers);
   }

@@ -1,7 +1,6 @@
 // Serves a subgraph by GraphQL over HTTP, to signed requests only.
 import type { Caches } from '../cache/caches.ts';
 import { pollDone } from '../eventloop/afterpoll.ts';
-import { HEADERS } from '../http/headers.ts';
 import type { HttpReply } from '../http/reply.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { type HttpServer, serveHttp } from '../http/server.ts';
@@ -76,8 +75,7 @@ type Answer = (
 function createAnswer(subgraph: Subgraph, execute: Execute): Answer {
   return ({ method, path, headers, requestId }, scope, body, record) => {
     if (path !== WIRE.path) return record.fail('NOT_FOUND');
-    if (method !== 'POST')
-      return record.fail('METHOD_NOT_ALLOWED', { [HEADERS.allow.name]: 'POST' });
+    if (method !== 'POST') return record.fail('METHOD_NOT_ALLOWED', { allow: 'POST' });
     const asked = decodeRequest(scope, requestId, body.toString('utf8'));
     if (asked === undefined) return record.fail('BAD_REQUEST');
     const { accept = '' } = headers;

@@ -1,4 +1,5 @@
 // The facts of the reference: error codes, headers and limits, from the code that uses them.
+
 import { ERRORS } from '@partner-loyalty/runtime/errors.ts';
 import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
 import { MAX_ITEMS } from '../../document/lists.ts';
@@ -22,21 +23,21 @@ export function errorsList(): Html {
 /** Those that callers of the API send and get. */
 export function headersList(): Html {
   const entries = API_HEADERS.map(
-    ({ name, direction, meaning }) => html`<dt><code><b>${name}</b></code>
-<span class="kind">${DIRECTIONS[direction]}</span></dt>
-<dd><p>${inline(meaning)}</p></dd>`,
+    (name) => html`<dt><code><b>${name}</b></code>
+<span class="kind">${DIRECTIONS[HEADERS[name].direction]}</span></dt>
+<dd><p>${inline(HEADERS[name].meaning)}</p></dd>`,
   );
   return html`<dl class="fields">${entries}</dl>`;
 }
 
 const API_HEADERS = [
-  HEADERS.partnerKey,
-  HEADERS.authorization,
-  HEADERS.contentType,
-  HEADERS.accept,
-  HEADERS.traceparent,
+  'x-partner-api-key',
+  'authorization',
+  'content-type',
+  'accept',
+  'traceparent',
   ...EXPOSED_HEADERS,
-];
+] as const;
 const DIRECTIONS = { request: 'in requests', response: 'in responses', both: 'both ways' };
 
 export type Budget = { budget: number; windowSeconds: number };

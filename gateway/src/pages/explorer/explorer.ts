@@ -1,7 +1,6 @@
 // The explorer's page and its parts: the script, its licenses, the schema for tokens.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
 import { printSchema } from 'graphql';
 import { pageHeaders } from '../../html/layout.ts';
 import type { About } from '../frame.ts';
@@ -16,16 +15,16 @@ const LICENSES_PATH = '/explorer/licenses.txt';
 
 const PAGE_HEADERS = {
   ...pageHeaders(EXPLORER_STYLE, ["script-src 'self'", "connect-src 'self'", "form-action 'none'"]),
-  [HEADERS.cacheControl.name]: 'no-cache',
+  'cache-control': 'no-cache',
 };
 const SCRIPT_HEADERS = {
-  [HEADERS.contentType.name]: 'text/javascript; charset=utf-8',
+  'content-type': 'text/javascript; charset=utf-8',
   // Its path has the hash of its content.
-  [HEADERS.cacheControl.name]: 'public, max-age=31536000, immutable',
+  'cache-control': 'public, max-age=31536000, immutable',
 };
 const TEXT_HEADERS = {
-  [HEADERS.contentType.name]: 'text/plain; charset=utf-8',
-  [HEADERS.cacheControl.name]: 'no-cache',
+  'content-type': 'text/plain; charset=utf-8',
+  'cache-control': 'no-cache',
 };
 /** The routes of the explorer, by their paths. */
 export function explorerRoutes(

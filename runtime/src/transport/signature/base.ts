@@ -1,6 +1,5 @@
 // What the signature of a request covers, and the key it is made with (docs/subgraphs.md).
 import { hash } from 'node:crypto';
-import { HEADERS } from '../../http/headers.ts';
 
 /**
  * The covered components by name (RFC 9421, section 2). The signer uses the order of COMPONENTS.
@@ -20,10 +19,10 @@ export type Component = keyof Covered;
 export const COMPONENTS = [
   '@method',
   '@path',
-  HEADERS.contentDigest.name,
-  HEADERS.subgraphName.name,
-  HEADERS.subgraphScope.name,
-  HEADERS.requestId.name,
+  'content-digest',
+  'partner-loyalty-subgraph',
+  'partner-loyalty-scope',
+  'x-request-id',
 ] as const satisfies readonly Component[];
 
 /** A signature, read from Signature-Input and Signature. */

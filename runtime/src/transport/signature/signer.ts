@@ -1,6 +1,5 @@
 // Signs requests from the gateway to a subgraph: HTTP Message Signatures (RFC 9421), HMAC-SHA256.
 import { randomBytes } from 'node:crypto';
-import { HEADERS } from '../../http/headers.ts';
 import { COMPONENTS, digestOf, keyIdOf, signatureBase, TAG } from './base.ts';
 import { createMac } from './mac.ts';
 
@@ -36,18 +35,18 @@ export function createSigner(
     const covered = {
       '@method': method,
       '@path': path,
-      [HEADERS.contentDigest.name]: digest,
-      [HEADERS.subgraphName.name]: subgraph,
-      [HEADERS.subgraphScope.name]: scope,
-      [HEADERS.requestId.name]: requestId,
+      'content-digest': digest,
+      'partner-loyalty-subgraph': subgraph,
+      'partner-loyalty-scope': scope,
+      'x-request-id': requestId,
     };
     return {
-      [HEADERS.contentDigest.name]: digest,
-      [HEADERS.subgraphName.name]: subgraph,
-      [HEADERS.subgraphScope.name]: scope,
-      [HEADERS.requestId.name]: requestId,
-      [HEADERS.signatureInput.name]: `sig=${params}`,
-      [HEADERS.signature.name]: `sig=:${mac(signatureBase(covered, params))}:`,
+      'content-digest': digest,
+      'partner-loyalty-subgraph': subgraph,
+      'partner-loyalty-scope': scope,
+      'x-request-id': requestId,
+      'signature-input': `sig=${params}`,
+      signature: `sig=:${mac(signatureBase(covered, params))}:`,
     };
   };
 }

@@ -1,7 +1,7 @@
 // Verifies the signatures of requests to a subgraph: each is valid once, within 30 seconds.
+
 import { timingSafeEqual } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
-import { HEADERS } from '../../http/headers.ts';
+import type { RequestHeaders } from '../../http/headers.ts';
 import {
   COMPONENTS,
   type Covered,
@@ -38,7 +38,7 @@ export type Refusal =
 
 export type Verifier = {
   /** What the headers claim, or why no request with them passes. Call it before reading a body. */
-  read(headers: IncomingHttpHeaders): Claim | Refusal;
+  read(headers: RequestHeaders): Claim | Refusal;
   /**
    * Undefined once for each request to this subgraph that one of the secrets signed at most 30
    * seconds ago. `path` has no query string.
@@ -59,16 +59,13 @@ export function createVerifier(
 
   return {
     read: (headers) => {
-      const name = headers[HEADERS.subgraphName.name];
-      const scope = headers[HEADERS.subgraphScope.name];
-      const requestId = headers[HEADERS.requestId.name];
-      const digest = headers[HEADERS.contentDigest.name];
+      const name = headers['partner-loyalty-subgraph'];
+      const scope = headers['partner-loyalty-scope'];
+      const requestId = headers['x-request-id'];
+      const digest = headers['content-digest'];
       if (!isText(scope) || !isText(requestId) || !isText(digest)) return 'not signed';
       if (name !== subgraph) return 'signed for another subgraph';
-      const signature = readSignature(
-        headers[HEADERS.signatureInput.name],
-        headers[HEADERS.signature.name],
-      );
+      const signature = readSignature(headers['signature-input'], headers.signature);
       if (signature === undefined) return 'malformed signature';
       const mac = macs.get(signature.keyId);
       if (mac === undefined) return 'unknown secret';
