@@ -129,11 +129,11 @@ async function shippedLimiter(): Promise<Limiter> {
 }
 
 function noAuth(): Authenticate {
-  const scope = { kind: 'partner', partnerId: PARTNER } as const;
+  const caller = { kind: 'partner', partnerId: PARTNER } as const;
   const principal = {
     id: 'key',
     surface: 'partner',
-    scope,
+    caller,
     budget: 1_000_000_000,
     policy: 'key',
     scopes: EVERY_SCOPE,

@@ -87,7 +87,7 @@ async function record(count: number): Promise<void> {
   const { errors } = await execute({
     query: RECORD,
     variables: { activities: inputs },
-    scope: { kind: 'partner', partnerId: PARTNER },
+    caller: { kind: 'partner', partnerId: PARTNER },
     requestId: 'bench',
   });
   if (errors !== undefined) throw new Error(`activities were not recorded: ${errors[0]?.message}`);

@@ -50,9 +50,9 @@ function servePlain(execute: Execute): void {
     });
     request.on('end', async () => {
       const { query, variables, operationName } = JSON.parse(body);
-      const scope = { kind: 'partner', partnerId: PARTNER } as const;
+      const caller = { kind: 'partner', partnerId: PARTNER } as const;
       const text = JSON.stringify(
-        await execute({ query, variables, operationName, scope, requestId: '' }),
+        await execute({ query, variables, operationName, caller, requestId: '' }),
       );
       response
         .writeHead(200, {

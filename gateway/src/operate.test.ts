@@ -20,7 +20,7 @@ const CHANGE = 'mutation ($id: ID!) { endEnrollment(memberId: $id) { memberId } 
 const CALLER: Principal = {
   id: 'key_1',
   surface: 'partner',
-  scope: { kind: 'partner', partnerId: 'alpha' },
+  caller: { kind: 'partner', partnerId: 'alpha' },
   budget: 10,
   policy: 'key',
   scopes: EVERY_SCOPE,

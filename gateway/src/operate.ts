@@ -118,7 +118,7 @@ export function createOperate(parts: OperateParts): Operate {
     variables: Record<string, unknown>,
     { requestId, call, tooLong }: Context,
   ): Promise<{ executable: ExecutableOperation; result: ExecutionResult }> {
-    const { surface: name, scope, scopes } = principal;
+    const { surface: name, caller, scopes } = principal;
     const { trace } = call;
     const sightings = audit?.begin(principal);
     const graph = graphs.use();
@@ -133,10 +133,10 @@ export function createOperate(parts: OperateParts): Operate {
         fail('BAD_USER_INPUT', `${tooLong} has more than ${MAX_ITEMS} items`, {
           argument: tooLong,
         });
-      usage.count(name, surface.schema, executable, scope, variables);
+      usage.count(name, surface.schema, executable, caller, variables);
       trace?.phase('execute');
       if (executable.introspection !== undefined) call.endTurn = await introspections.take();
-      const asked = { variables, scope, requestId, trace, sightings };
+      const asked = { variables, caller, requestId, trace, sightings };
       const executing = surface.execute(executable, asked);
       const result = executing instanceof Promise ? await executing : executing;
       return { executable, result };

@@ -100,8 +100,8 @@ class Recorder implements ReplyObserver {
 /** What a line says of the caller. A member's ID is personal, so it is left out. */
 function createDescribeCaller(): (principal: Principal) => string {
   const fieldsOf = rememberFields();
-  return ({ surface, scope, id }) => {
-    const partner = partnerOf({ scope });
+  return ({ surface, caller, id }) => {
+    const partner = partnerOf({ caller });
     const keyId = surface === 'partner' ? id : undefined;
     // No two callers have the same one: IDs of keys begin in another way than those of partners.
     const subject = keyId ?? `/${partner ?? ''}`;
@@ -124,8 +124,8 @@ function rememberFields(): (subject: string, fields: Parameters<typeof jsonField
 }
 
 /** The partner that calls, or that holds the member's token. */
-function partnerOf({ scope }: Pick<Principal, 'scope'>): string | undefined {
-  return scope.kind === 'service' ? undefined : scope.partnerId;
+function partnerOf({ caller }: Pick<Principal, 'caller'>): string | undefined {
+  return caller.kind === 'service' ? undefined : caller.partnerId;
 }
 
 /** What a line says of an operation that was refused, whose fields may not be the schema's. */

@@ -7,8 +7,8 @@ import { createMembers } from '@partner-loyalty/members';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { ApiError } from '@partner-loyalty/runtime/errors.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
-import type { Scope, Subgraph } from '@partner-loyalty/runtime/subgraph/types.ts';
-import { encodeScope } from '@partner-loyalty/runtime/transport/scope.ts';
+import type { Caller, Subgraph } from '@partner-loyalty/runtime/subgraph/types.ts';
+import { encodeCaller } from '@partner-loyalty/runtime/transport/caller.ts';
 import { serveSubgraph } from '@partner-loyalty/runtime/transport/server.ts';
 import { createSigner } from '@partner-loyalty/runtime/transport/signature/signer.ts';
 import { createStandings } from '@partner-loyalty/standings';
@@ -62,7 +62,7 @@ type Comparison = {
   expected: { operation: GeneratedOperation } & ReturnType<typeof comparable>;
 };
 
-const SCOPES: Record<SurfaceName, Scope> = {
+const CALLERS: Record<SurfaceName, Caller> = {
   partner: { kind: 'partner', partnerId: 'alpha' },
   member: { kind: 'member', memberId: 'm-both' },
 };
@@ -104,7 +104,7 @@ test.each(['partner', 'member'] as const)(
   'stock Apollo gets the same results from the subgraphs over HTTP, for a %s',
   async (surface) => {
     const sources = await serveSigned();
-    const executeStock = await startApollo(surface, (name) => sources(name, SCOPES[surface]));
+    const executeStock = await startApollo(surface, (name) => sources(name, CALLERS[surface]));
     for (const { operation, expected } of await comparisons(surface))
       expect({ operation, ...comparable(await executeStock(operation)) }).toEqual(expected);
   },
@@ -126,7 +126,9 @@ function comparable({ data, errors = [] }: Body) {
 async function comparisons(surface: SurfaceName): Promise<Comparison[]> {
   const known = made.get(surface);
   if (known !== undefined) return known;
-  const executeStock = await startApollo(surface, (name) => sourceInProcess(name, SCOPES[surface]));
+  const executeStock = await startApollo(surface, (name) =>
+    sourceInProcess(name, CALLERS[surface]),
+  );
   const { data } = await executeStock({ query: getIntrospectionQuery() });
   // Cast: the result of an introspection query describes a schema.
   const schema = buildClientSchema(data as never);
@@ -181,13 +183,13 @@ function createSubgraphs(): Record<string, Subgraph> {
   };
 }
 
-/** A subgraph that graphql-js executes, in the scope of the caller. */
-function sourceInProcess(name: string, scope: Scope): GraphQLDataSource {
+/** A subgraph that graphql-js executes for a caller. */
+function sourceInProcess(name: string, caller: Caller): GraphQLDataSource {
   const schema = createSubgraphs()[name]?.schema;
   if (schema === undefined) throw new Error(`no subgraph is called ${name}`);
   return {
     async process({ request: { query = '', variables, operationName } }) {
-      const contextValue = { scope, requestId: 'r' };
+      const contextValue = { caller, requestId: 'r' };
       const { data, errors } = await execute({
         schema,
         document: parse(query),
@@ -217,7 +219,7 @@ async function serveSigned() {
     stopped.push(close);
     urls.set(name, `http://127.0.0.1:${port}/graphql`);
   }
-  return (name: string, scope: Scope): GraphQLDataSource => {
+  return (name: string, caller: Caller): GraphQLDataSource => {
     const sign = createSigner(name, SECRET);
     return new RemoteGraphQLDataSource({
       url: urls.get(name) ?? '',
@@ -225,7 +227,7 @@ async function serveSigned() {
         const signed = sign({
           method: 'POST',
           path: '/graphql',
-          scope: encodeScope(scope),
+          caller: encodeCaller(caller),
           requestId: 'stock',
           body: JSON.stringify({ query, ...rest }), // As Apollo is about to send it.
         });

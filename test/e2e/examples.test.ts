@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { composeServices } from '@apollo/composition';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
-import type { Scope } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { Caller } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { createHttpTransport } from '@partner-loyalty/runtime/transport/client.ts';
 import { buildClientSchema, getIntrospectionQuery, parse, printSchema } from 'graphql';
 import { EXAMPLES, type Example, startExample } from '../support/servers/examples.ts';
@@ -62,8 +62,8 @@ test('the examples have the same schema and offers, and join the graph of the re
 describe.each(NAMES)('%s', (name) => {
   const ask = (operation: unknown, more: Partial<SubgraphMessage> = {}) =>
     post({ url: urls[name] ?? '', body: JSON.stringify(operation), ...more });
-  const entities = async (scope: string, ...representations: object[]) =>
-    answerOf(await ask({ query: ENTITIES, variables: { representations } }, { scope }));
+  const entities = async (caller: string, ...representations: object[]) =>
+    answerOf(await ask({ query: ENTITIES, variables: { representations } }, { caller }));
 
   test("a partner gets its own current offers, a member those of the member's partners", async () => {
     const late = {
@@ -98,8 +98,8 @@ describe.each(NAMES)('%s', (name) => {
     ['a partner that asks for a profile', HOTELS, PROFILE],
     ['a member that asks as a partner', `${MEMBER}, partner="demo-hotels"`, MEMBER_READ],
     ['the gateway itself', 'kind=service', MEMBER_READ],
-  ])('no offers for %s', async (_, scope, representation) => {
-    const { data, errors } = await entities(scope, representation);
+  ])('no offers for %s', async (_, caller, representation) => {
+    const { data, errors } = await entities(caller, representation);
     expect(data).toEqual({ _entities: [{ memberId: 'm1', offers: null }] });
     expect(errors).toHaveLength(1);
   });
@@ -119,8 +119,8 @@ describe.each(NAMES)('%s', (name) => {
         log: createLog('silent'),
         metrics: { subgraphCall: () => {}, circuit: () => {} },
       });
-      const execute = (query: string, scope: Scope, representations?: object[]) =>
-        transport.execute({ query, variables: { representations }, scope, requestId: 'r' });
+      const execute = (query: string, caller: Caller, representations?: object[]) =>
+        transport.execute({ query, variables: { representations }, caller, requestId: 'r' });
       const hotels = { kind: 'partner', partnerId: 'demo-hotels' } as const;
       await transport.ready();
       const replies = await Promise.all([
@@ -164,11 +164,11 @@ describe.each(NAMES)('%s', (name) => {
   });
 
   test('a scope may hold quotes, and characters beyond ASCII as a display string', async () => {
-    for (const [scope, member] of [
+    for (const [caller, member] of [
       [String.raw`kind=member, member="a\"b\\c"`, String.raw`a"b\c`],
       ['kind=member, member=%"b%c3%a4r %22%25"', 'bär "%'],
     ] as const) {
-      const { data } = await entities(scope, { ...PROFILE, memberId: member });
+      const { data } = await entities(caller, { ...PROFILE, memberId: member });
       expect(data).toEqual({ _entities: [{ memberId: member, offers: expect.any(Array) }] });
     }
   });
@@ -189,7 +189,7 @@ describe.each(NAMES)('%s', (name) => {
     ['digest', ({ headers }) => ({ headers: { ...headers, 'content-digest': '' } })],
     ['signature', ({ headers }) => ({ headers: { ...headers, Signature: 'sig1=:AAAA:' } })],
   ])('401 for a request whose %s changed after it was signed', async (_, change) => {
-    const signed = await signedRequest({ url: urls[name] ?? '', body: PING, scope: MEMBER });
+    const signed = await signedRequest({ url: urls[name] ?? '', body: PING, caller: MEMBER });
     const sent = { ...signed, ...change(signed) };
     expect((await fetch(sent.url, { method: 'POST', ...sent })).status).toBe(401);
   });
@@ -231,7 +231,7 @@ test('in a batch, each operation of offers-apollo has its own scope', async () =
   const response = await post({
     url: urls['offers-apollo'] ?? '',
     body: JSON.stringify([operation('demo-trains'), operation('demo-coffee')]),
-    scope: 'kind=batch',
+    caller: 'kind=batch',
   });
   expect(await response.json()).toMatchObject([
     { data: { _entities: [{ offers: [{ offerId: 'quiet-seat' }] }] } },
@@ -243,7 +243,7 @@ type Sent = Partial<SubgraphMessage> & Pick<SubgraphMessage, 'url' | 'body'>;
 type Signed = { url: string; body: string; headers: Record<string, string> };
 
 async function signedRequest(sent: Sent): Promise<Signed> {
-  const message = { secret: SECRET, scope: HOTELS, subgraph: 'offers', ...sent };
+  const message = { secret: SECRET, caller: HOTELS, subgraph: 'offers', ...sent };
   return { url: sent.url, body: sent.body, headers: await signedHeaders(message) };
 }
 

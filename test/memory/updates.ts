@@ -14,7 +14,7 @@ import { serveGraphs } from '../../gateway/src/graph/served.ts';
 const UPDATES = 100;
 const DOCUMENTS = 20;
 const FIRST = 10;
-const SCOPE = { kind: 'partner', partnerId: 'alpha' } as const;
+const CALLER = { kind: 'partner', partnerId: 'alpha' } as const;
 
 // A subgraph that finds nobody, at two addresses that take turns.
 const server = createServer((request, response) => {
@@ -56,7 +56,7 @@ async function askEach(): Promise<void> {
     const variables = { email: 'a@example.com' };
     const { errors } = await partner.execute(executable, {
       variables,
-      scope: SCOPE,
+      caller: CALLER,
       requestId: 'r',
     });
     graphs.done(graph);

@@ -19,8 +19,8 @@ import { MEMBERS } from '../support/service/testdata.ts';
 const ROUNDS = 10;
 /** More than all of them take, so that nothing is pushed out. */
 const UNBOUNDED = 8 * 1024 ** 3;
-const SCOPE = { kind: 'partner', partnerId: 'alpha' } as const;
-const REQUEST = { scope: SCOPE, requestId: 'r' };
+const CALLER = { kind: 'partner', partnerId: 'alpha' } as const;
+const REQUEST = { caller: CALLER, requestId: 'r' };
 
 const supergraph = readFileSync(
   join(import.meta.dirname, '../../gateway/supergraph.graphql'),

@@ -75,7 +75,7 @@ test('a subgraph alone survives 500 hostile documents that recur', async () => {
     log: createLog('silent'),
     metrics: { subgraphCall: () => {}, circuit: () => {} },
   });
-  const scope = { kind: 'partner', partnerId: 'alpha' } as const;
+  const caller = { kind: 'partner', partnerId: 'alpha' } as const;
   const send = (round: number) => {
     const fields = ['memberId', 'email', 'firstName', 'lastName'];
     const selections = repeat(8, (n) => `${fields[n % 4]} @include(if: $v${n}r${round})`);
@@ -83,7 +83,7 @@ test('a subgraph alone survives 500 hostile documents that recur', async () => {
     return transport.execute({
       query: `query ($email: String!, ${variables}) { ${repeat(10, (n) => `x${n}: memberByEmail(email: $email) { ${selections} }`)} }`,
       variables: { email: 'both@example.com' },
-      scope,
+      caller,
       requestId: 'r',
     });
   };

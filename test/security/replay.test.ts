@@ -1,5 +1,5 @@
 // Signed requests that someone recorded and sends again, or signs with the secret of another.
-import { encodeScope } from '@partner-loyalty/runtime/transport/scope.ts';
+import { encodeCaller } from '@partner-loyalty/runtime/transport/caller.ts';
 import { createSigner } from '@partner-loyalty/runtime/transport/signature/signer.ts';
 import { WIRE } from '@partner-loyalty/runtime/transport/wire.ts';
 import { type Stack, startStack } from '../support/service/stack.ts';
@@ -19,8 +19,8 @@ afterAll(() => stack.close());
 function record(subgraph: 'members' | 'standings', secret = secretOf(subgraph)): Recorded {
   const sign = createSigner(subgraph, secret);
   const body = '{"query":"{ __typename }"}';
-  const scope = encodeScope({ kind: 'service' });
-  const signed = sign({ method: 'POST', path: WIRE.path, scope, requestId: 'recorded', body });
+  const caller = encodeCaller({ kind: 'service' });
+  const signed = sign({ method: 'POST', path: WIRE.path, caller, requestId: 'recorded', body });
   return { headers: { ...signed, connection: 'close' }, body };
 }
 

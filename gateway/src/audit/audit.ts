@@ -45,8 +45,8 @@ function createAudit(sink: AuditSink): Audit {
 }
 
 /** The partner that makes the request, by its key or by a token that it holds. */
-function partnerOf({ scope }: Principal): string | undefined {
-  return 'partnerId' in scope ? scope.partnerId : undefined;
+function partnerOf({ caller }: Principal): string | undefined {
+  return 'partnerId' in caller ? caller.partnerId : undefined;
 }
 
 function merged(sightings: readonly Sighting[]): Iterable<Sighting> {

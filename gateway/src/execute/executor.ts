@@ -1,7 +1,7 @@
 // Executes the operations of one surface: plans them, runs the plans, shapes the responses.
 import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
 import type { Trace } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
-import type { Scope, Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { Caller, Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
 import type { GraphQLSchema } from 'graphql';
 import { ResponseSize } from '../document/responsesize.ts';
 import type { RootScopes } from '../schema/scopes.ts';
@@ -19,7 +19,7 @@ export type Execution = {
   variables: Record<string, unknown>;
   /** With the default values of the document. */
   coerced: Record<string, unknown>;
-  scope: Scope;
+  caller: Caller;
   requestId: string;
   trace?: Trace | undefined;
   /** Counts the response. */
@@ -84,7 +84,7 @@ export async function openExecutor(
 
 function executePlanned(
   { plan, shapeFor }: Planned,
-  { variables, coerced, scope, requestId, trace, size, sightings }: Execution,
+  { variables, coerced, caller, requestId, trace, size, sightings }: Execution,
   transports: Transports,
 ): ExecutionResult | Promise<ExecutionResult> {
   const shape = shapeFor(coerced);
@@ -92,7 +92,7 @@ function executePlanned(
     transports,
     variables,
     coerced,
-    scope,
+    caller,
     requestId,
     trace,
     data: {},

@@ -90,7 +90,7 @@ async function askOurs(
     key: query,
     variables,
     coerced: coercedOf(schema, operation) ?? {},
-    scope: { kind: 'service' },
+    caller: { kind: 'service' },
     requestId: 'r',
     size: new ResponseSize(),
   });
@@ -111,7 +111,7 @@ async function openStock(
           query,
           variables,
           operationName,
-          scope: { kind: 'service' },
+          caller: { kind: 'service' },
           requestId: 'r',
         })) as never,
     }),

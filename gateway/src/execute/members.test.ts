@@ -43,8 +43,8 @@ async function seen(
   const transports = { members, standings };
   const executor = await openExecutor(surface, supergraph, transports, createCaches(), true);
   const sightings: Sighting[] = [];
-  const scope = { kind: 'partner', partnerId: 'inn' } as const;
-  const call = { variables: {}, coerced: {}, scope, requestId: 'r' };
+  const caller = { kind: 'partner', partnerId: 'inn' } as const;
+  const call = { variables: {}, coerced: {}, caller, requestId: 'r' };
   const execution = { key: query, ...call, size, sightings };
   const result = await (async () => executor.execute(execution))().catch((error) => error);
   executor.close();

@@ -89,7 +89,7 @@ async function ask(query: string, more: Partial<Execution> = {}): Promise<Execut
     key: query,
     variables: {},
     coerced: {},
-    scope: { kind: 'service' },
+    caller: { kind: 'service' },
     requestId: 'r',
     size: new ResponseSize(),
     ...more,
@@ -178,7 +178,7 @@ test('a field that no subgraph can resolve is an error, and type names are none'
       key,
       variables: {},
       coerced: {},
-      scope: { kind: 'service' },
+      caller: { kind: 'service' },
       requestId: 'r',
       size: new ResponseSize(),
     });

@@ -81,7 +81,7 @@ function createServices(run: PlanRun): ServiceMap {
 function createProcess(
   name: string,
   transport: Transport,
-  { scope, requestId, errors, trace: parent }: PlanRun,
+  { caller, requestId, errors, trace: parent }: PlanRun,
   root: Data,
 ): ServiceMap[string]['process'] {
   return async (options) => {
@@ -101,7 +101,7 @@ function createProcess(
       query,
       variables,
       operationName,
-      scope,
+      caller,
       requestId,
       entityTypes,
       trace,

@@ -101,7 +101,7 @@ const transports: Record<string, Transport> = {
   shelf: createTransport(shelf),
   store: createTransport(store),
 };
-const scope = { kind: 'partner', partnerId: 'p' } as const;
+const caller = { kind: 'partner', partnerId: 'p' } as const;
 
 test(`${OPERATIONS} generated operations get the responses of stock @apollo/gateway`, async () => {
   process.env.APOLLO_TELEMETRY_DISABLED = 'true';
@@ -121,7 +121,7 @@ test(`${OPERATIONS} generated operations get the responses of stock @apollo/gate
           query: request.query ?? '',
           variables: request.variables,
           operationName: request.operationName,
-          scope,
+          caller,
           requestId: 'r',
         })) as never,
     }),
@@ -155,7 +155,7 @@ test(`${OPERATIONS} generated operations get the responses of stock @apollo/gate
       key: query,
       variables,
       coerced,
-      scope,
+      caller,
       requestId: 'r',
       size: new ResponseSize(),
     });
@@ -198,7 +198,7 @@ test('an error of an entity has its path, even among objects of other types', as
     key: query,
     variables: {},
     coerced: {},
-    scope,
+    caller,
     requestId: 'r',
     size: new ResponseSize(),
   });
@@ -219,7 +219,7 @@ test('response names from the prototype of objects are ordinary names', async ()
     key: query,
     variables: {},
     coerced: {},
-    scope,
+    caller,
     requestId: 'r',
     size: new ResponseSize(),
   });
@@ -281,7 +281,7 @@ test('an alias means the same even if a visible or hidden field has its name', a
         key: each,
         variables,
         coerced,
-        scope,
+        caller,
         requestId: 'r',
         size: new ResponseSize(),
       });

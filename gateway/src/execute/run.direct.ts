@@ -5,7 +5,7 @@ import { isJsonObject } from '@partner-loyalty/runtime/json.ts';
 import type { Trace } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
 import { unavailable } from '@partner-loyalty/runtime/subgraph/executor.ts';
 import type {
-  Scope,
+  Caller,
   SubgraphError,
   SubgraphReply,
   Transport,
@@ -21,7 +21,7 @@ export type PlanRun = {
   transports: Readonly<Record<string, Transport>>;
   variables: Data;
   coerced: Data;
-  scope: Scope;
+  caller: Caller;
   requestId: string;
   trace: Trace | undefined;
   /** What the fetches have returned so far. */
@@ -116,7 +116,7 @@ function runFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): void
     query,
     variables,
     operationName,
-    scope: run.scope,
+    caller: run.caller,
     requestId: run.requestId,
     entityTypes,
     trace,

@@ -66,12 +66,12 @@ test('a field without a tag is on no surface, but others may be computed from it
   }));
   const surface = await openExecutor('member', supergraph, { members, standings }, createCaches());
   const query = '{ memberProfile(id: "m") { partnerStandings { partnerId tier points } } }';
-  const scope = { kind: 'member', memberId: 'm' } as const;
+  const caller = { kind: 'member', memberId: 'm' } as const;
   const result = await surface.execute({
     key: query,
     variables: {},
     coerced: {},
-    scope,
+    caller,
     requestId: 'r',
     size: new ResponseSize(),
   });
@@ -79,7 +79,7 @@ test('a field without a tag is on no surface, but others may be computed from it
     data: { memberProfile: { partnerStandings: [{ partnerId: 'p', tier: 'GOLD', points: 7 }] } },
   });
   expect(standings.asked[0]).toMatchObject({
-    scope,
+    caller,
     requestId: 'r',
     variables: { representations: [{ activePartnerIds: ['p'] }] },
   });
@@ -97,7 +97,7 @@ test('a read asks each subgraph once, and a look-up without a result does not as
       key: query,
       variables: {},
       coerced: {},
-      scope: { kind: 'partner', partnerId: 'p' },
+      caller: { kind: 'partner', partnerId: 'p' },
       requestId: 'r',
       size: new ResponseSize(),
     });

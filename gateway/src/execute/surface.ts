@@ -2,7 +2,7 @@
 import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { Trace } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
-import type { Scope } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { Caller } from '@partner-loyalty/runtime/subgraph/types.ts';
 import type { GraphQLSchema } from 'graphql';
 import { type ClientDocument, locatedNode, type Operation } from '../document/document.ts';
 import { type ExecutableOperation, executableOperation } from '../document/executable.ts';
@@ -20,7 +20,7 @@ import type { Sighting } from './members.ts';
 /** The part of a request that an operation is executed with. */
 export type Call = {
   variables: Record<string, unknown>;
-  scope: Scope;
+  caller: Caller;
   requestId: string;
   trace?: Trace | undefined;
   /** Gets the members that the response shows or the operation has changed. */
@@ -94,7 +94,7 @@ export async function openSurface(
       }
       return executable;
     },
-    execute(operation, { variables, scope, requestId, trace, sightings }) {
+    execute(operation, { variables, caller, requestId, trace, sightings }) {
       const { federated, introspection, rootResponseKeys } = operation;
       const coerced = coerceVariables(schema, operation.variables, variables);
       const size = new ResponseSize();
@@ -106,7 +106,7 @@ export async function openSurface(
           key,
           variables: all,
           coerced,
-          scope,
+          caller,
           requestId,
           trace,
           size,

@@ -68,7 +68,7 @@ test('a key makes its partner the principal, with its own or the default budget'
     principal: {
       id,
       surface: 'partner',
-      scope: { kind: 'partner', partnerId },
+      caller: { kind: 'partner', partnerId },
       budget,
       policy: 'key',
       scopes: scopeBits(DEFAULT_SCOPES),
@@ -90,12 +90,12 @@ test('a key makes its partner the principal, with its own or the default budget'
 });
 
 test('a bearer token makes its member the principal, restricted to a partner that it names', () => {
-  const principal = (scope: object, id = 'm1') => ({
+  const principal = (caller: object, id = 'm1') => ({
     kind: 'principal',
     principal: {
       id,
       surface: 'member',
-      scope: { kind: 'member', memberId: 'm1', ...scope },
+      caller: { kind: 'member', memberId: 'm1', ...caller },
       budget: 120,
       policy: 'member',
       scopes: EVERY_SCOPE,

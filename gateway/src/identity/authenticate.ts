@@ -3,7 +3,7 @@
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import type { HeaderName, RequestHeaders } from '@partner-loyalty/runtime/http/headers.ts';
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
-import type { Scope } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { Caller } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { MEMBER_BUDGET } from '../limits/limiter.ts';
 import { EVERY_SCOPE, type ScopeBits } from '../schema/scopes.ts';
 import { parseKey } from './apikey.ts';
@@ -17,7 +17,7 @@ export type Principal = {
   /** The key's or the member's id; the budget is counted under it. */
   id: string;
   surface: 'partner' | 'member';
-  scope: Scope;
+  caller: Caller;
   /** Root fields in a window of `policy`. */
   budget: number;
   policy: 'key' | 'member';
@@ -135,13 +135,13 @@ function keyIn(headers: RequestHeaders, name: HeaderName): string {
 
 function partnerOf(key: Key, keyBudget: number): Authenticated {
   const { keyId, partnerId, budget, scopes, isSuspended } = key;
-  const scope: Scope = { kind: 'partner', partnerId };
+  const caller: Caller = { kind: 'partner', partnerId };
   return {
     kind: 'principal',
     principal: {
       id: keyId,
       surface: 'partner',
-      scope,
+      caller,
       budget: budget ?? keyBudget,
       policy: 'key',
       scopes,
@@ -153,7 +153,7 @@ function partnerOf(key: Key, keyBudget: number): Authenticated {
 function memberOf(token: MemberToken | undefined, isSuspended: boolean): Authenticated {
   if (token === undefined) return REFUSED;
   const { memberId, partnerId } = token;
-  const scope: Scope =
+  const caller: Caller =
     partnerId === undefined
       ? { kind: 'member', memberId }
       : { kind: 'member', memberId, partnerId };
@@ -165,7 +165,7 @@ function memberOf(token: MemberToken | undefined, isSuspended: boolean): Authent
     principal: {
       id,
       surface: 'member',
-      scope,
+      caller,
       budget: MEMBER_BUDGET,
       policy: 'member',
       scopes: EVERY_SCOPE,

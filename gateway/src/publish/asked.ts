@@ -24,7 +24,7 @@ export async function faultOfSubgraph(
   requestId: string,
 ): Promise<string | undefined> {
   const ask = (query: string) =>
-    transport.execute({ query, scope: { kind: 'service' }, requestId });
+    transport.execute({ query, caller: { kind: 'service' }, requestId });
   const health = await ask(OPERATIONS.health);
   if (typeof health.data?.__typename !== 'string') return 'does not answer {__typename}';
   const { data } = await ask(OPERATIONS.schema);

@@ -27,7 +27,7 @@ export type MembersClient = {
   acceptInvitation(token: string, requestId: string): Promise<Outcome<Invitation>>;
 };
 
-// These fields are on no surface: they need the service scope, which no caller has.
+// These fields are on no surface: they are for the service alone.
 const SIGNING_KEYS = '{ signingKeys }';
 const ENDED_SESSIONS =
   'query ($since: Float!) { endedSessions(since: $since) { memberId endedAt } }';
@@ -51,7 +51,7 @@ export function createMembersClient(ask: Ask): MembersClient {
     const { data, errors } = await ask({
       query,
       variables: { token },
-      scope: { kind: 'service' },
+      caller: { kind: 'service' },
       requestId,
     });
     const code = errors?.[0]?.extensions.code;
@@ -66,7 +66,7 @@ export function createMembersClient(ask: Ask): MembersClient {
     async signingKeys() {
       const { data } = await ask({
         query: SIGNING_KEYS,
-        scope: { kind: 'service' },
+        caller: { kind: 'service' },
         requestId: 'signing-keys',
       });
       return typeof data?.signingKeys === 'string'
@@ -77,7 +77,7 @@ export function createMembersClient(ask: Ask): MembersClient {
       const { data } = await ask({
         query: ENDED_SESSIONS,
         variables: { since },
-        scope: { kind: 'service' },
+        caller: { kind: 'service' },
         requestId: 'ended-sessions',
       });
       // Cast: the subgraph's schema promises this list.

@@ -1,7 +1,7 @@
 // Usage is counted by partner and schema coordinate, whatever the text of the operation.
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
-import type { Scope } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { Caller } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { buildSchema } from 'graphql';
 import { parseDocument } from '../document/document.ts';
 import { executableOperation } from '../document/executable.ts';
@@ -15,7 +15,7 @@ const SCHEMA = buildSchema(`
   input EnrollInput { email: String! home: AddressInput }
   input AddressInput { city: String street: String }
 `);
-const ACME: Scope = { kind: 'partner', partnerId: 'acme' };
+const ACME: Caller = { kind: 'partner', partnerId: 'acme' };
 
 function open() {
   const written: { fields: readonly FieldUsage[]; operations: readonly OperationUsage[] }[] = [];
@@ -24,12 +24,12 @@ function open() {
     { caches: createCaches(), log: createLog('silent') },
     () => '2031-05-17',
   );
-  const use = (query: string, scope: Scope, variables: Record<string, unknown> = {}) => {
+  const use = (query: string, caller: Caller, variables: Record<string, unknown> = {}) => {
     const { node, operations } = parseDocument(query);
     const [operation] = operations;
     if (operation === undefined) throw new Error('the document has an operation');
     const executable = executableOperation(node, operation, SCHEMA);
-    counter.count('partner', SCHEMA, executable, scope, variables);
+    counter.count('partner', SCHEMA, executable, caller, variables);
   };
   const counted = () =>
     Object.fromEntries(

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Cache, Caches } from '@partner-loyalty/runtime/cache/caches.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
-import type { Scope } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { Caller } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { type GraphQLSchema, parse } from 'graphql';
 import type { ExecutableOperation } from '../document/executable.ts';
 import { visitInputFields } from '../document/inputvariables.ts';
@@ -26,7 +26,7 @@ export type UsageCounter = {
     surface: SurfaceName,
     schema: GraphQLSchema,
     operation: ExecutableOperation,
-    scope: Scope,
+    caller: Caller,
     variables: Record<string, unknown>,
   ): void;
   /** Writes what is counted so far. Never rejects: what cannot be written is logged and lost. */
@@ -78,7 +78,7 @@ export function createUsageCounter(
 
   const timer = setInterval(write, WRITE_MS).unref();
   return {
-    count(name, schema, { federated, inputVariables }, scope, variables) {
+    count(name, schema, { federated, inputVariables }, caller, variables) {
       if (federated === undefined) return;
       let surface = counts.get(name);
       if (surface === undefined || surface.schema !== schema) {
@@ -87,7 +87,7 @@ export function createUsageCounter(
         surface = { schema, operations: new Map(), inputFields: new Map() };
         counts.set(name, surface);
       }
-      const partner = (scope.kind === 'service' ? undefined : scope.partnerId) ?? '';
+      const partner = (caller.kind === 'service' ? undefined : caller.partnerId) ?? '';
       const { operations, inputFields } = surface;
       const { key } = federated;
       if (operations.has(key)) increment(operations, key, partner);

@@ -13,7 +13,7 @@ import type { SubgraphContext, SubgraphReply, SubgraphRequest } from './types.ts
 const SDL = `
   type Query {
     echo(text: String!): String
-    scope: String
+    caller: String
     item(id: ID!): Item
     items: [Item]
     needed: String!
@@ -50,17 +50,17 @@ test('waits for asynchronous resolvers', async () => {
     });
 });
 
-test('resolvers receive the scope and the ID of their own request', () => {
+test('resolvers receive the caller and the ID of their own request', () => {
   const { execute } = subgraph({
-    'Query.scope': (_, __, { scope, requestId }) => `${JSON.stringify(scope)} ${requestId}`,
+    'Query.caller': (_, __, { caller, requestId }) => `${JSON.stringify(caller)} ${requestId}`,
   });
   for (const n of TIMES) {
     const reply = execute({
-      query: '{ scope }',
-      scope: { kind: 'partner', partnerId: `p${n}` },
+      query: '{ caller }',
+      caller: { kind: 'partner', partnerId: `p${n}` },
       requestId: `r${n}`,
     });
-    expect(reply).toEqual({ data: { scope: `{"kind":"partner","partnerId":"p${n}"} r${n}` } });
+    expect(reply).toEqual({ data: { caller: `{"kind":"partner","partnerId":"p${n}"} r${n}` } });
   }
 });
 
@@ -314,7 +314,7 @@ function subgraph(
     flush: () => {},
   };
   const execute = createExecutor({ name: 'things', schema }, log, createCaches());
-  const request: SubgraphRequest = { query: '', scope: { kind: 'service' }, requestId: 'r' };
+  const request: SubgraphRequest = { query: '', caller: { kind: 'service' }, requestId: 'r' };
   const run = (
     query: string,
     variables?: Record<string, unknown>,

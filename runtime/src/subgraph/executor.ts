@@ -37,8 +37,8 @@ export function createExecutor(
   const read = createDocuments(schema, caches);
 
   function run(request: SubgraphRequest): Result | Promise<Result> {
-    const { query, variables, operationName, scope, requestId } = request;
-    const contextValue: SubgraphContext = { scope, requestId };
+    const { query, variables, operationName, caller, requestId } = request;
+    const contextValue: SubgraphContext = { caller, requestId };
     const { document, compiled } = read(query);
     return compiled === undefined
       ? execute({ schema, document, contextValue, variableValues: variables, operationName })

@@ -3,8 +3,8 @@ import type { GraphQLSchema } from 'graphql';
 import type { ErrorDetails } from '../errors.ts';
 import type { ReceivedHeaders, Trace } from '../observe/tracing/trace.ts';
 
-/** Whose data an operation may see. The gateway derives it from the credential. */
-export type Scope =
+/** Who asks, and so whose data an operation may see. The gateway derives it from the credential. */
+export type Caller =
   /** A partner's backend, which sees only members actively enrolled with this partner. */
   | { kind: 'partner'; partnerId: string }
   /** A signed-in member. `partnerId` is the partner that the token's `azp` names, if any. */
@@ -17,7 +17,7 @@ export type SubgraphRequest = {
   query: string;
   variables?: Record<string, unknown> | undefined;
   operationName?: string | undefined;
-  scope: Scope;
+  caller: Caller;
   requestId: string;
   /**
    * Set if the operation asks for entities: the type of each, in order, or undefined if it may be
@@ -53,7 +53,7 @@ export type Transport = {
   isGivenUp?(): boolean;
   execute(request: SubgraphRequest): SubgraphReply | Promise<SubgraphReply>;
   /**
-   * Resolves if the subgraph answers `{__typename}` in the service scope, rejects otherwise. The
+   * Resolves if the subgraph answers `{__typename}` to the service, rejects otherwise. The
    * subgraphs of this repository then check their stores; another one says what it likes.
    */
   ready(): Promise<void>;
@@ -61,7 +61,7 @@ export type Transport = {
 };
 
 /** The context of resolvers. */
-export type SubgraphContext = { scope: Scope; requestId: string };
+export type SubgraphContext = { caller: Caller; requestId: string };
 
 /** A subgraph as plain data: built in a main file from its store, and run in any process. */
 export type Subgraph = {

@@ -13,7 +13,7 @@ import { fail } from '../errors.ts';
 import type { LogFields } from '../observe/fields.ts';
 import { createLog } from '../observe/log.ts';
 import type {
-  Scope,
+  Caller,
   Subgraph,
   SubgraphReply,
   SubgraphRequest,
@@ -50,37 +50,37 @@ describe('a subgraph over HTTP', () => {
     const { transport, subgraph } = await serveThings();
     const inProcess = createInProcessTransport(subgraph, log, createCaches());
     for (const each of [
-      request('{ scope }'),
+      request('{ caller }'),
       request('query($t:String!){ echo(text:$t) }', { t: 'ü🎈\n"' }),
-      request('{ a:refused b:scope }'),
+      request('{ a:refused b:caller }'),
       request('{ broken }'),
       request('{ nothing }'),
       request('mutation { change }'),
-      request('query A { scope } query B { echo(text:"b") }', undefined, 'B'),
+      request('query A { caller } query B { echo(text:"b") }', undefined, 'B'),
     ]) {
       const local = JSON.parse(JSON.stringify(await inProcess.execute(each)));
       expect(await transport.execute(each)).toEqual(local);
     }
   });
 
-  test('answers 200 operations of one tick in their own scopes, in few requests', async () => {
+  test('answers 200 operations of one tick in their own callers, in few requests', async () => {
     const { transport, seen } = await serveThings();
-    const scopes: Scope[] = Array.from({ length: 200 }, (_, n) =>
+    const callers: Caller[] = Array.from({ length: 200 }, (_, n) =>
       n % 2 === 0
         ? { kind: 'partner', partnerId: `p${n}ü` }
         : { kind: 'member', memberId: `m${n}`, partnerId: `p${n}` },
     );
     const replies = await Promise.all(
-      scopes.map((scope, n) =>
+      callers.map((caller, n) =>
         transport.execute({
-          ...request(n % 3 === 0 ? '{ scope }' : '{ later scope }'),
-          scope,
+          ...request(n % 3 === 0 ? '{ caller }' : '{ later caller }'),
+          caller,
           requestId: `r${n}`,
         }),
       ),
     );
-    expect(replies.map((reply) => JSON.parse(String(reply.data?.scope)))).toEqual(
-      scopes.map((scope, n) => ({ scope, requestId: `r${n}` })),
+    expect(replies.map((reply) => JSON.parse(String(reply.data?.caller)))).toEqual(
+      callers.map((caller, n) => ({ caller, requestId: `r${n}` })),
     );
     expect(seen.requests).toBeLessThanOrEqual(10);
   });
@@ -88,7 +88,7 @@ describe('a subgraph over HTTP', () => {
   test('answers a quick operation while a slow one of the same tick is running', async () => {
     const { transport, release } = await serveThings();
     const slow = transport.execute(request('{ slow }'));
-    expect(await transport.execute(request('{ scope }'))).toMatchObject({ data: {} });
+    expect(await transport.execute(request('{ caller }'))).toMatchObject({ data: {} });
     release();
     expect(await slow).toEqual({ data: { slow: 'released' } });
   });
@@ -107,7 +107,7 @@ describe('a subgraph over HTTP', () => {
   test('does not let the error of one operation affect the others', async () => {
     const { transport } = await serveThings();
     const replies = await Promise.all(
-      ['{ refused }', '{ scope }', '{ broken }', '{', '{ scope }'].map((query) =>
+      ['{ refused }', '{ caller }', '{ broken }', '{', '{ caller }'].map((query) =>
         transport.execute(request(query)),
       ),
     );
@@ -122,7 +122,7 @@ describe('a subgraph over HTTP', () => {
 
   test('is SERVICE_UNAVAILABLE if the secrets differ', async () => {
     const { transport } = await serveThings({ secret: 'another secret of the tests' });
-    expect(await transport.execute(request('{ scope }'))).toEqual(UNAVAILABLE);
+    expect(await transport.execute(request('{ caller }'))).toEqual(UNAVAILABLE);
     await expect(transport.ready()).rejects.toThrow('not ready');
   });
 
@@ -137,14 +137,14 @@ describe('a subgraph over HTTP', () => {
     const { url } = await serveFake(() => {});
     await closing.pop()?.();
     const transport = connectTo(url);
-    expect(await transport.execute(request('{ scope }'))).toEqual(UNAVAILABLE);
+    expect(await transport.execute(request('{ caller }'))).toEqual(UNAVAILABLE);
     await expect(transport.ready()).rejects.toThrow('not ready');
   });
 
   test('is SERVICE_UNAVAILABLE after the transport is closed', async () => {
     const { transport } = await serveThings();
     await transport.close();
-    expect(await transport.execute(request('{ scope }'))).toEqual(UNAVAILABLE);
+    expect(await transport.execute(request('{ caller }'))).toEqual(UNAVAILABLE);
   });
 });
 
@@ -406,12 +406,12 @@ describe('a request', () => {
 
   const ofPartner: SubgraphRequest = {
     ...request('query A($t: Int) { a(t: $t) }', { t: 1 }, 'A'),
-    scope: { kind: 'partner', partnerId: 'acme' },
+    caller: { kind: 'partner', partnerId: 'acme' },
     requestId: 'r1',
   };
   const ofMember: SubgraphRequest = {
     ...request('{ a }'),
-    scope: { kind: 'member', memberId: 'mü' },
+    caller: { kind: 'member', memberId: 'mü' },
     requestId: 'r2',
   };
   const expectedOfPartner = {
@@ -434,7 +434,7 @@ describe('a request', () => {
     expect(all[1]?.headers['partner-loyalty-scope']).toBe('kind=member, member=%"m%c3%bc"');
   });
 
-  test('has an array of operations with their scopes if the subgraph takes batches', async () => {
+  test('has an array of operations with their callers if the subgraph takes batches', async () => {
     const all = await received({ batching: true }, ofPartner, ofMember);
     expect(all.map(({ body }) => JSON.parse(body))).toEqual([
       [
@@ -470,14 +470,14 @@ describe('a request', () => {
     expect(() => connectTo('http://127.0.0.1/graphql?a=b')).toThrow('query string');
   });
 
-  test('whose scope cannot be in a header fails alone', async () => {
+  test('whose caller cannot be in a header fails alone', async () => {
     const { transport } = await serveFake(
       (_, response) => inJson(response).end('{"data":{"a":1}}'),
       { batching: false },
     );
     const broken: SubgraphRequest = {
       ...ofPartner,
-      scope: { kind: 'partner', partnerId: '\ud800' },
+      caller: { kind: 'partner', partnerId: '\ud800' },
     };
     expect(await Promise.all([broken, ofPartner].map((each) => transport.execute(each)))).toEqual([
       UNAVAILABLE,
@@ -490,10 +490,10 @@ test('every operation is counted once, by its outcome', async () => {
   const counted: string[] = [];
   const { transport } = await serveThings({ deadlineMs: 500, counted });
   await Promise.all(
-    ['{ scope }', '{ refused }', '{ slow }'].map((query) => transport.execute(request(query))),
+    ['{ caller }', '{ refused }', '{ slow }'].map((query) => transport.execute(request(query))),
   );
   await transport.close();
-  await transport.execute(request('{ scope }'));
+  await transport.execute(request('{ caller }'));
   expect(counted.sort()).toEqual([
     'things error',
     'things ok',
@@ -510,15 +510,15 @@ describe('a subgraph that hangs', () => {
     const { transport } = await serveFake(
       (operations, response) => {
         seen.push(operations[0]?.query === '{__typename}' ? 'probe' : 'call');
-        if (!hangs) inJson(response).end('{"data":{"__typename":"Query","scope":"answer"}}');
+        if (!hangs) inJson(response).end('{"data":{"__typename":"Query","caller":"answer"}}');
       },
       { deadlineMs: 250, counted },
     );
     for (let call = 0; call < 5; call++)
-      expect(codeOf(await transport.execute(request('{ scope }')))).toBe('SERVICE_UNAVAILABLE');
+      expect(codeOf(await transport.execute(request('{ caller }')))).toBe('SERVICE_UNAVAILABLE');
     // Not even a promise: the caller does not wait at all.
     for (let call = 0; call < 100; call++)
-      expect(transport.execute(request('{ scope }'))).toEqual(UNAVAILABLE);
+      expect(transport.execute(request('{ caller }'))).toEqual(UNAVAILABLE);
     await expect(transport.ready()).rejects.toThrow('circuit');
     expect(seen).toEqual(Array(5).fill('call'));
     expect(counted.filter((outcome) => outcome === 'circuit refused')).toHaveLength(100);
@@ -529,8 +529,8 @@ describe('a subgraph that hangs', () => {
     expect(counted).not.toContain('circuit closed');
     hangs = false;
     await until(() => counted.includes('circuit closed'));
-    const reply = await transport.execute(request('{ scope }'));
-    expect(reply.data).toMatchObject({ scope: 'answer' });
+    const reply = await transport.execute(request('{ caller }'));
+    expect(reply.data).toMatchObject({ caller: 'answer' });
   });
 
   test('after it has begun to answer is given up as well', async () => {
@@ -539,7 +539,7 @@ describe('a subgraph that hangs', () => {
       (_, response) => void inJson(response).write('{"data":'),
       { deadlineMs: 50, counted },
     );
-    for (let call = 0; call < 5; call++) await transport.execute(request('{ scope }'));
+    for (let call = 0; call < 5; call++) await transport.execute(request('{ caller }'));
     expect(counted).toContain('circuit opened');
   });
 
@@ -549,11 +549,11 @@ describe('a subgraph that hangs', () => {
     const { transport } = await serveFake(
       (_, response) => {
         calls += 1;
-        if (calls % 4 === 0) inJson(response).end('{"data":{"scope":"answer"}}');
+        if (calls % 4 === 0) inJson(response).end('{"data":{"caller":"answer"}}');
       },
       { deadlineMs: 250, counted },
     );
-    for (let call = 0; call < 7; call++) await transport.execute(request('{ scope }'));
+    for (let call = 0; call < 7; call++) await transport.execute(request('{ caller }'));
     expect(calls).toBe(7);
     expect(counted).not.toContain('circuit opened');
   });
@@ -562,7 +562,7 @@ describe('a subgraph that hangs', () => {
     const counted: string[] = [];
     const { transport } = await serveThings({ deadlineMs: 300, counted });
     const slow = Array.from({ length: 10 }, () => transport.execute(request('{ slow }')));
-    expect(codeOf(await transport.execute(request('{ scope }')))).toBe('OK');
+    expect(codeOf(await transport.execute(request('{ caller }')))).toBe('OK');
     await Promise.all(slow);
     expect(counted).not.toContain('circuit opened');
   });
@@ -578,10 +578,10 @@ describe('a subgraph that hangs', () => {
     const transport = createInProcessTransport(subgraph, log, createCaches(), metrics);
     closing.push(() => transport.close());
     await Promise.all(Array.from({ length: 5 }, () => transport.execute(request('{ slow }'))));
-    expect(transport.execute(request('{ scope }'))).toEqual(UNAVAILABLE);
+    expect(transport.execute(request('{ caller }'))).toEqual(UNAVAILABLE);
     expect(counted).toEqual(['opened', 'refused']);
     await until(() => counted.includes('closed'));
-    expect(codeOf(await transport.execute(request('{ scope }')))).toBe('OK');
+    expect(codeOf(await transport.execute(request('{ caller }')))).toBe('OK');
   });
 });
 
@@ -697,13 +697,13 @@ async function serveFake(
 
 function things(held: (() => void)[]): Subgraph {
   const schema = buildSchema(
-    'type Query { scope: String  echo(text: String!): String  refused: String  broken: String  slow: String  later: String } type Mutation { change: String }',
+    'type Query { caller: String  echo(text: String!): String  refused: String  broken: String  slow: String  later: String } type Mutation { change: String }',
   );
   const resolvers: Record<
     string,
     GraphQLFieldResolver<unknown, unknown, Record<string, string>>
   > = {
-    scope: (_, __, context) => JSON.stringify(context),
+    caller: (_, __, context) => JSON.stringify(context),
     echo: (_, { text }) => text,
     refused: () => fail('MEMBER_NOT_FOUND'),
     broken: () => {
@@ -724,7 +724,7 @@ function request(
   variables?: Record<string, unknown>,
   operationName?: string,
 ): SubgraphRequest {
-  return { query, variables, operationName, scope: { kind: 'service' }, requestId: 'r' };
+  return { query, variables, operationName, caller: { kind: 'service' }, requestId: 'r' };
 }
 
 function codeOf(reply: SubgraphReply): string {

@@ -111,11 +111,11 @@ function createSend(
   const sign = createSigner(name, secret);
   const path = pathOf(url);
 
-  function dispatch({ scope, requestId, body }: EncodedRequest, batch: Batch): void {
+  function dispatch({ caller, requestId, body }: EncodedRequest, batch: Batch): void {
     const headers: Record<string, string> = {
       'content-type': MEDIA_TYPES.json,
       accept: batch.isArray ? ACCEPT.batch : ACCEPT.single,
-      ...sign({ method: 'POST', path, scope, requestId, body }),
+      ...sign({ method: 'POST', path, caller, requestId, body }),
       ...batch.trace()?.headers(),
     };
     pool.dispatch({ method: 'POST', path, headers, body }, batch);

@@ -6,11 +6,11 @@ import type { SubgraphRequest } from '../subgraph/types.ts';
  */
 export const PROBE: SubgraphRequest = {
   query: '{__typename}',
-  scope: { kind: 'service' },
+  caller: { kind: 'service' },
   requestId: 'ready',
 };
 
-/** Whether an operation is a probe. In any other scope, the same operation is an ordinary one. */
-export function isProbe({ query, scope }: SubgraphRequest): boolean {
-  return scope.kind === 'service' && /^\s*(?:query\s*)?\{\s*__typename\s*\}\s*$/.test(query);
+/** Whether an operation is a probe. For any other caller, the same operation is an ordinary one. */
+export function isProbe({ query, caller }: SubgraphRequest): boolean {
+  return caller.kind === 'service' && /^\s*(?:query\s*)?\{\s*__typename\s*\}\s*$/.test(query);
 }

@@ -30,8 +30,8 @@ function read(
     fieldNames: createFieldNames(),
     log: { warn: (fields) => void lines.push(fields) },
   });
-  const scope = { kind: 'service' } as const;
-  return { reply: reader(response, { query, scope, requestId: 'r', entityTypes }), lines };
+  const caller = { kind: 'service' } as const;
+  return { reply: reader(response, { query, caller, requestId: 'r', entityTypes }), lines };
 }
 
 const withCode = (code: unknown) => ({ message: 'theirs', extensions: { code } });

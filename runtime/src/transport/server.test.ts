@@ -4,8 +4,8 @@ import { withFakeTimeouts } from '../../../test/support/clock.ts';
 import { createCaches } from '../cache/caches.ts';
 import type { HttpServer } from '../http/server.ts';
 import { createLog } from '../observe/log.ts';
-import type { Scope } from '../subgraph/types.ts';
-import { encodeScope } from './scope.ts';
+import type { Caller } from '../subgraph/types.ts';
+import { encodeCaller } from './caller.ts';
 import { serveSubgraph } from './server.ts';
 import { createSigner } from './signature/signer.ts';
 
@@ -14,12 +14,12 @@ const PARTNER = 'kind=partner, partner="p"';
 const BATCH = 'kind=batch';
 const LINES = 'application/graphql-response+jsonl';
 const schema = buildSchema(
-  'type Query { scope: String  slow: String  never: String  _service: String }',
+  'type Query { caller: String  slow: String  never: String  _service: String }',
 );
 const gate: { open: () => void } = { open: () => {} };
 const rootValue = schema.getQueryType()?.getFields() ?? {};
-Object.assign(rootValue.scope ?? {}, {
-  resolve: (_: unknown, __: unknown, context: { scope: Scope }) => JSON.stringify(context.scope),
+Object.assign(rootValue.caller ?? {}, {
+  resolve: (_: unknown, __: unknown, context: { caller: Caller }) => JSON.stringify(context.caller),
 });
 Object.assign(rootValue.slow ?? {}, {
   resolve: () =>
@@ -31,10 +31,10 @@ Object.assign(rootValue.never ?? {}, { resolve: () => new Promise(() => {}) });
 
 const SERVICE = { kind: 'service' };
 const batch = {
-  scope: BATCH,
+  caller: BATCH,
   body: operations(
-    ['{scope}', { kind: 'member', member: 'm' }],
-    ['{scope}', { kind: 'partner', partner: 'p' }],
+    ['{caller}', { kind: 'member', member: 'm' }],
+    ['{caller}', { kind: 'partner', partner: 'p' }],
     ['{wrong}', { kind: 'partner', partner: 'p' }],
   ),
 };
@@ -78,7 +78,7 @@ describe('401', () => {
     },
   );
 
-  test('for a signature with another secret, or of another path, body or scope', async () => {
+  test('for a signature with another secret, or of another path, body or caller', async () => {
     expect((await send({ secret: 'another secret of the tests' })).status).toBe(401);
     expect((await send({ signedPath: '/other' })).status).toBe(401);
     expect((await send({ path: '/graphql?a=b', signedPath: '/graphql' })).status).toBe(401);
@@ -90,11 +90,11 @@ describe('401', () => {
 
   test('for a request that is sent twice', async () => {
     const sign = createSigner('things', SECRET);
-    const body = '{"query":"{scope}"}';
+    const body = '{"query":"{caller}"}';
     const headers = sign({
       method: 'POST',
       path: '/graphql',
-      scope: PARTNER,
+      caller: PARTNER,
       requestId: 'r',
       body,
     });
@@ -112,19 +112,19 @@ test('accepts both secrets', async () => {
 test('404, 405 and 400 for signed requests only', async () => {
   expect((await send({ path: '/other' })).status).toBe(404);
   expect((await send({ method: 'PUT' })).status).toBe(405);
-  for (const body of ['', '{', '[]', '{}', operations(['{scope}', { kind: 'service' }])])
+  for (const body of ['', '{', '[]', '{}', operations(['{caller}', { kind: 'service' }])])
     expect([body, (await send({ body })).status]).toEqual([body, 400]);
-  for (const scope of ['', 'kind=admin', 'kind=partner', BATCH])
-    expect([scope, (await send({ scope })).status]).toEqual([scope, scope === '' ? 401 : 400]);
+  for (const caller of ['', 'kind=admin', 'kind=partner', BATCH])
+    expect([caller, (await send({ caller })).status]).toEqual([caller, caller === '' ? 401 : 400]);
 });
 
 test('413 for a body that is too large', async () => {
   expect((await send({ body: 'x'.repeat(5_000_000) })).status).toBe(413);
 });
 
-test('a probe in the service scope answers 200 if the store is ready, 503 otherwise', async () => {
-  const probe = (scope: Scope) =>
-    send({ scope: encodeScope(scope), body: '{"query":"{ __typename }"}' });
+test('a probe for the service answers 200 if the store is ready, 503 otherwise', async () => {
+  const probe = (caller: Caller) =>
+    send({ caller: encodeCaller(caller), body: '{"query":"{ __typename }"}' });
   const ready = await probe({ kind: 'service' });
   expect([ready.status, await ready.json()]).toEqual([200, { data: { __typename: 'Query' } }]);
   healthy = false;
@@ -143,11 +143,11 @@ describe('an operation is answered', () => {
   const FAILED = [{ message: expect.any(String), extensions: { code: 'INTERNAL_SERVER_ERROR' } }];
 
   test.each([
-    [undefined, '{scope}', 200, JSON_TYPE],
+    [undefined, '{caller}', 200, JSON_TYPE],
     ['*/*', '{wrong}', 200, JSON_TYPE],
-    ['application/graphql-response+json, application/json;q=0.9', '{scope}', 200, GRAPHQL],
+    ['application/graphql-response+json, application/json;q=0.9', '{caller}', 200, GRAPHQL],
     ['application/graphql-response+json', '{wrong}', 500, GRAPHQL],
-    ['application/graphql-response+jsonl', '{scope}', 200, JSON_TYPE],
+    ['application/graphql-response+jsonl', '{caller}', 200, JSON_TYPE],
   ])('as Accept: %s says: %s with %i and %s', async (accept, query, status, type) => {
     const response = await send({
       body: JSON.stringify({ query }),
@@ -157,27 +157,27 @@ describe('an operation is answered', () => {
     expect(await response.json()).toEqual(
       query === '{wrong}'
         ? { errors: FAILED }
-        : { data: { scope: '{"kind":"partner","partnerId":"p"}' } },
+        : { data: { caller: '{"kind":"partner","partnerId":"p"}' } },
     );
   });
 
-  test('each of a batch in its own scope, in lines', async () => {
+  test('each of a batch for its own caller, in lines', async () => {
     const response = await send({ ...batch, headers: { accept: LINES } });
     expect(response.headers.get('content-type')).toBe(LINES);
     expect(response.headers.get('content-length')).not.toBeNull();
     expect(await lines(response)).toEqual([
-      { requestIndex: 0, data: { scope: '{"kind":"member","memberId":"m"}' } },
-      { requestIndex: 1, data: { scope: '{"kind":"partner","partnerId":"p"}' } },
+      { requestIndex: 0, data: { caller: '{"kind":"member","memberId":"m"}' } },
+      { requestIndex: 1, data: { caller: '{"kind":"partner","partnerId":"p"}' } },
       { requestIndex: 2, errors: FAILED },
     ]);
   });
 
-  test('each of a batch in its own scope, in an array', async () => {
+  test('each of a batch for its own caller, in an array', async () => {
     const response = await send(batch);
     expect(response.headers.get('content-type')).toBe(JSON_TYPE);
     expect(await response.json()).toEqual([
-      { data: { scope: '{"kind":"member","memberId":"m"}' } },
-      { data: { scope: '{"kind":"partner","partnerId":"p"}' } },
+      { data: { caller: '{"kind":"member","memberId":"m"}' } },
+      { data: { caller: '{"kind":"partner","partnerId":"p"}' } },
       { errors: FAILED },
     ]);
   });
@@ -186,8 +186,8 @@ describe('an operation is answered', () => {
 test('an operation that is slow or never ends does not hold up a quick one', async () => {
   await withFakeTimeouts(async (passTime) => {
     const response = await send({
-      scope: BATCH,
-      body: operations(['{slow}', SERVICE], ['{never}', SERVICE], ['{scope}', SERVICE]),
+      caller: BATCH,
+      body: operations(['{slow}', SERVICE], ['{never}', SERVICE], ['{caller}', SERVICE]),
       headers: { accept: LINES },
     });
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
@@ -224,7 +224,7 @@ type Sent = {
   signedPath?: string;
   body?: string;
   signedBody?: string;
-  scope?: string;
+  caller?: string;
   headers?: Record<string, string>;
 };
 
@@ -233,13 +233,13 @@ function send({
   method = 'POST',
   path = '/graphql',
   signedPath = path,
-  body = '{"query":"{scope}"}',
+  body = '{"query":"{caller}"}',
   signedBody = body,
-  scope = PARTNER,
+  caller = PARTNER,
   headers,
 }: Sent) {
   const sign = createSigner('things', secret);
-  const signed = sign({ method, path: signedPath, scope, requestId: 'r', body: signedBody });
+  const signed = sign({ method, path: signedPath, caller, requestId: 'r', body: signedBody });
   return fetch(`http://127.0.0.1:${server.port}${path}`, {
     method,
     headers: { ...signed, ...headers },
@@ -247,9 +247,9 @@ function send({
   });
 }
 
-function operations(...list: [query: string, scope: object][]): string {
+function operations(...list: [query: string, caller: object][]): string {
   return JSON.stringify(
-    list.map(([query, scope]) => ({ query, extensions: { scope, requestId: 'r' } })),
+    list.map(([query, caller]) => ({ query, extensions: { scope: caller, requestId: 'r' } })),
   );
 }
 

@@ -58,7 +58,7 @@ export async function serveSubgraph(options: {
     await pollDone();
     const refusal = verifier.verify(claim, { method, path, body });
     if (refusal !== undefined) return record.refuse(refusal);
-    return answerSigned(request, claim.scope, body, record);
+    return answerSigned(request, claim.caller, body, record);
   }
 
   return serveHttp({ port, host, handle, trustedProxies: [], log });
@@ -66,17 +66,17 @@ export async function serveSubgraph(options: {
 
 type Answer = (
   request: HttpRequest,
-  scope: string,
+  caller: string,
   body: Buffer,
   record: RecordedRequest,
 ) => HttpReply | Promise<HttpReply>;
 
 /** Returns a function that answers requests with a valid signature. */
 function createAnswer(subgraph: Subgraph, execute: Execute): Answer {
-  return ({ method, path, headers, requestId }, scope, body, record) => {
+  return ({ method, path, headers, requestId }, caller, body, record) => {
     if (path !== WIRE.path) return record.fail('NOT_FOUND');
     if (method !== 'POST') return record.fail('METHOD_NOT_ALLOWED', { allow: 'POST' });
-    const asked = decodeRequest(scope, requestId, body.toString('utf8'));
+    const asked = decodeRequest(caller, requestId, body.toString('utf8'));
     if (asked === undefined) return record.fail('BAD_REQUEST');
     const { accept = '' } = headers;
     if ('batch' in asked) {

@@ -1,7 +1,7 @@
 // The protocol between gateway and subgraph: messages arrive unchanged, or not at all.
 import fc from 'fast-check';
 import { anyText } from '../../../test/support/text.ts';
-import type { Scope, SubgraphRequest } from '../subgraph/types.ts';
+import type { Caller, SubgraphRequest } from '../subgraph/types.ts';
 import {
   decodeLine,
   decodeRequest,
@@ -12,23 +12,23 @@ import {
 } from './wire.ts';
 
 const text = anyText();
-const scope: fc.Arbitrary<Scope> = fc.oneof(
+const caller: fc.Arbitrary<Caller> = fc.oneof(
   fc.record({ kind: fc.constant('partner' as const), partnerId: text }),
   fc.record(
     { kind: fc.constant('member' as const), memberId: text, partnerId: text },
     { requiredKeys: ['kind', 'memberId'] },
   ),
-  fc.constant<Scope>({ kind: 'service' }),
+  fc.constant<Caller>({ kind: 'service' }),
 );
 const request: fc.Arbitrary<SubgraphRequest> = fc.record(
   {
     query: text,
     variables: fc.dictionary(text, fc.jsonValue()),
     operationName: text,
-    scope,
+    caller,
     requestId: text,
   },
-  { requiredKeys: ['query', 'scope', 'requestId'] },
+  { requiredKeys: ['query', 'caller', 'requestId'] },
 );
 const SERVICE = 'kind=service';
 const BATCH = 'kind=batch';
@@ -37,7 +37,7 @@ test('any number of operations arrive with their own scopes', () => {
   fc.assert(
     fc.property(fc.array(request, { maxLength: 250 }), (requests) => {
       const arrived = encodeBatches(requests).flatMap(
-        ({ scope: header, requestId, body, count }) => {
+        ({ caller: header, requestId, body, count }) => {
           expect(header).toBe(BATCH);
           expect(count).toBeLessThanOrEqual(WIRE.maxOperations);
           const asked = decodeRequest(header, requestId, body);
@@ -50,10 +50,10 @@ test('any number of operations arrive with their own scopes', () => {
   );
 });
 
-test('an operation alone arrives with its scope', () => {
+test('an operation alone arrives with its caller', () => {
   fc.assert(
     fc.property(request, (given) => {
-      const { scope: header, requestId, body } = encodeOperation(given);
+      const { caller: header, requestId, body } = encodeOperation(given);
       expect(decodeRequest(header, requestId, body)).toEqual({
         operation: JSON.parse(JSON.stringify(given)),
       });
@@ -66,7 +66,7 @@ test('many operations, or operations with long variables, are split into several
     encodeBatches(
       Array.from({ length: count }, () => ({
         query: '{a}',
-        scope: { kind: 'service' },
+        caller: { kind: 'service' },
         requestId: 'r',
         variables,
       })),
@@ -80,7 +80,7 @@ test('many operations, or operations with long variables, are split into several
 test('null is the same as what is left out', () => {
   const body = '{"query":"{a}","variables":null,"operationName":null,"extensions":null}';
   expect(decodeRequest(SERVICE, 'r', body)).toEqual({
-    operation: { query: '{a}', scope: { kind: 'service' }, requestId: 'r' },
+    operation: { query: '{a}', caller: { kind: 'service' }, requestId: 'r' },
   });
 });
 
@@ -89,14 +89,14 @@ const EXTENSIONS = '"extensions":{"scope":{"kind":"service"},"requestId":"r"}';
 
 test.each([
   ['malformed JSON', SERVICE, '{'],
-  ['a malformed scope', 'kind', `{${OPERATION}}`],
-  ['an array without the scope of a batch', SERVICE, `[{${OPERATION},${EXTENSIONS}}]`],
-  ['an object with the scope of a batch', BATCH, `{${OPERATION},${EXTENSIONS}}`],
+  ['a malformed caller', 'kind', `{${OPERATION}}`],
+  ['an array without the header of a batch', SERVICE, `[{${OPERATION},${EXTENSIONS}}]`],
+  ['an object with the header of a batch', BATCH, `{${OPERATION},${EXTENSIONS}}`],
   ['a batch of none', BATCH, '[]'],
   ['a batch of others than operations', BATCH, '[null]'],
   ['an operation of a batch without extensions', BATCH, `[{${OPERATION}}]`],
   [
-    'an operation of a batch without a scope',
+    'an operation of a batch without a caller',
     BATCH,
     `[{${OPERATION},"extensions":{"requestId":"r"}}]`,
   ],

@@ -2,7 +2,7 @@
 import { isJsonObject } from '../json.ts';
 import type { Trace, TraceHeaders } from '../observe/tracing/trace.ts';
 import type { SubgraphReply, SubgraphRequest } from '../subgraph/types.ts';
-import { BATCH, decodeJsonScope, decodeScope, encodeScope, jsonScopeOf } from './scope.ts';
+import { BATCH, decodeCaller, decodeJsonCaller, encodeCaller, jsonCallerOf } from './caller.ts';
 
 /** The limits of one request. A single operation may be longer than `maxBodyCharacters`. */
 export const WIRE = {
@@ -25,16 +25,16 @@ export const MEDIA_TYPES = {
 /** A request to a subgraph with `count` operations, and the values of its headers. */
 export type EncodedRequest = {
   count: number;
-  scope: string;
+  caller: string;
   requestId: string;
   body: string;
 };
 
-/** One operation as a JSON object. Throws if its scope cannot be written in a header. */
+/** One operation as a JSON object. Throws if its caller cannot be written in a header. */
 export function encodeOperation(request: SubgraphRequest): EncodedRequest {
-  const { query, variables, operationName, requestId, scope } = request;
+  const { query, variables, operationName, requestId, caller } = request;
   const body = JSON.stringify({ query, variables, operationName });
-  return { count: 1, scope: encodeScope(scope), requestId, body };
+  return { count: 1, caller: encodeCaller(caller), requestId, body };
 }
 
 /**
@@ -46,8 +46,8 @@ export function encodeBatches(requests: readonly SubgraphRequest[]): EncodedRequ
   let operations: string[] = [];
   let size = 0;
   let first = '';
-  for (const { query, variables, operationName, requestId, scope, trace } of requests) {
-    const extensions = { scope: jsonScopeOf(scope), requestId, ...recordedIn(trace) };
+  for (const { query, variables, operationName, requestId, caller, trace } of requests) {
+    const extensions = { scope: jsonCallerOf(caller), requestId, ...recordedIn(trace) };
     const operation = JSON.stringify({ query, variables, operationName, extensions });
     const isFull =
       operations.length >= WIRE.maxOperations || size + operation.length > WIRE.maxBodyCharacters;
@@ -70,17 +70,17 @@ function recordedIn(trace: Trace | undefined): TraceHeaders | undefined {
 }
 
 function encodeBatch(operations: readonly string[], requestId: string): EncodedRequest {
-  return { count: operations.length, scope: BATCH, requestId, body: `[${operations.join(',')}]` };
+  return { count: operations.length, caller: BATCH, requestId, body: `[${operations.join(',')}]` };
 }
 
 /** The content of a request: an operation, or a batch of them. */
 export type Asked = { operation: SubgraphRequest } | { batch: SubgraphRequest[] };
 
-/** Reads a request, or returns undefined if it is malformed. `scope` is the text of the header. */
-export function decodeRequest(scope: string, requestId: string, body: string): Asked | undefined {
+/** Reads a request, or returns undefined if it is malformed. `caller` is the text of the header. */
+export function decodeRequest(caller: string, requestId: string, body: string): Asked | undefined {
   const value = parseJson(body);
-  if (scope !== BATCH) {
-    const own = decodeScope(scope);
+  if (caller !== BATCH) {
+    const own = decodeCaller(caller);
     const operation = own && decodeOperation(value, own, requestId);
     return operation && { operation };
   }
@@ -90,7 +90,7 @@ export function decodeRequest(scope: string, requestId: string, body: string): A
   for (const each of value) {
     const { extensions } = isJsonObject(each) ? each : {};
     if (!isJsonObject(extensions) || typeof extensions.requestId !== 'string') return undefined;
-    const own = decodeJsonScope(extensions.scope);
+    const own = decodeJsonCaller(extensions.scope);
     const operation = own && decodeOperation(each, own, extensions.requestId);
     if (operation === undefined) return undefined;
     const { traceparent, tracestate } = extensions;
@@ -106,7 +106,7 @@ export function decodeRequest(scope: string, requestId: string, body: string): A
 
 function decodeOperation(
   value: unknown,
-  scope: SubgraphRequest['scope'],
+  caller: SubgraphRequest['caller'],
   requestId: string,
 ): SubgraphRequest | undefined {
   if (!isJsonObject(value)) return undefined;
@@ -117,7 +117,7 @@ function decodeOperation(
   if (typeof query !== 'string') return undefined;
   if (variables !== undefined && !isJsonObject(variables)) return undefined;
   if (operationName !== undefined && typeof operationName !== 'string') return undefined;
-  return { query, variables, operationName, scope, requestId };
+  return { query, variables, operationName, caller, requestId };
 }
 
 /** The line with the response to the operation at `place`. */

@@ -3,19 +3,19 @@ import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import type { ErrorDetails } from '@partner-loyalty/runtime/errors.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createExecutor } from '@partner-loyalty/runtime/subgraph/executor.ts';
-import type { Scope, SubgraphReply } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { Caller, SubgraphReply } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { ENGINES, memberImport, newPlace, type Place } from '../test/engine.ts';
 import { createMembers, type MembersStore } from './index.ts';
 
-const INN: Scope = { kind: 'partner', partnerId: 'inn' };
-const ADA: Scope = { kind: 'member', memberId: 'ada' };
+const INN: Caller = { kind: 'partner', partnerId: 'inn' };
+const ADA: Caller = { kind: 'member', memberId: 'ada' };
 const FIELDS = '{ memberId email firstName lastName }';
 
 describe.each(ENGINES)('the members subgraph on %s', (engine) => {
   let place: Place;
   let store: MembersStore;
   let ask: (
-    scope: Scope,
+    caller: Caller,
     query: string,
     variables?: Record<string, unknown>,
   ) => SubgraphReply | Promise<SubgraphReply>;
@@ -28,8 +28,8 @@ describe.each(ENGINES)('the members subgraph on %s', (engine) => {
       createLog('silent'),
       createCaches(),
     );
-    ask = (scope, query, variables) =>
-      execute({ query, ...(variables && { variables }), scope, requestId: 'r' });
+    ask = (caller, query, variables) =>
+      execute({ query, ...(variables && { variables }), caller, requestId: 'r' });
     await store.importMembers([
       memberImport('Ada@Example.com', {
         memberId: 'ada',
@@ -49,28 +49,28 @@ describe.each(ENGINES)('the members subgraph on %s', (engine) => {
   });
   afterAll(() => place.release());
 
-  const byEmail = (scope: Scope, email: string) =>
-    ask(scope, `query ($email: String!) { memberByEmail(email: $email) ${FIELDS} }`, { email });
-  const byExternalId = (scope: Scope, externalId: string) =>
+  const byEmail = (caller: Caller, email: string) =>
+    ask(caller, `query ($email: String!) { memberByEmail(email: $email) ${FIELDS} }`, { email });
+  const byExternalId = (caller: Caller, externalId: string) =>
     ask(
-      scope,
+      caller,
       `query ($externalId: String!) { memberByExternalId(externalId: $externalId) ${FIELDS} }`,
       { externalId },
     );
-  const profile = (scope: Scope, id: string) =>
+  const profile = (caller: Caller, id: string) =>
     ask(
-      scope,
+      caller,
       'query ($id: ID!) { memberProfile(id: $id) { memberId email firstName lastName activePartnerIds } }',
       { id },
     );
-  const enroll = (scope: Scope, input: Record<string, unknown>) =>
+  const enroll = (caller: Caller, input: Record<string, unknown>) =>
     ask(
-      scope,
+      caller,
       `mutation ($input: EnrollMemberInput!) { enrollMember(input: $input) { created member ${FIELDS} } }`,
       { input },
     );
-  const end = (scope: Scope, memberId: string) =>
-    ask(scope, 'mutation ($memberId: ID!) { endEnrollment(memberId: $memberId) { memberId } }', {
+  const end = (caller: Caller, memberId: string) =>
+    ask(caller, 'mutation ($memberId: ID!) { endEnrollment(memberId: $memberId) { memberId } }', {
       memberId,
     });
 
@@ -210,20 +210,20 @@ describe.each(ENGINES)('the members subgraph on %s', (engine) => {
     expect(await byExternalId(INN, 'N-1')).toEqual(notFound('memberByExternalId'));
   });
 
-  const lookUps = (scope: Scope, ...keys: Record<string, unknown>[]) =>
+  const lookUps = (caller: Caller, ...keys: Record<string, unknown>[]) =>
     ask(
-      scope,
+      caller,
       'query ($keys: [MemberKey!]!) { memberLookups(keys: $keys) { member { memberId externalId } } }',
       { keys },
     );
-  const change = (scope: Scope, memberId: string, externalId: string | null) =>
+  const change = (caller: Caller, memberId: string, externalId: string | null) =>
     ask(
-      scope,
+      caller,
       'mutation ($memberId: ID!, $externalId: String) { changeExternalId(memberId: $memberId, externalId: $externalId) { memberId externalId enrolledAt } }',
       { memberId, externalId },
     );
-  const byId = (scope: Scope, memberId: string) =>
-    ask(scope, `query ($id: ID!) { memberById(memberId: $id) ${FIELDS} }`, { id: memberId });
+  const byId = (caller: Caller, memberId: string) =>
+    ask(caller, `query ($id: ID!) { memberById(memberId: $id) ${FIELDS} }`, { id: memberId });
 
   test('a partner reads its members by ID, and nobody else’s', async () => {
     const ada = { memberId: 'ada', email: 'Ada@Example.com', firstName: 'Ada', lastName: null };
@@ -397,7 +397,7 @@ describe.each(ENGINES)('the members subgraph on %s', (engine) => {
     });
   });
 
-  test('a scope that has no access gets nothing, whether the member exists or not', async () => {
+  test('a caller that has no access gets nothing, whether the member exists or not', async () => {
     const denied = [
       [byEmail, 'memberByEmail', 'ada@example.com', [ADA, { kind: 'service' }]],
       [byExternalId, 'memberByExternalId', 'A-1', [ADA, { kind: 'service' }]],
@@ -406,8 +406,8 @@ describe.each(ENGINES)('the members subgraph on %s', (engine) => {
       [profile, 'memberProfile', 'ada', [INN, { kind: 'service' }]],
     ] as const;
     for (const [act, field, argument, scopes] of denied) {
-      for (const scope of scopes)
-        expect(await act(scope, argument)).toEqual(
+      for (const caller of scopes)
+        expect(await act(caller, argument)).toEqual(
           refused(field, 'INTERNAL_SERVER_ERROR', 'something went wrong on our side'),
         );
     }

@@ -2,7 +2,7 @@
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
-import type { Scope, Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { Caller, Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { createInProcessTransport } from '@partner-loyalty/runtime/transport/inprocess.ts';
 import {
   type MailServer,
@@ -14,9 +14,9 @@ import { type MembersStore, startMembers } from '../src/index.ts';
 import { type ENGINES, memberImport, newPlace, type Place } from './engine.ts';
 
 export const BASE = 'https://api.example';
-export const SERVICE: Scope = { kind: 'service' };
-export const partner = (partnerId: string): Scope => ({ kind: 'partner', partnerId });
-export const member = (memberId: string, partnerId?: string): Scope => ({
+export const SERVICE: Caller = { kind: 'service' };
+export const partner = (partnerId: string): Caller => ({ kind: 'partner', partnerId });
+export const member = (memberId: string, partnerId?: string): Caller => ({
   kind: 'member',
   memberId,
   ...(partnerId !== undefined && { partnerId }),
@@ -54,7 +54,7 @@ export type SignInStage = {
   transport: Transport;
   /** Sends an operation and returns its result, or its error code. */
   ask(
-    scope: Scope,
+    caller: Caller,
     query: string,
     variables?: Record<string, unknown>,
   ): Promise<string | Record<string, string>>;
@@ -84,8 +84,8 @@ export async function startSignIn(engine: (typeof ENGINES)[number]): Promise<Sig
   ]);
   const transport = await startTransport(place, server);
 
-  const ask: SignInStage['ask'] = async (scope, query, variables = {}) => {
-    const { data, errors } = await transport.execute({ query, variables, scope, requestId: 'r1' });
+  const ask: SignInStage['ask'] = async (caller, query, variables = {}) => {
+    const { data, errors } = await transport.execute({ query, variables, caller, requestId: 'r1' });
     return errors?.[0]?.extensions.code ?? (data?.answer as Record<string, string>);
   };
   const mailed: SignInStage['mailed'] = async (to, act) => {

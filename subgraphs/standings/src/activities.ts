@@ -1,7 +1,7 @@
 // Pages of a member's activities, newest first, merged from those with each partner.
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import { allMaybe, type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
-import type { Scope, SubgraphContext } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { Caller, SubgraphContext } from '@partner-loyalty/runtime/subgraph/types.ts';
 import type { Activity } from './rules/activity.ts';
 import { failInput } from './rules/activityinput.ts';
 import { decodeCursor, encodeCursor, type Place } from './rules/cursor.ts';
@@ -47,7 +47,7 @@ export function createPages(store: Pick<StandingsStore, 'program' | 'latestActiv
     context: SubgraphContext,
   ): MaybePromise<ActivityPage> {
     const size = sizeOf(first);
-    const owner = ownerOf(context.scope, memberId);
+    const owner = ownerOf(context.caller, memberId);
     const place = after === null || after === undefined ? undefined : placeOf(after, owner);
     charge(context, size * partnerIds.length);
     const reads = partnerIds.map((partnerId) =>
@@ -94,9 +94,9 @@ function placeOf(after: string, owner: readonly string[]): Place {
 }
 
 /** Who reads of whom: a cursor is good for nobody else. */
-function ownerOf(scope: Scope, memberId: string): string[] {
-  if (scope.kind === 'partner') return ['partner', scope.partnerId, memberId];
-  if (scope.kind === 'member') return ['member', scope.partnerId ?? '', memberId];
+function ownerOf(caller: Caller, memberId: string): string[] {
+  if (caller.kind === 'partner') return ['partner', caller.partnerId, memberId];
+  if (caller.kind === 'member') return ['member', caller.partnerId ?? '', memberId];
   return fail('INTERNAL_SERVER_ERROR');
 }
 

@@ -41,7 +41,7 @@ export function createMembersClient(
       const reply = execute({
         query: EVER_ENROLLED,
         variables,
-        scope: { kind: 'service' },
+        caller: { kind: 'service' },
         requestId,
       });
       const { data } = await withTimeout<SubgraphReply>(

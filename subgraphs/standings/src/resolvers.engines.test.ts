@@ -2,7 +2,7 @@
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createExecutor, type Execute } from '@partner-loyalty/runtime/subgraph/executor.ts';
-import type { Scope, SubgraphReply } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { Caller, SubgraphReply } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { activity, ENGINES, newPlace, type Place } from '../test/engine.ts';
 import { createStandings } from './index.ts';
 import type { Program } from './rules/program.ts';
@@ -16,9 +16,9 @@ const INN: Program = {
   ],
 };
 const BILLION = 1_000_000_000;
-const inn: Scope = { kind: 'partner', partnerId: 'inn' };
-const spa: Scope = { kind: 'partner', partnerId: 'spa' };
-const ada: Scope = { kind: 'member', memberId: 'ada' };
+const inn: Caller = { kind: 'partner', partnerId: 'inn' };
+const spa: Caller = { kind: 'partner', partnerId: 'spa' };
+const ada: Caller = { kind: 'member', memberId: 'ada' };
 
 const entitiesQuery = (selection: string) =>
   `query ($r: [_Any!]!) { _entities(representations: $r) { ${selection} } }`;
@@ -40,8 +40,8 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
   /** The reads of the store, in their order. */
   let storeReads: string[];
 
-  const ask = (query: string, r: unknown[], scope: Scope) =>
-    execute({ query, variables: { r }, scope, requestId: 'request' });
+  const ask = (query: string, r: unknown[], caller: Caller) =>
+    execute({ query, variables: { r }, caller, requestId: 'request' });
   const entities = async (reply: SubgraphReply | Promise<SubgraphReply>) =>
     (await reply).data?._entities;
 
@@ -134,21 +134,21 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
     test('never shows a partner the values of another one in the same tick', async () => {
       const scopes = Array.from({ length: 40 }, (_, index) => (index % 3 === 0 ? spa : inn));
       const answers = await Promise.all(
-        scopes.map((scope) => entities(ask(READ, reads('ada', 'bob'), scope))),
+        scopes.map((caller) => entities(ask(READ, reads('ada', 'bob'), caller))),
       );
       const expected = { inn: [35, -50], spa: [7_000, 0] };
       expect(answers).toMatchObject(
-        scopes.map((scope) =>
-          expected[scope === spa ? 'spa' : 'inn'].map((points) => ({ points })),
+        scopes.map((caller) =>
+          expected[caller === spa ? 'spa' : 'inn'].map((points) => ({ points })),
         ),
       );
     });
 
-    test.each<[string, Scope]>([
+    test.each<[string, Caller]>([
       ['a member', ada],
       ['the gateway', { kind: 'service' }],
-    ])('is refused to %s, which has no partner', async (_, scope) => {
-      const { data, errors } = await ask(READ, reads('ada'), scope);
+    ])('is refused to %s, which has no partner', async (_, caller) => {
+      const { data, errors } = await ask(READ, reads('ada'), caller);
       expect(data?._entities).toEqual([null]);
       expect(errors?.map(({ extensions }) => extensions.code)).toContain('INTERNAL_SERVER_ERROR');
       expect(storeReads).toEqual([]);
@@ -182,7 +182,7 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
     });
 
     test('shows a partner that holds the token only its standing, even in totals', async () => {
-      const held: Scope = { kind: 'member', memberId: 'ada', partnerId: 'inn' };
+      const held: Caller = { kind: 'member', memberId: 'ada', partnerId: 'inn' };
       expect(await entities(ask(PROFILE, profile('inn', 'spa'), held))).toEqual([
         {
           membershipYearStats: { akinPoints: 35, totalStays: 1 },
@@ -198,12 +198,12 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
       ]);
     });
 
-    test.each<[string, Scope]>([
+    test.each<[string, Caller]>([
       ['another member', { kind: 'member', memberId: 'bob' }],
       ['a partner', inn],
       ['the gateway', { kind: 'service' }],
-    ])('is refused to %s', async (_, scope) => {
-      const { data, errors } = await ask(PROFILE, profile('inn'), scope);
+    ])('is refused to %s', async (_, caller) => {
+      const { data, errors } = await ask(PROFILE, profile('inn'), caller);
       expect(data?._entities).toEqual([null]);
       expect(errors?.map(({ extensions }) => extensions.code)).toContain('INTERNAL_SERVER_ERROR');
       expect(storeReads).toEqual([]);
@@ -278,12 +278,16 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
     const query = (type: string) =>
       `query ($r: [_Any!]!, $first: Int, $after: String) { _entities(representations: $r) {
         ... on ${type} { activities(first: $first, after: $after) { ${EDGES} } } } }`;
-    const pageOf = async (scope: Scope, r: unknown[], page: { first?: number; after?: string }) => {
-      const type = scope.kind === 'partner' ? 'PartnerMemberRead' : 'MemberProfile';
+    const pageOf = async (
+      caller: Caller,
+      r: unknown[],
+      page: { first?: number; after?: string },
+    ) => {
+      const type = caller.kind === 'partner' ? 'PartnerMemberRead' : 'MemberProfile';
       const reply = await execute({
         query: query(type),
         variables: { r, ...page },
-        scope,
+        caller,
         requestId: 'r',
       });
       const [entity] = (reply.data?._entities ?? []) as ({ activities: Page } | null)[];
@@ -291,10 +295,10 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
     };
     const idsIn = (page: Page | undefined) => page?.edges.map(({ node }) => node.activityId);
     /** The IDs of all pages, each of `first`. */
-    const walk = async (scope: Scope, r: unknown[], first: number, between = async () => {}) => {
+    const walk = async (caller: Caller, r: unknown[], first: number, between = async () => {}) => {
       const ids: (string[] | undefined)[] = [];
       for (let after: string | undefined; ; ) {
-        const { page, errors } = await pageOf(scope, r, { first, ...(after && { after }) });
+        const { page, errors } = await pageOf(caller, r, { first, ...(after && { after }) });
         expect(errors).toBeUndefined();
         ids.push(idsIn(page));
         expect(page?.pageInfo.hasPreviousPage).toBe(after !== undefined);
@@ -303,7 +307,7 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
         await between();
       }
     };
-    const carl: Scope = { kind: 'member', memberId: 'carl' };
+    const carl: Caller = { kind: 'member', memberId: 'carl' };
     const ofCarl = (...activePartnerIds: string[]) => [
       { __typename: 'MemberProfile', memberId: 'carl', activePartnerIds },
     ];
@@ -388,14 +392,14 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
         'i-2',
         'i-1',
       ]);
-      const held: Scope = { ...carl, partnerId: 'inn' };
-      for (const [scope, r] of [
+      const held: Caller = { ...carl, partnerId: 'inn' };
+      for (const [caller, r] of [
         [spa, reads('carl')],
         [inn, reads('ada')],
         [carl, ofCarl('inn')],
         [held, ofCarl('inn')],
       ] as const) {
-        const refused = await pageOf(scope, [...r], { after });
+        const refused = await pageOf(caller, [...r], { after });
         expect(refused.page).toBeUndefined();
         expect(refused.errors).toMatchObject([
           { extensions: { code: 'BAD_USER_INPUT', argument: 'after' } },
@@ -451,7 +455,7 @@ describe('recordActivities without a way to members', () => {
       createCaches(),
     );
     for (let call = 0; call < 3; call += 1) {
-      const { data, errors } = await execute({ query: RECORD, scope: inn, requestId: 'request' });
+      const { data, errors } = await execute({ query: RECORD, caller: inn, requestId: 'request' });
       expect(data).toEqual({ recordActivities: null });
       expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['SERVICE_UNAVAILABLE']);
     }
@@ -462,17 +466,17 @@ describe('recordActivities without a way to members', () => {
     await place.release();
   });
 
-  test.each<[string, Scope]>([
+  test.each<[string, Caller]>([
     ['a member', ada],
     ['the gateway', { kind: 'service' }],
-  ])('is refused to %s, which has no partner', async (_, scope) => {
+  ])('is refused to %s, which has no partner', async (_, caller) => {
     const place = newPlace('lmdb');
     const execute = createExecutor(
       createStandings(await place.open()),
       createLog('silent'),
       createCaches(),
     );
-    const { errors } = await execute({ query: RECORD, scope, requestId: 'request' });
+    const { errors } = await execute({ query: RECORD, caller, requestId: 'request' });
     expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['INTERNAL_SERVER_ERROR']);
     await place.release();
   });

@@ -1,8 +1,8 @@
-// Resolvers: each reads the caller from the scope, then the program, then the standing.
+// Resolvers: each checks the caller, then reads the program, then the standing.
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import { allMaybe, type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import { DATE_TIME } from '@partner-loyalty/runtime/subgraph/datetime.ts';
-import type { Scope } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { Caller } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { createPages } from './activities.ts';
 import type { CurrentStanding, PartnerMemberEntity, ProfileEntity } from './entities.ts';
 import type { MembersClient } from './members.ts';
@@ -26,19 +26,20 @@ export function createResolvers(
   const record = createRecorder(store, members, now);
   return {
     Mutation: {
-      recordActivities(_, { activities }, { scope, requestId }) {
-        const partnerId = callingPartner(scope);
+      recordActivities(_, { activities }, { caller, requestId }) {
+        const partnerId = callingPartner(caller);
         return record(partnerId, parseActivities('activities', partnerId, activities), requestId);
       },
     },
     PartnerMemberRead: {
       __resolveReference: ({ __typename, memberId }) => ({ __typename, memberId }),
-      tier: (entity, _, { scope }) =>
-        mapMaybe(standingOf(entity, scope), ({ program, points }) => tierOf(program, points)),
-      points: (entity, _, { scope }) => mapMaybe(standingOf(entity, scope), ({ points }) => points),
-      standing: (entity, _, { scope }) => standingOf(entity, scope),
+      tier: (entity, _, { caller }) =>
+        mapMaybe(standingOf(entity, caller), ({ program, points }) => tierOf(program, points)),
+      points: (entity, _, { caller }) =>
+        mapMaybe(standingOf(entity, caller), ({ points }) => points),
+      standing: (entity, _, { caller }) => standingOf(entity, caller),
       activities: ({ memberId }, page, context) =>
-        pageOf(memberId, [callingPartner(context.scope)], page, context),
+        pageOf(memberId, [callingPartner(context.caller)], page, context),
     },
     MemberProfile: {
       __resolveReference: ({ __typename, memberId, activePartnerIds }) => ({
@@ -46,22 +47,22 @@ export function createResolvers(
         memberId,
         activePartnerIds,
       }),
-      membershipYearStats: (profile, _, { scope }) =>
-        mapMaybe(standingsOf(profile, scope), (standings) => ({
+      membershipYearStats: (profile, _, { caller }) =>
+        mapMaybe(standingsOf(profile, caller), (standings) => ({
           akinPoints: clampInt(standings.reduce((sum, { points }) => sum + points, 0)),
           totalStays: clampInt(standings.reduce((sum, { stays }) => sum + stays, 0)),
         })),
-      partnerStandings: (profile, _, { scope }) =>
-        mapMaybe(standingsOf(profile, scope), (standings) =>
+      partnerStandings: (profile, _, { caller }) =>
+        mapMaybe(standingsOf(profile, caller), (standings) =>
           standings.map(({ partnerId, program, points }) => ({
             partnerId,
             tier: tierOf(program, points),
             points,
           })),
         ),
-      standings: (profile, _, { scope }) => standingsOf(profile, scope),
+      standings: (profile, _, { caller }) => standingsOf(profile, caller),
       activities: (profile, page, context) =>
-        pageOf(profile.memberId, visiblePartners(profile, context.scope), page, context),
+        pageOf(profile.memberId, visiblePartners(profile, context.caller), page, context),
     },
     Standing: {
       tier: ({ program, points }) => tierOf(program, points),
@@ -74,7 +75,7 @@ export function createResolvers(
   };
 }
 
-/** Reads the standings of an entity within the caller's scope, once for all of its fields. */
+/** Reads the standings of an entity that the caller may see, once for all of its fields. */
 function createReader(store: Pick<StandingsStore, 'program' | 'standing'>, now: () => Date) {
   const currentStanding = (partnerId: string, memberId: string): MaybePromise<CurrentStanding> =>
     mapMaybe(store.program(partnerId), (program) => {
@@ -86,13 +87,13 @@ function createReader(store: Pick<StandingsStore, 'program' | 'standing'>, now: 
     });
 
   return {
-    standingOf(entity: PartnerMemberEntity, scope: Scope): MaybePromise<CurrentStanding> {
-      entity.standing ??= currentStanding(callingPartner(scope), entity.memberId);
+    standingOf(entity: PartnerMemberEntity, caller: Caller): MaybePromise<CurrentStanding> {
+      entity.standing ??= currentStanding(callingPartner(caller), entity.memberId);
       return entity.standing;
     },
-    standingsOf(profile: ProfileEntity, scope: Scope): MaybePromise<CurrentStanding[]> {
+    standingsOf(profile: ProfileEntity, caller: Caller): MaybePromise<CurrentStanding[]> {
       profile.standings ??= allMaybe(
-        visiblePartners(profile, scope).map((partnerId) =>
+        visiblePartners(profile, caller).map((partnerId) =>
           currentStanding(partnerId, profile.memberId),
         ),
       );
@@ -101,15 +102,16 @@ function createReader(store: Pick<StandingsStore, 'program' | 'standing'>, now: 
   };
 }
 
-// The surfaces admit no other scope; these two checks hold even if a surface is cut wrong.
-function callingPartner(scope: Scope): string {
-  return scope.kind === 'partner' ? scope.partnerId : fail('INTERNAL_SERVER_ERROR');
+// The surfaces admit no other caller; these two checks hold even if a surface is cut wrong.
+function callingPartner(caller: Caller): string {
+  return caller.kind === 'partner' ? caller.partnerId : fail('INTERNAL_SERVER_ERROR');
 }
 
 /** The partners that the member's token may show: all, or only the partner that holds the token. */
-function visiblePartners({ memberId, activePartnerIds }: ProfileEntity, scope: Scope): string[] {
-  if (scope.kind !== 'member' || scope.memberId !== memberId) return fail('INTERNAL_SERVER_ERROR');
-  return scope.partnerId === undefined
+function visiblePartners({ memberId, activePartnerIds }: ProfileEntity, caller: Caller): string[] {
+  if (caller.kind !== 'member' || caller.memberId !== memberId)
+    return fail('INTERNAL_SERVER_ERROR');
+  return caller.partnerId === undefined
     ? activePartnerIds
-    : activePartnerIds.filter((partnerId) => partnerId === scope.partnerId);
+    : activePartnerIds.filter((partnerId) => partnerId === caller.partnerId);
 }

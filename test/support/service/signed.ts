@@ -8,7 +8,7 @@ export type SubgraphMessage = {
   body: string;
   secret: string;
   /** The value of the header Partner-Loyalty-Scope. */
-  scope: string;
+  caller: string;
   subgraph: string;
   components?: string[];
   created?: Date;
@@ -28,14 +28,14 @@ export const COMPONENTS = [
 
 /** The headers of a signed POST. */
 export async function signedHeaders(message: SubgraphMessage): Promise<Record<string, string>> {
-  const { url, body, secret, scope, subgraph, components = COMPONENTS } = message;
+  const { url, body, secret, caller, subgraph, components = COMPONENTS } = message;
   const { created = new Date(), nonce = randomUUID(), tag = 'partner-loyalty' } = message;
   const keyId = createHash('sha256').update(secret).digest('hex').slice(0, 16);
   const headers = {
     'content-type': 'application/json',
     'content-digest': `sha-256=:${createHash('sha256').update(body).digest('base64')}:`,
     'partner-loyalty-subgraph': subgraph,
-    'partner-loyalty-scope': scope,
+    'partner-loyalty-scope': caller,
     'x-request-id': `test-${nonce}`,
   };
   const signed = await httpbis.signMessage(

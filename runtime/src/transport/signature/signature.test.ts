@@ -8,7 +8,7 @@ const SECRET = 'the secret of the tests';
 const request: SignedRequest = {
   method: 'POST',
   path: '/graphql',
-  scope: 'kind=service',
+  caller: 'kind=service',
   requestId: 'r-1',
   body: '{"query":"{__typename}"}',
 };
@@ -65,7 +65,7 @@ test.each<[string, Partial<SignedRequest>]>([
 const OTHER_BODY_DIGEST = 'sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:';
 
 test.each([
-  ['scope', 'partner-loyalty-scope', 'kind=partner, partner="acme"'],
+  ['caller', 'partner-loyalty-scope', 'kind=partner, partner="acme"'],
   ['subgraph', 'partner-loyalty-subgraph', 'standings'],
   ['request ID', 'x-request-id', 'another'],
   ['digest', 'content-digest', OTHER_BODY_DIGEST],

@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { COMPONENTS, digestOf, keyIdOf, signatureBase, TAG } from './base.ts';
 import { createMac } from './mac.ts';
 
-/** `path` has no query string. `scope` is the text of the scope's header (scope.ts). */
+/** `path` has no query string. `caller` is the text of its header (caller.ts). */
 export type SignedRequest = {
   method: string;
   path: string;
-  scope: string;
+  caller: string;
   requestId: string;
   body: string | Buffer;
 };
@@ -28,7 +28,7 @@ export function createSigner(
 ): Sign {
   const mac = createMac(secret);
   const keyId = keyIdOf(secret);
-  return ({ method, path, scope, requestId, body }) => {
+  return ({ method, path, caller, requestId, body }) => {
     const digest = digestOf(body);
     const created = Math.floor(now() / 1000);
     const params = `${LIST};created=${created};keyid="${keyId}";nonce="${nonces()}";tag="${TAG}"`;
@@ -37,13 +37,13 @@ export function createSigner(
       '@path': path,
       'content-digest': digest,
       'partner-loyalty-subgraph': subgraph,
-      'partner-loyalty-scope': scope,
+      'partner-loyalty-scope': caller,
       'x-request-id': requestId,
     };
     return {
       'content-digest': digest,
       'partner-loyalty-subgraph': subgraph,
-      'partner-loyalty-scope': scope,
+      'partner-loyalty-scope': caller,
       'x-request-id': requestId,
       'signature-input': `sig=${params}`,
       signature: `sig=:${mac(signatureBase(covered, params))}:`,

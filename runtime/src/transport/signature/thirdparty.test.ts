@@ -16,21 +16,21 @@ const COMPONENTS = [
   'partner-loyalty-scope',
   'x-request-id',
 ];
-const SCOPES = ['kind=service', 'kind=partner, partner="a\\"b"', 'kind=member, member=%"m%c3%bc"'];
+const CALLERS = ['kind=service', 'kind=partner, partner="a\\"b"', 'kind=member, member=%"m%c3%bc"'];
 const request = (headers: Record<string, string>) => ({
   method: 'POST',
   url: 'http://localhost:4011/graphql',
   headers,
 });
 
-test.each(SCOPES)('a library verifies what is signed here, in the scope %s', async (scope) => {
+test.each(CALLERS)('a library verifies what is signed here, for the caller %s', async (caller) => {
   const headers = createSigner(
     'members',
     SECRET,
   )({
     method: 'POST',
     path: '/graphql',
-    scope,
+    caller,
     requestId: 'r',
     body: BODY,
   });
@@ -54,15 +54,15 @@ test.each(SCOPES)('a library verifies what is signed here, in the scope %s', asy
 describe('what a library signs is accepted here', () => {
   const params = ['created', 'keyid', 'nonce', 'tag'];
 
-  test.each<[string, { name?: string; fields?: string[]; params?: string[]; scope?: string }]>([
+  test.each<[string, { name?: string; fields?: string[]; params?: string[]; caller?: string }]>([
     ['as it is signed here', {}],
     ['under another label', { name: 'gateway' }],
     ['with its components in another order', { fields: COMPONENTS.toReversed() }],
     ['with its parameters in another order', { params: params.toReversed() }],
     ['with more parameters', { params: ['alg', 'expires', ...params] }],
-    ['in the scope of a member', { scope: 'kind=member, member=%"m%c3%bc"' }],
-  ])('%s', async (_, { scope = 'kind=service', ...options }) => {
-    const headers = await signTheirs(scope, options);
+    ['for a member', { caller: 'kind=member, member=%"m%c3%bc"' }],
+  ])('%s', async (_, { caller = 'kind=service', ...options }) => {
+    const headers = await signTheirs(caller, options);
     const verifier = createVerifier('members', [SECRET], createReplayGuard());
     const claim = verifier.read(headers);
     if (typeof claim === 'string') throw new Error('the headers are refused');
@@ -92,7 +92,7 @@ describe('what a library signs is accepted here', () => {
 });
 
 async function signTheirs(
-  scope: string,
+  caller: string,
   { fields = COMPONENTS, params = ['created', 'keyid', 'nonce', 'tag'], name = 'sig' },
   digest = digestOf(BODY),
 ): Promise<Record<string, string>> {
@@ -107,7 +107,7 @@ async function signTheirs(
     request({
       'content-digest': digest,
       'partner-loyalty-subgraph': 'members',
-      'partner-loyalty-scope': scope,
+      'partner-loyalty-scope': caller,
       'x-request-id': 'r',
     }),
   );

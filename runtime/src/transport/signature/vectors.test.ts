@@ -36,30 +36,27 @@ test('the page has at least two vectors, each with its signature base', () => {
   expect(bases).toHaveLength(vectors.length);
 });
 
-test.each(vectors)(
-  'the signature of the vector in the scope $headers.partner-loyalty-scope',
-  (vector) => {
-    const { method, path, headers, body } = vector;
-    const input = headers['signature-input'] ?? '';
-    const [, params = ''] = /^sig=(.*)$/.exec(input) ?? [];
-    const [, created = ''] = /created=(\d+)/.exec(input) ?? [];
-    const [, nonce = ''] = /nonce="(.*?)"/.exec(input) ?? [];
-    const now = () => Number(created) * 1000;
-    const sign = createSigner('offers', SECRET, now, () => nonce);
-    const signed = sign({
-      method,
-      path,
-      scope: headers['partner-loyalty-scope'] ?? '',
-      requestId: headers['x-request-id'] ?? '',
-      body,
-    });
-    expect(headers).toEqual(expect.objectContaining(signed));
-    // Cast: the headers of a signed request are covered.
-    const covered = { '@method': method, '@path': path, ...signed } as unknown as Covered;
-    expect(bases[vectors.indexOf(vector)]).toBe(signatureBase(covered, params));
-    const verifier = createVerifier('offers', [SECRET], createReplayGuard(now));
-    const claim = verifier.read(headers);
-    if (typeof claim === 'string') throw new Error('the headers are refused');
-    expect(verifier.verify(claim, { method, path, body: Buffer.from(body) })).toBeUndefined();
-  },
-);
+test.each(vectors)('the signature of the vector for $headers.partner-loyalty-scope', (vector) => {
+  const { method, path, headers, body } = vector;
+  const input = headers['signature-input'] ?? '';
+  const [, params = ''] = /^sig=(.*)$/.exec(input) ?? [];
+  const [, created = ''] = /created=(\d+)/.exec(input) ?? [];
+  const [, nonce = ''] = /nonce="(.*?)"/.exec(input) ?? [];
+  const now = () => Number(created) * 1000;
+  const sign = createSigner('offers', SECRET, now, () => nonce);
+  const signed = sign({
+    method,
+    path,
+    caller: headers['partner-loyalty-scope'] ?? '',
+    requestId: headers['x-request-id'] ?? '',
+    body,
+  });
+  expect(headers).toEqual(expect.objectContaining(signed));
+  // Cast: the headers of a signed request are covered.
+  const covered = { '@method': method, '@path': path, ...signed } as unknown as Covered;
+  expect(bases[vectors.indexOf(vector)]).toBe(signatureBase(covered, params));
+  const verifier = createVerifier('offers', [SECRET], createReplayGuard(now));
+  const claim = verifier.read(headers);
+  if (typeof claim === 'string') throw new Error('the headers are refused');
+  expect(verifier.verify(claim, { method, path, body: Buffer.from(body) })).toBeUndefined();
+});

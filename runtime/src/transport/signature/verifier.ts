@@ -20,7 +20,7 @@ export type Claim = {
   mac: Mac;
   signature: ReadSignature;
   /** As received, not verified yet. */
-  scope: string;
+  caller: string;
   requestId: string;
   digest: string;
 };
@@ -60,25 +60,25 @@ export function createVerifier(
   return {
     read: (headers) => {
       const name = headers['partner-loyalty-subgraph'];
-      const scope = headers['partner-loyalty-scope'];
+      const caller = headers['partner-loyalty-scope'];
       const requestId = headers['x-request-id'];
       const digest = headers['content-digest'];
-      if (!isText(scope) || !isText(requestId) || !isText(digest)) return 'not signed';
+      if (!isText(caller) || !isText(requestId) || !isText(digest)) return 'not signed';
       if (name !== subgraph) return 'signed for another subgraph';
       const signature = readSignature(headers['signature-input'], headers.signature);
       if (signature === undefined) return 'malformed signature';
       const mac = macs.get(signature.keyId);
       if (mac === undefined) return 'unknown secret';
       if (!guard.fresh(signature.createdMs)) return LATE;
-      return { mac, signature, scope, requestId, digest };
+      return { mac, signature, caller, requestId, digest };
     },
-    verify: ({ mac, signature, scope, requestId, digest }, { method, path, body }) => {
+    verify: ({ mac, signature, caller, requestId, digest }, { method, path, body }) => {
       const covered: Covered = {
         '@method': method,
         '@path': path,
         'content-digest': digest,
         'partner-loyalty-subgraph': subgraph,
-        'partner-loyalty-scope': scope,
+        'partner-loyalty-scope': caller,
         'x-request-id': requestId,
       };
       const { params, order, given, createdMs } = signature;

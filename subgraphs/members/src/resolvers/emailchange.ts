@@ -1,16 +1,16 @@
 // Resolvers of changing a member's address, of undoing that, and of contesting the undoing.
 import { randomUUID } from 'node:crypto';
 import { fail } from '@partner-loyalty/runtime/errors.ts';
-import type { Scope } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { Caller } from '@partner-loyalty/runtime/subgraph/types.ts';
 import type { UndoResult } from '../rules/emailchange.ts';
 import type { Member } from '../rules/member.ts';
 import { endingSessions } from '../sessions/endedsessions.ts';
 import type { MembersStore } from '../store/store.ts';
+import { memberOf, requireService } from './caller.ts';
 import { parseAddress } from './input.ts';
 import { profileOf } from './lookups.ts';
 import { type EnqueueMail, hashTokenArgument } from './mail.ts';
 import type { Resolvers } from './schema.generated.ts';
-import { memberOf, requireService } from './scope.ts';
 
 type EmailChangeStore = Pick<MembersStore, 'tokens' | 'locks' | 'endedSessions'>;
 
@@ -26,27 +26,27 @@ export function createEmailChange(
 
   return {
     Mutation: {
-      requestEmailChange(_, { email }, { scope }) {
-        const memberId = ownerOf(scope);
+      requestEmailChange(_, { email }, { caller }) {
+        const memberId = ownerOf(caller);
         return enqueueMail({ kind: 'change', memberId, address: parseAddress('email', email) });
       },
-      async confirmEmailChange(_, { token }, { scope }) {
-        return profileOf(await confirm(token, ownerOf(scope)), undefined);
+      async confirmEmailChange(_, { token }, { caller }) {
+        return profileOf(await confirm(token, ownerOf(caller)), undefined);
       },
-      confirmChange(_, { token }, { scope }) {
-        requireService(scope);
+      confirmChange(_, { token }, { caller }) {
+        requireService(caller);
         return confirm(token);
       },
-      async undoChange(_, { token }, { scope }) {
-        requireService(scope);
+      async undoChange(_, { token }, { caller }) {
+        requireService(caller);
         const hash = hashTokenArgument('undo', token);
         for (;;) {
           const member = await undo(hash);
           if (member !== undefined) return member;
         }
       },
-      async contestUndo(_, { token }, { scope }) {
-        requireService(scope);
+      async contestUndo(_, { token }, { caller }) {
+        requireService(caller);
         const hash = hashTokenArgument('contest', token);
         const memberId = (await locks.findContest(hash, Date.now())) ?? fail('INVALID_TOKEN');
         const isLocked = await endingSessions(endedSessions, memberId, () =>
@@ -101,8 +101,8 @@ function changedMember(result: Exclude<UndoResult, { outcome: 'changed-since' }>
  */
 function createOwnerOf(baseAddress: string) {
   const message = `a token that a partner holds cannot change the address; the member can, on ${baseAddress}/sign-in`;
-  return (scope: Scope): string => {
-    const { memberId, partnerId } = memberOf(scope);
+  return (caller: Caller): string => {
+    const { memberId, partnerId } = memberOf(caller);
     return partnerId === undefined ? memberId : fail('FORBIDDEN', message);
   };
 }

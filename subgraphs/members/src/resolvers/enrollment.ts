@@ -3,17 +3,17 @@ import { fail } from '@partner-loyalty/runtime/errors.ts';
 import { partnerMember } from '../rules/enrollment.ts';
 import type { EnrollInput, ExternalIdConflict } from '../rules/member.ts';
 import type { MembersStore } from '../store/store.ts';
+import { partnerOf } from './caller.ts';
 import { LENGTHS, parseAddress, parseOptionalText, parseText } from './input.ts';
 import type { EnrollMemberInput, Resolvers } from './schema.generated.ts';
-import { partnerOf } from './scope.ts';
 
 export function createEnrollment(
   store: Pick<MembersStore, 'enroll' | 'endEnrollment' | 'changeExternalId' | 'partners'>,
 ) {
   return {
     Mutation: {
-      async enrollMember(_, { input }, { scope }) {
-        const partnerId = partnerOf(scope);
+      async enrollMember(_, { input }, { caller }) {
+        const partnerId = partnerOf(caller);
         const wanted = parseEnrollment(partnerId, input);
         // Before anything is looked up: the answer is the same for every address.
         if ((await store.partners.find(partnerId))?.consent === 'required')
@@ -27,14 +27,14 @@ export function createEnrollment(
         if (enrolled.outcome === 'email-in-use') return fail('EMAIL_IN_USE');
         return failConflict(enrolled.reason);
       },
-      async endEnrollment(_, args, { scope }) {
-        const partnerId = partnerOf(scope);
+      async endEnrollment(_, args, { caller }) {
+        const partnerId = partnerOf(caller);
         const memberId = parseText('memberId', args.memberId, LENGTHS.id);
         const isEnded = await store.endEnrollment(partnerId, memberId);
         return isEnded ? { memberId } : fail('MEMBER_NOT_FOUND');
       },
-      async changeExternalId(_, args, { scope }) {
-        const partnerId = partnerOf(scope);
+      async changeExternalId(_, args, { caller }) {
+        const partnerId = partnerOf(caller);
         const memberId = parseText('memberId', args.memberId, LENGTHS.id);
         const externalId = parseOptionalText('externalId', args.externalId, LENGTHS.externalId);
         const result = await store.changeExternalId(partnerId, memberId, externalId);

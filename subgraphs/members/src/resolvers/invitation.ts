@@ -2,10 +2,10 @@
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { Invitation } from '../invitations/invitation.ts';
 import type { MembersStore } from '../store/store.ts';
+import { partnerOf, requireService } from './caller.ts';
 import { parseEnrollment } from './enrollment.ts';
 import { type EnqueueMail, hashTokenArgument } from './mail.ts';
 import type { Resolvers } from './schema.generated.ts';
-import { partnerOf, requireService } from './scope.ts';
 
 /** Longer than enrolling can take. */
 const LEASE_MS = 30_000;
@@ -25,17 +25,17 @@ export function createInvitations(
 
   return {
     Query: {
-      async invitation(_, { token }, { scope }) {
-        requireService(scope);
+      async invitation(_, { token }, { caller }) {
+        requireService(caller);
         const hash = hashTokenArgument('invitation', token);
         return shown((await invitations.find(hash, Date.now())) ?? fail('INVALID_TOKEN'));
       },
     },
     Mutation: {
-      inviteMember: (_, { input }, { scope }) =>
-        enqueueMail({ kind: 'invitation', ...parseEnrollment(partnerOf(scope), input) }),
-      async acceptInvitation(_, { token }, { scope }) {
-        requireService(scope);
+      inviteMember: (_, { input }, { caller }) =>
+        enqueueMail({ kind: 'invitation', ...parseEnrollment(partnerOf(caller), input) }),
+      async acceptInvitation(_, { token }, { caller }) {
+        requireService(caller);
         const hash = hashTokenArgument('invitation', token);
         // A read first, so that guessing tokens costs no write.
         if ((await invitations.find(hash, Date.now())) === undefined) fail('INVALID_TOKEN');

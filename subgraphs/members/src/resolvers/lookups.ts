@@ -1,14 +1,14 @@
 // Resolvers that look up members: identify the caller, check the arguments, read the store.
 import { ApiError, fail } from '@partner-loyalty/runtime/errors.ts';
 import { allMaybe, type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
-import type { Scope } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { Caller } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { activeEnrollment } from '../rules/enrollment.ts';
 import type { Enrollment, Member, PartnerMember, Profile } from '../rules/member.ts';
 import type { MembersStore } from '../store/store.ts';
+import { memberOf, partnerOf, requireService } from './caller.ts';
 import { LENGTHS, parseLookupAddress, parseText } from './input.ts';
 import { MAX_KEYS, parseKeys } from './memberkeys.ts';
 import type { Resolvers } from './schema.generated.ts';
-import { memberOf, partnerOf, requireService } from './scope.ts';
 
 /** Look-ups are synchronous if the store's are. */
 export function createLookups(
@@ -17,8 +17,8 @@ export function createLookups(
     'memberByEmail' | 'memberByExternalId' | 'lookUp' | 'member' | 'partners'
   >,
 ) {
-  const ownProfile = (id: string, scope: Scope): MaybePromise<Profile> => {
-    const own = memberOf(scope);
+  const ownProfile = (id: string, caller: Caller): MaybePromise<Profile> => {
+    const own = memberOf(caller);
     if (parseText('id', id, LENGTHS.id) !== own.memberId) fail('MEMBER_NOT_FOUND');
     return mapMaybe(store.member(own.memberId), (member) =>
       profileOf(found(member), own.partnerId),
@@ -28,9 +28,9 @@ export function createLookups(
   // Not kept on the member: requests of several partners can share the object of one look-up.
   const enrollmentOf = (
     { memberId, enrollment }: PartnerMember,
-    scope: Scope,
+    caller: Caller,
   ): MaybePromise<Enrollment | undefined> => {
-    const partnerId = partnerOf(scope);
+    const partnerId = partnerOf(caller);
     if (enrollment !== undefined) return enrollment;
     return mapMaybe(store.member(memberId), (member) =>
       member === undefined ? undefined : activeEnrollment(member, partnerId),
@@ -39,34 +39,34 @@ export function createLookups(
 
   return {
     Query: {
-      memberByEmail(_, { email }, { scope }) {
-        const partnerId = partnerOf(scope);
+      memberByEmail(_, { email }, { caller }) {
+        const partnerId = partnerOf(caller);
         return mapMaybe(
           store.memberByEmail(partnerId, parseLookupAddress('email', email)),
           orNotFound,
         );
       },
-      memberByExternalId(_, args, { scope }) {
-        const partnerId = partnerOf(scope);
+      memberByExternalId(_, args, { caller }) {
+        const partnerId = partnerOf(caller);
         const externalId = parseText('externalId', args.externalId, LENGTHS.externalId);
         return mapMaybe(store.memberByExternalId(partnerId, externalId), orNotFound);
       },
-      memberById(_, args, { scope }) {
-        const partnerId = partnerOf(scope);
+      memberById(_, args, { caller }) {
+        const partnerId = partnerOf(caller);
         const value = parseText('memberId', args.memberId, LENGTHS.id);
         return mapMaybe(store.lookUp(partnerId, [{ by: 'memberId', value }]), ([member]) =>
           orNotFound(member),
         );
       },
-      memberLookups(_, { keys }, { scope }) {
-        const partnerId = partnerOf(scope);
+      memberLookups(_, { keys }, { caller }) {
+        const partnerId = partnerOf(caller);
         return mapMaybe(store.lookUp(partnerId, parseKeys('keys', keys)), (members) =>
           members.map((member) => ({ member })),
         );
       },
-      memberProfile: (_, { id }, { scope }) => ownProfile(id, scope),
-      everEnrolled(_, { partnerId, memberIds }, { scope }) {
-        requireService(scope);
+      memberProfile: (_, { id }, { caller }) => ownProfile(id, caller),
+      everEnrolled(_, { partnerId, memberIds }, { caller }) {
+        requireService(caller);
         if (memberIds.length > MAX_KEYS) fail('BAD_USER_INPUT');
         return mapMaybe(allMaybe(memberIds.map((memberId) => store.member(memberId))), (members) =>
           members.flatMap((member) =>
@@ -76,17 +76,17 @@ export function createLookups(
       },
     },
     PartnerMemberRead: {
-      externalId: (member, _, { scope }) =>
-        mapMaybe(enrollmentOf(member, scope), (enrollment) => enrollment?.externalId),
-      enrolledAt: (member, _, { scope }) =>
-        mapMaybe(enrollmentOf(member, scope), (enrollment) =>
+      externalId: (member, _, { caller }) =>
+        mapMaybe(enrollmentOf(member, caller), (enrollment) => enrollment?.externalId),
+      enrolledAt: (member, _, { caller }) =>
+        mapMaybe(enrollmentOf(member, caller), (enrollment) =>
           enrollment?.enrolledAt === undefined ? undefined : new Date(enrollment.enrolledAt),
         ),
     },
     Standing: {
-      __resolveReference: ({ partnerId }, { scope }) => {
-        const own = 'partnerId' in scope ? scope.partnerId : undefined;
-        if (scope.kind === 'service' || (own !== undefined && own !== partnerId))
+      __resolveReference: ({ partnerId }, { caller }) => {
+        const own = 'partnerId' in caller ? caller.partnerId : undefined;
+        if (caller.kind === 'service' || (own !== undefined && own !== partnerId))
           return fail('INTERNAL_SERVER_ERROR');
         return mapMaybe(store.partners.find(partnerId), (partner) => ({
           partnerId,
@@ -95,7 +95,7 @@ export function createLookups(
       },
     },
     MemberProfile: {
-      __resolveReference: ({ memberId }, { scope }) => ownProfile(memberId, scope),
+      __resolveReference: ({ memberId }, { caller }) => ownProfile(memberId, caller),
     },
   } satisfies Resolvers;
 }

@@ -32,7 +32,7 @@ describe.each(ENGINES)('signing in on %s', (engine) => {
   const keys = async () => {
     const { data } = await stage.transport.execute({
       query: '{ signingKeys }',
-      scope: SERVICE,
+      caller: SERVICE,
       requestId: 'r1',
     });
     return createLocalJWKSet(JSON.parse(String(data?.signingKeys)));
@@ -137,7 +137,7 @@ describe.each(ENGINES)('signing in on %s', (engine) => {
       const { data, errors } = await stage.transport.execute({
         query: REQUEST,
         variables: { email },
-        scope: partner('inn'),
+        caller: partner('inn'),
         requestId: 'r1',
       });
       answers.push(JSON.stringify({ data, errors }));
@@ -170,7 +170,7 @@ describe.each(ENGINES)('signing in on %s', (engine) => {
       await idle.execute({
         query: REQUEST,
         variables: { email },
-        scope: partner('inn'),
+        caller: partner('inn'),
         requestId: 'r1',
       });
       const {
@@ -208,22 +208,22 @@ describe.each(ENGINES)('signing in on %s', (engine) => {
     }
   });
 
-  test('a field is reached by its own scope only', async () => {
+  test('a field is reached by its own callers only', async () => {
     const token = 'ml_x';
-    for (const scope of [partner('inn'), member('ada')]) {
+    for (const caller of [partner('inn'), member('ada')]) {
       for (const query of [SIGN_IN, CONFIRM, UNDO])
-        expect(await stage.ask(scope, query, { token })).toBe('INTERNAL_SERVER_ERROR');
-      expect(await stage.ask(scope, '{ answer: signingKeys }')).toBe('INTERNAL_SERVER_ERROR');
+        expect(await stage.ask(caller, query, { token })).toBe('INTERNAL_SERVER_ERROR');
+      expect(await stage.ask(caller, '{ answer: signingKeys }')).toBe('INTERNAL_SERVER_ERROR');
     }
-    for (const scope of [SERVICE, member('ada')]) {
-      expect(await stage.ask(scope, EXCHANGE, { token })).toBe('INTERNAL_SERVER_ERROR');
-      expect(await stage.ask(scope, REQUEST, { email: 'ada@example.com' })).toBe(
+    for (const caller of [SERVICE, member('ada')]) {
+      expect(await stage.ask(caller, EXCHANGE, { token })).toBe('INTERNAL_SERVER_ERROR');
+      expect(await stage.ask(caller, REQUEST, { email: 'ada@example.com' })).toBe(
         'INTERNAL_SERVER_ERROR',
       );
     }
-    for (const scope of [SERVICE, partner('inn')]) {
-      expect(await stage.ask(scope, CONFIRM_OWN, { token })).toBe('INTERNAL_SERVER_ERROR');
-      expect(await stage.ask(scope, REQUEST_CHANGE, { email: 'ada@example.com' })).toBe(
+    for (const caller of [SERVICE, partner('inn')]) {
+      expect(await stage.ask(caller, CONFIRM_OWN, { token })).toBe('INTERNAL_SERVER_ERROR');
+      expect(await stage.ask(caller, REQUEST_CHANGE, { email: 'ada@example.com' })).toBe(
         'INTERNAL_SERVER_ERROR',
       );
     }

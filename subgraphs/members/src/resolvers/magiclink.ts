@@ -5,10 +5,10 @@ import { PAGE_SIZE } from '../sessions/endedsessions.ts';
 import { openIssuer } from '../signingkeys/idtoken.ts';
 import { publicKeys } from '../signingkeys/signingkey.ts';
 import type { MembersStore } from '../store/store.ts';
+import { partnerOf, requireService } from './caller.ts';
 import { parseLookupAddress } from './input.ts';
 import { type EnqueueMail, hashTokenArgument } from './mail.ts';
 import type { Resolvers } from './schema.generated.ts';
-import { partnerOf, requireService } from './scope.ts';
 
 /** `issuer` is the issuer and the audience of ID tokens. */
 export function createMagicLink(
@@ -30,25 +30,25 @@ export function createMagicLink(
 
   return {
     Query: {
-      async signingKeys(_, _args, { scope }) {
-        requireService(scope);
+      async signingKeys(_, _args, { caller }) {
+        requireService(caller);
         return JSON.stringify(await publicKeys(store.signingKeys, Date.now()));
       },
-      endedSessions(_, { since }, { scope }) {
-        requireService(scope);
+      endedSessions(_, { since }, { caller }) {
+        requireService(caller);
         return store.endedSessions.list(since, PAGE_SIZE);
       },
     },
     Mutation: {
-      requestMagicLink(_, { email }, { scope }) {
-        const partnerId = partnerOf(scope);
+      requestMagicLink(_, { email }, { caller }) {
+        const partnerId = partnerOf(caller);
         const address = parseLookupAddress('email', email);
         return enqueueMail({ kind: 'magic-link', partnerId, address });
       },
-      exchangeMagicLink: (_, { token }, { scope }) =>
-        openSession(token, { partnerId: partnerOf(scope) }),
-      signIn(_, { token }, { scope }) {
-        requireService(scope);
+      exchangeMagicLink: (_, { token }, { caller }) =>
+        openSession(token, { partnerId: partnerOf(caller) }),
+      signIn(_, { token }, { caller }) {
+        requireService(caller);
         return openSession(token, 'own-page');
       },
     },

@@ -1,4 +1,5 @@
-// A scope on its way to a subgraph: as a header (RFC 9651), or in a batch as JSON.
+// An operation's caller on its way to a subgraph: as a header (RFC 9651), or in a batch as JSON.
+// On the wire it is called the scope in both forms: subgraphs of other teams read it by that name.
 import {
   type BareItem,
   type Dictionary,
@@ -8,13 +9,13 @@ import {
   Token,
 } from 'structured-headers';
 import { isJsonObject } from '../json.ts';
-import type { Scope } from '../subgraph/types.ts';
+import type { Caller } from '../subgraph/types.ts';
 
-/** The header of a batch, whose operations have their scopes in their extensions. */
+/** The header of a batch, whose operations have their callers in their extensions. */
 export const BATCH = 'kind=batch';
 
-/** A scope in JSON. */
-export type JsonScope =
+/** A caller in JSON. */
+export type JsonCaller =
   | { kind: 'partner'; partner: string }
   | { kind: 'member'; member: string; partner?: string | undefined }
   | { kind: 'service' };
@@ -23,29 +24,29 @@ export type JsonScope =
  * The header's value, such as `kind=partner, partner="acme"`. Throws if an ID has a lone surrogate,
  * which has no UTF-8 form: it must not become another ID.
  */
-export function encodeScope(scope: Scope): string {
-  switch (scope.kind) {
+export function encodeCaller(caller: Caller): string {
+  switch (caller.kind) {
     case 'partner':
-      return `kind=partner, partner=${encodeId(scope.partnerId)}`;
+      return `kind=partner, partner=${encodeId(caller.partnerId)}`;
     case 'member': {
-      const member = `kind=member, member=${encodeId(scope.memberId)}`;
-      return scope.partnerId === undefined
+      const member = `kind=member, member=${encodeId(caller.memberId)}`;
+      return caller.partnerId === undefined
         ? member
-        : `${member}, partner=${encodeId(scope.partnerId)}`;
+        : `${member}, partner=${encodeId(caller.partnerId)}`;
     }
     case 'service':
       return 'kind=service';
   }
 }
 
-export function jsonScopeOf(scope: Scope): JsonScope {
-  switch (scope.kind) {
+export function jsonCallerOf(caller: Caller): JsonCaller {
+  switch (caller.kind) {
     case 'partner':
-      return { kind: 'partner', partner: scope.partnerId };
+      return { kind: 'partner', partner: caller.partnerId };
     case 'member':
-      return { kind: 'member', member: scope.memberId, partner: scope.partnerId };
+      return { kind: 'member', member: caller.memberId, partner: caller.partnerId };
     case 'service':
-      return scope;
+      return caller;
   }
 }
 
@@ -53,22 +54,22 @@ export function jsonScopeOf(scope: Scope): JsonScope {
 const OWN_FORM =
   /^kind=(?:partner|member, member="([ !#-[\]-~]*)")(?:, partner="([ !#-[\]-~]*)")?$/;
 
-/** The scope in a header, or undefined if there is none. */
-export function decodeScope(text: string): Scope | undefined {
+/** The caller in a header, or undefined if there is none. */
+export function decodeCaller(text: string): Caller | undefined {
   const own = OWN_FORM.exec(text);
   if (own === null) return fromDictionary(text);
   const [, member, partner] = own;
-  return toScope(member === undefined ? 'partner' : 'member', member, partner);
+  return toCaller(member === undefined ? 'partner' : 'member', member, partner);
 }
 
-/** The scope in the extensions of an operation, or undefined if there is none. */
-export function decodeJsonScope(value: unknown): Scope | undefined {
+/** The caller in the extensions of an operation, or undefined if there is none. */
+export function decodeJsonCaller(value: unknown): Caller | undefined {
   if (!isJsonObject(value)) return undefined;
   const { kind, member, partner, ...others } = value;
-  return Object.keys(others).length === 0 ? toScope(kind, member, partner) : undefined;
+  return Object.keys(others).length === 0 ? toCaller(kind, member, partner) : undefined;
 }
 
-function toScope(kind: unknown, member: unknown, partner: unknown): Scope | undefined {
+function toCaller(kind: unknown, member: unknown, partner: unknown): Caller | undefined {
   if (partner !== undefined && typeof partner !== 'string') return undefined;
   if (kind === 'member' && typeof member === 'string')
     return {
@@ -81,7 +82,7 @@ function toScope(kind: unknown, member: unknown, partner: unknown): Scope | unde
   return kind === 'service' && partner === undefined ? { kind: 'service' } : undefined;
 }
 
-function fromDictionary(text: string): Scope | undefined {
+function fromDictionary(text: string): Caller | undefined {
   let dictionary: Dictionary;
   try {
     dictionary = parseDictionary(text);
@@ -95,10 +96,10 @@ function fromDictionary(text: string): Scope | undefined {
   }
   const { kind, member, partner, ...others } = values;
   if (!(kind instanceof Token) || Object.keys(others).length > 0) return undefined;
-  return toScope(kind.toString(), textOf(member), textOf(partner));
+  return toCaller(kind.toString(), textOf(member), textOf(partner));
 }
 
-/** The text of a display string; any other value as it is, which toScope checks. */
+/** The text of a display string; any other value as it is, which toCaller checks. */
 function textOf(value: BareItem | undefined): unknown {
   return value instanceof DisplayString ? value.toString() : value;
 }

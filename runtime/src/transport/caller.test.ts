@@ -1,21 +1,21 @@
-// A scope arrives unchanged, in a header of ASCII and in JSON.
+// A caller arrives unchanged, in a header of ASCII and in JSON.
 import fc from 'fast-check';
 import { DisplayString, parseDictionary, serializeDictionary, Token } from 'structured-headers';
 import { anyText } from '../../../test/support/text.ts';
-import type { Scope } from '../subgraph/types.ts';
-import { decodeJsonScope, decodeScope, encodeScope, jsonScopeOf } from './scope.ts';
+import type { Caller } from '../subgraph/types.ts';
+import { decodeCaller, decodeJsonCaller, encodeCaller, jsonCallerOf } from './caller.ts';
 
 const id = fc.oneof(fc.string(), fc.string({ unit: 'grapheme' }), anyText());
-const scope: fc.Arbitrary<Scope> = fc.oneof(
+const caller: fc.Arbitrary<Caller> = fc.oneof(
   fc.record({ kind: fc.constant('partner' as const), partnerId: id }),
   fc.record(
     { kind: fc.constant('member' as const), memberId: id, partnerId: id },
     { requiredKeys: ['kind', 'memberId'] },
   ),
-  fc.constant<Scope>({ kind: 'service' }),
+  fc.constant<Caller>({ kind: 'service' }),
 );
 
-test.each<[Scope, string]>([
+test.each<[Caller, string]>([
   [{ kind: 'partner', partnerId: 'acme' }, 'kind=partner, partner="acme"'],
   [{ kind: 'member', memberId: 'm1' }, 'kind=member, member="m1"'],
   [
@@ -26,34 +26,34 @@ test.each<[Scope, string]>([
   [{ kind: 'partner', partnerId: 'a"b\\c' }, 'kind=partner, partner="a\\"b\\\\c"'],
   [{ kind: 'member', memberId: 'mü%"' }, 'kind=member, member=%"m%c3%bc%25%22"'],
 ])('%j is %s', (given, text) => {
-  expect(encodeScope(given)).toBe(text);
-  expect(decodeScope(text)).toEqual(given);
+  expect(encodeCaller(given)).toBe(text);
+  expect(decodeCaller(text)).toEqual(given);
 });
 
-test('every scope arrives unchanged, and a library reads the same from the header', () => {
+test('every caller arrives unchanged, and a library reads the same from the header', () => {
   fc.assert(
-    fc.property(scope, (given) => {
-      const text = encodeScope(given);
+    fc.property(caller, (given) => {
+      const text = encodeCaller(given);
       expect(text).toMatch(/^[\x20-\x7e]*$/);
-      expect(decodeScope(text)).toEqual(given);
+      expect(decodeCaller(text)).toEqual(given);
       expect(textsIn(text)).toEqual(Object.values(given));
-      expect(decodeJsonScope(JSON.parse(JSON.stringify(jsonScopeOf(given))))).toEqual(given);
+      expect(decodeJsonCaller(JSON.parse(JSON.stringify(jsonCallerOf(given))))).toEqual(given);
     }),
   );
 });
 
-test('a header that a library writes in another order is the same scope', () => {
+test('a header that a library writes in another order is the same caller', () => {
   const text = serializeDictionary(
     new Map([
       ['member', [new DisplayString('m1'), new Map()]],
       ['kind', [new Token('member'), new Map()]],
     ]),
   );
-  expect(decodeScope(text)).toEqual({ kind: 'member', memberId: 'm1' });
+  expect(decodeCaller(text)).toEqual({ kind: 'member', memberId: 'm1' });
 });
 
 test('an ID with a lone surrogate has no header', () => {
-  expect(() => encodeScope({ kind: 'partner', partnerId: 'a\ud800' })).toThrow('lone surrogate');
+  expect(() => encodeCaller({ kind: 'partner', partnerId: 'a\ud800' })).toThrow('lone surrogate');
 });
 
 /** What a library reads in a header. */
@@ -82,8 +82,8 @@ test.each([
   'kind=member, member=m1',
   'kind=service, partner="acme"',
   'kind=service, member="m1"',
-])('no scope is %s', (text) => {
-  expect(decodeScope(text)).toBeUndefined();
+])('no caller is %s', (text) => {
+  expect(decodeCaller(text)).toBeUndefined();
 });
 
 test.each([
@@ -100,6 +100,6 @@ test.each([
   { kind: 'member', partner: 'acme' },
   { kind: 'member', member: 'm1', partner: null },
   { kind: 'service', partner: 'acme' },
-])('no scope is the extension %j', (value) => {
-  expect(decodeJsonScope(value)).toBeUndefined();
+])('no caller is the extension %j', (value) => {
+  expect(decodeJsonCaller(value)).toBeUndefined();
 });
