@@ -4,7 +4,7 @@ import type { SCHEMA as PARTNER } from './generated/partner.generated.ts';
 
 /**
  * Every mutation of the schema has a row, or this file does not compile: true if running it twice
- * has the effect of running it once (docs/api.md, Errors).
+ * has the effect of running it once.
  */
 export const PARTNER_MUTATIONS: Readonly<Record<keyof typeof PARTNER.Mutation, boolean>> = {
   enrollMember: true,

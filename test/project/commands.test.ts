@@ -7,7 +7,8 @@ import { createProgram } from '../../bin/cli/command.ts';
 import { createShell, oneLine } from '../../bin/cli/shell/shell.ts';
 import { filesIn, ROOT, read } from '../support/files.ts';
 
-const texts = filesIn('.', /(\.md|\.ya?ml|^Dockerfile|^run)$/);
+// Results name the commands that they were measured with.
+const texts = filesIn('.', /(?<!RESULTS)(\.md|\.ya?ml|^Dockerfile|^run)$/);
 const sources = filesIn('.', /\.[cm]?[jt]s$/);
 
 /** What commands take in the place of these words. */

@@ -29,6 +29,13 @@ test.each(pages)('every link of %s leads to a file, and to a heading of it', (pa
   expect(broken).toEqual([]);
 });
 
+test("the client's README, which its package contains, links to nothing beside it", () => {
+  const targets = [...read('client/README.md').matchAll(/\]\(([^)\s]+)\)/g)].map(
+    ([, to = '']) => to,
+  );
+  expect(targets.filter((target) => !/^(https:|#)/.test(target))).toEqual([]);
+});
+
 test.each(pages)('every path that %s names exists', (page) => {
   const paths = read(page).match(PATH) ?? [];
   expect(paths.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
