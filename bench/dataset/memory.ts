@@ -24,7 +24,7 @@ export function memoryMembers(count: number): MembersStore {
   };
   const memberOf = (partnerId: string, text: string): Member => ({
     ...identityOf(numberIn(text)),
-    enrollments: [{ partnerId, status: 'ACTIVE' }],
+    enrollments: [{ partnerId, status: 'ACTIVE', updatedAt: 0 }],
   });
   const textOf = { email: emailOf, externalId: externalIdOf, memberId: memberIdOf };
   const calls: Pick<

@@ -134,7 +134,7 @@ async function damageLmdb({ DATA_DIR = '' }: Env): Promise<void> {
   await root.transaction(() => {
     const enrollments = [
       ...members.get('m-1').enrollments,
-      { partnerId: 'ghost', status: 'ENDED' },
+      { partnerId: 'ghost', status: 'ENDED', updatedAt: 1 },
     ];
     members.put('m-1', { ...members.get('m-1'), enrollments });
     keys.remove('x\ninn\nX2');
@@ -145,7 +145,7 @@ async function damageLmdb({ DATA_DIR = '' }: Env): Promise<void> {
         keys.put(key, ['m-4', 'other@example.com', null, null]);
     members.put('m-5', {
       ...members.get('m-5'),
-      enrollments: [{ partnerId: 'inn', status: 'NO' }],
+      enrollments: [{ partnerId: 'inn', status: 'NO', updatedAt: 1 }],
     });
   });
   await root.close();
@@ -156,7 +156,9 @@ async function damageMongodb({ MONGODB_URL = '' }: Env): Promise<void> {
   const members = client.db().collection<{ _id: string; keys: string[] }>('members');
   const change = (_id: string, update: object) =>
     members.updateOne({ _id }, update, { bypassDocumentValidation: true });
-  await change('m-1', { $push: { enrollments: { partnerId: 'ghost', status: 'ENDED' } } });
+  await change('m-1', {
+    $push: { enrollments: { partnerId: 'ghost', status: 'ENDED', updatedAt: 1 } },
+  });
   await change('m-2', { $pull: { keys: 'x\ninn\nX2' } });
   await change('m-3', { $push: { keys: 'a\nstray@example.com' } });
   await change('m-4', { $set: { email: 'other@example.com' } });

@@ -101,7 +101,6 @@ function addToken(
   token: StoredToken,
   now: number,
 ): MemberRecord {
-  const next = { ...record, tokens: [...unexpiredTokens(record, now), token] };
-  records.write(record, next);
-  return next;
+  const tokens = [...unexpiredTokens(record, now), token];
+  return records.write(record, { ...record, tokens });
 }

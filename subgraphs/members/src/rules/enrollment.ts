@@ -36,8 +36,8 @@ export function enroll(
     return { outcome: 'external-id-conflict', reason: 'MEMBER_HAS_ANOTHER' };
   if (isExternalIdTaken(records, member.memberId, partnerId, externalId))
     return { outcome: 'external-id-conflict', reason: 'TAKEN' };
-  const next = { ...member, ...missingNames(member, partnerId, names), enrollments };
-  if (!isEqual(stored, next)) records.write(stored, next);
+  const wanted = { ...member, ...missingNames(member, partnerId, names), enrollments };
+  const next = isEqual(stored, wanted) ? wanted : records.write(stored, wanted);
   const created = activeEnrollment(member, partnerId) === undefined;
   return { outcome: 'enrolled', member: next, created };
 }
@@ -91,18 +91,11 @@ export function changeExternalId(
   if (record === undefined || active === undefined) return { outcome: 'not-enrolled' };
   if (isExternalIdTaken(records, memberId, partnerId, externalId))
     return { outcome: 'external-id-conflict' };
-  const { externalId: _before, enrolledAt, ...rest } = active;
-  const changed: Enrollment = {
-    ...rest,
-    ...(externalId !== undefined && { externalId }),
-    ...(enrolledAt !== undefined && { enrolledAt }),
-  };
-  const next = {
-    ...record,
-    enrollments: record.enrollments.map((one) => (one === active ? changed : one)),
-  };
-  if (!isEqual(record, next)) records.write(record, next);
-  return { outcome: 'changed', member: next };
+  if (externalId === active.externalId) return { outcome: 'changed', member: record };
+  const { status, enrolledAt, updatedAt } = active;
+  const changed = { partnerId, status, externalId, enrolledAt, updatedAt };
+  const enrollments = record.enrollments.map((one) => (one === active ? changed : one));
+  return { outcome: 'changed', member: records.write(record, { ...record, enrollments }) };
 }
 
 /**
@@ -117,13 +110,9 @@ export function endEnrollment(
   const record = records.byId(memberId);
   const enrollment = record?.enrollments.find((one) => one.partnerId === partnerId);
   if (record === undefined || enrollment === undefined) return false;
-  if (enrollment.status === 'ENDED') return true;
-  records.write(record, {
-    ...record,
-    enrollments: record.enrollments.map((one) =>
-      one === enrollment ? { partnerId, status: 'ENDED' } : one,
-    ),
-  });
+  const enrollments = withEnrollment(record.enrollments, partnerId, 'ENDED', undefined);
+  if (enrollments !== undefined && enrollment.status === 'ACTIVE')
+    records.write(record, { ...record, enrollments });
   return true;
 }
 
@@ -142,12 +131,8 @@ export function withEnrollment(
   if (status === 'ACTIVE' && externalId !== undefined && kept !== externalId) return undefined;
   const isKept = present?.status === 'ACTIVE';
   const enrolledAt = status !== 'ACTIVE' ? undefined : isKept ? present.enrolledAt : Date.now();
-  const next: Enrollment = {
-    partnerId,
-    status,
-    ...(kept !== undefined && { externalId: kept }),
-    ...(enrolledAt !== undefined && { enrolledAt }),
-  };
+  const updatedAt = present?.updatedAt ?? 0; // Writing the record sets the time.
+  const next = { partnerId, status, externalId: kept, enrolledAt, updatedAt };
   return present === undefined
     ? [...enrollments, next]
     : enrollments.map((one) => (one === present ? next : one));

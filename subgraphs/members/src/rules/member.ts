@@ -4,12 +4,14 @@ export type Enrollment = {
   partnerId: string;
   status: 'ACTIVE' | 'ENDED';
   /** Of an active enrollment only; ending the enrollment frees it. */
-  externalId?: string;
+  externalId?: string | undefined;
+  /** Of an active enrollment: when it began, in milliseconds since 1970. */
+  enrolledAt?: number | undefined;
   /**
-   * Of an active enrollment: when it began, in milliseconds since 1970. Enrollments that began
-   * before this was kept have none.
+   * When the partner could last see a change, of the enrollment or of the member's identity, in
+   * milliseconds since 1970.
    */
-  enrolledAt?: number;
+  updatedAt: number;
 };
 
 /** Who a member is, as partners see it. */

@@ -1,7 +1,7 @@
 // A member's record, the keys that lead to it, and how rules read and write records.
 
 import type { AddressChange, StoredToken, TakenAddress } from './mailedtoken.ts';
-import type { Address, Member } from './member.ts';
+import type { Address, Identity, Member } from './member.ts';
 
 /** The field names are the stored format. Addresses are canonical. */
 export type MemberRecord = Member & {
@@ -37,9 +37,30 @@ export type MemberRecords = {
   byId(memberId: string): MemberRecord | undefined;
   /** The member that a key leads to. */
   byKey(key: string): MemberRecord | undefined;
-  /** Writes a record; `before` is the record as it was read. */
-  write(before: MemberRecord | undefined, next: MemberRecord): void;
+  /**
+   * Writes a record as `updated` returns it, and returns it; `before` is the record as it was read.
+   */
+  write(before: MemberRecord | undefined, next: MemberRecord): MemberRecord;
 };
+
+/**
+ * The record to store in place of `before`: each enrollment has the time of the last change that
+ * its partner could see. Once an enrollment has ended, the partner no longer sees the identity.
+ */
+export function updated(before: MemberRecord | undefined, next: MemberRecord): MemberRecord {
+  const isSame = before !== undefined && IDENTITY.every((field) => before[field] === next[field]);
+  const stored = new Map(before?.enrollments.map((one) => [one.partnerId, JSON.stringify(one)]));
+  const updatedAt = Date.now();
+  const enrollments = next.enrollments.map((one) =>
+    stored.get(one.partnerId) === JSON.stringify(one) && (isSame || one.status === 'ENDED')
+      ? one
+      : { ...one, updatedAt },
+  );
+  return { ...next, enrollments };
+}
+
+/** What partners see of a member. */
+const IDENTITY = ['email', 'firstName', 'lastName'] as const satisfies (keyof Identity)[];
 
 // No part contains control characters, so a line break separates them.
 export const addressKey = (canonical: string) => `a\n${canonical}`;

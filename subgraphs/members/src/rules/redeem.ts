@@ -24,9 +24,7 @@ export function redeemSignInToken(
   if (record === undefined || token === undefined || !isValidFor(record, token, redeemer))
     return undefined;
   const tokens = unexpiredTokens(record, now).filter((one) => one !== token);
-  const next = { ...record, tokens };
-  records.write(record, next);
-  return next;
+  return records.write(record, { ...record, tokens });
 }
 
 /** The member's token with this hash, if it has this use and has not expired. */

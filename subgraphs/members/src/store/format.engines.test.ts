@@ -11,8 +11,8 @@ const RECORD = {
   earlier: ['old@example.com'],
   released: ['lost@example.com'],
   enrollments: [
-    { partnerId: 'inn', status: 'ACTIVE', externalId: 'A-1' },
-    { partnerId: 'spa', status: 'ENDED' },
+    { partnerId: 'inn', status: 'ACTIVE', externalId: 'A-1', enrolledAt: 3, updatedAt: 4 },
+    { partnerId: 'spa', status: 'ENDED', updatedAt: 4 },
   ],
   tokens: [{ use: 'undo', hash: HASH, changeId: 'c1', expiresAt: 9e15 }],
   changes: [

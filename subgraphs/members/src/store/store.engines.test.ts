@@ -5,6 +5,7 @@ import { programArgs } from '../../../../test/support/programs/programs.ts';
 import { address, ENGINES, memberImport, newPlace, type Place } from '../../test/engine.ts';
 import type { MembersStore } from './store.ts';
 
+const updatedAt = expect.any(Number);
 const enrolledAt = expect.any(Number);
 
 describe.each(ENGINES)('the members store on %s', (engine) => {
@@ -223,8 +224,8 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       expect(await byExternalId('inn', 'A-1')).toBeUndefined();
       expect(await byExternalId('spa', 'A-1')).toBe('ada');
       expect((await store.member('ada'))?.enrollments).toEqual([
-        { partnerId: 'inn', status: 'ENDED' },
-        { partnerId: 'spa', status: 'ACTIVE', externalId: 'A-1', enrolledAt },
+        { partnerId: 'inn', status: 'ENDED', updatedAt },
+        { partnerId: 'spa', status: 'ACTIVE', externalId: 'A-1', enrolledAt, updatedAt },
       ]);
     });
 
@@ -265,6 +266,68 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
     });
   });
 
+  describe('the time of the last change that a partner could see', () => {
+    const ADA = { memberId: 'ada', enrollments: [{ partnerId: 'inn' }, { partnerId: 'spa' }] };
+    const ENDED = { partnerId: 'spa', status: 'ENDED' } as const;
+    const [changeHash, undoHash] = ['c'.repeat(64), 'd'.repeat(64)];
+
+    /** The partners for whose enrollment it changes meanwhile. */
+    async function updatedBy(change: () => Promise<unknown>): Promise<string[]> {
+      const before = new Map(
+        (await store.member('ada'))?.enrollments.map((one) => [one.partnerId, one.updatedAt]),
+      );
+      // A clock that has moved on.
+      const start = Date.now();
+      while (Date.now() === start) await new Promise(setImmediate);
+      await change();
+      return ((await store.member('ada'))?.enrollments ?? [])
+        .filter((one) => one.updatedAt !== before.get(one.partnerId))
+        .map((one) => {
+          expect(one.updatedAt).toBeGreaterThan(start);
+          expect(one.updatedAt).toBeLessThanOrEqual(Date.now());
+          return one.partnerId;
+        });
+    }
+
+    test('is that of its enrollment, and of the identity while it is enrolled', async () => {
+      const importAda = (email: string, more: Parameters<typeof memberImport>[1] = {}) =>
+        updatedBy(() => importOne(email, { ...ADA, ...more }));
+      expect(await importAda('ada@example.com')).toEqual(['inn', 'spa']);
+      expect(await importAda('ada@example.com')).toEqual([]);
+      expect(await updatedBy(() => enroll('bar', 'ada@example.com'))).toEqual(['bar']);
+      expect(await updatedBy(() => enroll('bar', 'ada@example.com'))).toEqual([]);
+      expect(await updatedBy(() => enroll('bar', 'ada@example.com', 'B-1'))).toEqual(['bar']);
+      expect(await updatedBy(() => store.changeExternalId('bar', 'ada', 'B-1'))).toEqual([]);
+      expect(await updatedBy(() => store.changeExternalId('bar', 'ada', 'B-2'))).toEqual(['bar']);
+      expect(await updatedBy(() => store.changeExternalId('bar', 'ada', undefined))).toEqual([
+        'bar',
+      ]);
+      expect(await importAda('ada@example.com', { firstName: 'Ada' })).toHaveLength(3);
+      expect(await importAda('Ada@example.com')).toHaveLength(3);
+      expect(await importAda('Ada@example.com', { previous: ['a@example.com'] })).toEqual([]);
+      // Another member takes over an address that was history.
+      expect(await updatedBy(() => importOne('a@example.com', { memberId: 'eve' }))).toEqual([]);
+      expect(await importAda('Ada@example.com', { enrollments: [ENDED] })).toEqual(['spa']);
+      expect(await updatedBy(() => store.endEnrollment('spa', 'ada'))).toEqual([]);
+      expect(await updatedBy(() => store.endEnrollment('inn', 'ada'))).toEqual(['inn']);
+      expect(await importAda('a.l@example.com', { enrollments: [] })).toEqual(['bar']);
+      expect(await updatedBy(() => enroll('inn', 'ada@example.com'))).toEqual(['inn']);
+    });
+
+    test('is that of a change of address and of its undoing', async () => {
+      await importOne('ada@example.com', ADA);
+      await store.endEnrollment('spa', 'ada');
+      const { tokens } = store;
+      const wanted = { address: address('new@example.com'), expiresAt: 2 };
+      const change = { use: 'change', hash: changeHash, ...wanted } as const;
+      expect(await updatedBy(() => tokens.addChange(change, 'ada', 1))).toEqual([]);
+      expect(await updatedBy(() => tokens.confirmChange(changeHash, 'c', 1))).toEqual(['inn']);
+      expect(await updatedBy(() => tokens.addUndo(undoHash, 'ada', 'c', 1))).toEqual([]);
+      const undo = { undoId: 'u', taken: ['new@example.com'] };
+      expect(await updatedBy(() => tokens.undoChange(undoHash, undo, 1))).toEqual(['inn']);
+    });
+  });
+
   describe('importing', () => {
     test('a member is added with everything in the import, and found by every address', async () => {
       expect(
@@ -291,9 +354,9 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
         expect(await byEmail('spa', email)).toBeUndefined();
       }
       expect((await store.member('ada'))?.enrollments).toEqual([
-        { partnerId: 'inn', status: 'ACTIVE', externalId: 'A-1', enrolledAt },
-        { partnerId: 'spa', status: 'ENDED' },
-        { partnerId: 'bar', status: 'ACTIVE', enrolledAt },
+        { partnerId: 'inn', status: 'ACTIVE', externalId: 'A-1', enrolledAt, updatedAt },
+        { partnerId: 'spa', status: 'ENDED', updatedAt },
+        { partnerId: 'bar', status: 'ACTIVE', enrolledAt, updatedAt },
       ]);
     });
 
@@ -354,9 +417,9 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
         ],
       });
       const expected = [
-        { partnerId: 'inn', status: 'ACTIVE', externalId: 'A-2', enrolledAt },
-        { partnerId: 'spa', status: 'ENDED' },
-        { partnerId: 'bar', status: 'ACTIVE', enrolledAt },
+        { partnerId: 'inn', status: 'ACTIVE', externalId: 'A-2', enrolledAt, updatedAt },
+        { partnerId: 'spa', status: 'ENDED', updatedAt },
+        { partnerId: 'bar', status: 'ACTIVE', enrolledAt, updatedAt },
       ];
       expect((await store.member('ada'))?.enrollments).toEqual(expected);
       expect(

@@ -16,6 +16,7 @@ import {
   keysOf,
   type MemberRecord,
   type MemberRecords,
+  updated,
 } from '../rules/record.ts';
 import { createLmdbEndedSessions } from '../sessions/endedsessions.lmdb.ts';
 import type { KeyVault } from '../signingkeys/keyvault.ts';
@@ -132,13 +133,15 @@ function createRecords(
       const stored = identities.get(key);
       return stored && members.get(decodeIdentity(stored).memberId);
     },
-    write(before, next) {
+    write(before, wanted) {
+      const next = updated(before, wanted);
       const identity = encodeIdentity(next);
       const isKept = before !== undefined && isEqualIdentity(encodeIdentity(before), identity);
       const [stored, keys] = [new Set(before && keysOf(before)), new Set(keysOf(next))];
       for (const key of stored) if (!keys.has(key)) identities.remove(key);
       for (const key of keys) if (!isKept || !stored.has(key)) identities.put(key, identity);
       members.put(next.memberId, next);
+      return next;
     },
   };
 }

@@ -75,7 +75,9 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (template) => {
         const { steps, ...world } = newWorld(template, ++runs);
         const model = new Model();
+        const expectUpdated = expectTimes(store, model);
         for (const one of steps) {
+          const start = Date.now();
           if (one.do === 'enroll') {
             const answer = await store.enroll(one.input);
             const memberId = answer.outcome === 'enrolled' ? answer.member.memberId : 'never';
@@ -95,6 +97,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
             );
           }
           await agree(store, model, world);
+          await expectUpdated(start, one.do !== 'import' || one.records.length === 1);
         }
       }),
       runsOf,
@@ -168,6 +171,30 @@ async function agree(
       );
     }
   }
+}
+
+/**
+ * Expects of each enrollment that it was updated since a time if its partner sees it otherwise than
+ * before, and, after a single change, that it was not if the partner sees the same.
+ */
+function expectTimes(store: MembersStore, model: Model) {
+  const known = new Map<string, { seen: string; updatedAt: number }>();
+  return async (start: number, isSingle: boolean): Promise<void> => {
+    for (const { memberId } of model.members) {
+      const { enrollments = [], ...member } = (await store.member(memberId)) ?? {};
+      for (const { updatedAt, ...enrollment } of enrollments) {
+        const name = `${memberId} ${enrollment.partnerId}`;
+        const before = known.get(name);
+        const identity =
+          enrollment.status === 'ACTIVE' ? visible({ memberId, email: '', ...member }) : undefined;
+        const seen = JSON.stringify({ ...enrollment, identity });
+        if (before !== undefined && before.seen !== seen)
+          expect(updatedAt).toBeGreaterThanOrEqual(start);
+        else if (before !== undefined && isSingle) expect(updatedAt).toBe(before.updatedAt);
+        known.set(name, { seen, updatedAt });
+      }
+    }
+  };
 }
 
 function visible(

@@ -8,8 +8,7 @@ import {
   type VersionedRecord,
   versionedRecord,
 } from '../documents/documents.mongo.ts';
-import type { MemberRecords } from '../rules/record.ts';
-import { keysOf, type MemberRecord } from '../rules/record.ts';
+import { keysOf, type MemberRecord, type MemberRecords, updated } from '../rules/record.ts';
 
 export type WorkingSet = MemberRecords & {
   /** The IDs of the members that rules have read or written, in order, with repetitions. */
@@ -65,7 +64,8 @@ export async function readWorkingSet(
   return {
     byId: read,
     byKey: (key) => read(holders.get(key)),
-    write(before, next) {
+    write(before, wanted) {
+      const next = updated(before, wanted);
       if (!fits(round, next)) {
         for (const memberId of round.records.keys()) stored.add(memberId);
         round = newRound();
@@ -75,6 +75,7 @@ export async function readWorkingSet(
       if (before) for (const key of keysOf(before)) holders.delete(key);
       hold(next);
       touched.push(next.memberId);
+      return next;
     },
     touched,
     written,

@@ -22,6 +22,7 @@ const RECORD = z.looseObject({
       status: z.enum(['ACTIVE', 'ENDED']),
       externalId: text.optional(),
       enrolledAt: time.optional(),
+      updatedAt: time,
     }),
   ),
   tokens: z
