@@ -8,13 +8,15 @@ import type { Identity } from '../rules/member.ts';
 import type { LockStore } from '../store/lockstore.ts';
 import type { TokenStore } from '../store/tokenstore.ts';
 import { changeLimits, invitationLimits, isAdmitted, magicLinkLimits } from './limits.ts';
-import { invitationPage, linkTo, signInPage } from './link.ts';
 import {
   changedEmail,
   changeEmail,
   type Email,
   invitationEmail,
+  invitationPage,
+  linkTo,
   magicLinkEmail,
+  signInPage,
   undoneEmail,
 } from './template.ts';
 

@@ -6,14 +6,15 @@ import PostalMime from 'postal-mime';
 import { temporaryFolder } from '../../../../test/support/folder.ts';
 import { anyText } from '../../../../test/support/text.ts';
 import { makeToken } from '../rules/mailedtoken.ts';
-import { linkTo } from './link.ts';
 import { openMailer } from './mailer.ts';
 import {
   changedEmail,
   changeEmail,
   type Email,
   invitationEmail,
+  linkTo,
   magicLinkEmail,
+  signInPage,
   undoneEmail,
 } from './template.ts';
 
@@ -144,3 +145,12 @@ test('files are named in the order of time and readable by their owner only', as
   ]);
   for (const name of names) expect(statSync(join(outbox(), name)).mode & 0o777).toBe(0o600);
 });
+
+test.each([
+  ['https://inn.example/in', 'https://inn.example/in?token=T'],
+  ['https://inn.example', 'https://inn.example/?token=T'],
+  ['https://inn.example/in?a=b%20c&d', 'https://inn.example/in?a=b%20c&d&token=T'],
+  ['https://inn.example/in?token=theirs&x=1', 'https://inn.example/in?x=1&token=T'],
+  ['https://inn.example/in#/sign-in', 'https://inn.example/in?token=T#/sign-in'],
+  [signInPage('https://api.example/loyalty'), 'https://api.example/loyalty/sign-in?token=T'],
+])('the link to %s is %s', (page, link) => expect(linkTo(page, 'T')).toBe(link));

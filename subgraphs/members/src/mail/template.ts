@@ -1,4 +1,5 @@
 // The email templates: what members read, as text and as HTML that loads nothing and tracks nobody.
+// Their links are never made from the host that a request names.
 
 const IGNORE = 'If this was not you, you can ignore this email';
 const DO_NOT_SHARE = 'Do not share the link with anyone.';
@@ -82,6 +83,26 @@ export function undoneEmail(to: string, link: string, until: Date): Email {
     `The link works once, until ${until.toUTCString()}.`,
     `If this was you, you can ignore this email. ${DO_NOT_SHARE}`,
   ]);
+}
+
+/**
+ * A page's address with the token in its query. Keeps the page's own query and fragment, except a
+ * `token` parameter of its own.
+ */
+export function linkTo(page: string, token: string): string {
+  const url = new URL(page);
+  const kept = url.search.split(/[?&]/).filter((part) => part !== '' && !/^token(=|$)/.test(part));
+  url.search = [...kept, `token=${token}`].join('&');
+  return url.href;
+}
+
+/** This service's own pages for tokens. `baseAddress` has no slash at the end. */
+export function signInPage(baseAddress: string): string {
+  return `${baseAddress}/sign-in`;
+}
+
+export function invitationPage(baseAddress: string): string {
+  return `${baseAddress}/invitation`;
 }
 
 type Paragraph = string | { link: string; label: string };

@@ -1,12 +1,10 @@
 // The mail worker: sends the mail in the outbox, when woken or once a second, and cleans it up.
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { InvitationStore } from '../invitations/invitation.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import { createClaimer } from './claim.ts';
-import type { Sender } from './deliver.ts';
-import { handleJob } from './handle.ts';
-import { createWakeup } from './wakeup.ts';
+import { handleJob, type Sender } from './job.ts';
 
 const POLL_MS = 1_000;
 /**
@@ -14,6 +12,9 @@ const POLL_MS = 1_000;
  * whether there was a recipient.
  */
 const WAKE_DELAY_MS = { min: 50, spread: 200 };
+const CONCURRENCY = 8;
+/** Longer than it can take to deliver an email. */
+const LEASE_MS = 120_000;
 const CLEAN_INTERVAL_MS = 600_000;
 const STOP_TIMEOUT_MS = 10_000;
 
@@ -35,53 +36,65 @@ export function startMailWorker(
   const { outbox, invitations } = sender.store;
   const stopping = new AbortController();
   const sending = new AbortController();
-  const wakeup = createWakeup();
   const signals = { stopping: stopping.signal, sending: sending.signal };
   const context = { sender, outbox, log, metrics, now, ...signals };
-  const claimer = createClaimer({
-    outbox,
-    now,
-    handle: (job) => handleJob(job, context),
-    stopping: stopping.signal,
-    onFree: wakeup.wake,
-  });
-  const cleanUp = createCleanUp([outbox, invitations], now);
+  const running = new Set<Promise<void>>();
+  let woken = new AbortController();
+  let delay: NodeJS.Timeout | undefined;
+  let cleanedAt = Number.NEGATIVE_INFINITY;
+
+  /** Ends the pause, or the next one if the worker is at work. */
+  function wakeNow(): void {
+    clearTimeout(delay);
+    delay = undefined;
+    woken.abort();
+  }
+
+  /** Starts as many jobs as are due and may run at the same time. */
+  async function claim(): Promise<void> {
+    while (running.size < CONCURRENCY && !stopping.signal.aborted) {
+      const job = await outbox.claim(now(), LEASE_MS);
+      if (job === undefined) return;
+      const run = handleJob(job, context).finally(() => {
+        running.delete(run);
+        // More may be due than could be claimed.
+        if (running.size === CONCURRENCY - 1) wakeNow();
+      });
+      running.add(run);
+    }
+  }
+
+  async function cleanUp(): Promise<void> {
+    if (now() - cleanedAt < CLEAN_INTERVAL_MS) return;
+    cleanedAt = now();
+    for (const store of [outbox, invitations]) await store.clean(cleanedAt);
+  }
 
   async function work(): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
-        await claimer.claim();
+        await claim();
         await cleanUp();
       } catch (err) {
         log.outage({ err, store: 'members' }, 'the outbox cannot be read');
       }
-      await wakeup.pause(POLL_MS);
+      await pause(POLL_MS, undefined, { signal: woken.signal }).catch(() => undefined);
+      woken = new AbortController();
     }
   }
   const working = work();
 
   return {
-    wake: () => wakeup.wakeAfter(WAKE_DELAY_MS.min + Math.random() * WAKE_DELAY_MS.spread),
+    wake() {
+      delay ??= setTimeout(wakeNow, WAKE_DELAY_MS.min + Math.random() * WAKE_DELAY_MS.spread);
+    },
     async stop() {
       stopping.abort();
-      wakeup.wake();
+      wakeNow();
       const timeout = setTimeout(() => sending.abort(), STOP_TIMEOUT_MS);
       await working;
-      await claimer.idle();
+      await Promise.all(running);
       clearTimeout(timeout);
     },
-  };
-}
-
-/** Cleans the stores on the first call, and then at most once in ten minutes. */
-function createCleanUp(
-  stores: readonly Pick<Outbox, 'clean'>[],
-  now: () => number,
-): () => Promise<void> {
-  let cleanedAt = Number.NEGATIVE_INFINITY;
-  return async () => {
-    if (now() - cleanedAt < CLEAN_INTERVAL_MS) return;
-    cleanedAt = now();
-    for (const store of stores) await store.clean(cleanedAt);
   };
 }

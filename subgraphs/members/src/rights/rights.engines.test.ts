@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { backupStores } from '@partner-loyalty/runtime/store/backup.ts';
 import { MongoClient } from 'mongodb';
 import { address, ENGINES, memberImport, newPlace, type Place } from '../../test/engine.ts';
-import { deliver } from '../mail/deliver.ts';
+import { deliver } from '../mail/job.ts';
 import type { Job, MailTask } from '../outbox/outbox.ts';
 import { makeToken } from '../rules/mailedtoken.ts';
 import type { MembersStore } from '../store/store.ts';

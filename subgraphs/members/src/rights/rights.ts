@@ -1,10 +1,11 @@
 // Members' rights on any engine: shows all that the store has of a member, and erases it.
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 import type { InvitationStore, KeptInvitation } from '../invitations/invitation.ts';
 import type { KeptCount, KeptJob, Outbox } from '../outbox/outbox.ts';
 import { addressKey, type MemberRecord } from '../rules/record.ts';
 import type { EndedSessionsStore } from '../sessions/endedsessions.ts';
-import { removeMailFiles } from './mailfiles.ts';
 import { addressesIn, isAbout, isLimitOf, type Traces } from './traces.ts';
 
 /** All that the store has of a member. Tokens are without the hashes that they are found by. */
@@ -114,4 +115,21 @@ async function removeQueued(traces: Traces, parts: Parts): Promise<void> {
   await invitations.discard((address) => traces.addresses.has(address));
   await endedSessions.forget(traces.memberId);
   await removeMailFiles(dataDir, traces);
+}
+
+/** Removes the files in `dataDir/outbox` that name one of the addresses. */
+async function removeMailFiles(dataDir: string, { addresses }: Traces): Promise<void> {
+  const folder = join(dataDir, 'outbox');
+  // Without the folder, no mail was written as a file.
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names) {
+    const path = join(folder, name);
+    const text = await readFile(path, 'utf8').catch(() => '');
+    // Lines that the encoding has split (RFC 2045, section 6.7).
+    const words = text
+      .replaceAll('=\r\n', '')
+      .toLowerCase()
+      .split(/[\s<>"',;()]+/);
+    if (words.some((word) => addresses.has(word))) await rm(path, { force: true });
+  }
 }

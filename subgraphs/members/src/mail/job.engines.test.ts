@@ -5,7 +5,7 @@ import { address, ENGINES, memberImport, newPlace, type Place } from '../../test
 import type { Job, MailTask } from '../outbox/outbox.ts';
 import { hashToken } from '../rules/mailedtoken.ts';
 import type { MembersStore } from '../store/store.ts';
-import { deliver, type Sender } from './deliver.ts';
+import { deliver, type Sender } from './job.ts';
 import type { Email } from './template.ts';
 
 const NOW = Date.parse('2026-03-04T05:06:07.089Z');
