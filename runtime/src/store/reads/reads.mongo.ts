@@ -1,15 +1,13 @@
-// Reads of many documents from MongoDB that leave no cursor open between two replies.
-//
-// A cursor is lost when the primary changes, or when the work on a batch takes ten minutes.
+// Reads of many documents from MongoDB, each reply within the deadline of a connection.
 import type { Collection, Condition, Document, Filter, FindCursor, WithId } from 'mongodb';
 
 const PAGE_SIZE = 500;
 const RANGE_SIZE = 10_000;
 
-/** What to walk over. `projection` must leave the fields of `order` in. */
+/** What to walk over. */
 export type Walk<T extends Document> = {
   filter?: Filter<T>;
-  /** Ends with `_id`, and an index has these fields. */
+  /** An index has these fields. */
   order?: readonly (keyof T & string)[];
   projection?: Partial<Record<keyof T | '_id', 0 | 1>>;
   pageSize?: number;
@@ -25,37 +23,33 @@ export function onePage(size: number) {
   return { limit: size, batchSize: size, singleBatch: true };
 }
 
-/** Yields documents in an order, in pages that are queries of their own, until one is empty. */
+/** Finds documents in an order, by a cursor: work on what it yields ends within minutes. */
+export function walk<T extends Document & { _id: string | number }>(
+  collection: Collection<T>,
+  { filter = {}, order = ['_id'], projection, pageSize = PAGE_SIZE }: Walk<T> = {},
+): FindCursor<WithId<T>> {
+  const sort = Object.fromEntries(order.map((field) => [field, 1 as const]));
+  return collection.find(filter, {
+    sort,
+    batchSize: pageSize,
+    ...(projection && { projection }),
+  });
+}
+
+/** Yields the documents of walk() in arrays of the page's size. */
 export async function* pages<T extends Document & { _id: string | number }>(
   collection: Collection<T>,
   what: Walk<T> = {},
 ): AsyncGenerator<WithId<T>[]> {
-  for (let last: WithId<T> | undefined; ; ) {
-    const page = await pageQuery(collection, what, last).toArray();
-    last = page.at(-1);
-    if (last === undefined) return;
+  const { pageSize = PAGE_SIZE } = what;
+  let page: WithId<T>[] = [];
+  for await (const one of walk(collection, what)) {
+    page.push(one);
+    if (page.length < pageSize) continue;
     yield page;
+    page = [];
   }
-}
-
-/** The query of the page after a document, or of the first page. */
-export function pageQuery<T extends Document & { _id: string | number }>(
-  collection: Collection<T>,
-  { filter = {}, order = ['_id'], projection, pageSize = PAGE_SIZE }: Walk<T>,
-  last?: WithId<T>,
-): FindCursor<WithId<T>> {
-  const sort = Object.fromEntries(order.map((field) => [field, 1 as const]));
-  const rest = last === undefined ? filter : both(filter, after(last, order));
-  const options = { sort, ...(projection && { projection }), ...onePage(pageSize) };
-  return collection.find(rest, options);
-}
-
-/** Yields the documents of pages(). */
-export async function* walk<T extends Document & { _id: string | number }>(
-  collection: Collection<T>,
-  what?: Walk<T>,
-): AsyncGenerator<WithId<T>> {
-  for await (const page of pages(collection, what)) yield* page;
+  if (page.length > 0) yield page;
 }
 
 /**
@@ -101,18 +95,4 @@ function rangeOf<T extends Document>(start?: T['_id'], end?: T['_id']): Filter<T
   };
   // Cast: TypeScript cannot tell that T has the field.
   return { _id: range } as Filter<T>;
-}
-
-/** One branch for each field: those before it are equal, and it is greater. */
-function after<T extends Document>(
-  last: WithId<T>,
-  order: readonly (keyof T & string)[],
-): Filter<T> {
-  const branches = order.map((field, index) => ({
-    ...Object.fromEntries(order.slice(0, index).map((equal) => [equal, last[equal]])),
-    [field]: { $gt: last[field] },
-  }));
-  const [only] = branches;
-  // Cast: the keys are fields of T, and the values are theirs.
-  return (branches.length === 1 ? only : { $or: branches }) as Filter<T>;
 }

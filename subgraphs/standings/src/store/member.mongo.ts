@@ -19,7 +19,7 @@ const BATCH_SIZE = 1_000;
 export function documentsOf(
   { activities }: Pick<Written, 'activities'>,
   memberId: string,
-): AsyncGenerator<ActivityDocument> {
+): AsyncIterable<ActivityDocument> {
   return walk(activities, memberActivities(memberId));
 }
 

@@ -1,5 +1,5 @@
 // How the standings store uses MongoDB: indexed reads and writes, valid documents.
-import { pageQuery } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
+import { walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import { type Db, MongoClient, ObjectId } from 'mongodb';
 import { activity, newPlace, type Place } from '../../test/engine.ts';
 import type { Collections } from './collections.mongo.ts';
@@ -68,7 +68,7 @@ test.each<[string, () => { explain(): Promise<unknown> }, string]>([
   ['of activities', () => activitiesQuery(collections, KEYS), '_id_'],
   [
     "of a member's activities",
-    () => pageQuery(collections.activities, memberActivities('member-1')),
+    () => walk(collections.activities, memberActivities('member-1')),
     BY_MEMBER,
   ],
   ["of a member's standings", () => memberStandingsQuery(collections, 'member-1'), 'memberId_1'],

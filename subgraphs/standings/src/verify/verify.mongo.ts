@@ -175,6 +175,6 @@ async function checkStandings(
 function activitiesIn(
   { activities }: Collections,
   filter: Partial<Pick<ActivityDocument, 'memberId' | 'partnerId' | 'year'>>,
-): AsyncGenerator<ActivityDocument> {
+): AsyncIterable<ActivityDocument> {
   return walk(activities, { filter, order: ['memberId', 'partnerId', 'occurredAt', '_id'] });
 }
