@@ -28,14 +28,14 @@ async function start(lifecycle: Lifecycle): Promise<void> {
   const stores: Partial<SubgraphStores> = {};
   const members = await carry('members', stores, lifecycle);
   const standings = await carry('standings', stores, lifecycle, members.members);
-  const carried = { ...members, ...standings };
+  const inProcess = { ...members, ...standings };
 
   const emptyStores = await storesForDemo(settings, { keys, ...stores });
   const demoKeys = emptyStores && (await fillDemo(emptyStores, new Date()));
   const { port } = await serveGateway({
     settings,
     keyStore: keys,
-    carried,
+    inProcess,
     lifecycle,
     caches,
     metrics,

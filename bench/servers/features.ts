@@ -64,7 +64,7 @@ const transports = {
 const documents = createDocuments(caches, metrics);
 const connections = createConnections({
   settings: { subgraphs: {} },
-  carried: transports,
+  inProcess: transports,
   log,
   metrics,
 });
@@ -74,7 +74,7 @@ const graphs = await serveGraphs(graph, {
   connections,
   documents,
   caches,
-  sights: audit !== undefined,
+  audits: audit !== undefined,
   log,
 });
 const usage = { count: () => {} };

@@ -29,7 +29,7 @@ export type Call = {
   /** The document and the operation in it, as soon as they are read. */
   asked?: { document: ClientDocument; operation: Operation | undefined };
   /** Lets another request take much memory, once this one's response is text. */
-  endTurn?: () => void;
+  releaseSlot?: () => void;
   /** The ID of the JSON-RPC request at /mcp, once it is read. */
   messageId?: string | number;
   /** Set if the operation is executed. */

@@ -25,7 +25,7 @@ import { createOperate, type Operate } from './operate.ts';
 import type { About } from './pages/frame.ts';
 import { createPages } from './pages/pages.ts';
 import { createReadiness } from './readiness.ts';
-import { createDeprecationHeaders } from './schema/headers.ts';
+import { createDeprecationHeaders } from './schema/dates.ts';
 import { createInvitation, INVITATION_PATH } from './signin/invitation.ts';
 import { createMembersClient, type MembersClient } from './signin/membersclient.ts';
 import { createSignIn, SIGN_IN_PATH } from './signin/signin.ts';

@@ -18,5 +18,14 @@ async function start(lifecycle: Lifecycle): Promise<void> {
   const tracing = await openTracing(settings, 'gateway', { lifecycle, log });
   const keyStore = await openStore('keys', () => openKeyStore(settings), { lifecycle, log });
   const caches = createCaches();
-  await serveGateway({ settings, keyStore, carried: {}, lifecycle, caches, metrics, tracing, log });
+  await serveGateway({
+    settings,
+    keyStore,
+    inProcess: {},
+    lifecycle,
+    caches,
+    metrics,
+    tracing,
+    log,
+  });
 }

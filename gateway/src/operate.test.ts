@@ -56,7 +56,7 @@ async function start({ hasPlenty = true, audits = false } = {}) {
   const documents = createDocuments(caches, { documentCache: () => {} });
   const connections = createConnections({
     settings: { subgraphs: {} },
-    carried: { members: transport, standings: transport },
+    inProcess: { members: transport, standings: transport },
     log,
     metrics: createMetrics(),
   });
@@ -65,7 +65,7 @@ async function start({ hasPlenty = true, audits = false } = {}) {
     connections,
     documents,
     caches,
-    sights: audits,
+    audits: audits,
     log,
   });
   const counts: ((allowed: boolean) => void)[] = [];

@@ -11,7 +11,7 @@ import { type ClientDocument, type Operation, selectOperation } from './document
 import type { Documents } from './document/documents.ts';
 import type { ExecutableOperation } from './document/executable.ts';
 import { costOfLists, MAX_ITEMS } from './document/lists.ts';
-import { createTurns } from './document/turns.ts';
+import { createSemaphore } from './document/semaphore.ts';
 import type { ExecutionResult } from './execute/executor.ts';
 import type { ServedGraphs } from './graph/served.ts';
 import type { GraphqlBody } from './http/body.ts';
@@ -48,7 +48,7 @@ const MAX_INTROSPECTIONS = 8;
 export function createOperate(parts: OperateParts): Operate {
   const { limiter, graphs, documents, usage, audit, log } = parts;
   const fieldNames = createFieldNames();
-  const introspections = createTurns(MAX_INTROSPECTIONS);
+  const introspections = createSemaphore(MAX_INTROSPECTIONS);
 
   return async function operate({ requestId }, call, caller, { query, operationName, variables }) {
     const { trace } = call;
@@ -120,7 +120,7 @@ export function createOperate(parts: OperateParts): Operate {
   ): Promise<{ executable: ExecutableOperation; result: ExecutionResult }> {
     const { surface: name, caller, scopes } = principal;
     const { trace } = call;
-    const sightings = audit?.begin(principal);
+    const accesses = audit?.begin(principal);
     const graph = graphs.use();
     try {
       trace?.phase('prepare');
@@ -135,14 +135,14 @@ export function createOperate(parts: OperateParts): Operate {
         });
       usage.count(name, surface.schema, executable, caller, variables);
       trace?.phase('execute');
-      if (executable.introspection !== undefined) call.endTurn = await introspections.take();
-      const asked = { variables, caller, requestId, trace, sightings };
+      if (executable.introspection !== undefined) call.releaseSlot = await introspections.acquire();
+      const asked = { variables, caller, requestId, trace, accesses };
       const executing = surface.execute(executable, asked);
       const result = executing instanceof Promise ? await executing : executing;
       return { executable, result };
     } finally {
       // Even if the response is refused: a mutation may have changed members.
-      if (sightings !== undefined) audit?.record(requestId, principal, sightings);
+      if (accesses !== undefined) audit?.record(requestId, principal, accesses);
       graphs.done(graph);
     }
   }

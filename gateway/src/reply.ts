@@ -9,14 +9,14 @@ import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { outageOf } from '@partner-loyalty/runtime/store/outage.ts';
 import type { Call } from './call.ts';
-import { GraphqlRequestError } from './document/requesterror.ts';
 import { serialize } from './document/responsesize.ts';
+import { GraphqlRequestError } from './document/validation.ts';
 import type { Cors } from './http/cors.ts';
 import { shortMessage } from './http/errors.ts';
 import { mediaTypeFor } from './http/mediatype.ts';
 import { type Limiter, rateLimitHeaders } from './limits/limiter.ts';
 import { createRecorder, type RecordParts } from './record.ts';
-import type { AddDeprecation } from './schema/headers.ts';
+import type { AddDeprecation } from './schema/dates.ts';
 
 export type ReplyParts = RecordParts & {
   limiter: Limiter;
@@ -132,7 +132,7 @@ export function createReplies(parts: ReplyParts, form: ReplyForm): Reply {
     try {
       return await finish(request, call, body);
     } finally {
-      call.endTurn?.();
+      call.releaseSlot?.();
     }
   };
 }

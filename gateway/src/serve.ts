@@ -31,14 +31,14 @@ export async function serveGateway(options: {
   settings: Settings;
   keyStore: KeyStore;
   /** The subgraphs of this process, by name. The caller closes them. */
-  carried: Readonly<Record<string, Transport>>;
+  inProcess: Readonly<Record<string, Transport>>;
   lifecycle: Lifecycle;
   metrics?: Metrics;
   caches: Caches;
   tracing?: Tracing | undefined;
   log: Log;
 }): Promise<Serving> {
-  const { settings, keyStore, carried, lifecycle, caches, tracing, log } = options;
+  const { settings, keyStore, inProcess, lifecycle, caches, tracing, log } = options;
   const metrics = options.metrics ?? createMetrics();
   const counters = await openCounters(settings, log);
   lifecycle.opened('counters', async () => counters.close());
@@ -47,7 +47,7 @@ export async function serveGateway(options: {
   const open = <Store extends OpenedStore>(name: string, openIt: () => Promise<Store>) =>
     openStore(name, openIt, { lifecycle, log });
   const store = await open('graph', () => openGraphStore(settings));
-  const graphs = await openGraphs({ ...parts, store, carried, lifecycle });
+  const graphs = await openGraphs({ ...parts, store, inProcess, lifecycle });
   const usageStore = await open('usage', () => openUsageStore(settings));
   const usage = createUsageCounter(usageStore, parts);
   lifecycle.opened('usage', usage.close);

@@ -147,12 +147,13 @@ describe('the explorer', () => {
   test('a key stays in its tab, in a header alone, and what was typed too, until Forget', async () => {
     const key = service.keys.alpha;
     const { page } = await openPage('/explorer');
-    const carried: string[] = [];
+    const inProcess: string[] = [];
     page.on('request', (request) => {
       const { 'x-partner-api-key': sent, ...others } = request.headers();
-      if (sent !== undefined) carried.push(request.url());
+      if (sent !== undefined) inProcess.push(request.url());
       const elsewhere = [request.url(), request.postData(), JSON.stringify(others)];
-      if (elsewhere.some((text) => text?.includes(key))) carried.push(`leaked to ${request.url()}`);
+      if (elsewhere.some((text) => text?.includes(key)))
+        inProcess.push(`leaked to ${request.url()}`);
     });
     await use(page, key);
     await types(page).getByText('memberByEmail').waitFor();
@@ -163,7 +164,7 @@ describe('the explorer', () => {
     await types(page).getByText('memberByEmail').waitFor();
     expect(await operation(page).innerText()).toBe('{ mine: __typename }');
     expect(await variables(page).innerText()).toBe('{"kept":true}');
-    expect(new Set(carried)).toEqual(new Set([`${service.url}/graphql`]));
+    expect(new Set(inProcess)).toEqual(new Set([`${service.url}/graphql`]));
     expect(await page.evaluate('localStorage.length + document.cookie.length')).toBe(0);
     const other = await page.context().newPage();
     await other.goto(`${service.url}/explorer`);

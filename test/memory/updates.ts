@@ -32,7 +32,7 @@ const documents = createDocuments(caches, { documentCache: () => {} });
 const log = createLog('silent');
 const connections = createConnections({
   settings: { subgraphs: {}, subgraphSecret: 'a secret of this test' },
-  carried: {},
+  inProcess: {},
   log,
   metrics: createMetrics(),
 });

@@ -3,16 +3,16 @@ import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { outputOf } from '@partner-loyalty/runtime/observe/output.ts';
 import { withoutSecrets } from '@partner-loyalty/runtime/observe/secrets.ts';
-import type { Sighting } from '../execute/members.ts';
+import type { MemberAccess } from '../execute/members.ts';
 import type { Principal } from '../identity/authenticate.ts';
 import { openAuditFile } from './file.ts';
 import type { AuditSink } from './sink.ts';
 
 export type Audit = {
-  /** The list for a request's sightings; undefined if no partner makes the request. */
-  begin(principal: Principal): Sighting[] | undefined;
-  /** Writes a line for each member; sightings of one member by one root field make one line. */
-  record(requestId: string, principal: Principal, sightings: readonly Sighting[]): void;
+  /** The list for a request's accesses; undefined if no partner makes the request. */
+  begin(principal: Principal): MemberAccess[] | undefined;
+  /** Writes a line for each member; accesses of one member by one root field make one line. */
+  record(requestId: string, principal: Principal, accesses: readonly MemberAccess[]): void;
 } & Pick<AuditSink, 'state' | 'close'>;
 
 /** `path` is the setting AUDIT_LOG. Throws if the file cannot be opened. */
@@ -27,8 +27,8 @@ export function openAudit(
 function createAudit(sink: AuditSink): Audit {
   return {
     begin: (principal) => (partnerOf(principal) === undefined ? undefined : []),
-    record(requestId, principal, sightings) {
-      if (sightings.length === 0) return;
+    record(requestId, principal, accesses) {
+      if (accesses.length === 0) return;
       const caller = {
         time: new Date().toISOString(),
         partner: partnerOf(principal),
@@ -36,8 +36,8 @@ function createAudit(sink: AuditSink): Audit {
         // Callers choose it, and some of them paste a secret there.
         requestId: withoutSecrets(requestId),
       };
-      for (const sighting of merged(sightings))
-        sink.write(`${JSON.stringify({ ...caller, ...sighting })}\n`);
+      for (const access of merged(accesses))
+        sink.write(`${JSON.stringify({ ...caller, ...access })}\n`);
     },
     state: () => sink.state(),
     close: () => sink.close(),
@@ -49,12 +49,12 @@ function partnerOf({ caller }: Principal): string | undefined {
   return 'partnerId' in caller ? caller.partnerId : undefined;
 }
 
-function merged(sightings: readonly Sighting[]): Iterable<Sighting> {
-  const [only] = sightings;
-  if (sightings.length === 1 && only !== undefined) return [only];
-  const found = new Map<string, Sighting>();
-  for (const sighting of sightings) {
-    const { operation, memberId, fields } = sighting;
+function merged(accesses: readonly MemberAccess[]): Iterable<MemberAccess> {
+  const [only] = accesses;
+  if (accesses.length === 1 && only !== undefined) return [only];
+  const found = new Map<string, MemberAccess>();
+  for (const access of accesses) {
+    const { operation, memberId, fields } = access;
     const name = `${operation}\n${memberId}`;
     const known = found.get(name);
     const all = known === undefined ? fields : [...new Set([...known.fields, ...fields])];

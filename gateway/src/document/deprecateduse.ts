@@ -4,13 +4,17 @@ import {
   type GraphQLInputType,
   type GraphQLSchema,
   getNamedType,
+  getNullableType,
   isEnumType,
   isInputObjectType,
+  isInputType,
+  isListType,
+  typeFromAST,
+  type VariableDefinitionNode,
 } from 'graphql';
 import { coordinatesOf } from '../schema/coordinates.ts';
 import type { DeprecationDates } from '../schema/dates.ts';
 import type { Deprecations } from '../schema/deprecations.ts';
-import { type InputVariable, visitInputFields } from './inputvariables.ts';
 
 export type DeprecatedUse = {
   /** What the document uses, whatever the variables. */
@@ -76,4 +80,47 @@ function canUse(type: GraphQLInputType, deprecations: Deprecations): boolean {
     }
   }
   return false;
+}
+
+/** A variable that is an input object, an enum, or a list of these. */
+export type InputVariable = { name: string; type: GraphQLInputType };
+
+export function inputVariablesOf(
+  definitions: readonly VariableDefinitionNode[],
+  schema: GraphQLSchema,
+): InputVariable[] {
+  return definitions.flatMap(({ variable, type: node }) => {
+    const type = typeFromAST(schema, node);
+    if (!isInputType(type)) return [];
+    const named = getNamedType(type);
+    return isInputObjectType(named) || isEnumType(named)
+      ? [{ name: variable.name.value, type }]
+      : [];
+  });
+}
+
+/** Calls `use` with the coordinate of each field and enum value in a value of an input type. */
+export function visitInputFields(
+  value: unknown,
+  type: GraphQLInputType,
+  use: (coordinate: string) => void,
+): void {
+  const nullable = getNullableType(type);
+  if (isEnumType(nullable)) {
+    if (typeof value === 'string' && nullable.getValue(value)) use(`${nullable.name}.${value}`);
+    return;
+  }
+  if (isListType(nullable)) {
+    for (const item of Array.isArray(value) ? value : [value])
+      visitInputFields(item, nullable.ofType, use);
+    return;
+  }
+  if (!isInputObjectType(nullable) || typeof value !== 'object' || value === null) return;
+  const fields = nullable.getFields();
+  for (const [name, given] of Object.entries(value)) {
+    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (field === undefined || given === undefined) continue;
+    use(`${nullable.name}.${name}`);
+    visitInputFields(given, field.type, use);
+  }
 }

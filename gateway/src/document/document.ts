@@ -14,7 +14,7 @@ import {
 import { type ListField, listsOf } from './lists.ts';
 import { containsLiterals, withoutLiterals } from './literals.ts';
 import { createMeasure, excessOf, LIMITS } from './measure.ts';
-import { GraphqlRequestError } from './requesterror.ts';
+import { GraphqlRequestError } from './validation.ts';
 
 /** One operation of a document, measured. */
 export type Operation = {

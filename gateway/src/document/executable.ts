@@ -11,9 +11,13 @@ import {
   stripIgnoredCharacters,
 } from 'graphql';
 import type { Deprecations } from '../schema/deprecations.ts';
-import { type DeprecatedUse, deprecatedUse } from './deprecateduse.ts';
+import {
+  type DeprecatedUse,
+  deprecatedUse,
+  type InputVariable,
+  inputVariablesOf,
+} from './deprecateduse.ts';
 import type { Operation } from './document.ts';
-import { type InputVariable, inputVariablesOf } from './inputvariables.ts';
 import { splitIntrospection } from './introspection.ts';
 import { liftLiterals } from './literals.ts';
 import { fragmentsOf, rootFieldsOf } from './rootfields.ts';

@@ -1,6 +1,6 @@
 // Validates documents against a surface's schema.
 import { eachNode } from '@partner-loyalty/runtime/cache/document.ts';
-import { fail } from '@partner-loyalty/runtime/errors.ts';
+import { ApiError, type ErrorCode, fail } from '@partner-loyalty/runtime/errors.ts';
 import { createIsValid } from '@partner-loyalty/runtime/validity.ts';
 import {
   type DocumentNode,
@@ -11,7 +11,9 @@ import {
   validate,
   visit,
 } from 'graphql';
-import { GraphqlRequestError, MAX_REQUEST_ERRORS } from './requesterror.ts';
+
+/** How many errors a caller gets for a request that is not executed (docs/api.md, Errors). */
+export const MAX_REQUEST_ERRORS = 5;
 
 /** The first ways in which a document does not fit a schema. */
 export function validationErrorsOf(
@@ -75,4 +77,13 @@ function missingRootTypes(document: DocumentNode, schema: GraphQLSchema): GraphQ
       ? [new GraphQLError(`The schema has no ${node.operation} type.`, { nodes: node })]
       : [],
   );
+}
+
+/** Its messages come from graphql-js and name only what the caller sent or may see. */
+export class GraphqlRequestError extends ApiError {
+  readonly errors: readonly GraphQLError[];
+  constructor(code: ErrorCode, errors: readonly GraphQLError[]) {
+    super(code);
+    this.errors = errors.slice(0, MAX_REQUEST_ERRORS);
+  }
 }

@@ -17,7 +17,7 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
-import { GraphqlRequestError, MAX_REQUEST_ERRORS } from './requesterror.ts';
+import { GraphqlRequestError, MAX_REQUEST_ERRORS } from './validation.ts';
 
 export type VariableRules = {
   definitions: readonly VariableDefinitionNode[];

@@ -6,10 +6,9 @@ import type { GraphQLSchema } from 'graphql';
 import { ResponseSize } from '../document/responsesize.ts';
 import type { RootScopes } from '../schema/scopes.ts';
 import type { SurfaceName } from '../schema/surfaces.ts';
-import type { Sighting } from './members.ts';
+import type { MemberAccess } from './members.ts';
 import { openPlanner, type Planned } from './planner.ts';
-import { runStockPlan } from './run.apollo.ts';
-import { type Data, type PlacedError, type PlanRun, runPlan } from './run.direct.ts';
+import { type Data, type PlacedError, type PlanRun, runDirectPlan } from './run.direct.ts';
 import type { Path, Shape, Shaping } from './shape.ts';
 
 export type Execution = {
@@ -25,7 +24,7 @@ export type Execution = {
   /** Counts the response. */
   size: ResponseSize;
   /** Gets the members that the response shows or the operation has changed. */
-  sightings?: Sighting[] | undefined;
+  accesses?: MemberAccess[] | undefined;
 };
 
 export type ExecutionResult = {
@@ -50,7 +49,7 @@ export type Transports = Readonly<Record<string, Transport>>;
 
 /**
  * Opens the executor of a surface of a supergraph, or of the supergraph as it is, over the
- * transports, found by subgraph name. With `sights`, executions can ask for sightings. Rejects if
+ * transports, found by subgraph name. With `audits`, executions can ask for accesses. Rejects if
  * the supergraph is invalid or names a subgraph without a transport.
  */
 export async function openExecutor(
@@ -58,9 +57,9 @@ export async function openExecutor(
   supergraphSdl: string,
   transports: Transports,
   caches: Caches,
-  sights = false,
+  audits = false,
 ): Promise<Executor> {
-  const planner = await openPlanner(supergraphSdl, surface, caches, sights);
+  const planner = await openPlanner(supergraphSdl, surface, caches, audits);
   const { schema, scopes, subgraphs, plan, close } = planner;
   for (const name of subgraphs)
     if (!Object.hasOwn(transports, name))
@@ -84,7 +83,7 @@ export async function openExecutor(
 
 function executePlanned(
   { plan, shapeFor }: Planned,
-  { variables, coerced, caller, requestId, trace, size, sightings }: Execution,
+  { variables, coerced, caller, requestId, trace, size, accesses }: Execution,
   transports: Transports,
 ): ExecutionResult | Promise<ExecutionResult> {
   const shape = shapeFor(coerced);
@@ -98,16 +97,16 @@ function executePlanned(
     data: {},
     errors: [],
   };
-  if (plan.kind === 'stock' && plan.stock.plan.node !== undefined)
-    return runStockPlan(plan.stock, run).then(({ data, violations }) =>
-      resultOf(data, violations, run, shape, size, sightings),
-    );
-  if (plan.kind === 'stock' || plan.node === undefined)
-    return withoutFetches(resultOf(run.data, [], run, shape, size, sightings));
-  const running = runPlan(plan.node, run);
+  if (plan.kind === 'apollo' && plan.apollo.plan.node !== undefined)
+    return import('./run.apollo.ts')
+      .then(({ runApolloPlan }) => runApolloPlan(plan.apollo, run))
+      .then(({ data, violations }) => resultOf(data, violations, run, shape, size, accesses));
+  if (plan.kind === 'apollo' || plan.node === undefined)
+    return withoutFetches(resultOf(run.data, [], run, shape, size, accesses));
+  const running = runDirectPlan(plan.node, run);
   return running
-    ? running.then(() => resultOf(run.data, [], run, shape, size, sightings))
-    : resultOf(run.data, [], run, shape, size, sightings);
+    ? running.then(() => resultOf(run.data, [], run, shape, size, accesses))
+    : resultOf(run.data, [], run, shape, size, accesses);
 }
 
 /** A plan is empty for type names alone, and for fields that the planner finds in no subgraph. */
@@ -123,12 +122,12 @@ function resultOf(
   { errors }: PlanRun,
   shape: Shape,
   size: ResponseSize,
-  sightings: Sighting[] | undefined,
+  accesses: MemberAccess[] | undefined,
 ): ExecutionResult {
   const nullViolations =
     violations.length === 0 ? [] : violations.flatMap((path) => shape.responsePaths(path));
-  const shaping = { size, violations: nullViolations, sightings };
-  const completed = data && completeOrSight(data, shape, shaping);
+  const shaping = { size, violations: nullViolations, accesses };
+  const completed = data && completeAndRecord(data, shape, shaping);
   return {
     data: completed,
     errors: errors.length === 0 ? errors : errors.flatMap((error) => placedIn(shape, error)),
@@ -137,17 +136,16 @@ function resultOf(
 }
 
 /** If the response is too large, none of it is shown, but a mutation may have changed members. */
-function completeOrSight(data: Data, shape: Shape, shaping: Shaping): Data | null {
+function completeAndRecord(data: Data, shape: Shape, shaping: Shaping): Data | null {
   try {
     return shape.complete(data, shaping);
   } catch (error) {
-    const { sightings } = shaping;
-    if (sightings === undefined) throw error;
-    sightings.length = 0;
+    const { accesses } = shaping;
+    if (accesses === undefined) throw error;
+    accesses.length = 0;
     const size = new ResponseSize(Number.POSITIVE_INFINITY);
-    shape.complete(data, { size, violations: [], sightings });
-    for (const [index, sighting] of sightings.entries())
-      sightings[index] = { ...sighting, fields: [] };
+    shape.complete(data, { size, violations: [], accesses });
+    for (const [index, access] of accesses.entries()) accesses[index] = { ...access, fields: [] };
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 // What the gateway needs to know of a surface to prepare operations and complete responses.
 import { buildASTSchema, buildSchema, type DocumentNode } from 'graphql';
 import { type RootScopes, rootScopesOf } from '../schema/scopes.ts';
-import { hasMemberId } from './memberid.ts';
+import { hasMemberId } from './members.ts';
 import { graphNames, type Ownership, ownershipOf } from './ownership.ts';
 import { fieldsOf, type GraphFields } from './rename.ts';
 

@@ -6,7 +6,7 @@ import { ResponseSize } from '../document/responsesize.ts';
 import { compose } from '../publish/compose.ts';
 import type { SurfaceName } from '../schema/surfaces.ts';
 import { openExecutor } from './executor.ts';
-import type { Sighting } from './members.ts';
+import type { MemberAccess } from './members.ts';
 
 const supergraph = compose(join(import.meta.dirname, '../../../supergraph.yaml'));
 const ADA = { __typename: 'PartnerMemberRead', memberId: 'ada', email: 'ada@example.com' };
@@ -28,7 +28,7 @@ async function seen(
     size = new ResponseSize(),
     recording = false,
   }: { surface?: SurfaceName; size?: ResponseSize; recording?: boolean } = {},
-): Promise<{ sightings: Sighting[]; asked: string[]; result: unknown }> {
+): Promise<{ accesses: MemberAccess[]; asked: string[]; result: unknown }> {
   const asked: string[] = [];
   const members = answering((request) => {
     asked.push(request.query);
@@ -42,13 +42,13 @@ async function seen(
   });
   const transports = { members, standings };
   const executor = await openExecutor(surface, supergraph, transports, createCaches(), true);
-  const sightings: Sighting[] = [];
+  const accesses: MemberAccess[] = [];
   const caller = { kind: 'partner', partnerId: 'inn' } as const;
   const call = { variables: {}, coerced: {}, caller, requestId: 'r' };
-  const execution = { key: query, ...call, size, sightings };
+  const execution = { key: query, ...call, size, accesses };
   const result = await (async () => executor.execute(execution))().catch((error) => error);
   executor.close();
-  return { sightings, asked, result };
+  return { accesses, asked, result };
 }
 
 test.each([
@@ -61,8 +61,8 @@ test.each([
     ['email', 'tier'],
   ],
 ])('%s shows the member', async (query, fields) => {
-  const { sightings, result } = await seen(query, { memberByEmail: ADA });
-  expect(sightings).toEqual([{ operation: 'memberByEmail', memberId: 'ada', fields }]);
+  const { accesses, result } = await seen(query, { memberByEmail: ADA });
+  expect(accesses).toEqual([{ operation: 'memberByEmail', memberId: 'ada', fields }]);
   expect(JSON.stringify(result)).not.toMatch(/"memberId":"ada".*"memberId":"ada"/);
 });
 
@@ -74,20 +74,20 @@ test('the response has only what the caller selects', async () => {
 
 test('a member who is not found is not seen', async () => {
   const query = '{ a: memberByEmail(email: "a") { email } }';
-  expect((await seen(query, { as__0: null })).sightings).toEqual([]);
+  expect((await seen(query, { as__0: null })).accesses).toEqual([]);
 });
 
 test('a member who is found but cannot be shown is seen without fields', async () => {
   const query = '{ memberByEmail(email: "a") { memberId email } }';
-  const { sightings } = await seen(query, { memberByEmail: { ...ADA, email: null } });
-  expect(sightings).toEqual([{ operation: 'memberByEmail', memberId: 'ada', fields: [] }]);
+  const { accesses } = await seen(query, { memberByEmail: { ...ADA, email: null } });
+  expect(accesses).toEqual([{ operation: 'memberByEmail', memberId: 'ada', fields: [] }]);
 });
 
 test('aliases are seen one by one', async () => {
   const query =
     '{ one: memberByEmail(email: "a") { email } two: memberByExternalId(externalId: "b") { email } }';
   const data = { as__0: ADA, as__1: { ...ADA, memberId: 'bob' } };
-  expect((await seen(query, data)).sightings).toEqual([
+  expect((await seen(query, data)).accesses).toEqual([
     { operation: 'memberByEmail', memberId: 'ada', fields: ['email'] },
     { operation: 'memberByExternalId', memberId: 'bob', fields: ['email'] },
   ]);
@@ -95,9 +95,9 @@ test('aliases are seen one by one', async () => {
 
 test('a mutation has changed its member, even if the caller selects nothing of it', async () => {
   const query = 'mutation { enrollMember(input: { email: "a" }) { created } }';
-  const { sightings, asked } = await seen(query, { enrollMember: { created: true, member: ADA } });
+  const { accesses, asked } = await seen(query, { enrollMember: { created: true, member: ADA } });
   expect(asked[0]).toContain('member{memberId}');
-  expect(sightings).toEqual([{ operation: 'enrollMember', memberId: 'ada', fields: [] }]);
+  expect(accesses).toEqual([{ operation: 'enrollMember', memberId: 'ada', fields: [] }]);
 });
 
 test.each([
@@ -107,8 +107,8 @@ test.each([
     { exchangeMagicLink: { memberId: 'ada', idToken: 'x' } },
   ],
 ])('%s names its member', async (field, data) => {
-  const { sightings } = await seen(`mutation { ${field} }`, data);
-  expect(sightings).toEqual([expect.objectContaining({ memberId: 'ada' })]);
+  const { accesses } = await seen(`mutation { ${field} }`, data);
+  expect(accesses).toEqual([expect.objectContaining({ memberId: 'ada' })]);
 });
 
 test('a mutation names the members whose IDs only the log has, and callers cannot select them', async () => {
@@ -119,13 +119,13 @@ test('a mutation names the members whose IDs only the log has, and callers canno
     { outcome: 'RECORDED', memberId: 'ada' },
     { outcome: 'NOT_ENROLLED', memberId: null },
   ];
-  const { sightings, asked, result } = await seen(
+  const { accesses, asked, result } = await seen(
     query,
     { recordActivities: recorded },
     { recording: true },
   );
   expect(asked).toEqual([expect.stringMatching(/\{outcome memberId\}/)]);
-  expect(sightings).toEqual([
+  expect(accesses).toEqual([
     { operation: 'recordActivities', memberId: 'ada', fields: ['outcome'] },
   ]);
   expect(result).toMatchObject({
@@ -137,9 +137,9 @@ test('a mutation names the members whose IDs only the log has, and callers canno
 test('a mutation whose response is too large has changed its members, without showing them', async () => {
   const query = 'mutation { enrollMember(input: { email: "a" }) { created member { email } } }';
   const data = { enrollMember: { created: true, member: ADA } };
-  const { sightings, result } = await seen(query, data, { size: new ResponseSize(10) });
+  const { accesses, result } = await seen(query, data, { size: new ResponseSize(10) });
   expect(result).toBeInstanceOf(Error);
-  expect(sightings.map(({ memberId, fields }) => ({ memberId, fields }))).toContainEqual({
+  expect(accesses.map(({ memberId, fields }) => ({ memberId, fields }))).toContainEqual({
     memberId: 'ada',
     fields: [],
   });
@@ -154,8 +154,8 @@ test('nested fields have their paths in the schema', async () => {
     firstName: 'Ada',
     activePartnerIds: [],
   };
-  const { sightings } = await seen(query, { memberProfile: profile }, { surface: 'member' });
-  expect(sightings).toEqual([
+  const { accesses } = await seen(query, { memberProfile: profile }, { surface: 'member' });
+  expect(accesses).toEqual([
     {
       operation: 'memberProfile',
       memberId: 'ada',

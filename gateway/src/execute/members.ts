@@ -20,10 +20,9 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 import type { Collect } from './collect.ts';
-import { hasMemberId, MEMBER_ID } from './memberid.ts';
 
 /** A member in a response. */
-export type Sighting = {
+export type MemberAccess = {
   /** The root field. */
   operation: string;
   memberId: string;
@@ -31,13 +30,14 @@ export type Sighting = {
   fields: readonly string[];
 };
 
-/** Adds the member of an object in the data to `sightings`, if there is one. */
-export type Sight = (
+/** Adds the member of an object in the data to `accesses`, if there is one. */
+export type RecordAccess = (
   data: Readonly<Record<string, unknown>>,
   isShown: boolean,
-  sightings: Sighting[],
+  accesses: MemberAccess[],
 ) => void;
 
+const MEMBER_ID = 'memberId';
 const MAX_FIELDS = 64;
 
 /**
@@ -72,7 +72,7 @@ export function withMemberIds(
  * What finds the member of an object of this type; undefined if such objects have none. `collect`
  * is for the caller's document, and `sets` are its selections of the object.
  */
-export function createSight(
+export function createAccessRecorder(
   {
     schema,
     hiddenMembers,
@@ -86,19 +86,19 @@ export function createSight(
   },
   type: GraphQLObjectType | GraphQLInterfaceType,
   sets: readonly SelectionSetNode[],
-): Sight | undefined {
+): RecordAccess | undefined {
   if (hasMemberId(type) || hiddenMembers.has(type.name)) {
     let fields: readonly string[] | undefined;
-    return (data, isShown, sightings) => {
+    return (data, isShown, accesses) => {
       if (isShown) fields ??= leavesOf(schema, collect, type, sets).slice(0, MAX_FIELDS);
-      add(data, (isShown && fields) || [], operation, sightings);
+      add(data, (isShown && fields) || [], operation, accesses);
     };
   }
-  const carriers = carriersOf(type, schema);
-  if (carriers.length === 0) return undefined;
-  return (data, _isShown, sightings) => {
-    for (const name of carriers)
-      for (const item of [data[name]].flat()) add(item, [], operation, sightings);
+  const memberFields = memberFieldsOf(type, schema);
+  if (memberFields.length === 0) return undefined;
+  return (data, _isShown, accesses) => {
+    for (const name of memberFields)
+      for (const item of [data[name]].flat()) add(item, [], operation, accesses);
   };
 }
 
@@ -106,19 +106,19 @@ function add(
   data: unknown,
   fields: readonly string[],
   operation: string,
-  sightings: Sighting[],
+  accesses: MemberAccess[],
 ): void {
   if (typeof data !== 'object' || data === null) return;
   const { memberId } = data as { memberId?: unknown };
   if (typeof memberId === 'string' || typeof memberId === 'number')
-    sightings.push({ operation, memberId: String(memberId), fields });
+    accesses.push({ operation, memberId: String(memberId), fields });
 }
 
 /**
  * The fields of a mutation's payload that are members: the mutation has changed them, even if the
  * caller selects none. Empty for other types.
  */
-function carriersOf(
+function memberFieldsOf(
   type: GraphQLObjectType | GraphQLInterfaceType,
   schema: GraphQLSchema,
 ): string[] {
@@ -146,7 +146,10 @@ function selectionsFor(
         selectionSet: ID_ONLY,
       }));
   if (!isMutation || !isObjectType(type)) return [];
-  return carriersOf(type, schema).map((name) => ({ ...fieldNode(name), selectionSet: ID_ONLY }));
+  return memberFieldsOf(type, schema).map((name) => ({
+    ...fieldNode(name),
+    selectionSet: ID_ONLY,
+  }));
 }
 
 function fieldNode(name: string): FieldNode {
@@ -190,4 +193,11 @@ function leavesOf(
     else leaves.add(name);
   }
   return [...leaves];
+}
+
+/** Whether the type has a member's ID that can be selected without arguments. */
+export function hasMemberId(type: GraphQLNamedType | null | undefined): boolean {
+  if (!isObjectType(type) && !isInterfaceType(type)) return false;
+  const field = type.getFields()[MEMBER_ID];
+  return field !== undefined && field.args.length === 0 && isLeafType(getNamedType(field.type));
 }

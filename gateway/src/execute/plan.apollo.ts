@@ -6,7 +6,6 @@ import { ApiError } from '@partner-loyalty/runtime/errors.ts';
 import { RUN } from '@partner-loyalty/runtime/process/run.ts';
 import type { SurfaceName } from '../schema/surfaces.ts';
 import type { SurfaceFacts } from './facts.ts';
-import type { PlannedText, PlannerAnswer, PlannerRequest } from './messages.ts';
 
 /** A planner in the thread. If a request ends the thread, those behind it are sent again. */
 export type ThreadPlanner = SurfaceFacts & {
@@ -40,18 +39,18 @@ export async function openThreadPlanner(
     if (current === undefined || current.home !== running) current = open();
     return current;
   };
-  const first = known ?? (await untilAnswered(() => inThread().opened));
+  const first = known ?? (await untilDone(() => inThread().opened));
   return {
     ...first,
     plan(operation, isAbstract, isWhole = false) {
       const of = { operation, isAbstract, isWhole };
       const request: PlannerRequest = { id: 0, planner, kind: 'plan', ...of };
-      return untilAnswered(async () => {
+      return untilDone(async () => {
         const { home, opened } = inThread();
         await opened;
-        const answer = await home.ask(request);
-        if ('planned' in answer) return answer.planned;
-        throw new Error('the planner thread gave a wrong answer');
+        const response = await home.ask(request);
+        if ('planned' in response) return response.planned;
+        throw new Error('the planner thread gave a wrong response');
       });
     },
     close() {
@@ -62,7 +61,7 @@ export async function openThreadPlanner(
 }
 
 /** Asks again whenever the thread has ended because of another request. */
-async function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
+async function untilDone<T>(ask: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await ask();
@@ -72,14 +71,14 @@ async function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-function openedOf(answer: PlannerAnswer): SurfaceFacts {
-  if ('opened' in answer) return answer.opened;
-  throw new Error('the planner thread gave a wrong answer');
+function openedOf(response: PlannerResponse): SurfaceFacts {
+  if ('opened' in response) return response.opened;
+  throw new Error('the planner thread gave a wrong response');
 }
 
 type Thread = {
   /** Assigns the request its id. */
-  ask(request: PlannerRequest): Promise<PlannerAnswer>;
+  ask(request: PlannerRequest): Promise<PlannerResponse>;
   tell(request: PlannerRequest): void;
 };
 
@@ -115,17 +114,17 @@ function startThread(): Thread {
   const waiting: Waiting = new Map();
   let lastId = 0;
   let threadId: number | undefined;
-  worker.on('message', (answer: PlannerAnswer) => {
-    if ('thread' in answer) {
-      threadId = answer.thread;
+  worker.on('message', (response: PlannerResponse) => {
+    if ('thread' in response) {
+      threadId = response.thread;
       return;
     }
-    const asked = waiting.get(answer.id);
-    waiting.delete(answer.id);
+    const asked = waiting.get(response.id);
+    waiting.delete(response.id);
     watch();
     if (waiting.size === 0) worker.unref();
-    if ('error' in answer) asked?.reject(new Error(answer.error));
-    else asked?.resolve(answer);
+    if ('error' in response) asked?.reject(new Error(response.error));
+    else asked?.resolve(response);
   });
   const end = (error: Error) => {
     if (running === started) running = undefined;
@@ -164,7 +163,7 @@ type Waiting = Map<
   number,
   {
     kind: PlannerRequest['kind'];
-    resolve(answer: PlannerAnswer): void;
+    resolve(response: PlannerResponse): void;
     reject(error: Error): void;
   }
 >;
@@ -196,7 +195,7 @@ function createWatch(
       else wait(PLAN_TIMEOUT_MS - used);
     };
     const wait = (ms: number) => {
-      // An answer may have come while the event loop was held: it is read before the check.
+      // An response may have come while the event loop was held: it is read before the check.
       timer = setTimeout(() => setImmediate(check), ms);
     };
     wait(PLAN_TIMEOUT_MS);
@@ -213,3 +212,28 @@ function cpuMsOf(threadId: number | undefined): number | undefined {
     return undefined;
   }
 }
+
+/** `planner` is a number that the process gives each planner of the thread. */
+export type PlannerRequest = { id: number; planner: number } & (
+  | { kind: 'open'; supergraph: string; surface: SurfaceName | undefined }
+  | { kind: 'plan'; operation: string; isAbstract: boolean; isWhole: boolean }
+  | { kind: 'close' }
+);
+
+/**
+ * The response to the request with the same `id`. The first message of a thread has its ID on Linux
+ * instead.
+ */
+export type PlannerResponse = { id: number } & (
+  | { thread: number }
+  | { opened: SurfaceFacts }
+  | { planned: PlannedText }
+  | { error: string }
+);
+
+export type PlannedText = {
+  /** A QueryPlan in JSON. */
+  plan: string;
+  /** Whether runDirectPlan can run it. */
+  isDirect: boolean;
+};

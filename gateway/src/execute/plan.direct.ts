@@ -42,16 +42,16 @@ export function planDirectly(
   try {
     return { node: planOperation(document, schema, ownership) };
   } catch (error) {
-    if (error === UNUSUAL) return undefined;
+    if (error === NOT_DIRECT) return undefined;
     throw error;
   }
 }
 
 /** Thrown if only Apollo's planner can plan the operation. */
-const UNUSUAL = new Error('the operation needs the whole planner');
+const NOT_DIRECT = new Error('the operation needs the whole planner');
 
-function unusual(): never {
-  throw UNUSUAL;
+function notDirect(): never {
+  throw NOT_DIRECT;
 }
 
 type Planning = {
@@ -72,22 +72,22 @@ type SelectedField = {
 };
 type Below = { type: GraphQLObjectType; selected: Selected };
 
-/** A call to a subgraph: what it selects, and the calls that need its result. */
-type Call = {
+/** A fetch to a subgraph: what it selects, and the fetches that need its result. */
+type SubgraphFetch = {
   subgraph: string;
   text: string;
   variables: Set<string>;
   /** The conditions that all of its fields are under. */
   condition: DirectiveNode | undefined;
-  later: Later[];
+  dependents: DependentFetch[];
 };
 /** Fields of the object at a path, from another subgraph. */
-type Later = {
+type DependentFetch = {
   path: readonly string[];
   typeName: string;
   /** What identifies the object there, and what its fields require. */
   needed: ReadonlySet<string>;
-  call: Call;
+  fetch: SubgraphFetch;
 };
 
 function planOperation(
@@ -102,20 +102,21 @@ function planOperation(
     if (node.kind === Kind.OPERATION_DEFINITION) operation = node;
   }
   const root = operation && schema.getRootType(operation.operation);
-  if (operation === undefined || !root) return unusual();
+  if (operation === undefined || !root) return notDirect();
   const planning: Planning = { schema, ownership, fragments, operation };
-  if (operation.variableDefinitions?.some(isReserved)) return unusual();
+  if (operation.variableDefinitions?.some(isReserved)) return notDirect();
 
   const selected: Selected = new Map();
   collect(planning, root, operation.selectionSet, [], selected);
   // A root type's name needs no subgraph.
   for (const [name, { node }] of selected) if (isTypeName(node)) selected.delete(name);
-  const calls = Array.from(bySubgraph(planning, root, selected), ([subgraph, fields]) =>
-    callOf(planning, subgraph, fields, []),
+  const fetches = Array.from(bySubgraph(planning, root, selected), ([subgraph, fields]) =>
+    fetchOf(planning, subgraph, fields, []),
   );
   if (operation.operation === OperationTypeNode.MUTATION && selected.size > 1)
-    if (calls.length > 1 || calls.some(({ later }) => later.length > 0)) return unusual();
-  return inParallel(calls.map((call) => sequenceOf(planning, rootFetch(planning, call), call)));
+    if (fetches.length > 1 || fetches.some(({ dependents }) => dependents.length > 0))
+      return notDirect();
+  return inParallel(fetches.map((fetch) => sequenceOf(planning, rootNode(planning, fetch), fetch)));
 }
 
 /** The variable of entities has this name. */
@@ -147,7 +148,7 @@ function collect(
     const fragment =
       node.kind === Kind.INLINE_FRAGMENT ? node : planning.fragments.get(node.name.value);
     const condition = fragment?.typeCondition?.name.value ?? type.name;
-    if (fragment === undefined || condition !== type.name) throw UNUSUAL;
+    if (fragment === undefined || condition !== type.name) throw NOT_DIRECT;
     collect(planning, type, fragment.selectionSet, conditions, selected);
   }
 }
@@ -160,7 +161,7 @@ function together(
   if (own.length === 0) return above;
   for (const { name } of own) {
     const isCondition = name.value === 'skip' || name.value === 'include';
-    if (!isCondition || above.some((each) => each.name.value === name.value)) return unusual();
+    if (!isCondition || above.some((each) => each.name.value === name.value)) return notDirect();
   }
   return [...above, ...own];
 }
@@ -178,17 +179,17 @@ function collectField(
     known = { node, type: type.getFields()[node.name.value]?.type, conditions };
     const below = known.type && objectTypeOf(known.type);
     if (node.selectionSet !== undefined) {
-      if (below === undefined) throw UNUSUAL;
+      if (below === undefined) throw NOT_DIRECT;
       known.below = { type: below, selected: new Map() };
     }
     selected.set(responseName, known);
-  } else if (conditionsText(conditions) !== conditionsText(known.conditions)) throw UNUSUAL;
+  } else if (conditionsText(conditions) !== conditionsText(known.conditions)) throw NOT_DIRECT;
   if (node.selectionSet === undefined || known.below === undefined) return;
   const { below } = known;
   collect(planning, below.type, node.selectionSet, [], below.selected);
   // Without any of its fields, an object is null to Apollo's planner.
   const isCertain = [...below.selected.values()].some((each) => each.conditions.length === 0);
-  if (!isCertain) throw UNUSUAL;
+  if (!isCertain) throw NOT_DIRECT;
 }
 
 function conditionsText(conditions: readonly DirectiveNode[]): string {
@@ -209,7 +210,7 @@ function bySubgraph(
   const found = new Map<string, Selected>();
   for (const [responseName, field] of selected) {
     const [subgraph, ...others] = ownersOf(ownership.get(type.name), field.node.name.value);
-    if (subgraph === undefined || others.length > 0) return unusual();
+    if (subgraph === undefined || others.length > 0) return notDirect();
     addTo(found, subgraph, responseName, field);
   }
   return found;
@@ -229,23 +230,29 @@ function addTo(
 /** The subgraphs that resolve a field. Gives up if one of them needs more than its own data. */
 function ownersOf(type: OwnedType | undefined, fieldName: string): string[] {
   const owners = type?.fields.get(fieldName);
-  return owners === undefined ? unusual() : [...owners.keys()];
+  return owners === undefined ? notDirect() : [...owners.keys()];
 }
 
-/** A call for fields of the object at `path`, all of which the subgraph resolves. */
-function callOf(
+/** A fetch for fields of the object at `path`, all of which the subgraph resolves. */
+function fetchOf(
   planning: Planning,
   subgraph: string,
   selected: Selected,
   path: readonly string[],
-): Call {
+): SubgraphFetch {
   const condition = commonCondition(selected);
-  const call: Call = { subgraph, text: '', variables: new Set(), condition, later: [] };
+  const fetch: SubgraphFetch = {
+    subgraph,
+    text: '',
+    variables: new Set(),
+    condition,
+    dependents: [],
+  };
   const texts = Array.from(selected.values(), (field) =>
-    fieldText(planning, call, condition ? { ...field, conditions: [] } : field, path),
+    fieldText(planning, fetch, condition ? { ...field, conditions: [] } : field, path),
   );
-  call.text = `{${texts.join(' ')}}`;
-  return call;
+  fetch.text = `{${texts.join(' ')}}`;
+  return fetch;
 }
 
 function commonCondition(selected: Selected): DirectiveNode | undefined {
@@ -257,31 +264,31 @@ function commonCondition(selected: Selected): DirectiveNode | undefined {
   return others.every((each) => conditionsText(each) === text) ? condition : undefined;
 }
 
-/** What a call selects of an object at `path`; the fields of other subgraphs become later calls. */
+/** What a fetch selects of an object at `path`; the fields of other subgraphs become dependent fetches. */
 function selectionText(
   planning: Planning,
-  call: Call,
+  fetch: SubgraphFetch,
   { type, selected }: Below,
   path: readonly string[],
 ): string {
   const texts = new Set<string>();
   const elsewhere = new Map<string, Selected>();
   for (const [responseName, field] of selected) {
-    const owner = isTypeName(field.node) ? call.subgraph : ownerOf(planning, call, type, field);
-    if (owner === call.subgraph) texts.add(fieldText(planning, call, field, path));
+    const owner = isTypeName(field.node) ? fetch.subgraph : ownerOf(planning, fetch, type, field);
+    if (owner === fetch.subgraph) texts.add(fieldText(planning, fetch, field, path));
     else addTo(elsewhere, owner, responseName, field);
   }
   for (const [subgraph, fields] of elsewhere) {
-    const needed = neededBy(planning.ownership.get(type.name), call.subgraph, subgraph, fields);
+    const needed = neededBy(planning.ownership.get(type.name), fetch.subgraph, subgraph, fields);
     for (const name of [TYPE_NAME, ...needed]) {
-      if (!isPlain(selected.get(name), name)) return unusual();
+      if (!isPlain(selected.get(name), name)) return notDirect();
       texts.add(name);
     }
-    call.later.push({
+    fetch.dependents.push({
       path,
       typeName: type.name,
       needed,
-      call: callOf(planning, subgraph, fields, path),
+      fetch: fetchOf(planning, subgraph, fields, path),
     });
   }
   return `{${[...texts].join(' ')}}`;
@@ -290,14 +297,14 @@ function selectionText(
 /** The calling subgraph, or the only other one that resolves the field. */
 function ownerOf(
   { ownership }: Planning,
-  { subgraph }: Call,
+  { subgraph }: SubgraphFetch,
   type: GraphQLObjectType,
   { node }: SelectedField,
 ): string {
   const owned = ownership.get(type.name);
   if (isPlainIn(owned, subgraph, node.name.value)) return subgraph;
   const [owner, ...others] = ownersOf(owned, node.name.value);
-  return owner === undefined || owner === subgraph || others.length > 0 ? unusual() : owner;
+  return owner === undefined || owner === subgraph || others.length > 0 ? notDirect() : owner;
 }
 
 function isPlainIn(type: OwnedType | undefined, subgraph: string, fieldName: string): boolean {
@@ -313,11 +320,11 @@ function neededBy(
 ): ReadonlySet<string> {
   const isKnown = (name: string) => isPlainIn(type, from, name);
   const key = type?.keys.get(subgraph)?.find((names) => names.every(isKnown));
-  if (key === undefined) return unusual();
+  if (key === undefined) return notDirect();
   const needed = new Set(key);
   for (const { node } of fields.values())
     for (const name of type?.fields.get(node.name.value)?.get(subgraph) ?? [])
-      isKnown(name) ? needed.add(name) : unusual();
+      isKnown(name) ? needed.add(name) : notDirect();
   return needed;
 }
 
@@ -330,21 +337,21 @@ function isPlain(selected: SelectedField | undefined, name: string): boolean {
 
 function fieldText(
   planning: Planning,
-  call: Call,
+  fetch: SubgraphFetch,
   { node, type, conditions, below }: SelectedField,
   path: readonly string[],
 ): string {
   const { alias, name, arguments: args = [] } = node;
   const responseName = (alias ?? name).value;
   const called = responseName === name.value ? responseName : `${responseName}:${name.value}`;
-  for (const each of [...args, ...conditions]) addVariables(each, call);
+  for (const each of [...args, ...conditions]) addVariables(each, fetch);
   const head = args.length === 0 ? called : `${called}(${args.map(print).join(',')})`;
   const text = head + conditionsText(conditions);
   if (below === undefined || type === undefined) return text;
-  return text + selectionText(planning, call, below, [...path, responseName, ...listSteps(type)]);
+  return text + selectionText(planning, fetch, below, [...path, responseName, ...listSteps(type)]);
 }
 
-function addVariables(node: ArgumentNode | DirectiveNode, { variables }: Call): void {
+function addVariables(node: ArgumentNode | DirectiveNode, { variables }: SubgraphFetch): void {
   visit(node, { Variable: ({ name }) => void variables.add(name.value) });
 }
 
@@ -354,13 +361,16 @@ function listSteps(type: GraphQLOutputType): string[] {
   return isListType(type) ? ['@', ...listSteps(type.ofType)] : [];
 }
 
-function rootFetch({ operation }: Planning, call: Call): FetchNode {
-  return fetchNode(operation, call, operation.operation, [], call.text);
+function rootNode({ operation }: Planning, fetch: SubgraphFetch): FetchNode {
+  return fetchNode(operation, fetch, operation.operation, [], fetch.text);
 }
 
-function laterFetch({ operation }: Planning, { path, typeName, needed, call }: Later): PlanNode {
-  const fields = `{_entities(${REPRESENTATIONS}:$${REPRESENTATIONS}){...on ${typeName}${call.text}}}`;
-  const fetch = fetchNode(operation, call, OperationTypeNode.QUERY, [ENTITIES], fields);
+function dependentNode(
+  { operation }: Planning,
+  { path, typeName, needed, fetch }: DependentFetch,
+): PlanNode {
+  const fields = `{_entities(${REPRESENTATIONS}:$${REPRESENTATIONS}){...on ${typeName}${fetch.text}}}`;
+  const node = fetchNode(operation, fetch, OperationTypeNode.QUERY, [ENTITIES], fields);
   const selections: QueryPlanSelectionNode[] = [TYPE_NAME, ...needed].map((name) => ({
     kind: 'Field',
     name,
@@ -368,14 +378,14 @@ function laterFetch({ operation }: Planning, { path, typeName, needed, call }: L
   const requires: QueryPlanSelectionNode[] = [
     { kind: 'InlineFragment', typeCondition: typeName, selections },
   ];
-  return { kind: 'Flatten', path: [...path], node: { ...fetch, requires } };
+  return { kind: 'Flatten', path: [...path], node: { ...node, requires } };
 }
 
 const ENTITIES = `$${REPRESENTATIONS}:[_Any!]!`;
 
 function fetchNode(
   { variableDefinitions = [] }: OperationDefinitionNode,
-  { subgraph, variables }: Call,
+  { subgraph, variables }: SubgraphFetch,
   operationKind: OperationTypeNode,
   declared: readonly string[],
   text: string,
@@ -397,18 +407,22 @@ function withoutDirectives(definition: VariableDefinitionNode): VariableDefiniti
   return { ...definition, directives: [] };
 }
 
-/** A call and then those that need its result. */
-function sequenceOf(planning: Planning, node: PlanNode, { later, condition }: Call): PlanNode {
+/** A fetch and then those that need its result. */
+function sequenceOf(
+  planning: Planning,
+  node: PlanNode,
+  { dependents, condition }: SubgraphFetch,
+): PlanNode {
   const after = inParallel(
-    later.map((each) => sequenceOf(planning, laterFetch(planning, each), each.call)),
+    dependents.map((each) => sequenceOf(planning, dependentNode(planning, each), each.fetch)),
   );
   const nodes = after === undefined ? node : { kind: 'Sequence' as const, nodes: [node, after] };
   return condition === undefined ? nodes : underCondition(nodes, condition);
 }
 
-/** Avoids a call that would select nothing. */
+/** Avoids a fetch that would select nothing. */
 function underCondition(node: PlanNode, directive: DirectiveNode): PlanNode {
-  const condition = variableOf(directive) ?? unusual();
+  const condition = variableOf(directive) ?? notDirect();
   return directive.name.value === 'skip'
     ? { kind: 'Condition', condition, elseClause: node }
     : { kind: 'Condition', condition, ifClause: node };

@@ -1,18 +1,10 @@
 // Plans the operations of one surface in the planner thread, and keeps what later requests reuse.
-import type { Schema } from '@apollo/federation-internals';
 import type { PlanNode, QueryPlan } from '@apollo/query-planner';
 import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { bytesOfDocument, eachNode } from '@partner-loyalty/runtime/cache/document.ts';
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import { expandedSelections } from '@partner-loyalty/runtime/subgraph/selections.ts';
-import {
-  buildASTSchema,
-  buildSchema,
-  type DocumentNode,
-  type GraphQLSchema,
-  Kind,
-  parse,
-} from 'graphql';
+import { buildSchema, type DocumentNode, type GraphQLSchema, Kind, parse } from 'graphql';
 import { keyOf } from '../document/executable.ts';
 import type { RootScopes } from '../schema/scopes.ts';
 import { type SurfaceName, surfaceSdl } from '../schema/surfaces.ts';
@@ -21,7 +13,7 @@ import { withMemberIds } from './members.ts';
 import { openThreadPlanner, type ThreadPlanner } from './plan.apollo.ts';
 import { planDirectly } from './plan.direct.ts';
 import { type RenamedOperation, renameFields } from './rename.ts';
-import type { StockPlan, StockSchemas } from './run.apollo.ts';
+import type { ApolloPlan, ApolloSchemas } from './run.apollo.ts';
 import { compileShape, type Shape } from './shape.ts';
 
 /** A planned operation. */
@@ -37,8 +29,8 @@ export type Planned = {
  * subgraph.
  */
 export type Plan = { characters: number } & (
-  | { kind: 'usual'; node: PlanNode | undefined }
-  | { kind: 'stock'; stock: StockPlan }
+  | { kind: 'direct'; node: PlanNode | undefined }
+  | { kind: 'apollo'; apollo: ApolloPlan }
 );
 
 export type Planner = {
@@ -65,29 +57,34 @@ const MAX_SHAPES = 16;
 const NO_TYPES: ReadonlySet<string> = new Set();
 
 /**
- * Opens the planner of a surface of a supergraph, or of the supergraph as it is. With `sights`, the
+ * Opens the planner of a surface of a supergraph, or of the supergraph as it is. With `audits`, the
  * data has the ID of every member in it. Rejects if the supergraph is invalid.
  */
 export async function openPlanner(
   supergraphSdl: string,
   surface: SurfaceName | undefined,
   caches: Caches,
-  sights = false,
+  audits = false,
 ): Promise<Planner> {
   const known = surface && committedFacts(supergraphSdl, surface);
   const thread = await openThreadPlanner(supergraphSdl, surface, known);
   const { subgraphs, fields, ownership, hiddenMembers } = thread;
   const schema = buildSchema(thread.api, { assumeValid: true });
-  const stockSchemas = createStockSchemas(thread.api, schema, () =>
-    surface === undefined ? supergraphSdl : surfaceSdl(supergraphSdl, surface),
-  );
+  let schemas: Promise<ApolloSchemas> | undefined;
+  const apolloSchemas = () => {
+    schemas ??= import('./run.apollo.ts').then(({ buildApolloSchemas }) => {
+      const sdl = surface === undefined ? supergraphSdl : surfaceSdl(supergraphSdl, surface);
+      return buildApolloSchemas(thread.api, schema, sdl);
+    });
+    return schemas;
+  };
   const operations = caches.open(weighOperation);
   const plans = caches.open(weighPlan);
   /** The operations that the thread is planning. */
   const pending = new Map<string, Promise<PlannedOperation>>();
 
   /** With the IDs of members; `whole` has those too that callers do not see, if there are any. */
-  function sighted(document: DocumentNode): {
+  function withIds(document: DocumentNode): {
     document: DocumentNode;
     whole: DocumentNode | undefined;
   } {
@@ -98,7 +95,7 @@ export async function openPlanner(
 
   /** Operations that differ only in aliases share a plan. */
   function planRenamed({ document: renamed, isAbstract }: RenamedOperation): MaybePromise<Plan> {
-    const { document, whole } = sights ? sighted(renamed) : { document: renamed, whole: undefined };
+    const { document, whole } = audits ? withIds(renamed) : { document: renamed, whole: undefined };
     const key = keyOf(whole ?? document);
     const known = plans.get(key);
     if (known !== undefined) return known;
@@ -106,7 +103,7 @@ export async function openPlanner(
     const direct = isAbstract || isWhole ? undefined : planDirectly(document, schema, ownership);
     if (direct === undefined) return planInThread(document, key, { isAbstract, isWhole });
     const { node } = direct;
-    return keepPlan(key, { kind: 'usual', node, characters: JSON.stringify(direct).length });
+    return keepPlan(key, { kind: 'direct', node, characters: JSON.stringify(direct).length });
   }
 
   async function planInThread(
@@ -114,16 +111,16 @@ export async function openPlanner(
     key: string,
     { isAbstract, isWhole }: { isAbstract: boolean; isWhole: boolean },
   ): Promise<Plan> {
-    const { plan: text, isUsual } = await thread.plan(key, isAbstract, isWhole);
+    const { plan: text, isDirect } = await thread.plan(key, isAbstract, isWhole);
     // Cast: the thread wrote it from a QueryPlan.
     const plan = JSON.parse(text) as QueryPlan;
     const node = plan.node as PlanNode | undefined; // No surface has subscriptions.
     const characters = text.length;
     return keepPlan(
       key,
-      isUsual
-        ? { kind: 'usual', node, characters }
-        : { kind: 'stock', stock: { plan, document, stockSchemas }, characters },
+      isDirect
+        ? { kind: 'direct', node, characters }
+        : { kind: 'apollo', apollo: { plan, document, apolloSchemas }, characters },
     );
   }
 
@@ -167,28 +164,6 @@ export async function openPlanner(
   };
 }
 
-/** What stock execution reads of the graph, built when it is first needed. */
-function createStockSchemas(
-  api: string,
-  schema: GraphQLSchema,
-  sdl: () => string,
-): () => Promise<StockSchemas> {
-  let built: Promise<StockSchemas> | undefined;
-  async function build(): Promise<StockSchemas> {
-    const { buildApolloSchema } = await import('./apollo.ts');
-    const apiSchema: Schema = buildApolloSchema(api);
-    return {
-      schema,
-      apiSchema,
-      supergraph: buildASTSchema(parse(sdl()), { assumeValid: true }),
-    };
-  }
-  return () => {
-    built ??= build();
-    return built;
-  };
-}
-
 type PlannedOperation = Planned & { document: DocumentNode; shapes: Shapes };
 
 type Shapes = {
@@ -199,7 +174,7 @@ type Shapes = {
 
 function weighPlan(planned: Plan): number {
   const bytes = BYTES_PER_PLAN + planned.characters * BYTES_PER_PLAN_CHARACTER;
-  return planned.kind === 'usual' ? bytes : bytes + bytesOfDocument(planned.stock.document);
+  return planned.kind === 'direct' ? bytes : bytes + bytesOfDocument(planned.apollo.document);
 }
 
 function weighOperation({ document, shapes }: PlannedOperation): number {

@@ -1,41 +1,49 @@
-// Runs plans with @apollo/gateway's own execution: those that runPlan is not made for.
-import type { executeQueryPlan as ExecuteQueryPlan, ServiceMap } from '@apollo/gateway';
+// Runs plans with @apollo/gateway's own execution: those that runDirectPlan is not made for.
+// Apollo's libraries load slowly, and direct plans need none: import this file on use.
+import { buildSchema as buildApolloSchema } from '@apollo/federation-internals';
+import { buildOperationContext, executeQueryPlan, type ServiceMap } from '@apollo/gateway';
 import type { QueryPlan } from '@apollo/query-planner';
 import { isJsonObject } from '@partner-loyalty/runtime/json.ts';
 import type { Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
-import type { DocumentNode, GraphQLSchema } from 'graphql';
+import { buildASTSchema, type DocumentNode, type GraphQLSchema, parse } from 'graphql';
 import {
   type Data,
-  endCall,
-  type Place,
+  endFetch,
+  objectsAt,
+  type PlacedObject,
   type PlanRun,
   placedErrors,
-  placesAt,
 } from './run.direct.ts';
 import type { Path } from './shape.ts';
 
-/** A plan with what stock execution reads beside it. */
-export type StockPlan = {
+/** A plan with what Apollo's execution reads beside it. */
+export type ApolloPlan = {
   plan: QueryPlan;
   /** The operation that was planned. */
   document: DocumentNode;
-  stockSchemas(): Promise<StockSchemas>;
+  apolloSchemas(): Promise<ApolloSchemas>;
 };
 
-export type StockSchemas = {
+export type ApolloSchemas = {
   /** What callers see, in the two forms of it. */
   schema: GraphQLSchema;
-  apiSchema: Parameters<typeof ExecuteQueryPlan>[5];
+  apiSchema: Parameters<typeof executeQueryPlan>[5];
   /** The whole graph, hidden fields included. */
   supergraph: GraphQLSchema;
 };
 
-export type StockResult = {
+export type ApolloResult = {
   /** Shaped by the planned operation; null if a null has reached the root. */
   data: Data | null;
   /** The paths in `data` of nulls and values that the schema does not allow. */
   violations: Path[];
 };
+
+/** `api` is what callers see, also as `schema`; `sdl` is the whole supergraph. */
+export function buildApolloSchemas(api: string, schema: GraphQLSchema, sdl: string): ApolloSchemas {
+  const supergraph = buildASTSchema(parse(sdl), { assumeValid: true });
+  return { schema, apiSchema: buildApolloSchema(api), supergraph };
+}
 
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -43,11 +51,9 @@ const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
  * Runs a plan. What goes wrong in a subgraph is in `run.errors`, never a rejection; rejects if the
  * plan cannot be run.
  */
-export async function runStockPlan(stock: StockPlan, run: PlanRun): Promise<StockResult> {
-  // The usual operations never need it, and it takes a while to load.
-  const { buildOperationContext, executeQueryPlan } = await import('./apollo.ts');
-  const { plan, document } = stock;
-  const { schema, apiSchema, supergraph } = await stock.stockSchemas();
+export async function runApolloPlan(apollo: ApolloPlan, run: PlanRun): Promise<ApolloResult> {
+  const { plan, document } = apollo;
+  const { schema, apiSchema, supergraph } = await apollo.apolloSchemas();
   const { variables } = run;
   const request = { request: { variables }, context: {}, metrics: {}, logger: SILENT };
   const { data, errors, extensions } = await executeQueryPlan(
@@ -64,7 +70,7 @@ export async function runStockPlan(stock: StockPlan, run: PlanRun): Promise<Stoc
   return { data: data ?? null, violations: incomplete.map(({ path = [] }) => path) };
 }
 
-/** The subgraphs as stock execution calls them. It sees no errors: `run` takes them all. */
+/** The subgraphs as Apollo's execution calls them. It sees no errors: `run` takes them all. */
 function createServices(run: PlanRun): ServiceMap {
   const root: Data = Object.create(null);
   const services: ServiceMap = {};
@@ -74,7 +80,7 @@ function createServices(run: PlanRun): ServiceMap {
 }
 
 /**
- * `root` has the same objects as the data of stock execution, which merges all replies into those
+ * `root` has the same objects as the data of Apollo's execution, which merges all responses into those
  * of the first one: the representations of a fetch do not say which objects they stand for, and the
  * paths of errors depend on it.
  */
@@ -89,15 +95,15 @@ function createProcess(
     const path = 'pathInIncomingRequest' in options ? (options.pathInIncomingRequest ?? []) : [];
     // Callers may name a variable of theirs like that.
     const representations = query.includes('_entities(') ? variables.representations : undefined;
-    const places = Array.isArray(representations)
-      ? placesOf(representations, placesAt(root, path.map(String)))
+    const objects = Array.isArray(representations)
+      ? objectsOf(representations, objectsAt(root, path.map(String)))
       : undefined;
     // Only the plan knows which types the entities may have.
     const entityTypes = Array.isArray(representations)
       ? representations.map(() => undefined)
       : undefined;
     const trace = parent?.child(`subgraph ${name}`, 'client');
-    const reply = await transport.execute({
+    const response = await transport.execute({
       query,
       variables,
       operationName,
@@ -106,21 +112,24 @@ function createProcess(
       entityTypes,
       trace,
     });
-    if (trace !== undefined) endCall(trace, reply);
-    for (const error of reply.errors ?? []) errors.push(...placedErrors(error, places));
-    const { data = null } = reply;
-    if (places === undefined)
+    if (trace !== undefined) endFetch(trace, response);
+    for (const error of response.errors ?? []) errors.push(...placedErrors(error, objects));
+    const { data = null } = response;
+    if (objects === undefined)
       for (const key of Object.keys(data ?? {}))
         if (!Object.hasOwn(root, key)) Object.assign(root, { [key]: data?.[key] });
     return { data };
   };
 }
 
-/** The places that representations stand for: some objects are of types that have none. */
-function placesOf(representations: readonly Data[], places: readonly Place[]): Place[] {
-  const typeNames = new Set(places.map(({ object }) => object.__typename));
+/** The objects that representations stand for: some objects are of types that have none. */
+function objectsOf(
+  representations: readonly Data[],
+  objects: readonly PlacedObject[],
+): PlacedObject[] {
+  const typeNames = new Set(objects.map(({ object }) => object.__typename));
   let next = 0;
-  return places.filter(({ object }) => {
+  return objects.filter(({ object }) => {
     const representation = representations[next];
     if (representation === undefined || !represents(representation, object, typeNames))
       return false;

@@ -1,4 +1,4 @@
-// Runs the plans of usual operations over the transports, merges the data and places the errors.
+// Runs direct plans over the transports, merges the data and objects the errors.
 import type { FetchNode, PlanNode, QueryPlanSelectionNode } from '@apollo/query-planner';
 import { isServerError } from '@partner-loyalty/runtime/errors.ts';
 import { isJsonObject } from '@partner-loyalty/runtime/json.ts';
@@ -39,10 +39,10 @@ export type PlacedError = SubgraphError & {
 };
 
 /**
- * Runs a usual plan, without a promise if no transport returns one. What goes wrong in a subgraph
+ * Runs a direct plan, without a promise if no transport returns one. What goes wrong in a subgraph
  * is in `errors`, never a rejection.
  */
-export function runPlan(node: PlanNode, run: PlanRun): void | Promise<void> {
+export function runDirectPlan(node: PlanNode, run: PlanRun): void | Promise<void> {
   return runNode(node, run, []);
 }
 
@@ -72,10 +72,10 @@ function runSequence(
   path: readonly string[],
   from: number,
 ): void | Promise<void> {
-  for (let place = from; place < nodes.length; place += 1) {
-    const node = nodes[place];
+  for (let index = from; index < nodes.length; index += 1) {
+    const node = nodes[index];
     const running = node && runNode(node, run, path);
-    if (running) return running.then(() => runSequence(nodes, run, path, place + 1));
+    if (running) return running.then(() => runSequence(nodes, run, path, index + 1));
   }
 }
 
@@ -98,21 +98,21 @@ function runFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): void
   const variables: Data = Object.create(null); // A variable may be named __proto__.
   for (const name of fetch.variableUsages ?? [])
     if (Object.hasOwn(run.variables, name)) variables[name] = run.variables[name];
-  let places: Place[] = [];
+  let objects: PlacedObject[] = [];
   let entityTypes: unknown[] | undefined;
   if (requires !== undefined) {
     const representations: Data[] = [];
-    places = placesAt(run.data, path).filter(({ object }) => {
+    objects = objectsAt(run.data, path).filter(({ object }) => {
       const representation = represent(object, requires);
       if (representation?.__typename === undefined) return false;
       return representations.push(representation) > 0;
     });
-    if (places.length === 0) return undefined;
+    if (objects.length === 0) return undefined;
     variables.representations = representations;
     entityTypes = representations.map(({ __typename }) => __typename);
   }
   const trace = run.trace?.child(`subgraph ${serviceName}`, 'client');
-  const reply = transport.execute({
+  const response = transport.execute({
     query,
     variables,
     operationName,
@@ -121,39 +121,40 @@ function runFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): void
     entityTypes,
     trace,
   });
-  if (!(reply instanceof Promise)) return take(reply, fetch, run, places, trace);
-  return reply.then((replied) => take(replied, fetch, run, places, trace));
+  if (!(response instanceof Promise)) return take(response, fetch, run, objects, trace);
+  return response.then((late) => take(late, fetch, run, objects, trace));
 }
 
-/** Ends the span of a call. */
-export function endCall(trace: Trace, { errors }: SubgraphReply): void {
+/** Ends the span of a fetch. */
+export function endFetch(trace: Trace, { errors }: SubgraphReply): void {
   const code = errors?.[0]?.extensions.code;
   trace.end({ 'error.type': code }, isServerError(code));
 }
 
 function take(
-  reply: SubgraphReply,
+  response: SubgraphReply,
   fetch: FetchNode,
   run: PlanRun,
-  places: readonly Place[],
+  objects: readonly PlacedObject[],
   trace: Trace | undefined,
 ): void {
-  const { data, errors } = reply;
-  if (trace !== undefined) endCall(trace, reply);
+  const { data, errors } = response;
+  if (trace !== undefined) endFetch(trace, response);
   if (errors !== undefined)
     for (const error of errors)
-      run.errors.push(...placedErrors(error, fetch.requires && places, data?._entities));
+      run.errors.push(...placedErrors(error, fetch.requires && objects, data?._entities));
   if (data === undefined || data === null) return;
   if (fetch.requires === undefined) {
     merge(run.data, data);
     return;
   }
   const entities = data._entities;
-  if (!Array.isArray(entities) || entities.length !== places.length) {
-    for (const error of unavailable().errors ?? []) run.errors.push(...placedErrors(error, places));
+  if (!Array.isArray(entities) || entities.length !== objects.length) {
+    for (const error of unavailable().errors ?? [])
+      run.errors.push(...placedErrors(error, objects));
     return;
   }
-  places.forEach(({ object }, index) => {
+  objects.forEach(({ object }, index) => {
     const entity: unknown = entities[index];
     if (!isJsonObject(entity)) return;
     entity.__typename ??= object.__typename;
@@ -162,54 +163,54 @@ function take(
 }
 
 /**
- * The errors of a fetch with their paths in the data. Of a fetch of entities, `places` are those of
+ * The errors of a fetch with their paths in the data. Of a fetch of entities, `objects` are those of
  * its representations: an entity's errors get its path, and an error without a path gets them all,
  * up to 100: a list may have many thousands, and callers see the first few.
  */
 export function placedErrors(
   error: SubgraphError,
-  places: readonly Place[] | undefined,
+  objects: readonly PlacedObject[] | undefined,
   entities?: unknown,
 ): PlacedError[] {
-  if (places === undefined) return [error];
+  if (objects === undefined) return [error];
   const index = error.path?.[1];
   if (typeof index !== 'number')
-    return places.slice(0, 100).map(({ path }) => ({ ...error, path: pathOf(path) }));
-  const entity = pathOf(places[index]?.path);
+    return objects.slice(0, 100).map(({ path }) => ({ ...error, path: pathOf(path) }));
+  const entity = pathOf(objects[index]?.path);
   const path = [...entity, ...(error.path?.slice(2) ?? [])];
   const isNull = Array.isArray(entities) && entities[index] === null;
   return [{ ...error, path, ...(isNull && { entityDepth: entity.length }) }];
 }
 
 /** An object in the data and its path, as a list linked from its end. */
-export type Place = { object: Data; path: Steps };
+export type PlacedObject = { object: Data; path: Steps };
 type Steps = { before: Steps; step: string | number } | undefined;
 
 /** The objects that a plan's path leads to; '@' is every item of a list. */
-export function placesAt(data: Data, path: readonly string[]): Place[] {
-  const places: Place[] = [];
-  collectPlaces(data, path, 0, undefined, places);
-  return places;
+export function objectsAt(data: Data, path: readonly string[]): PlacedObject[] {
+  const objects: PlacedObject[] = [];
+  collectObjects(data, path, 0, undefined, objects);
+  return objects;
 }
 
 // The path has one '@' for each level of lists.
-function collectPlaces(
+function collectObjects(
   value: unknown,
   path: readonly string[],
   depth: number,
   at: Steps,
-  places: Place[],
+  objects: PlacedObject[],
 ): void {
   if (Array.isArray(value)) {
     for (const [step, item] of value.entries())
-      collectPlaces(item, path, depth + 1, { before: at, step }, places);
+      collectObjects(item, path, depth + 1, { before: at, step }, objects);
     return;
   }
   if (!isJsonObject(value)) return;
   const step = path[depth];
-  if (step === undefined) places.push({ object: value, path: at });
+  if (step === undefined) objects.push({ object: value, path: at });
   else if (Object.hasOwn(value, step))
-    collectPlaces(value[step], path, depth + 1, { before: at, step }, places);
+    collectObjects(value[step], path, depth + 1, { before: at, step }, objects);
 }
 
 function pathOf(steps: Steps): (string | number)[] {

@@ -19,7 +19,7 @@ import {
 } from 'graphql';
 import type { ResponseSize } from '../document/responsesize.ts';
 import { type Collect, createCollect } from './collect.ts';
-import { createSight, type Sighting } from './members.ts';
+import { createAccessRecorder, type MemberAccess } from './members.ts';
 
 export type Path = readonly (string | number)[];
 type Data = Record<string, unknown>;
@@ -31,7 +31,7 @@ export type Shaping = {
   /** Gets the path of each null that the schema forbids and of each value that is not in it. */
   violations: Path[];
   /** Gets the members in the response, if they are to be known. */
-  sightings?: Sighting[] | undefined;
+  accesses?: MemberAccess[] | undefined;
 };
 
 export type Shape = {
@@ -109,7 +109,7 @@ function compileObject(
   sets: Sets,
 ): ObjectCompleter {
   const typename = typenameOf(type);
-  const sight = createSight(compilation, type, sets);
+  const recordAccess = createAccessRecorder(compilation, type, sets);
   const fields = Array.from(compilation.collect(type, sets), ([responseKey, nodes]) =>
     compileField(compilation, type, typename, responseKey, nodes),
   );
@@ -118,7 +118,7 @@ function compileObject(
     if (typeof value !== 'object' || value === null) return nullAt(path, shaping);
     const data = value as Data;
     const result = completeFields(data, path, shaping);
-    if (shaping.sightings !== undefined) sight?.(data, result !== null, shaping.sightings);
+    if (shaping.accesses !== undefined) recordAccess?.(data, result !== null, shaping.accesses);
     return result;
   }
 

@@ -15,16 +15,16 @@ import { READ_SCOPE, type RootScopes, type ScopeBits } from '../schema/scopes.ts
 import type { SurfaceName } from '../schema/surfaces.ts';
 import { type ExecutionResult, openExecutor, type Transports } from './executor.ts';
 import { introspect } from './introspect.ts';
-import type { Sighting } from './members.ts';
+import type { MemberAccess } from './members.ts';
 
 /** The part of a request that an operation is executed with. */
-export type Call = {
+export type OperationRequest = {
   variables: Record<string, unknown>;
   caller: Caller;
   requestId: string;
   trace?: Trace | undefined;
   /** Gets the members that the response shows or the operation has changed. */
-  sightings?: Sighting[] | undefined;
+  accesses?: MemberAccess[] | undefined;
 };
 
 export type Surface = {
@@ -46,7 +46,10 @@ export type Surface = {
    * Executes a prepared operation. Throws BAD_USER_INPUT if the variables do not fit it, and
    * OPERATION_TOO_COMPLEX if the response gets too large.
    */
-  execute(operation: ExecutableOperation, call: Call): ExecutionResult | Promise<ExecutionResult>;
+  execute(
+    operation: ExecutableOperation,
+    request: OperationRequest,
+  ): ExecutionResult | Promise<ExecutionResult>;
   /** Whether the document was prepared on this surface before. */
   knows(document: ClientDocument): boolean;
   /** Prepares and plans a document before the first request for it. Rejects as prepare throws. */
@@ -61,9 +64,9 @@ export async function openSurface(
   supergraphSdl: string,
   transports: Transports,
   caches: Caches,
-  sights = false,
+  audits = false,
 ): Promise<Surface> {
-  const executor = await openExecutor(name, supergraphSdl, transports, caches, sights);
+  const executor = await openExecutor(name, supergraphSdl, transports, caches, audits);
   const { schema, execute } = executor;
   const deprecations = deprecationsOf(schema);
   const valid = new WeakSet<ClientDocument>();
@@ -94,7 +97,7 @@ export async function openSurface(
       }
       return executable;
     },
-    execute(operation, { variables, caller, requestId, trace, sightings }) {
+    execute(operation, { variables, caller, requestId, trace, accesses }) {
       const { federated, introspection, rootResponseKeys } = operation;
       const coerced = coerceVariables(schema, operation.variables, variables);
       const size = new ResponseSize();
@@ -110,7 +113,7 @@ export async function openSurface(
           requestId,
           trace,
           size,
-          sightings,
+          accesses,
         });
       }
       if (introspection === undefined) return result;

@@ -5,13 +5,22 @@ import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { operationFromDocument, Supergraph } from '@apollo/federation-internals';
+import type { FetchNode, PlanNode, QueryPlanSelectionNode } from '@apollo/query-planner';
 import { QueryPlanner } from '@apollo/query-planner';
-import { type GraphQLSchema, parse, printSchema } from 'graphql';
+import {
+  type ConstDirectiveNode,
+  type DocumentNode,
+  type GraphQLSchema,
+  isObjectType,
+  Kind,
+  parse,
+  printSchema,
+  type TypeDefinitionNode,
+  visit,
+} from 'graphql';
 import { surfaceDocument } from '../schema/surfaces.ts';
 import { factsOf, type SurfaceFacts } from './facts.ts';
-import { resolvableKeysFirst } from './keys.ts';
-import type { PlannedText, PlannerAnswer, PlannerRequest } from './messages.ts';
-import { isUsualPlan } from './usual.ts';
+import type { PlannedText, PlannerRequest, PlannerResponse } from './plan.apollo.ts';
 
 type Planner = {
   opened: SurfaceFacts;
@@ -26,11 +35,11 @@ const planners = new Map<number, Planner>();
 yieldToRequests();
 
 parentPort?.on('message', (request: PlannerRequest) => {
-  const answer = answerTo(request);
-  if (answer !== undefined) parentPort?.postMessage(answer);
+  const response = responseTo(request);
+  if (response !== undefined) parentPort?.postMessage(response);
 });
 
-function answerTo(request: PlannerRequest): PlannerAnswer | undefined {
+function responseTo(request: PlannerRequest): PlannerResponse | undefined {
   const { id, planner } = request;
   try {
     switch (request.kind) {
@@ -70,8 +79,8 @@ function buildPlanner({ supergraph, surface }: Opening): Planner {
       const plan = planner.buildQueryPlan(operationFromDocument(schema, parse(operation)));
       const { node } = plan;
       if (node?.kind === 'Subscription') throw new Error('no surface has subscriptions');
-      const isUsual = !isAbstract && (node === undefined || isUsualPlan(node, graph));
-      return { plan: JSON.stringify(plan), isUsual };
+      const isDirect = !isAbstract && (node === undefined || isDirectPlan(node, graph));
+      return { plan: JSON.stringify(plan), isDirect };
     },
   };
 }
@@ -85,6 +94,78 @@ function yieldToRequests(): void {
   try {
     const thread = readlinkSync('/proc/thread-self').split('/').at(-1);
     setPriority(Number(thread), PRIORITY);
-    parentPort?.postMessage({ id: 0, thread: Number(thread) } satisfies PlannerAnswer);
+    parentPort?.postMessage({ id: 0, thread: Number(thread) } satisfies PlannerResponse);
   } catch {}
+}
+
+/**
+ * A supergraph in which the resolvable keys come first. To return to a subgraph with the
+ * fields that it requires, the planner takes the first key of the type there, even if it is not
+ * resolvable. The order has no other meaning.
+ */
+export function resolvableKeysFirst(supergraph: DocumentNode): DocumentNode {
+  const order = <Node extends TypeDefinitionNode>(type: Node): Node => {
+    const { directives = [] } = type;
+    const isLast = directives.map(isUnresolvableKey);
+    if (!isLast.includes(true)) return type;
+    const first = directives.filter((_, index) => !isLast[index]);
+    return { ...type, directives: [...first, ...directives.filter((_, index) => isLast[index])] };
+  };
+  return visit(supergraph, {
+    ObjectTypeDefinition: order,
+    InterfaceTypeDefinition: order,
+  });
+}
+
+function isUnresolvableKey({ name, arguments: args = [] }: ConstDirectiveNode): boolean {
+  return (
+    name.value === 'join__type' &&
+    args.some(
+      (each) =>
+        each.name.value === 'resolvable' && each.value.kind === Kind.BOOLEAN && !each.value.value,
+    )
+  );
+}
+
+/**
+ * Whether runDirectPlan can run a plan: every subgraph knows the types of the objects that it receives by
+ * the same names. Otherwise, data has to be rewritten, which is left to the stock executor.
+ */
+export function isDirectPlan(node: PlanNode, supergraph: GraphQLSchema): boolean {
+  switch (node.kind) {
+    case 'Fetch':
+      return isDirectFetch(node, supergraph);
+    case 'Flatten':
+      return isDirectPlan(node.node, supergraph);
+    case 'Sequence':
+    case 'Parallel':
+      return node.nodes.every((each) => isDirectPlan(each, supergraph));
+    case 'Condition':
+      return [node.ifClause, node.elseClause].every(
+        (each) => each === undefined || isDirectPlan(each, supergraph),
+      );
+    case 'Defer':
+      return false;
+  }
+}
+
+function isDirectFetch(
+  { requires = [], inputRewrites = [], outputRewrites = [] }: FetchNode,
+  supergraph: GraphQLSchema,
+): boolean {
+  return (
+    inputRewrites.length === 0 &&
+    outputRewrites.length === 0 &&
+    requires.every(
+      (each) =>
+        each.kind === 'InlineFragment' &&
+        each.typeCondition !== undefined &&
+        isObjectType(supergraph.getType(each.typeCondition)) &&
+        each.selections.every(isField),
+    )
+  );
+}
+
+function isField(selection: QueryPlanSelectionNode): boolean {
+  return selection.kind === 'Field' && (selection.selections ?? []).every(isField);
 }

@@ -26,19 +26,19 @@ export type Connections = {
   close(): Promise<void>;
 };
 
-/** `carried` are the subgraphs of this process, which its main file closes. */
+/** `inProcess` are the subgraphs of this process, which its main file closes. */
 export function createConnections(parts: {
   settings: Pick<Settings, 'subgraphs' | 'subgraphSecret' | 'subgraphSecretOld'>;
-  carried: Readonly<Record<string, Transport>>;
+  inProcess: Readonly<Record<string, Transport>>;
   log: Log;
   metrics: Metrics;
 }): Connections {
-  const { settings, carried, log, metrics } = parts;
+  const { settings, inProcess, log, metrics } = parts;
   const inUse = new Map<string, Connection>();
 
   async function connect(entry: SubgraphEntry): Promise<Connection> {
     const { name, batching, codes } = entry;
-    const local = Object.hasOwn(carried, name) ? carried[name] : undefined;
+    const local = Object.hasOwn(inProcess, name) ? inProcess[name] : undefined;
     if (local !== undefined) return { key: name, transport: local, graphs: 0 };
     const { url, secret } = addressOf(settings, entry);
     const key = JSON.stringify([name, url, batching, codes]);
@@ -56,7 +56,7 @@ export function createConnections(parts: {
     async open(subgraphs) {
       // Before the first connection is opened, so that a fault leaves none open.
       for (const entry of subgraphs)
-        if (!Object.hasOwn(carried, entry.name)) addressOf(settings, entry);
+        if (!Object.hasOwn(inProcess, entry.name)) addressOf(settings, entry);
       const opened = new Map<string, Connection>();
       for (const entry of subgraphs) opened.set(entry.name, await connect(entry));
       for (const connection of opened.values()) connection.graphs += 1;

@@ -38,7 +38,7 @@ async function open({ dataDir = folder.path, subgraphs = GRAPH.subgraphs } = {})
     const graphs = await openGraphs({
       settings: readSettings(env, 'gateway'),
       store: { latest: async () => 3, version: async () => newest },
-      carried: {},
+      inProcess: {},
       documents: createDocuments(caches, { documentCache: () => {} }),
       lifecycle: { opened: (_, closeIt) => void opened.push(closeIt) },
       caches,

@@ -14,13 +14,13 @@ import { createGraphSource } from './source.ts';
 import { keepForNextStart, reportRefused, watchGraphs } from './watch.ts';
 
 /**
- * `carried` are the subgraphs of this process. The lifecycle closes what this function opens.
+ * `inProcess` are the subgraphs of this process. The lifecycle closes what this function opens.
  * Rejects if there is no graph that can be served.
  */
 export async function openGraphs(options: {
   settings: Settings;
   store: Pick<GraphStore, 'latest' | 'version'>;
-  carried: Readonly<Record<string, Transport>>;
+  inProcess: Readonly<Record<string, Transport>>;
   documents: Documents;
   lifecycle: Pick<Lifecycle, 'opened'>;
   caches: Caches;
@@ -31,9 +31,9 @@ export async function openGraphs(options: {
   const connections = createConnections(options);
   lifecycle.opened('subgraphs', connections.close);
   const source = createGraphSource(settings, store, log);
-  const sights = settings.auditLog !== undefined;
+  const audits = settings.auditLog !== undefined;
   const serve = (graph: Graph) =>
-    serveGraphs(graph, { connections, documents, caches, sights, log });
+    serveGraphs(graph, { connections, documents, caches, audits, log });
   const first = await source.first();
   let refused: Graph | undefined;
   const graphs = await serve(first).then(

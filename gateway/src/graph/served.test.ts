@@ -26,8 +26,8 @@ async function serve(options: { prepareMs?: number } = {}) {
   const caches = createCaches();
   const documents = createDocuments(caches, { documentCache: () => {} });
   const settings = { subgraphs: {}, subgraphSecret: 'a secret of this test' };
-  const carried = { members: local('members') };
-  const connections = createConnections({ settings, carried, log, metrics: createMetrics() });
+  const inProcess = { members: local('members') };
+  const connections = createConnections({ settings, inProcess, log, metrics: createMetrics() });
   const graphs = await serveGraphs(graphOf(COMMITTED), {
     ...options,
     connections,
@@ -141,7 +141,7 @@ test('a graph that its planner cannot plan a warm-up for serves, as it does in s
   const caches = createCaches();
   const settings = { subgraphs: {}, subgraphSecret: 'a secret of this test' };
   const metrics = createMetrics();
-  const connections = createConnections({ settings, carried: transports, log, metrics });
+  const connections = createConnections({ settings, inProcess: transports, log, metrics });
   const documents = createDocuments(caches, { documentCache: () => {} });
   const logged: unknown[] = [];
   const graphs = await serveGraphs(graphOf(supergraph), {

@@ -44,8 +44,8 @@ export type ServedGraphs = {
 type GraphParts = {
   connections: Connections;
   caches: Caches;
-  /** Whether callers of the surfaces can ask for sightings. */
-  sights?: boolean;
+  /** Whether callers of the surfaces can ask for accesses. */
+  audits?: boolean;
   log: Pick<Log, 'debug'>;
 };
 
@@ -102,7 +102,7 @@ export async function serveGraphs(
 
 async function build(
   { version, supergraph, subgraphs }: Graph,
-  { connections, caches, sights, log }: GraphParts,
+  { connections, caches, audits, log }: GraphParts,
 ): Promise<ServedGraph> {
   const { provider } = readSupergraph(supergraph);
   const opened = await connections.open(subgraphs);
@@ -114,7 +114,7 @@ async function build(
     // Cast: Object.keys knows no key types.
     for (const name of Object.keys(SURFACES) as SurfaceName[]) {
       await nextTurn(); // Requests are answered before each step.
-      const surface = await openSurface(name, supergraph, transports, caches, sights);
+      const surface = await openSurface(name, supergraph, transports, caches, audits);
       surfaces[name] = surface;
       await warmUp(surface).catch((err: unknown) =>
         log.debug({ version, surface: name, err }, 'a surface serves without a warm-up'),

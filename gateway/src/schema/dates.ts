@@ -1,4 +1,5 @@
 // When something was deprecated and until when it stays: a sentence in the reason of @deprecated.
+import type { ResponseHeaders } from '@partner-loyalty/runtime/http/headers.ts';
 
 /** Both in milliseconds since 1970, at midnight UTC. */
 export type DeprecationDates = { since: number; until: number };
@@ -48,4 +49,20 @@ export function dayOf(instant: number): string {
 function midnightOf(day: string): number | undefined {
   const midnight = Date.parse(`${day}T00:00:00Z`);
   return Number.isNaN(midnight) || dayOf(midnight) !== day ? undefined : midnight;
+}
+
+/** The path of the changelog, relative to the base address of the service. */
+export const CHANGELOG_PATH = '/docs#changelog';
+
+export type AddDeprecation = (headers: ResponseHeaders, dates: DeprecationDates) => void;
+
+/** `ownUrl` is the base address of the service. */
+export function createDeprecationHeaders(ownUrl: string): AddDeprecation {
+  const target = `<${ownUrl}${CHANGELOG_PATH}>`;
+  const link = `${target}; rel="deprecation"; type="text/html", ${target}; rel="sunset"; type="text/html"`;
+  return (headers, { since, until }) => {
+    headers.deprecation = `@${since / 1_000}`;
+    headers.sunset = new Date(until).toUTCString();
+    headers.link = link;
+  };
 }

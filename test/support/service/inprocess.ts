@@ -84,16 +84,16 @@ export async function startInProcess({
     now,
     members: toMembers,
   });
-  const carried = {
+  const inProcess = {
     members: toMembers,
     standings: createInProcessTransport(standings, log, caches),
   };
-  opened.push(stores.keys.close, carried.members.close, carried.standings.close);
+  opened.push(stores.keys.close, inProcess.members.close, inProcess.standings.close);
   const keys = await fillStores(stores, now());
   const { port, adminPort } = await serveGateway({
     settings,
     keyStore: stores.keys,
-    carried,
+    inProcess,
     lifecycle,
     caches,
     log,

@@ -1,0 +1,25 @@
+// Lets a few requests at a time do what takes much memory; the others wait.
+
+export type Semaphore = {
+  /** Resolves with what releases the slot, in the order of the calls. */
+  acquire(): Promise<() => void>;
+};
+
+export function createSemaphore(slots: number): Semaphore {
+  const waiting: (() => void)[] = [];
+  let taken = 0;
+
+  function release(): void {
+    const next = waiting.shift();
+    if (next === undefined) taken -= 1;
+    else next();
+  }
+
+  return {
+    async acquire() {
+      if (taken < slots) taken += 1;
+      else await new Promise<void>((resolve) => waiting.push(resolve));
+      return release;
+    },
+  };
+}
