@@ -1,5 +1,5 @@
 // The documentation agrees with the code: links, paths, limits, commands, citations in comments.
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { LENGTHS } from '@partner-loyalty/members';
 import { createProgram } from '../../bin/cli/command.ts';
@@ -27,6 +27,27 @@ test.each(pages)('every link of %s leads to a file, and to a heading of it', (pa
       return !existsSync(join(ROOT, file)) || (heading && !anchorsOf(read(file)).includes(heading));
     });
   expect(broken).toEqual([]);
+});
+
+test("the picture of a request's life has every folder of the gateway, and nothing else", () => {
+  const [, life = ''] = read('CONTRIBUTING.md').split('## The life of a request\n');
+  const [, picture = '', others = ''] =
+    /```\n(.*?)```.*?\n(The other folders.*?)\n\n/s.exec(life) ?? [];
+  const places = [...picture.matchAll(/^ *([\w./-]+(?:\/|\/\S+|\.ts)) {2}/gm)].map(
+    ([, place = '']) => place,
+  );
+  const missing = places.filter(
+    (place) => !['', 'gateway/src', 'subgraphs/members/src'].some((base) => exists(base, place)),
+  );
+  expect(missing).toEqual([]);
+  const folders = readdirSync(join(ROOT, 'gateway/src'), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
+  const onPath = places
+    .filter((place) => exists('gateway/src', place))
+    .map((place) => place.slice(0, -1));
+  const beside = [...others.matchAll(/`([a-z-]+)`/g)].map(([, name = '']) => name);
+  expect([...new Set([...onPath, ...beside])].sort()).toEqual(folders.sort());
 });
 
 test("the client's README, which its package contains, links to nothing beside it", () => {
@@ -91,6 +112,10 @@ test('the operator page lists every command', () => {
   const listed = [...section.matchAll(/^\| `([a-z]+(?: [a-z-]+)?)/gm)].map(([, name]) => name);
   expect(listed.sort()).toEqual(commands.sort());
 });
+
+function exists(folder: string, path: string): boolean {
+  return existsSync(join(ROOT, folder, path));
+}
 
 /** The numbers in the last column of the table below a heading of the API page. */
 function table(heading: string): number[] {
