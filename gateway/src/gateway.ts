@@ -8,28 +8,29 @@ import type { Tracing } from '@partner-loyalty/runtime/observe/tracing/trace.ts'
 import type { Readiness } from '@partner-loyalty/runtime/process/readiness.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import type { Audit } from './audit/audit.ts';
+import { type Budget, createBudget } from './budget/budget.ts';
+import type { Counters } from './budget/counters.ts';
+import { createLimiter } from './budget/limiter.ts';
 import type { Documents } from './document/documents.ts';
+import { createCors, GRAPHQL_CORS, MCP_CORS } from './edge/cors.ts';
 import type { Changelog } from './graph/changelog.ts';
 import type { ServedGraphs } from './graph/served.ts';
 import { createHandler } from './handle.ts';
-import { createCors, GRAPHQL_CORS, MCP_CORS } from './http/cors.ts';
 import { createAuthenticator, createMcpAuthenticator } from './identity/authenticate.ts';
 import { openTokenVerifier } from './identity/idtoken.open.ts';
 import { createKeyring, type Keyring } from './identity/keyring.ts';
 import type { KeyStore } from './identity/keystore.ts';
 import { createSuspensions } from './identity/suspensions.ts';
-import type { Counters } from './limits/counters.ts';
-import { createLimiter, type Limiter } from './limits/limiter.ts';
 import { createMcp, MCP_PATH } from './mcp/mcp.ts';
 import { createOperate, type Operate } from './operate.ts';
 import type { About } from './pages/frame.ts';
 import { createPages } from './pages/pages.ts';
 import { createReadiness } from './readiness.ts';
 import { createDeprecationHeaders } from './schema/dates.ts';
-import { createInvitation, INVITATION_PATH } from './signin/invitation.ts';
-import { createMembersClient, type MembersClient } from './signin/membersclient.ts';
-import { createSignIn, SIGN_IN_PATH } from './signin/signin.ts';
-import { createWellKnown, DISCOVERY_PATH, JWKS_PATH } from './signin/wellknown.ts';
+import { createInvitation, INVITATION_PATH } from './sign-in/invitation.ts';
+import { createMembersClient, type MembersClient } from './sign-in/membersclient.ts';
+import { createSignIn, SIGN_IN_PATH } from './sign-in/signin.ts';
+import { createWellKnown, DISCOVERY_PATH, JWKS_PATH } from './sign-in/wellknown.ts';
 import type { UsageCounter } from './usage/counter.ts';
 import type { KeyUseCounter } from './usage/keyuse.ts';
 
@@ -66,8 +67,9 @@ export function openGateway(parts: GatewayParts): Gateway {
   const limiter = createLimiter(counters, settings.rateLimitWindowSeconds, metrics);
   const keyring = createKeyring({ store: keyStore, caches, metrics, log: parts.log });
   // Shared by both endpoints, so that its limit on introspections holds for them together.
-  const operate = createOperate({ ...parts, limiter });
-  const shared = { members, limiter, keyring, operate };
+  const budget = createBudget(limiter);
+  const operate = createOperate({ ...parts, budget });
+  const shared = { members, budget, keyring, operate };
   const graphql = createGraphql(parts, shared);
   const mcp = createMcpEndpoint(parts, shared);
   const wellKnown = createWellKnown(members, baseUrls(settings).own);
@@ -113,12 +115,9 @@ export function openGateway(parts: GatewayParts): Gateway {
   };
 }
 
-type Shared = { members: MembersClient; limiter: Limiter; keyring: Keyring; operate: Operate };
+type Shared = { members: MembersClient; budget: Budget; keyring: Keyring; operate: Operate };
 
-function createGraphql(
-  parts: GatewayParts,
-  { members, limiter, keyring, operate }: Shared,
-): Handle {
+function createGraphql(parts: GatewayParts, { members, budget, keyring, operate }: Shared): Handle {
   const { settings, keyStore, graphs, keyUse, tracing, log, metrics, caches } = parts;
   const { own, other } = baseUrls(settings);
   return createHandler({
@@ -136,7 +135,7 @@ function createGraphql(
       keyBudget: settings.rateLimitBudget,
     }),
     operate,
-    limiter,
+    budget,
     graphs,
     keyUse,
     tracing,
@@ -148,13 +147,13 @@ function createGraphql(
   });
 }
 
-function createMcpEndpoint(parts: GatewayParts, { limiter, keyring, operate }: Shared): Handle {
+function createMcpEndpoint(parts: GatewayParts, { budget, keyring, operate }: Shared): Handle {
   const { settings, graphs, keyUse, tracing, log, metrics } = parts;
   const { environment, rateLimitBudget: keyBudget, corsOrigins } = settings;
   return createMcp({
     authenticate: createMcpAuthenticator({ environment, keyring, keyBudget }),
     operate,
-    limiter,
+    budget,
     graphs,
     keyUse,
     tracing,

@@ -1,8 +1,8 @@
 // What the gateway's gauges show when metrics are read.
 import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import type { Counters } from './budget/counters.ts';
 import type { ServedGraphs } from './graph/served.ts';
-import type { Counters } from './limits/counters.ts';
 
 export function watchGateway(
   metrics: Pick<Metrics, 'watch'>,

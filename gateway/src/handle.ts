@@ -3,39 +3,43 @@ import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { Tracing } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
-import { beginCall, type Call } from './call.ts';
-import { readGraphqlBody } from './http/body.ts';
-import { createIdentify, type IdentifyParts, requireUsable } from './identify.ts';
+import { readGraphqlBody } from './edge/body.ts';
+import { createEndpoint, type EndpointParts, GRAPHQL_FORM } from './edge/endpoint.ts';
+import { createIdentify, type IdentifyParts, requireUsable } from './edge/identify.ts';
 import type { Operate } from './operate.ts';
-import { createReplies, GRAPHQL_FORM, type ReplyParts } from './reply.ts';
+import { beginRequest, type RequestState } from './state.ts';
 
 export type HandlerParts = IdentifyParts &
-  ReplyParts & { operate: Operate; tracing?: Tracing | undefined };
+  EndpointParts & { operate: Operate; tracing?: Tracing | undefined };
 
 /** Builds the handler of `/graphql` and of paths that do not exist. It never throws. */
 export function createHandler(parts: HandlerParts): (request: HttpRequest) => Promise<HttpReply> {
   const { cors, tracing, operate } = parts;
   const identify = createIdentify(parts);
-  const reply = createReplies(parts, GRAPHQL_FORM);
+  const respond = createEndpoint(parts, GRAPHQL_FORM);
 
   return function handle(request) {
     const preflight = isEndpoint(request) ? cors.preflight(request) : undefined;
     if (preflight !== undefined) return Promise.resolve(preflight);
-    return reply(request, beginCall(tracing?.begin(spanName(request), request.headers)), execute);
+    return respond(
+      request,
+      beginRequest(tracing?.begin(spanName(request), request.headers)),
+      execute,
+    );
   };
 
-  async function execute(request: HttpRequest, call: Call): Promise<object> {
-    const { trace } = call;
+  async function execute(request: HttpRequest, state: RequestState): Promise<object> {
+    const { trace } = state;
     trace?.phase('authenticate');
-    const identified = identify(request, call);
+    const identified = identify(request, state);
     if (identified !== undefined) await identified;
     if (!isEndpoint(request)) fail('NOT_FOUND');
     if (request.method !== 'POST') fail('METHOD_NOT_ALLOWED');
-    const caller = requireUsable(call.credential);
+    requireUsable(state.credential);
 
     trace?.phase('read');
     // Awaited: an async function that returns a promise takes two more microtasks.
-    return await operate(request, call, caller, await readGraphqlBody(request));
+    return await operate(request, state, await readGraphqlBody(request));
   }
 }
 

@@ -1,5 +1,6 @@
 // The public list of this package, for the main files and the operator's command.
 
+export { openCounters } from './budget/counters.open.ts';
 export { openSurface, type Surface } from './execute/surface.ts';
 export { type Gateway, type GatewayParts, openGateway } from './gateway.ts';
 export { CHANGELOG_VERSIONS, type ChangelogEntry, changelogOf } from './graph/changelog.ts';
@@ -25,7 +26,6 @@ export {
   type Partner,
   type PartnerChange,
 } from './identity/keystore.ts';
-export { openCounters } from './limits/counters.open.ts';
 export { datedSdl } from './schema/dated.ts';
 export { DEFAULT_SCOPES, KEY_SCOPES, type KeyScope } from './schema/scopes.ts';
 export { SURFACES, type SurfaceName, surfaceSdl } from './schema/surfaces.ts';

@@ -5,15 +5,16 @@ import { ApiError } from '@partner-loyalty/runtime/errors.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
-import { beginCall } from './call.ts';
+import { createBudget } from './budget/budget.ts';
+import type { Verdict } from './budget/limiter.ts';
 import { createDocuments } from './document/documents.ts';
 import { graphOf, SUPERGRAPH_FILE } from './graph/committed.ts';
 import { createConnections } from './graph/connections.ts';
 import { serveGraphs } from './graph/served.ts';
 import type { Principal } from './identity/authenticate.ts';
-import type { Verdict } from './limits/limiter.ts';
 import { createOperate } from './operate.ts';
 import { EVERY_SCOPE } from './schema/scopes.ts';
+import { beginRequest } from './state.ts';
 
 const READ = 'query ($email: String!) { memberByEmail(email: $email) { email } }';
 const CHANGE = 'mutation ($id: ID!) { endEnrollment(memberId: $id) { memberId } }';
@@ -70,13 +71,14 @@ async function start({ hasPlenty = true, audits = false } = {}) {
   });
   const counts: ((allowed: boolean) => void)[] = [];
   const operate = createOperate({
-    limiter: {
+    budget: createBudget({
       hasPlenty: () => hasPlenty,
       consume: () =>
         new Promise((resolve) => {
           counts.push((allowed) => resolve({ ...VERDICT, allowed }));
         }),
-    },
+      consumeRefusal: () => Promise.reject(new Error('the credential is valid')),
+    }),
     graphs,
     documents,
     usage: { count: () => {} },
@@ -84,8 +86,9 @@ async function start({ hasPlenty = true, audits = false } = {}) {
     log,
   });
   const send = (query: string, variables: Record<string, unknown>) => {
-    const call = beginCall(undefined);
-    return operate({ requestId: 'r' }, call, CALLER, { query, variables });
+    const state = beginRequest(undefined);
+    state.principal = CALLER;
+    return operate({ requestId: 'r', address: '192.0.2.1' }, state, { query, variables });
   };
   /** Sends it once, so that it is known. */
   const know = async (query: string, variables: Record<string, unknown>) => {

@@ -1,28 +1,27 @@
 // Runs an operation for a caller, whichever endpoint it came to: document, budget, execution.
 import { fail } from '@partner-loyalty/runtime/errors.ts';
-import { pollDone } from '@partner-loyalty/runtime/eventloop/afterpoll.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { createFieldNames } from '@partner-loyalty/runtime/transport/fieldnames.ts';
 import type { Audit } from './audit/audit.ts';
-import type { Call } from './call.ts';
+import { type Budget, costOf } from './budget/budget.ts';
 import { datesOfUse } from './document/deprecateduse.ts';
 import { type ClientDocument, type Operation, selectOperation } from './document/document.ts';
 import type { Documents } from './document/documents.ts';
 import type { ExecutableOperation } from './document/executable.ts';
-import { costOfLists, MAX_ITEMS } from './document/lists.ts';
+import { MAX_ITEMS } from './document/lists.ts';
 import { createSemaphore } from './document/semaphore.ts';
+import type { GraphqlBody } from './edge/body.ts';
+import { buildResponse, type GraphqlResponse } from './edge/response.ts';
 import type { ExecutionResult } from './execute/executor.ts';
 import type { ServedGraphs } from './graph/served.ts';
-import type { GraphqlBody } from './http/body.ts';
-import { buildResponse, type GraphqlResponse } from './http/response.ts';
 import type { Principal } from './identity/authenticate.ts';
-import type { Limiter } from './limits/limiter.ts';
 import { EVERY_SCOPE, type ScopeBits, scopeNames } from './schema/scopes.ts';
+import type { RequestState } from './state.ts';
 import type { UsageCounter } from './usage/counter.ts';
 
 export type OperateParts = {
-  limiter: Pick<Limiter, 'consume' | 'hasPlenty'>;
+  budget: Pick<Budget, 'spend'>;
   graphs: Pick<ServedGraphs, 'current' | 'use' | 'done'>;
   documents: Documents;
   usage: Pick<UsageCounter, 'count'>;
@@ -32,13 +31,12 @@ export type OperateParts = {
 };
 
 /**
- * Resolves with the GraphQL response and sets the call's status and codes; rejects with the reason
- * if the operation is refused. `caller` is undefined without a credential.
+ * Resolves with the GraphQL response and sets the request's status and codes; rejects with the
+ * reason if the operation is refused.
  */
 export type Operate = (
-  request: Pick<HttpRequest, 'requestId'>,
-  call: Call,
-  caller: Principal | undefined,
+  request: Pick<HttpRequest, 'requestId' | 'address'>,
+  state: RequestState,
   body: GraphqlBody,
 ) => Promise<GraphqlResponse['body']>;
 
@@ -46,37 +44,28 @@ export type Operate = (
 const MAX_INTROSPECTIONS = 8;
 
 export function createOperate(parts: OperateParts): Operate {
-  const { limiter, graphs, documents, usage, audit, log } = parts;
+  const { budget, graphs, documents, usage, audit, log } = parts;
   const fieldNames = createFieldNames();
   const introspections = createSemaphore(MAX_INTROSPECTIONS);
 
-  return async function operate({ requestId }, call, caller, { query, operationName, variables }) {
-    const { trace } = call;
+  return async function operate(request, state, { query, operationName, variables }) {
+    const { requestId } = request;
+    const { trace } = state;
     const document = documents.read(query);
     const operation = selectOperation(document, operationName);
-    call.asked = { document, operation };
-    const principal = requireAllowed(caller, document, operation);
+    state.asked = { document, operation };
+    const principal = requireAllowed(state.principal, document, operation);
 
     trace?.phase('budget');
-    const { policy, id, budget } = principal;
     const { cost, tooLong } = costOf(operation, variables);
-    call.cost = cost > budget ? 1 : cost;
-    const start = () =>
-      run(document, operation, principal, variables, { requestId, call, tooLong });
-    const ahead = mayRunAhead(document, operation, principal, cost)
-      ? pollDone().then(start)
-      : undefined;
-    // Handled below, unless the budget is spent: then RATE_LIMITED is the reason that counts.
-    ahead?.catch(() => {});
-    call.verdict = await limiter.consume(policy, id, call.cost, budget);
-    if (!call.verdict.allowed) fail('RATE_LIMITED');
-    if (cost > budget)
-      fail('OPERATION_TOO_COMPLEX', `the operation costs more than the whole budget of ${budget}`);
-
-    const { executable, result } = await (ahead ?? start());
-    call.executable = executable;
+    const isRepeatable = canRepeat(document, operation, principal);
+    const { executable, result } = await budget.spend(
+      { client: request, state, principal, cost, isRepeatable },
+      () => run(document, operation, principal, variables, { requestId, state, tooLong }),
+    );
+    state.executable = executable;
     if (executable.deprecated !== undefined)
-      call.deprecation = datesOfUse(executable.deprecated, variables);
+      state.deprecation = datesOfUse(executable.deprecated, variables);
 
     const response = buildResponse(result, executable.responseKeys, requestId, (path, count) =>
       log.error(
@@ -84,28 +73,23 @@ export function createOperate(parts: OperateParts): Operate {
         'a subgraph returned a value that its type forbids',
       ),
     );
-    call.status = response.status;
-    call.codes = response.codes;
+    state.status = response.status;
+    state.codes = response.codes;
     return response.body;
   };
 
-  /**
-   * Whether an operation may run before its budget is known to suffice: a read whose document was
-   * validated before, by a key that has plenty left. In the worst case, other processes have just
-   * used up the rest, and the result is thrown away.
-   */
-  function mayRunAhead(
+  /** Whether nothing is lost if the result of an operation is thrown away. */
+  function canRepeat(
     document: ClientDocument,
     operation: Operation | undefined,
-    { policy, id, budget, surface }: Principal,
-    cost: number,
+    { surface }: Principal,
   ): boolean {
     return (
       operation?.node.operation === 'query' &&
       !operation.introspects &&
       // The audit log would record a read whose result is thrown away.
       audit === undefined &&
-      limiter.hasPlenty(policy, id, cost, budget) &&
+      // A new document may be refused, or take long to prepare.
       graphs.current().surfaces[surface].knows(document)
     );
   }
@@ -116,10 +100,10 @@ export function createOperate(parts: OperateParts): Operate {
     operation: Operation | undefined,
     principal: Principal,
     variables: Record<string, unknown>,
-    { requestId, call, tooLong }: Context,
+    { requestId, state, tooLong }: Context,
   ): Promise<{ executable: ExecutableOperation; result: ExecutionResult }> {
     const { surface: name, caller, scopes } = principal;
-    const { trace } = call;
+    const { trace } = state;
     const accesses = audit?.begin(principal);
     const graph = graphs.use();
     try {
@@ -135,7 +119,8 @@ export function createOperate(parts: OperateParts): Operate {
         });
       usage.count(name, surface.schema, executable, caller, variables);
       trace?.phase('execute');
-      if (executable.introspection !== undefined) call.releaseSlot = await introspections.acquire();
+      if (executable.introspection !== undefined)
+        state.releaseSlot = await introspections.acquire();
       const asked = { variables, caller, requestId, trace, accesses };
       const executing = surface.execute(executable, asked);
       const result = executing instanceof Promise ? await executing : executing;
@@ -149,32 +134,21 @@ export function createOperate(parts: OperateParts): Operate {
 }
 
 /** What an operation runs with. `tooLong` names an argument whose list is. */
-type Context = { requestId: string; call: Call; tooLong: string | undefined };
+type Context = { requestId: string; state: RequestState; tooLong: string | undefined };
 
-/** What a request costs; 1 if a list is too long. */
-function costOf(
-  operation: Operation | undefined,
-  variables: Record<string, unknown>,
-): { cost: number; tooLong: string | undefined } {
-  if (operation?.lists === undefined) return { cost: operation?.cost ?? 1, tooLong: undefined };
-  const lists = costOfLists(operation.lists, variables);
-  if (lists.tooLong !== undefined) return { cost: 1, tooLong: lists.tooLong };
-  return { cost: operation.cost + lists.added, tooLong: undefined };
-}
-
-/** The caller, who may run the operation as far as its document alone decides. Throws otherwise. */
+/** The principal, if its document alone does not keep it from running the operation. */
 function requireAllowed(
-  caller: Principal | undefined,
+  principal: Principal | undefined,
   { operations }: ClientDocument,
   operation: Operation | undefined,
 ): Principal {
   const introspects = operation?.introspects ?? operations.some((each) => each.introspects);
-  if (introspects && caller?.surface !== 'partner') fail('INTROSPECTION_DISABLED');
-  if (caller === undefined) return fail('UNAUTHENTICATED');
+  if (introspects && principal?.surface !== 'partner') fail('INTROSPECTION_DISABLED');
+  if (principal === undefined) return fail('UNAUTHENTICATED');
   if (operation === undefined && operations.length > 0)
     fail('BAD_REQUEST', '"operationName" must name one operation of the document');
   if (operation?.excess !== undefined) fail('OPERATION_TOO_COMPLEX', operation.excess);
-  return caller;
+  return principal;
 }
 
 function requireScopes(missing: ScopeBits): void {

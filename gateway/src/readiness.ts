@@ -7,10 +7,10 @@ import {
 import { outageOf } from '@partner-loyalty/runtime/store/outage.ts';
 import type { Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
 import type { Audit } from './audit/audit.ts';
+import type { Counters } from './budget/counters.ts';
+import { OUTAGE_MS } from './identity/freshrecords.ts';
 import type { Keyring } from './identity/keyring.ts';
 import type { KeyStore } from './identity/keystore.ts';
-import { OUTAGE_MS } from './identity/records/fresh.ts';
-import type { Counters } from './limits/counters.ts';
 
 /**
  * Returns a function that checks all dependencies at once. The gateway is ready as long as it can

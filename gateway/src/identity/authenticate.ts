@@ -4,13 +4,15 @@ import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import type { HeaderName, RequestHeaders } from '@partner-loyalty/runtime/http/headers.ts';
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { Caller } from '@partner-loyalty/runtime/subgraph/types.ts';
-import { MEMBER_BUDGET } from '../limits/limiter.ts';
 import { EVERY_SCOPE, type ScopeBits } from '../schema/scopes.ts';
 import { parseKey } from './apikey.ts';
 import type { MemberToken, TokenVerifier } from './idtoken.ts';
 import type { Key, Keyring } from './keyring.ts';
 import type { KeyEndpoint } from './keystore.ts';
 import type { IsSuspended } from './suspensions.ts';
+
+/** Root fields a member may select in a window (docs/api.md, Budget). */
+export const MEMBER_BUDGET = 120;
 
 /** An authenticated caller. */
 export type Principal = {

@@ -6,8 +6,8 @@ import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { type ScopeBits, scopeBits } from '../schema/scopes.ts';
 import { defaultScopes, hashKey } from './apikey.ts';
+import { createFreshRecords } from './freshrecords.ts';
 import type { FoundKey, KeyEndpoint, KeyStore } from './keystore.ts';
-import { createFreshRecords } from './records/fresh.ts';
 
 /** Measured (test/memory), with ids of 128 characters. */
 const BYTES_PER_KEY = 1_024;

@@ -2,8 +2,8 @@
 import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import { createFreshRecords } from './freshrecords.ts';
 import type { KeyStore, Partner } from './keystore.ts';
-import { createFreshRecords } from './records/fresh.ts';
 
 /** Measured (test/memory), with ids of 128 characters. */
 const BYTES_PER_PARTNER = 512;

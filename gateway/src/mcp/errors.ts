@@ -1,8 +1,8 @@
 // Errors at /mcp: those of JSON-RPC, with this API's code and the request ID in their data.
 import { ApiError, type ErrorCode } from '@partner-loyalty/runtime/errors.ts';
-import { shortMessage } from '../http/errors.ts';
-import { JSON_TYPE } from '../http/mediatype.ts';
-import type { ReplyForm } from '../reply.ts';
+import { JSON_TYPE } from '../edge/accept.ts';
+import type { ResponseForm } from '../edge/endpoint.ts';
+import { shortMessage } from '../edge/errors.ts';
 
 /** A refusal with a code that JSON-RPC defines (JSON-RPC 2.0, section 5.1). */
 export class RpcError extends ApiError {
@@ -23,7 +23,7 @@ const METHOD_NOT_FOUND = -32601;
 const INVALID_PARAMS = -32602;
 
 /** The ID is null if it could not be read (JSON-RPC 2.0, section 5). */
-export const RPC_FORM: ReplyForm = {
+export const RPC_FORM: ResponseForm = {
   refusal(refusal, extensions, { messageId }) {
     const error = {
       code: rpcCodeOf(refusal),

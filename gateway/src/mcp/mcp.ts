@@ -3,13 +3,12 @@ import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { Tracing } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
-import { beginCall, type Call } from '../call.ts';
+import { readJsonText } from '../edge/body.ts';
+import { createEndpoint, type EndpointParts } from '../edge/endpoint.ts';
+import { createIdentify, type IdentifyParts, requireUsable } from '../edge/identify.ts';
 import type { ServedGraphs } from '../graph/served.ts';
-import { readJsonText } from '../http/body.ts';
-import { createIdentify, type IdentifyParts, requireUsable } from '../identify.ts';
-import type { Principal } from '../identity/authenticate.ts';
 import type { Operate } from '../operate.ts';
-import { createReplies, type ReplyParts } from '../reply.ts';
+import { beginRequest, type RequestState } from '../state.ts';
 import { createDescribe } from './describe.ts';
 import { RPC_FORM, withCode } from './errors.ts';
 import { parseMessage } from './message.ts';
@@ -18,7 +17,7 @@ import type { AnswerMessage, RpcReply } from './protocol.ts';
 export const MCP_PATH = '/mcp';
 
 export type McpParts = IdentifyParts &
-  ReplyParts & {
+  EndpointParts & {
     operate: Operate;
     graphs: Pick<ServedGraphs, 'current'>;
     tracing?: Tracing | undefined;
@@ -30,9 +29,9 @@ export type McpParts = IdentifyParts &
  * throws.
  */
 export function createMcp(parts: McpParts): (request: HttpRequest) => Promise<HttpReply> {
-  const { cors, tracing, limiter, operate } = parts;
+  const { cors, tracing, budget, operate } = parts;
   const identify = createIdentify(parts);
-  const reply = createReplies(parts, RPC_FORM);
+  const respond = createEndpoint(parts, RPC_FORM);
   const describe = createDescribe(parts.graphs);
   let answerMessage: Promise<AnswerMessage> | undefined;
 
@@ -41,37 +40,32 @@ export function createMcp(parts: McpParts): (request: HttpRequest) => Promise<Ht
     if (preflight !== undefined) return Promise.resolve(preflight);
     const isPost = request.method === 'POST';
     const trace = tracing?.begin(isPost ? `POST ${MCP_PATH}` : 'HTTP', request.headers);
-    return reply(request, beginCall(trace), execute);
+    return respond(request, beginRequest(trace), execute);
   };
 
-  async function execute(request: HttpRequest, call: Call): Promise<object | undefined> {
-    const { trace } = call;
+  async function execute(request: HttpRequest, state: RequestState): Promise<object | undefined> {
+    const { trace } = state;
     trace?.phase('authenticate');
-    const identified = identify(request, call);
+    const identified = identify(request, state);
     if (identified !== undefined) await identified;
     if (!cors.admits(request)) fail('FORBIDDEN', 'pages of this origin may not call this endpoint');
     if (request.method !== 'POST') fail('METHOD_NOT_ALLOWED');
-    const caller = requireUsable(call.credential);
+    requireUsable(state.credential);
 
     trace?.phase('read');
     const message = parseMessage(await readJsonText(request));
-    if (message.id !== undefined) call.messageId = message.id;
-    const principal = caller ?? fail('UNAUTHENTICATED', 'send a valid MCP key as x-api-key');
+    if (message.id !== undefined) state.messageId = message.id;
+    const principal =
+      state.principal ?? fail('UNAUTHENTICATED', 'send a valid MCP key as x-api-key');
     // A call of a tool costs what its operation costs.
     const isCall = message.method === 'tools/call' && message.id !== undefined;
-    if (!isCall) await charge(call, principal);
+    if (!isCall && !(await budget.charge(request, state))) fail('RATE_LIMITED');
 
     // Loaded at the first message with a valid key: it takes 10 MB and a tenth of a second.
-    answerMessage ??= import('./protocol.ts').then(({ load }) => load(operate, describe));
+    answerMessage ??= import('./protocol.ts').then(({ load }) => load(operate, budget, describe));
     const answer = await answerMessage;
-    const { status, body } = await answer(message, { request, call, principal, charge });
-    return finished(status, body, request, call);
-  }
-
-  /** Charges 1, the least that a request costs. */
-  async function charge(call: Call, { policy, id, budget }: Principal): Promise<void> {
-    call.verdict = await limiter.consume(policy, id, 1, budget);
-    if (!call.verdict.allowed) fail('RATE_LIMITED');
+    const { status, body } = await answer(message, { request, state, principal });
+    return finished(status, body, request, state);
   }
 }
 
@@ -79,11 +73,11 @@ function finished(
   status: number,
   body: RpcReply | undefined,
   { requestId }: HttpRequest,
-  call: Call,
+  state: RequestState,
 ): object | undefined {
-  call.status = status;
+  state.status = status;
   if (body === undefined || !('error' in body)) return body;
   const { code, error } = withCode(body.error, status, requestId);
-  call.codes = [code];
+  state.codes = [code];
   return { ...body, error };
 }

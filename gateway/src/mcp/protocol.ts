@@ -1,10 +1,11 @@
 // Answers messages with the protocol's library, which is loaded with this file.
 import type { RequestHeaders } from '@partner-loyalty/runtime/http/headers.ts';
+import type { Budget } from '../budget/budget.ts';
 import type { Operate } from '../operate.ts';
-import { createCallTool, type Exchange, type ToolResult } from './call.ts';
 import type { Describe } from './describe.ts';
 import { RpcError, type RpcErrorObject } from './errors.ts';
 import type { RpcMessage } from './message.ts';
+import { createRunTool, type Exchange, type ToolResult } from './runtool.ts';
 import { TOOL_LIST } from './tools.ts';
 
 export type RpcReply = { jsonrpc: '2.0'; id: unknown } & (
@@ -45,11 +46,15 @@ const LISTEN = 'subscriptions/listen';
  * Loads the library in two steps, between which other requests run: a single step would block the
  * event loop for over 50 ms.
  */
-export async function load(operate: Operate, describe: Describe): Promise<AnswerMessage> {
+export async function load(
+  operate: Operate,
+  budget: Pick<Budget, 'charge'>,
+  describe: Describe,
+): Promise<AnswerMessage> {
   const { AjvJsonSchemaValidator } = await import('@modelcontextprotocol/server/validators/ajv');
   const library = await import('@modelcontextprotocol/server');
   const jsonSchemaValidator = new AjvJsonSchemaValidator();
-  const callTool = createCallTool(operate, describe);
+  const callTool = createRunTool(operate, budget, describe);
 
   // The lower-level class: it leaves the arguments of tools to our checks, which say what is wrong
   // by this API's codes.

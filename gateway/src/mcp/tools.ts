@@ -1,7 +1,7 @@
 // The tools at /mcp: their descriptions, schemas, and the operations that they run.
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import * as z from 'zod';
-import type { GraphqlBody } from '../http/body.ts';
+import type { GraphqlBody } from '../edge/body.ts';
 
 const MEMBER_FIELDS = 'memberId email firstName lastName tier points externalId enrolledAt';
 

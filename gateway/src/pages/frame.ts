@@ -1,6 +1,6 @@
 // The frame of the pages for partners' engineers: heading, navigation, main part.
-import { type Html, html } from '../html/html.ts';
-import { documentText } from '../html/layout.ts';
+import { type Html, html } from './html.ts';
+import { documentText } from './layout.ts';
 import { STYLE } from './style.ts';
 
 /** What every page shows about the service. */

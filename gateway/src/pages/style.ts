@@ -1,5 +1,5 @@
 // The style of the pages for partners' engineers: light and dark, for phones and desktops.
-import { PALETTE } from '../html/style.ts';
+import { PALETTE } from './cardstyle.ts';
 
 /** The frame, text and code, which every page has. */
 export const FRAME = `${PALETTE}

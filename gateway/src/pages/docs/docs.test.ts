@@ -25,11 +25,17 @@ async function docs(partner: string, member = EMPTY): Promise<string> {
   return docsPage(
     ABOUT,
     { version: 1, schemas, scopes, changelogs },
-    { budget: 600, windowSeconds: 60 },
+    { budget: 600, windowSeconds: 90 },
   );
 }
 
 const htmlOf = (parts: { html: string }[]) => parts.map(({ html }) => html).join('');
+
+test('the window of a key is a setting, and that of a member is not', async () => {
+  const page = await docs(EMPTY);
+  expect(page).toMatch(/partner key, unless agreed otherwise<\/th><td>600 in 90 s</);
+  expect(page).toMatch(/of a member<\/th><td>120 in 60 s</);
+});
 
 test('markup in descriptions, reasons and defaults stays text', async () => {
   const attack = '<img src=x onerror=alert(1)>"\'&';

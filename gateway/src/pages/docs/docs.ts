@@ -1,11 +1,11 @@
 // The page at `/docs`: the reference of both surfaces as they are served, and the rules of the API.
 import type { GraphQLSchema } from 'graphql';
 import type { ChangelogEntry } from '../../graph/changelog.ts';
-import { type Html, html } from '../../html/html.ts';
 import { MONTHS_KEPT } from '../../schema/dates.ts';
 import type { RootScopes } from '../../schema/scopes.ts';
 import type { SurfaceName } from '../../schema/surfaces.ts';
 import { type About, codeBlock, framed } from '../frame.ts';
+import { type Html, html } from '../html.ts';
 import { keysSection } from './scopes.ts';
 import { referenceOf, surfaceSection } from './surface.ts';
 import { type Budget, errorsList, headersList, limitsTable } from './tables.ts';

@@ -11,7 +11,7 @@ import {
   isSpecifiedScalarType,
   print,
 } from 'graphql';
-import { type Html, html } from '../../html/html.ts';
+import { type Html, html } from '../html.ts';
 import type { Place } from './place.ts';
 import { inline, paragraphs } from './prose.ts';
 import { scopeNeeded } from './scopes.ts';

@@ -1,6 +1,5 @@
 // What the reference says about the scopes of keys: the table, and what each root field needs.
 import type { GraphQLNamedType } from 'graphql';
-import { type Html, html } from '../../html/html.ts';
 import {
   DEFAULT_SCOPES,
   KEY_SCOPES,
@@ -10,6 +9,7 @@ import {
   scopeNames,
 } from '../../schema/scopes.ts';
 import { codeBlock } from '../frame.ts';
+import { type Html, html } from '../html.ts';
 import type { Place } from './place.ts';
 
 const MEANINGS: Readonly<Record<KeyScope, string>> = {

@@ -12,7 +12,7 @@ import {
   isSpecifiedScalarType,
   isUnionType,
 } from 'graphql';
-import { type Html, html } from '../../html/html.ts';
+import { type Html, html } from '../html.ts';
 import { enumValueEntry, fieldEntry, inputEntry, typeLink } from './entry.ts';
 import type { Place } from './place.ts';
 import { inline, paragraphs } from './prose.ts';

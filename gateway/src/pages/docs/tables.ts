@@ -2,13 +2,14 @@
 
 import { ERRORS } from '@partner-loyalty/runtime/errors.ts';
 import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
+import { WINDOW_SECONDS } from '../../budget/limiter.ts';
 import { MAX_ITEMS } from '../../document/lists.ts';
 import { LIMITS } from '../../document/measure.ts';
 import { MAX_RESPONSE_BYTES } from '../../document/responsesize.ts';
-import { type Html, html } from '../../html/html.ts';
-import { BODY_LIMIT } from '../../http/body.ts';
-import { EXPOSED_HEADERS } from '../../http/cors.ts';
-import { MEMBER_BUDGET } from '../../limits/limiter.ts';
+import { BODY_LIMIT } from '../../edge/body.ts';
+import { EXPOSED_HEADERS } from '../../edge/cors.ts';
+import { MEMBER_BUDGET } from '../../identity/authenticate.ts';
+import { type Html, html } from '../html.ts';
 import { inline } from './prose.ts';
 
 export function errorsList(): Html {
@@ -45,7 +46,7 @@ export type Budget = { budget: number; windowSeconds: number };
 export function limitsTable({ budget, windowSeconds }: Budget): Html {
   const rows = [
     ['root fields of a partner key, unless agreed otherwise', `${budget} in ${windowSeconds} s`],
-    ['root fields of a member', `${MEMBER_BUDGET} in ${windowSeconds} s`],
+    ['root fields of a member', `${MEMBER_BUDGET} in ${WINDOW_SECONDS.member} s`],
     ['bytes in a request body', number(BODY_LIMIT)],
     ['bytes in a response', number(MAX_RESPONSE_BYTES)],
     ['tokens in a document', number(LIMITS.tokens)],

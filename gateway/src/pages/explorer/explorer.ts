@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { printSchema } from 'graphql';
-import { pageHeaders } from '../../html/layout.ts';
 import type { About } from '../frame.ts';
+import { pageHeaders } from '../layout.ts';
 import { contentHash, prepare } from '../prepared.ts';
 import { type DocumentedGraph, once, onceForEach, type Route } from '../route.ts';
 import { explorerPage } from './page.ts';

@@ -1,8 +1,8 @@
 // The page at `/explorer` before its script fills it.
 
-import { html } from '../../html/html.ts';
 import { keyPrefix } from '../../identity/apikey.ts';
 import { type About, framed } from '../frame.ts';
+import { html } from '../html.ts';
 import { EXPLORER_STYLE } from './style.ts';
 
 export type ExplorerPage = {

@@ -1,6 +1,11 @@
 // Finds stored records in a cache, which it trusts for a limited time (docs/api.md, Keys).
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
-import { createRecordCache, type Entry, type RecordRead, type RecordSource } from './cache.ts';
+import {
+  createRecordCache,
+  type Entry,
+  type RecordRead,
+  type RecordSource,
+} from './recordcache.ts';
 
 // A changed record shows within STALE_MS. A look-up from REFRESH_MS on reads the record again in
 // the background, so that no look-up of a busy record waits.

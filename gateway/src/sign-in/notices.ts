@@ -1,5 +1,5 @@
 // The pages of /sign-in with a fixed text.
-import { textPage } from './pages.ts';
+import { textPage } from '../pages/layout.ts';
 
 export const INVALID_LINK = textPage(
   'This link does not work',
@@ -17,10 +17,6 @@ export const ADDRESS_LOCKED = textPage(
 export const TOO_MANY_ATTEMPTS = textPage(
   'Too many attempts',
   'Please wait a minute and try again.',
-);
-export const UNAVAILABLE = textPage(
-  'We cannot do this right now',
-  'Something on our side is not responding. Please try again in a minute.',
 );
 export const FOREIGN_FORM = textPage(
   'This form was not sent from our page',

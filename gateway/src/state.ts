@@ -1,26 +1,27 @@
 // What is known about a request to /graphql or /mcp while it is handled.
 import type { Trace } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
+import type { Verdict } from './budget/limiter.ts';
 import type { ClientDocument, Operation } from './document/document.ts';
 import type { ExecutableOperation } from './document/executable.ts';
 import type { Authenticated, Principal } from './identity/authenticate.ts';
-import type { Verdict } from './limits/limiter.ts';
 import type { DeprecationDates } from './schema/dates.ts';
 
 /** The caller's credential, or why it could not be checked. */
 export type Credential = Authenticated | { kind: 'unavailable'; error: unknown };
 
-/** What is known of a request so far. The reply is built from it. */
-export type Call = {
+/** What is known of a request so far. The response is built from it. */
+export type RequestState = {
   /** Undefined without tracing. */
   trace: Trace | undefined;
   /** On performance.now()'s clock. */
   startedAt: number;
   credential: Credential;
   principal?: Principal | undefined;
-  /** The decision on the caller's budget; undefined until the cost is known. */
+  /**
+   * The decision on the principal's budget; without a principal, on the client address's refused
+   * credentials. Undefined until the request is charged.
+   */
   verdict?: Verdict;
-  /** Set if the client address is over the limit on refused credentials. */
-  refusal?: Verdict;
   /** The cost of the operation, in root fields. */
   cost: number;
   status: number;
@@ -38,7 +39,7 @@ export type Call = {
   deprecation?: DeprecationDates | undefined;
 };
 
-export function beginCall(trace: Trace | undefined): Call {
+export function beginRequest(trace: Trace | undefined): RequestState {
   return {
     trace,
     startedAt: performance.now(),

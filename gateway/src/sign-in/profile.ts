@@ -2,10 +2,10 @@
 import { ApiError, type ErrorCode, fail } from '@partner-loyalty/runtime/errors.ts';
 import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
-import { pageReply } from '../html/layout.ts';
+import { pageReply } from '../pages/layout.ts';
 import type { CallApi } from './apiclient.ts';
+import { type Notice, type Profile, profilePage, retryPage } from './cards.ts';
 import { SESSION_ENDED, TOO_MANY_ATTEMPTS } from './notices.ts';
-import { type Notice, type Profile, profilePage, retryPage } from './pages.ts';
 import type { Sessions } from './session.ts';
 
 /** `session` is the member's ID token. */

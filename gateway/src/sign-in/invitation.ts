@@ -2,13 +2,13 @@
 import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
-import { pageReply } from '../html/layout.ts';
-import type { Limiter } from '../limits/limiter.ts';
+import type { Limiter } from '../budget/limiter.ts';
+import { pageReply, textPage } from '../pages/layout.ts';
+import { linkPage } from './cards.ts';
 import { createFormPage } from './form.ts';
 import { isInvitation } from './links.ts';
 import type { MembersClient } from './membersclient.ts';
 import { INVALID_LINK } from './notices.ts';
-import { linkPage, textPage } from './pages.ts';
 import { refuseLink } from './redeem.ts';
 
 export const INVITATION_PATH = '/invitation';

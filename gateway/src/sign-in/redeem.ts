@@ -2,12 +2,11 @@
 import type { ErrorCode } from '@partner-loyalty/runtime/errors.ts';
 import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
-import { pageReply } from '../html/layout.ts';
-import type { Limiter } from '../limits/limiter.ts';
+import type { Limiter } from '../budget/limiter.ts';
+import { pageReply, textPage } from '../pages/layout.ts';
 import { linkKind } from './links.ts';
 import type { ConfirmedChange, MembersClient, Outcome } from './membersclient.ts';
 import { ADDRESS_IN_USE, ADDRESS_LOCKED, INVALID_LINK, TOO_MANY_ATTEMPTS } from './notices.ts';
-import { textPage } from './pages.ts';
 import type { ProfilePage } from './profile.ts';
 import type { Sessions } from './session.ts';
 

@@ -1,18 +1,18 @@
-// Records a request when its response has ended: the log line, the metrics and the key's use.
+// What a request leaves when its response has ended: the log line, the metrics and the key's use.
 import { isServerError } from '@partner-loyalty/runtime/errors.ts';
 import type { ReplyObserver } from '@partner-loyalty/runtime/http/reply.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import { jsonFields, type Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { Trace } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
-import type { Call } from './call.ts';
-import { loggedOperation } from './document/executable.ts';
-import { fragmentsOf, rootFieldsOf } from './document/rootfields.ts';
-import type { ServedGraphs } from './graph/served.ts';
-import type { Principal } from './identity/authenticate.ts';
-import type { KeyUseCounter } from './usage/keyuse.ts';
+import { loggedOperation } from '../document/executable.ts';
+import { fragmentsOf, rootFieldsOf } from '../document/rootfields.ts';
+import type { ServedGraphs } from '../graph/served.ts';
+import type { Principal } from '../identity/authenticate.ts';
+import type { RequestState } from '../state.ts';
+import type { KeyUseCounter } from '../usage/keyuse.ts';
 
-export type RecordParts = {
+export type RequestLineParts = {
   graphs: Pick<ServedGraphs, 'current'>;
   log: Pick<Log, 'infoJson'>;
   metrics: Pick<Metrics, 'request' | 'partner' | 'executed'>;
@@ -25,20 +25,20 @@ const MAX_REMEMBERED = 10_000;
 const META_FIELDS = new Set(['__typename', '__schema', '__type']);
 const CLOSED_EARLY = jsonFields({ reason: 'the client closed the connection' });
 
-/** Returns a function that creates the observer of the reply to a call. */
-export function createRecorder(
-  parts: RecordParts,
-): (request: HttpRequest, call: Call) => ReplyObserver {
+/** Returns a function that creates the observer of the reply to a request. */
+export function createRequestLine(
+  parts: RequestLineParts,
+): (request: HttpRequest, state: RequestState) => ReplyObserver {
   const { graphs, log, metrics, keyUse } = parts;
   const describe = createDescribeCaller();
   const describeCodes = rememberFields();
 
-  const end: End = ({ requestId }, call, bytes, isWhole) => {
-    const { status, codes, principal, cost, startedAt } = call;
+  const end: End = ({ requestId }, state, bytes, isWhole) => {
+    const { status, codes, principal, cost, startedAt } = state;
     // Whole microseconds: shorter numbers make the line cheaper to write.
     const durationMs = Math.round((performance.now() - startedAt) * 1000) / 1000;
     const caller = principal === undefined ? '' : describe(principal);
-    const operation = call.executable?.logged ?? describeRefused(call, graphs);
+    const operation = state.executable?.logged ?? describeRefused(state, graphs);
     const failed = codes.length === 0 ? '' : describeCodes(codes.join(), { codes });
     const ending = isWhole ? `,"bytes":${bytes}` : CLOSED_EARLY;
     log.infoJson(
@@ -47,18 +47,18 @@ export function createRecorder(
     );
     const code = codes[0] ?? 'OK';
     metrics.request(status, code, durationMs);
-    if (call.trace?.isRecorded) endSpan(call.trace, call);
+    if (state.trace?.isRecorded) endSpan(state.trace, state);
     metrics.partner(principal && partnerOf(principal), code);
-    if (call.executable !== undefined && principal !== undefined)
-      metrics.executed(principal.surface, call.asked?.operation?.name, durationMs);
-    const keyId = keyIdOf(call);
+    if (state.executable !== undefined && principal !== undefined)
+      metrics.executed(principal.surface, state.asked?.operation?.name, durationMs);
+    const keyId = keyIdOf(state);
     if (keyId !== undefined) keyUse.count(keyId, status >= 400 && status < 500);
   };
-  return (request, call) => new Recorder(request, call, end);
+  return (request, state) => new RequestEnd(request, state, end);
 }
 
 /** Nothing in a trace is personal: no member ID, variable or literal. */
-function endSpan(trace: Trace, { status, codes, principal, asked }: Call): void {
+function endSpan(trace: Trace, { status, codes, principal, asked }: RequestState): void {
   const attributes = {
     'http.response.status_code': status,
     'error.type': codes[0],
@@ -73,27 +73,27 @@ function endSpan(trace: Trace, { status, codes, principal, asked }: Call): void 
 }
 
 /** The key of a request, even if it was used from an address that is not on its list. */
-function keyIdOf({ principal, credential }: Call): string | undefined {
+function keyIdOf({ principal, credential }: RequestState): string | undefined {
   if (principal !== undefined) return principal.policy === 'key' ? principal.id : undefined;
   return credential.kind === 'refused' ? credential.keyId : undefined;
 }
 
-type End = (request: HttpRequest, call: Call, bytes: number, isWhole: boolean) => void;
+type End = (request: HttpRequest, state: RequestState, bytes: number, isWhole: boolean) => void;
 
 /** A class, since it is made for each request: closures cost more. */
-class Recorder implements ReplyObserver {
+class RequestEnd implements ReplyObserver {
   private readonly request: HttpRequest;
-  private readonly call: Call;
+  private readonly state: RequestState;
   private readonly end: End;
 
-  constructor(request: HttpRequest, call: Call, end: End) {
+  constructor(request: HttpRequest, state: RequestState, end: End) {
     this.request = request;
-    this.call = call;
+    this.state = state;
     this.end = end;
   }
 
   ended(bytes: number, isWhole: boolean): void {
-    this.end(this.request, this.call, bytes, isWhole);
+    this.end(this.request, this.state, bytes, isWhole);
   }
 }
 
@@ -129,7 +129,10 @@ function partnerOf({ caller }: Pick<Principal, 'caller'>): string | undefined {
 }
 
 /** What a line says of an operation that was refused, whose fields may not be the schema's. */
-function describeRefused({ asked, principal }: Call, graphs: RecordParts['graphs']): string {
+function describeRefused(
+  { asked, principal }: RequestState,
+  graphs: RequestLineParts['graphs'],
+): string {
   if (asked?.operation === undefined || principal === undefined) return '';
   const { document, operation } = asked;
   const { schema } = graphs.current().surfaces[principal.surface];

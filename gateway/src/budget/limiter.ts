@@ -6,12 +6,10 @@ import { batched } from './counters.batch.ts';
 import type { Counter, Counters } from './counters.ts';
 
 /** Of a member's budget and an address's refused credentials; that of a key is a setting. */
-const WINDOW_SECONDS = { member: 60, refusal: 60 };
+export const WINDOW_SECONDS = { member: 60, refusal: 60 };
 
 export type Policy = 'key' | keyof typeof WINDOW_SECONDS;
 
-/** Root fields a member may select in a window (docs/api.md, Budget). */
-export const MEMBER_BUDGET = 120;
 const REFUSAL_BUDGET = 60;
 
 export type Verdict = {

@@ -2,12 +2,12 @@
 import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
-import { pageReply } from '../html/layout.ts';
+import { pageReply } from '../pages/layout.ts';
 import { createApiClient } from './apiclient.ts';
+import { linkPage } from './cards.ts';
 import { createFormPage } from './form.ts';
 import { isWellFormed, LINKS, linkKind } from './links.ts';
 import { INVALID_LINK, SIGN_IN_ELSEWHERE, SIGNED_OUT } from './notices.ts';
-import { linkPage } from './pages.ts';
 import { createProfilePage, type PartnerName } from './profile.ts';
 import { createRedeemer, type RedeemParts } from './redeem.ts';
 import { createSessions } from './session.ts';

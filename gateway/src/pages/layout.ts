@@ -3,8 +3,8 @@
 import { createHash } from 'node:crypto';
 import type { ResponseHeaders } from '@partner-loyalty/runtime/http/headers.ts';
 import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
+import { STYLE } from './cardstyle.ts';
 import { type Html, html } from './html.ts';
-import { STYLE } from './style.ts';
 
 /**
  * The headers of a page with this style. Nothing else may load, run or frame it, except what
@@ -64,6 +64,16 @@ ${content}
 </main>`,
   );
 }
+
+/** A page of text. */
+export function textPage(title: string, text: string): string {
+  return page(title, html`<p>${text}</p>`);
+}
+
+export const UNAVAILABLE = textPage(
+  'We cannot do this right now',
+  'Something on our side is not responding. Please try again in a minute.',
+);
 
 /** Replies with a page. */
 export function pageReply(status: number, body: string, headers: ResponseHeaders = {}): HttpReply {

@@ -3,10 +3,11 @@ import { ApiError, detailsIn, type ErrorDetails } from '@partner-loyalty/runtime
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import { isJsonObject } from '@partner-loyalty/runtime/json.ts';
 import type * as z from 'zod';
-import type { Call } from '../call.ts';
-import type { GraphqlBody } from '../http/body.ts';
+import type { Budget } from '../budget/budget.ts';
+import type { GraphqlBody } from '../edge/body.ts';
 import type { Principal } from '../identity/authenticate.ts';
 import type { Operate } from '../operate.ts';
+import type { RequestState } from '../state.ts';
 import type { Describe } from './describe.ts';
 import { RpcError } from './errors.ts';
 import { type Tool, toolNamed } from './tools.ts';
@@ -14,10 +15,8 @@ import { type Tool, toolNamed } from './tools.ts';
 /** The request that a message came with. */
 export type Exchange = {
   request: HttpRequest;
-  call: Call;
+  state: RequestState;
   principal: Principal;
-  /** Charges a call that runs no operation. */
-  charge(call: Call, principal: Principal): Promise<void>;
 };
 
 /** The result of a tool; `structuredContent` fits its output schema, even for an error. */
@@ -31,25 +30,34 @@ export type ToolResult = {
  * The outcome of the operation is the tool's result, even if it is an error. Rejects with the
  * reason if the operation is refused.
  */
-export function createCallTool(operate: Operate, describe: Describe) {
+export function createRunTool(
+  operate: Operate,
+  budget: Pick<Budget, 'charge'>,
+  describe: Describe,
+) {
+  /** Charges a call that runs no operation. */
+  async function charge({ request, state }: Exchange): Promise<void> {
+    if (!(await budget.charge(request, state))) fail('RATE_LIMITED');
+  }
+
   return async (
     exchange: Exchange,
     name: string,
     args: Record<string, unknown>,
   ): Promise<ToolResult> => {
-    const { request, call, principal, charge } = exchange;
+    const { request, state, principal } = exchange;
     const tool = toolNamed(name);
     if (tool === undefined) {
-      await charge(call, principal);
+      await charge(exchange);
       throw new RpcError('BAD_REQUEST', -32602, 'there is no tool with this name: see tools/list');
     }
     const operation = operationOf(tool, args);
     if (operation instanceof ApiError) {
-      await charge(call, principal);
-      call.codes = [operation.code];
+      await charge(exchange);
+      state.codes = [operation.code];
       return failed(request, operation.code, operation.message, operation.details);
     }
-    const { data, errors = [] } = await operate(request, call, principal, operation);
+    const { data, errors = [] } = await operate(request, state, operation);
     const member = data?.member;
     if (isJsonObject(member))
       return succeeded(tool.result(member, () => describe(principal.scopes)));

@@ -1,6 +1,6 @@
 // The pages of /sign-in as HTML.
-import { type Html, html } from '../html/html.ts';
-import { page } from '../html/layout.ts';
+import { type Html, html } from '../pages/html.ts';
+import { page } from '../pages/layout.ts';
 import type { Link } from './links.ts';
 
 /** What a link offers before it is redeemed: a button, which posts the token to `path`. */
@@ -26,11 +26,6 @@ export function retryPage(session: string): string {
 <button type="submit">Try again</button>
 </form>`,
   );
-}
-
-/** A page of text. */
-export function textPage(title: string, text: string): string {
-  return page(title, html`<p>${text}</p>`);
 }
 
 export type Profile = {

@@ -3,10 +3,10 @@ import { ApiError } from '@partner-loyalty/runtime/errors.ts';
 import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
-import { pageReply } from '../html/layout.ts';
-import { pageObserver } from '../html/observer.ts';
-import { logMasked } from '../reply.ts';
-import { FOREIGN_FORM, INVALID_LINK, UNAVAILABLE, WRONG_METHOD } from './notices.ts';
+import { logMasked } from '../edge/endpoint.ts';
+import { pageReply, UNAVAILABLE } from '../pages/layout.ts';
+import { pageObserver } from '../pages/observer.ts';
+import { FOREIGN_FORM, INVALID_LINK, WRONG_METHOD } from './notices.ts';
 
 const FORM_LIMIT = 16 * 1024;
 

@@ -1,0 +1,160 @@
+// Runs a request at an endpoint to its response: the result or a refusal, and the headers.
+import { ApiError, ERRORS, type ErrorCode } from '@partner-loyalty/runtime/errors.ts';
+import type { ResponseHeaders } from '@partner-loyalty/runtime/http/headers.ts';
+import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
+import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import { outageOf } from '@partner-loyalty/runtime/store/outage.ts';
+import type { Budget } from '../budget/budget.ts';
+import { rateLimitHeaders } from '../budget/limiter.ts';
+import { serialize } from '../document/responsesize.ts';
+import { GraphqlRequestError } from '../document/validation.ts';
+import type { AddDeprecation } from '../schema/dates.ts';
+import type { RequestState } from '../state.ts';
+import { mediaTypeFor } from './accept.ts';
+import type { Cors } from './cors.ts';
+import { shortMessage } from './errors.ts';
+import { createRequestLine, type RequestLineParts } from './requestline.ts';
+
+export type EndpointParts = RequestLineParts & {
+  budget: Budget;
+  cors: Cors;
+  /** Undefined if responses have no such headers. */
+  addDeprecation?: AddDeprecation | undefined;
+  /** The URL of the other environment's endpoint, for callers with one of its keys. */
+  correctEndpoint: string;
+  log: Log;
+  metrics: Metrics;
+};
+
+/** What an endpoint's responses look like. */
+export type ResponseForm = {
+  /** The body of a refusal. */
+  refusal(refusal: ApiError, extensions: RefusalExtensions, state: RequestState): object;
+  mediaType(request: HttpRequest): string;
+  /** The scheme in `www-authenticate`, with 401. */
+  challenge: string;
+};
+
+export type RefusalExtensions = { code: ErrorCode; requestId: string; correctEndpoint?: string };
+
+/**
+ * The response to a request: what `execute` resolves with, or why it was refused; no body if it
+ * resolves with undefined. The request is logged when the response ends. Masks what is not an
+ * ApiError. Never rejects.
+ */
+export type Endpoint = (
+  request: HttpRequest,
+  state: RequestState,
+  execute: (request: HttpRequest, state: RequestState) => Promise<object | undefined>,
+) => Promise<HttpReply>;
+
+/** Errors of GraphQL (GraphQL over HTTP, section 6.3). */
+export const GRAPHQL_FORM: ResponseForm = {
+  refusal(refusal, extensions) {
+    const faults =
+      refusal instanceof GraphqlRequestError
+        ? refusal.errors
+        : [{ message: refusal.message, locations: undefined, extensions: refusal.details }];
+    const errors = faults.map(({ message, locations, extensions: details }) => ({
+      message: shortMessage(message),
+      locations,
+      extensions: { ...extensions, ...details },
+    }));
+    const { correctEndpoint } = extensions;
+    return correctEndpoint === undefined ? { errors } : { errors, correctEndpoint };
+  },
+  mediaType: ({ headers }) => mediaTypeFor(headers.accept),
+  challenge: 'Bearer',
+};
+
+export function createEndpoint(parts: EndpointParts, form: ResponseForm): Endpoint {
+  const { budget } = parts;
+  const refuse = createRefuse(parts, form);
+  const headersOf = createHeaders(parts, form);
+  const observe = createRequestLine(parts);
+
+  // Escapes and characters beyond ASCII can take a response over the limit at the very end.
+  function serializeWithin(body: object, request: HttpRequest, state: RequestState): string {
+    try {
+      return serialize(body);
+    } catch (error) {
+      return JSON.stringify(refuse(error, request, state));
+    }
+  }
+
+  function respondWith(
+    request: HttpRequest,
+    state: RequestState,
+    body: object | undefined,
+  ): HttpReply {
+    const headers = headersOf(request, state);
+    const text = body === undefined ? '' : serializeWithin(body, request, state);
+    return { status: state.status, headers, body: text, observer: observe(request, state) };
+  }
+
+  return async function endpoint(request, state, execute) {
+    let body: object | undefined;
+    try {
+      body = await execute(request, state);
+    } catch (error) {
+      body = refuse(await budget.chargeRefusal(request, state, error), request, state);
+    }
+    try {
+      state.trace?.phase('respond');
+      return respondWith(request, state, body);
+    } finally {
+      state.releaseSlot?.();
+    }
+  };
+}
+
+type Refuse = (error: unknown, request: HttpRequest, state: RequestState) => object;
+
+/** Sets the request's status and codes. */
+function createRefuse({ correctEndpoint, log }: EndpointParts, form: ResponseForm): Refuse {
+  return (error, { requestId }, state) => {
+    const refusal = error instanceof ApiError ? error : new ApiError('INTERNAL_SERVER_ERROR');
+    if (refusal !== error) logMasked(log, requestId, error);
+    const { code } = refusal;
+    state.codes = [code];
+    state.status = ERRORS[code].status;
+    const extensions = { code, requestId };
+    return form.refusal(
+      refusal,
+      code === 'KEY_ENVIRONMENT_MISMATCH' ? { ...extensions, correctEndpoint } : extensions,
+      state,
+    );
+  };
+}
+
+function createHeaders(
+  { cors, addDeprecation }: EndpointParts,
+  { mediaType, challenge }: ResponseForm,
+) {
+  return (request: HttpRequest, state: RequestState) => {
+    const { codes, principal, verdict, deprecation } = state;
+    const headers: ResponseHeaders = { 'content-type': mediaType(request) };
+    const [code] = codes;
+    if (code === 'METHOD_NOT_ALLOWED') headers.allow = 'POST';
+    cors.expose(request, headers);
+    if (code === 'UNAUTHENTICATED') headers['www-authenticate'] = challenge;
+    if (principal !== undefined && verdict !== undefined)
+      Object.assign(headers, rateLimitHeaders(verdict));
+    if (deprecation !== undefined) addDeprecation?.(headers, deprecation);
+    if (code === 'RATE_LIMITED' && verdict !== undefined)
+      headers['retry-after'] = String(verdict.resetSeconds);
+    return headers;
+  };
+}
+
+/** Logs an error that the caller gets to see as INTERNAL_SERVER_ERROR. */
+export function logMasked(
+  log: Pick<Log, 'error' | 'outage'>,
+  requestId: string,
+  err: unknown,
+): void {
+  if (outageOf(err) === undefined) log.error({ requestId, err }, 'masked an error');
+  else log.outage({ requestId, err }, 'masked an error');
+}

@@ -1,0 +1,55 @@
+// Identifies the caller of a request, whichever endpoint it is for, and counts refused credentials.
+import { fail } from '@partner-loyalty/runtime/errors.ts';
+import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import type { Budget } from '../budget/budget.ts';
+import type { Authenticate } from '../identity/authenticate.ts';
+import type { Credential, RequestState } from '../state.ts';
+
+export type IdentifyParts = {
+  authenticate: Authenticate;
+  budget: Pick<Budget, 'charge'>;
+};
+
+export type Identify = (request: HttpRequest, state: RequestState) => Promise<void> | undefined;
+
+/**
+ * Checks the credential, on every path. A refused one is counted before any other work. Returns
+ * undefined if there is nothing to wait for, as with a key or token that is cached.
+ */
+export function createIdentify({ authenticate, budget }: IdentifyParts): Identify {
+  async function countRefused(request: HttpRequest, state: RequestState): Promise<void> {
+    if (!(await budget.charge(request, state))) fail('RATE_LIMITED');
+  }
+
+  function identified(request: HttpRequest, state: RequestState, credential: Credential) {
+    state.credential = credential;
+    if ('principal' in credential) state.principal = credential.principal;
+    return isRefused(credential) ? countRefused(request, state) : undefined;
+  }
+
+  return (request, state) => {
+    try {
+      const found = authenticate(request.headers, request);
+      if (!(found instanceof Promise)) return identified(request, state, found);
+      return found.then(
+        (late) => identified(request, state, late),
+        (error: unknown) => identified(request, state, { kind: 'unavailable', error }),
+      );
+    } catch (error) {
+      return identified(request, state, { kind: 'unavailable', error });
+    }
+  };
+}
+
+/** Throws if the credential alone decides the response. */
+export function requireUsable(credential: Credential): void {
+  if (credential.kind === 'mismatch') fail('KEY_ENVIRONMENT_MISMATCH');
+  if ('principal' in credential && credential.principal?.isSuspended) fail('PARTNER_SUSPENDED');
+  if (credential.kind === 'ambiguous') fail('AMBIGUOUS_CREDENTIALS');
+  if (credential.kind === 'unavailable') throw credential.error;
+}
+
+function isRefused(credential: Credential): boolean {
+  if (credential.kind === 'ambiguous') return credential.principal === undefined;
+  return credential.kind === 'refused';
+}
