@@ -44,7 +44,7 @@ async function recovered(send: Client, query: string): Promise<void> {
 /** The status of `/readyz`, and the state of each dependency in its body. */
 async function readiness({ adminUrl }: Running): Promise<[number, Record<string, string>]> {
   const response = await fetch(`${adminUrl}/readyz`);
-  // Cast: the form that the contract promises.
+  // Cast: the form that the API promises.
   const body = (await response.json()) as { dependencies: Record<string, string> };
   return [response.status, body.dependencies];
 }
