@@ -109,6 +109,33 @@ test('a read asks each subgraph once, and a look-up without a result does not as
   expect([members.asked.length, standings.asked.length]).toEqual([2, 1]);
 });
 
+test('a document shows what its variables skip and include, whatever it was executed with before', async () => {
+  const found = { __typename: 'PartnerMemberRead', memberId: 'm', email: 'e', firstName: 'f' };
+  const members = recording(() => ({ as__0: found }));
+  const standings = recording(() => ({}));
+  const surface = await openExecutor('partner', supergraph, { members, standings }, createCaches());
+  const query = `query ($skip: Boolean!, $include: Boolean!) {
+    a: memberByEmail(email: "a") { memberId email @skip(if: $skip) firstName @include(if: $include) } }`;
+  for (const skip of [false, true])
+    for (const include of [true, false]) {
+      const variables = { skip, include };
+      const { data } = await surface.execute({
+        key: query,
+        variables,
+        coerced: variables,
+        caller: { kind: 'partner', partnerId: 'p' },
+        requestId: 'r',
+        size: new ResponseSize(),
+      });
+      const shown = {
+        memberId: 'm',
+        ...(!skip && { email: 'e' }),
+        ...(include && { firstName: 'f' }),
+      };
+      expect({ ...variables, data }).toEqual({ ...variables, data: { a: shown } });
+    }
+});
+
 describe('surfaceSdl', () => {
   const sdl = (body: string) => `directive @tag(name: String!) repeatable on FIELD_DEFINITION
     directive @link(url: String) repeatable on SCHEMA
