@@ -6,8 +6,7 @@ export { type Gateway, type GatewayParts, openGateway } from './gateway.ts';
 export { CHANGELOG_VERSIONS, type ChangelogEntry, changelogOf } from './graph/changelog.ts';
 export { readGraphFile, SUPERGRAPH_CONFIG, SUPERGRAPH_FILE } from './graph/committed.ts';
 export { subgraphCode, subgraphName } from './graph/config.ts';
-export type { GraphVersion, SubgraphEntry, VersionChange } from './graph/graph.ts';
-export type { GraphStore } from './graph/graphstore.ts';
+export type { GraphStore, GraphVersion, SubgraphEntry, VersionChange } from './graph/graph.ts';
 export {
   defaultScopes,
   hashKey,

@@ -2,7 +2,7 @@
 import { openByEngine } from '@partner-loyalty/runtime/store/engine.ts';
 import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
 import type { StoreMigration } from '@partner-loyalty/runtime/store/migrate.open.ts';
-import type { GraphStore } from './graph/graphstore.ts';
+import type { GraphStore } from './graph/graph.ts';
 import type { KeyStore } from './identity/keystore.ts';
 import type { UsageStore } from './usage/usagestore.ts';
 

@@ -1,4 +1,4 @@
-// Which deprecated parts of a schema an operation uses, found once when it is prepared.
+// Which deprecated parts of a schema an operation uses, by its document and by the values of its variables.
 import {
   type DocumentNode,
   type GraphQLInputType,
@@ -12,9 +12,9 @@ import {
   typeFromAST,
   type VariableDefinitionNode,
 } from 'graphql';
-import { coordinatesOf } from '../schema/coordinates.ts';
 import type { DeprecationDates } from '../schema/dates.ts';
 import type { Deprecations } from '../schema/deprecations.ts';
+import { coordinatesOf } from '../schema/deprecations.ts';
 
 export type DeprecatedUse = {
   /** What the document uses, whatever the variables. */

@@ -4,9 +4,11 @@ import { jsonFields } from '@partner-loyalty/runtime/observe/log.ts';
 import {
   type DocumentNode,
   type FieldNode,
+  type FragmentDefinitionNode,
   type GraphQLSchema,
   Kind,
   print,
+  type SelectionSetNode,
   separateOperations,
   stripIgnoredCharacters,
 } from 'graphql';
@@ -20,7 +22,6 @@ import {
 import type { Operation } from './document.ts';
 import { splitIntrospection } from './introspection.ts';
 import { liftLiterals } from './literals.ts';
-import { fragmentsOf, rootFieldsOf } from './rootfields.ts';
 import { type VariableRules, variableRulesOf } from './variables.ts';
 
 /** An anonymous operation with only the fragments it uses; its literals are variables. */
@@ -127,4 +128,25 @@ export function loggedOperation(
   const rootFields = [...new Set(fields.map(({ name }) => name.value))];
   const deprecated = used.length === 0 ? undefined : used.slice(0, MAX_LOGGED);
   return jsonFields({ operation, operationHash, rootFields, deprecated });
+}
+
+/** In the order of the document, with fragments expanded; each named fragment is read once. */
+export function rootFieldsOf(
+  root: SelectionSetNode,
+  fragments: readonly FragmentDefinitionNode[],
+): FieldNode[] {
+  const unread = new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
+  const read = ({ selections }: SelectionSetNode): FieldNode[] =>
+    selections.flatMap((selection) => {
+      if (selection.kind === Kind.FIELD) return [selection];
+      if (selection.kind === Kind.INLINE_FRAGMENT) return read(selection.selectionSet);
+      const fragment = unread.get(selection.name.value);
+      unread.delete(selection.name.value);
+      return fragment === undefined ? [] : read(fragment.selectionSet);
+    });
+  return read(root);
+}
+
+export function fragmentsOf({ definitions }: DocumentNode): FragmentDefinitionNode[] {
+  return definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
 }

@@ -1,5 +1,4 @@
 // Our execution of query plans gives the same responses as stock @apollo/gateway's.
-
 import { composeServices } from '@apollo/composition';
 import { ApolloGateway } from '@apollo/gateway';
 import { buildSubgraphSchema } from '@apollo/subgraph';

@@ -5,9 +5,13 @@ import type { Trace } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
 import type { Caller } from '@partner-loyalty/runtime/subgraph/types.ts';
 import type { GraphQLSchema } from 'graphql';
 import { type ClientDocument, locatedNode, type Operation } from '../document/document.ts';
-import { type ExecutableOperation, executableOperation } from '../document/executable.ts';
+import {
+  type ExecutableOperation,
+  executableOperation,
+  fragmentsOf,
+  rootFieldsOf,
+} from '../document/executable.ts';
 import { ResponseSize } from '../document/responsesize.ts';
-import { fragmentsOf, rootFieldsOf } from '../document/rootfields.ts';
 import { requireValid, validationErrorsOf } from '../document/validation.ts';
 import { coerceVariables } from '../document/variables.ts';
 import { deprecationsOf } from '../schema/deprecations.ts';

@@ -4,8 +4,7 @@ import type { GraphQLSchema } from 'graphql';
 import { dayOf } from '../schema/dates.ts';
 import { deprecationsOf } from '../schema/deprecations.ts';
 import type { SurfaceName } from '../schema/surfaces.ts';
-import type { GraphVersionSummary, VersionChange } from './graph.ts';
-import type { GraphStore } from './graphstore.ts';
+import type { GraphStore, GraphVersionSummary, VersionChange } from './graph.ts';
 import type { ServedGraph, ServedGraphs } from './served.ts';
 
 export type ChangelogEntry = Pick<VersionChange, 'kind' | 'text'> & {

@@ -1,4 +1,4 @@
-// The types of a graph: as the gateway serves it, and as it is published.
+// The types of a graph, as the gateway serves it and as it is published, and of the store of graphs.
 
 /** A subgraph, from supergraph.yaml or as it was published. */
 export type SubgraphEntry = {
@@ -46,3 +46,15 @@ export type GraphVersionSummary = Pick<
   GraphVersion,
   'version' | 'publishedAt' | 'change' | 'changes'
 >;
+
+/** Versions are only ever added: a rollback is a new version with the content of an old one. */
+export type GraphStore = {
+  /** The number of the newest version; 0 if nothing is published. One small read. */
+  latest(): Promise<number>;
+  version(version: number): Promise<GraphVersion | undefined>;
+  /** The newest `limit` versions, newest first; all by default. */
+  versions(limit?: number): Promise<GraphVersionSummary[]>;
+  /** False if its version is not the next one: somebody else has published in the meantime. */
+  append(graph: GraphVersion): Promise<boolean>;
+  close(): Promise<void>;
+};

@@ -1,8 +1,7 @@
 // The contract of the store of published graphs, tested on every engine.
 import { emptyPlace } from '../../../test/support/servers/databases.ts';
 import { openGraphStore } from '../stores.ts';
-import type { GraphVersion } from './graph.ts';
-import type { GraphStore } from './graphstore.ts';
+import type { GraphStore, GraphVersion } from './graph.ts';
 
 const graph = (version: number, more: Partial<GraphVersion> = {}): GraphVersion => ({
   version,

@@ -2,8 +2,7 @@
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import { openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
 import type { RootDatabase } from 'lmdb';
-import type { GraphVersion, GraphVersionSummary } from './graph.ts';
-import type { GraphStore } from './graphstore.ts';
+import type { GraphStore, GraphVersion, GraphVersionSummary } from './graph.ts';
 
 /** The stored forms; times are milliseconds since 1970. */
 type Stored<T extends { publishedAt: Date }> = Omit<T, 'publishedAt'> & { publishedAt: number };

@@ -3,8 +3,7 @@ import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import { isDuplicate, openCollection, openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
 import { walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import type { Collection } from 'mongodb';
-import type { GraphVersion, GraphVersionSummary } from './graph.ts';
-import type { GraphStore } from './graphstore.ts';
+import type { GraphStore, GraphVersion, GraphVersionSummary } from './graph.ts';
 
 type GraphDocument = Omit<GraphVersion, 'version'> & { _id: number };
 

@@ -9,8 +9,8 @@ import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import { type Folder, temporaryFolder } from '../../../test/support/folder.ts';
 import { createDocuments } from '../document/documents.ts';
 import { graphOf, SUPERGRAPH_FILE } from './committed.ts';
-import { writeLastGraph } from './lastgraph.ts';
 import { openGraphs } from './open.ts';
+import { writeLastGraph } from './source.ts';
 
 const GRAPH = graphOf(readFileSync(SUPERGRAPH_FILE, 'utf8'));
 /** A subgraph of another team, whose secret this gateway does not have. */

@@ -1,12 +1,14 @@
 // Where the graph comes from: SUPERGRAPH_FILE, the published graph, or the committed graph.
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isJsonObject } from '@partner-loyalty/runtime/json.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import { makePrivateFolder } from '@partner-loyalty/runtime/store/private.ts';
 import { timeoutError, withTimeout } from '@partner-loyalty/runtime/timeout.ts';
 import { datedSdl } from '../schema/dated.ts';
 import { graphOf, readGraphFile, readSdlFile, SUPERGRAPH_FILE } from './committed.ts';
-import type { Graph } from './graph.ts';
-import type { GraphStore } from './graphstore.ts';
-import { readLastGraph, writeLastGraph } from './lastgraph.ts';
+import type { Graph, GraphStore, SubgraphEntry } from './graph.ts';
 
 export type GraphSource = {
   /** The graph to start with. Rejects if there is none. */
@@ -125,4 +127,47 @@ function unreadable(cause: unknown): UnreadableFile {
 
 function inTime<T>(read: Promise<T>): Promise<T> {
   return withTimeout(read, DEADLINE_MS, () => timeoutError('the store of graphs does not answer'));
+}
+
+const FOLDER = 'lastgraph';
+const FILE = 'graph.json';
+const OWNER_ONLY = 0o600;
+
+/** Replaces the file atomically, so that a reader finds one graph or the other. */
+export async function writeLastGraph(dataDir: string, graph: Graph): Promise<void> {
+  const { version, supergraph, subgraphs } = graph;
+  const folder = makePrivateFolder(dataDir, FOLDER);
+  const aside = join(folder, `${FILE}.${process.pid}`);
+  await writeFile(aside, JSON.stringify({ version, supergraph, subgraphs }), { mode: OWNER_ONLY });
+  await rename(aside, join(folder, FILE));
+}
+
+/** Undefined if there is none, or if the file is damaged. */
+export async function readLastGraph(dataDir: string): Promise<Graph | undefined> {
+  try {
+    const value: unknown = JSON.parse(await readFile(join(dataDir, FOLDER, FILE), 'utf8'));
+    return isGraph(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isGraph(value: unknown): value is Graph {
+  return (
+    isJsonObject(value) &&
+    typeof value.version === 'number' &&
+    typeof value.supergraph === 'string' &&
+    Array.isArray(value.subgraphs) &&
+    value.subgraphs.every(isEntry)
+  );
+}
+
+function isEntry(value: unknown): value is SubgraphEntry {
+  return (
+    isJsonObject(value) &&
+    typeof value.name === 'string' &&
+    (value.url === undefined || typeof value.url === 'string') &&
+    typeof value.batching === 'boolean' &&
+    Array.isArray(value.codes)
+  );
 }

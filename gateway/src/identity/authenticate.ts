@@ -1,5 +1,4 @@
 // Identifies the caller from the request headers: a principal, or the reason why there is none.
-
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import type { HeaderName, RequestHeaders } from '@partner-loyalty/runtime/http/headers.ts';
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';

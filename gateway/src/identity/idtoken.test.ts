@@ -1,5 +1,4 @@
 // Verification of ID tokens.
-
 import { createHmac, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { type JWK, type JWTHeaderParameters, SignJWT, type SignOptions, UnsecuredJWT } from 'jose';

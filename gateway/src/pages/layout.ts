@@ -1,5 +1,4 @@
 // The layout of every page: its document, its style and its HTTP headers.
-
 import { createHash } from 'node:crypto';
 import type { ResponseHeaders } from '@partner-loyalty/runtime/http/headers.ts';
 import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';

@@ -1,5 +1,4 @@
 // A public response that is prepared once and sent as it is: its bytes, compressed, and an ETag.
-
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';

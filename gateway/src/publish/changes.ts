@@ -1,12 +1,12 @@
 // How the surfaces of a graph change from one version to another.
 import { Supergraph } from '@apollo/federation-internals';
-import { type Change, CriticalityLevel, diff } from '@graphql-inspector/core';
+import { type Change, ChangeType, CriticalityLevel, diff } from '@graphql-inspector/core';
 import type { GraphQLSchema } from 'graphql';
 import type { VersionChange } from '../graph/graph.ts';
+import { elementsOf } from '../schema/deprecations.ts';
 import { SURFACES, type SurfaceName, surfaceSdl } from '../schema/surfaces.ts';
 import { affectedCoordinates } from './affected.ts';
 import { CompositionError } from './compose.ts';
-import { simplify } from './simplify.ts';
 
 /** What kind of line in a changelog it is. */
 export type Kind = VersionChange['kind'];
@@ -101,4 +101,69 @@ function coordinateOf(path: string): string {
   const [type = '', member, argument] = path.split('.').filter((part) => part !== '@deprecated');
   if (argument !== undefined) return `${type}.${member}(${argument}:)`;
   return member === undefined ? type : `${type}.${member}`;
+}
+
+/** Parts of what is added come with it. */
+const ADDED = new Set<string>([
+  ChangeType.TypeAdded,
+  ChangeType.FieldAdded,
+  ChangeType.FieldArgumentAdded,
+  ChangeType.InputFieldAdded,
+  ChangeType.EnumValueAdded,
+]);
+const DEPRECATED = '.@deprecated';
+
+/**
+ * The changes without those of parts of what is added, and with one for each deprecation. The
+ * inspector's own rule takes a new description or interface for an addition too, and then hides
+ * breaking changes beside it.
+ */
+export function simplify(changes: readonly Change[]): Change[] {
+  const added = new Set(changes.flatMap(({ type, path }) => (ADDED.has(type) && path ? path : [])));
+  const deprecated = new Set<string>();
+  return changes.filter(({ type, path = '' }) => {
+    if (ancestorsOf(path).some((ancestor) => added.has(ancestor))) return false;
+    if (added.has(path) && !ADDED.has(type)) return false;
+    const end = path.indexOf(DEPRECATED);
+    if (end === -1) return true;
+    const owner = path.slice(0, end);
+    const isFirst = !deprecated.has(owner);
+    deprecated.add(owner);
+    return isFirst;
+  });
+}
+
+/** `T.f.a` has `T` and `T.f`. */
+function ancestorsOf(path: string): string[] {
+  const parts = path.split('.');
+  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('.'));
+}
+
+/** Of a version, on a surface; the breaking ones come first. */
+const MAX_CHANGES = 200;
+const MAX_TEXT = 300;
+
+/** What is deprecated has its reason as the text, with the dates. */
+export function versionChanges(
+  changes: readonly Omit<SurfaceChange, 'affected'>[],
+  after: SurfaceSchemas,
+): VersionChange[] {
+  const reasons = new Map<string, string>();
+  for (const [surface, schema] of Object.entries(after))
+    for (const { coordinate, reason } of elementsOf(schema))
+      if (reason) reasons.set(`${surface} ${coordinate}`, reason);
+  const counts = new Map<string, number>();
+  return changes.flatMap(({ surface, kind, coordinate, message }) => {
+    const count = counts.get(surface) ?? 0;
+    if (kind === undefined || count === MAX_CHANGES) return [];
+    counts.set(surface, count + 1);
+    const reason = kind === 'deprecated' ? reasons.get(`${surface} ${coordinate}`) : undefined;
+    return [{ surface, kind, coordinate, text: cut(reason ?? message) }];
+  });
+}
+
+/** The end has the dates. */
+function cut(text: string): string {
+  if (text.length <= MAX_TEXT) return text;
+  return `${text.slice(0, MAX_TEXT / 2)}…${text.slice(-MAX_TEXT / 2)}`;
 }

@@ -2,8 +2,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { SUPERGRAPH_CONFIG, SUPERGRAPH_FILE } from '../graph/committed.ts';
 import { readSupergraphConfig } from '../graph/config.ts';
-import type { GraphVersion, SubgraphEntry } from '../graph/graph.ts';
-import type { GraphStore } from '../graph/graphstore.ts';
+import type { GraphStore, GraphVersion, SubgraphEntry } from '../graph/graph.ts';
 import { readSupergraph } from '../graph/sdl.ts';
 import { datedSdl } from '../schema/dated.ts';
 import { composeSupergraph } from './compose.ts';

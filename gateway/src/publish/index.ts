@@ -2,7 +2,7 @@
 
 export { surfaceText } from '../execute/committed.ts';
 export { faultOfSubgraph, missingFrom } from './asked.ts';
-export { surfaceChanges, surfaceSchemas } from './changes.ts';
+export { surfaceChanges, surfaceSchemas, versionChanges } from './changes.ts';
 export { CompositionError, compose } from './compose.ts';
 export {
   committedContent,
@@ -14,4 +14,3 @@ export {
 } from './content.ts';
 export { type CheckedChange, type UsedBy, withUsage } from './inuse.ts';
 export { policyFaults } from './policy.ts';
-export { versionChanges } from './versionchanges.ts';

@@ -1,5 +1,4 @@
 // Finds what the deprecation policy forbids: removing early what callers were promised.
-
 import { dayOf, MONTHS_KEPT, monthsAfter } from '../schema/dates.ts';
 import { deprecationsOf, elementsOf } from '../schema/deprecations.ts';
 import { SURFACES, type SurfaceName } from '../schema/surfaces.ts';

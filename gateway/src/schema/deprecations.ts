@@ -1,12 +1,17 @@
 // What is deprecated in a schema, with the dates of each deprecation.
 import {
+  type DocumentNode,
   type GraphQLField,
   type GraphQLInputField,
   type GraphQLSchema,
+  getNamedType,
   isEnumType,
   isInputObjectType,
   isInterfaceType,
   isObjectType,
+  TypeInfo,
+  visit,
+  visitWithTypeInfo,
 } from 'graphql';
 import { type DeprecationDates, datesIn } from './dates.ts';
 
@@ -49,4 +54,36 @@ function* elementsOfField(
   if (!('args' in field)) return;
   for (const { name, deprecationReason } of field.args)
     yield { coordinate: `${coordinate}(${name}:)`, reason: deprecationReason };
+}
+
+/**
+ * The coordinates of a validated document, each once: `Type.field`, `Type.field(argument:)`,
+ * `Input.field` and `Enum.VALUE`. What only the value of a variable has is not in the document.
+ */
+export function coordinatesOf(document: DocumentNode, schema: GraphQLSchema): string[] {
+  const found = new Set<string>();
+  const types = new TypeInfo(schema);
+  visit(
+    document,
+    visitWithTypeInfo(types, {
+      Field: ({ name, arguments: args = [] }) => {
+        const parent = types.getParentType();
+        if (!parent || name.value.startsWith('__')) return;
+        const field = `${parent.name}.${name.value}`;
+        found.add(field);
+        for (const argument of args) found.add(`${field}(${argument.name.value}:)`);
+      },
+      ObjectField: ({ name }) => {
+        const parent = types.getParentInputType();
+        const named = parent && getNamedType(parent);
+        if (isInputObjectType(named)) found.add(`${named.name}.${name.value}`);
+      },
+      EnumValue: (node) => {
+        const type = types.getInputType();
+        const named = type && getNamedType(type);
+        if (isEnumType(named)) found.add(`${named.name}.${node.value}`);
+      },
+    }),
+  );
+  return [...found];
 }

@@ -6,7 +6,7 @@ import type { Caller } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { type GraphQLSchema, parse } from 'graphql';
 import { visitInputFields } from '../document/deprecateduse.ts';
 import type { ExecutableOperation } from '../document/executable.ts';
-import { coordinatesOf } from '../schema/coordinates.ts';
+import { coordinatesOf } from '../schema/deprecations.ts';
 import type { SurfaceName } from '../schema/surfaces.ts';
 import type { FieldUsage, OperationUsage, UsageStore } from './usagestore.ts';
 
