@@ -1,0 +1,352 @@
+// Keys: guesses at them, what one may do and from where, the suspension of a partner, and their use.
+import { randomInt } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
+import { hashKey, issueKey, type KeyLimits, newKey } from '@partner-loyalty/gateway';
+import { UNKNOWN_KEY } from '../support/cases/outcomes.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { type ApiResponse, BUDGET_HEADERS, budgetHeaders } from '../support/service/client.ts';
+import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
+import { loyaltyJson } from '../support/service/loyalty.ts';
+import { callMcp } from '../support/service/mcp.ts';
+import { addKey, addPartner } from '../support/service/testdata.ts';
+import { until } from '../support/until.ts';
+
+let service: InProcessService;
+
+beforeAll(async () => {
+  service = await startInProcess({ env: { TRUSTED_PROXIES: '127.0.0.1' } });
+});
+afterAll(() => service.close());
+
+// Guesses are counted wherever they are sent, before any work is spent on them.
+
+const from = (address: string) => ({ 'x-forwarded-for': address });
+
+test.each([
+  ['on another path', { path: '/other' }],
+  ['with another method', { method: 'PUT' }],
+  ['beside a bearer token', { token: 'x' }],
+  ['with a body that is not JSON', { body: '{' }],
+  ['with introspection', { query: '{ __schema { queryType { name } } }' }],
+])('600 unknown keys %s: 60 are read, then 429', async (where, ask) => {
+  const address = `198.51.100.${where.length}`;
+  const statuses: number[] = [];
+  for (let n = 0; n < 70; n += 1) {
+    const key = newKey('sandbox');
+    const { status, headers } = await service.send({ ...ask, key, headers: from(address) });
+    statuses.push(status);
+    // Only a valid key gets these: the difference must not be free to ask for.
+    for (const name of BUDGET_HEADERS) expect(headers.has(name)).toBe(false);
+  }
+  expect(statuses.slice(0, 60)).not.toContain(429);
+  expect(statuses.slice(60)).toEqual(Array(10).fill(429));
+});
+
+test('a valid key from the same address is served, and its budget shows on every path', async () => {
+  const headers = from('198.51.100.200');
+  for (let n = 0; n < 65; n += 1)
+    await service.send({ path: '/other', key: newKey('sandbox'), headers });
+  const { status, headers: sent } = await service.send({ path: '/other', headers });
+  expect(status).toBe(404);
+  for (const name of BUDGET_HEADERS) expect(sent.has(name)).toBe(true);
+  const ambiguous = await service.send({ key: service.keys.alpha, token: 'x', headers });
+  expect([ambiguous.status, ambiguous.headers.has('ratelimit-limit')]).toEqual([400, true]);
+});
+
+test('a key of the other environment is named on the endpoint alone, and costs no guess', async () => {
+  const { key } = issueKey('production', 'alpha', new Date());
+  const { status } = await service.send({ key, query: '{ __typename }' });
+  expect(status).toBe(403);
+});
+
+test('401 names both headers in the same words, whatever was wrong', async () => {
+  const answers = await Promise.all([
+    service.send({ key: '', headers: { 'x-partner-api-key': undefined, ...from('203.0.113.1') } }),
+    service.send({ key: 'nonsense', query: '{ __typename }', headers: from('203.0.113.2') }),
+    service.send({ key: newKey('sandbox'), query: '{ __typename }', headers: from('203.0.113.3') }),
+    service.send({ token: 'x', query: '{ __typename }', headers: from('203.0.113.4') }),
+  ]);
+  const refused = answers.filter(({ status }) => status === 401);
+  expect(refused.length).toBeGreaterThanOrEqual(3);
+  const messages = new Set(refused.map(({ body }) => body.errors?.[0]?.message));
+  expect(messages.size).toBe(1);
+  for (const text of messages) expect(text).toMatch(/x-partner-api-key.*authorization: Bearer/);
+  for (const { headers } of refused) expect(headers.get('www-authenticate')).toBe('Bearer');
+});
+
+test('an authorization of many spaces is read in linear time', async () => {
+  const spaces = (count: number) => `Bearer ${' '.repeat(count)}\tx`;
+  const { status } = await service.send({
+    query: '{ __typename }',
+    key: '',
+    headers: {
+      'x-partner-api-key': undefined,
+      authorization: spaces(12_000),
+      ...from('203.0.113.9'),
+    },
+  });
+  expect(status).toBe(401);
+});
+
+// A key does what its scopes allow, from the addresses it is meant for, and nothing else.
+
+const keyWith = (limits: KeyLimits) => addKey(service.stores.keys, 'alpha', 'sandbox', limits);
+const remaining = ({ headers }: ApiResponse) => Number(headers.get('ratelimit-remaining'));
+
+const READ = '{ memberByEmail(email: "both@example.com") { memberId } }';
+const READS = '{ a: memberByExternalId(externalId: "x") { memberId } __typename }';
+const INTROSPECTION = '{ __schema { queryType { name } } }';
+const ENROLL = 'mutation { enrollMember(input: { email: "new@example.com" }) { created } }';
+const INVITE = 'mutation { inviteMember(input: { email: "new@example.com" }) { accepted } }';
+const END = 'mutation { endEnrollment(memberId: "m-none") { memberId } }';
+const LINK = 'mutation { requestMagicLink(email: "both@example.com") { accepted } }';
+const EXCHANGE = 'mutation { exchangeMagicLink(token: "none") { memberId } }';
+const RECORD = `mutation { recordActivities(activities: [
+  { activityId: "scoped", memberId: "m-both", points: 1, occurredAt: "2026-01-01T00:00:00Z" }]) { outcome } }`;
+const OPERATIONS = { READ, READS, INTROSPECTION, ENROLL, INVITE, END, RECORD, LINK, EXCHANGE };
+
+test.each<[NonNullable<KeyLimits['scopes']>[number], (keyof typeof OPERATIONS)[]]>([
+  ['read', ['READ', 'READS', 'INTROSPECTION']],
+  ['enroll', ['ENROLL', 'INVITE', 'END']],
+  ['ingest', ['RECORD']],
+  // The last one: a link is mailed after the response.
+  ['sign-in', ['LINK', 'EXCHANGE']],
+])('the scope %s allows what it says, and nothing else runs', async (scope, allowed) => {
+  const key = await keyWith({ scopes: [scope] });
+  for (const [name, query] of Object.entries(OPERATIONS)) {
+    const before = service.calls.length;
+    const { status, code, body } = await service.send({ query, key });
+    const isAllowed = allowed.some((each) => each === name);
+    expect([name, code === 'FORBIDDEN']).toEqual([name, !isAllowed]);
+    if (isAllowed) expect([name, status]).toEqual([name, 200]);
+    else {
+      expect([status, 'data' in body]).toEqual([403, false]);
+      expect(service.calls.slice(before)).toEqual([]);
+    }
+  }
+  expect(await service.send({ query: '{ __typename }', key })).toMatchObject({ status: 200 });
+});
+
+test('a key without scopes has read, enroll and sign-in', async () => {
+  const key = await keyWith({});
+  for (const query of [READ, INTROSPECTION, END, LINK])
+    expect(await service.send({ query, key })).toMatchObject({ status: 200 });
+  expect(await service.send({ query: RECORD, key })).toMatchObject({ code: 'FORBIDDEN' });
+});
+
+test('FORBIDDEN costs what the operation costs, and comes after a spent budget', async () => {
+  const key = await keyWith({ scopes: ['read'] });
+  const first = await service.send({ query: '{ __typename }', key });
+  const query =
+    'mutation { a: __typename b: __typename endEnrollment(memberId: "x") { memberId } }';
+  const forbidden = await service.send({ query, key });
+  expect(forbidden.code).toBe('FORBIDDEN');
+  expect(remaining(forbidden)).toBe(remaining(first) - 3);
+
+  const partnerId = `poor-${randomInt(1e9)}`;
+  await addPartner(service.stores.keys, { partnerId, budget: 2 });
+  const poor = await addKey(service.stores.keys, partnerId, 'sandbox', { scopes: ['sign-in'] });
+  const codes: unknown[] = [];
+  for (let n = 0; n < 3; n += 1) codes.push((await service.send({ query: READ, key: poor })).code);
+  expect(codes).toEqual(['FORBIDDEN', 'FORBIDDEN', 'RATE_LIMITED']);
+});
+
+test('a field that the surface hides is misspelt to every key, whatever its scopes', async () => {
+  const key = await keyWith({ scopes: ['ingest'] });
+  for (const query of [
+    'mutation { signIn(token: "x") { memberId } }',
+    '{ signingKeys }',
+    '{ everEnrolled(partnerId: "beta", memberIds: ["m-beta"]) }',
+  ]) {
+    const { code, text } = await service.send({ query, key });
+    expect(code).toBe('GRAPHQL_VALIDATION_FAILED');
+    expect(text).not.toContain('scope');
+  }
+});
+
+test('a key used from elsewhere answers byte for byte like an unknown one', async () => {
+  const key = await keyWith({ allow: ['192.0.2.0/24', '2001:db8::/32'] });
+  const send = (as: string, address: string, more: object = {}) =>
+    service.send({
+      query: READ,
+      key: as,
+      requestId: 'r',
+      headers: { 'x-forwarded-for': address },
+      ...more,
+    });
+  for (const inside of ['192.0.2.7', '::ffff:192.0.2.7', '2001:db8:1::1'])
+    expect(await send(key, inside)).toMatchObject({ status: 200 });
+
+  const seen = ({ status, headers, text }: ApiResponse) => ({
+    status,
+    text,
+    headers: Object.fromEntries([...headers].filter(([name]) => name !== 'date')),
+  });
+  for (const [index, more] of [
+    {},
+    { query: INTROSPECTION },
+    { query: '{' },
+    { body: '{' },
+    { path: '/other' },
+    { method: 'GET' },
+    { token: 'x' },
+  ].entries()) {
+    const address = `198.51.100.${index}`;
+    const elsewhere = await send(key, address, more);
+    expect(budgetHeaders(elsewhere)).toEqual([]);
+    expect(seen(elsewhere)).toEqual(seen(await send(UNKNOWN_KEY, address, more)));
+  }
+  expect(await send(key, '203.0.113.1')).toMatchObject({ status: 401, code: 'UNAUTHENTICATED' });
+});
+
+test('guesses from elsewhere count as refused credentials of their address', async () => {
+  const key = await keyWith({ allow: ['192.0.2.1/32'] });
+  const statuses: number[] = [];
+  for (let n = 0; n < 62; n += 1) {
+    const headers = { 'x-forwarded-for': '203.0.113.77' };
+    statuses.push((await service.send({ query: READ, key, headers })).status);
+  }
+  expect(statuses).toEqual([...Array(60).fill(401), 429, 429]);
+});
+
+test('a rotated key works beside its successor, which has the same rights, until it ends', async () => {
+  const env = { DATA_DIR: service.dataDir };
+  const key = await keyWith({ scopes: ['read'], allow: ['127.0.0.0/8'] });
+  const records = await service.stores.keys.keys('alpha');
+  const { keyId = '' } = records.find(({ hash }) => hash === hashKey(key)) ?? {};
+  expect(await service.send({ query: READ, key })).toMatchObject({ status: 200 });
+  const [made] = await loyaltyJson(env, 'keys', 'rotate', keyId, '--overlap', '2s');
+  const next = String(made?.key);
+  expect(await service.send({ query: READ, key: next })).toMatchObject({ status: 200 });
+  expect(await service.send({ query: END, key: next })).toMatchObject({ code: 'FORBIDDEN' });
+  await until(async () => {
+    await setTimeout(200);
+    return (await service.send({ query: READ, key })).status === 401;
+  });
+  expect(await service.send({ query: READ, key: next })).toMatchObject({ status: 200 });
+});
+
+test('a key stops at its expiry', async () => {
+  const key = await keyWith({ expiresAt: new Date(Date.now() + 60_000) });
+  expect(await service.send({ query: READ, key })).toMatchObject({ status: 200 });
+  const ended = await keyWith({ expiresAt: new Date(Date.now()) });
+  const headers = { 'x-forwarded-for': '203.0.113.78' };
+  expect(await service.send({ query: READ, key: ended, headers })).toMatchObject({ status: 401 });
+});
+
+// A suspended partner gets nothing, by its keys and by the tokens it holds.
+
+const PROFILE = '{ memberProfile(id: "m-both") { memberId partnerStandings { partnerId } } }';
+const partners = (...args: string[]) =>
+  loyaltyJson({ DATA_DIR: service.dataDir }, 'partners', ...args);
+
+test('keys and held tokens are refused within 5 seconds and answered again when it resumes', async () => {
+  const { send, stores, provider } = service;
+  const keys = [service.keys.beta, await addKey(stores.keys, 'beta')];
+  const held = await provider.issue('m-both', { azp: 'beta' });
+  const own = await provider.issue('m-both');
+  const other = await provider.issue('m-both', { azp: 'alpha' });
+  const codes = async () => {
+    const answers = [
+      ...keys.map((key) => send({ query: READ, key })),
+      send({ query: PROFILE, token: held }),
+    ];
+    return (await Promise.all(answers)).map(({ code }) => code);
+  };
+  // A few times a second: more would use up the member's budget.
+  const untilAll = (expected: string | undefined) =>
+    until(async () => {
+      await setTimeout(500);
+      return (await codes()).every((code) => code === expected);
+    });
+  const refused = Array(3).fill('PARTNER_SUSPENDED');
+  expect(await codes()).toEqual([undefined, undefined, undefined]);
+
+  expect(await partners('suspend', 'beta')).toMatchObject([
+    { partnerId: 'beta', suspendedAt: expect.any(String) },
+  ]);
+  await untilAll('PARTNER_SUSPENDED');
+  expect(await partners('show', 'beta')).toMatchObject([{ state: 'suspended', activeKeys: 2 }]);
+  expect(await codes()).toEqual(refused);
+  // A new key is found with its partner's state.
+  const late = await addKey(stores.keys, 'beta');
+  expect(await send({ query: READ, key: late })).toMatchObject({ code: 'PARTNER_SUSPENDED' });
+  // Others go on: the member's own page, and another partner of the same member.
+  expect(await send({ query: PROFILE, token: own })).toMatchObject({
+    status: 200,
+    body: { data: { memberProfile: { partnerStandings: [expect.anything(), expect.anything()] } } },
+  });
+  expect(await send({ query: PROFILE, token: other })).toMatchObject({ status: 200 });
+  expect(await send({ query: READ })).toMatchObject({ status: 200 });
+
+  await partners('resume', 'beta');
+  await untilAll(undefined);
+  expect((await partners('show', 'beta'))[0]).not.toHaveProperty('suspendedAt');
+});
+
+test('each refusal costs 1, with budget headers, also once the budget is spent', async () => {
+  const { send, stores, calls } = service;
+  const key = await addPartner(stores.keys, { partnerId: 'left', budget: 3 });
+  await stores.keys.changePartner('left', { suspendedAt: new Date() });
+  const before = calls.length;
+  const remaining: unknown[] = [];
+  for (const request of [
+    { query: '{ a: __typename b: __typename c: __typename }' },
+    { body: '{' },
+    { body: 'x'.repeat(4_000_000) },
+    { query: READ },
+    { query: '{ __schema { queryType { name } } }' },
+  ]) {
+    const response = await send({ ...request, key });
+    expect(response).toMatchObject({ status: 403, code: 'PARTNER_SUSPENDED' });
+    expect(budgetHeaders(response)).toEqual(BUDGET_HEADERS);
+    remaining.push(response.headers.get('ratelimit-remaining'));
+  }
+  expect(remaining).toEqual(['2', '1', '0', '0', '0']);
+  expect(calls.slice(before)).toEqual([]);
+});
+
+test('a suspension says nothing to whoever has no valid key', async () => {
+  const { send, stores } = service;
+  await addPartner(stores.keys, { partnerId: 'gone' });
+  await stores.keys.changePartner('gone', { suspendedAt: new Date() });
+  const revoked = await addKey(stores.keys, 'gone');
+  for (const { keyId } of await stores.keys.keys('gone'))
+    await stores.keys.revokeKey(keyId, new Date());
+  expect(await send({ query: READ, key: revoked })).toMatchObject({ code: 'UNAUTHENTICATED' });
+  const elsewhere = await addKey(stores.keys, 'gone', 'sandbox', { allow: ['192.0.2.1/32'] });
+  expect(await send({ query: READ, key: elsewhere })).toMatchObject({ code: 'UNAUTHENTICATED' });
+});
+
+// What `keys list` shows of the requests that a gateway answered.
+
+test('the last use of a key, and its requests and refusals of a day, once the gateway ends', async () => {
+  const { path: DATA_DIR, remove } = temporaryFolder();
+  const service = await startInProcess({ env: { DATA_DIR, TRUSTED_PROXIES: '127.0.0.1' } });
+  const { send, stores } = service;
+  const key = await addKey(stores.keys, 'gamma', 'sandbox', {
+    scopes: ['read'],
+    allow: ['127.0.0.1/32'],
+  });
+  const before = new Date();
+  const query = '{ memberByEmail(email: "both@example.com") { memberId } }';
+  for (let n = 0; n < 3; n += 1) await send({ key, query });
+  await send({ key, query: 'mutation { endEnrollment(memberId: "x") { memberId } }' });
+  await send({ key, body: '{' });
+  await send({ key, query, headers: { 'x-forwarded-for': '192.0.2.1' } });
+  await send({ query, token: 'x' });
+  const ofMcp = await addKey(stores.keys, 'gamma', 'sandbox', { endpoint: 'mcp' });
+  await callMcp(service.url, ofMcp, 'find_member', { memberId: 'm-both' });
+  await callMcp(service.url, ofMcp, 'no_such_tool', {});
+  await service.close();
+
+  const [unused, used, assistant] = await loyaltyJson({ DATA_DIR }, 'keys', 'list', 'gamma');
+  expect(unused).toMatchObject({ requests: 0, refusals: 0 });
+  expect(unused).not.toHaveProperty('lastUsedAt');
+  expect(used).toMatchObject({ requests: 6, refusals: 3 });
+  expect(assistant).toMatchObject({ for: 'mcp', requests: 2, refusals: 1 });
+  const lastUsedAt = String(used?.lastUsedAt);
+  expect(lastUsedAt).toMatch(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:00\.000Z$/);
+  expect(Date.parse(lastUsedAt)).toBeGreaterThan(before.getTime() - 60_000);
+  remove();
+});
