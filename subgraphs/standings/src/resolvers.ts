@@ -8,8 +8,7 @@ import type { CurrentStanding, PartnerMemberEntity, ProfileEntity } from './enti
 import type { MembersClient } from './members.ts';
 import { createRecorder } from './recording.ts';
 import { parseActivities } from './rules/activityinput.ts';
-import { clampInt } from './rules/int.ts';
-import { NO_ACTIVITY } from './rules/standing.ts';
+import { clampInt, NO_ACTIVITY } from './rules/standing.ts';
 import { nextTier, tierOf } from './rules/tiers.ts';
 import { yearBounds, yearOf } from './rules/year.ts';
 import type { SubgraphResolvers } from './schema.generated.ts';

@@ -3,12 +3,11 @@ import { ApiError, fail } from '@partner-loyalty/runtime/errors.ts';
 import { allMaybe, type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { Caller } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { activeEnrollment } from '../rules/enrollment.ts';
-import type { Enrollment, Member, PartnerMember, Profile } from '../rules/member.ts';
+import type { Enrollment, Member, MemberKey, PartnerMember, Profile } from '../rules/member.ts';
 import type { MembersStore } from '../store/store.ts';
 import { memberOf, partnerOf, requireService } from './caller.ts';
-import { LENGTHS, parseLookupAddress, parseText } from './input.ts';
-import { MAX_KEYS, parseKeys } from './memberkeys.ts';
-import type { Resolvers } from './schema.generated.ts';
+import { failInput, LENGTHS, parseLookupAddress, parseText } from './input.ts';
+import type { MemberKey as MemberKeyInput, Resolvers } from './schema.generated.ts';
 
 /** Look-ups are synchronous if the store's are. */
 export function createLookups(
@@ -123,4 +122,28 @@ function found<T>(member: T | undefined): T {
 function orNotFound<T>(member: T | undefined): T {
   // Cast: the generated types of resolvers leave errors out.
   return member ?? (NOT_FOUND as never);
+}
+
+/** Of one field. */
+const MAX_KEYS = 100;
+
+/** Fails with BAD_USER_INPUT unless there are 1 to 100 keys, each of exactly one kind. */
+function parseKeys(argument: string, keys: readonly MemberKeyInput[]): MemberKey[] {
+  if (keys.length === 0 || keys.length > MAX_KEYS)
+    failInput(argument, `must have 1 to ${MAX_KEYS} items`);
+  return keys.map((key, index) => parseKey(`${argument}.${index}`, key));
+}
+
+function parseKey(argument: string, { email, externalId, memberId }: MemberKeyInput): MemberKey {
+  const given = [email, externalId, memberId].filter((one) => one !== undefined && one !== null);
+  if (given.length !== 1)
+    return failInput(argument, 'must have exactly one of email, externalId, memberId');
+  if (email !== undefined && email !== null)
+    return { by: 'email', value: parseLookupAddress(`${argument}.email`, email) };
+  return externalId !== undefined && externalId !== null
+    ? {
+        by: 'externalId',
+        value: parseText(`${argument}.externalId`, externalId, LENGTHS.externalId),
+      }
+    : { by: 'memberId', value: parseText(`${argument}.memberId`, memberId ?? '', LENGTHS.id) };
 }

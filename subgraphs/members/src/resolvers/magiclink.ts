@@ -1,6 +1,6 @@
 // Resolvers of signing in by magic link, and of the keys that verify the ID tokens it gives.
 import { fail } from '@partner-loyalty/runtime/errors.ts';
-import type { Redeemer } from '../rules/redeem.ts';
+import type { Redeemer } from '../rules/token.ts';
 import { PAGE_SIZE } from '../sessions/endedsessions.ts';
 import { openIssuer } from '../signingkeys/idtoken.ts';
 import { publicKeys } from '../signingkeys/signingkey.ts';

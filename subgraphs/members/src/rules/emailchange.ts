@@ -3,7 +3,7 @@ import { type AddressChange, TOKEN_USES } from './mailedtoken.ts';
 import type { Address } from './member.ts';
 import { claim } from './ownership.ts';
 import { isLocked, type MemberRecord, type MemberRecords } from './record.ts';
-import { findToken, unexpiredTokens } from './redeem.ts';
+import { findToken, unexpiredTokens } from './token.ts';
 
 export type EmailChangeResult =
   | { outcome: 'changed'; member: MemberRecord }

@@ -7,7 +7,7 @@ import {
   type MemberRecord,
   type MemberRecords,
 } from './record.ts';
-import { findToken, unexpiredTokens } from './redeem.ts';
+import { findToken, unexpiredTokens } from './token.ts';
 
 export type UnlockResult =
   | { outcome: 'unlocked'; memberId: string }

@@ -1,9 +1,9 @@
 // Imports on MongoDB that another write comes before.
 import { MongoClient } from 'mongodb';
 import { memberImport, newPlace, type Place } from '../../test/engine.ts';
-import type { MemberDocument, MembersCollection } from '../documents/collection.mongo.ts';
 import type { MemberImport } from '../rules/member.ts';
 import { importTogether } from './apply.mongo.ts';
+import type { MemberDocument, MembersCollection } from './documents.mongo.ts';
 import type { MembersStore } from './store.ts';
 
 let place: Place;

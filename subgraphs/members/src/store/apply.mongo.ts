@@ -1,9 +1,9 @@
 // Applies rules to members on MongoDB, and starts over after a conflict with another write.
 import { setTimeout } from 'node:timers/promises';
-import type { MembersCollection } from '../documents/collection.mongo.ts';
 import { importMember } from '../rules/import.ts';
 import type { ImportResult, MemberImport } from '../rules/member.ts';
 import { addressKey, externalKey, type MemberRecords } from '../rules/record.ts';
+import type { MembersCollection } from './documents.mongo.ts';
 import { readWorkingSet } from './workingset.mongo.ts';
 
 const MAX_ATTEMPTS = 100;

@@ -1,6 +1,4 @@
 // Locks addresses in dispute, on any engine.
-
-import { addContestToken } from '../rules/addtoken.ts';
 import {
   contest,
   lockAddress,
@@ -11,51 +9,40 @@ import {
 import type { TakenAddress } from '../rules/mailedtoken.ts';
 import type { Address } from '../rules/member.ts';
 import { addressKey, isLocked, tokenKey } from '../rules/record.ts';
-import { findToken } from '../rules/redeem.ts';
-import type { Engine } from './tokenstore.ts';
+import { addContestToken, findToken } from '../rules/token.ts';
+import type { Engine } from './engine.ts';
+
+export type LockStore = ReturnType<typeof createLockStore>;
 
 /** Addresses are canonical; times are in milliseconds since 1970. */
-export type LockStore = {
-  /**
-   * Adds a token that contests that undoing took an address away, valid for 7 days from the undoing
-   * on, and returns what it contests; undefined if nothing was taken away.
-   */
-  addContest(
-    hash: string,
-    loss: { memberId: string; undoId: string; address: string },
-    now: number,
-  ): Promise<TakenAddress | undefined>;
-  /** The member whose token this is, without redeeming it. */
-  findContest(hash: string, now: number): Promise<string | undefined>;
-  /**
-   * Redeems a token, for one of any number of concurrent calls, and locks the address that was
-   * taken away and the member's current one. False if the token is not valid.
-   */
-  contest(hash: string, now: number): Promise<boolean>;
-  /** The member whom an address leads to, current or earlier. */
-  holder(canonical: string): Promise<string | undefined>;
-  /**
-   * Where mail for an address goes: to the current address of the member whom it leads to, or else
-   * to itself. Undefined if one of the two is locked.
-   */
-  mailbox(address: Address): Promise<{ address: Address; memberId?: string } | undefined>;
-  /** Locks an address; undefined if it leads to nobody, otherwise its member. */
-  lock(canonical: string, now: number): Promise<string | undefined>;
-  /** Unlocks an address. With `to`, it becomes the current one of the member with this ID. */
-  unlock(address: Address, to: string | undefined): Promise<UnlockResult>;
-};
-
-export function createLockStore({ find, apply }: Engine): LockStore {
+export function createLockStore({ find, apply }: Engine) {
   const tokenOf = async (hash: string, now: number) => {
     const record = await find(tokenKey(hash));
     const token = record && findToken(record, hash, 'contest', now);
     return record && token && { memberId: record.memberId, address: token.address };
   };
   return {
-    addContest: (hash, loss, now) =>
+    /**
+     * Adds a token that contests that undoing took an address away, valid for 7 days from the
+     * undoing on, and returns what it contests; undefined if nothing was taken away.
+     */
+    addContest: (
+      hash: string,
+      loss: { memberId: string; undoId: string; address: string },
+      now: number,
+    ): Promise<TakenAddress | undefined> =>
       apply([loss.memberId], [], (records) => addContestToken(records, hash, loss, now)),
-    findContest: async (hash, now) => (await tokenOf(hash, now))?.memberId,
-    async contest(hash, now) {
+
+    /** The member whose token this is, without redeeming it. */
+    async findContest(hash: string, now: number): Promise<string | undefined> {
+      return (await tokenOf(hash, now))?.memberId;
+    },
+
+    /**
+     * Redeems a token, for one of any number of concurrent calls, and locks the address that was
+     * taken away and the member's current one. False if the token is not valid.
+     */
+    async contest(hash: string, now: number): Promise<boolean> {
       const token = await tokenOf(hash, now);
       if (token === undefined) return false;
       const { memberId, address } = token;
@@ -63,8 +50,17 @@ export function createLockStore({ find, apply }: Engine): LockStore {
         contest(records, hash, memberId, now),
       );
     },
-    holder: async (canonical) => (await find(addressKey(canonical)))?.memberId,
-    async mailbox(address) {
+
+    /** The member whom an address leads to, current or earlier. */
+    async holder(canonical: string): Promise<string | undefined> {
+      return (await find(addressKey(canonical)))?.memberId;
+    },
+
+    /**
+     * Where mail for an address goes: to the current address of the member whom it leads to, or
+     * else to itself. Undefined if one of the two is locked.
+     */
+    async mailbox(address: Address): Promise<{ address: Address; memberId?: string } | undefined> {
       const { canonical } = address;
       const record = await find(addressKey(canonical));
       if (record === undefined) return { address };
@@ -72,9 +68,13 @@ export function createLockStore({ find, apply }: Engine): LockStore {
       const { memberId, email, address: current } = record;
       return { address: { typed: email, canonical: current }, memberId };
     },
-    lock: (canonical, now) =>
+
+    /** Locks an address; undefined if it leads to nobody, otherwise its member. */
+    lock: (canonical: string, now: number): Promise<string | undefined> =>
       apply([], [addressKey(canonical)], (records) => lockAddress(records, canonical, now)),
-    unlock(address, to) {
+
+    /** Unlocks an address. With `to`, it becomes the current one of the member with this ID. */
+    unlock(address: Address, to: string | undefined): Promise<UnlockResult> {
       const attempt: UnlockAttempt = { isFreed: false };
       return apply(to === undefined ? [] : [to], [addressKey(address.canonical)], (records) =>
         unlockAddress(records, address, to, attempt),

@@ -3,12 +3,16 @@ import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 import type { MongoMarks } from '@partner-loyalty/runtime/store/marks/marks.mongo.ts';
 import { both, ranges, walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import type { Filter } from 'mongodb';
-import type { MemberDocument, MembersCollection } from '../documents/collection.mongo.ts';
-import { findByIds, versionedRecord } from '../documents/documents.mongo.ts';
 import type { RightsEngine } from '../rights/rights.ts';
 import { withoutAddresses } from '../rights/traces.ts';
 import type { MemberRecord } from '../rules/record.ts';
-import type { ApplyRule } from './tokenstore.ts';
+import {
+  findByIds,
+  type MemberDocument,
+  type MembersCollection,
+  versionedRecord,
+} from './documents.mongo.ts';
+import type { ApplyRule } from './engine.ts';
 
 type Parts = {
   members: MembersCollection;

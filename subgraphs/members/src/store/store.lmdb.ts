@@ -7,9 +7,15 @@ import { createLmdbInvitations } from '../invitations/invitation.lmdb.ts';
 import { createLmdbOutbox } from '../outbox/outbox.lmdb.ts';
 import { createLmdbMailPartners } from '../partners/partner.lmdb.ts';
 import { createRights } from '../rights/rights.ts';
-import { changeExternalId, endEnrollment, enroll, enrollInvited } from '../rules/enrollment.ts';
+import { partnerMember } from '../rules/enrollment.ts';
 import { importMember } from '../rules/import.ts';
-import type { Identity, ImportResult, MemberImport } from '../rules/member.ts';
+import type {
+  Identity,
+  ImportResult,
+  MemberImport,
+  MemberKey,
+  PartnerMember,
+} from '../rules/member.ts';
 import {
   enrolledKey,
   externalKey,
@@ -21,6 +27,7 @@ import {
 import { createLmdbEndedSessions } from '../sessions/endedsessions.lmdb.ts';
 import type { KeyVault } from '../signingkeys/keyvault.ts';
 import { createLmdbSigningKeys } from '../signingkeys/signingkey.lmdb.ts';
+import { createEnrollmentStore, type Engine } from './engine.ts';
 import {
   decodeIdentity,
   encodeIdentity,
@@ -28,10 +35,9 @@ import {
   type StoredIdentity,
 } from './identity.lmdb.ts';
 import { createLockStore } from './lockstore.ts';
-import { createLmdbLookUp } from './lookup.lmdb.ts';
 import { createLmdbRightsEngine } from './rights.lmdb.ts';
 import type { MembersStore } from './store.ts';
-import { createTokenStore, type Engine } from './tokenstore.ts';
+import { createTokenStore } from './tokenstore.ts';
 
 /**
  * Opens the store in `dataDir/members`. Throws if the folder is not writable or the store belongs
@@ -101,12 +107,7 @@ function createLmdbMembersStore(
     memberByExternalId: (partnerId, externalId) => find(externalKey(partnerId, externalId)),
     lookUp: createLmdbLookUp(members, find),
     member: (memberId) => members.get(memberId),
-    enroll: (input) => transact(() => enroll(records, input)),
-    enrollInvited: (input) => transact(() => enrollInvited(records, input)),
-    endEnrollment: (partnerId, memberId) =>
-      transact(() => endEnrollment(records, partnerId, memberId)),
-    changeExternalId: (partnerId, memberId, externalId) =>
-      transact(() => changeExternalId(records, partnerId, memberId, externalId)),
+    ...createEnrollmentStore(engine),
     importMembers: (imports) =>
       transact(() =>
         imports.map(marks.isEmpty() ? (one) => importMember(records, one) : importMarked),
@@ -144,4 +145,20 @@ function createRecords(
       return next;
     },
   };
+}
+
+/** `find` reads whom a stored key leads to. */
+function createLmdbLookUp(
+  members: Database<MemberRecord, string>,
+  find: (key: string) => Identity | undefined,
+): MembersStore['lookUp'] {
+  const lookUp = (partnerId: string, { by, value }: MemberKey): PartnerMember | undefined => {
+    if (by === 'email') return find(enrolledKey(partnerId, value));
+    if (by === 'externalId') return find(externalKey(partnerId, value));
+    const record = members.get(value);
+    const member = record && partnerMember(record, partnerId);
+    // Of another partner, a record found by ID shows nothing.
+    return member?.enrollment === undefined ? undefined : member;
+  };
+  return (partnerId, keys) => keys.map((key) => lookUp(partnerId, key));
 }

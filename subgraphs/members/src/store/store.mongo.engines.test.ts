@@ -1,11 +1,10 @@
 // What the members store relies on MongoDB for: indexes and uniqueness.
 import { type Collection, type Document, MongoClient } from 'mongodb';
 import { address, memberImport, newPlace, type Place } from '../../test/engine.ts';
-import type { MemberDocument } from '../documents/collection.mongo.ts';
-import { findByIds, findByKeys } from '../documents/documents.mongo.ts';
-import { createMongoLookUp, identitiesByKey } from '../documents/lookup.mongo.ts';
 import type { MemberKey } from '../rules/member.ts';
 import { addressKey, enrolledKey, externalKey } from '../rules/record.ts';
+import { findByIds, findByKeys, type MemberDocument } from './documents.mongo.ts';
+import { createMongoLookUp, identitiesByKey } from './lookup.mongo.ts';
 import type { MembersStore } from './store.ts';
 
 let place: Place;

@@ -6,25 +6,30 @@ import {
   openMongoMarks,
 } from '@partner-loyalty/runtime/store/marks/marks.mongo.ts';
 import { type Mongo, openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
-import { type MembersCollection, openMembers } from '../documents/collection.mongo.ts';
-import { findByIds, findByKeys, versionedRecord } from '../documents/documents.mongo.ts';
-import { createMongoLookUp, identitiesByKey } from '../documents/lookup.mongo.ts';
 import { openMongoInvitations } from '../invitations/invitation.mongo.ts';
 import { openMongoOutbox } from '../outbox/outbox.mongo.ts';
 import { createMongoMailPartners } from '../partners/partner.mongo.ts';
 import { createRights } from '../rights/rights.ts';
-import { changeExternalId, endEnrollment, enroll, enrollInvited } from '../rules/enrollment.ts';
-import type { EnrollInput, ImportResult, MemberImport } from '../rules/member.ts';
-import { addressKey, enrolledKey, externalKey } from '../rules/record.ts';
+import type { ImportResult, MemberImport } from '../rules/member.ts';
+import { enrolledKey, externalKey } from '../rules/record.ts';
 import { openMongoEndedSessions } from '../sessions/endedsessions.mongo.ts';
 import type { KeyVault } from '../signingkeys/keyvault.ts';
 import { createMongoSigningKeys } from '../signingkeys/signingkey.mongo.ts';
 import { applyRule, claimedKeys, idsOf, importTogether } from './apply.mongo.ts';
+import {
+  findByIds,
+  findByKeys,
+  type MembersCollection,
+  openMembers,
+  versionedRecord,
+} from './documents.mongo.ts';
+import { type ApplyRule, createEnrollmentStore, type Engine } from './engine.ts';
 import { createKeyLock, type KeyLock } from './keylock.ts';
 import { createLockStore } from './lockstore.ts';
+import { createMongoLookUp, identitiesByKey } from './lookup.mongo.ts';
 import { createMongoRightsEngine } from './rights.mongo.ts';
 import type { MembersStore } from './store.ts';
-import { type ApplyRule, createTokenStore, type Engine } from './tokenstore.ts';
+import { createTokenStore } from './tokenstore.ts';
 
 const IMPORTED_TOGETHER = 500;
 
@@ -79,17 +84,7 @@ function createMongoMembersStore(
     memberByExternalId: (partnerId, externalId) => identity(externalKey(partnerId, externalId)),
     lookUp: createMongoLookUp(members),
     member: batchLoad((ids) => recordsById(members, ids)),
-    enroll: (input) => apply([], keysToEnroll(input), (records) => enroll(records, input)),
-    enrollInvited: (input) =>
-      apply([], keysToEnroll(input), (records) => enrollInvited(records, input)),
-    endEnrollment: (partnerId, memberId) =>
-      apply([memberId], [], (records) => endEnrollment(records, partnerId, memberId)),
-    changeExternalId: (partnerId, memberId, externalId) =>
-      apply(
-        [memberId],
-        externalId === undefined ? [] : [externalKey(partnerId, externalId)],
-        (records) => changeExternalId(records, partnerId, memberId, externalId),
-      ),
+    ...createEnrollmentStore(engine),
     importMembers: (imports) => importInParts(members, marks, lock, imports),
     tokens: createTokenStore(engine),
     locks: createLockStore(engine),
@@ -110,13 +105,6 @@ async function recordsById(members: MembersCollection, ids: readonly string[]) {
 async function recordByKey(members: MembersCollection, key: string) {
   const [found] = await findByKeys(members, [key]).toArray();
   return found && versionedRecord(found).record;
-}
-
-function keysToEnroll({ partnerId, address, externalId }: EnrollInput): string[] {
-  return [
-    addressKey(address.canonical),
-    ...(externalId === undefined ? [] : [externalKey(partnerId, externalId)]),
-  ];
 }
 
 async function importInParts(

@@ -5,9 +5,6 @@ import type { Outbox } from '../outbox/outbox.ts';
 import type { MailPartners } from '../partners/partner.ts';
 import type { RightsStore } from '../rights/rights.ts';
 import type {
-  EnrollInput,
-  EnrollResult,
-  ExternalIdResult,
   Identity,
   ImportResult,
   Member,
@@ -17,11 +14,12 @@ import type {
 } from '../rules/member.ts';
 import type { EndedSessionsStore } from '../sessions/endedsessions.ts';
 import type { SigningKeyStore } from '../signingkeys/signingkey.ts';
+import type { EnrollmentStore } from './engine.ts';
 import type { LockStore } from './lockstore.ts';
 import type { TokenStore } from './tokenstore.ts';
 
 /** Implemented by store.lmdb.ts and store.mongo.ts. */
-export type MembersStore = {
+export type MembersStore = EnrollmentStore & {
   /**
    * Finds a member actively enrolled with the partner by a current or historical address. One
    * indexed read, the same for a member who is unknown and one who is not enrolled.
@@ -41,28 +39,6 @@ export type MembersStore = {
     keys: readonly MemberKey[],
   ): MaybePromise<readonly (PartnerMember | undefined)[]>;
   member(memberId: string): MaybePromise<Member | undefined>;
-  /**
-   * Enrolls (docs/api.md, Enrollment). Safe when the address, the member or the external ID is
-   * enrolled concurrently.
-   */
-  enroll(input: EnrollInput): Promise<EnrollResult>;
-  /**
-   * Enrolls a person who has agreed to it by a link to this address (docs/api.md,
-   * Invitations). An external ID that conflicts is left out. Undefined if the address is locked or
-   * no longer its member's current one.
-   */
-  enrollInvited(input: EnrollInput): Promise<Member | undefined>;
-  /** False if the member is not actively enrolled with the partner. */
-  endEnrollment(partnerId: string, memberId: string): Promise<boolean>;
-  /**
-   * Sets the external ID of an active enrollment, or takes it away. Safe when the external ID is
-   * enrolled concurrently.
-   */
-  changeExternalId(
-    partnerId: string,
-    memberId: string,
-    externalId: string | undefined,
-  ): Promise<ExternalIdResult>;
   /**
    * Imports members as if one after the other, with the results in their order. Repeating an
    * import, or running it twice at the same time, changes nothing more.

@@ -1,14 +1,13 @@
 // A working copy of some members that rules act on and that is then stored as one batch.
-
-import type { MembersCollection } from '../documents/collection.mongo.ts';
+import { keysOf, type MemberRecord, type MemberRecords, updated } from '../rules/record.ts';
 import {
   findByIds,
   findByKeys,
+  type MembersCollection,
   replaceUnchanged,
   type VersionedRecord,
   versionedRecord,
-} from '../documents/documents.mongo.ts';
-import { keysOf, type MemberRecord, type MemberRecords, updated } from '../rules/record.ts';
+} from './documents.mongo.ts';
 
 export type WorkingSet = MemberRecords & {
   /** The IDs of the members that rules have read or written, in order, with repetitions. */

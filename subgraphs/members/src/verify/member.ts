@@ -1,7 +1,8 @@
 // Checks one member on any engine: the record, and the partners that it names.
 import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
+import * as z from 'zod';
+import { canonicalEmail } from '../rules/email.ts';
 import type { MemberRecord } from '../rules/record.ts';
-import { checkRules, isRecord } from './record.ts';
 
 /** How reports name a member. */
 export function nameOf(memberId: string): string {
@@ -39,4 +40,64 @@ export function describeKey(key: string): string {
     default:
       return 'an unknown key';
   }
+}
+
+const text = z.string().min(1);
+const time = z.number().nonnegative();
+const address = z.looseObject({ typed: text, canonical: text });
+
+/** The stored format (rules/record.ts). Fields that are not listed are left alone. */
+const RECORD = z.looseObject({
+  memberId: text,
+  email: text,
+  firstName: text.nullish(),
+  lastName: text.nullish(),
+  address: text,
+  earlier: z.array(text),
+  released: z.array(text),
+  enrollments: z.array(
+    z.looseObject({
+      partnerId: text,
+      status: z.enum(['ACTIVE', 'ENDED']),
+      externalId: text.optional(),
+      enrolledAt: time.optional(),
+      updatedAt: time,
+    }),
+  ),
+  tokens: z
+    .array(
+      z.looseObject({
+        hash: z.string().regex(/^[0-9a-f]{64}$/),
+        use: z.enum(['sign-in', 'change', 'undo', 'contest']),
+        expiresAt: time,
+      }),
+    )
+    .optional(),
+  changes: z
+    .array(z.looseObject({ id: text, at: time, from: address, to: text, known: z.boolean() }))
+    .optional(),
+  undone: z.looseObject({ id: text, at: time }).optional(),
+  takenAway: z.array(z.looseObject({ undoId: text, at: time, address: text })).optional(),
+  locked: z.array(text).optional(),
+});
+
+/** Whether it has the shape of a record. Calls `report` for each field that is wrong. */
+export function isRecord(value: unknown, report: (problem: string) => void): value is MemberRecord {
+  const { error } = RECORD.safeParse(value);
+  for (const { path } of error?.issues ?? [])
+    report(path.length === 0 ? 'the record has no fields' : `${path.join('.')} is not valid`);
+  return error === undefined;
+}
+
+/** Calls `report` for each rule that the record breaks. */
+export function checkRules(record: MemberRecord, report: (problem: string) => void): void {
+  const { email, earlier, enrollments } = record;
+  if (canonicalEmail(email) !== record.address)
+    report('the address is not the canonical form of the email');
+  if (new Set([record.address, ...earlier]).size <= earlier.length)
+    report('an address is listed twice');
+  if (new Set(enrollments.map(({ partnerId }) => partnerId)).size < enrollments.length)
+    report('two enrollments are with the same partner');
+  if (enrollments.some(({ status, externalId }) => status === 'ENDED' && externalId !== undefined))
+    report('an ended enrollment has an external ID');
 }

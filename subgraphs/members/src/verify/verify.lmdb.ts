@@ -11,8 +11,7 @@ import { keysOf } from '../rules/record.ts';
 import { openSessionTables } from '../sessions/endedsessions.lmdb.ts';
 import { encodeIdentity, type StoredIdentity } from '../store/identity.lmdb.ts';
 import { openMemberTables } from '../store/store.lmdb.ts';
-import { checkMember, describeKey, nameOf } from './member.ts';
-import { isRecord } from './record.ts';
+import { checkMember, describeKey, isRecord, nameOf } from './member.ts';
 
 /** Reports what is wrong with the store. Resolves with the number of members. */
 export async function verifyLmdbMembers(

@@ -3,9 +3,8 @@ import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
 import { openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
 import { walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
-import type { MemberDocument } from '../documents/collection.mongo.ts';
-import { versionedRecord } from '../documents/documents.mongo.ts';
 import { keysOf } from '../rules/record.ts';
+import { type MemberDocument, versionedRecord } from '../store/documents.mongo.ts';
 import { checkMember, describeKey, nameOf } from './member.ts';
 
 /** Reports what is wrong with the store. Resolves with the number of members. */

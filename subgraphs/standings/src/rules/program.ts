@@ -2,7 +2,7 @@
 import { createParser, integer, type Parsed, text } from '@partner-loyalty/runtime/input.ts';
 import { Temporal } from 'temporal-polyfill';
 import * as z from 'zod';
-import { INT_MAX } from './int.ts';
+import { INT_MAX } from './standing.ts';
 
 export type Program = {
   membershipYear: {

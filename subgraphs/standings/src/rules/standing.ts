@@ -1,5 +1,4 @@
 // A standing: the points and stays of one member with one partner in one membership year.
-import { fitsInt } from './int.ts';
 
 export type Standing = { points: number; stays: number };
 
@@ -11,4 +10,17 @@ export function addStandings(one: Standing, other: Standing): Standing | undefin
   const points = one.points + other.points;
   const stays = one.stays + other.stays;
   return fitsInt(points) && fitsInt(stays) ? { points, stays } : undefined;
+}
+
+export const INT_MIN = -(2 ** 31);
+export const INT_MAX = 2 ** 31 - 1;
+
+/** Whether a sum is within the range of Int. */
+export function fitsInt(sum: number): boolean {
+  return sum >= INT_MIN && sum <= INT_MAX;
+}
+
+/** The Int that is nearest to a sum. */
+export function clampInt(sum: number): number {
+  return Math.min(INT_MAX, Math.max(INT_MIN, sum));
 }

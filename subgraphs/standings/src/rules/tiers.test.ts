@@ -1,7 +1,7 @@
 // The tier that a number of points reaches.
 import fc from 'fast-check';
 import { programOf } from '../../test/program.ts';
-import { INT_MAX, INT_MIN } from './int.ts';
+import { INT_MAX, INT_MIN } from './standing.ts';
 import { nextTier, tierOf } from './tiers.ts';
 
 const program = (...tiers: [name: string, points: number][]) =>

@@ -1,6 +1,6 @@
 // The tier that a number of points reaches (docs/api.md, Standing).
-import { clampInt } from './int.ts';
 import { DEFAULT_PROGRAM, type Program } from './program.ts';
+import { clampInt } from './standing.ts';
 
 /**
  * The name of the highest tier that the points reach. If they reach none, for example because they

@@ -1,14 +1,14 @@
 // What LMDB has of one member: found by the index, and deleted in transactions of bounded size.
 import type { Activity } from '../rules/activity.ts';
+import type { Before, MemberStanding } from './store.ts';
 import {
   activityKeyOf,
   decodeActivity,
   decodeStanding,
   type MemberActivityKey,
   type StandingKey,
-} from './format.lmdb.ts';
-import type { Before, MemberStanding } from './store.ts';
-import type { Tables } from './tables.lmdb.ts';
+  type Tables,
+} from './tables.lmdb.ts';
 
 const BATCH_SIZE = 1_000;
 

@@ -1,6 +1,7 @@
 // Records a batch of activities in LMDB, in one transaction.
 import { type ActivityContent, type DatedActivity, isSameActivity } from '../rules/activity.ts';
 import { addStandings, NO_ACTIVITY, type Standing } from '../rules/standing.ts';
+import type { RecordOutcome } from './store.ts';
 import {
   type ActivityKey,
   decodeActivity,
@@ -10,9 +11,8 @@ import {
   memberActivityKey,
   NO_VALUE,
   type StandingKey,
-} from './format.lmdb.ts';
-import type { RecordOutcome } from './store.ts';
-import type { Tables } from './tables.lmdb.ts';
+  type Tables,
+} from './tables.lmdb.ts';
 
 type NewActivity = { key: ActivityKey; content: ActivityContent };
 

@@ -2,7 +2,7 @@
 import { type Db, MongoClient } from 'mongodb';
 import { activity, newPlace, type Place } from '../../test/engine.ts';
 import type { DatedActivity } from '../rules/activity.ts';
-import { INT_MAX } from '../rules/int.ts';
+import { INT_MAX } from '../rules/standing.ts';
 import { type Collections, strictCollections } from './collections.mongo.ts';
 import { standingId } from './queries.mongo.ts';
 import {

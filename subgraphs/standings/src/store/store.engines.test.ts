@@ -7,9 +7,8 @@ import fc from 'fast-check';
 import { programArgs } from '../../../../test/support/programs/programs.ts';
 import { activity, ENGINES, IMPORT, importOf, newPlace, type Place } from '../../test/engine.ts';
 import type { Activity, DatedActivity } from '../rules/activity.ts';
-import { INT_MAX, INT_MIN } from '../rules/int.ts';
 import type { Program } from '../rules/program.ts';
-import type { Standing } from '../rules/standing.ts';
+import { INT_MAX, INT_MIN, type Standing } from '../rules/standing.ts';
 import type { MemberStanding, RecordOutcome, StandingsStore } from './store.ts';
 
 const BILLION = 1_000_000_000;

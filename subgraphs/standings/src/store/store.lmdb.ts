@@ -1,12 +1,11 @@
 // The standings store in embedded LMDB, which several processes on one machine may share.
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import { type EmbeddedStore, openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
-import { decodeStanding } from './format.lmdb.ts';
 import { activitiesOf, deleteSome, latestActivitiesOf, standingsOf } from './member.lmdb.ts';
 import { cachePrograms } from './programs.ts';
 import { mapDefined, recordBatch } from './record.lmdb.ts';
 import type { StandingsStore } from './store.ts';
-import { openTables, type Tables } from './tables.lmdb.ts';
+import { decodeStanding, openTables, type Tables } from './tables.lmdb.ts';
 
 /**
  * Opens the store in `dataDir/standings`. Rejects if the folder is not writable or the store

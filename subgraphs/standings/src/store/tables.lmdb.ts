@@ -1,15 +1,13 @@
-// The databases of the standings store in LMDB.
+// The databases of the standings store in LMDB, and the stored form of what is in them.
+//
+// Standings and activities are arrays, since there are millions of them. Only the functions of this
+// file know the positions.
 import type { StoreRoot } from '@partner-loyalty/runtime/store/generations/follow.lmdb.ts';
 import { type LmdbMarks, openLmdbMarks } from '@partner-loyalty/runtime/store/marks/marks.lmdb.ts';
 import type { Database } from 'lmdb';
+import type { Activity, ActivityContent } from '../rules/activity.ts';
 import type { Program } from '../rules/program.ts';
-import type {
-  ActivityKey,
-  MemberActivityKey,
-  StandingKey,
-  StoredActivity,
-  StoredStanding,
-} from './format.lmdb.ts';
+import type { Standing } from '../rules/standing.ts';
 
 export type Tables = {
   root: StoreRoot;
@@ -38,4 +36,59 @@ export function openTables(root: StoreRoot): Promise<Tables> {
     }),
     marks: openLmdbMarks(root),
   }));
+}
+
+export type StandingKey = [partnerId: string, memberId: string, year: string];
+export type StoredStanding = [points: number, stays: number];
+export type ActivityKey = [partnerId: string, activityId: string];
+export type StoredActivity = [
+  memberId: string,
+  points: number,
+  stays: number,
+  occurredAtMs: number,
+];
+
+export type MemberActivityKey = [
+  memberId: string,
+  partnerId: string,
+  occurredAtMs: number,
+  activityId: string,
+];
+
+/** The value of an entry whose key says everything. */
+export const NO_VALUE = Buffer.alloc(0);
+
+export function encodeStanding({ points, stays }: Standing): StoredStanding {
+  return [points, stays];
+}
+
+export function decodeStanding([points, stays]: StoredStanding): Standing {
+  return { points, stays };
+}
+
+/** Without what the key has, and without the year, which follows from the rest. */
+export function encodeActivity(activity: ActivityContent): StoredActivity {
+  const { memberId, points, stays, occurredAt } = activity;
+  return [memberId, points, stays, occurredAt.getTime()];
+}
+
+export function decodeActivity(
+  [partnerId, activityId]: ActivityKey,
+  stored: StoredActivity,
+): Activity {
+  const [memberId, points, stays, occurredAtMs] = stored;
+  return { activityId, partnerId, memberId, points, stays, occurredAt: new Date(occurredAtMs) };
+}
+
+/** Where the index of each member's activities has one. */
+export function memberActivityKey(
+  [partnerId, activityId]: ActivityKey,
+  [memberId, , , occurredAtMs]: StoredActivity,
+): MemberActivityKey {
+  return [memberId, partnerId, occurredAtMs, activityId];
+}
+
+/** The key of the activity that an entry of that index is for. */
+export function activityKeyOf([, partnerId, , activityId]: MemberActivityKey): ActivityKey {
+  return [partnerId, activityId];
 }

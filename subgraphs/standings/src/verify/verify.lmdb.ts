@@ -11,11 +11,12 @@ import {
   decodeActivity,
   decodeStanding,
   memberActivityKey,
+  openTables,
   type StandingKey,
   type StoredActivity,
   type StoredStanding,
-} from '../store/format.lmdb.ts';
-import { openTables, type Tables } from '../store/tables.lmdb.ts';
+  type Tables,
+} from '../store/tables.lmdb.ts';
 import { checkPartner, type Earned, groupsOf, problemOf, reportStanding } from './sums.ts';
 
 /** Reports what is wrong with the store. Resolves with the number of activities. */

@@ -3,8 +3,12 @@ import { batchLoad } from '@partner-loyalty/runtime/eventloop/batchload.ts';
 import { partnerMember } from '../rules/enrollment.ts';
 import type { Identity, Member, MemberKey, PartnerMember, WholeIdentity } from '../rules/member.ts';
 import { enrolledKey, externalKey } from '../rules/record.ts';
-import type { MemberDocument, MembersCollection } from './collection.mongo.ts';
-import { findByIds, findByKeys } from './documents.mongo.ts';
+import {
+  findByIds,
+  findByKeys,
+  type MemberDocument,
+  type MembersCollection,
+} from './documents.mongo.ts';
 
 /**
  * Shares a read for every 100 keys that are looked up in one event loop tick. IDs take a read of

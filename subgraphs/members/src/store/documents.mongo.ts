@@ -1,10 +1,40 @@
-// Reads member documents on MongoDB, and replaces those that nobody else has written since.
+// Reads documents of members on MongoDB, and replaces those that nobody else has written since.
 import { randomUUID } from 'node:crypto';
-import { DUPLICATE_KEY, WRITE_CONFLICT } from '@partner-loyalty/runtime/store/mongo.ts';
+import {
+  DUPLICATE_KEY,
+  openCollection,
+  WRITE_CONFLICT,
+} from '@partner-loyalty/runtime/store/mongo.ts';
 import { oneReply } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
-import { type AnyBulkWriteOperation, type Document, MongoBulkWriteError } from 'mongodb';
+import {
+  type AnyBulkWriteOperation,
+  type Collection,
+  type Db,
+  type Document,
+  MongoBulkWriteError,
+} from 'mongodb';
 import { keysOf, type MemberRecord } from '../rules/record.ts';
-import type { MemberDocument, MembersCollection } from './collection.mongo.ts';
+
+/**
+ * `version` counts the writes, so that a write can tell whether another came first; `batch`
+ * identifies the last one. `keys` are keysOf(record).
+ */
+export type MemberDocument = Omit<MemberRecord, 'memberId'> & {
+  _id: string;
+  version: number;
+  batch?: string;
+  keys: string[];
+};
+
+export type MembersCollection = Collection<MemberDocument>;
+
+/**
+ * Opens the collection with its index, which serves every look-up and keeps members apart without
+ * transactions: a key is in one document at most.
+ */
+export function openMembers(db: Db): Promise<MembersCollection> {
+  return openCollection(db, 'members', undefined, [[{ keys: 1 }, { unique: true }]]);
+}
 
 /** A record with the version that it was read in; 0 for a member who is not stored yet. */
 export type VersionedRecord = { record: MemberRecord; version: number };

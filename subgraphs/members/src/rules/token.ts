@@ -1,4 +1,5 @@
-// The rules of adding a mailed token to its member's record.
+// The rules of adding a mailed token to its member's record, and of redeeming it.
+import { activeEnrollment } from './enrollment.ts';
 import {
   type AddressChange,
   type ChangeToken,
@@ -13,8 +14,8 @@ import {
   isLocked,
   type MemberRecord,
   type MemberRecords,
+  tokenKey,
 } from './record.ts';
-import { unexpiredTokens } from './redeem.ts';
 
 /**
  * How long after an undo no change can start: whoever made the undone change may still have an
@@ -103,4 +104,51 @@ function addToken(
 ): MemberRecord {
   const tokens = [...unexpiredTokens(record, now), token];
   return records.write(record, { ...record, tokens });
+}
+
+/**
+ * Who redeems a sign-in token: the partner that requested it, or the member on this service's own
+ * page.
+ */
+export type Redeemer = { partnerId: string } | 'own-page';
+
+/**
+ * Redeems a sign-in token and returns its member. Undefined if the token is not valid for this
+ * redeemer; then it stays as it is.
+ */
+export function redeemSignInToken(
+  records: MemberRecords,
+  hash: string,
+  redeemer: Redeemer,
+  now: number,
+): MemberRecord | undefined {
+  const record = records.byKey(tokenKey(hash));
+  const token = record && findToken(record, hash, 'sign-in', now);
+  if (record === undefined || token === undefined || !isValidFor(record, token, redeemer))
+    return undefined;
+  const tokens = unexpiredTokens(record, now).filter((one) => one !== token);
+  return records.write(record, { ...record, tokens });
+}
+
+/** The member's token with this hash, if it has this use and has not expired. */
+export function findToken<Use extends StoredToken['use']>(
+  record: MemberRecord,
+  hash: string,
+  use: Use,
+  now: number,
+): Extract<StoredToken, { use: Use }> | undefined {
+  const matches = (token: StoredToken): token is Extract<StoredToken, { use: Use }> =>
+    token.hash === hash && token.use === use;
+  return unexpiredTokens(record, now).find(matches);
+}
+
+export function unexpiredTokens({ tokens = [] }: MemberRecord, now: number): StoredToken[] {
+  return tokens.filter(({ expiresAt }) => expiresAt > now);
+}
+
+function isValidFor(record: MemberRecord, token: SignInToken, redeemer: Redeemer): boolean {
+  if (token.address !== record.address || isLocked(record, record.address)) return false;
+  if (redeemer === 'own-page') return token.ownPage;
+  const { partnerId } = redeemer;
+  return token.partnerId === partnerId && activeEnrollment(record, partnerId) !== undefined;
 }
