@@ -10,6 +10,7 @@ import type { Tracing } from '@partner-loyalty/runtime/observe/tracing/trace.ts'
 import { createInProcessTransport } from '@partner-loyalty/runtime/transport/inprocess.ts';
 import { createStandings } from '@partner-loyalty/standings';
 import { openAudit } from '../../gateway/src/audit/audit.ts';
+import { createBudget } from '../../gateway/src/budget/budget.ts';
 import { openCounters } from '../../gateway/src/budget/counters.open.ts';
 import { createLimiter, type Limiter } from '../../gateway/src/budget/limiter.ts';
 import { createDocuments } from '../../gateway/src/document/documents.ts';
@@ -69,7 +70,7 @@ const connections = createConnections({
   metrics,
 });
 const graph = await readGraphFile(SUPERGRAPH_FILE);
-const limiter = isOn('limit') ? await shippedLimiter() : noLimiter();
+const budget = createBudget(isOn('limit') ? await shippedLimiter() : noLimiter());
 const graphs = await serveGraphs(graph, {
   connections,
   documents,
@@ -80,8 +81,8 @@ const graphs = await serveGraphs(graph, {
 const usage = { count: () => {} };
 const graphql = createHandler({
   authenticate: isOn('auth') ? await keyAuth() : noAuth(),
-  operate: createOperate({ limiter, graphs, documents, usage, audit, log }),
-  limiter,
+  operate: createOperate({ budget, graphs, documents, usage, audit, log }),
+  budget,
   graphs,
   keyUse: isOn('keyUse')
     ? createKeyUseCounter({ addKeyUses: async () => {} }, { log })

@@ -1,5 +1,5 @@
 // Runs a call of a tool as the operation that it stands for.
-import { ApiError, detailsIn, type ErrorDetails } from '@partner-loyalty/runtime/errors.ts';
+import { ApiError, detailsIn, type ErrorDetails, fail } from '@partner-loyalty/runtime/errors.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import { isJsonObject } from '@partner-loyalty/runtime/json.ts';
 import type * as z from 'zod';
