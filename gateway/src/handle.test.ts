@@ -1,0 +1,306 @@
+// A request from its credential to its response, through the parts that a gateway has.
+import { readFileSync } from 'node:fs';
+import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
+import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
+import type { SubgraphRequest, Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
+import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
+import { type Folder, temporaryFolder } from '../../test/support/folder.ts';
+import { createMemoryCounters } from './budget/counters.memory.ts';
+import { createDocuments } from './document/documents.ts';
+import { type Gateway, openGateway } from './gateway.ts';
+import { graphOf, SUPERGRAPH_FILE } from './graph/committed.ts';
+import { createConnections } from './graph/connections.ts';
+import { serveGraphs } from './graph/served.ts';
+import { issueKey, newKey } from './identity/apikey.ts';
+import type { KeyStore } from './identity/keystore.ts';
+import type { KeyScope } from './schema/scopes.ts';
+import { openKeyStore } from './stores.ts';
+
+const AT = new Date('2026-03-04T05:06:07Z');
+const PAGE = 'https://shop.example';
+const READ = '{ memberByEmail(email: "a@example.com") { email } }';
+const TWO_READS =
+  '{ a: memberByEmail(email: "a@example.com") { email } b: memberByEmail(email: "b@example.com") { email } }';
+const END = 'mutation { endEnrollment(memberId: "m") { memberId } }';
+const LINK = 'mutation { requestMagicLink(email: "a@example.com") { accepted } }';
+const INTROSPECTION = '{ __schema { queryType { name } } }';
+
+let folder: Folder;
+let keyStore: KeyStore;
+let gateway: Gateway;
+let close: () => unknown;
+let privateKey: Awaited<ReturnType<typeof generateKeyPair>>['privateKey'];
+/** The operations of callers that reached a subgraph. */
+const asked: string[] = [];
+
+beforeAll(async () => {
+  folder = temporaryFolder();
+  keyStore = await openKeyStore({
+    mongodbUrl: undefined,
+    dataDir: folder.path,
+    environment: 'sandbox',
+  });
+  await keyStore.createPartner({ partnerId: 'inn', name: 'Inn', budget: 1_000, createdAt: AT });
+  await keyStore.createPartner({ partnerId: 'out', name: 'Out', suspendedAt: AT, createdAt: AT });
+  await keyStore.createPartner({ partnerId: 'few', name: 'Few', budget: 3, createdAt: AT });
+  const pair = await generateKeyPair('ES256');
+  privateKey = pair.privateKey;
+  const subgraph = subgraphWith({ ...(await exportJWK(pair.publicKey)), kid: 'k', alg: 'ES256' });
+  const settings = readSettings({ CORS_ORIGINS: PAGE }, 'all');
+  const [caches, log, metrics] = [createCaches(), createLog('silent'), createMetrics()];
+  const documents = createDocuments(caches, metrics);
+  const connections = createConnections({
+    settings: { subgraphs: {} },
+    inProcess: { members: subgraph, standings: subgraph },
+    log,
+    metrics,
+  });
+  close = connections.close;
+  const graphs = await serveGraphs(graphOf(readFileSync(SUPERGRAPH_FILE, 'utf8')), {
+    connections,
+    documents,
+    caches,
+    audits: false,
+    log,
+  });
+  gateway = openGateway({
+    ...{ settings, keyStore, graphs, documents, caches, log, metrics },
+    counters: createMemoryCounters('sandbox'),
+    usage: { count() {}, write: async () => {}, close: async () => {} },
+    keyUse: { count() {}, write: async () => {}, close: async () => {} },
+    audit: undefined,
+    changelog: async () => [],
+  });
+});
+
+afterAll(async () => {
+  await close();
+  await keyStore.close();
+  folder.remove();
+});
+
+beforeEach(() => {
+  asked.length = 0;
+});
+
+/** The subgraphs, and the built-in identity provider, which has one key. */
+function subgraphWith(signingKey: JWK): Transport {
+  const answers: Record<string, unknown> = {
+    memberByEmail: { email: 'a@example.com' },
+    a: { email: 'a@example.com' },
+    b: { email: 'b@example.com' },
+    endEnrollment: { memberId: 'm' },
+    requestMagicLink: { accepted: true },
+    memberProfile: { email: 'a@example.com' },
+    signingKeys: JSON.stringify({ keys: [signingKey] }),
+    endedSessions: [],
+  };
+  return {
+    execute({ query, caller }: SubgraphRequest) {
+      if (caller.kind !== 'service') asked.push(query);
+      const named = Object.entries(answers).filter(([name]) => query.includes(name));
+      return { data: Object.fromEntries(named) };
+    },
+    ready: async () => {},
+    close: async () => {},
+  };
+}
+
+async function keyOf(partnerId: string, scopes?: readonly KeyScope[]): Promise<string> {
+  const { key, record } = issueKey('sandbox', partnerId, AT, { scopes });
+  await keyStore.createKey(record);
+  return key;
+}
+
+function tokenOf(memberId: string, azp?: string): Promise<string> {
+  const { sandboxUrl } = readSettings({}, 'all');
+  return new SignJWT(azp === undefined ? {} : { azp })
+    .setProtectedHeader({ alg: 'ES256', kid: 'k' })
+    .setIssuer(sandboxUrl)
+    .setAudience(sandboxUrl)
+    .setSubject(memberId)
+    .setIssuedAt()
+    .setExpirationTime('1h')
+    .sign(privateKey);
+}
+
+type Sent = {
+  key?: string;
+  token?: string;
+  query?: string;
+  body?: () => Promise<Buffer>;
+  method?: string;
+  path?: string;
+  headers?: Record<string, string>;
+  address?: string;
+};
+
+async function send({ key, token, query = READ, body, headers, ...others }: Sent) {
+  const {
+    status,
+    headers: received,
+    body: text,
+  } = await gateway.handle({
+    ...{ method: 'POST', path: '/graphql', search: '', requestId: 'r', address: '192.0.2.1' },
+    signal: new AbortController().signal,
+    ...others,
+    headers: {
+      'content-type': 'application/json',
+      ...(key !== undefined && { 'x-partner-api-key': key }),
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...headers,
+    },
+    body: body ?? (async () => Buffer.from(JSON.stringify({ query }))),
+  });
+  const parsed = String(text) === '' ? {} : JSON.parse(String(text));
+  return { status, headers: received, code: parsed.errors?.[0].extensions.code ?? 'OK' };
+}
+
+describe('what a key may do', () => {
+  test.each<[string, KeyScope[], string, string]>([
+    ['a read', ['read'], READ, 'OK'],
+    ['a read', ['enroll', 'sign-in', 'ingest'], READ, 'FORBIDDEN'],
+    ['a mutation', ['enroll'], END, 'OK'],
+    ['a mutation', ['read', 'sign-in', 'ingest'], END, 'FORBIDDEN'],
+    ['a sign-in', ['sign-in'], LINK, 'OK'],
+    ['a sign-in', ['read', 'enroll', 'ingest'], LINK, 'FORBIDDEN'],
+    ['introspection', ['read'], INTROSPECTION, 'OK'],
+    ['introspection', ['enroll', 'sign-in'], INTROSPECTION, 'FORBIDDEN'],
+    [
+      'a field that @skip leaves out',
+      ['enroll'],
+      READ.replace(') {', ') @skip(if: true) {'),
+      'FORBIDDEN',
+    ],
+  ])('%s with the scopes %j: %#', async (_, scopes, query, code) => {
+    const response = await send({ key: await keyOf('inn', scopes), query });
+    expect(response.code).toBe(code);
+    expect(asked).toHaveLength(code === 'OK' && query !== INTROSPECTION ? 1 : 0);
+  });
+});
+
+test('a suspended partner gets nothing, by its key or by a token that it holds', async () => {
+  for (const credential of [{ key: await keyOf('out') }, { token: await tokenOf('m', 'out') }])
+    for (const query of [READ, END, '{ memberProfile(id: "m") { email } }', INTROSPECTION, '{'])
+      expect(await send({ ...credential, query })).toMatchObject({
+        status: 403,
+        code: 'PARTNER_SUSPENDED',
+      });
+  expect(asked).toEqual([]);
+  const [held, own] = [await tokenOf('m', 'inn'), await tokenOf('m')];
+  for (const token of [held, own])
+    expect(await send({ token, query: '{ memberProfile(id: "m") { email } }' })).toMatchObject({
+      status: 200,
+    });
+});
+
+describe('a page of a configured origin', () => {
+  const origin = PAGE;
+  const ALLOWED = 'access-control-allow-origin';
+
+  test('reads what a token gets, and what no credential gets', async () => {
+    const token = await tokenOf('m');
+    for (const credential of [{ token }, { token: 'x' }, {}]) {
+      const { headers } = await send({ ...credential, headers: { origin } });
+      expect(headers).toMatchObject({ [ALLOWED]: PAGE, vary: 'origin' });
+    }
+  });
+
+  test('reads nothing that a partner key gets, valid or not', async () => {
+    for (const key of [await keyOf('inn'), newKey('sandbox'), newKey('production'), 'x', ''])
+      for (const sent of [{ key }, { key, query: '{' }, { key, path: '/other' }]) {
+        const { headers } = await send({ ...sent, headers: { origin } });
+        expect(headers).not.toHaveProperty([ALLOWED]);
+      }
+  });
+
+  test('may send a token, not a partner key', async () => {
+    const preflight = { origin, 'access-control-request-method': 'POST' };
+    const { status, headers } = await send({ method: 'OPTIONS', headers: preflight });
+    expect(status).toBe(204);
+    expect(headers['access-control-allow-headers']).toMatch(/authorization/);
+    expect(headers['access-control-allow-headers']).not.toMatch(/partner|\*/);
+  });
+
+  test('of another origin reads nothing', async () => {
+    const { headers } = await send({ headers: { origin: `${PAGE}.evil.example` } });
+    expect(headers).not.toHaveProperty([ALLOWED]);
+  });
+});
+
+test.each<[string, () => Promise<Sent> | Sent, string]>([
+  ['an unknown key', () => ({ key: newKey('sandbox') }), 'UNAUTHENTICATED'],
+  ['a token that is not valid', () => ({ token: 'a.b.c' }), 'UNAUTHENTICATED'],
+  ['an unknown key and a token', () => ({ key: 'x', token: 'y' }), 'AMBIGUOUS_CREDENTIALS'],
+  ['an unknown key with a bad body', () => ({ key: 'x', query: '{' }), 'GRAPHQL_PARSE_FAILED'],
+  ['no credential', () => ({}), 'UNAUTHENTICATED'],
+])('the client address pays 1 for %s, and waits when it has paid 60', async (name, make, code) => {
+  const address = `2001:db8:1:${name.length.toString(16)}::1`;
+  const sent = { ...(await make()), address };
+  for (let i = 0; i < 60; i++) expect((await send(sent)).code).toBe(code);
+  const late = await send(sent);
+  expect(late).toMatchObject({ status: 429, code: 'RATE_LIMITED' });
+  expect(Number(late.headers['retry-after'])).toBeGreaterThan(0);
+  expect(late.headers).not.toHaveProperty('ratelimit-limit');
+  expect((await send({ ...sent, address: '198.51.100.1' })).code).toBe(code);
+});
+
+test('the body of a request with a refused credential is not read once the address has paid', async () => {
+  const address = '198.51.100.200';
+  const key = newKey('sandbox');
+  for (let i = 0; i < 60; i++) await send({ key, address });
+  let reads = 0;
+  const body = async () => {
+    reads += 1;
+    return Buffer.from('{}');
+  };
+  expect(await send({ key, address, body })).toMatchObject({ code: 'RATE_LIMITED' });
+  expect(reads).toBe(0);
+});
+
+test.each<[string, Sent, string]>([
+  ['no credential for a document that does not parse', { query: '{' }, 'GRAPHQL_PARSE_FAILED'],
+  ['no credential for introspection', { query: INTROSPECTION }, 'INTROSPECTION_DISABLED'],
+  ['no credential at another path', { path: '/other' }, 'NOT_FOUND'],
+  ['a key of the other environment', { key: newKey('production') }, 'KEY_ENVIRONMENT_MISMATCH'],
+])('nobody pays for %s', async (name, sent, code) => {
+  const address = `203.0.113.${name.length}`;
+  for (let i = 0; i < 61; i++) expect((await send({ ...sent, address })).code).toBe(code);
+});
+
+describe('a budget of 3', () => {
+  test.each<[string, Sent, string, number]>([
+    ['a read', {}, 'OK', 1],
+    ['two reads', { query: TWO_READS }, 'OK', 2],
+    [
+      'more than all of it',
+      { query: `{ ${'a b c d'.replaceAll(/\w/g, '$&: __typename')} }` },
+      'OPERATION_TOO_COMPLEX',
+      1,
+    ],
+    ['a document that does not parse', { query: '{' }, 'GRAPHQL_PARSE_FAILED', 1],
+    ['a field that does not exist', { query: '{ nothing }' }, 'GRAPHQL_VALIDATION_FAILED', 1],
+    ['a token beside the key', { token: 'x' }, 'AMBIGUOUS_CREDENTIALS', 1],
+    ['another path', { path: '/other' }, 'NOT_FOUND', 1],
+    ['another method', { method: 'PUT' }, 'METHOD_NOT_ALLOWED', 1],
+    ['another type', { headers: { 'content-type': 'text/plain' } }, 'UNSUPPORTED_MEDIA_TYPE', 1],
+  ])('pays for %s', async (_, sent, code, cost) => {
+    const key = await keyOf('few');
+    const response = await send({ key, ...sent });
+    expect(response.code).toBe(code);
+    expect(response.headers).toMatchObject({
+      'ratelimit-limit': '3',
+      'ratelimit-remaining': `${3 - cost}`,
+    });
+    await send({ key, query: TWO_READS });
+    asked.length = 0;
+    const spent = await send({ key, query: TWO_READS });
+    expect(spent).toMatchObject({ status: 429, headers: { 'ratelimit-remaining': '0' } });
+    expect(asked).toEqual([]);
+    // What is wrong with a request is said even then.
+    if (code !== 'OK' && code !== 'OPERATION_TOO_COMPLEX' && !code.includes('VALIDATION'))
+      expect((await send({ key, ...sent })).code).toBe(code);
+  });
+});
