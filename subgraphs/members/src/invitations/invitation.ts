@@ -1,11 +1,12 @@
 // Invitations that were mailed and may still be accepted, found by the hash of their token.
-import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
+import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
+import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
 import type { EnrollInput } from '../rules/member.ts';
 
 /** What accepting will enroll; the address is the one to which the invitation was mailed. */
 export type Invitation = EnrollInput;
 
-/** Implemented by invitation.{lmdb,mongo}.ts. Times are in milliseconds since 1970. */
+/** Times are in milliseconds since 1970. */
 export type InvitationStore = {
   /** Resolves when the invitation is stored. */
   add(hash: string, invitation: Invitation, expiresAt: number): Promise<void>;
@@ -28,10 +29,44 @@ export type InvitationStore = {
 export type KeptInvitation = Invitation & { expiresAt: number };
 
 /** How an invitation is stored. `claimedUntil` is when the last claim ends. */
-export type StoredInvitation = Invitation & { expiresAt: number; claimedUntil: number };
+type StoredInvitation = KeptInvitation & { hash: string; claimedUntil: number };
+
+export const INVITATIONS: TableDefinition<StoredInvitation> = {
+  name: 'invitations',
+  id: 'hash',
+  orders: ['expiresAt'],
+};
+
+export async function openInvitations(open: OpenTable): Promise<InvitationStore> {
+  const invitations = await open(INVITATIONS);
+  return {
+    add: (hash, invitation, expiresAt) =>
+      invitations.put({ hash, ...invitation, expiresAt, claimedUntil: 0 }),
+    find: (hash, now) =>
+      mapMaybe(invitations.get(hash), (stored) =>
+        stored !== undefined && stored.expiresAt > now ? toInvitation(stored) : undefined,
+      ),
+    async claim(hash, now, leaseMs) {
+      const claimed = await invitations.update(hash, (stored) =>
+        stored !== undefined && stored.expiresAt > now && stored.claimedUntil <= now
+          ? { ...stored, claimedUntil: now + leaseMs }
+          : stored,
+      );
+      return claimed && toInvitation(claimed);
+    },
+    remove: invitations.remove,
+    async select(isWanted) {
+      const found = await invitations.select(({ address }) => isWanted(address.canonical));
+      return found.map((stored) => ({ ...toInvitation(stored), expiresAt: stored.expiresAt }));
+    },
+    discard: (isUnwanted) =>
+      invitations.removeWhere(({ address }) => isUnwanted(address.canonical)),
+    clean: (now) => invitations.removeUntil('expiresAt', now),
+  };
+}
 
 /** The invitation without what only the store needs. */
-export function toInvitation(stored: StoredInvitation): Invitation {
+function toInvitation(stored: StoredInvitation): Invitation {
   const { partnerId, address, externalId, firstName, lastName } = stored;
   return { partnerId, address, externalId, firstName, lastName };
 }

@@ -1,5 +1,6 @@
 // The queue of mail to be sent and the counts that limit it, in domain words.
-import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
+import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
+import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
 import type { Address, EnrollInput } from '../rules/member.ts';
 
 /**
@@ -39,7 +40,6 @@ export type KeptCount = { key: string; admittedAt: number[] };
 /** At most `count` admissions of the key in any `windowMs`. */
 export type Limit = { key: string; count: number; windowMs: number };
 
-/** Implemented by outbox.lmdb.ts and outbox.mongo.ts. */
 export type Outbox = {
   /** Resolves when the job is on disk. Always a single insertion, whatever the task. */
   add(job: NewJob): Promise<void>;
@@ -77,7 +77,83 @@ export type Outbox = {
 };
 
 /** How long failed jobs are kept. */
-export const FAILED_KEPT_MS = 7 * 24 * 3_600_000;
+const FAILED_KEPT_MS = 7 * 24 * 3_600_000;
+
+/** A job that is due or has failed. A claim changes `dueAt`, so its former holder finds no job. */
+type StoredJob = Omit<Job, 'dueAt'> & { dueAt?: number; failedAt?: number };
+/** `until` is when the last admission no longer counts. */
+type StoredCount = KeptCount & { until: number };
+
+export const OUTBOX: TableDefinition<StoredJob> = {
+  name: 'outbox',
+  id: 'jobId',
+  orders: ['dueAt', 'failedAt'],
+};
+export const MAIL_COUNTS: TableDefinition<StoredCount> = {
+  name: 'mailcounts',
+  id: 'key',
+  orders: ['until'],
+};
+
+export async function openOutbox(open: OpenTable): Promise<Outbox> {
+  const jobs = await open(OUTBOX);
+  const counts = await open(MAIL_COUNTS);
+
+  /** Changes the job as it is stored, which may be newer than the claim, if the claim holds. */
+  const ifHeld = async (
+    { jobId, dueAt }: Job,
+    change: (stored: StoredJob) => StoredJob | undefined,
+  ): Promise<void> => {
+    await jobs.update(jobId, (stored) => (stored?.dueAt === dueAt ? change(stored) : stored));
+  };
+
+  return {
+    add: ({ jobId, task, requestedAt }) =>
+      jobs.put({ jobId, task, requestedAt, dueAt: requestedAt, attempts: 0, admitted: false }),
+    async claim(now, leaseMs) {
+      const dueAt = now + leaseMs;
+      const claimed = await jobs.updateFirst('dueAt', now, (job) => ({
+        ...job,
+        dueAt,
+        attempts: job.attempts + 1,
+      }));
+      return claimed && { ...claimed, dueAt };
+    },
+    async admit({ key, count, windowMs }, now) {
+      const admitted = await counts.update(key, (stored) => {
+        const admittedAt = (stored?.admittedAt ?? []).filter((at) => at > now - windowMs);
+        if (admittedAt.length >= count) return stored;
+        return { key, admittedAt: [...admittedAt, now], until: now + windowMs };
+      });
+      return admitted !== undefined;
+    },
+    markAdmitted: (job) => ifHeld(job, (stored) => ({ ...stored, admitted: true })),
+    finish: (job) => ifHeld(job, () => undefined),
+    postpone: (job, dueAt) => ifHeld(job, (stored) => ({ ...stored, dueAt })),
+    giveUp: (job, now) => ifHeld(job, ({ dueAt, ...stored }) => ({ ...stored, failedAt: now })),
+    holds: ({ jobId, dueAt }) => mapMaybe(jobs.get(jobId), (stored) => stored?.dueAt === dueAt),
+    async select(isWanted) {
+      const found = await jobs.select(({ task }) => isWanted(task));
+      return found.map(({ jobId, task, requestedAt, failedAt }) => ({
+        jobId,
+        task,
+        requestedAt,
+        failedAt,
+      }));
+    },
+    discard: (isUnwanted) => jobs.removeWhere(({ task }) => isUnwanted(task)),
+    async selectCounts(isWanted) {
+      const found = await counts.select(({ key }) => isWanted(key));
+      return found.map(({ key, admittedAt }) => ({ key, admittedAt }));
+    },
+    discardCounts: (isUnwanted) => counts.removeWhere(({ key }) => isUnwanted(key)),
+    failed: () => jobs.count('failedAt'),
+    async clean(now) {
+      await jobs.removeUntil('failedAt', now - FAILED_KEPT_MS);
+      await counts.removeUntil('until', now);
+    },
+  };
+}
 
 /**
  * Whose mail a limit counts (mail/limits.ts): a member's ID or an address; undefined if it is a

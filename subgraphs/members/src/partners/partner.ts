@@ -1,5 +1,6 @@
 // What the members subgraph needs to know about a partner, stored beside the members.
 import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
+import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
 
 export type MailPartner = {
   partnerId: string;
@@ -15,9 +16,16 @@ export type MailPartner = {
 
 export const DAILY_INVITATIONS = 200;
 
-/** Implemented by partner.lmdb.ts and partner.mongo.ts. */
 export type MailPartners = {
   /** Adds or replaces a partner. */
   put(partner: MailPartner): Promise<void>;
   find(partnerId: string): MaybePromise<MailPartner | undefined>;
 };
+
+// Not `partners`: the key store, which has partners too, may share the database.
+export const PARTNERS: TableDefinition<MailPartner> = { name: 'mailpartners', id: 'partnerId' };
+
+export async function openMailPartners(open: OpenTable): Promise<MailPartners> {
+  const partners = await open(PARTNERS);
+  return { put: partners.put, find: partners.get };
+}

@@ -1,10 +1,10 @@
 // Which members' sessions were ended, so that ID tokens issued before are refused.
-import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
+import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
+import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
 
 /** All of a member's ID tokens issued until `endedAt`, in milliseconds since 1970, are invalid. */
 export type EndedSessions = { memberId: string; endedAt: number };
 
-/** Implemented by endedsessions.lmdb.ts and endedsessions.mongo.ts. */
 export type EndedSessionsStore = {
   /** Ends a member's sessions; forgets those that ended over KEPT_MS ago. Resolves once stored. */
   end(ended: EndedSessions): Promise<void>;
@@ -18,6 +18,28 @@ export type EndedSessionsStore = {
 
 /** How long they are kept: longer than any ID token lives (docs/api.md, Member tokens). */
 export const KEPT_MS = 25 * 3_600_000;
+
+export const ENDED_SESSIONS: TableDefinition<EndedSessions> = {
+  name: 'endedsessions',
+  id: 'memberId',
+  orders: ['endedAt'],
+};
+
+export async function openEndedSessions(open: OpenTable): Promise<EndedSessionsStore> {
+  const sessions = await open(ENDED_SESSIONS);
+  return {
+    async end(ended) {
+      const { memberId, endedAt } = ended;
+      await sessions.update(memberId, (before) =>
+        before !== undefined && before.endedAt >= endedAt ? before : ended,
+      );
+      await sessions.removeUntil('endedAt', endedAt - KEPT_MS);
+    },
+    find: (memberId) => mapMaybe(sessions.get(memberId), (ended) => ended?.endedAt),
+    forget: sessions.remove,
+    list: (since, limit) => sessions.range('endedAt', since, limit),
+  };
+}
 
 /** How many one answer to the gateway has; it asks again for the rest. */
 export const PAGE_SIZE = 1_000;

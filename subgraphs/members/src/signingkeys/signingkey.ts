@@ -1,6 +1,7 @@
 // The keys that the built-in identity provider signs with: current, next and retired ones.
 import { randomBytes } from 'node:crypto';
-import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
+import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
+import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
 import { exportJWK, generateKeyPair, type JSONWebKeySet, type JWK } from 'jose';
 import type { KeyVault, StoredPrivateKey } from './keyvault.ts';
 
@@ -10,12 +11,16 @@ export type SigningKey = { kid: string; publicKey: JWK } & (
   | { state: 'retired'; retiredAt: number }
 );
 
-/** Implemented by signingkey.lmdb.ts and signingkey.mongo.ts. */
 export type SigningKeyStore = KeyVault & {
   /** All keys; none before the first start. */
   keys(): MaybePromise<readonly SigningKey[]>;
-  /** Replaces the keys if they are still those of `before`; false if another process was faster. */
-  replace(before: readonly SigningKey[], next: readonly SigningKey[]): Promise<boolean>;
+  /**
+   * Replaces the keys by what `next` makes of them, unless that is undefined. Resolves with the
+   * keys that it has stored, if any. `next` may be called several times.
+   */
+  change(
+    next: (before: readonly SigningKey[]) => SigningKey[] | undefined,
+  ): Promise<readonly SigningKey[] | undefined>;
   /** The issuer of tokens: the base address that the service last started with. */
   issuer(): MaybePromise<string | undefined>;
   setIssuer(issuer: string): Promise<void>;
@@ -27,11 +32,34 @@ export const ID_TOKEN_LIFETIME_MS = 60 * 60_000;
  * signature in progress.
  */
 const MARGIN_MS = 60 * 60_000;
-const MAX_ATTEMPTS = 20;
 
-/** Identifies keys and their states: it changes whenever one of them does. */
-export function versionOf(keys: readonly SigningKey[]): string {
-  return keys.map(({ kid, state }) => `${kid}:${state}`).join(' ');
+/** The one row of the table. */
+type Provider = { id: 'provider'; keys: readonly SigningKey[]; issuer?: string | undefined };
+
+export const SIGNING_KEYS: TableDefinition<Provider> = { name: 'signingkeys', id: 'id' };
+
+export async function openSigningKeys(open: OpenTable, vault: KeyVault): Promise<SigningKeyStore> {
+  const table = await open(SIGNING_KEYS);
+  const stored = () => table.get('provider');
+  return {
+    ...vault,
+    keys: () => mapMaybe(stored(), (provider) => provider?.keys ?? []),
+    async change(next) {
+      const changed = await table.update('provider', (before) => {
+        const keys = next(before?.keys ?? []);
+        return keys === undefined ? before : { id: 'provider', ...before, keys };
+      });
+      return changed?.keys;
+    },
+    issuer: () => mapMaybe(stored(), (provider) => provider?.issuer),
+    async setIssuer(issuer) {
+      await table.update('provider', (before) => ({
+        id: 'provider',
+        keys: before?.keys ?? [],
+        issuer,
+      }));
+    },
+  };
 }
 
 /**
@@ -42,7 +70,8 @@ export function versionOf(keys: readonly SigningKey[]): string {
 export async function ensureSigningKey(store: SigningKeyStore): Promise<void> {
   const before = await store.keys();
   if (before.length > 0) return sealKeys(store, before);
-  await store.replace([], [await newKey(store, 'current'), await newKey(store, 'next')]);
+  const first = [await newKey(store, 'current'), await newKey(store, 'next')];
+  await store.change((now) => (now.length === 0 ? first : undefined));
 }
 
 async function sealKeys(store: SigningKeyStore, before: readonly SigningKey[]): Promise<void> {
@@ -53,7 +82,9 @@ async function sealKeys(store: SigningKeyStore, before: readonly SigningKey[]): 
       return { ...key, privateKey: await store.seal(key.privateKey) };
     }),
   );
-  if (JSON.stringify(sealed) !== JSON.stringify(before)) await store.replace(before, sealed);
+  const known = JSON.stringify(before);
+  if (JSON.stringify(sealed) !== known)
+    await store.change((now) => (JSON.stringify(now) === known ? sealed : undefined));
 }
 
 /**
@@ -64,10 +95,11 @@ async function sealKeys(store: SigningKeyStore, before: readonly SigningKey[]): 
 export async function rotateSigningKey(store: SigningKeyStore, now: number): Promise<string> {
   await ensureSigningKey(store);
   const nextKey = await newKey(store, 'next');
-  const kid = await change(store, (before) => [
+  const changed = await store.change((before) => [
     ...before.flatMap((key) => rotate(key, now)),
     nextKey,
   ]);
+  const kid = currentKid(changed);
   if (kid === undefined) throw new Error('there is no signing key');
   return kid;
 }
@@ -82,7 +114,7 @@ export async function revokeSigningKey(
   now: number,
 ): Promise<string | undefined> {
   const nextKey = await newKey(store, 'next');
-  return change(store, (before) => {
+  const changed = await store.change((before) => {
     const revoked = before.find((key) => key.kid === kid);
     if (revoked === undefined) return undefined;
     const kept = before.filter((key) => key !== revoked);
@@ -93,6 +125,7 @@ export async function revokeSigningKey(
       nextKey,
     ];
   });
+  return currentKid(changed);
 }
 
 /** The keys that verify tokens, as a JWK Set (RFC 7517). */
@@ -103,22 +136,8 @@ export async function publicKeys(store: SigningKeyStore, now: number): Promise<J
   };
 }
 
-/**
- * Replaces the keys, again if another process was faster. Returns the ID of the key in use;
- * undefined if `next` returns undefined.
- */
-async function change(
-  store: SigningKeyStore,
-  next: (before: readonly SigningKey[]) => SigningKey[] | undefined,
-): Promise<string | undefined> {
-  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-    const before = await store.keys();
-    const changed = next(before);
-    if (changed === undefined) return undefined;
-    if (await store.replace(before, changed))
-      return changed.find(({ state }) => state === 'current')?.kid;
-  }
-  throw new Error(`other processes changed the signing keys ${MAX_ATTEMPTS} times in a row`);
+function currentKid(keys: readonly SigningKey[] = []): string | undefined {
+  return keys.find(({ state }) => state === 'current')?.kid;
 }
 
 function rotate(key: SigningKey, now: number): SigningKey[] {

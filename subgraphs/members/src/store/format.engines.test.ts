@@ -35,8 +35,8 @@ const KEYS = [
   'x\ninn\nA-1',
 ];
 const TASK = { kind: 'magic-link', partnerId: 'inn', address: 'ada@example.com' };
-const JOB = { errand: TASK, requestedAt: 5, dueAt: 5, attempts: 0, admitted: true };
-const PARTNER = { name: 'The Inn', magicLinkUrl: 'https://inn.example/in' };
+const JOB = { jobId: 'j1', task: TASK, requestedAt: 5, dueAt: 5, attempts: 0, admitted: true };
+const PARTNER = { partnerId: 'inn', name: 'The Inn', magicLinkUrl: 'https://inn.example/in' };
 
 const WRITERS = {
   async lmdb({ settings }: Place) {
@@ -44,8 +44,9 @@ const WRITERS = {
     const table = (name: string) => root.openDB<unknown>({ name, encoding: 'json' });
     await table('members').put('ada', { memberId: 'ada', ...RECORD });
     for (const key of KEYS) await table('keys').put(key, ['ada', 'Ada@Example.com', 'Ada', null]);
-    await table('outbox').put([5, 'j1'], { jobId: 'j1', ...JOB });
-    await table('partners').put('inn', { partnerId: 'inn', ...PARTNER });
+    await table('outbox').put('j1', JOB);
+    await table('outbox-orders').put(['dueAt', 5, 'j1'], true);
+    await table('mailpartners').put('inn', PARTNER);
     await root.close();
   },
   async mongodb(place: Place) {
@@ -54,8 +55,10 @@ const WRITERS = {
     const table = (name: string) => client.db().collection<{ _id: string }>(name);
     const document = { _id: 'ada', ...RECORD, version: 3, keys: KEYS };
     await table('members').insertOne(document);
-    await table('outbox').insertOne({ _id: 'j1', ...JOB } as { _id: string });
-    await table('mailpartners').insertOne({ _id: 'inn', ...PARTNER } as { _id: string });
+    await table('outbox').insertOne({ _id: 'j1', version: 'v', ...JOB } as { _id: string });
+    await table('mailpartners').insertOne({ _id: 'inn', version: 'v', ...PARTNER } as {
+      _id: string;
+    });
     await client.close();
   },
 };
@@ -76,7 +79,7 @@ test.each(Object.entries(WRITERS))('%s reads what is in its stored format', asyn
     attempts: 1,
     admitted: true,
   });
-  expect(await store.partners.find('inn')).toEqual({ partnerId: 'inn', ...PARTNER });
+  expect(await store.partners.find('inn')).toEqual(PARTNER);
   const undo = { undoId: 'u1', taken: ['ada@example.com'] };
   expect(await store.tokens.undoChange(HASH, undo, 10)).toMatchObject({
     outcome: 'changed',

@@ -2,10 +2,8 @@
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import { type EmbeddedStore, openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
 import { openLmdbMarks } from '@partner-loyalty/runtime/store/marks/marks.lmdb.ts';
+import { lmdbTables } from '@partner-loyalty/runtime/store/table.lmdb.ts';
 import type { Database, RootDatabase } from 'lmdb';
-import { createLmdbInvitations } from '../invitations/invitation.lmdb.ts';
-import { createLmdbOutbox } from '../outbox/outbox.lmdb.ts';
-import { createLmdbMailPartners } from '../partners/partner.lmdb.ts';
 import { createRights } from '../rights/rights.ts';
 import { partnerMember } from '../rules/enrollment.ts';
 import { importMember } from '../rules/import.ts';
@@ -24,9 +22,7 @@ import {
   type MemberRecords,
   updated,
 } from '../rules/record.ts';
-import { createLmdbEndedSessions } from '../sessions/endedsessions.lmdb.ts';
 import type { KeyVault } from '../signingkeys/keyvault.ts';
-import { createLmdbSigningKeys } from '../signingkeys/signingkey.lmdb.ts';
 import { createEnrollmentStore, type Engine } from './engine.ts';
 import {
   decodeIdentity,
@@ -37,6 +33,7 @@ import {
 import { createLockStore } from './lockstore.ts';
 import { createLmdbRightsEngine } from './rights.lmdb.ts';
 import type { MembersStore } from './store.ts';
+import { type MembersTables, openMembersTables } from './tables.ts';
 import { createTokenStore } from './tokenstore.ts';
 
 /**
@@ -49,7 +46,8 @@ export async function openLmdbMembersStore(
   vault: KeyVault,
 ): Promise<MembersStore> {
   const store = await openLmdb(dataDir, 'members', environment);
-  return createLmdbMembersStore(store, vault, dataDir);
+  const others = await openMembersTables(lmdbTables(store.root), vault);
+  return createLmdbMembersStore(store, others, dataDir);
 }
 
 /** Each member by ID, and who each key leads to. */
@@ -62,7 +60,7 @@ export function openMemberTables(root: RootDatabase) {
 
 function createLmdbMembersStore(
   { root, ready }: EmbeddedStore,
-  vault: KeyVault,
+  others: MembersTables,
   dataDir: string,
 ): MembersStore {
   const tables = openMemberTables(root);
@@ -95,11 +93,6 @@ function createLmdbMembersStore(
       ? 'erased'
       : importMember(records, line);
 
-  const others = {
-    outbox: createLmdbOutbox(root),
-    invitations: createLmdbInvitations(root),
-    endedSessions: createLmdbEndedSessions(root),
-  };
   const rights = createLmdbRightsEngine({ ...tables, marks, records, transact });
 
   return {
@@ -116,8 +109,6 @@ function createLmdbMembersStore(
     locks: createLockStore(engine),
     rights: createRights({ engine: rights, ...others, dataDir }),
     ...others,
-    partners: createLmdbMailPartners(root),
-    signingKeys: createLmdbSigningKeys(root, vault),
     isEmpty: async () => members.getKeysCount({ limit: 1 }) === 0,
     ready,
     close: () => root.close(),

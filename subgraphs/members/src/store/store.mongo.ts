@@ -6,15 +6,11 @@ import {
   openMongoMarks,
 } from '@partner-loyalty/runtime/store/marks/marks.mongo.ts';
 import { type Mongo, openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
-import { openMongoInvitations } from '../invitations/invitation.mongo.ts';
-import { openMongoOutbox } from '../outbox/outbox.mongo.ts';
-import { createMongoMailPartners } from '../partners/partner.mongo.ts';
+import { mongoTables } from '@partner-loyalty/runtime/store/table.mongo.ts';
 import { createRights } from '../rights/rights.ts';
 import type { ImportResult, MemberImport } from '../rules/member.ts';
 import { enrolledKey, externalKey } from '../rules/record.ts';
-import { openMongoEndedSessions } from '../sessions/endedsessions.mongo.ts';
 import type { KeyVault } from '../signingkeys/keyvault.ts';
-import { createMongoSigningKeys } from '../signingkeys/signingkey.mongo.ts';
 import { applyRule, claimedKeys, idsOf, importTogether } from './apply.mongo.ts';
 import {
   findByIds,
@@ -29,6 +25,7 @@ import { createLockStore } from './lockstore.ts';
 import { createMongoLookUp, identitiesByKey } from './lookup.mongo.ts';
 import { createMongoRightsEngine } from './rights.mongo.ts';
 import type { MembersStore } from './store.ts';
+import { type MembersTables, openMembersTables } from './tables.ts';
 import { createTokenStore } from './tokenstore.ts';
 
 const IMPORTED_TOGETHER = 500;
@@ -47,10 +44,7 @@ export async function openMongoMembersStore(
   try {
     return createMongoMembersStore(mongo, {
       members: await openMembers(mongo.db),
-      outbox: await openMongoOutbox(mongo.db),
-      invitations: await openMongoInvitations(mongo.db),
-      endedSessions: await openMongoEndedSessions(mongo.db),
-      signingKeys: createMongoSigningKeys(mongo.db, vault),
+      others: await openMembersTables(mongoTables(mongo.db), vault),
       marks: await openMongoMarks(mongo.db, 'memberMarks'),
       dataDir,
     });
@@ -63,12 +57,14 @@ export async function openMongoMembersStore(
 /** Replaces a document only if it is still the one that was read, so it needs no transactions. */
 function createMongoMembersStore(
   mongo: Mongo,
-  parts: { members: MembersCollection; marks: MongoMarks; dataDir: string } & Pick<
-    MembersStore,
-    'outbox' | 'invitations' | 'endedSessions' | 'signingKeys'
-  >,
+  parts: {
+    members: MembersCollection;
+    others: MembersTables;
+    marks: MongoMarks;
+    dataDir: string;
+  },
 ): MembersStore {
-  const { members, marks, dataDir, ...others } = parts;
+  const { members, others, marks, dataDir } = parts;
   const identity = batchLoad((keys) => identitiesByKey(members, keys));
   // Of two concurrent writes of one key, one would only have to start over; DocumentDB even lets
   // both wait until it cancels one.
@@ -90,7 +86,6 @@ function createMongoMembersStore(
     locks: createLockStore(engine),
     rights: createRights({ engine: rights, ...others, dataDir }),
     ...others,
-    partners: createMongoMailPartners(mongo.db),
     isEmpty: async () => (await members.findOne({}, { projection: { _id: 1 } })) === null,
     ready: mongo.ready,
     close: mongo.close,

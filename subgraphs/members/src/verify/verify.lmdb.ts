@@ -3,12 +3,13 @@ import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import { type Inspection, UNREADABLE } from '@partner-loyalty/runtime/store/inspection.ts';
 import { openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
 import { type Snapshot, withSnapshot } from '@partner-loyalty/runtime/store/snapshot.lmdb.ts';
-import type { RootDatabase } from 'lmdb';
-import { openInvitationTables } from '../invitations/invitation.lmdb.ts';
-import type { StoredInvitation } from '../invitations/invitation.ts';
-import { openOutboxTables } from '../outbox/outbox.lmdb.ts';
+import { tableVerifier } from '@partner-loyalty/runtime/store/table.lmdb.ts';
+import { INVITATIONS } from '../invitations/invitation.ts';
+import { MAIL_COUNTS, OUTBOX } from '../outbox/outbox.ts';
+import { PARTNERS } from '../partners/partner.ts';
 import { keysOf } from '../rules/record.ts';
-import { openSessionTables } from '../sessions/endedsessions.lmdb.ts';
+import { ENDED_SESSIONS } from '../sessions/endedsessions.ts';
+import { SIGNING_KEYS } from '../signingkeys/signingkey.ts';
 import { encodeIdentity, type StoredIdentity } from '../store/identity.lmdb.ts';
 import { openMemberTables } from '../store/store.lmdb.ts';
 import { checkMember, describeKey, isRecord, nameOf } from './member.ts';
@@ -21,12 +22,19 @@ export async function verifyLmdbMembers(
 ): Promise<number> {
   const { root } = await openLmdb(dataDir, 'members', environment);
   try {
-    const tables = openTables(root);
+    const tables = openMemberTables(root);
+    const verifiers = [
+      tableVerifier(root, OUTBOX, (jobId) => `mail ${jobId}`),
+      // Not the key, which may have an address.
+      tableVerifier(root, MAIL_COUNTS, () => 'a count of mail'),
+      tableVerifier(root, INVITATIONS, (hash) => `invitation ${hash}`),
+      tableVerifier(root, ENDED_SESSIONS, (memberId) => `sessions of ${nameOf(memberId)}`),
+      tableVerifier(root, PARTNERS, (partnerId) => `partner ${partnerId}`),
+      tableVerifier(root, SIGNING_KEYS, () => 'the signing keys'),
+    ];
     return await withSnapshot(root, async (snapshot) => {
       const members = await checkMembers(tables, snapshot, inspection);
-      checkOutbox(tables, snapshot, inspection);
-      checkInvitations(tables, snapshot, inspection);
-      checkSessions(tables, snapshot, inspection);
+      for (const verify of verifiers) verify(snapshot, inspection);
       return members;
     });
   } finally {
@@ -34,16 +42,7 @@ export async function verifyLmdbMembers(
   }
 }
 
-function openTables(root: RootDatabase) {
-  return {
-    ...openMemberTables(root),
-    ...openOutboxTables(root),
-    ...openInvitationTables(root),
-    ...openSessionTables(root),
-  };
-}
-
-type Tables = ReturnType<typeof openTables>;
+type Tables = ReturnType<typeof openMemberTables>;
 
 /**
  * If every key of every member leads to that member, and there are no more keys than these, each of
@@ -98,48 +97,4 @@ function checkKeys({ members, identities }: Tables, snapshot: Snapshot, { report
     else if (isRecord(record, () => {}) && !keysOf(record).includes(key))
       report(nameOf(memberId), `${describeKey(key)} leads to the member, who does not have it`);
   }
-}
-
-function checkOutbox({ due, failed }: Tables, snapshot: Snapshot, { report }: Inspection): void {
-  const unreadable = (jobId: string) => report(`mail ${jobId}`, 'the job cannot be read');
-  for (const { key, value } of snapshot.records(due, ([, jobId]) => unreadable(jobId)))
-    if (value.dueAt !== key[0] || value.jobId !== key[1])
-      report(`mail ${key[1]}`, 'the job is stored under another time or ID');
-  for (const { key, value } of snapshot.records(failed, unreadable))
-    if (value.jobId !== key) report(`mail ${key}`, 'the job has another ID');
-}
-
-function checkInvitations(
-  { byHash, byExpiry }: Tables,
-  snapshot: Snapshot,
-  { report }: Inspection,
-): void {
-  const nameOfInvitation = (hash: string) => `invitation ${hash}`;
-  const unreadable = (hash: string) =>
-    report(nameOfInvitation(hash), 'the invitation cannot be read');
-  for (const { key, value } of snapshot.records(byHash, unreadable))
-    if (snapshot.get(byExpiry, [value.expiresAt, key]) === undefined)
-      report(nameOfInvitation(key), 'the index by expiry does not have it');
-  for (const [expiresAt, hash] of snapshot.keys(byExpiry))
-    if (expiryOf(snapshot.get(byHash, hash)) !== expiresAt)
-      report(nameOfInvitation(hash), 'the index by expiry has it at another time');
-}
-
-function expiryOf(found: StoredInvitation | typeof UNREADABLE | undefined): number | undefined {
-  return found === UNREADABLE ? undefined : found?.expiresAt;
-}
-
-function checkSessions(
-  { byMember, byTime }: Tables,
-  snapshot: Snapshot,
-  { report }: Inspection,
-): void {
-  const unreadable = (memberId: string) =>
-    report(nameOf(memberId), 'the end of the sessions cannot be read');
-  for (const { key, value } of snapshot.records(byMember, unreadable))
-    if (snapshot.get(byTime, [value, key]) === undefined)
-      report(nameOf(key), 'the end of the sessions is not in the index by time');
-  for (const [endedAt, memberId] of snapshot.keys(byTime))
-    if (snapshot.get(byMember, memberId) !== endedAt)
-      report(nameOf(memberId), 'the index by time has another end of the sessions');
 }

@@ -1,0 +1,56 @@
+// A small table, on either engine: rows by ID, and in the order of some of their fields.
+import type { MaybePromise } from '../maybe.ts';
+
+/** Of a row, the fields that have a number or nothing. */
+export type NumberField<Row> = {
+  [Field in keyof Row]-?: Row[Field] extends number | undefined ? Field & string : never;
+}[keyof Row];
+
+export type TableDefinition<Row> = {
+  name: string;
+  /** The field that identifies a row. */
+  id: keyof Row & string;
+  /** Fields with whole numbers. A row without the field is not in its order. */
+  orders?: readonly NumberField<Row>[];
+};
+
+/**
+ * Rows are plain JSON. Several processes may use a table at the same time: each write is atomic
+ * among all of them, and resolves when it is on disk. Implemented by table.{lmdb,mongo}.ts.
+ */
+export type Table<Row> = {
+  get(id: string): MaybePromise<Row | undefined>;
+  /** Adds the row, or replaces the one with its ID. */
+  put(row: Row): Promise<void>;
+  /**
+   * Writes what `change` makes of a row, undefined if there is none: removes it for undefined, and
+   * leaves it alone for the same object. Resolves with the row that it has written, if any.
+   * `change` may be called several times.
+   */
+  update(
+    id: string,
+    change: (before: Row | undefined) => Row | undefined,
+  ): Promise<Row | undefined>;
+  /** As `update`, with the first row of an order, if it is at `until` at most. */
+  updateFirst(
+    order: NumberField<Row>,
+    until: number,
+    change: (before: Row) => Row,
+  ): Promise<Row | undefined>;
+  remove(id: string): Promise<void>;
+  /** The rows of an order that are at `from` or later, the first `limit` of them. */
+  range(order: NumberField<Row>, from: number, limit: number): MaybePromise<Row[]>;
+  /** The number of rows in an order. */
+  count(order: NumberField<Row>): MaybePromise<number>;
+  /** Removes the rows of an order that are at `until` at most. */
+  removeUntil(order: NumberField<Row>, until: number): Promise<void>;
+  /** Looks at every row, so a table should be small. */
+  select(isWanted: (row: Row) => boolean): Promise<Row[]>;
+  /** Looks at every row. */
+  removeWhere(isUnwanted: (row: Row) => boolean): Promise<void>;
+};
+
+/** Opens a table of a store that is open, and creates it if necessary. */
+export type OpenTable = <Row extends object>(
+  definition: TableDefinition<Row>,
+) => MaybePromise<Table<Row>>;
