@@ -1,4 +1,4 @@
-// Keys: guesses at them, what one may do and from where, the suspension of a partner, and their use.
+// Keys: guesses at them, what one may do and from where, a partner's suspension, and their use.
 import { randomInt } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { hashKey, issueKey, type KeyLimits, newKey } from '@partner-loyalty/gateway';

@@ -1,4 +1,4 @@
-// Which deprecated parts of a schema an operation uses, by its document and by the values of its variables.
+// Which deprecated parts of a schema an operation uses, by its document and its variables.
 import {
   type DocumentNode,
   type GraphQLInputType,

@@ -264,7 +264,7 @@ function commonCondition(selected: Selected): DirectiveNode | undefined {
   return others.every((each) => conditionsText(each) === text) ? condition : undefined;
 }
 
-/** What a fetch selects of an object at `path`; the fields of other subgraphs become dependent fetches. */
+/** What a fetch selects of an object; the fields of other subgraphs become dependent fetches. */
 function selectionText(
   planning: Planning,
   fetch: SubgraphFetch,

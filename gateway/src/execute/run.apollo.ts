@@ -80,9 +80,9 @@ function createServices(run: PlanRun): ServiceMap {
 }
 
 /**
- * `root` has the same objects as the data of Apollo's execution, which merges all responses into those
- * of the first one: the representations of a fetch do not say which objects they stand for, and the
- * paths of errors depend on it.
+ * `root` has the same objects as the data of Apollo's execution, which merges all responses into
+ * those of the first one: the representations of a fetch do not say which objects they stand for,
+ * and the paths of errors depend on it.
  */
 function createProcess(
   name: string,

@@ -163,9 +163,9 @@ function take(
 }
 
 /**
- * The errors of a fetch with their paths in the data. Of a fetch of entities, `objects` are those of
- * its representations: an entity's errors get its path, and an error without a path gets them all,
- * up to 100: a list may have many thousands, and callers see the first few.
+ * The errors of a fetch with their paths in the data. Of a fetch of entities, `objects` are those
+ * of its representations: an entity's errors get its path, and an error without a path gets them
+ * all, up to 100: a list may have many thousands, and callers see the first few.
  */
 export function placedErrors(
   error: SubgraphError,

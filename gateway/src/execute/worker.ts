@@ -128,8 +128,8 @@ function isUnresolvableKey({ name, arguments: args = [] }: ConstDirectiveNode): 
 }
 
 /**
- * Whether runDirectPlan can run a plan: every subgraph knows the types of the objects that it receives by
- * the same names. Otherwise, data has to be rewritten, which is left to the stock executor.
+ * Whether runDirectPlan can run a plan: every subgraph knows the types of the objects that it
+ * receives by the same names. Otherwise, data has to be rewritten, which is left to Apollo's code.
  */
 export function isDirectPlan(node: PlanNode, supergraph: GraphQLSchema): boolean {
   switch (node.kind) {

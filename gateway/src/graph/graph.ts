@@ -1,4 +1,4 @@
-// The types of a graph, as the gateway serves it and as it is published, and of the store of graphs.
+// The types of a graph, as the gateway serves it and as it is published, and of its store.
 
 /** A subgraph, from supergraph.yaml or as it was published. */
 export type SubgraphEntry = {
