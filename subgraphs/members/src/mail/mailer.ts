@@ -82,7 +82,7 @@ function openServer(url: string, from: string): Mailer {
 
 function openFolder(dataDir: string, from: string): Mailer {
   const folder = join(dataDir, 'outbox');
-  // The first mail creates it. Older versions may have created it for everyone to read.
+  // The first mail creates it. One that exists may be open for everyone to read.
   if (existsSync(folder)) makePrivateFolder(dataDir, 'outbox');
   return {
     async send(email, messageId) {
