@@ -2,7 +2,7 @@
 import { createMembers } from '@partner-loyalty/members';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { pollDone } from '@partner-loyalty/runtime/eventloop/afterpoll.ts';
-import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
+import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import { serveHttp } from '@partner-loyalty/runtime/http/server.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics, type Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
@@ -159,7 +159,7 @@ function noLimiter(): Limiter {
 }
 
 // The handler writes RateLimit headers for any verdict. They are part of the limiter's cost.
-function withoutLimitHeaders({ headers, ...reply }: HttpReply): HttpReply {
+function withoutLimitHeaders({ headers, ...reply }: HttpResponse): HttpResponse {
   const contentType = 'content-type';
   const own = { [contentType]: headers[contentType] ?? 'application/json' };
   // The observer, which writes the log line, has to stay.

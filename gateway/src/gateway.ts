@@ -1,7 +1,7 @@
 // The gateway as one handler of plain requests, built from its parts.
 import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
-import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { Tracing } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
@@ -53,7 +53,7 @@ export type GatewayParts = {
 
 export type Gateway = {
   /** Handles a request to any path; never rejects. */
-  handle(request: HttpRequest): Promise<HttpReply>;
+  handle(request: HttpRequest): Promise<HttpResponse>;
   /** Whether it can answer anything, and the state of its dependencies. */
   ready(): Promise<Readiness>;
 };

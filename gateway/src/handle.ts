@@ -1,7 +1,7 @@
 // The life of a request at /graphql, top to bottom, in the order of checks of docs/api.md.
 import { fail } from '@partner-loyalty/runtime/errors.ts';
-import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Tracing } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
 import { readGraphqlBody } from './edge/body.ts';
 import { createEndpoint, type EndpointParts, GRAPHQL_FORM } from './edge/endpoint.ts';
@@ -13,7 +13,9 @@ export type HandlerParts = IdentifyParts &
   EndpointParts & { operate: Operate; tracing?: Tracing | undefined };
 
 /** Builds the handler of `/graphql` and of paths that do not exist. It never throws. */
-export function createHandler(parts: HandlerParts): (request: HttpRequest) => Promise<HttpReply> {
+export function createHandler(
+  parts: HandlerParts,
+): (request: HttpRequest) => Promise<HttpResponse> {
   const { cors, tracing, operate } = parts;
   const identify = createIdentify(parts);
   const respond = createEndpoint(parts, GRAPHQL_FORM);

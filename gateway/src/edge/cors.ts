@@ -1,7 +1,7 @@
 // Lets browser pages of configured origins use an endpoint (Fetch standard, CORS protocol).
 import type { HeaderName, ResponseHeaders } from '@partner-loyalty/runtime/http/headers.ts';
-import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 
 /** What the pages of configured origins may do at an endpoint. */
 export type CorsRules = {
@@ -57,8 +57,8 @@ const PREFLIGHT_SECONDS = '600';
 export type Cors = {
   /** Whether the request comes from no page, or from one of a configured origin. */
   admits(request: HttpRequest): boolean;
-  /** The reply to a preflight of a configured origin; undefined for any other request. */
-  preflight(request: HttpRequest): HttpReply | undefined;
+  /** The response to a preflight of a configured origin; undefined for any other request. */
+  preflight(request: HttpRequest): HttpResponse | undefined;
   /**
    * Adds the headers that let a page of a configured origin read the response. Never allows
    * cookies.

@@ -1,8 +1,8 @@
 // Runs a request at an endpoint to its response: the result or a refusal, and the headers.
 import { ApiError, ERRORS, type ErrorCode } from '@partner-loyalty/runtime/errors.ts';
 import type { ResponseHeaders } from '@partner-loyalty/runtime/http/headers.ts';
-import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { outageOf } from '@partner-loyalty/runtime/store/outage.ts';
@@ -48,7 +48,7 @@ export type Endpoint = (
   request: HttpRequest,
   state: RequestState,
   execute: (request: HttpRequest, state: RequestState) => Promise<object | undefined>,
-) => Promise<HttpReply>;
+) => Promise<HttpResponse>;
 
 /** Errors of GraphQL (GraphQL over HTTP, section 6.3). */
 export const GRAPHQL_FORM: ResponseForm = {
@@ -88,7 +88,7 @@ export function createEndpoint(parts: EndpointParts, form: ResponseForm): Endpoi
     request: HttpRequest,
     state: RequestState,
     body: object | undefined,
-  ): HttpReply {
+  ): HttpResponse {
     const headers = headersOf(request, state);
     const text = body === undefined ? '' : serializeWithin(body, request, state);
     return { status: state.status, headers, body: text, observer: observe(request, state) };

@@ -1,7 +1,7 @@
 // What a request leaves when its response has ended: the log line, the metrics and the key's use.
 import { isServerError } from '@partner-loyalty/runtime/errors.ts';
-import type { ReplyObserver } from '@partner-loyalty/runtime/http/reply.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import type { ResponseObserver } from '@partner-loyalty/runtime/http/response.ts';
 import { jsonFields, type Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { Trace } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
@@ -24,10 +24,10 @@ const MAX_REMEMBERED = 10_000;
 const META_FIELDS = new Set(['__typename', '__schema', '__type']);
 const CLOSED_EARLY = jsonFields({ reason: 'the client closed the connection' });
 
-/** Returns a function that creates the observer of the reply to a request. */
+/** Returns a function that creates the observer of the response to a request. */
 export function createRequestLine(
   parts: RequestLineParts,
-): (request: HttpRequest, state: RequestState) => ReplyObserver {
+): (request: HttpRequest, state: RequestState) => ResponseObserver {
   const { graphs, log, metrics, keyUse } = parts;
   const describe = createDescribeCaller();
   const describeCodes = rememberFields();
@@ -80,7 +80,7 @@ function keyIdOf({ principal, credential }: RequestState): string | undefined {
 type End = (request: HttpRequest, state: RequestState, bytes: number, isWhole: boolean) => void;
 
 /** A class, since it is made for each request: closures cost more. */
-class RequestEnd implements ReplyObserver {
+class RequestEnd implements ResponseObserver {
   private readonly request: HttpRequest;
   private readonly state: RequestState;
   private readonly end: End;

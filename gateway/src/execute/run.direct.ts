@@ -7,7 +7,7 @@ import { unavailable } from '@partner-loyalty/runtime/subgraph/executor.ts';
 import type {
   Caller,
   SubgraphError,
-  SubgraphReply,
+  SubgraphResponse,
   Transport,
 } from '@partner-loyalty/runtime/subgraph/types.ts';
 
@@ -126,13 +126,13 @@ function runFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): void
 }
 
 /** Ends the span of a fetch. */
-export function endFetch(trace: Trace, { errors }: SubgraphReply): void {
+export function endFetch(trace: Trace, { errors }: SubgraphResponse): void {
   const code = errors?.[0]?.extensions.code;
   trace.end({ 'error.type': code }, isServerError(code));
 }
 
 function take(
-  response: SubgraphReply,
+  response: SubgraphResponse,
   fetch: FetchNode,
   run: PlanRun,
   objects: readonly PlacedObject[],

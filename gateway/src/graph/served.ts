@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
-import type { SubgraphReply, SubgraphRequest } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { SubgraphRequest, SubgraphResponse } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
 import { parseDocument } from '../document/document.ts';
 import type { Documents } from '../document/documents.ts';
@@ -32,7 +32,7 @@ export type ServedGraphs = {
   /** The graph that new requests get. */
   current(): ServedGraph;
   /** Asks the subgraph that is the built-in identity provider. */
-  askProvider(request: SubgraphRequest): Promise<SubgraphReply>;
+  askProvider(request: SubgraphRequest): Promise<SubgraphResponse>;
   /**
    * Builds a graph, prepares the documents in use on it, and replaces the current graph with it.
    * The former graph is released when its last request has ended. Rejects, and changes nothing, if

@@ -1,7 +1,7 @@
 // The life of a request at /mcp, top to bottom, in the order of checks of docs/api.md.
 import { fail } from '@partner-loyalty/runtime/errors.ts';
-import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Tracing } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
 import { readJsonText } from '../edge/body.ts';
 import { createEndpoint, type EndpointParts } from '../edge/endpoint.ts';
@@ -12,7 +12,7 @@ import { beginRequest, type RequestState } from '../state.ts';
 import { createDescribe } from './describe.ts';
 import { RPC_FORM, withCode } from './errors.ts';
 import { parseMessage } from './message.ts';
-import type { AnswerMessage, RpcReply } from './protocol.ts';
+import type { RespondToMessage, RpcResponse } from './protocol.ts';
 
 export const MCP_PATH = '/mcp';
 
@@ -28,12 +28,12 @@ export type McpParts = IdentifyParts &
  * tools are reads of the partner surface, which run as the operations of `/graphql` do. It never
  * throws.
  */
-export function createMcp(parts: McpParts): (request: HttpRequest) => Promise<HttpReply> {
+export function createMcp(parts: McpParts): (request: HttpRequest) => Promise<HttpResponse> {
   const { cors, tracing, budget, operate } = parts;
   const identify = createIdentify(parts);
   const respond = createEndpoint(parts, RPC_FORM);
   const describe = createDescribe(parts.graphs);
-  let answerMessage: Promise<AnswerMessage> | undefined;
+  let respondToMessage: Promise<RespondToMessage> | undefined;
 
   return function handle(request) {
     const preflight = cors.preflight(request);
@@ -62,8 +62,10 @@ export function createMcp(parts: McpParts): (request: HttpRequest) => Promise<Ht
     if (!isCall && !(await budget.charge(request, state))) fail('RATE_LIMITED');
 
     // Loaded at the first message with a valid key: it takes 10 MB and a tenth of a second.
-    answerMessage ??= import('./protocol.ts').then(({ load }) => load(operate, budget, describe));
-    const answer = await answerMessage;
+    respondToMessage ??= import('./protocol.ts').then(({ load }) =>
+      load(operate, budget, describe),
+    );
+    const answer = await respondToMessage;
     const { status, body } = await answer(message, { request, state, principal });
     return finished(status, body, request, state);
   }
@@ -71,7 +73,7 @@ export function createMcp(parts: McpParts): (request: HttpRequest) => Promise<Ht
 
 function finished(
   status: number,
-  body: RpcReply | undefined,
+  body: RpcResponse | undefined,
   { requestId }: HttpRequest,
   state: RequestState,
 ): object | undefined {

@@ -8,16 +8,16 @@ import type { RpcMessage } from './message.ts';
 import { createRunTool, type Exchange, type ToolResult } from './runtool.ts';
 import { TOOL_LIST } from './tools.ts';
 
-export type RpcReply = { jsonrpc: '2.0'; id: unknown } & (
+export type RpcResponse = { jsonrpc: '2.0'; id: unknown } & (
   | { result: unknown }
   | { error: RpcErrorObject }
 );
 
-/** The HTTP status and the body of the reply; a notification has none. */
-export type Answered = { status: number; body: RpcReply | undefined };
+/** The HTTP status and the body of the response; a notification has none. */
+export type Answered = { status: number; body: RpcResponse | undefined };
 
 /** Rejects with the reason if the operation of a tool is refused. */
-export type AnswerMessage = (message: RpcMessage, exchange: Exchange) => Promise<Answered>;
+export type RespondToMessage = (message: RpcMessage, exchange: Exchange) => Promise<Answered>;
 
 const SERVER_INFO = {
   name: 'partner-loyalty',
@@ -50,7 +50,7 @@ export async function load(
   operate: Operate,
   budget: Pick<Budget, 'charge'>,
   describe: Describe,
-): Promise<AnswerMessage> {
+): Promise<RespondToMessage> {
   const { AjvJsonSchemaValidator } = await import('@modelcontextprotocol/server/validators/ajv');
   const library = await import('@modelcontextprotocol/server');
   const jsonSchemaValidator = new AjvJsonSchemaValidator();

@@ -1,7 +1,7 @@
 // The layout of every page: its document, its style and its HTTP headers.
 import { createHash } from 'node:crypto';
 import type { ResponseHeaders } from '@partner-loyalty/runtime/http/headers.ts';
-import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
+import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import { STYLE } from './cardstyle.ts';
 import { type Html, html } from './html.ts';
 
@@ -74,7 +74,11 @@ export const UNAVAILABLE = textPage(
   'Something on our side is not responding. Please try again in a minute.',
 );
 
-/** Replies with a page. */
-export function pageReply(status: number, body: string, headers: ResponseHeaders = {}): HttpReply {
+/** Responds with a page. */
+export function pageResponse(
+  status: number,
+  body: string,
+  headers: ResponseHeaders = {},
+): HttpResponse {
   return { status, headers: { ...PAGE_HEADERS, ...headers }, body };
 }

@@ -1,6 +1,7 @@
 // The log line of a page.
-import type { ReplyObserver } from '@partner-loyalty/runtime/http/reply.ts';
+
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import type { ResponseObserver } from '@partner-loyalty/runtime/http/response.ts';
 import { jsonFields, type Log } from '@partner-loyalty/runtime/observe/log.ts';
 
 /** Logs the request when the page is sent, without what may be secret: its query and its form. */
@@ -10,7 +11,7 @@ export function pageObserver(
   status: number,
   startedAt: number,
   log: Pick<Log, 'infoJson'>,
-): ReplyObserver {
+): ResponseObserver {
   return {
     ended(bytes, isWhole) {
       const durationMs = Math.round((performance.now() - startedAt) * 1_000) / 1_000;

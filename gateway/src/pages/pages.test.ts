@@ -1,7 +1,7 @@
 // The routes of the pages: who gets HTML, in which encoding, and from which graph.
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import { buildSchema, parse } from 'graphql';
@@ -59,7 +59,7 @@ function get(
   };
 }
 
-const bytesOf = ({ body }: HttpReply) =>
+const bytesOf = ({ body }: HttpResponse) =>
   typeof body === 'function' ? Buffer.of() : Buffer.from(body);
 
 test.each(['/', '/docs'])('%s is a page for a browser, by GET and HEAD', async (path) => {

@@ -1,6 +1,7 @@
 // The pages for partners' engineers: which path gets which page, each prepared once.
-import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
+
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import Negotiator from 'negotiator';
@@ -11,9 +12,9 @@ import { docsPage } from './docs/docs.ts';
 import { explorerRoutes } from './explorer/explorer.ts';
 import type { About } from './frame.ts';
 import { homePage } from './home.ts';
-import { pageHeaders, pageReply, UNAVAILABLE } from './layout.ts';
+import { pageHeaders, pageResponse, UNAVAILABLE } from './layout.ts';
 import { pageObserver } from './observer.ts';
-import { type Prepared, prepare, preparedReply } from './prepared.ts';
+import { type Prepared, prepare, preparedResponse } from './prepared.ts';
 import { type DocumentedGraph, once, onceForEach, type Route } from './route.ts';
 import { STYLE } from './style.ts';
 
@@ -43,20 +44,20 @@ type PagesParts = {
  */
 export function createPages(
   parts: PagesParts,
-): (request: HttpRequest) => Promise<HttpReply> | undefined {
+): (request: HttpRequest) => Promise<HttpResponse> | undefined {
   const routes = createRoutes(parts);
   const { log } = parts;
 
-  async function answer(request: HttpRequest, { content }: Route): Promise<HttpReply> {
+  async function answer(request: HttpRequest, { content }: Route): Promise<HttpResponse> {
     const startedAt = performance.now();
-    const reply = await content()
-      .then((prepared) => preparedReply(prepared, request))
+    const response = await content()
+      .then((prepared) => preparedResponse(prepared, request))
       .catch((error: unknown) => {
         logMasked(log, request.requestId, error);
-        return pageReply(500, UNAVAILABLE);
+        return pageResponse(500, UNAVAILABLE);
       });
     const { path } = request;
-    return { ...reply, observer: pageObserver(path, request, reply.status, startedAt, log) };
+    return { ...response, observer: pageObserver(path, request, response.status, startedAt, log) };
   }
 
   return (request) => {

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { ResponseHeaders } from '@partner-loyalty/runtime/http/headers.ts';
-import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import Negotiator from 'negotiator';
 
 export type Prepared = {
@@ -41,10 +41,10 @@ export function contentHash(content: string | Buffer): string {
 }
 
 /** 200 with the content in an encoding that the client accepts, or 304 if it has the content. */
-export function preparedReply(
+export function preparedResponse(
   { headers, etag, bodies }: Prepared,
   request: HttpRequest,
-): HttpReply {
+): HttpResponse {
   const shared = { vary: 'accept, accept-encoding', etag: etag };
   if (request.headers['if-none-match']?.includes(etag.slice(2)))
     return { status: 304, headers: { ...withoutType(headers), ...shared }, body: '' };

@@ -1,5 +1,5 @@
 // What a running subgraph lacks of the schema that it is to be published with.
-import type { SubgraphReply } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { SubgraphResponse } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { faultOfSubgraph, missingFrom } from './asked.ts';
 
 const SDL = `
@@ -45,7 +45,7 @@ test('the federation fields of a published schema are not asked for', () => {
   expect(missingFrom(SDL, `${SDL} extend type Query { _service: _Service }`)).toEqual([]);
 });
 
-test.each<[string, SubgraphReply, SubgraphReply, string | undefined]>([
+test.each<[string, SubgraphResponse, SubgraphResponse, string | undefined]>([
   ['all of it', { data: { __typename: 'Query' } }, { data: { _service: { sdl: SDL } } }, undefined],
   ['nothing', { data: null }, {}, 'does not answer {__typename}'],
   [

@@ -1,9 +1,9 @@
 // Calls the API in this process with a member's ID token, as an application would over HTTP.
 import type { ErrorCode } from '@partner-loyalty/runtime/errors.ts';
-import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 
-export type ApiReply<T> = {
+export type ApiResponse<T> = {
   data?: T | null;
   errors?: { extensions: { code: ErrorCode } }[];
 };
@@ -14,14 +14,14 @@ export type CallApi = <T>(
   idToken: string,
   query: string,
   variables: Record<string, unknown>,
-) => Promise<ApiReply<T>>;
+) => Promise<ApiResponse<T>>;
 
 /** `graphql` is the handler of /graphql. */
-export function createApiClient(graphql: (request: HttpRequest) => Promise<HttpReply>): CallApi {
+export function createApiClient(graphql: (request: HttpRequest) => Promise<HttpResponse>): CallApi {
   return async (request, idToken, query, variables) => {
     const { address, requestId, signal } = request;
     const body = Buffer.from(JSON.stringify({ query, variables }));
-    const reply = await graphql({
+    const response = await graphql({
       method: 'POST',
       path: '/graphql',
       search: '',
@@ -34,8 +34,8 @@ export function createApiClient(graphql: (request: HttpRequest) => Promise<HttpR
       signal,
       body: async () => body,
     });
-    const text = String(reply.body);
-    reply.observer?.ended(Buffer.byteLength(text), true);
+    const text = String(response.body);
+    response.observer?.ended(Buffer.byteLength(text), true);
     return JSON.parse(text);
   };
 }

@@ -1,10 +1,10 @@
 // A page of this service whose form posts back to it.
 import { ApiError } from '@partner-loyalty/runtime/errors.ts';
-import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { logMasked } from '../edge/endpoint.ts';
-import { pageReply, UNAVAILABLE } from '../pages/layout.ts';
+import { pageResponse, UNAVAILABLE } from '../pages/layout.ts';
 import { pageObserver } from '../pages/observer.ts';
 import { FOREIGN_FORM, INVALID_LINK, WRONG_METHOD } from './notices.ts';
 
@@ -14,9 +14,9 @@ export type FormPage = {
   /** Where the page is. */
   path: string;
   /** Answers GET and HEAD with the token in the query, or an empty string. Must change nothing. */
-  show(request: HttpRequest, token: string): HttpReply | Promise<HttpReply>;
+  show(request: HttpRequest, token: string): HttpResponse | Promise<HttpResponse>;
   /** Answers POST from a page of this origin. */
-  submit(request: HttpRequest, form: URLSearchParams): Promise<HttpReply>;
+  submit(request: HttpRequest, form: URLSearchParams): Promise<HttpResponse>;
   log: Log;
 };
 
@@ -26,18 +26,18 @@ export function createFormPage({
   show,
   submit,
   log,
-}: FormPage): (request: HttpRequest) => Promise<HttpReply> {
-  async function read(request: HttpRequest): Promise<HttpReply> {
-    if (!isSameOrigin(request)) return pageReply(403, FOREIGN_FORM);
+}: FormPage): (request: HttpRequest) => Promise<HttpResponse> {
+  async function read(request: HttpRequest): Promise<HttpResponse> {
+    if (!isSameOrigin(request)) return pageResponse(403, FOREIGN_FORM);
     return submit(request, new URLSearchParams((await request.body(FORM_LIMIT)).toString()));
   }
 
-  async function answer(request: HttpRequest): Promise<HttpReply> {
+  async function answer(request: HttpRequest): Promise<HttpResponse> {
     try {
       if (request.method === 'GET' || request.method === 'HEAD')
         return await show(request, new URLSearchParams(request.search).get('token') ?? '');
       if (request.method === 'POST') return await read(request);
-      return pageReply(405, WRONG_METHOD, { allow: 'GET, HEAD, POST' });
+      return pageResponse(405, WRONG_METHOD, { allow: 'GET, HEAD, POST' });
     } catch (error) {
       return errorPage(error, request, log);
     }
@@ -45,16 +45,17 @@ export function createFormPage({
 
   return async (request) => {
     const startedAt = performance.now();
-    const reply = await answer(request);
-    return { ...reply, observer: pageObserver(path, request, reply.status, startedAt, log) };
+    const response = await answer(request);
+    return { ...response, observer: pageObserver(path, request, response.status, startedAt, log) };
   };
 }
 
-function errorPage(error: unknown, { requestId }: HttpRequest, log: Log): HttpReply {
+function errorPage(error: unknown, { requestId }: HttpRequest, log: Log): HttpResponse {
   const code = error instanceof ApiError ? error.code : 'INTERNAL_SERVER_ERROR';
-  if (code === 'PAYLOAD_TOO_LARGE' || code === 'BAD_REQUEST') return pageReply(400, INVALID_LINK);
+  if (code === 'PAYLOAD_TOO_LARGE' || code === 'BAD_REQUEST')
+    return pageResponse(400, INVALID_LINK);
   if (code === 'INTERNAL_SERVER_ERROR') logMasked(log, requestId, error);
-  return pageReply(code === 'SERVICE_UNAVAILABLE' ? 503 : 500, UNAVAILABLE);
+  return pageResponse(code === 'SERVICE_UNAVAILABLE' ? 503 : 500, UNAVAILABLE);
 }
 
 // Because of `no-referrer`, browsers send `Origin: null` with the form. Sec-Fetch-Site still says

@@ -1,9 +1,10 @@
 // The route /invitation: a mailed link shows who invites the reader, and a button accepts.
-import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
+
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Limiter } from '../budget/limiter.ts';
-import { pageReply, textPage } from '../pages/layout.ts';
+import { pageResponse, textPage } from '../pages/layout.ts';
 import { linkPage } from './cards.ts';
 import { createFormPage } from './form.ts';
 import { isInvitation } from './links.ts';
@@ -27,12 +28,12 @@ export function createInvitation({
   members,
   limiter,
   log,
-}: InvitationParts): (request: HttpRequest) => Promise<HttpReply> {
+}: InvitationParts): (request: HttpRequest) => Promise<HttpResponse> {
   return createFormPage({
     path: INVITATION_PATH,
     log,
     async show(request, token) {
-      if (!isInvitation(token)) return pageReply(404, INVALID_LINK);
+      if (!isInvitation(token)) return pageResponse(404, INVALID_LINK);
       const outcome = await members.invitation(token, request.requestId);
       if ('refused' in outcome) return refuseLink(limiter, request);
       const { partnerName, email } = outcome.value;
@@ -43,7 +44,7 @@ export function createInvitation({
           'your name, your address, and your standing there.',
         button: 'Agree',
       };
-      return pageReply(200, linkPage(page, token, INVITATION_PATH));
+      return pageResponse(200, linkPage(page, token, INVITATION_PATH));
     },
     async submit(request, form) {
       const token = form.get('token') ?? '';
@@ -52,7 +53,7 @@ export function createInvitation({
       if ('refused' in outcome) return refuseLink(limiter, request);
       const { partnerName, email } = outcome.value;
       const text = `${email} is now enrolled with ${partnerName}.`;
-      return pageReply(200, textPage('You are enrolled', text));
+      return pageResponse(200, textPage('You are enrolled', text));
     },
   });
 }

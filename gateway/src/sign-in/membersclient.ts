@@ -1,6 +1,6 @@
 // The gateway's own client of the members subgraph: signing keys, and redeeming mailed links.
 import { type ErrorCode, fail, isErrorCode } from '@partner-loyalty/runtime/errors.ts';
-import type { SubgraphReply, SubgraphRequest } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { SubgraphRequest, SubgraphResponse } from '@partner-loyalty/runtime/subgraph/types.ts';
 import type { JSONWebKeySet } from 'jose';
 import type { EndedSessions } from '../identity/ownprovider.ts';
 
@@ -43,7 +43,7 @@ const INVITATION =
 const ACCEPT_INVITATION =
   'mutation ($token: String!) { result: acceptInvitation(token: $token) { partnerName email } }';
 
-type Ask = (request: SubgraphRequest) => Promise<SubgraphReply>;
+type Ask = (request: SubgraphRequest) => Promise<SubgraphResponse>;
 
 /** `ask` reaches the subgraph that is the built-in identity provider. */
 export function createMembersClient(ask: Ask): MembersClient {

@@ -1,8 +1,8 @@
 // The profile page of a signed-in member: it reads and changes the profile through the API.
 import { ApiError, type ErrorCode, fail } from '@partner-loyalty/runtime/errors.ts';
-import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
-import { pageReply } from '../pages/layout.ts';
+import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
+import { pageResponse } from '../pages/layout.ts';
 import type { CallApi } from './apiclient.ts';
 import { type Notice, type Profile, profilePage, retryPage } from './cards.ts';
 import { SESSION_ENDED, TOO_MANY_ATTEMPTS } from './notices.ts';
@@ -11,9 +11,9 @@ import type { Sessions } from './session.ts';
 /** `session` is the member's ID token. */
 export type ProfilePage = {
   /** Offers to try again if the profile is unavailable: the link that led here is used up. */
-  show(request: HttpRequest, session: string): Promise<HttpReply>;
+  show(request: HttpRequest, session: string): Promise<HttpResponse>;
   /** Shows the profile with the outcome. Rejects with an ApiError if the API is unavailable. */
-  requestEmailChange(request: HttpRequest, session: string, email: string): Promise<HttpReply>;
+  requestEmailChange(request: HttpRequest, session: string, email: string): Promise<HttpResponse>;
 };
 
 /** Gives the name of a partner that members read. */
@@ -40,7 +40,7 @@ export function createProfilePage(
     request: HttpRequest,
     session: string,
     notice?: Notice,
-  ): Promise<HttpReply> {
+  ): Promise<HttpResponse> {
     const variables = { id: subjectOf(session) };
     const { data, errors } = await callApi<{ memberProfile: MemberProfile }>(
       request,
@@ -54,7 +54,7 @@ export function createProfilePage(
     if (code !== undefined || !data)
       return fail(code === 'SERVICE_UNAVAILABLE' ? code : 'INTERNAL_SERVER_ERROR');
     const profile = await withPartnerNames(data.memberProfile, partnerName);
-    return pageReply(200, profilePage(profile, session, notice));
+    return pageResponse(200, profilePage(profile, session, notice));
   }
 
   return {
@@ -63,7 +63,7 @@ export function createProfilePage(
         return await showProfile(request, session);
       } catch (error) {
         if (error instanceof ApiError && error.code === 'SERVICE_UNAVAILABLE')
-          return pageReply(503, retryPage(session));
+          return pageResponse(503, retryPage(session));
         throw error;
       }
     },
@@ -83,10 +83,10 @@ export function createProfilePage(
 }
 
 /** The page for a code with which the API refuses the session itself. */
-function refusalPage(code: ErrorCode | undefined, sessions: Sessions): HttpReply | undefined {
+function refusalPage(code: ErrorCode | undefined, sessions: Sessions): HttpResponse | undefined {
   if (code === 'UNAUTHENTICATED' || code === 'MEMBER_NOT_FOUND')
-    return sessions.end(pageReply(401, SESSION_ENDED));
-  if (code === 'RATE_LIMITED') return pageReply(429, TOO_MANY_ATTEMPTS);
+    return sessions.end(pageResponse(401, SESSION_ENDED));
+  if (code === 'RATE_LIMITED') return pageResponse(429, TOO_MANY_ATTEMPTS);
   return undefined;
 }
 

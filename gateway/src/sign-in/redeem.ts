@@ -1,9 +1,9 @@
 // Redeems a mailed link: signs the member in, or confirms, undoes or contests a change of address.
 import type { ErrorCode } from '@partner-loyalty/runtime/errors.ts';
-import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Limiter } from '../budget/limiter.ts';
-import { pageReply, textPage } from '../pages/layout.ts';
+import { pageResponse, textPage } from '../pages/layout.ts';
 import { linkKind } from './links.ts';
 import type { ConfirmedChange, MembersClient, Outcome } from './membersclient.ts';
 import { ADDRESS_IN_USE, ADDRESS_LOCKED, INVALID_LINK, TOO_MANY_ATTEMPTS } from './notices.ts';
@@ -23,31 +23,31 @@ export function createRedeemer({
   profile,
   sessions,
   limiter,
-}: RedeemParts): (request: HttpRequest, token: string) => Promise<HttpReply> {
-  async function signIn(request: HttpRequest, token: string): Promise<HttpReply> {
+}: RedeemParts): (request: HttpRequest, token: string) => Promise<HttpResponse> {
+  async function signIn(request: HttpRequest, token: string): Promise<HttpResponse> {
     const outcome = await members.signIn(token, request.requestId);
     if ('refused' in outcome) return refuse(request, outcome.refused);
     const { idToken } = outcome.value;
     // A browser is sent on, so that reloading the profile does not send the used token again.
     const isBrowser = request.headers['sec-fetch-mode'] === 'navigate';
-    const reply = isBrowser
-      ? pageReply(303, '', { location: '/sign-in' })
+    const response = isBrowser
+      ? pageResponse(303, '', { location: '/sign-in' })
       : await profile.show(request, idToken);
-    return sessions.begin(reply, idToken);
+    return sessions.begin(response, idToken);
   }
 
   async function showChange(
     request: HttpRequest,
     title: string,
     outcome: Outcome<ConfirmedChange>,
-  ): Promise<HttpReply> {
+  ): Promise<HttpResponse> {
     if ('refused' in outcome) return refuse(request, outcome.refused);
     const text = `From now on, we write to ${outcome.value.email}.`;
-    return pageReply(200, textPage(title, text));
+    return pageResponse(200, textPage(title, text));
   }
 
-  async function refuse(request: HttpRequest, code: ErrorCode): Promise<HttpReply> {
-    if (code === 'EMAIL_IN_USE') return pageReply(409, ADDRESS_IN_USE);
+  async function refuse(request: HttpRequest, code: ErrorCode): Promise<HttpResponse> {
+    if (code === 'EMAIL_IN_USE') return pageResponse(409, ADDRESS_IN_USE);
     return refuseLink(limiter, request);
   }
 
@@ -67,7 +67,7 @@ export function createRedeemer({
       case 'contestUndo': {
         const outcome = await members.contestUndo(token, requestId);
         if ('refused' in outcome) return refuse(request, outcome.refused);
-        return pageReply(200, ADDRESS_LOCKED);
+        return pageResponse(200, ADDRESS_LOCKED);
       }
       case undefined:
         return refuse(request, 'INVALID_TOKEN');
@@ -79,7 +79,7 @@ export function createRedeemer({
 export async function refuseLink(
   limiter: Pick<Limiter, 'consumeRefusal'>,
   { address }: HttpRequest,
-): Promise<HttpReply> {
+): Promise<HttpResponse> {
   const verdict = await limiter.consumeRefusal(address);
-  return verdict.allowed ? pageReply(410, INVALID_LINK) : pageReply(429, TOO_MANY_ATTEMPTS);
+  return verdict.allowed ? pageResponse(410, INVALID_LINK) : pageResponse(429, TOO_MANY_ATTEMPTS);
 }

@@ -1,8 +1,9 @@
 // The route /sign-in: a mailed link opens a page with a button, and pressing it redeems the link.
-import type { HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
+
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
-import { pageReply } from '../pages/layout.ts';
+import { pageResponse } from '../pages/layout.ts';
 import { createApiClient } from './apiclient.ts';
 import { linkPage } from './cards.ts';
 import { createFormPage } from './form.ts';
@@ -24,7 +25,7 @@ export type SignInParts = Omit<RedeemParts, 'profile' | 'sessions'> & {
   isSecure: boolean;
   partnerName: PartnerName;
   /** The handler of /graphql. */
-  graphql: (request: HttpRequest) => Promise<HttpReply>;
+  graphql: (request: HttpRequest) => Promise<HttpResponse>;
   log: Log;
 };
 
@@ -40,28 +41,28 @@ export function createSignIn({
   graphql,
   limiter,
   log,
-}: SignInParts): (request: HttpRequest) => Promise<HttpReply> {
+}: SignInParts): (request: HttpRequest) => Promise<HttpResponse> {
   const sessions = createSessions(isSecure);
   const profile = createProfilePage(createApiClient(graphql), partnerName, sessions);
   const redeem = createRedeemer({ members, profile, sessions, limiter });
 
-  function show(request: HttpRequest, token: string): HttpReply | Promise<HttpReply> {
+  function show(request: HttpRequest, token: string): HttpResponse | Promise<HttpResponse> {
     const session = request.search === '' && offersSignIn ? sessions.read(request) : undefined;
     if (session !== undefined) return profile.show(request, session);
     const kind = linkKind(token);
-    if (kind === 'signIn' && !offersSignIn) return pageReply(404, SIGN_IN_ELSEWHERE);
+    if (kind === 'signIn' && !offersSignIn) return pageResponse(404, SIGN_IN_ELSEWHERE);
     return kind && isWellFormed(token)
-      ? pageReply(200, linkPage(LINKS[kind], token, SIGN_IN_PATH))
-      : pageReply(404, INVALID_LINK);
+      ? pageResponse(200, linkPage(LINKS[kind], token, SIGN_IN_PATH))
+      : pageResponse(404, INVALID_LINK);
   }
 
-  async function submit(request: HttpRequest, form: URLSearchParams): Promise<HttpReply> {
+  async function submit(request: HttpRequest, form: URLSearchParams): Promise<HttpResponse> {
     const token = form.get('token') ?? '';
     const session = form.get('session');
     const email = form.get('email');
-    if (form.has('sign-out')) return sessions.end(pageReply(200, SIGNED_OUT));
+    if (form.has('sign-out')) return sessions.end(pageResponse(200, SIGNED_OUT));
     if (!offersSignIn && (linkKind(token) === 'signIn' || session !== null))
-      return pageReply(404, SIGN_IN_ELSEWHERE);
+      return pageResponse(404, SIGN_IN_ELSEWHERE);
     if (session === null) return redeem(request, token);
     return email === null
       ? profile.show(request, session)

@@ -1,6 +1,7 @@
 // The public documents of the built-in identity provider (OpenID Connect Discovery 1.0; RFC 7517).
-import { errorReply, type HttpReply } from '@partner-loyalty/runtime/http/reply.ts';
+
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import { errorResponse, type HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { MembersClient } from './membersclient.ts';
 
 export const JWKS_PATH = '/.well-known/jwks.json';
@@ -13,7 +14,7 @@ const CACHE_CONTROL = 'public, max-age=300';
 export function createWellKnown(
   members: Pick<MembersClient, 'signingKeys'>,
   issuer: string,
-): (request: HttpRequest) => Promise<HttpReply> {
+): (request: HttpRequest) => Promise<HttpResponse> {
   const discovery = JSON.stringify({
     issuer,
     jwks_uri: `${issuer}${JWKS_PATH}`,
@@ -29,12 +30,12 @@ export function createWellKnown(
 
   return async ({ method, path, requestId }) => {
     if (method !== 'GET' && method !== 'HEAD')
-      return errorReply('METHOD_NOT_ALLOWED', requestId, { allow: 'GET, HEAD' });
+      return errorResponse('METHOD_NOT_ALLOWED', requestId, { allow: 'GET, HEAD' });
     if (path === DISCOVERY_PATH) return { status: 200, headers, body: discovery };
     try {
       return { status: 200, headers, body: JSON.stringify(await members.signingKeys()) };
     } catch {
-      return errorReply('SERVICE_UNAVAILABLE', requestId);
+      return errorResponse('SERVICE_UNAVAILABLE', requestId);
     }
   };
 }

@@ -1,6 +1,6 @@
 // The use of keys on MongoDB: a document for each key in an hour, and one with its last use.
 import { openCollection } from '@partner-loyalty/runtime/store/mongo.ts';
-import { oneReply } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
+import { oneResponse } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import type { AnyBulkWriteOperation, Collection, Db } from 'mongodb';
 import { writeBulk } from './bulk.mongo.ts';
 import { activityOf, firstKeptHour, hourId, lastHours, newestHour } from './keyhours.ts';
@@ -73,7 +73,7 @@ async function byId(
   const found = new Map<string, KeyUseDocument>();
   for (let from = 0; from < ids.length; from += BATCH_SIZE) {
     const some = ids.slice(from, from + BATCH_SIZE);
-    const documents = collection.find({ _id: { $in: some } }, oneReply(some.length));
+    const documents = collection.find({ _id: { $in: some } }, oneResponse(some.length));
     for (const document of await documents.toArray()) found.set(document._id, document);
   }
   return found;

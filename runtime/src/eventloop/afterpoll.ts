@@ -13,8 +13,8 @@ let turns = 0;
 export function afterPoll(step: () => void): void {
   waiting.push(step);
   if (turns > 0) return;
-  // A step often leads to another, such as writing the reply. The second turn runs that one in the
-  // same tick, before the event loop polls the sockets again.
+  // A step often leads to another, such as writing the response. The second turn runs that one in
+  // the same tick, before the event loop polls the sockets again.
   turns = 2;
   setImmediate(takeTurn);
   setImmediate(takeTurn);

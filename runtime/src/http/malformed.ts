@@ -1,7 +1,7 @@
 // Answers bytes that node:http cannot parse, and requests that take too long to arrive.
 import type { Duplex } from 'node:stream';
-import { errorBody } from './reply.ts';
-import { writeRawReply } from './write.ts';
+import { errorBody } from './response.ts';
+import { writeRawResponse } from './write.ts';
 
 /** A listener for node:http's `clientError`. */
 export function createClientErrorListener(
@@ -18,7 +18,7 @@ export function createClientErrorListener(
     }
     const requestId = newId();
     const body = errorBody('BAD_REQUEST', requestId);
-    writeRawReply(socket, { status: statusOf(error.code), headers: {}, body }, requestId);
+    writeRawResponse(socket, { status: statusOf(error.code), headers: {}, body }, requestId);
   };
 }
 

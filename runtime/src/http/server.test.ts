@@ -2,8 +2,8 @@
 import { connect, type Socket } from 'node:net';
 import { fail } from '../errors.ts';
 import { createLog } from '../observe/log.ts';
-import type { HttpReply } from './reply.ts';
 import type { HttpRequest } from './request.ts';
+import type { HttpResponse } from './response.ts';
 import { type HttpServer, serveHttp } from './server.ts';
 
 const log = createLog('silent');
@@ -523,7 +523,7 @@ test('rejects if the port is taken', async () => {
 });
 
 async function serve(
-  handle: (request: HttpRequest) => HttpReply | Promise<HttpReply>,
+  handle: (request: HttpRequest) => HttpResponse | Promise<HttpResponse>,
   trustedProxies: string[] = [],
 ): Promise<number> {
   const server = await serveHttp({ port: 0, host: '127.0.0.1', handle, trustedProxies, log });
@@ -531,11 +531,11 @@ async function serve(
   return server.port;
 }
 
-function json(value: unknown): HttpReply {
+function json(value: unknown): HttpResponse {
   return { status: 200, headers: {}, body: JSON.stringify(value) };
 }
 
-async function length(request: HttpRequest): Promise<HttpReply> {
+async function length(request: HttpRequest): Promise<HttpResponse> {
   return json({ length: (await request.body(LIMIT)).length });
 }
 

@@ -1,16 +1,16 @@
-// Serves HTTP: node:http on the outside, plain requests and replies on the inside.
+// Serves HTTP: node:http on the outside, plain requests and responses on the inside.
 import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { createTrust } from './address.ts';
-import { createAnswerer, type Handle } from './answer.ts';
 import { boundConnections, type ConnectionLimits } from './connections.ts';
 import { createDrain } from './drain.ts';
 import { createClientErrorListener } from './malformed.ts';
 import { watchOverload } from './overload.ts';
 import { boundPendingResponses } from './pending.ts';
+import { createResponder, type Handle } from './respond.ts';
 
 export type HttpServer = {
   port: number;
@@ -32,9 +32,9 @@ const LIMITS = {
 };
 
 /**
- * Listens, and answers each request with what `handle` returns. If it throws an ApiError, the reply
- * is the error of its code; if it throws anything else, a 500. Every response carries a request ID,
- * also to malformed HTTP. Rejects if the port is taken.
+ * Listens, and answers each request with what `handle` returns. If it throws an ApiError, the
+ * response is the error of its code; if it throws anything else, a 500. Every response carries a
+ * request ID, also to malformed HTTP. Rejects if the port is taken.
  */
 export async function serveHttp(options: {
   port: number;
@@ -55,14 +55,14 @@ export async function serveHttp(options: {
   const pending = boundPendingResponses(server, log);
   const overload = limits === undefined ? undefined : watchOverload();
   server.once('close', () => overload?.close());
-  const answerer = createAnswerer(handle, { context, drain, pending, overload, metrics, log });
-  server.on('request', (incoming, outgoing) => answerer.request(incoming, outgoing, false));
-  server.on('checkContinue', (incoming, outgoing) => answerer.request(incoming, outgoing, true));
+  const responder = createResponder(handle, { context, drain, pending, overload, metrics, log });
+  server.on('request', (incoming, outgoing) => responder.request(incoming, outgoing, false));
+  server.on('checkContinue', (incoming, outgoing) => responder.request(incoming, outgoing, true));
   // Any other expectation may be ignored (RFC 9110, section 10.1.1).
   server.on('checkExpectation', (incoming, outgoing) =>
-    answerer.request(incoming, outgoing, false),
+    responder.request(incoming, outgoing, false),
   );
-  server.on('connect', answerer.connect);
+  server.on('connect', responder.connect);
   server.on('clientError', createClientErrorListener(context.newId));
   await listen(server, options);
   const closed = new Promise<void>((resolve) => server.once('close', resolve));

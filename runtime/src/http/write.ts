@@ -1,9 +1,9 @@
-// Writes plain replies to node:http's responses and to bare sockets.
+// Writes plain responses to those of node:http and to bare sockets.
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { afterPoll } from '../eventloop/afterpoll.ts';
 import type { HeaderName } from './headers.ts';
-import type { HttpReply, ReplyObserver } from './reply.ts';
+import type { HttpResponse, ResponseObserver } from './response.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 /** An unwanted body is read up to this size, so that the client gets to read the response. */
@@ -13,24 +13,24 @@ const DISCARDED_CHUNKED_BYTES = 64 * 1024;
 const DISCARD_MS = 2_000;
 
 /**
- * Writes a reply. If `closing` returns true before or after that, the connection ends with the
- * reply. Resolves when a body that comes in pieces is complete, and rejects if its function does.
- * The reply's observer is not called in that case.
+ * Writes a response. If `closing` returns true before or after that, the connection ends with it.
+ * Resolves when a body that comes in pieces is complete, and rejects if its function does.
+ * The response's observer is not called in that case.
  */
-export async function writeReply(
+export async function writeResponse(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  reply: HttpReply,
+  response: HttpResponse,
   requestId: string,
   closing: () => boolean,
 ): Promise<void> {
-  const { body, observer } = reply;
+  const { body, observer } = response;
   if (outgoing.destroyed) {
     observer?.ended(0, false);
     return;
   }
   const length = typeof body === 'function' ? undefined : Buffer.byteLength(body);
-  outgoing.writeHead(reply.status, headerList(reply, requestId, length, closing()));
+  outgoing.writeHead(response.status, headerList(response, requestId, length, closing()));
   if (!incoming.complete) discardBody(incoming, outgoing);
   if (typeof body !== 'function') {
     // A write to a sleeping reader also wakes it, which costs several times as much as the write.
@@ -54,7 +54,7 @@ export async function writeReply(
 }
 
 /** Reports the end at once if the socket has taken all bytes, as it nearly always has. */
-function observeEnd(outgoing: ServerResponse, bytes: number, observer: ReplyObserver): void {
+function observeEnd(outgoing: ServerResponse, bytes: number, observer: ResponseObserver): void {
   const { socket } = outgoing;
   if (outgoing.destroyed) observer.ended(0, false);
   else if (socket !== null && socket.writableLength === 0) observer.ended(bytes, true);
@@ -87,27 +87,27 @@ function end(incoming: IncomingMessage, outgoing: ServerResponse, closing: () =>
 }
 
 /**
- * Writes a reply to a socket that node:http has given up or handed over, and closes the socket
+ * Writes a response to a socket that node:http has given up or handed over, and closes the socket
  * after the client has had time to read.
  */
-export function writeRawReply(
+export function writeRawResponse(
   socket: Duplex,
-  reply: HttpReply & { body: string },
+  response: HttpResponse & { body: string },
   requestId: string,
 ): void {
-  const length = Buffer.byteLength(reply.body);
-  const list = headerList(reply, requestId, length, true);
-  let head = `HTTP/1.1 ${reply.status} ${STATUS_CODES[reply.status] ?? ''}\r\n`;
+  const length = Buffer.byteLength(response.body);
+  const list = headerList(response, requestId, length, true);
+  let head = `HTTP/1.1 ${response.status} ${STATUS_CODES[response.status] ?? ''}\r\n`;
   for (let i = 0; i < list.length; i += 2) head += `${list[i]}: ${list[i + 1]}\r\n`;
   socket.on('error', () => {});
-  socket.end(`${head}\r\n${reply.body}`);
+  socket.end(`${head}\r\n${response.body}`);
   setTimeout(() => socket.destroy(), DISCARD_MS).unref();
-  reply.observer?.ended(length, true);
+  response.observer?.ended(length, true);
 }
 
 /** Names and values alternating, the form that costs node:http the least work. */
 function headerList(
-  { status, headers }: HttpReply,
+  { status, headers }: HttpResponse,
   requestId: string,
   length: number | undefined,
   close: boolean,

@@ -1,6 +1,7 @@
 // The admin server: health and metrics on a port of their own.
-import { errorReply, type HttpReply } from '../http/reply.ts';
+
 import type { HttpRequest } from '../http/request.ts';
+import { errorResponse, type HttpResponse } from '../http/response.ts';
 import { serveHttp } from '../http/server.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
@@ -29,11 +30,11 @@ export async function serveAdmin(options: {
 }): Promise<Admin> {
   const { port, host, ready, draining, metrics, log } = options;
 
-  async function handle({ path, method, requestId }: HttpRequest): Promise<HttpReply> {
+  async function handle({ path, method, requestId }: HttpRequest): Promise<HttpResponse> {
     if (!['/livez', '/readyz', '/metrics'].includes(path))
-      return errorReply('NOT_FOUND', requestId);
+      return errorResponse('NOT_FOUND', requestId);
     if (method !== 'GET' && method !== 'HEAD')
-      return errorReply('METHOD_NOT_ALLOWED', requestId, { allow: 'GET, HEAD' });
+      return errorResponse('METHOD_NOT_ALLOWED', requestId, { allow: 'GET, HEAD' });
     if (path === '/metrics') {
       const headers = { 'content-type': METRICS_TYPE };
       return { status: 200, headers, body: await metrics.text() };

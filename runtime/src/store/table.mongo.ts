@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Db, Filter } from 'mongodb';
 import { batchLoad } from '../eventloop/batchload.ts';
 import { isDuplicate, openCollection } from './mongo.ts';
-import { oneReply, pages, walk } from './reads/reads.mongo.ts';
+import { oneResponse, pages, walk } from './reads/reads.mongo.ts';
 import type { NumberField, OpenTable, Table, TableDefinition } from './table.ts';
 
 /** `version` changes with every write. */
@@ -67,7 +67,7 @@ async function openTable<Row extends object>(
 
   return {
     get: batchLoad(async (ids) => {
-      const found = await rows.find({ _id: { $in: ids } }, oneReply(ids.length)).toArray();
+      const found = await rows.find({ _id: { $in: ids } }, oneResponse(ids.length)).toArray();
       return new Map(found.map((document) => [document._id, rowOf<Row>(document)]));
     }),
     async put(row) {
@@ -81,7 +81,7 @@ async function openTable<Row extends object>(
       await rows.deleteOne({ _id: id });
     },
     async range(order, from, limit) {
-      const options = { sort: { [order]: 1 }, limit, ...oneReply(limit) } as const;
+      const options = { sort: { [order]: 1 }, limit, ...oneResponse(limit) } as const;
       const found = await rows.find({ [order]: { $gte: from } }, options).toArray();
       return found.map((document) => rowOf<Row>(document));
     },

@@ -8,7 +8,7 @@ import type { Log } from '../observe/log.ts';
 import { createInProcessTransport } from '../transport/inprocess.ts';
 import { COMPILE_ON_USE } from './documents.ts';
 import { createExecutor, withDeadline } from './executor.ts';
-import type { SubgraphContext, SubgraphReply, SubgraphRequest } from './types.ts';
+import type { SubgraphContext, SubgraphRequest, SubgraphResponse } from './types.ts';
 
 const SDL = `
   type Query {
@@ -318,7 +318,8 @@ function subgraph(
   const run = (
     query: string,
     variables?: Record<string, unknown>,
-  ): SubgraphReply | Promise<SubgraphReply> => plain(execute({ ...request, query, variables }));
+  ): SubgraphResponse | Promise<SubgraphResponse> =>
+    plain(execute({ ...request, query, variables }));
   const calls: string[] = [];
   const metrics = {
     subgraphCall: (name: string, outcome: string) => void calls.push(`${name} ${outcome}`),
@@ -340,7 +341,7 @@ function fieldsOf(schema: GraphQLSchema, name: string): Record<string, object> {
 
 /** A copy with prototypes, without which objects compare as unequal. */
 function plain(
-  reply: SubgraphReply | Promise<SubgraphReply>,
-): SubgraphReply | Promise<SubgraphReply> {
+  reply: SubgraphResponse | Promise<SubgraphResponse>,
+): SubgraphResponse | Promise<SubgraphResponse> {
   return 'then' in reply ? reply.then((late) => structuredClone(late)) : structuredClone(reply);
 }

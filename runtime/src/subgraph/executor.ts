@@ -11,12 +11,12 @@ import type {
   Subgraph,
   SubgraphContext,
   SubgraphError,
-  SubgraphReply,
   SubgraphRequest,
+  SubgraphResponse,
 } from './types.ts';
 import { SubgraphUnavailable } from './unavailable.ts';
 
-export type Execute = (request: SubgraphRequest) => SubgraphReply | Promise<SubgraphReply>;
+export type Execute = (request: SubgraphRequest) => SubgraphResponse | Promise<SubgraphResponse>;
 
 /** How long a subgraph may take for an operation. */
 export const DEADLINE_MS = 2_000;
@@ -26,7 +26,7 @@ type Result = Pick<ExecutionResult<Record<string, unknown>>, 'data' | 'errors'>;
 
 /**
  * Returns a function that executes operations, synchronously if their resolvers are synchronous. It
- * never throws or rejects: errors are in the reply, each with a code from the table.
+ * never throws or rejects: errors are in the response, each with a code from the table.
  */
 export function createExecutor(
   { name, schema }: Pick<Subgraph, 'name' | 'schema'>,
@@ -45,7 +45,7 @@ export function createExecutor(
       : compiled.query(undefined, contextValue, variables);
   }
 
-  function toReply({ data, errors }: Result, requestId: string): SubgraphReply {
+  function toResponse({ data, errors }: Result, requestId: string): SubgraphResponse {
     return errors === undefined
       ? { data }
       : { data, errors: errors.map((error) => mask(error, requestId)) };
@@ -73,9 +73,9 @@ export function createExecutor(
     const { requestId } = request;
     try {
       const result = run(request);
-      if (!('then' in result)) return toReply(result, requestId);
+      if (!('then' in result)) return toResponse(result, requestId);
       return result.then(
-        (late) => toReply(late, requestId),
+        (late) => toResponse(late, requestId),
         (error) => ({ errors: [mask(error, requestId)] }),
       );
     } catch (error) {
@@ -85,22 +85,22 @@ export function createExecutor(
 }
 
 /**
- * Resolves with the reply, or with SERVICE_UNAVAILABLE if it takes longer than `timeoutMs`.
- * `reply` must not reject. `onTimeout` is called in the second case.
+ * Resolves with the response, or with SERVICE_UNAVAILABLE if it takes longer than `timeoutMs`.
+ * `response` must not reject. `onTimeout` is called in the second case.
  */
 export function withDeadline(
-  reply: Promise<SubgraphReply>,
+  response: Promise<SubgraphResponse>,
   timeoutMs: number = DEADLINE_MS,
   onTimeout: () => void = () => {},
-): Promise<SubgraphReply> {
-  return withTimeout(reply, timeoutMs, () => new Error('too late')).catch(() => {
+): Promise<SubgraphResponse> {
+  return withTimeout(response, timeoutMs, () => new Error('too late')).catch(() => {
     onTimeout();
     return unavailable();
   });
 }
 
-/** The reply of a subgraph that does not respond. */
-export function unavailable(): SubgraphReply {
+/** The response of a subgraph that does not respond. */
+export function unavailable(): SubgraphResponse {
   return {
     data: null,
     errors: [

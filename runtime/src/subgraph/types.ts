@@ -40,7 +40,7 @@ export type SubgraphError = {
   extensions: { code: string } & ErrorDetails;
 };
 
-export type SubgraphReply = {
+export type SubgraphResponse = {
   data?: Record<string, unknown> | null | undefined;
   errors?: SubgraphError[];
 };
@@ -51,7 +51,7 @@ export type Transport = {
   isLocal?: true;
   /** Whether its circuit is open, so that every call fails at once. */
   isGivenUp?(): boolean;
-  execute(request: SubgraphRequest): SubgraphReply | Promise<SubgraphReply>;
+  execute(request: SubgraphRequest): SubgraphResponse | Promise<SubgraphResponse>;
   /**
    * Resolves if the subgraph answers `{__typename}` to the service, rejects otherwise. The
    * subgraphs of this repository then check their stores; another one says what it likes.

@@ -5,16 +5,16 @@ import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { Trace } from '../observe/tracing/trace.ts';
 import { unavailable } from '../subgraph/executor.ts';
-import type { SubgraphReply, SubgraphRequest } from '../subgraph/types.ts';
+import type { SubgraphRequest, SubgraphResponse } from '../subgraph/types.ts';
 import type { Circuit } from './circuit.ts';
 import type { FieldNames } from './fieldnames.ts';
 import { LineSplitter } from './lines.ts';
-import type { ReadReply } from './reply.ts';
+import type { ReadResponse } from './response.ts';
 import { decodeLine, MEDIA_TYPES, parseJson, WIRE } from './wire.ts';
 
 export type PendingOperation = {
   request: SubgraphRequest;
-  resolve: (reply: SubgraphReply) => void;
+  resolve: (reply: SubgraphResponse) => void;
 };
 
 type Outcome = Parameters<Metrics['subgraphCall']>[1];
@@ -23,7 +23,7 @@ type Outcome = Parameters<Metrics['subgraphCall']>[1];
 export type BatchContext = {
   /** The subgraph's name. */
   name: string;
-  readReply: ReadReply;
+  readResponse: ReadResponse;
   fieldNames: FieldNames;
   log: Pick<Log, 'outage'>;
   metrics: Pick<Metrics, 'subgraphCall'>;
@@ -171,11 +171,11 @@ export class Batch implements Dispatcher.DispatchHandler {
   private read(place: number, response: unknown): void {
     const operation = this.waiting[place];
     if (operation === undefined) return;
-    const reply = this.options.context.readReply(response, operation.request);
+    const reply = this.options.context.readResponse(response, operation.request);
     if (reply !== undefined) this.settle(place, reply, reply.errors === undefined ? 'ok' : 'error');
   }
 
-  private settle(place: number, reply: SubgraphReply, outcome: Outcome): void {
+  private settle(place: number, reply: SubgraphResponse, outcome: Outcome): void {
     const operation = this.waiting[place];
     if (operation === undefined) return;
     this.waiting[place] = undefined;

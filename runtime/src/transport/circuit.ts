@@ -2,7 +2,7 @@
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { unavailable } from '../subgraph/executor.ts';
-import type { SubgraphReply, SubgraphRequest } from '../subgraph/types.ts';
+import type { SubgraphRequest, SubgraphResponse } from '../subgraph/types.ts';
 
 /** How many missed deadlines in a row open the circuit. */
 const MAX_MISSED = 5;
@@ -42,8 +42,8 @@ export class Circuit {
     return this.timer !== undefined;
   }
 
-  /** The reply to a call while the circuit is open. */
-  refuse({ requestId }: SubgraphRequest): SubgraphReply {
+  /** The response to a call while the circuit is open. */
+  refuse({ requestId }: SubgraphRequest): SubgraphResponse {
     this.metrics?.circuit(this.name, 'refused');
     this.log.outage(
       { requestId, subgraph: this.name, reason: 'its circuit is open' },

@@ -15,8 +15,8 @@ import { createLog } from '../observe/log.ts';
 import type {
   Caller,
   Subgraph,
-  SubgraphReply,
   SubgraphRequest,
+  SubgraphResponse,
   Transport,
 } from '../subgraph/types.ts';
 import { createHttpTransport } from './client.ts';
@@ -374,7 +374,7 @@ describe('an answer', () => {
 
   test('that does not come by the deadline is SERVICE_UNAVAILABLE, even if no connection was free', async () => {
     const { transport } = await serveFake(() => {}, { deadlineMs: 200 });
-    const replies: (SubgraphReply | Promise<SubgraphReply>)[] = [];
+    const replies: (SubgraphResponse | Promise<SubgraphResponse>)[] = [];
     for (let tick = 0; tick < 40; tick++) {
       replies.push(transport.execute(request('{ a }')));
       await new Promise(setImmediate);
@@ -627,7 +627,7 @@ function connectTo(
   return transport;
 }
 
-function executeAll(transport: Transport, queries: string[]): Promise<SubgraphReply[]> {
+function executeAll(transport: Transport, queries: string[]): Promise<SubgraphResponse[]> {
   return Promise.all(queries.map((query) => transport.execute(request(query))));
 }
 
@@ -727,6 +727,6 @@ function request(
   return { query, variables, operationName, caller: { kind: 'service' }, requestId: 'r' };
 }
 
-function codeOf(reply: SubgraphReply): string {
+function codeOf(reply: SubgraphResponse): string {
   return reply.errors?.[0]?.extensions.code ?? 'OK';
 }

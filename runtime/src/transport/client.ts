@@ -4,12 +4,12 @@ import { afterPoll } from '../eventloop/afterpoll.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { DEADLINE_MS, unavailable } from '../subgraph/executor.ts';
-import type { SubgraphReply, Transport } from '../subgraph/types.ts';
+import type { SubgraphResponse, Transport } from '../subgraph/types.ts';
 import { Batch, type BatchContext, type PendingOperation } from './batch.ts';
 import { Circuit } from './circuit.ts';
 import { createFieldNames } from './fieldnames.ts';
 import { PROBE } from './probe.ts';
-import { createReplyReader } from './reply.ts';
+import { createResponseReader } from './response.ts';
 import { createSigner } from './signature/signer.ts';
 import { type EncodedRequest, encodeBatches, encodeOperation, MEDIA_TYPES, WIRE } from './wire.ts';
 
@@ -41,10 +41,10 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
   const { name, codes, deadlineMs = DEADLINE_MS, log, metrics } = options;
   const pool = openPool(options, deadlineMs);
   const fieldNames = createFieldNames();
-  const readReply = createReplyReader({ name, codes, fieldNames, log });
+  const readResponse = createResponseReader({ name, codes, fieldNames, log });
   const circuit = new Circuit({ name, log, metrics, probe });
   const send = createSend(pool, options);
-  const context = { name, readReply, fieldNames, log, metrics, circuit };
+  const context = { name, readResponse, fieldNames, log, metrics, circuit };
   // A probe is not a call: it counts neither in the metrics nor for the circuit.
   const unobserved = { ...context, log: SILENT, metrics: SILENT, circuit: SILENT };
   let pending: PendingOperation[] = [];
@@ -58,7 +58,7 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
   }
 
   async function probe(): Promise<void> {
-    const { data } = await new Promise<SubgraphReply>((resolve) => {
+    const { data } = await new Promise<SubgraphResponse>((resolve) => {
       send([{ request: PROBE, resolve }], unobserved, performance.now() + deadlineMs);
     });
     if (typeof data?.__typename !== 'string') throw new Error(`the ${name} subgraph is not ready`);
@@ -68,7 +68,7 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
     isGivenUp: () => circuit.isOpen(),
     execute: (request) => {
       if (circuit.isOpen()) return circuit.refuse(request);
-      return new Promise<SubgraphReply>((resolve) => {
+      return new Promise<SubgraphResponse>((resolve) => {
         if (pending.length === 0) afterPoll(sendPending);
         pending.push({ request, resolve });
       });

@@ -3,7 +3,7 @@ import type { Caches } from '../cache/caches.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { createExecutor, DEADLINE_MS, withDeadline } from '../subgraph/executor.ts';
-import type { Subgraph, SubgraphReply, SubgraphRequest, Transport } from '../subgraph/types.ts';
+import type { Subgraph, SubgraphRequest, SubgraphResponse, Transport } from '../subgraph/types.ts';
 import { withTimeout } from '../timeout.ts';
 import { Circuit } from './circuit.ts';
 import { createFieldNames } from './fieldnames.ts';
@@ -32,12 +32,16 @@ export function createInProcessTransport(
     log.outage(fields, 'a subgraph did not answer');
   }
 
-  function count(reply: SubgraphReply, startedAt: number, timedOut = false): SubgraphReply {
-    const outcome = timedOut ? 'timeout' : reply.errors === undefined ? 'ok' : 'error';
+  function count(
+    response: SubgraphResponse,
+    startedAt: number,
+    timedOut = false,
+  ): SubgraphResponse {
+    const outcome = timedOut ? 'timeout' : response.errors === undefined ? 'ok' : 'error';
     if (timedOut) circuit.missedDeadline();
     else circuit.answered();
     metrics?.subgraphCall(name, outcome, performance.now() - startedAt);
-    return reply;
+    return response;
   }
 
   return {
@@ -46,10 +50,10 @@ export function createInProcessTransport(
     execute: (request) => {
       if (circuit.isOpen()) return circuit.refuse(request);
       const startedAt = performance.now();
-      const reply = execute(request);
-      if (!('then' in reply)) return count(reply, startedAt);
+      const response = execute(request);
+      if (!('then' in response)) return count(response, startedAt);
       let timedOut = false;
-      return withDeadline(reply, undefined, () => {
+      return withDeadline(response, undefined, () => {
         timedOut = true;
         logDeadline(request);
       }).then((done) => count(done, startedAt, timedOut));

@@ -1,8 +1,8 @@
 // Serves a subgraph by GraphQL over HTTP, to signed requests only.
 import type { Caches } from '../cache/caches.ts';
 import { pollDone } from '../eventloop/afterpoll.ts';
-import type { HttpReply } from '../http/reply.ts';
 import type { HttpRequest } from '../http/request.ts';
+import type { HttpResponse } from '../http/response.ts';
 import { type HttpServer, serveHttp } from '../http/server.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
@@ -12,9 +12,9 @@ import { settingsOfSubgraph } from '../settings/subgraphs.ts';
 import type { Settings } from '../settings/table.ts';
 import { createExecutor, type Execute } from '../subgraph/executor.ts';
 import type { Subgraph } from '../subgraph/types.ts';
-import { answerArray, answerLines, answerOne } from './answer.ts';
 import { isProbe } from './probe.ts';
-import { RecordedRequest } from './record.ts';
+import { LoggedRequest } from './requestline.ts';
+import { respondInArray, respondInLines, respondToOne } from './respond.ts';
 import { createReplayGuard } from './signature/replay.ts';
 import { createVerifier } from './signature/verifier.ts';
 import { decodeRequest, MEDIA_TYPES, WIRE } from './wire.ts';
@@ -38,16 +38,16 @@ export async function serveSubgraph(options: {
   if (secrets.length === 0)
     throw new Error('SUBGRAPH_SECRET must be set if a subgraph runs in a process of its own');
   const verifier = createVerifier(subgraph.name, secrets, createReplayGuard());
-  const answerSigned = createAnswer(subgraph, createExecutor(subgraph, log, caches));
+  const respondToSigned = createRespond(subgraph, createExecutor(subgraph, log, caches));
 
   const parts = { log, metrics, tracing };
 
-  async function handle(request: HttpRequest): Promise<HttpReply> {
-    const record = new RecordedRequest(subgraph.name, request, parts);
+  async function handle(request: HttpRequest): Promise<HttpResponse> {
+    const record = new LoggedRequest(subgraph.name, request, parts);
     return record.observe(await answer(request, record));
   }
 
-  async function answer(request: HttpRequest, record: RecordedRequest): Promise<HttpReply> {
+  async function answer(request: HttpRequest, record: LoggedRequest): Promise<HttpResponse> {
     const { method, path, search, headers } = request;
     const claim = verifier.read(headers);
     if (typeof claim === 'string') return record.refuse(claim);
@@ -58,7 +58,7 @@ export async function serveSubgraph(options: {
     await pollDone();
     const refusal = verifier.verify(claim, { method, path, body });
     if (refusal !== undefined) return record.refuse(refusal);
-    return answerSigned(request, claim.caller, body, record);
+    return respondToSigned(request, claim.caller, body, record);
   }
 
   return serveHttp({ port, host, handle, trustedProxies: [], log });
@@ -68,11 +68,11 @@ type Answer = (
   request: HttpRequest,
   caller: string,
   body: Buffer,
-  record: RecordedRequest,
-) => HttpReply | Promise<HttpReply>;
+  record: LoggedRequest,
+) => HttpResponse | Promise<HttpResponse>;
 
 /** Returns a function that answers requests with a valid signature. */
-function createAnswer(subgraph: Subgraph, execute: Execute): Answer {
+function createRespond(subgraph: Subgraph, execute: Execute): Answer {
   return ({ method, path, headers, requestId }, caller, body, record) => {
     if (path !== WIRE.path) return record.fail('NOT_FOUND');
     if (method !== 'POST') return record.fail('METHOD_NOT_ALLOWED', { allow: 'POST' });
@@ -82,16 +82,16 @@ function createAnswer(subgraph: Subgraph, execute: Execute): Answer {
     if ('batch' in asked) {
       record.executing(asked.batch);
       return accept.includes(MEDIA_TYPES.lines)
-        ? answerLines(execute, asked.batch, record)
-        : answerArray(execute, asked.batch, accept, record);
+        ? respondInLines(execute, asked.batch, record)
+        : respondInArray(execute, asked.batch, accept, record);
     }
-    if (isProbe(asked.operation)) return answerProbe(subgraph, record);
+    if (isProbe(asked.operation)) return respondToProbe(subgraph, record);
     record.executing([asked.operation]);
-    return answerOne(execute, asked.operation, accept, record);
+    return respondToOne(execute, asked.operation, accept, record);
   };
 }
 
-async function answerProbe(subgraph: Subgraph, record: RecordedRequest): Promise<HttpReply> {
+async function respondToProbe(subgraph: Subgraph, record: LoggedRequest): Promise<HttpResponse> {
   if ((await failureOf(subgraph.ready)) !== undefined) return record.fail('SERVICE_UNAVAILABLE');
   const body = JSON.stringify({ data: { __typename: subgraph.schema.getQueryType()?.name } });
   return { status: 200, headers: {}, body };

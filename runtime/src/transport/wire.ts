@@ -1,7 +1,7 @@
 // The requests to a subgraph and the lines of its responses, as docs/subgraphs.md describes them.
 import { isJsonObject } from '../json.ts';
 import type { Trace, TraceHeaders } from '../observe/tracing/trace.ts';
-import type { SubgraphReply, SubgraphRequest } from '../subgraph/types.ts';
+import type { SubgraphRequest, SubgraphResponse } from '../subgraph/types.ts';
 import { BATCH, decodeCaller, decodeJsonCaller, encodeCaller, jsonCallerOf } from './caller.ts';
 
 /** The limits of one request. A single operation may be longer than `maxBodyCharacters`. */
@@ -121,7 +121,7 @@ function decodeOperation(
 }
 
 /** The line with the response to the operation at `place`. */
-export function encodeLine(place: number, { data, errors }: SubgraphReply): string {
+export function encodeLine(place: number, { data, errors }: SubgraphResponse): string {
   return `${JSON.stringify({ requestIndex: place, data, errors })}\n`;
 }
 

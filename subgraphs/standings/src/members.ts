@@ -1,6 +1,6 @@
 // Asks the members subgraph, as the service itself and not for a caller.
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
-import type { SubgraphReply, Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { SubgraphResponse, Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { SubgraphUnavailable } from '@partner-loyalty/runtime/subgraph/unavailable.ts';
 import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
 
@@ -38,14 +38,14 @@ export function createMembersClient(
     async everEnrolled(partnerId, memberIds, requestId) {
       const { execute } = transport ?? noTransport();
       const variables = { partnerId, memberIds };
-      const reply = execute({
+      const response = execute({
         query: EVER_ENROLLED,
         variables,
         caller: { kind: 'service' },
         requestId,
       });
-      const { data } = await withTimeout<SubgraphReply>(
-        Promise.resolve(reply),
+      const { data } = await withTimeout<SubgraphResponse>(
+        Promise.resolve(response),
         DEADLINE_MS,
         () => new SubgraphUnavailable('members', 'did not answer in time'),
       );

@@ -2,7 +2,7 @@
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createExecutor, type Execute } from '@partner-loyalty/runtime/subgraph/executor.ts';
-import type { Caller, SubgraphReply } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { Caller, SubgraphResponse } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { activity, ENGINES, newPlace, type Place } from '../test/engine.ts';
 import { createStandings } from './index.ts';
 import type { Program } from './rules/program.ts';
@@ -42,7 +42,7 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
 
   const ask = (query: string, r: unknown[], caller: Caller) =>
     execute({ query, variables: { r }, caller, requestId: 'request' });
-  const entities = async (reply: SubgraphReply | Promise<SubgraphReply>) =>
+  const entities = async (reply: SubgraphResponse | Promise<SubgraphResponse>) =>
     (await reply).data?._entities;
 
   beforeAll(async () => {

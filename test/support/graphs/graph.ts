@@ -2,8 +2,8 @@
 import { composeServices } from '@apollo/composition';
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import type {
-  SubgraphReply,
   SubgraphRequest,
+  SubgraphResponse,
   Transport,
 } from '@partner-loyalty/runtime/subgraph/types.ts';
 import {
@@ -85,7 +85,7 @@ export function createTransport(schema: GraphQLSchema, rootValue: unknown = {}):
         ...(path && { path }),
         extensions: { code: 'INTERNAL_SERVER_ERROR' as const },
       }));
-      const reply: SubgraphReply = JSON.parse(JSON.stringify({ data: answer.data, errors }));
+      const reply: SubgraphResponse = JSON.parse(JSON.stringify({ data: answer.data, errors }));
       return reply;
     },
     ready: async () => {},

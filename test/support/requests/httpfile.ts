@@ -1,6 +1,6 @@
 // Runs an .http file: the part of the grammar of VS Code's REST Client that the example uses.
 
-export type HttpReply = { status: number; text: string };
+export type HttpResponse = { status: number; text: string };
 
 type HttpRequest = {
   name: string;
@@ -20,9 +20,9 @@ export async function runHttpFile(
   text: string,
   env: Record<string, string>,
   ask: (variable: string) => Promise<string>,
-): Promise<[string, HttpReply][]> {
+): Promise<[string, HttpResponse][]> {
   const variables = new Map<string, string>();
-  const replies: [string, HttpReply][] = [];
+  const replies: [string, HttpResponse][] = [];
   const fill = (value: string) => filled(value, variables, env, replies);
   const [head = '', ...parts] = text.split(/^###.*\n/m);
   for (const [, name = '', value = ''] of head.matchAll(/^@(\w+) *= *(.*)$/gm))
@@ -71,7 +71,7 @@ function filled(
   text: string,
   variables: Map<string, string>,
   env: Record<string, string>,
-  replies: [string, HttpReply][],
+  replies: [string, HttpResponse][],
 ): string {
   return text.replace(/\{\{([^{}]+)\}\}/g, (_, reference: string) => {
     const [, variable] = /^\$processEnv (\w+)$/.exec(reference) ?? [];

@@ -1,7 +1,7 @@
 // The marks of erased members on MongoDB: a document for each, and one that has their key.
 import type { Db } from 'mongodb';
 import { isDuplicate, openCollection } from '../mongo.ts';
-import { oneReply } from '../reads/reads.mongo.ts';
+import { oneResponse } from '../reads/reads.mongo.ts';
 import { markOf, newMarkKey } from './mark.ts';
 
 type MarkDocument = { _id: string; erasedAt?: Date; key?: string };
@@ -31,7 +31,7 @@ export async function openMongoMarks(db: Db, name: string): Promise<MongoMarks> 
       if (byMark.size === 0) return new Set();
       const found = marks.find(
         { _id: { $in: [...byMark.keys()] } },
-        { projection: { _id: 1 }, ...oneReply(byMark.size) },
+        { projection: { _id: 1 }, ...oneResponse(byMark.size) },
       );
       return new Set((await found.toArray()).flatMap(({ _id }) => byMark.get(_id) ?? []));
     },

@@ -1,7 +1,7 @@
 // Reads of many documents, on the real engine, with writers beside them.
 import { type Collection, type CommandStartedEvent, MongoClient } from 'mongodb';
 import { freshMongodbUrl } from '../../../../test/support/servers/databases.ts';
-import { countAll, oneReply, pages, ranges, walk } from './reads.mongo.ts';
+import { countAll, oneResponse, pages, ranges, walk } from './reads.mongo.ts';
 
 type Thing = { _id: string; group: number; size: number; seen?: number };
 
@@ -78,7 +78,7 @@ test('no page has more documents than its size', async () => {
 test('documents found by their IDs come in one reply', async () => {
   const some = ids.slice(0, 1_000);
   const found = await besideWriters(() =>
-    things.find({ _id: { $in: some } }, oneReply(some.length)).toArray(),
+    things.find({ _id: { $in: some } }, oneResponse(some.length)).toArray(),
   );
   expect(found.map(({ _id }) => _id).sort()).toEqual(some);
   expect(commands).toEqual(['find']);
@@ -87,7 +87,9 @@ test('documents found by their IDs come in one reply', async () => {
 test('ranges divide a collection into parts of one size', async () => {
   const parts: string[][] = [];
   for await (const range of ranges(things, 800))
-    parts.push((await things.find(range, oneReply(COUNT)).toArray()).map(({ _id }) => _id).sort());
+    parts.push(
+      (await things.find(range, oneResponse(COUNT)).toArray()).map(({ _id }) => _id).sort(),
+    );
   expect(parts.map(({ length }) => length)).toEqual([800, 800, 800, 600]);
   expect(parts.flat()).toEqual(ids);
 });

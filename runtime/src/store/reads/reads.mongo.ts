@@ -14,7 +14,7 @@ export type Walk<T extends Document> = {
 };
 
 /** Options of a read that finds `count` documents at most: the first reply has them all. */
-export function oneReply(count: number) {
+export function oneResponse(count: number) {
   return { batchSize: count + 1 };
 }
 

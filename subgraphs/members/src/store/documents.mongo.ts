@@ -5,7 +5,7 @@ import {
   openCollection,
   WRITE_CONFLICT,
 } from '@partner-loyalty/runtime/store/mongo.ts';
-import { oneReply } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
+import { oneResponse } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import {
   type AnyBulkWriteOperation,
   type Collection,
@@ -45,7 +45,7 @@ export function findByKeys(
   keys: readonly string[],
   projection: Document = {},
 ) {
-  return members.find({ keys: { $in: keys } }, { projection, ...oneReply(keys.length) });
+  return members.find({ keys: { $in: keys } }, { projection, ...oneResponse(keys.length) });
 }
 
 /** Finds members by IDs. Without a projection, whole documents. */
@@ -54,7 +54,7 @@ export function findByIds(
   ids: readonly string[],
   projection: Document = {},
 ) {
-  return members.find({ _id: { $in: ids } }, { projection, ...oneReply(ids.length) });
+  return members.find({ _id: { $in: ids } }, { projection, ...oneResponse(ids.length) });
 }
 
 export function versionedRecord({
@@ -103,7 +103,7 @@ async function unwritten(
   batch: string,
 ): Promise<number[]> {
   const ids = records.map(({ record }) => record.memberId);
-  const options = { projection: { _id: 1 }, ...oneReply(ids.length) } as const;
+  const options = { projection: { _id: 1 }, ...oneResponse(ids.length) } as const;
   const found = members.find({ _id: { $in: ids }, batch }, options);
   const written = new Set((await found.toArray()).map(({ _id }) => _id));
   return ids.flatMap((id, index) => (written.has(id) ? [] : [index]));

@@ -1,5 +1,9 @@
 // The reads of the standings store on MongoDB.
-import { onePage, oneReply, type Walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
+import {
+  onePage,
+  oneResponse,
+  type Walk,
+} from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import type { Filter } from 'mongodb';
 import type { ActivityDocument, Collections } from './collections.mongo.ts';
 import type { Before } from './store.ts';
@@ -29,25 +33,25 @@ export function partnerOf(standing: string): string {
 
 /** Finds programs. */
 export function programsQuery({ programs }: Pick<Collections, 'programs'>, partnerIds: string[]) {
-  return programs.find({ _id: { $in: partnerIds } }, oneReply(partnerIds.length));
+  return programs.find({ _id: { $in: partnerIds } }, oneResponse(partnerIds.length));
 }
 
 /** Finds the points and stays of standings. */
 export function sumsQuery({ sums }: Pick<Collections, 'sums'>, ids: string[]) {
   return sums.find(
     { _id: { $in: ids } },
-    { projection: { points: 1, stays: 1 }, ...oneReply(ids.length) },
+    { projection: { points: 1, stays: 1 }, ...oneResponse(ids.length) },
   );
 }
 
 /** Finds whole standings, for a change. */
 export function standingsQuery({ standings }: Pick<Collections, 'standings'>, ids: string[]) {
-  return standings.find({ _id: { $in: ids } }, oneReply(ids.length));
+  return standings.find({ _id: { $in: ids } }, oneResponse(ids.length));
 }
 
 /** Finds those of the activities that exist. */
 export function activitiesQuery({ activities }: Pick<Collections, 'activities'>, keys: string[]) {
-  return activities.find({ _id: { $in: keys } }, oneReply(keys.length));
+  return activities.find({ _id: { $in: keys } }, oneResponse(keys.length));
 }
 
 /** A walk over a member's activities, by partner and in the order of time. */
@@ -88,5 +92,5 @@ export function memberStandingsQuery(
   memberId: string,
 ) {
   const projection = { points: 1, stays: 1 } as const;
-  return standings.find({ memberId }, { projection, ...oneReply(MAX_STANDINGS) });
+  return standings.find({ memberId }, { projection, ...oneResponse(MAX_STANDINGS) });
 }

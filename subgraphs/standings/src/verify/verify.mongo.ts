@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
 import { openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
-import { countAll, oneReply, walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
+import { countAll, oneResponse, walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import type { Collection, Db } from 'mongodb';
 import type { Standing } from '../rules/standing.ts';
 import { activityIdOf, activityKey } from '../store/queries.mongo.ts';
@@ -105,7 +105,7 @@ async function checkGroups(
     }),
   );
   const found = await collections.standings
-    .find({ _id: { $in: sums.map(({ _id }) => _id) } }, oneReply(sums.length))
+    .find({ _id: { $in: sums.map(({ _id }) => _id) } }, oneResponse(sums.length))
     .toArray();
   const standings = new Map(found.map((standing) => [standing._id, standing]));
   for (const { _id, group, year, expected } of sums) {

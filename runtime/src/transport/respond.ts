@@ -1,13 +1,13 @@
 // The responses of a subgraph to one operation and to a batch (GraphQL over HTTP, section 6).
 import { ERRORS, isErrorCode } from '../errors.ts';
-import type { HttpReply } from '../http/reply.ts';
+import type { HttpResponse } from '../http/response.ts';
 import { type Execute, withDeadline } from '../subgraph/executor.ts';
-import type { SubgraphReply, SubgraphRequest } from '../subgraph/types.ts';
-import type { RecordedRequest } from './record.ts';
+import type { SubgraphRequest, SubgraphResponse } from '../subgraph/types.ts';
+import type { LoggedRequest } from './requestline.ts';
 import { encodeLine, MEDIA_TYPES } from './wire.ts';
 
-/** Receives each reply when it is final. */
-type Observer = Pick<RecordedRequest, 'answered'>;
+/** Receives each response when it is final. */
+type Observer = Pick<LoggedRequest, 'answered'>;
 
 const TYPES = {
   json: { 'content-type': `${MEDIA_TYPES.json}; charset=utf-8` },
@@ -16,19 +16,19 @@ const TYPES = {
 };
 
 /** Answers an operation with an ordinary GraphQL response. */
-export function answerOne(
+export function respondToOne(
   execute: Execute,
   request: SubgraphRequest,
   accept: string,
   observer: Observer,
-): HttpReply | Promise<HttpReply> {
+): HttpResponse | Promise<HttpResponse> {
   const reply = execute(request);
   return 'then' in reply
     ? withDeadline(reply).then((late) => responseOf(observer.answered(late), accept))
     : responseOf(observer.answered(reply), accept);
 }
 
-function responseOf(reply: SubgraphReply, accept: string): HttpReply {
+function responseOf(reply: SubgraphResponse, accept: string): HttpResponse {
   const body = JSON.stringify(reply);
   return acceptsResponse(accept)
     ? { status: statusOf(reply), headers: TYPES.response, body }
@@ -41,18 +41,18 @@ function acceptsResponse(accept: string): boolean {
 }
 
 /** An error status if the operation could not be executed at all. */
-function statusOf({ data, errors }: SubgraphReply): number {
+function statusOf({ data, errors }: SubgraphResponse): number {
   const code = errors?.[0]?.extensions.code;
   return data === undefined && isErrorCode(code) ? Math.max(ERRORS[code].status, 400) : 200;
 }
 
 /** Answers a batch with an array. */
-export async function answerArray(
+export async function respondInArray(
   execute: Execute,
   requests: readonly SubgraphRequest[],
   accept: string,
   observer: Observer,
-): Promise<HttpReply> {
+): Promise<HttpResponse> {
   const replies = await Promise.all(
     requests.map((request) => {
       const reply = execute(request);
@@ -64,14 +64,14 @@ export async function answerArray(
   return { status: 200, headers, body: JSON.stringify(replies) };
 }
 
-type Late = { place: number; reply: Promise<SubgraphReply> };
+type Late = { place: number; reply: Promise<SubgraphResponse> };
 
-/** Answers each operation with a line; with all in one piece if all replies are synchronous. */
-export function answerLines(
+/** Answers each operation with a line; with all in one piece if all responses are synchronous. */
+export function respondInLines(
   execute: Execute,
   requests: readonly SubgraphRequest[],
   observer: Observer,
-): HttpReply | Promise<HttpReply> {
+): HttpResponse | Promise<HttpResponse> {
   const late: Late[] = [];
   let lines = '';
   requests.forEach((request, place) => {
@@ -88,7 +88,7 @@ async function answerInPieces(
   synchronous: string,
   late: readonly Late[],
   observer: Observer,
-): Promise<HttpReply> {
+): Promise<HttpResponse> {
   const lines = new LateLines(synchronous, late, observer);
   await lines.some();
   if (lines.areAll()) return { status: 200, headers: TYPES.lines, body: lines.take() };
@@ -112,11 +112,11 @@ class LateLines {
     for (const { place, reply } of late) void reply.then((done) => this.add(place, done));
   }
 
-  private add(place: number, reply: SubgraphReply): void {
+  private add(place: number, reply: SubgraphResponse): void {
     this.lines += encodeLine(place, this.observer.answered(reply));
     this.left -= 1;
     if (this.wake === undefined) return;
-    // After the other replies of this tick.
+    // After the other responses of this tick.
     process.nextTick(this.wake);
     this.wake = undefined;
   }

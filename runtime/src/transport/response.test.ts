@@ -1,7 +1,7 @@
 // What becomes of a subgraph's response: its own codes pass, and the rest is masked and logged.
 import type { LogFields } from '../observe/fields.ts';
 import { createFieldNames } from './fieldnames.ts';
-import { createReplyReader } from './reply.ts';
+import { createResponseReader } from './response.ts';
 
 const INTERNAL = {
   message: 'something went wrong on our side',
@@ -24,7 +24,7 @@ function read(
   }: { codes?: string[]; entityTypes?: unknown[]; query?: string } = {},
 ) {
   const lines: LogFields[] = [];
-  const reader = createReplyReader({
+  const reader = createResponseReader({
     name: 'offers',
     codes,
     fieldNames: createFieldNames(),

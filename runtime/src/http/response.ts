@@ -1,9 +1,9 @@
-// Plain HTTP replies, and errors in GraphQL form.
+// Plain HTTP responses, and errors in GraphQL form.
 
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import type { ResponseHeaders } from './headers.ts';
 
-export type HttpReply = {
+export type HttpResponse = {
   status: number;
   /**
    * Lower-case names. content-length and x-request-id are added; so are content-type (JSON),
@@ -12,14 +12,14 @@ export type HttpReply = {
   headers: Readonly<ResponseHeaders>;
   /** The whole body, or a function that writes it in pieces and resolves after the last one. */
   body: string | Buffer | ((write: (piece: string) => void) => Promise<void>);
-  /** Called once, when the reply is sent or cannot be sent any more. */
-  observer?: ReplyObserver;
+  /** Called once, when the response is sent or cannot be sent any more. */
+  observer?: ResponseObserver;
 };
 
-export type ReplyObserver = {
+export type ResponseObserver = {
   /**
    * `bytes` is the length of the body that was handed over to the socket. `isWhole` is false if the
-   * client had closed the connection before all of the reply was.
+   * client had closed the connection before all of the response was.
    */
   ended(bytes: number, isWhole: boolean): void;
 };
@@ -38,10 +38,10 @@ export function errorBody(
 }
 
 /** An error with the status and message of its code. `headers` are sent too. */
-export function errorReply(
+export function errorResponse(
   code: ErrorCode,
   requestId: string,
   headers: ResponseHeaders = {},
-): HttpReply {
+): HttpResponse {
   return { status: ERRORS[code].status, headers, body: errorBody(code, requestId) };
 }

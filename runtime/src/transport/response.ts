@@ -2,14 +2,17 @@
 import { detailsIn, ERRORS, isSubgraphCode } from '../errors.ts';
 import { isJsonObject } from '../json.ts';
 import type { Log } from '../observe/log.ts';
-import type { SubgraphError, SubgraphReply, SubgraphRequest } from '../subgraph/types.ts';
+import type { SubgraphError, SubgraphRequest, SubgraphResponse } from '../subgraph/types.ts';
 import type { FieldNames } from './fieldnames.ts';
 
 /**
- * The reply in a GraphQL response, or undefined if the response is malformed or has other entities
- * than the operation asks for. The reply has no error that callers must not see.
+ * What a GraphQL response says, or undefined if the response is malformed or has other entities
+ * than the operation asks for. The response has no error that callers must not see.
  */
-export type ReadReply = (response: unknown, request: SubgraphRequest) => SubgraphReply | undefined;
+export type ReadResponse = (
+  response: unknown,
+  request: SubgraphRequest,
+) => SubgraphResponse | undefined;
 
 /** A response can hold many errors; callers see only the first few of each root field. */
 const MAX_ERRORS = { perRoot: 100, total: 1_000 };
@@ -17,7 +20,7 @@ const MAX_ERRORS = { perRoot: 100, total: 1_000 };
 const MAX_STEPS = 100;
 
 /** An error whose code is not in `codes` is masked and logged with the field that it is about. */
-export function createReplyReader({
+export function createResponseReader({
   name,
   codes,
   fieldNames,
@@ -28,7 +31,7 @@ export function createReplyReader({
   codes: readonly string[];
   fieldNames: FieldNames;
   log: Pick<Log, 'warn'>;
-}): ReadReply {
+}): ReadResponse {
   const passing = new Set(codes.filter(isSubgraphCode));
 
   function readErrors(errors: readonly unknown[], request: SubgraphRequest): SubgraphError[] {

@@ -7,20 +7,20 @@ import type { Metrics } from '../observe/metrics.ts';
 import type { Drain } from './drain.ts';
 import type { Overload } from './overload.ts';
 import type { PendingResponses } from './pending.ts';
-import { errorReply, type HttpReply, type ReplyObserver } from './reply.ts';
 import { type HttpRequest, NodeRequest, type RequestContext } from './request.ts';
-import { writeRawReply, writeReply } from './write.ts';
+import { errorResponse, type HttpResponse, type ResponseObserver } from './response.ts';
+import { writeRawResponse, writeResponse } from './write.ts';
 
-export type Handle = (request: HttpRequest) => HttpReply | Promise<HttpReply>;
+export type Handle = (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
 
 /** Turns node:http's events into calls of a handler. */
-export type Answerer = {
+export type Responder = {
   /** `awaitsContinue`: the client sends the body only after `100 Continue`. */
   request(incoming: IncomingMessage, outgoing: ServerResponse, awaitsContinue: boolean): void;
   connect(incoming: IncomingMessage, socket: Duplex): void;
 };
 
-export function createAnswerer(
+export function createResponder(
   handle: Handle,
   parts: {
     context: RequestContext;
@@ -31,9 +31,9 @@ export function createAnswerer(
     metrics: Pick<Metrics, 'shed'> | undefined;
     log: Log;
   },
-): Answerer {
+): Responder {
   const { context, drain, pending, overload, metrics, log } = parts;
-  const reply = createReply(handle, log);
+  const reply = createRespond(handle, log);
 
   async function answer(
     incoming: IncomingMessage,
@@ -47,60 +47,60 @@ export function createAnswerer(
     if (overload?.sheds()) {
       metrics?.shed();
       log.outage({ reason: 'overload' }, 'a request was refused');
-      const made = errorReply('SERVICE_UNAVAILABLE', requestId);
-      return writeReply(incoming, outgoing, made, requestId, closing);
+      const made = errorResponse('SERVICE_UNAVAILABLE', requestId);
+      return writeResponse(incoming, outgoing, made, requestId, closing);
     }
     overload?.begin();
-    let observer: ReplyObserver | undefined;
+    let observer: ResponseObserver | undefined;
     try {
       const made = lacksHost(incoming)
-        ? errorReply('BAD_REQUEST', requestId)
+        ? errorResponse('BAD_REQUEST', requestId)
         : await reply(request);
       observer = made.observer;
       if (typeof made.body !== 'function') pending.wrote(made.body.length);
-      await writeReply(incoming, outgoing, made, requestId, closing);
+      await writeResponse(incoming, outgoing, made, requestId, closing);
     } catch (error) {
       log.error({ requestId, err: error }, 'a response failed');
       observer?.ended(0, false);
       if (outgoing.headersSent) outgoing.destroy();
       else {
-        const made = errorReply('INTERNAL_SERVER_ERROR', requestId);
-        await writeReply(incoming, outgoing, made, requestId, () => true);
+        const made = errorResponse('INTERNAL_SERVER_ERROR', requestId);
+        await writeResponse(incoming, outgoing, made, requestId, () => true);
       }
     } finally {
       overload?.end();
     }
   }
 
-  async function answerConnect(incoming: IncomingMessage, socket: Duplex): Promise<void> {
+  async function respondToConnect(incoming: IncomingMessage, socket: Duplex): Promise<void> {
     const request = new NodeRequest(incoming, undefined, context, false);
     const made = await reply(request);
     const body = typeof made.body === 'function' ? '' : String(made.body);
-    writeRawReply(socket, { ...made, body }, request.requestId);
+    writeRawResponse(socket, { ...made, body }, request.requestId);
   }
 
   return {
     request: (incoming, outgoing, awaitsContinue) =>
       void answer(incoming, outgoing, awaitsContinue),
-    connect: (incoming, socket) => void answerConnect(incoming, socket),
+    connect: (incoming, socket) => void respondToConnect(incoming, socket),
   };
 }
 
-/** Whether the connection ends with the reply, asked before and after it is written. */
+/** Whether the connection ends with the response, asked before and after it is written. */
 function closingFor(request: NodeRequest, drain: Drain): () => boolean {
   return () => drain.begun() || request.awaitsContinue;
 }
 
 /** Calls the handler, and turns what it throws into an error. Never rejects. */
-function createReply(handle: Handle, log: Log): (request: HttpRequest) => Promise<HttpReply> {
+function createRespond(handle: Handle, log: Log): (request: HttpRequest) => Promise<HttpResponse> {
   return async (request) => {
     const { requestId, method } = request;
     try {
       return await handle(request);
     } catch (error) {
-      if (error instanceof ApiError) return errorReply(error.code, requestId);
+      if (error instanceof ApiError) return errorResponse(error.code, requestId);
       log.error({ requestId, method, err: error }, 'a request failed');
-      return errorReply('INTERNAL_SERVER_ERROR', requestId);
+      return errorResponse('INTERNAL_SERVER_ERROR', requestId);
     }
   };
 }

@@ -2,15 +2,15 @@
 
 import { type ErrorCode, isServerError } from '../errors.ts';
 import type { ResponseHeaders } from '../http/headers.ts';
-import { errorReply, type HttpReply, type ReplyObserver } from '../http/reply.ts';
 import type { HttpRequest } from '../http/request.ts';
+import { errorResponse, type HttpResponse, type ResponseObserver } from '../http/response.ts';
 import { jsonFields, type Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { ReceivedHeaders, Trace, Tracing } from '../observe/tracing/trace.ts';
-import type { SubgraphReply, SubgraphRequest } from '../subgraph/types.ts';
+import type { SubgraphRequest, SubgraphResponse } from '../subgraph/types.ts';
 import type { Refusal } from './signature/verifier.ts';
 
-export type RecordParts = {
+export type RequestLineParts = {
   log: Pick<Log, 'infoJson' | 'outage'>;
   metrics: Pick<Metrics, 'request' | 'operation'>;
   tracing: Tracing | undefined;
@@ -20,11 +20,11 @@ export type RecordParts = {
 const MAX_CODES = 20;
 
 /** A request to a subgraph, which carries one operation or a batch of them. */
-export class RecordedRequest implements ReplyObserver {
+export class LoggedRequest implements ResponseObserver {
   private readonly name: string;
   private readonly requestId: string;
   private readonly headers: ReceivedHeaders;
-  private readonly parts: RecordParts;
+  private readonly parts: RequestLineParts;
   private readonly startedAt = performance.now();
   private status = 200;
   private asked: readonly SubgraphRequest[] = [];
@@ -37,7 +37,7 @@ export class RecordedRequest implements ReplyObserver {
   constructor(
     name: string,
     { requestId, headers }: Pick<HttpRequest, 'requestId' | 'headers'>,
-    parts: RecordParts,
+    parts: RequestLineParts,
   ) {
     this.name = name;
     this.requestId = requestId;
@@ -62,8 +62,8 @@ export class RecordedRequest implements ReplyObserver {
     return spans.length === 0 ? [tracing.begin(name, this.headers)] : spans;
   }
 
-  /** Notes the reply to one of the operations, and returns it. */
-  answered(reply: SubgraphReply): SubgraphReply {
+  /** Notes the response to one of the operations, and returns it. */
+  answered(reply: SubgraphResponse): SubgraphResponse {
     const { errors } = reply;
     this.parts.metrics.operation(errors?.[0]?.extensions.code ?? 'OK');
     if (errors === undefined) return reply;
@@ -72,20 +72,20 @@ export class RecordedRequest implements ReplyObserver {
     return reply;
   }
 
-  /** The reply to a request that is not signed as it should be. It does not say why. */
-  refuse(refusal: Refusal | 'query string'): HttpReply {
+  /** The response to a request that is not signed as it should be. It does not say why. */
+  refuse(refusal: Refusal | 'query string'): HttpResponse {
     this.refusal = refusal;
     return this.fail('UNAUTHENTICATED');
   }
 
-  /** The reply to a request of which no operation is executed. */
-  fail(code: ErrorCode, headers?: ResponseHeaders): HttpReply {
+  /** The response to a request of which no operation is executed. */
+  fail(code: ErrorCode, headers?: ResponseHeaders): HttpResponse {
     this.codes.add(code);
-    return errorReply(code, this.requestId, headers);
+    return errorResponse(code, this.requestId, headers);
   }
 
-  /** The reply, with this as its observer. */
-  observe({ status, headers, body }: HttpReply): HttpReply {
+  /** The response, with this as its observer. */
+  observe({ status, headers, body }: HttpResponse): HttpResponse {
     this.status = status;
     return { status, headers, body, observer: this };
   }
