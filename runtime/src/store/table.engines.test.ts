@@ -1,6 +1,11 @@
 // What every user of a table relies on, on each engine.
 import { emptyPlace } from '../../../test/support/servers/databases.ts';
 import { openByEngine } from './engine.ts';
+import { openLmdb } from './lmdb.ts';
+import { openMongo } from './mongo.ts';
+import { withSnapshot } from './snapshot.lmdb.ts';
+import { lmdbTables, tableVerifier } from './table.lmdb.ts';
+import { mongoTables } from './table.mongo.ts';
 import type { OpenTable, Table, TableDefinition } from './table.ts';
 
 type Job = { jobId: string; dueAt?: number; failedAt?: number; attempts: number };
@@ -8,25 +13,13 @@ const JOBS: TableDefinition<Job> = { name: 'jobs', id: 'jobId', orders: ['dueAt'
 
 type Opened = { open: OpenTable; close(): Promise<void> };
 const openTables = openByEngine<Opened>({
-  lmdb: async () => {
-    const [{ openLmdb }, { lmdbTables }] = await Promise.all([
-      import('./lmdb.ts'),
-      import('./table.lmdb.ts'),
-    ]);
-    return async (dataDir, environment) => {
-      const { root } = await openLmdb(dataDir, 'members', environment);
-      return { open: lmdbTables(root), close: () => root.close() };
-    };
+  lmdb: async () => async (dataDir, environment) => {
+    const { root } = await openLmdb(dataDir, 'members', environment);
+    return { open: lmdbTables(root), close: () => root.close() };
   },
-  mongo: async () => {
-    const [{ openMongo }, { mongoTables }] = await Promise.all([
-      import('./mongo.ts'),
-      import('./table.mongo.ts'),
-    ]);
-    return async (url, environment) => {
-      const { db, close } = await openMongo(url, 'members', environment);
-      return { open: mongoTables(db), close };
-    };
+  mongo: async () => async (url, environment) => {
+    const { db, close } = await openMongo(url, 'members', environment);
+    return { open: mongoTables(db), close };
   },
 });
 
@@ -157,4 +150,37 @@ describe.each(['lmdb', 'mongodb'])('a table on %s', (engine) => {
     jobs = await open();
     expect(await jobs.range('dueAt', 0, 10)).toEqual([{ jobId: 'a', dueAt: 5, attempts: 0 }]);
   });
+});
+
+test('the verification of a table on LMDB names rows and orders that differ', async () => {
+  const { settings, release } = emptyPlace('lmdb');
+  const { root } = await openLmdb(settings.dataDir, 'members', 'sandbox');
+  const jobs = await lmdbTables(root)(JOBS);
+  for (const jobId of ['a', 'b', 'c']) await jobs.put({ jobId, dueAt: 5, attempts: 0 });
+  const verify = tableVerifier(root, JOBS, (id) => `job ${id}`);
+  const faults = async () => {
+    const found: string[] = [];
+    const report = (record: string, problem: string) => found.push(`${record}: ${problem}`);
+    const inspection = { report, hasPartner: async () => true };
+    await withSnapshot(root, async (snapshot) => verify(snapshot, inspection));
+    return found;
+  };
+  expect(await faults()).toEqual([]);
+  const rows = root.openDB<Job, string>({ name: 'jobs', encoding: 'json' });
+  const positions = root.openDB<true, [string, number, string]>({
+    name: 'jobs-orders',
+    encoding: 'json',
+  });
+  await root.transaction(() => {
+    positions.remove(['dueAt', 5, 'a']);
+    positions.put(['failedAt', 7, 'b'], true);
+    rows.put('c', { jobId: 'd', dueAt: 5, attempts: 0 });
+  });
+  expect(await faults()).toEqual([
+    'job a: the index by dueAt does not have it',
+    'job c: the record has another ID',
+    'job b: the index by failedAt has it at another place',
+  ]);
+  await root.close();
+  await release();
 });
