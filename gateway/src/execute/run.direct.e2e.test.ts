@@ -101,16 +101,22 @@ const transports: Record<string, Transport> = {
   store: createTransport(store),
 };
 const caller = { kind: 'partner', partnerId: 'p' } as const;
+const opening = openExecutor('partner', supergraphSdl, transports, createCaches());
+
+async function ask(query: string, variables: Record<string, unknown> = {}) {
+  const { schema, execute } = await opening;
+  const { definitions } = parse(query);
+  const operation = definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
+  const defined = operation?.variableDefinitions ?? [];
+  const { coerced = {} } = getVariableValues(schema, defined, variables);
+  const size = new ResponseSize();
+  return execute({ key: query, variables, coerced, caller, requestId: 'r', size });
+}
 
 test(`${OPERATIONS} generated operations get the responses of stock @apollo/gateway`, async () => {
   process.env.APOLLO_TELEMETRY_DISABLED = 'true';
   const silence = { debug() {}, info() {}, warn() {}, error() {} };
-  const { schema, execute: ours } = await openExecutor(
-    'partner',
-    supergraphSdl,
-    transports,
-    createCaches(),
-  );
+  const { schema } = await opening;
   const gateway = new ApolloGateway({
     supergraphSdl: surfaceSdl(supergraphSdl, 'partner'),
     logger: silence,
@@ -136,12 +142,6 @@ test(`${OPERATIONS} generated operations get the responses of stock @apollo/gate
     );
     const document = parse(query);
     if (validate(schema, document).length > 0) continue; // Two fields of one name do not merge.
-    const operation = document.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
-    const { coerced = {} } = getVariableValues(
-      schema,
-      operation?.variableDefinitions ?? [],
-      variables,
-    );
     const stock = await executor({
       document,
       queryHash: query,
@@ -150,14 +150,7 @@ test(`${OPERATIONS} generated operations get the responses of stock @apollo/gate
       metrics: {},
       logger: silence,
     } as never);
-    const answer = await ours({
-      key: query,
-      variables,
-      coerced,
-      caller,
-      requestId: 'r',
-      size: new ResponseSize(),
-    });
+    const answer = await ask(query, variables);
     // Compared by value: stock groups a fragment's fields, ours keep the order of the document
     // (GraphQL, section 7.2.2). Compared without list indices: stock counts only the entities it
     // fetched, so among objects of other types its indices are wrong.
@@ -186,54 +179,23 @@ test(`${OPERATIONS} generated operations get the responses of stock @apollo/gate
 });
 
 test('an error of an entity has its path, even among objects of other types', async () => {
-  const { execute: ours } = await openExecutor(
-    'partner',
-    supergraphSdl,
-    transports,
-    createCaches(),
-  );
   const query = '{ nodes { id ... on Book { postage } } }';
-  const answer = await ours({
-    key: query,
-    variables: {},
-    coerced: {},
-    caller,
-    requestId: 'r',
-    size: new ResponseSize(),
-  });
+  const answer = await ask(query);
   expect(answer.errors.map(({ path }) => path)).toEqual([['nodes', 2, 'postage']]);
   expect(answer.data).toEqual({ nodes: null });
 });
 
 test('response names from the prototype of objects are ordinary names', async () => {
-  const { execute: ours } = await openExecutor(
-    'partner',
-    supergraphSdl,
-    transports,
-    createCaches(),
-  );
   const query =
     '{ __proto__: node(id: "b1") { toString: id constructor: title } hasOwnProperty: node(id: "x") { id } }';
-  const answer = await ours({
-    key: query,
-    variables: {},
-    coerced: {},
-    caller,
-    requestId: 'r',
-    size: new ResponseSize(),
-  });
+  const answer = await ask(query);
   expect(JSON.stringify(answer)).toBe(
     '{"data":{"__proto__":{"toString":"b1","constructor":"Book 1"},"hasOwnProperty":null},"errors":[],"nullViolations":[]}',
   );
 });
 
 test('an alias means the same even if a visible or hidden field has its name', async () => {
-  const { schema, execute: ours } = await openExecutor(
-    'partner',
-    supergraphSdl,
-    transports,
-    createCaches(),
-  );
+  const { schema } = await opening;
   const taken = [
     'id',
     'weight',
@@ -266,25 +228,7 @@ test('an alias means the same even if a visible or hidden field has its name', a
       [query, renamed].some((each) => validate(schema, parse(each)).length > 0)
     )
       continue;
-    const answers = [query, renamed].map((each) => {
-      const document = parse(each);
-      const operation = document.definitions.find(
-        (node) => node.kind === Kind.OPERATION_DEFINITION,
-      );
-      const { coerced = {} } = getVariableValues(
-        schema,
-        operation?.variableDefinitions ?? [],
-        variables,
-      );
-      return ours({
-        key: each,
-        variables,
-        coerced,
-        caller,
-        requestId: 'r',
-        size: new ResponseSize(),
-      });
-    });
+    const answers = [query, renamed].map((each) => ask(each, variables));
     const [plain, other] = (await Promise.all(answers)).map(({ data }) =>
       JSON.parse(JSON.stringify(data)),
     );
