@@ -195,8 +195,16 @@ function leavesOf(
   return [...leaves];
 }
 
+/** The types that callers see without the member ID that they have in the graph. */
+export function hiddenMembersOf(graph: GraphQLSchema, api: GraphQLSchema): Set<string> {
+  const names = Object.values(api.getTypeMap())
+    .filter((type) => !hasMemberId(type) && hasMemberId(graph.getType(type.name)))
+    .map(({ name }) => name);
+  return new Set(names);
+}
+
 /** Whether the type has a member's ID that can be selected without arguments. */
-export function hasMemberId(type: GraphQLNamedType | null | undefined): boolean {
+function hasMemberId(type: GraphQLNamedType | null | undefined): boolean {
   if (!isObjectType(type) && !isInterfaceType(type)) return false;
   const field = type.getFields()[MEMBER_ID];
   return field !== undefined && field.args.length === 0 && isLeafType(getNamedType(field.type));

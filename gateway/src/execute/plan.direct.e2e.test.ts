@@ -21,7 +21,7 @@ function openPlanners(sdl: string) {
   const api = federated.apiSchema();
   const planner = new QueryPlanner(federated, { reuseQueryFragments: false });
   const schema = buildSchema(printSchema(api.toGraphQLJSSchema()));
-  const fields = fieldsOf(federated.schema.toGraphQLJSSchema());
+  const fields = fieldsOf(parse(sdl));
   const ownership = ownershipOf(parse(sdl));
   const plan = (query: DocumentNode): Plans => {
     const { document } = renameFields(query, schema, fields);

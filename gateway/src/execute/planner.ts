@@ -4,13 +4,20 @@ import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { bytesOfDocument, eachNode } from '@partner-loyalty/runtime/cache/document.ts';
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import { expandedSelections } from '@partner-loyalty/runtime/subgraph/selections.ts';
-import { buildSchema, type DocumentNode, type GraphQLSchema, Kind, parse } from 'graphql';
+import {
+  buildASTSchema,
+  buildSchema,
+  type DocumentNode,
+  type GraphQLSchema,
+  Kind,
+  parse,
+} from 'graphql';
 import { keyOf } from '../document/executable.ts';
 import type { RootScopes } from '../schema/scopes.ts';
 import { type SurfaceName, surfaceSdl } from '../schema/surfaces.ts';
 import { committedFacts } from './committed.ts';
-import { withMemberIds } from './members.ts';
-import { openThreadPlanner, type ThreadPlanner } from './plan.apollo.ts';
+import { hiddenMembersOf, withMemberIds } from './members.ts';
+import { openThreadPlanner } from './plan.apollo.ts';
 import { planDirectly } from './plan.direct.ts';
 import { type RenamedOperation, renameFields } from './rename.ts';
 import type { ApolloPlan, ApolloSchemas } from './run.apollo.ts';
@@ -68,14 +75,19 @@ export async function openPlanner(
 ): Promise<Planner> {
   const known = surface && committedFacts(supergraphSdl, surface);
   const thread = await openThreadPlanner(supergraphSdl, surface, known);
-  const { subgraphs, fields, ownership, hiddenMembers } = thread;
+  const { subgraphs, fields, ownership } = thread;
   const schema = buildSchema(thread.api, { assumeValid: true });
+  /** The whole graph, hidden fields included. */
+  const wholeGraph = () => {
+    const sdl = surface === undefined ? supergraphSdl : surfaceSdl(supergraphSdl, surface);
+    return buildASTSchema(parse(sdl), { assumeValid: true });
+  };
+  const hiddenMembers = audits ? hiddenMembersOf(wholeGraph(), schema) : NO_TYPES;
   let schemas: Promise<ApolloSchemas> | undefined;
   const apolloSchemas = () => {
-    schemas ??= import('./run.apollo.ts').then(({ buildApolloSchemas }) => {
-      const sdl = surface === undefined ? supergraphSdl : surfaceSdl(supergraphSdl, surface);
-      return buildApolloSchemas(thread.api, schema, sdl);
-    });
+    schemas ??= import('./run.apollo.ts').then(({ buildApolloSchemas }) =>
+      buildApolloSchemas(thread.api, schema, wholeGraph()),
+    );
     return schemas;
   };
   const operations = caches.open(weighOperation);
@@ -197,7 +209,7 @@ function conditionsOf(document: DocumentNode): string[] {
 
 /** The shapes of an operation; `onKept` is called for each that it keeps. */
 function createShapes(
-  { schema, hiddenMembers }: Pick<Planner, 'schema'> & Pick<ThreadPlanner, 'hiddenMembers'>,
+  { schema, hiddenMembers }: { schema: GraphQLSchema; hiddenMembers: ReadonlySet<string> },
   document: DocumentNode,
   { nameOf }: RenamedOperation,
   onKept: () => void,

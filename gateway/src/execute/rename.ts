@@ -6,9 +6,7 @@ import {
   type GraphQLSchema,
   getNamedType,
   isAbstractType,
-  isInterfaceType,
   isLeafType,
-  isObjectType,
   Kind,
   OperationTypeNode,
   parse,
@@ -39,16 +37,17 @@ export type GraphFields = {
   requiredWithArguments: ReadonlySet<string>;
 };
 
-export function fieldsOf(supergraph: GraphQLSchema): GraphFields {
+export function fieldsOf({ definitions }: DocumentNode): GraphFields {
   const names = new Set<string>();
   const required = new Set<string>();
   const withArguments = new Set<string>();
-  for (const type of Object.values(supergraph.getTypeMap())) {
-    if (!isObjectType(type) && !isInterfaceType(type)) continue;
-    for (const [name, { args, astNode }] of Object.entries(type.getFields())) {
-      names.add(name);
-      if (args.length > 0) withArguments.add(name);
-      for (const each of astNode ? requirementsOf(astNode) : []) required.add(each);
+  for (const node of definitions) {
+    if (node.kind !== Kind.OBJECT_TYPE_DEFINITION && node.kind !== Kind.INTERFACE_TYPE_DEFINITION)
+      continue;
+    for (const field of node.fields ?? []) {
+      names.add(field.name.value);
+      if (field.arguments?.length) withArguments.add(field.name.value);
+      for (const each of requirementsOf(field)) required.add(each);
     }
   }
   const requiredWithArguments = new Set([...required].filter((name) => withArguments.has(name)));

@@ -5,7 +5,7 @@ import { buildOperationContext, executeQueryPlan, type ServiceMap } from '@apoll
 import type { QueryPlan } from '@apollo/query-planner';
 import { isJsonObject } from '@partner-loyalty/runtime/json.ts';
 import type { Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
-import { buildASTSchema, type DocumentNode, type GraphQLSchema, parse } from 'graphql';
+import type { DocumentNode, GraphQLSchema } from 'graphql';
 import {
   type Data,
   endFetch,
@@ -39,9 +39,12 @@ export type ApolloResult = {
   violations: Path[];
 };
 
-/** `api` is what callers see, also as `schema`; `sdl` is the whole supergraph. */
-export function buildApolloSchemas(api: string, schema: GraphQLSchema, sdl: string): ApolloSchemas {
-  const supergraph = buildASTSchema(parse(sdl), { assumeValid: true });
+/** `api` is what callers see, also as `schema`. */
+export function buildApolloSchemas(
+  api: string,
+  schema: GraphQLSchema,
+  supergraph: GraphQLSchema,
+): ApolloSchemas {
   return { schema, apiSchema: buildApolloSchema(api), supergraph };
 }
 
