@@ -11,11 +11,12 @@ import { openNowOrLater } from '@partner-loyalty/runtime/store/later.ts';
 import type { Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { openAudit } from './audit/audit.ts';
 import { openCounters } from './budget/counters.open.ts';
+import type { Counters } from './budget/counters.ts';
 import { createDocuments } from './document/documents.ts';
 import { openGateway } from './gateway.ts';
-import { watchGateway } from './gauges.ts';
 import { createChangelog } from './graph/changelog.ts';
 import { openGraphs } from './graph/open.ts';
+import type { ServedGraphs } from './graph/served.ts';
 import type { KeyStore } from './identity/keystore.ts';
 import { openGraphStore, openUsageStore } from './stores.ts';
 import { createUsageCounter } from './usage/counter.ts';
@@ -79,4 +80,24 @@ export async function openStore<Store extends OpenedStore>(
   );
   lifecycle.opened(name, () => store.close());
   return store;
+}
+
+export function watchGateway(
+  metrics: Pick<Metrics, 'watch'>,
+  parts: {
+    graphs: Pick<ServedGraphs, 'current'>;
+    counters: Pick<Counters, 'state'>;
+    caches: Pick<Caches, 'bytes'>;
+  },
+): void {
+  const { graphs, counters, caches } = parts;
+  metrics.watch('supergraphVersion', () => [[{}, graphs.current().version]]);
+  metrics.watch('circuitOpen', () =>
+    Array.from(graphs.current().connections, ([subgraph, { transport }]) => [
+      { subgraph },
+      transport.isGivenUp?.() ? 1 : 0,
+    ]),
+  );
+  metrics.watch('limiterFallback', () => [[{}, counters.state?.() === 'degraded' ? 1 : 0]]);
+  metrics.watch('cacheBytes', () => [[{}, caches.bytes()]]);
 }

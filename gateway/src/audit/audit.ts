@@ -5,8 +5,8 @@ import { outputOf } from '@partner-loyalty/runtime/observe/output.ts';
 import { withoutSecrets } from '@partner-loyalty/runtime/observe/secrets.ts';
 import type { MemberAccess } from '../execute/members.ts';
 import type { Principal } from '../identity/authenticate.ts';
+import type { AuditSink } from './file.ts';
 import { openAuditFile } from './file.ts';
-import type { AuditSink } from './sink.ts';
 
 export type Audit = {
   /** The list for a request's accesses; undefined if no partner makes the request. */

@@ -3,8 +3,8 @@ import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { type Folder, temporaryFolder } from '../../../test/support/folder.ts';
 import { until } from '../../../test/support/until.ts';
+import type { AuditSink } from './file.ts';
 import { openAuditFile } from './file.ts';
-import type { AuditSink } from './sink.ts';
 
 let folder: Folder;
 let path: string;

@@ -13,8 +13,8 @@ import {
 import { promisify } from 'node:util';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import type { DependencyState } from '@partner-loyalty/runtime/process/readiness.ts';
 import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
-import type { AuditSink } from './sink.ts';
 
 const INTERVAL_MS = 1_000;
 /** So many bytes are written without waiting for the second to end. */
@@ -208,3 +208,13 @@ function linesIn(bytes: Buffer, startsTorn: boolean): number {
   for (const byte of bytes) if (byte === LINE_FEED) lines += 1;
   return Math.max(lines, 0);
 }
+
+/** Implemented by file.ts, and by audit.ts on stdout. */
+export type AuditSink = {
+  /** Never waits and never throws. */
+  write(line: string): void;
+  /** `degraded` if lines cannot be written. */
+  state(): DependencyState;
+  /** Writes what is left. Nothing can be written afterwards. */
+  close(): Promise<void>;
+};

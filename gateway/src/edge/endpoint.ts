@@ -14,8 +14,8 @@ import type { AddDeprecation } from '../schema/dates.ts';
 import type { RequestState } from '../state.ts';
 import { mediaTypeFor } from './accept.ts';
 import type { Cors } from './cors.ts';
-import { shortMessage } from './errors.ts';
 import { createRequestLine, type RequestLineParts } from './requestline.ts';
+import { shortMessage } from './response.ts';
 
 export type EndpointParts = RequestLineParts & {
   budget: Budget;

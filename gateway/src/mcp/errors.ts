@@ -2,7 +2,7 @@
 import { ApiError, type ErrorCode } from '@partner-loyalty/runtime/errors.ts';
 import { JSON_TYPE } from '../edge/accept.ts';
 import type { ResponseForm } from '../edge/endpoint.ts';
-import { shortMessage } from '../edge/errors.ts';
+import { shortMessage } from '../edge/response.ts';
 
 /** A refusal with a code that JSON-RPC defines (JSON-RPC 2.0, section 5.1). */
 export class RpcError extends ApiError {

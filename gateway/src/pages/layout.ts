@@ -1,7 +1,9 @@
 // The layout of every page: its document, its style and its HTTP headers.
 import { createHash } from 'node:crypto';
 import type { ResponseHeaders } from '@partner-loyalty/runtime/http/headers.ts';
-import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
+import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import type { HttpResponse, ResponseObserver } from '@partner-loyalty/runtime/http/response.ts';
+import { jsonFields, type Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { STYLE } from './cardstyle.ts';
 import { type Html, html } from './html.ts';
 
@@ -81,4 +83,22 @@ export function pageResponse(
   headers: ResponseHeaders = {},
 ): HttpResponse {
   return { status, headers: { ...PAGE_HEADERS, ...headers }, body };
+}
+
+/** Logs the request when the page is sent, without what may be secret: its query and its form. */
+export function pageObserver(
+  path: string,
+  { requestId, method }: HttpRequest,
+  status: number,
+  startedAt: number,
+  log: Pick<Log, 'infoJson'>,
+): ResponseObserver {
+  return {
+    ended(bytes, isWhole) {
+      const durationMs = Math.round((performance.now() - startedAt) * 1_000) / 1_000;
+      const ending = isWhole ? { bytes } : { reason: 'the client closed the connection' };
+      const fields = { requestId, path, method, status, ...ending, durationMs };
+      log.infoJson(jsonFields(fields), 'page');
+    },
+  };
 }

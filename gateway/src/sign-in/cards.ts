@@ -1,6 +1,6 @@
-// The pages of /sign-in as HTML.
+// The pages of /sign-in as HTML, with the member's data or a fixed text.
 import { type Html, html } from '../pages/html.ts';
-import { page } from '../pages/layout.ts';
+import { page, textPage } from '../pages/layout.ts';
 import type { Link } from './links.ts';
 
 /** What a link offers before it is redeemed: a button, which posts the token to `path`. */
@@ -98,3 +98,41 @@ function noticeBox({ text, isProblem }: Notice): Html {
 function formatNumber(number: number): string {
   return number.toLocaleString('en');
 }
+
+export const INVALID_LINK = textPage(
+  'This link does not work',
+  'It has already been used, it has expired, or it is incomplete. Please request a new one.',
+);
+export const ADDRESS_IN_USE = textPage(
+  'This address cannot be used',
+  'It belongs to another member. Your address has not changed.',
+);
+export const ADDRESS_LOCKED = textPage(
+  'Your membership is protected',
+  'Until we have looked into it, nobody can sign in by email or change the address. ' +
+    'Please contact us.',
+);
+export const TOO_MANY_ATTEMPTS = textPage(
+  'Too many attempts',
+  'Please wait a minute and try again.',
+);
+export const FOREIGN_FORM = textPage(
+  'This form was not sent from our page',
+  'Please open the link in your mail again.',
+);
+export const SIGN_IN_ELSEWHERE = textPage(
+  'You cannot sign in here',
+  'Please sign in where you usually do. Your link has not been used.',
+);
+export const SESSION_ENDED = textPage(
+  'You are signed out',
+  'Your session has ended. Please request a new link.',
+);
+export const SIGNED_OUT = textPage(
+  'You are signed out',
+  'To see your profile again, please request a new link.',
+);
+export const WRONG_METHOD = textPage(
+  'This page does not support that',
+  'Please open the link in your mail.',
+);

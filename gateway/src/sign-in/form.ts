@@ -4,9 +4,8 @@ import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { logMasked } from '../edge/endpoint.ts';
-import { pageResponse, UNAVAILABLE } from '../pages/layout.ts';
-import { pageObserver } from '../pages/observer.ts';
-import { FOREIGN_FORM, INVALID_LINK, WRONG_METHOD } from './notices.ts';
+import { pageObserver, pageResponse, UNAVAILABLE } from '../pages/layout.ts';
+import { FOREIGN_FORM, INVALID_LINK, WRONG_METHOD } from './cards.ts';
 
 const FORM_LIMIT = 16 * 1024;
 

@@ -5,11 +5,10 @@ import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Limiter } from '../budget/limiter.ts';
 import { pageResponse, textPage } from '../pages/layout.ts';
-import { linkPage } from './cards.ts';
+import { INVALID_LINK, linkPage } from './cards.ts';
 import { createFormPage } from './form.ts';
 import { isInvitation } from './links.ts';
 import type { MembersClient } from './membersclient.ts';
-import { INVALID_LINK } from './notices.ts';
 import { refuseLink } from './redeem.ts';
 
 export const INVITATION_PATH = '/invitation';

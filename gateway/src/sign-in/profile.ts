@@ -3,10 +3,15 @@ import { ApiError, type ErrorCode, fail } from '@partner-loyalty/runtime/errors.
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import { pageResponse } from '../pages/layout.ts';
-import type { CallApi } from './apiclient.ts';
-import { type Notice, type Profile, profilePage, retryPage } from './cards.ts';
-import { SESSION_ENDED, TOO_MANY_ATTEMPTS } from './notices.ts';
-import type { Sessions } from './session.ts';
+import {
+  type Notice,
+  type Profile,
+  profilePage,
+  retryPage,
+  SESSION_ENDED,
+  TOO_MANY_ATTEMPTS,
+} from './cards.ts';
+import type { CallApi, Sessions } from './session.ts';
 
 /** `session` is the member's ID token. */
 export type ProfilePage = {

@@ -4,9 +4,9 @@ import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Limiter } from '../budget/limiter.ts';
 import { pageResponse, textPage } from '../pages/layout.ts';
+import { ADDRESS_IN_USE, ADDRESS_LOCKED, INVALID_LINK, TOO_MANY_ATTEMPTS } from './cards.ts';
 import { linkKind } from './links.ts';
 import type { ConfirmedChange, MembersClient, Outcome } from './membersclient.ts';
-import { ADDRESS_IN_USE, ADDRESS_LOCKED, INVALID_LINK, TOO_MANY_ATTEMPTS } from './notices.ts';
 import type { ProfilePage } from './profile.ts';
 import type { Sessions } from './session.ts';
 

@@ -4,14 +4,12 @@ import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { pageResponse } from '../pages/layout.ts';
-import { createApiClient } from './apiclient.ts';
-import { linkPage } from './cards.ts';
+import { INVALID_LINK, linkPage, SIGN_IN_ELSEWHERE, SIGNED_OUT } from './cards.ts';
 import { createFormPage } from './form.ts';
 import { isWellFormed, LINKS, linkKind } from './links.ts';
-import { INVALID_LINK, SIGN_IN_ELSEWHERE, SIGNED_OUT } from './notices.ts';
 import { createProfilePage, type PartnerName } from './profile.ts';
 import { createRedeemer, type RedeemParts } from './redeem.ts';
-import { createSessions } from './session.ts';
+import { createApiClient, createSessions } from './session.ts';
 
 export const SIGN_IN_PATH = '/sign-in';
 

@@ -12,14 +12,14 @@ import {
   print,
 } from 'graphql';
 import { type Html, html } from '../html.ts';
-import type { Place } from './place.ts';
 import { inline, paragraphs } from './prose.ts';
+import type { Documented } from './scopes.ts';
 import { scopeNeeded } from './scopes.ts';
 
 export function fieldEntry(
   field: GraphQLField<unknown, unknown>,
   type: GraphQLNamedType,
-  place: Place,
+  documented: Documented,
 ): Html {
   const { name, args } = field;
   const described = args.filter((each) => each.description || each.deprecationReason != null);
@@ -28,22 +28,26 @@ export function fieldEntry(
 ${deprecation(each)}</li>`,
   );
   return entry(
-    { ...field, id: `${place.surface}-${type.name}-${name}` },
-    html`<b>${name}</b>${signature(args, place)}: ${typeLink(field.type, place)}`,
+    { ...field, id: `${documented.surface}-${type.name}-${name}` },
+    html`<b>${name}</b>${signature(args, documented)}: ${typeLink(field.type, documented)}`,
     html`${details.length === 0 ? '' : html`<ul class="arguments">${details}</ul>`}
-${scopeNeeded(name, type, place)}`,
+${scopeNeeded(name, type, documented)}`,
   );
 }
 
-export function inputEntry(field: GraphQLInputField, type: GraphQLNamedType, place: Place): Html {
-  const id = `${place.surface}-${type.name}-${field.name}`;
-  return entry({ ...field, id }, input(field, place, html`<b>${field.name}</b>`));
+export function inputEntry(
+  field: GraphQLInputField,
+  type: GraphQLNamedType,
+  documented: Documented,
+): Html {
+  const id = `${documented.surface}-${type.name}-${field.name}`;
+  return entry({ ...field, id }, input(field, documented, html`<b>${field.name}</b>`));
 }
 
 export function enumValueEntry(
   value: GraphQLEnumValue,
   type: GraphQLNamedType,
-  { surface }: Place,
+  { surface }: Documented,
 ): Html {
   return entry(
     { ...value, id: `${surface}-${type.name}-${value.name}` },
@@ -52,7 +56,7 @@ export function enumValueEntry(
 }
 
 /** A type, whose name links to its section unless it is a built-in scalar. */
-export function typeLink(type: GraphQLType, { surface }: Place): Html {
+export function typeLink(type: GraphQLType, { surface }: Documented): Html {
   const named = getNamedType(type);
   const { name } = named;
   const text = String(type);
@@ -79,17 +83,19 @@ function deprecation({ deprecationReason }: Pick<Described, 'deprecationReason'>
   return html`<p class="deprecated"><strong>Deprecated.</strong> ${inline(deprecationReason)}</p>`;
 }
 
-function signature(args: readonly GraphQLArgument[], place: Place): Html {
+function signature(args: readonly GraphQLArgument[], documented: Documented): Html {
   if (args.length === 0) return html``;
-  const inputs = args.map((each, index) => html`${index === 0 ? '' : ', '}${input(each, place)}`);
+  const inputs = args.map(
+    (each, index) => html`${index === 0 ? '' : ', '}${input(each, documented)}`,
+  );
   return html`(${inputs})`;
 }
 
 function input(
   { name, type, defaultValue }: GraphQLArgument | GraphQLInputField,
-  place: Place,
+  documented: Documented,
   shown: Html | string = name,
 ): Html {
   const literal = defaultValue === undefined ? undefined : astFromValue(defaultValue, type);
-  return html`${shown}: ${typeLink(type, place)}${literal ? ` = ${print(literal)}` : ''}`;
+  return html`${shown}: ${typeLink(type, documented)}${literal ? ` = ${print(literal)}` : ''}`;
 }

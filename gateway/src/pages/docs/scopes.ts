@@ -1,5 +1,5 @@
 // What the reference says about the scopes of keys: the table, and what each root field needs.
-import type { GraphQLNamedType } from 'graphql';
+import type { GraphQLNamedType, GraphQLSchema } from 'graphql';
 import {
   DEFAULT_SCOPES,
   KEY_SCOPES,
@@ -8,9 +8,9 @@ import {
   type ScopeBits,
   scopeNames,
 } from '../../schema/scopes.ts';
+import type { SurfaceName } from '../../schema/surfaces.ts';
 import { codeBlock } from '../frame.ts';
 import { type Html, html } from '../html.ts';
-import type { Place } from './place.ts';
 
 const MEANINGS: Readonly<Record<KeyScope, string>> = {
   read: 'Read members, and introspect the schema',
@@ -59,8 +59,8 @@ function fieldLinks(
 }
 
 /** What a key needs for a field. Nothing for fields that are not roots of the partner surface. */
-export function scopeNeeded(name: string, type: GraphQLNamedType, place: Place): Html {
-  const { schema, scopes } = place;
+export function scopeNeeded(name: string, type: GraphQLNamedType, documented: Documented): Html {
+  const { schema, scopes } = documented;
   if (scopes === undefined) return html``;
   const ofRoot =
     (type === schema.getQueryType() && scopes.query) ||
@@ -77,3 +77,10 @@ function list(scopes: readonly KeyScope[]): Html[] {
     return html`${before}<code>${scope}</code>`;
   });
 }
+
+export type Documented = {
+  surface: SurfaceName;
+  schema: GraphQLSchema;
+  /** What its root fields need; undefined if scopes do not limit its callers. */
+  scopes?: RootScopes | undefined;
+};

@@ -14,8 +14,8 @@ import {
 } from 'graphql';
 import { type Html, html } from '../html.ts';
 import { enumValueEntry, fieldEntry, inputEntry, typeLink } from './entry.ts';
-import type { Place } from './place.ts';
 import { inline, paragraphs } from './prose.ts';
+import type { Documented } from './scopes.ts';
 
 export type SurfaceReference = { operations: Operations[]; types: GraphQLNamedType[] };
 type Operations = { title: string; type: GraphQLNamedType };
@@ -46,29 +46,29 @@ export function referenceOf(schema: GraphQLSchema): SurfaceReference {
 }
 
 /** The section of a surface, below its heading. Other requests are answered between two types. */
-export async function surfaceSection(place: Place): Promise<Html[]> {
-  const { surface, schema } = place;
+export async function surfaceSection(documented: Documented): Promise<Html[]> {
+  const { surface, schema } = documented;
   const { operations, types } = referenceOf(schema);
   const section = operations.map(
     ({ title, type }) => html`<h3 id="${surface}-${type.name}">${title}</h3>
-${membersOf(type, place)}`,
+${membersOf(type, documented)}`,
   );
   section.push(html`<h3 id="${surface}-types">Types</h3>`);
   for (const type of types) {
     await nextTurn();
-    section.push(typeEntry(type, place));
+    section.push(typeEntry(type, documented));
   }
   return section;
 }
 
-function typeEntry(type: GraphQLNamedType, place: Place): Html {
-  const { surface } = place;
+function typeEntry(type: GraphQLNamedType, documented: Documented): Html {
+  const { surface } = documented;
   const [kind] = KINDS.find(([, is]) => is(type)) ?? ['type'];
   return html`<div class="type" id="${surface}-${type.name}">
 <h4><span class="kind">${kind}</span> ${type.name}</h4>
 ${paragraphs(type.description ?? '')}
 ${specifiedBy(type)}
-${membersOf(type, place)}
+${membersOf(type, documented)}
 </div>`;
 }
 
@@ -77,20 +77,21 @@ function specifiedBy(type: GraphQLNamedType): Html {
   return url ? html`<p class="soft">Specified by ${inline(url)}.</p>` : html``;
 }
 
-function membersOf(type: GraphQLNamedType, place: Place): Html {
+function membersOf(type: GraphQLNamedType, documented: Documented): Html {
   if (isUnionType(type)) {
-    const members = type.getTypes().map((each) => html`<li>${typeLink(each, place)}</li>`);
+    const members = type.getTypes().map((each) => html`<li>${typeLink(each, documented)}</li>`);
     return html`<ul>${members}</ul>`;
   }
-  const entries = entriesOf(type, place);
+  const entries = entriesOf(type, documented);
   return entries.length === 0 ? html`` : html`<dl class="fields">${entries}</dl>`;
 }
 
-function entriesOf(type: GraphQLNamedType, place: Place): Html[] {
-  if (isEnumType(type)) return type.getValues().map((each) => enumValueEntry(each, type, place));
+function entriesOf(type: GraphQLNamedType, documented: Documented): Html[] {
+  if (isEnumType(type))
+    return type.getValues().map((each) => enumValueEntry(each, type, documented));
   if (isInputObjectType(type))
-    return Object.values(type.getFields()).map((each) => inputEntry(each, type, place));
+    return Object.values(type.getFields()).map((each) => inputEntry(each, type, documented));
   return isObjectType(type) || isInterfaceType(type)
-    ? Object.values(type.getFields()).map((each) => fieldEntry(each, type, place))
+    ? Object.values(type.getFields()).map((each) => fieldEntry(each, type, documented))
     : [];
 }
