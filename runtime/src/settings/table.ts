@@ -275,7 +275,7 @@ export const SETTINGS: {
   },
   mailFrom: {
     name: 'MAIL_FROM',
-    default: '`no-response@` and the host of the base URL',
+    default: '`no-reply@` and the host of the base URL',
     meaning: 'The sender of mail.',
     usedBy: MEMBERS,
     schema: matching(
@@ -283,7 +283,7 @@ export const SETTINGS: {
       'be a mail address',
     ),
     fallback: ({ environment, sandboxUrl, productionUrl }) =>
-      `no-response@${new URL(environment === 'sandbox' ? sandboxUrl : productionUrl).hostname}`,
+      `no-reply@${new URL(environment === 'sandbox' ? sandboxUrl : productionUrl).hostname}`,
   },
   trustedProxies: {
     name: 'TRUSTED_PROXIES',

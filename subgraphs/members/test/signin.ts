@@ -127,7 +127,7 @@ async function startTransport(place: Place, server: MailServer): Promise<Transpo
     sandboxUrl: 'https://sandbox.example',
     productionUrl: BASE,
     smtpUrl: server.url,
-    mailFrom: 'Loyalty <no-response@api.example>',
+    mailFrom: 'Loyalty <no-reply@api.example>',
     dataDir: place.settings.dataDir,
   };
   const log = createLog('silent');
