@@ -3,6 +3,7 @@ import { openKeyStore, serveGateway } from '@partner-loyalty/gateway';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import { clearErased } from '@partner-loyalty/runtime/process/erased.open.ts';
 import { settingsOrExit } from '@partner-loyalty/runtime/process/failedstart.ts';
 import { type Lifecycle, runProcess } from '@partner-loyalty/runtime/process/lifecycle.ts';
 import { openTracing } from '@partner-loyalty/runtime/process/tracing.ts';
@@ -22,6 +23,7 @@ const caches = createCaches();
 await runProcess(log, start, settings);
 
 async function start(lifecycle: Lifecycle): Promise<void> {
+  await clearErased(settings, log);
   const tracing = await openTracing(settings, 'all', { lifecycle, log });
   const keys = await openKeyStore(settings);
   lifecycle.opened('keys', keys.close);

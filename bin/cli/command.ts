@@ -5,7 +5,6 @@ import { backupCommand } from './commands/backup.ts';
 import { compactCommand } from './commands/compact.ts';
 import { keysCommand } from './commands/keys.ts';
 import { membersCommand } from './commands/members.ts';
-import { migrateCommand } from './commands/migrate.ts';
 import { partnersCommand } from './commands/partners.ts';
 import { supergraphCommand } from './commands/supergraph.ts';
 import { tokensCommand } from './commands/tokens.ts';
@@ -24,7 +23,6 @@ const GROUPS = [
   backupCommand,
   compactCommand,
   verifyCommand,
-  migrateCommand,
 ];
 
 /** Runs a command. Resolves to 0, or to 1 after a line on stderr with the reason; never rejects. */

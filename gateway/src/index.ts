@@ -30,7 +30,6 @@ export { DEFAULT_SCOPES, KEY_SCOPES, type KeyScope } from './schema/scopes.ts';
 export { SURFACES, type SurfaceName, surfaceSdl } from './schema/surfaces.ts';
 export { type Serving, serveGateway } from './serve.ts';
 export {
-  KEYS_MIGRATION,
   openGraphStore,
   openKeyStore,
   openUsageStore,

@@ -2,6 +2,7 @@
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import { clearErased } from '@partner-loyalty/runtime/process/erased.open.ts';
 import { settingsOrExit } from '@partner-loyalty/runtime/process/failedstart.ts';
 import { type Lifecycle, runProcess } from '@partner-loyalty/runtime/process/lifecycle.ts';
 import { openTracing } from '@partner-loyalty/runtime/process/tracing.ts';
@@ -14,6 +15,7 @@ const log = createLog(settings.logLevel);
 await runProcess(log, start, settings);
 
 async function start(lifecycle: Lifecycle): Promise<void> {
+  await clearErased(settings, log);
   const metrics = createMetrics();
   const tracing = await openTracing(settings, 'gateway', { lifecycle, log });
   const keyStore = await openStore('keys', () => openKeyStore(settings), { lifecycle, log });

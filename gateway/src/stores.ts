@@ -1,7 +1,6 @@
 // Opens the gateway's stores, and verifies them, on the engine that the settings select.
 import { openByEngine } from '@partner-loyalty/runtime/store/engine.ts';
 import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
-import type { StoreMigration } from '@partner-loyalty/runtime/store/migrate.open.ts';
 import type { GraphStore } from './graph/graph.ts';
 import type { KeyStore } from './identity/keystore.ts';
 import type { UsageStore } from './usage/usagestore.ts';
@@ -36,8 +35,3 @@ export const verifyUsage = openByEngine<number, [Inspection]>({
   lmdb: async () => (await import('./verify/verify.lmdb.ts')).verifyLmdbUsage,
   mongo: async () => (await import('./verify/verify.mongo.ts')).verifyMongoUsage,
 });
-
-/** The way of the key store from its older formats. */
-export const KEYS_MIGRATION: StoreMigration = {
-  mongo: async () => (await import('./identity/keystore.mongo.ts')).MIGRATION,
-};

@@ -1,5 +1,5 @@
 // `loyalty backup`: copies the embedded stores while they are in use.
-import { backupStores } from '@partner-loyalty/runtime/store/backup.ts';
+import { backupStores } from '@partner-loyalty/runtime/store/backup.lmdb.ts';
 import { Command } from 'commander';
 import { CommandError, type Shell } from '../shell/shell.ts';
 

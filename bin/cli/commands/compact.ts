@@ -1,18 +1,18 @@
 // `loyalty compact`: clears what was deleted from the files of the embedded stores.
-import { setTimeout as pause } from 'node:timers/promises';
-import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import {
-  AlreadyCompacting,
-  compactStores,
-} from '@partner-loyalty/runtime/store/generations/compact.lmdb.ts';
+  type RewriteProgress,
+  type Rewritten,
+  rewriteErased,
+  rewriteStores,
+} from '@partner-loyalty/runtime/store/rewrite.lmdb.ts';
 import { Command } from 'commander';
 import { CommandError, type Shell } from '../shell/shell.ts';
 
-const RETRY_MS = 200;
+const NOTE_MS = 5_000;
 
 export function compactCommand(shell: Shell): Command {
   return new Command('compact')
-    .description('clear what was deleted from the files of the embedded stores; may be repeated')
+    .description('clear what was deleted from the embedded stores; the service must be stopped')
     .action(() => compact(shell));
 }
 
@@ -22,18 +22,27 @@ async function compact(shell: Shell): Promise<void> {
     throw new CommandError(
       'the stores are on MongoDB: compact is for the embedded store (docs/operator.md)',
     );
-  shell.printAll(await compactStores(dataDir, environment));
+  const rewritten = await rewriteStores(dataDir, environment, progressOf(shell));
+  if (rewritten === undefined)
+    throw new CommandError(
+      `a service or another command uses ${dataDir}: stop it, then run compact again`,
+    );
+  shell.printAll(rewritten);
 }
 
-/** Compacts the embedded stores, after another process that is at it: its copy may be older. */
-export async function compactNext({ dataDir, environment }: Settings): Promise<void> {
-  for (;;) {
-    try {
-      await compactStores(dataDir, environment);
-      return;
-    } catch (error) {
-      if (!(error instanceof AlreadyCompacting)) throw error;
-    }
-    await pause(RETRY_MS);
-  }
+/** Clears what was erased, if no other process has a store open; undefined if one has. */
+export function compactErased(shell: Shell): Promise<Rewritten[] | undefined> {
+  const { dataDir, environment } = shell.settings();
+  return rewriteErased(dataDir, environment, progressOf(shell));
+}
+
+/** Notes every few seconds how far it is. */
+function progressOf(shell: Shell): RewriteProgress {
+  let notedAt = performance.now();
+  return (store, records, of) => {
+    if (performance.now() - notedAt < NOTE_MS) return;
+    notedAt = performance.now();
+    const [done, all] = [records, of].map((count) => count.toLocaleString('en'));
+    shell.note(`${store}: ${done} of ${all} records`);
+  };
 }

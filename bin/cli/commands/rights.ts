@@ -1,11 +1,12 @@
 // `loyalty members export` and `erase`: members' rights to what is kept of them.
 import type { MemberImport, MembersStore } from '@partner-loyalty/members';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+import { oneErasureAtATime } from '@partner-loyalty/runtime/store/lock.lmdb.ts';
 import type { Activity, StandingsStore } from '@partner-loyalty/standings';
 import type { Command } from 'commander';
 import { CommandError, oneLine, type Shell } from '../shell/shell.ts';
 import { claimForOperator, withStore } from '../shell/stores.ts';
-import { compactNext } from './compact.ts';
+import { compactErased } from './compact.ts';
 
 export function addRightsCommands(group: Command, shell: Shell): void {
   group
@@ -17,22 +18,29 @@ export function addRightsCommands(group: Command, shell: Shell): void {
     .command('erase')
     .description('delete all that is kept of a member; it can be repeated')
     .argument('<memberid>', "the member's ID")
-    .option('--later', 'leave freed pages of the embedded stores for `loyalty compact` to clear')
+    .option('--later', 'leave the files of the embedded stores for the next start to rewrite')
     .action((memberId: string, { later = false }: { later?: boolean }) =>
       erase(shell, memberId, later),
     );
 }
 
-/** Lets members be imported again who were erased; the standings' mark goes first. */
+/** Lets members be imported again who were erased, once nothing is left of them. */
 export async function liftMarks(
   settings: Settings,
-  { rights }: MembersStore,
+  members: MembersStore,
   records: readonly MemberImport[],
 ): Promise<void> {
+  const { rights } = members;
   for (const { memberId } of records) {
     if (memberId === undefined || !(await rights.isErased(memberId))) continue;
-    await withStore('standings', settings, (standings) => standings.liftMark(memberId));
-    await rights.liftMark(memberId);
+    await alone(settings, () =>
+      withStore('standings', settings, async (standings) => {
+        // The erasure may have been killed. The standings' mark goes first.
+        await eraseInBoth(members, standings, memberId);
+        await standings.liftMark(memberId);
+        await rights.liftMark(memberId);
+      }),
+    );
   }
 }
 
@@ -61,41 +69,56 @@ async function writeList(shell: Shell, activities: AsyncIterable<Activity>): Pro
   shell.write(separator === '[' ? '[]' : `${shell.json ? '' : '\n  '}]`);
 }
 
-/**
- * The members store first: as soon as its mark is set, nobody imports the member, and once the
- * record is gone, nobody is shown it. The other way round, a command that was killed would leave a
- * member who has lost all points. Without the record, the command still erases the rest.
- */
 async function erase(shell: Shell, memberId: string, isLater: boolean): Promise<void> {
   const settings = shell.settings();
   await withStore('keys', settings, claimForOperator);
-  await withStore('standings', settings, (standings) =>
-    withStore('members', settings, async (members) => {
-      await requireTraces(members, standings, memberId);
-      await members.rights.erase(memberId);
-    }),
-  );
-  const activities = await withStore('standings', settings, (standings) =>
-    standings.eraseMember(memberId),
-  );
-  if (settings.mongodbUrl === undefined) await clearPages(shell, settings, isLater);
+  const activities = await alone(settings, async () => {
+    const deleted = await withStore('standings', settings, (standings) =>
+      withStore('members', settings, async (members) => {
+        await requireTraces(members, standings, memberId);
+        return eraseInBoth(members, standings, memberId);
+      }),
+    );
+    if (settings.mongodbUrl === undefined) await clearFiles(shell, isLater);
+    return deleted;
+  });
   shell.print({ memberId, state: 'erased', activities });
 }
 
+/**
+ * The members store first: as soon as its mark is set, nobody imports the member, and once the
+ * record is gone, nobody is shown it. The other way round, a command that was killed would leave a
+ * member who has lost all points. Without the record, the command still erases the rest. Resolves
+ * to the number of activities.
+ */
+async function eraseInBoth(
+  { rights }: MembersStore,
+  standings: StandingsStore,
+  memberId: string,
+): Promise<number> {
+  await rights.erase(memberId);
+  return standings.eraseMember(memberId);
+}
+
+/** Runs `work` after other erasures; on MongoDB, beside them. */
+function alone<T>({ mongodbUrl, dataDir }: Settings, work: () => Promise<T>): Promise<T> {
+  return mongodbUrl === undefined ? oneErasureAtATime(dataDir, work) : work();
+}
+
 /** The stores have to be closed in this process. */
-async function clearPages(shell: Shell, settings: Settings, isLater: boolean): Promise<void> {
-  if (isLater) {
-    if (!shell.json)
-      shell.note('Freed pages of the stores keep parts of it until you run `loyalty compact`.');
-    return;
-  }
+async function clearFiles(shell: Shell, isLater: boolean): Promise<void> {
+  let isCleared = false;
   try {
-    await compactNext(settings);
+    isCleared = !isLater && (await compactErased(shell)) !== undefined;
   } catch (error) {
     throw new CommandError(
-      `the member is erased, but freed pages keep parts of it; run \`loyalty compact\`: ${oneLine(error)}`,
+      `the member is erased, but the files keep parts of it; run \`loyalty compact\`: ${oneLine(error)}`,
     );
   }
+  if (!isCleared)
+    shell.note(
+      'The files keep parts of it until the next start of the service, or `loyalty compact`, rewrites them.',
+    );
 }
 
 /** Guards against a wrong ID, which would get a mark. Throws a CommandError. */

@@ -1,13 +1,18 @@
 // `loyalty verify`: looks at every record of the stores and names what is wrong.
-import { type KeyStore, verifyGraphs, verifyKeys, verifyUsage } from '@partner-loyalty/gateway';
+import {
+  type KeyStore,
+  openKeyStore,
+  verifyGraphs,
+  verifyKeys,
+  verifyUsage,
+} from '@partner-loyalty/gateway';
 import { verifyMembers } from '@partner-loyalty/members';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
-import { findDamageIn } from '@partner-loyalty/runtime/store/snapshot.lmdb.ts';
 import { verifyStandings } from '@partner-loyalty/standings';
 import { Command } from 'commander';
 import { CommandError, oneLine, type Row, type Shell } from '../shell/shell.ts';
-import { hasStore, withStore } from '../shell/stores.ts';
+import { hasStore } from '../shell/stores.ts';
 
 type Verify = (settings: Settings, inspection: Inspection) => Promise<number>;
 
@@ -57,20 +62,13 @@ async function verifyStore(
     if (shell.json) shell.print({ store, record, problem });
     else shell.write(`${store}: ${record}: ${problem}\n`);
   };
-  const damage = damageOf(store, settings);
   let records: number | undefined;
   try {
-    // LMDB would end the process on a damaged page.
-    if (damage !== undefined) report('the file', `${damage}; its records were not looked at`);
-    else records = await VERIFY[store](settings, { report, hasPartner });
+    records = await VERIFY[store](settings, { report, hasPartner });
   } catch (error) {
     report('the store', `it cannot be read: ${oneLine(error)}`);
   }
   return { store, records, faults };
-}
-
-function damageOf(store: VerifiedStore, { mongodbUrl, dataDir }: Settings): string | undefined {
-  return mongodbUrl === undefined ? findDamageIn(dataDir, store) : undefined;
 }
 
 /**
@@ -82,9 +80,14 @@ async function withPartnerCheck(
   settings: Settings,
   work: (hasPartner: Inspection['hasPartner']) => Promise<void>,
 ): Promise<void> {
-  if (!hasStore('keys', settings) || damageOf('keys', settings) !== undefined)
-    return work(async () => true);
-  await withStore('keys', settings, (keys) => work(createPartnerCheck(keys)));
+  const keys = hasStore('keys', settings)
+    ? await openKeyStore(settings).catch(() => undefined) // Its verification names the reason.
+    : undefined;
+  try {
+    await work(keys === undefined ? async () => true : createPartnerCheck(keys));
+  } finally {
+    await keys?.close();
+  }
 }
 
 /** Asks the key store about each partner once. */

@@ -1,7 +1,7 @@
 // The store of partners and keys in an embedded LMDB, which the processes of one machine may share.
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
-import { type LmdbMigration, openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
+import { openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
 import type { RootDatabase } from 'lmdb';
 import type { KeyRecord, KeyStore, Origin, Partner } from './keystore.ts';
 
@@ -16,15 +16,12 @@ type StoredKey = Omit<KeyRecord, 'createdAt' | 'expiresAt' | 'revokedAt'> & {
   revokedAt?: number | undefined;
 };
 
-/** What format 2 adds may be absent. */
-const migrateLmdb: LmdbMigration = async () => undefined;
-
 /** Opens `dataDir/keys`. Rejects if it cannot be written or belongs to the other environment. */
 export async function openLmdbKeyStore(
   dataDir: string,
   environment: Environment,
 ): Promise<KeyStore> {
-  const { root, ready } = await openLmdb(dataDir, 'keys', environment, migrateLmdb);
+  const { root, ready } = await openLmdb(dataDir, 'keys', environment);
   const tables = openKeyTables(root);
   return {
     ...partnerMethods(tables),

@@ -1,12 +1,6 @@
 // The store of partners and keys on MongoDB: a partner's document contains its keys.
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
-import type { MongoMigration } from '@partner-loyalty/runtime/store/migrate.mongo.ts';
-import {
-  isDuplicate,
-  openCollection,
-  openMongo,
-  setValidator,
-} from '@partner-loyalty/runtime/store/mongo.ts';
+import { isDuplicate, openCollection, openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
 import { walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import type { Collection, Db } from 'mongodb';
 import { KEY_SCOPES } from '../schema/scopes.ts';
@@ -81,12 +75,6 @@ export async function openMongoKeyStore(url: string, environment: Environment): 
     throw error;
   }
 }
-
-/** What format 2 adds may be absent. */
-export const MIGRATION: MongoMigration = {
-  count: async () => 0,
-  run: (db) => setValidator(db, 'partners', SCHEMA),
-};
 
 /** The look-up of a key by its hash: one indexed read that returns no other key. */
 export function keyByHashQuery(partners: Collection<PartnerDocument>, hash: string) {

@@ -2,71 +2,73 @@
 import { statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RootDatabase } from 'lmdb';
-import { type Environment, refuseForeignStore } from '../environment.ts';
-import {
-  environmentOf,
-  FORMATS,
-  markedEnvironment,
-  type Ownership,
-  ownershipOf,
-  readableFormat,
-} from './format.ts';
-import { Follower, type StoreRoot } from './generations/follow.lmdb.ts';
-import { openCurrent } from './generations/open.ts';
-import { FIRST, fileIn, namedGeneration, placeOf } from './generations/place.ts';
-import { makePrivateFolder, type StoreName } from './private.ts';
+import type { Environment } from '../environment.ts';
+import { fileOf, LMDB_OPTIONS, openFile } from './file.lmdb.ts';
+import { guardReads, guardWrites, StoreHealth } from './health.lmdb.ts';
+import { holdDataDir } from './lock.lmdb.ts';
+import { type Ownership, ownershipOf, refuseOwner } from './ownership.ts';
+import { makePrivateFolder, restrictFiles, type StoreName } from './private.ts';
 
 export type EmbeddedStore = {
   /**
-   * Its reads throw, and its transactions reject, if the store is damaged or cannot be written.
-   * Write only in transactions, and iterate within one tick.
+   * Its reads throw, and its transactions reject, if the store is damaged or cannot be written. A
+   * transaction resolves when it is on disk. Write only in transactions: lmdb reports the failure
+   * of any other write outside of it, which ends the process. Iterate within one tick, or in a
+   * snapshot.
    */
-  root: StoreRoot;
+  root: RootDatabase;
   /** Resolves unless the store is damaged. */
   ready(): Promise<void>;
 };
-
-/** Brings a store from any older format to this version's. It may be repeated, and killed. */
-export type LmdbMigration = (root: StoreRoot) => Promise<void>;
 
 /** Another process that creates the store at the same moment needs less. */
 const CREATION_MS = 200;
 
 /**
  * Opens `dataDir/name`, and creates it if it does not exist. Several processes of a machine may
- * have it open. Only its owner may read it. Throws if the store belongs to the other environment,
- * its format is newer than this version knows, its file is damaged or the folder is not writable.
- * `migrate` changes a store of an older format; without it, such a store is opened as it is.
+ * have it open; while one rewrites the stores, this waits. Only its owner may read it. Throws if
+ * the store belongs to the other environment, its format is newer than this version knows, its
+ * file is damaged or the folder is not writable.
  */
 export async function openLmdb(
   dataDir: string,
   name: StoreName,
   environment: Environment,
-  migrate?: LmdbMigration,
 ): Promise<EmbeddedStore> {
-  makePrivateFolder(dataDir, name);
-  const place = placeOf(dataDir, name);
-  const created = statSync(fileIn(place, FIRST), { throwIfNoEntry: false });
-  if (created?.size === 0) await pause(CREATION_MS);
-  const follower = new Follower(place, openCurrent(place, namedGeneration(place)));
-  const { root } = follower;
+  const folder = makePrivateFolder(dataDir, name);
+  const hold = await holdDataDir(dataDir);
+  let root: RootDatabase | undefined;
   try {
-    const format = await claim(root, name, environment);
-    if (format < FORMATS[name] && migrate !== undefined)
-      await migrateStore(root, name, environment, migrate);
-    return { root, ready: async () => follower.ready() };
+    const file = fileOf(dataDir, name);
+    if (statSync(file, { throwIfNoEntry: false })?.size === 0) await pause(CREATION_MS);
+    root = openFile(folder, LMDB_OPTIONS);
+    const health = new StoreHealth(file);
+    restrictFiles(folder); // A umask may have taken more from the new files.
+    guardStore(root, health);
+    const close = root.close.bind(root);
+    root.close = async () => {
+      await close();
+      health.close();
+      await hold.release();
+    };
+    await claim(root, name, environment);
+    return { root, ready: async () => health.checkReady() };
   } catch (error) {
-    await root.close();
+    await root?.close();
+    await hold.release();
     throw error;
   }
 }
 
-/** Returns the format of the store. A store that is new gets this version's. */
-async function claim(
-  root: RootDatabase,
-  name: StoreName,
-  environment: Environment,
-): Promise<number> {
+export function ownerOf(root: RootDatabase): Ownership | undefined {
+  const environment: string | undefined = root.get('environment');
+  return environment === undefined
+    ? undefined
+    : { environment, formatVersion: root.get('formatVersion') };
+}
+
+/** A new store gets this environment and this version's format. */
+async function claim(root: RootDatabase, name: StoreName, environment: Environment): Promise<void> {
   const owner =
     ownerOf(root) ??
     (await root.transaction((): Ownership => {
@@ -76,52 +78,18 @@ async function claim(
       for (const [key, value] of Object.entries(fresh)) root.put(key, value);
       return fresh;
     }));
-  return ownedFormat(name, owner, environment);
+  refuseOwner(name, owner, environment);
 }
 
-/** The format of a store. Throws if it belongs to another environment, or is of a newer version. */
-function ownedFormat(name: StoreName, owner: Ownership, environment: Environment): number {
-  refuseForeignStore(name, environmentOf(owner), environment);
-  return readableFormat(name, owner);
-}
-
-/**
- * False if it belongs to no environment yet. Throws if it belongs to another one, or is of a newer
- * version.
- */
-export function isStoreOf(root: RootDatabase, name: StoreName, environment: Environment): boolean {
-  const owner = ownerOf(root);
-  return owner !== undefined && ownedFormat(name, owner, environment) > 0;
-}
-
-function ownerOf(root: RootDatabase): Ownership | undefined {
-  const environment: string | undefined = root.get('environment');
-  return environment === undefined
-    ? undefined
-    : { environment, formatVersion: root.get('formatVersion') };
-}
-
-async function migrateStore(
-  root: StoreRoot,
-  name: StoreName,
-  environment: Environment,
-  migrate: LmdbMigration,
-): Promise<void> {
-  const format = FORMATS[name];
-  // From here on, no process of an older version can open the store.
-  await root.transaction(() => root.put('environment', markedEnvironment(environment, format)));
-  await migrate(root);
-  await root.transaction(() => root.put('formatVersion', format));
-  await root.flushed;
-}
-
-/** The format of a store that is open. */
-export function formatOf(root: RootDatabase): number {
-  return ownerOf(root)?.formatVersion ?? 1;
-}
-
-/** The file that an embedded store is in now. */
-export function fileOf(dataDir: string, name: StoreName): string {
-  const place = placeOf(dataDir, name);
-  return fileIn(place, namedGeneration(place));
+function guardStore(root: RootDatabase, health: StoreHealth): void {
+  guardReads(root, health);
+  guardWrites(root, health);
+  const openDb = root.openDB.bind(root) as (options: object) => ReturnType<RootDatabase['openDB']>;
+  // Cast: stores name their tables in the options.
+  root.openDB = ((options: object) => {
+    // lmdb modifies its options, so each call gets an object of its own.
+    const table = openDb({ ...options });
+    guardReads(table, health);
+    return table;
+  }) as RootDatabase['openDB'];
 }

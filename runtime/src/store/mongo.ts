@@ -1,6 +1,5 @@
 // Opens a store in MongoDB with this project's deadlines, owned by one environment.
 import { setTimeout as pause } from 'node:timers/promises';
-import { isDeepStrictEqual } from 'node:util';
 import {
   type Collection,
   type CreateIndexesOptions,
@@ -10,8 +9,8 @@ import {
   MongoClient,
   MongoServerError,
 } from 'mongodb';
-import { type Environment, refuseForeignStore } from '../environment.ts';
-import { environmentOf, FORMATS, type Ownership, ownershipOf, readableFormat } from './format.ts';
+import type { Environment } from '../environment.ts';
+import { type Ownership, ownershipOf, refuseOwner } from './ownership.ts';
 import type { StoreName } from './private.ts';
 
 const DEADLINE_MS = 2_000;
@@ -23,7 +22,7 @@ export type Mongo = { db: Db; ready(): Promise<void>; close(): Promise<void> };
 /**
  * Connects to the URL's database, or to `loyalty` if the URL names none. `store` is the name of the
  * store in it. Throws if the server is unreachable, the store belongs to the other environment, or
- * its format is not that of this version.
+ * its format is newer than this version knows.
  */
 export async function openMongo(
   url: string,
@@ -32,18 +31,14 @@ export async function openMongo(
 ): Promise<Mongo> {
   const mongo = await connectMongo(url);
   try {
-    const owners = ownersOf(mongo.db);
+    // Each store names its environment and its format there.
+    const owners = mongo.db.collection<Ownership & { _id: StoreName }>('owners');
     const fresh = ownershipOf(store, environment);
     await owners.insertOne({ _id: store, ...fresh }).catch((error) => {
       if (!isDuplicate(error)) throw error;
     });
     const owner = (await owners.findOne({ _id: store })) ?? fresh;
-    refuseForeignStore(store, environmentOf(owner), environment);
-    const format = readableFormat(store, owner);
-    if (format < FORMATS[store])
-      throw new Error(
-        `the ${store} store has format ${format}; run \`loyalty migrate\` to bring it to format ${FORMATS[store]}`,
-      );
+    refuseOwner(store, owner, environment);
     return mongo;
   } catch (error) {
     await mongo.close();
@@ -51,8 +46,8 @@ export async function openMongo(
   }
 }
 
-/** Connects to the database whatever is in it. Throws if the server is unreachable. */
-export async function connectMongo(url: string): Promise<Mongo> {
+/** Throws if the server is unreachable. */
+async function connectMongo(url: string): Promise<Mongo> {
   const client = new MongoClient(url, {
     serverSelectionTimeoutMS: DEADLINE_MS,
     connectTimeoutMS: DEADLINE_MS,
@@ -75,11 +70,6 @@ export async function connectMongo(url: string): Promise<Mongo> {
   };
 }
 
-/** The collection in which each store names its environment and its format. */
-export function ownersOf(db: Db): Collection<Ownership & { _id: StoreName }> {
-  return db.collection('owners');
-}
-
 /** Whether an error means that a unique index already contains the key. */
 export function isDuplicate(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === DUPLICATE_KEY;
@@ -89,7 +79,6 @@ export function isDuplicate(error: unknown): boolean {
 export const DUPLICATE_KEY = 11000;
 export const WRITE_CONFLICT = 112;
 const NAMESPACE_EXISTS = 48;
-const NAMESPACE_NOT_FOUND = 26;
 const INDEX_ATTEMPTS = 5;
 
 /**
@@ -112,17 +101,6 @@ export async function openCollection<T extends Document>(
   for (const [fields, options] of indexes)
     await createIndex(() => collection.createIndex(fields, options), INDEX_ATTEMPTS);
   return collection;
-}
-
-/** Replaces the validator of a collection, if it exists and has another one. */
-export async function setValidator(db: Db, name: string, schema: Document): Promise<void> {
-  const [found] = await db.listCollections({ name }).toArray();
-  // Setting it again would wait for every write to the collection.
-  const { options } = (found ?? {}) as { options?: { validator?: Document } };
-  if (isDeepStrictEqual(options?.validator?.$jsonSchema, schema)) return;
-  await db.command({ collMod: name, validator: { $jsonSchema: schema } }).catch((error) => {
-    if (!(error instanceof MongoServerError && error.code === NAMESPACE_NOT_FOUND)) throw error;
-  });
 }
 
 /** Retries if the server aborts it because another process creates the same index. */

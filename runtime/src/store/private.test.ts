@@ -26,7 +26,14 @@ async function openAndClose(): Promise<void> {
   await root.close();
 }
 
-const PRIVATE = { keys: '700', 'keys/data.mdb': '600', 'keys/lock.mdb': '600' };
+const PRIVATE = {
+  keys: '700',
+  'keys/data.mdb': '600',
+  'keys/lock.mdb': '600',
+  lock: '700',
+  'lock/data.mdb': '600',
+  'lock/lock.mdb': '600',
+};
 
 test.each([
   ['000', 0o000],

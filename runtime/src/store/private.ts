@@ -7,8 +7,11 @@ export const PRIVATE_FOLDER = 0o700;
 /** The embedded stores, each a folder of this name. */
 export const EMBEDDED_STORES = ['members', 'standings', 'graph', 'usage', 'keys'] as const;
 export type StoreName = (typeof EMBEDDED_STORES)[number];
+/** In the folder of a store: the copy that is being made, and a file that says what was erased. */
+export const COPY = 'copy';
+export const ERASED = 'erased';
 /** What a data folder of this project contains. */
-const OWN_NAMES = new Set<string>([...EMBEDDED_STORES, 'outbox', 'lastgraph']);
+const OWN_NAMES = new Set<string>([...EMBEDDED_STORES, 'outbox', 'lastgraph', 'lock']);
 
 /**
  * Creates `dataDir/name` for its owner alone, whatever the umask, and takes other users' access

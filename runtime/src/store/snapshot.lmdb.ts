@@ -1,10 +1,6 @@
 // One snapshot of an LMDB store, which a verification reads.
-import { closeSync, existsSync, openSync } from 'node:fs';
 import type { Database, Key, RootDatabase, Transaction } from 'lmdb';
 import { UNREADABLE } from './inspection.ts';
-import { fileOf } from './lmdb.ts';
-import { findDamage } from './pages.ts';
-import type { StoreName } from './private.ts';
 
 /** The records of a table as they were when the snapshot was taken. */
 export type Snapshot = {
@@ -59,16 +55,4 @@ function snapshotOf(transaction: Transaction): Snapshot {
     },
     count: (table) => table.getKeysCount({ transaction }),
   };
-}
-
-/** What is wrong with the pages of an embedded store; undefined if nothing is, or without one. */
-export function findDamageIn(dataDir: string, name: StoreName): string | undefined {
-  const file = fileOf(dataDir, name);
-  if (!existsSync(file)) return undefined;
-  const fd = openSync(file, 'r');
-  try {
-    return findDamage(fd, Number.POSITIVE_INFINITY);
-  } finally {
-    closeSync(fd);
-  }
 }

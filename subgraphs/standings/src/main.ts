@@ -2,6 +2,7 @@
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import { clearErased } from '@partner-loyalty/runtime/process/erased.open.ts';
 import { settingsOrExit } from '@partner-loyalty/runtime/process/failedstart.ts';
 import { type Lifecycle, runProcess } from '@partner-loyalty/runtime/process/lifecycle.ts';
 import { openPorts } from '@partner-loyalty/runtime/process/ports.ts';
@@ -17,6 +18,7 @@ const log = createLog(settings.logLevel);
 await runProcess(log, start, settings);
 
 async function start(lifecycle: Lifecycle): Promise<void> {
+  await clearErased(settings, log);
   const tracing = await openTracing(settings, 'standings', { lifecycle, log });
   const metrics = createMetrics();
   const members = await openRemoteTransport('members', settings, { log, metrics });

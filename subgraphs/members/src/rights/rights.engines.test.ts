@@ -1,7 +1,7 @@
 // What is kept of a member can be listed, and nothing of it is left after erasing, on each engine.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { backupStores } from '@partner-loyalty/runtime/store/backup.ts';
+import { backupStores } from '@partner-loyalty/runtime/store/backup.lmdb.ts';
 import { MongoClient } from 'mongodb';
 import { address, ENGINES, memberImport, newPlace, type Place } from '../../test/engine.ts';
 import { deliver } from '../mail/job.ts';

@@ -1,5 +1,6 @@
 // Members' rights on LMDB: each step is one transaction.
 import type { LmdbMarks } from '@partner-loyalty/runtime/store/marks/marks.lmdb.ts';
+import { markErased } from '@partner-loyalty/runtime/store/rewrite.lmdb.ts';
 import type { Database } from 'lmdb';
 import type { RightsEngine } from '../rights/rights.ts';
 import { addressesIn, withoutAddresses } from '../rights/traces.ts';
@@ -13,14 +14,18 @@ type Parts = {
   records: MemberRecords;
   /** Resolves when the change is on disk. */
   transact<T>(change: () => T): Promise<T>;
+  dataDir: string;
 };
 
 export function createLmdbRightsEngine(parts: Parts): RightsEngine {
-  const { members, identities, marks, records, transact } = parts;
+  const { members, identities, marks, records, transact, dataDir } = parts;
   return {
     marks: {
       has: async (memberId) => marks.has(memberId),
-      add: (memberId) => transact(() => marks.add(memberId, new Date())),
+      async add(memberId) {
+        markErased(dataDir, 'members');
+        await transact(() => marks.add(memberId, new Date()));
+      },
       remove: (memberId) => transact(() => marks.remove(memberId)),
     },
     find: records.byKey,

@@ -93,7 +93,7 @@ function createLmdbMembersStore(
       ? 'erased'
       : importMember(records, line);
 
-  const rights = createLmdbRightsEngine({ ...tables, marks, records, transact });
+  const rights = createLmdbRightsEngine({ ...tables, marks, records, transact, dataDir });
 
   return {
     memberByEmail: (partnerId, canonical) => find(enrolledKey(partnerId, canonical)),

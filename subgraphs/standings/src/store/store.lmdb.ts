@@ -1,6 +1,7 @@
 // The standings store in embedded LMDB, which several processes on one machine may share.
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import { type EmbeddedStore, openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
+import { markErased } from '@partner-loyalty/runtime/store/rewrite.lmdb.ts';
 import { activitiesOf, deleteSome, latestActivitiesOf, standingsOf } from './member.lmdb.ts';
 import { cachePrograms } from './programs.ts';
 import { mapDefined, recordBatch } from './record.lmdb.ts';
@@ -16,10 +17,14 @@ export async function openLmdbStandingsStore(
   environment: Environment,
 ): Promise<StandingsStore> {
   const store = await openLmdb(dataDir, 'standings', environment);
-  return createLmdbStandingsStore(store, await openTables(store.root));
+  return createLmdbStandingsStore(store, await openTables(store.root), dataDir);
 }
 
-function createLmdbStandingsStore({ root, ready }: EmbeddedStore, tables: Tables): StandingsStore {
+function createLmdbStandingsStore(
+  { root, ready }: EmbeddedStore,
+  tables: Tables,
+  dataDir: string,
+): StandingsStore {
   const { programs, standings, activities, marks } = tables;
   const programCache = cachePrograms((partnerId) => programs.get(partnerId));
   return {
@@ -42,6 +47,7 @@ function createLmdbStandingsStore({ root, ready }: EmbeddedStore, tables: Tables
     activitiesOf: (memberId) => activitiesOf(tables, memberId),
     standingsOf: async (memberId) => standingsOf(tables, memberId),
     async eraseMember(memberId) {
+      markErased(dataDir, 'standings');
       // First the mark, which keeps out whatever is recorded from now on.
       await root.transaction(() => marks.add(memberId, new Date()));
       let deleted = 0;

@@ -2,15 +2,14 @@
 //
 // Standings and activities are arrays, since there are millions of them. Only the functions of this
 // file know the positions.
-import type { StoreRoot } from '@partner-loyalty/runtime/store/generations/follow.lmdb.ts';
 import { type LmdbMarks, openLmdbMarks } from '@partner-loyalty/runtime/store/marks/marks.lmdb.ts';
-import type { Database } from 'lmdb';
+import type { Database, RootDatabase } from 'lmdb';
 import type { Activity, ActivityContent } from '../rules/activity.ts';
 import type { Program } from '../rules/program.ts';
 import type { Standing } from '../rules/standing.ts';
 
 export type Tables = {
-  root: StoreRoot;
+  root: RootDatabase;
   programs: Database<Program, string>;
   standings: Database<StoredStanding, StandingKey>;
   /** By partner and the partner's own ID. */
@@ -24,8 +23,8 @@ export type Tables = {
  * Opens the databases. In one transaction: otherwise each one begins its own, which blocks this
  * whole process while another process writes.
  */
-export function openTables(root: StoreRoot): Promise<Tables> {
-  return root.openTables(() => ({
+export function openTables(root: RootDatabase): Promise<Tables> {
+  return root.transaction(() => ({
     root,
     programs: root.openDB<Program, string>({ name: 'programs', encoding: 'json' }),
     standings: root.openDB<StoredStanding, StandingKey>({ name: 'standings' }),

@@ -1,0 +1,40 @@
+// Rewrites the embedded stores at the start of a service, if something was erased from them.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Log } from '../observe/log.ts';
+import type { StoreSettings } from '../store/engine.ts';
+import { COPY, EMBEDDED_STORES, ERASED } from '../store/private.ts';
+
+const PROGRESS_MS = 5_000;
+
+/**
+ * Clears what was erased from the files of the embedded stores, unless another process has one
+ * open. Call it before a store is opened. A failure is logged, and leaves the stores as they were.
+ */
+export async function clearErased(
+  { mongodbUrl, dataDir, environment }: StoreSettings,
+  log: Log,
+): Promise<void> {
+  if (mongodbUrl !== undefined || !isAnyLeft(dataDir)) return;
+  // LMDB takes a while to load, and there is rarely something to rewrite.
+  const { rewriteErased } = await import('../store/rewrite.lmdb.ts');
+  let loggedAt = performance.now();
+  try {
+    const rewritten = await rewriteErased(dataDir, environment, (store, records, of) => {
+      if (performance.now() - loggedAt < PROGRESS_MS) return;
+      loggedAt = performance.now();
+      log.info({ store, count: `${records} of ${of}` }, 'rewriting a store');
+    });
+    if (rewritten === undefined)
+      log.info({ reason: 'another process has a store open' }, 'stores not rewritten');
+    for (const { store, bytes } of rewritten ?? []) log.info({ store, bytes }, 'store rewritten');
+  } catch (err) {
+    log.error({ err }, 'stores not rewritten');
+  }
+}
+
+function isAnyLeft(dataDir: string): boolean {
+  return EMBEDDED_STORES.some((store) =>
+    [COPY, ERASED].some((entry) => existsSync(join(dataDir, store, entry))),
+  );
+}

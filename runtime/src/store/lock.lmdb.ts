@@ -1,0 +1,71 @@
+// The lock of a data folder's embedded stores: any number of processes, or one that has them alone.
+import { join } from 'node:path';
+import { open, type RootDatabase } from 'lmdb';
+import { LMDB_OPTIONS } from './file.lmdb.ts';
+import { makePrivateFolder } from './private.ts';
+
+export type Hold = {
+  /** Calling it again has no effect. */
+  release(): Promise<void>;
+};
+
+/**
+ * Keeps others from having the stores of `dataDir` alone. Waits while somebody has. The kernel
+ * ends a hold with its process, however that ends.
+ */
+export async function holdDataDir(dataDir: string): Promise<Hold> {
+  const lock = openLock(dataDir, 'lock');
+  // Nobody has them alone inside this transaction, and the snapshot is in LMDB's table of readers
+  // when it ends.
+  const snapshot = await lock.transaction(() => lock.useReadTransaction());
+  let isReleased = false;
+  return {
+    async release() {
+      if (isReleased) return;
+      isReleased = true;
+      snapshot.done();
+      await lock.close();
+    },
+  };
+}
+
+/**
+ * Runs `work` while nobody has a store of `dataDir` open, and nobody can open one. Without running
+ * it, resolves to undefined if somebody has. Waits for another one that has them alone.
+ */
+export function withDataDirAlone<T>(
+  dataDir: string,
+  work: () => Promise<T>,
+): Promise<T | undefined> {
+  return inTransaction(dataDir, 'lock', async (lock) => {
+    lock.readerCheck(); // Removes those of processes that were killed.
+    return /\d/.test(lock.readerList()) ? undefined : work();
+  });
+}
+
+/** Runs `work` after others that have called this for `dataDir`, in whatever process. */
+export function oneErasureAtATime<T>(dataDir: string, work: () => Promise<T>): Promise<T> {
+  return inTransaction(dataDir, join('lock', 'erasing'), work);
+}
+
+/** LMDB's lock of writers is a robust mutex, so that a killed process does not keep it. */
+async function inTransaction<T>(
+  dataDir: string,
+  name: string,
+  work: (lock: RootDatabase) => Promise<T>,
+): Promise<T> {
+  const lock = openLock(dataDir, name);
+  try {
+    return await lock.transaction(() => work(lock));
+  } finally {
+    await lock.close();
+  }
+}
+
+/**
+ * An environment that has no data, and whose file is never replaced. Opening it blocks this process
+ * while another one is in a transaction.
+ */
+function openLock(dataDir: string, name: string): RootDatabase {
+  return open({ ...LMDB_OPTIONS, path: makePrivateFolder(dataDir, name) });
+}

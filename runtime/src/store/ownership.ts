@@ -1,0 +1,33 @@
+// Whose a store is: it names its environment and its format, and is opened by nobody else.
+import { type Environment, refuseForeignStore } from '../environment.ts';
+import type { StoreName } from './private.ts';
+
+/**
+ * The format that this version writes, by store. A new number is due whenever an older version
+ * could misread or damage what this one writes.
+ */
+export const FORMATS: Readonly<Record<StoreName, number>> = {
+  members: 1,
+  standings: 1,
+  graph: 1,
+  usage: 1,
+  keys: 1,
+};
+
+/** What a store has said about itself. */
+export type Ownership = { environment: string; formatVersion?: number | undefined };
+
+export function ownershipOf(store: StoreName, environment: Environment): Ownership {
+  return { environment, formatVersion: FORMATS[store] };
+}
+
+/** Throws if the store belongs to the other environment, or its format is newer than is known. */
+export function refuseOwner(store: StoreName, owner: Ownership, environment: Environment): void {
+  refuseForeignStore(store, owner.environment, environment);
+  const { formatVersion = 1 } = owner;
+  const known = FORMATS[store];
+  if (formatVersion > known)
+    throw new Error(
+      `the ${store} store has format ${formatVersion}; this version knows format ${known} and cannot open it`,
+    );
+}

@@ -1,0 +1,211 @@
+// Rewriting embedded stores: what was deleted is in no file, and nothing else is lost.
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { temporaryFolder } from '../../../test/support/folder.ts';
+import { until } from '../../../test/support/until.ts';
+import { createLog } from '../observe/log.ts';
+import { clearErased } from '../process/erased.open.ts';
+import { backupStores } from './backup.lmdb.ts';
+import { type EmbeddedStore, openLmdb } from './lmdb.ts';
+import { holdDataDir, withDataDirAlone } from './lock.lmdb.ts';
+import { markErased, rewriteErased, rewriteStores } from './rewrite.lmdb.ts';
+
+const ROWS = 2_000;
+/** Longer than what chance spells. */
+const SECRET = 'a-secret-to-erase';
+
+let folder: ReturnType<typeof temporaryFolder>;
+let dataDir: string;
+const opened: EmbeddedStore[] = [];
+const children: ChildProcessWithoutNullStreams[] = [];
+beforeEach(() => {
+  folder = temporaryFolder();
+  dataDir = join(folder.path, 'data');
+  mkdirSync(dataDir);
+});
+afterEach(async () => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+  await closeAll();
+  folder.remove();
+});
+
+async function closeAll(): Promise<void> {
+  for (const { root } of opened.splice(0)) await root.close();
+}
+
+async function open() {
+  const store = await openLmdb(dataDir, 'members', 'sandbox');
+  opened.push(store);
+  const { root } = store;
+  return {
+    root,
+    json: root.openDB<{ text: string }, string>({ name: 'json', encoding: 'json' }),
+    packed: root.openDB<unknown, [string, number]>({ name: 'packed' }),
+    binary: root.openDB<Buffer, string>({ name: 'binary', encoding: 'binary' }),
+  };
+}
+
+const secretKey = (row: number) => `${SECRET}-${row}`;
+
+/** Rows of all sizes and encodings; every tenth is a secret, and deleted. */
+async function fill(): Promise<void> {
+  const { root, json, packed, binary } = await open();
+  for (let first = 0; first < ROWS; first += 500)
+    await root.transaction(() => {
+      for (let row = first; row < first + 500; row++) {
+        json.put(row % 10 === 0 ? secretKey(row) : `row-${row}`, { text: 'x'.repeat(row * 3) });
+        packed.put([row % 10 === 0 ? SECRET : 'row', row], { row, list: [row] });
+        binary.put(`b${row}`, Buffer.from(row % 10 === 0 ? SECRET : [row % 256]));
+      }
+      root.put('markKey', 'kept');
+    });
+  await root.transaction(() => {
+    for (let row = 0; row < ROWS; row += 10) {
+      json.remove(secretKey(row));
+      packed.remove([SECRET, row]);
+      binary.remove(`b${row}`);
+    }
+  });
+  markErased(dataDir, 'members');
+  await closeAll();
+}
+
+async function expectRows(): Promise<void> {
+  const { root, json, packed, binary } = await open();
+  expect(root.get('markKey')).toBe('kept');
+  expect([json, packed, binary].map((table) => table.getKeysCount())).toEqual(
+    Array(3).fill(ROWS * 0.9),
+  );
+  for (let row = 0; row < ROWS; row++) {
+    if (row % 10 === 0) continue;
+    expect(json.get(`row-${row}`)?.text.length).toBe(row * 3);
+    expect(packed.get(['row', row])).toEqual({ row, list: [row] });
+    expect(binary.get(`b${row}`)).toEqual(Buffer.from([row % 256]));
+  }
+  await closeAll();
+}
+
+/** The bytes of every file under a folder. */
+function bytesUnder(path: string): string {
+  return readdirSync(path, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
+    .join('\n');
+}
+
+const filesOf = (path: string) => readdirSync(join(path, 'members')).sort();
+
+test('what was deleted is in no file afterwards, nor in a backup, and the rest is as it was', async () => {
+  await fill();
+  expect(bytesUnder(dataDir)).toContain(SECRET);
+  const copy = join(folder.path, 'copy');
+  await backupStores(dataDir, 'sandbox', copy);
+  expect([filesOf(copy), bytesUnder(copy).includes(SECRET)]).toEqual([['data.mdb'], false]);
+  const before = statSync(join(dataDir, 'members', 'data.mdb')).size;
+  const [rewritten] = (await rewriteErased(dataDir, 'sandbox')) ?? [];
+  const { size, mode } = statSync(join(dataDir, 'members', 'data.mdb'));
+  expect(rewritten).toEqual({ store: 'members', bytesBefore: before, bytes: size });
+  expect((mode & 0o777).toString(8)).toBe('600');
+  expect(bytesUnder(dataDir)).not.toContain(SECRET);
+  expect(filesOf(dataDir)).toEqual(['data.mdb', 'lock.mdb']);
+  await expectRows();
+  // Nothing has been erased since.
+  expect(await rewriteErased(dataDir, 'sandbox')).toEqual([]);
+  dataDir = copy;
+  await expectRows();
+});
+
+test('a start rewrites what was erased, and what cannot be rewritten does not prevent it', async () => {
+  await fill();
+  const settings = { dataDir, environment: 'production', mongodbUrl: undefined } as const;
+  await clearErased(settings, createLog('silent'));
+  expect(bytesUnder(dataDir)).toContain(SECRET);
+  await expectRows();
+  await clearErased({ ...settings, environment: 'sandbox' }, createLog('silent'));
+  expect(bytesUnder(dataDir)).not.toContain(SECRET);
+  await expectRows();
+});
+
+test('beside a store that is open, nothing is rewritten', async () => {
+  await fill();
+  const { root } = await open();
+  expect(await rewriteStores(dataDir, 'sandbox')).toBeUndefined();
+  expect(await rewriteErased(dataDir, 'sandbox')).toBeUndefined();
+  await root.close();
+  expect(await rewriteStores(dataDir, 'sandbox')).toHaveLength(1);
+});
+
+/** A process that holds the data folder until it is killed. */
+function startHolder() {
+  const script = `
+    import { holdDataDir } from ${JSON.stringify(join(import.meta.dirname, 'lock.lmdb.ts'))};
+    process.stdout.write('begun\\n');
+    await holdDataDir(${JSON.stringify(dataDir)});
+    process.stdout.write('held\\n');
+    setInterval(() => {}, 1_000);`;
+  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script]);
+  children.push(child);
+  let output = '';
+  child.stdout.on('data', (chunk) => {
+    output += chunk;
+  });
+  return { child, has: (line: string) => output.includes(line) };
+}
+
+test('a process that opens a store waits for one that has the stores alone', async () => {
+  const holder = await withDataDirAlone(dataDir, async () => {
+    const started = startHolder();
+    await until(() => started.has('begun'));
+    const begunAt = performance.now();
+    await until(() => performance.now() > begunAt + 200);
+    expect(started.has('held')).toBe(false);
+    return started;
+  });
+  await until(() => holder?.has('held') === true);
+  expect(await withDataDirAlone(dataDir, async () => 'alone')).toBeUndefined();
+});
+
+test('a process that was killed no longer has a store open', async () => {
+  const { child, has } = startHolder();
+  await until(() => has('held'));
+  // Otherwise the next one to open the lock would begin with an empty table of readers.
+  const other = await holdDataDir(dataDir);
+  const ended = once(child, 'close');
+  child.kill('SIGKILL');
+  await ended;
+  await other.release();
+  expect(await withDataDirAlone(dataDir, async () => 'alone')).toBe('alone');
+});
+
+test('killed at any point, it leaves each store complete, and the next start clears what is left', async () => {
+  await fill();
+  for (let round = 0; round < 4; round++) {
+    const script = join(import.meta.dirname, '../../../test/support/store/rewrite.ts');
+    const child = spawn(process.execPath, ['--import', 'tsx', script, dataDir]);
+    children.push(child);
+    const ended = once(child, 'close');
+    const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+    await lines.next();
+    child.stdin.write('\n');
+    await lines.next();
+    // It rewrites over and over, so it is killed at another step each time.
+    const killAt = performance.now() + Math.random() * 100;
+    await until(() => performance.now() > killAt);
+    child.kill('SIGKILL');
+    await ended;
+    await expectRows();
+    markErased(dataDir, 'members');
+    await rewriteErased(dataDir, 'sandbox');
+    expect(bytesUnder(dataDir)).not.toContain(SECRET);
+    expect(filesOf(dataDir)).toEqual(['data.mdb', 'lock.mdb']);
+  }
+  // A copy that was never finished, of a store that nothing was erased from.
+  mkdirSync(join(dataDir, 'members', 'copy', 'members'), { recursive: true });
+  writeFileSync(join(dataDir, 'members', 'copy', 'members', 'data.mdb'), SECRET);
+  await rewriteErased(dataDir, 'sandbox');
+  expect(existsSync(join(dataDir, 'members', 'copy'))).toBe(false);
+  await expectRows();
+});
