@@ -325,6 +325,7 @@ test('a gateway that starts while its database is away serves its last graph, an
       schemas: {},
       publishedAt: new Date(),
       change: 'publish standings',
+      changes: [],
     });
     const tier = { query: ALL_FIELDS };
     await until(async () => (await service.send(tier)).code === 'GRAPHQL_VALIDATION_FAILED');

@@ -90,7 +90,7 @@ async function create(
   printNew(shell, { keyId: record.keyId, key });
 }
 
-/** A key without an endpoint is for graphql: so were those of earlier versions. */
+/** A key without an endpoint is for graphql. */
 function storedEndpoint(endpoint: KeyEndpoint | undefined): Pick<KeyLimits, 'endpoint'> {
   return endpoint === 'mcp' ? { endpoint } : {};
 }

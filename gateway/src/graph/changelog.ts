@@ -73,7 +73,7 @@ export function changelogOf(
   schema: GraphQLSchema,
   versions: readonly GraphVersionSummary[],
 ): ChangelogEntry[] {
-  const published = versions.slice(0, CHANGELOG_VERSIONS).flatMap(({ publishedAt, changes = [] }) =>
+  const published = versions.slice(0, CHANGELOG_VERSIONS).flatMap(({ publishedAt, changes }) =>
     changes
       .filter((change) => change.surface === surface)
       .map(({ kind, coordinate, text }) => {

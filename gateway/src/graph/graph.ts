@@ -26,8 +26,8 @@ export type GraphVersion = Graph & {
   /** The SDL of each subgraph, by name. */
   schemas: Readonly<Record<string, string>>;
   publishedAt: Date;
-  /** What callers notice, beside the version before; older versions of this code left it out. */
-  changes?: readonly VersionChange[] | undefined;
+  /** What callers notice, beside the version before. */
+  changes: readonly VersionChange[];
   /** What was done: `publish offers`, `remove offers`, `rollback to 3`. */
   change: string;
 };

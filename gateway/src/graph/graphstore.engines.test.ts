@@ -13,6 +13,7 @@ const graph = (version: number, more: Partial<GraphVersion> = {}): GraphVersion 
   schemas: { members: 'type Query { a: Int }', 'of-fers': 'type Query { b: Int }' },
   publishedAt: new Date('2026-03-04T05:06:07.089Z'),
   change: 'publish of-fers',
+  changes: [],
   ...more,
 });
 
@@ -57,8 +58,8 @@ describe.each(['lmdb', 'mongodb'])('the graph store on %s', (engine) => {
     expect(await store.version(3)).toBeUndefined();
     const { publishedAt } = large;
     expect(await store.versions()).toEqual([
-      { version: 2, publishedAt, change: 'é → 2' },
-      { version: 1, publishedAt, change: 'publish of-fers' },
+      { version: 2, publishedAt, change: 'é → 2', changes: [] },
+      { version: 1, publishedAt, change: 'publish of-fers', changes: [] },
     ]);
   });
 

@@ -24,7 +24,7 @@ afterEach(() => folder.remove());
 
 /** Opens the graphs of a gateway for which version 3 is the newest. */
 async function open({ dataDir = folder.path, subgraphs = GRAPH.subgraphs } = {}) {
-  const published = { schemas: {}, publishedAt: new Date(), change: 'publish offers' };
+  const published = { schemas: {}, publishedAt: new Date(), change: 'publish offers', changes: [] };
   const newest = { ...GRAPH, ...published, version: 3, subgraphs };
   const caches = createCaches();
   const metrics = createMetrics();
