@@ -1,7 +1,7 @@
 // Remembers which signatures were used, so that a signed request is valid only once.
 
 /** How many signatures, at about 40 bytes each. */
-const MAX_REMEMBERED = 500_000;
+const CAPACITY = 500_000;
 const WINDOW_MS = 30_000;
 
 export type ReplayGuard = {
@@ -12,10 +12,10 @@ export type ReplayGuard = {
 };
 
 /**
- * Accepts signatures within 30 seconds of now. If there are more than it can remember, it forgets
- * those of the oldest second, and refuses all requests signed up to then.
+ * Accepts signatures within 30 seconds of now. If there are more than `capacity`, it forgets those
+ * of the oldest second, and refuses all requests signed up to then.
  */
-export function createReplayGuard(now: () => number = Date.now): ReplayGuard {
+export function createReplayGuard(now: () => number = Date.now, capacity = CAPACITY): ReplayGuard {
   // By the second of signing, so that it can forget a whole second at once.
   const seen = new Map<number, Set<number>>();
   let size = 0;
@@ -52,7 +52,7 @@ export function createReplayGuard(now: () => number = Date.now): ReplayGuard {
       if (bucket.has(fingerprint)) return false;
       bucket.add(fingerprint);
       size++;
-      if (size > MAX_REMEMBERED) forgetOldest();
+      if (size > capacity) forgetOldest();
       return true;
     },
   };

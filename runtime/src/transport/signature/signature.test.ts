@@ -176,6 +176,19 @@ test('a signature that is forgotten is too old to pass', () => {
   }
 });
 
+test('a guard that is full forgets the oldest second and accepts nothing more of it', () => {
+  const guard = createReplayGuard(() => 10_000, 3);
+  const signature = (n: number) => Buffer.alloc(32, n).toString('base64');
+  for (const [n, timeMs] of [8_000, 8_000, 9_000].entries())
+    expect(guard.firstUse(timeMs, signature(n))).toBe(true);
+  expect(guard.firstUse(10_000, signature(3))).toBe(true);
+  expect(guard.firstUse(8_000, signature(0))).toBe(false);
+  expect(guard.firstUse(8_999, signature(4))).toBe(false);
+  expect(guard.fresh(8_999)).toBe(false);
+  expect(guard.firstUse(9_000, signature(2))).toBe(false);
+  expect(guard.firstUse(9_000, signature(5))).toBe(true);
+});
+
 test('both secrets pass during a rotation, others do not', () => {
   for (const secret of ['the new secret', SECRET]) {
     const { sign, passes } = setup(['the new secret', SECRET], secret);
