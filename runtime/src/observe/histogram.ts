@@ -6,8 +6,8 @@ const BOUNDS_SECONDS = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2,
 
 /**
  * Adds a histogram to the registry, and returns a function that creates the series for given label
- * values. An observation takes 0.03 µs. prom-client's own histogram hashes the labels each time and
- * takes 0.3 µs; three of those are 3 % of a request that one process answers.
+ * values. An observation takes 0.02 µs. prom-client's own histogram hashes the labels each time and
+ * takes 0.5 µs.
  */
 export function createHistogram(
   row: { name: string; meaning: string; labels: readonly string[] },
