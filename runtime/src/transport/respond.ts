@@ -84,66 +84,43 @@ export function respondInLines(
     : answerInPieces(lines, late, observer);
 }
 
+/**
+ * Writes each line as soon as it is ready, so that a slow operation does not hold up the others.
+ * Lines of the same tick are written together.
+ */
 async function answerInPieces(
   synchronous: string,
   late: readonly Late[],
   observer: Observer,
 ): Promise<HttpResponse> {
-  const lines = new LateLines(synchronous, late, observer);
-  await lines.some();
-  if (lines.areAll()) return { status: 200, headers: TYPES.lines, body: lines.take() };
-  return { status: 200, headers: TYPES.lines, body: (write) => lines.writeTo(write) };
-}
-
-/**
- * Writes each line as soon as it is ready, so that a slow operation does not hold up the others.
- * Lines of the same tick are written together.
- */
-class LateLines {
-  private lines: string;
-  private left: number;
-  private wake: (() => void) | undefined = undefined;
-  private readonly observer: Observer;
-
-  constructor(synchronous: string, late: readonly Late[], observer: Observer) {
-    this.lines = synchronous;
-    this.observer = observer;
-    this.left = late.length;
-    for (const { place, reply } of late) void reply.then((done) => this.add(place, done));
-  }
-
-  private add(place: number, reply: SubgraphResponse): void {
-    this.lines += encodeLine(place, this.observer.answered(reply));
-    this.left -= 1;
-    if (this.wake === undefined) return;
-    // After the other responses of this tick.
-    process.nextTick(this.wake);
-    this.wake = undefined;
-  }
-
-  /** Resolves when there are lines to take. */
-  async some(): Promise<void> {
-    if (this.lines !== '') return;
-    await new Promise<void>((resolve) => {
-      this.wake = resolve;
+  let lines = synchronous;
+  let left = late.length;
+  let wake: (() => void) | undefined;
+  for (const { place, reply } of late)
+    void reply.then((done) => {
+      lines += encodeLine(place, observer.answered(done));
+      left -= 1;
+      // After the other responses of this tick.
+      if (wake !== undefined) process.nextTick(wake);
+      wake = undefined;
     });
+
+  /** The lines that are ready, or else the next ones. */
+  async function take(): Promise<string> {
+    if (lines === '')
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    const taken = lines;
+    lines = '';
+    return taken;
   }
 
-  /** Whether no further lines will come. */
-  areAll(): boolean {
-    return this.left === 0;
-  }
-
-  take(): string {
-    const { lines } = this;
-    this.lines = '';
-    return lines;
-  }
-
-  async writeTo(write: (piece: string) => void): Promise<void> {
-    while (!this.areAll() || this.lines !== '') {
-      await this.some();
-      write(this.take());
-    }
-  }
+  const first = await take();
+  if (left === 0) return { status: 200, headers: TYPES.lines, body: first };
+  const body = async (write: (piece: string) => void) => {
+    write(first);
+    while (left > 0 || lines !== '') write(await take());
+  };
+  return { status: 200, headers: TYPES.lines, body };
 }
