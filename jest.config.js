@@ -53,7 +53,6 @@ export default {
       displayName: 'e2e',
       ...shared,
       ...onServers,
-      globalSetup: `${SUPPORT}/setup.e2e.ts`,
       testMatch: [`${SOURCES}/*.e2e.test.ts`, `${E2E_FOLDERS}/*.test.ts`],
     },
   ],

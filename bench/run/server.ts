@@ -1,6 +1,5 @@
 // Starts server processes on their cores and waits until they are ready.
-import { freePort } from '../../test/support/servers/port.ts';
-import { type ServerProcess, startProcess } from '../../test/support/servers/process.ts';
+import { freePort, type ServerProcess, startProcess } from '../../test/support/servers/process.ts';
 import { MEMORY_MEMBERS } from '../dataset/population.ts';
 import type { Target } from '../dataset/requests.ts';
 import { type CoreSet, pinned } from '../machine/cores.ts';

@@ -1,6 +1,7 @@
 // Starts the subgraphs that answer from memory, for every gateway of a run.
-import { freePort } from '../../test/support/servers/port.ts';
+
 import type { ServerProcess } from '../../test/support/servers/process.ts';
+import { freePort } from '../../test/support/servers/process.ts';
 import { MEMORY_MEMBERS } from '../dataset/population.ts';
 import type { NodeVersion } from '../machine/node.ts';
 import { launch, untilReady } from './server.ts';

@@ -1,5 +1,5 @@
 // This project as shipped: started as `npm start` does it, with every feature on.
-import { freePort } from '../../test/support/servers/port.ts';
+import { freePort } from '../../test/support/servers/process.ts';
 import { asEnv, createKeys, fill, storesOf } from '../dataset/stores.ts';
 import { untilListening } from '../run/answers.ts';
 import { launch, type Server, untilReady } from '../run/server.ts';

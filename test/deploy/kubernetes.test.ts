@@ -11,8 +11,7 @@ import {
 import { type ProcessName, SETTINGS } from '@partner-loyalty/runtime/settings/table.ts';
 import type { IContainer } from 'kubernetes-models/v1';
 import { PLANNER_LIMITS } from '../../gateway/src/execute/plan.apollo.ts';
-import { type Built, buildOverlay, type Objects, ofKind } from './overlay.ts';
-import { faultsOf } from './schema.ts';
+import { type Built, buildOverlay, faultsOf, type Objects, ofKind } from './overlay.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const README = readFileSync(join(ROOT, 'deploy/README.md'), 'utf8');

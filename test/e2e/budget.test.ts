@@ -9,8 +9,8 @@ import {
   type Client,
   createClient,
 } from '../support/service/client.ts';
-import { type DeployedService, startDeployed } from '../support/service/deployed.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
+import { type DeployedService, startDeployed } from '../support/service/stack.ts';
 import { addKey, addPartner } from '../support/service/testdata.ts';
 import { until } from '../support/until.ts';
 

@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../support/folder.ts';
-import { type PlainSubgraph, startSubgraph } from '../support/graphs/subgraph.ts';
+import { type PlainSubgraph, startSubgraph } from '../support/graphs/graph.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
 import { loyalty, loyaltyJson } from '../support/service/loyalty.ts';
 import { until } from '../support/until.ts';

@@ -1,7 +1,7 @@
 // Invitations: the API, the mail and the page (docs/api.md, Invitations).
 import { startBrowser } from '../support/servers/browser.ts';
 import { tokenIn } from '../support/servers/mailserver.ts';
-import { freePort } from '../support/servers/port.ts';
+import { freePort } from '../support/servers/process.ts';
 import { ENGINES, type InProcessService, startInProcess } from '../support/service/inprocess.ts';
 import { linkIn, newMember, nextEmail } from '../support/service/mailbox.ts';
 

@@ -3,8 +3,8 @@
 import { freshMongodbUrl, redisUrl } from '../support/servers/databases.ts';
 import { type MailServer, startMailServer } from '../support/servers/mailserver.ts';
 import { createClient } from '../support/service/client.ts';
-import { type DeployedService, startDeployed } from '../support/service/deployed.ts';
 import { REQUEST } from '../support/service/mailbox.ts';
+import { type DeployedService, startDeployed } from '../support/service/stack.ts';
 import { until } from '../support/until.ts';
 
 const MINUTES_15 = 15 * 60_000;

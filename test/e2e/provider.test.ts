@@ -11,8 +11,7 @@ import {
   SignJWT,
 } from 'jose';
 import { programArgs } from '../support/programs/programs.ts';
-import { freePort } from '../support/servers/port.ts';
-import { type ServerProcess, startProcess } from '../support/servers/process.ts';
+import { freePort, type ServerProcess, startProcess } from '../support/servers/process.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
 import { until } from '../support/until.ts';
 

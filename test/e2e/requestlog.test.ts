@@ -1,7 +1,7 @@
 // The log and the metrics as an operator reads them: who sent what, and what became of it.
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { type DeployedService, startDeployed } from '../support/service/deployed.ts';
+import { type DeployedService, startDeployed } from '../support/service/stack.ts';
 
 const READ = 'query ($email: String!) { memberByEmail(email: $email) { memberId tier } }';
 

@@ -18,9 +18,9 @@ import {
   type ApiResponse,
   BUDGET_HEADERS,
   budgetHeaders,
+  leaksIn,
 } from '../support/service/client.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
-import { leaksIn } from '../support/service/leaks.ts';
 import { addKey, addPartner } from '../support/service/testdata.ts';
 
 let service: InProcessService;

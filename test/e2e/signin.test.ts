@@ -3,8 +3,7 @@ import { issueIdToken } from '@partner-loyalty/members';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { startBrowser } from '../support/servers/browser.ts';
 import { startMailServer, tokenIn } from '../support/servers/mailserver.ts';
-import { freePort } from '../support/servers/port.ts';
-import { startDeployed } from '../support/service/deployed.ts';
+import { freePort } from '../support/servers/process.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
 import {
   BUILT_IN,
@@ -15,6 +14,7 @@ import {
   nextEmail,
   REQUEST,
 } from '../support/service/mailbox.ts';
+import { startDeployed } from '../support/service/stack.ts';
 import { until } from '../support/until.ts';
 
 let browser: Browser;

@@ -5,7 +5,7 @@ import {
   type ReceivedSpan,
   startOtlpReceiver,
 } from '../support/servers/otlp.ts';
-import { type DeployedService, startDeployed } from '../support/service/deployed.ts';
+import { type DeployedService, startDeployed } from '../support/service/stack.ts';
 import { until } from '../support/until.ts';
 
 const READ = 'query FindMember($email: String!) { memberByEmail(email: $email) { memberId tier } }';

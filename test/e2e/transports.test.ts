@@ -3,9 +3,13 @@
 import { REQUESTS } from '../support/cases/requests.ts';
 import type { ServerProcess } from '../support/servers/process.ts';
 import type { ApiResponse } from '../support/service/client.ts';
-import { type DeployedService, startDeployed } from '../support/service/deployed.ts';
-import { leaksIn } from '../support/service/leaks.ts';
-import { DEPLOYMENT_NAMES, type Deployment } from '../support/service/stack.ts';
+import { leaksIn } from '../support/service/client.ts';
+import {
+  DEPLOYMENT_NAMES,
+  type DeployedService,
+  type Deployment,
+  startDeployed,
+} from '../support/service/stack.ts';
 import { address } from '../support/service/testdata.ts';
 
 const HEADERS = [

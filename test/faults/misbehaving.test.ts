@@ -8,8 +8,8 @@ import type { LogFields } from '@partner-loyalty/runtime/observe/fields.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { parse } from 'graphql';
 import { temporaryFolder } from '../support/folder.ts';
+import { leaksIn } from '../support/service/client.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
-import { leaksIn } from '../support/service/leaks.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SCHEMAS = {

@@ -5,11 +5,10 @@ import { ERRORS } from '@partner-loyalty/runtime/errors.ts';
 import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import { freshMongodbUrl } from '../support/servers/databases.ts';
 import { startProxy, type TcpProxy } from '../support/servers/proxy.ts';
-import { type ApiResponse, type Client, createClient } from '../support/service/client.ts';
-import { type DeployedService, startDeployed } from '../support/service/deployed.ts';
+import { type ApiResponse, type Client, createClient, leaksIn } from '../support/service/client.ts';
 import { startInProcess } from '../support/service/inprocess.ts';
-import { leaksIn } from '../support/service/leaks.ts';
 import type { Running } from '../support/service/stack.ts';
+import { type DeployedService, startDeployed } from '../support/service/stack.ts';
 import { addKey } from '../support/service/testdata.ts';
 import { until } from '../support/until.ts';
 

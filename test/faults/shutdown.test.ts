@@ -1,8 +1,8 @@
 // Shutdown by SIGTERM: running requests are answered, new ones refused, and all processes end.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { type DeployedService, startDeployed } from '../support/service/deployed.ts';
 import type { Deployment, Running } from '../support/service/stack.ts';
+import { type DeployedService, startDeployed } from '../support/service/stack.ts';
 import { until } from '../support/until.ts';
 
 const BODY = JSON.stringify({

@@ -5,8 +5,8 @@ import { statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Folder, temporaryFolder } from '../support/folder.ts';
 import { programArgs, ROOT } from '../support/programs/programs.ts';
-import { type DeployedService, startDeployed } from '../support/service/deployed.ts';
 import { bareEnv } from '../support/service/loyalty.ts';
+import { type DeployedService, startDeployed } from '../support/service/stack.ts';
 import { until } from '../support/until.ts';
 
 const READ = '{ memberByEmail(email: "both@example.com") { memberId tier } }';

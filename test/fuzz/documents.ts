@@ -1,7 +1,7 @@
 // Documents over the grammar of GraphQL, with the names of both surfaces and with others.
 import * as fc from 'fast-check';
-import { runCases } from './cases.ts';
 import type { Fuzzer } from './main.ts';
+import { runCases } from './target.ts';
 
 const FIELDS = [
   ...[

@@ -2,9 +2,9 @@
 import { connect } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import * as fc from 'fast-check';
-import { runCases } from './cases.ts';
 import type { Fuzzer } from './main.ts';
 import type { Target } from './target.ts';
+import { runCases } from './target.ts';
 
 const BODY = JSON.stringify({
   query: '{ __typename memberByEmail(email: "beta.only@example.com") { memberId } }',

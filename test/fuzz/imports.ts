@@ -4,8 +4,8 @@ import * as fc from 'fast-check';
 import { createActivityLineParser } from '../../bin/cli/import/activity.ts';
 import { importLines, type RecordKind } from '../../bin/cli/import/importer.ts';
 import { createMemberLineParser } from '../../bin/cli/import/member.ts';
-import { runCases } from './cases.ts';
 import type { Fuzzer } from './main.ts';
+import { runCases } from './target.ts';
 
 const texts = fc.oneof(
   fc.string({ maxLength: 40, unit: 'binary' }),

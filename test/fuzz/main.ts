@@ -1,6 +1,6 @@
 // Sends the service what nobody would, for a while: `npm run fuzz -- [--seed N] [--seconds S]`.
 import { parseArgs } from 'node:util';
-import { startDeployed } from '../support/service/deployed.ts';
+import { startDeployed } from '../support/service/stack.ts';
 import { fuzzDocuments } from './documents.ts';
 import { fuzzHttp } from './http.ts';
 import { fuzzImports } from './imports.ts';

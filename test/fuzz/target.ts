@@ -1,9 +1,10 @@
-// The service under fuzzing, and what must hold after everything that is sent to it.
+// The service under fuzzing, what must hold after everything that is sent to it, and runs of cases.
+import * as fc from 'fast-check';
 import { ALL_TRUE, EXPENSIVE_DOCUMENTS } from '../support/cases/documents.ts';
 import { calibrate, cpuOf } from '../support/cpu.ts';
 import type { ApiRequest } from '../support/service/client.ts';
-import type { DeployedService } from '../support/service/deployed.ts';
 import { startProbe } from '../support/service/probe.ts';
+import type { DeployedService } from '../support/service/stack.ts';
 
 const MAX_RESPONSE_BYTES = 1024 * 1024;
 /**
@@ -77,4 +78,26 @@ export async function openTarget(service: DeployedService): Promise<Target> {
       if (text !== probe.expected) throw new Error(`a well-behaved caller received ${text}`);
     },
   };
+}
+
+/** Resolves with the number of cases. Rejects with the smallest case that fails. */
+export async function runCases<T>(
+  target: Pick<Target, 'checkAlive'>,
+  arbitrary: fc.Arbitrary<T>,
+  { seed, milliseconds }: { seed: number; milliseconds: number },
+  check: (input: T) => Promise<void>,
+): Promise<number> {
+  let cases = 0;
+  const property = fc.asyncProperty(arbitrary, async (input) => {
+    cases += 1;
+    await check(input);
+    await target.checkAlive();
+  });
+  await fc.assert(property, {
+    seed,
+    numRuns: Number.MAX_SAFE_INTEGER,
+    interruptAfterTimeLimit: milliseconds,
+    markInterruptAsFailure: false,
+  });
+  return cases;
 }

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { temporaryFolder } from '../support/folder.ts';
-import { freePort } from '../support/servers/port.ts';
+import { freePort } from '../support/servers/process.ts';
 import { until } from '../support/until.ts';
 
 type Service = { command: string[]; healthcheck: { test: string[] } };

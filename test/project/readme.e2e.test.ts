@@ -3,8 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../support/folder.ts';
 import { startBrowser } from '../support/servers/browser.ts';
-import { freePort } from '../support/servers/port.ts';
-import { run } from '../support/servers/process.ts';
+import { freePort, run } from '../support/servers/process.ts';
 import { loyalty } from '../support/service/loyalty.ts';
 import { startService } from '../support/service/npmstart.ts';
 

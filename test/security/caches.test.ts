@@ -3,8 +3,8 @@ import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createHttpTransport } from '@partner-loyalty/runtime/transport/client.ts';
 import { HEAVY, repeat } from '../support/cases/heavy.ts';
 import { INSPECT, inspect } from '../support/servers/inspector.ts';
-import { startDeployed } from '../support/service/deployed.ts';
 import type { Deployment, Running } from '../support/service/stack.ts';
+import { startDeployed } from '../support/service/stack.ts';
 
 const MEBIBYTE = 1024 * 1024;
 /** The heap, and twice what fits: without a bound, a heap of 256 MB was full after about 250. */

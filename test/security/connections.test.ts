@@ -1,9 +1,9 @@
 // Broken, slow, endless and countless connections: each is refused or answered, others are served.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { type DeployedService, startDeployed } from '../support/service/deployed.ts';
-import { leaksIn } from '../support/service/leaks.ts';
+import { leaksIn } from '../support/service/client.ts';
 import { type Probe, startProbe } from '../support/service/probe.ts';
+import { type DeployedService, startDeployed } from '../support/service/stack.ts';
 import { until } from '../support/until.ts';
 
 let service: DeployedService;

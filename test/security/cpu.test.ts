@@ -1,8 +1,7 @@
 // No request keeps the process busy for over 50 ms, even if nothing about it is cached yet.
-import { HEAVY, type HeavyRequest } from '../support/cases/heavy.ts';
-import { SLOW } from '../support/cases/slow.ts';
+import { HEAVY, type HeavyRequest, SLOW } from '../support/cases/heavy.ts';
 import { busiestThread, calibrate, cpuOf, median } from '../support/cpu.ts';
-import { type DeployedService, startDeployed } from '../support/service/deployed.ts';
+import { type DeployedService, startDeployed } from '../support/service/stack.ts';
 
 /** In milliseconds, where calibrate() gives 10. */
 const BOUND = 50;

@@ -2,9 +2,9 @@
 
 import { ALL_TRUE, EXPENSIVE_DOCUMENTS } from '../support/cases/documents.ts';
 import type { ApiRequest, ApiResponse } from '../support/service/client.ts';
-import { type DeployedService, startDeployed } from '../support/service/deployed.ts';
-import { leaksIn } from '../support/service/leaks.ts';
+import { leaksIn } from '../support/service/client.ts';
 import { type Probe, startProbe } from '../support/service/probe.ts';
+import { type DeployedService, startDeployed } from '../support/service/stack.ts';
 
 const READ =
   'query ($email: String!) { memberByEmail(email: $email) { memberId email firstName lastName tier points } }';

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { Model, type ModelMember } from '../support/cases/model.ts';
 import type { Client } from '../support/service/client.ts';
-import { startDeployed } from '../support/service/deployed.ts';
 import { startInProcess } from '../support/service/inprocess.ts';
+import { startDeployed } from '../support/service/stack.ts';
 import { addPartner, type Stores } from '../support/service/testdata.ts';
 
 type Service = {

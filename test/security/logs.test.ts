@@ -4,9 +4,9 @@ import { LOG_FIELDS } from '@partner-loyalty/runtime/observe/fields.ts';
 import { freshMongodbUrl } from '../support/servers/databases.ts';
 import { startProxy } from '../support/servers/proxy.ts';
 import type { ApiRequest } from '../support/service/client.ts';
-import { startDeployed } from '../support/service/deployed.ts';
 import { toolCall } from '../support/service/mcp.ts';
 import type { Running } from '../support/service/stack.ts';
+import { startDeployed } from '../support/service/stack.ts';
 import { addKey, addPartner, PARTNERS } from '../support/service/testdata.ts';
 
 const READ =

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { issueIdToken } from '@partner-loyalty/members';
 import { temporaryFolder } from '../support/folder.ts';
 import { type MailServer, startMailServer, tokenIn } from '../support/servers/mailserver.ts';
-import { type DeployedService, startDeployed } from '../support/service/deployed.ts';
 import { loyalty, loyaltyJson } from '../support/service/loyalty.ts';
 import { BUILT_IN, REQUEST } from '../support/service/mailbox.ts';
+import { type DeployedService, startDeployed } from '../support/service/stack.ts';
 import { until } from '../support/until.ts';
 
 const BASE = 'https://loyalty.example';

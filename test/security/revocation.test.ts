@@ -3,10 +3,10 @@ import { setTimeout } from 'node:timers/promises';
 import { issueIdToken, type MembersStore } from '@partner-loyalty/members';
 import { importJWK, type JWK, SignJWT } from 'jose';
 import { type Client, createClient } from '../support/service/client.ts';
-import { type DeployedService, startDeployed } from '../support/service/deployed.ts';
 import { loyaltyJson } from '../support/service/loyalty.ts';
 import { BUILT_IN } from '../support/service/mailbox.ts';
 import type { Running } from '../support/service/stack.ts';
+import { type DeployedService, startDeployed } from '../support/service/stack.ts';
 import { until } from '../support/until.ts';
 
 const BASE = 'https://loyalty.example';

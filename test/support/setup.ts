@@ -1,10 +1,11 @@
-// Before the tests that need servers: readies the programs they start, starts MongoDB and Redis.
+// Before the tests that need servers: readies programs, MongoDB, Redis, a browser and a Python.
 import { join } from 'node:path';
 import { loadable } from '@partner-loyalty/runtime/program';
 import { PROGRAMS, ROOT } from './programs/programs.ts';
+import { findBrowser } from './servers/browser.ts';
 import { aptInstall, findCommand, isDebianRoot } from './servers/debian.ts';
-import { startDocumentDb } from './servers/documentdb/start.ts';
-import { startMongod } from './servers/mongod.ts';
+import { startDocumentDb, startMongod } from './servers/documentdb/start.ts';
+import { findPython } from './servers/examples.ts';
 import { startRedis } from './servers/redis/server.ts';
 
 type Server = { stop(): unknown };
@@ -17,23 +18,45 @@ declare global {
 }
 
 /**
- * Jest's globalSetup: sets MONGODB_URL and REDIS_URL unless they are set already. If a server can
- * neither be found nor installed, it prints what to start, or rejects if CI=true.
+ * Jest's globalSetup, which runs once for all projects that name it: sets MONGODB_URL and REDIS_URL
+ * unless they are set already. If something can neither be found nor installed, it prints what to
+ * start, or rejects if CI=true.
  */
 export default async function setup(): Promise<void> {
-  globalThis.testServers ??= [];
+  globalThis.testServers = [];
   try {
-    // Otherwise the tests that start first would each bundle the sources of the same program.
-    for (const program of PROGRAMS) await loadable(join(ROOT, program));
+    // Two installations at a time would wait for each other's lock.
+    await provideBrowser();
+    await providePython();
     await provide('REDIS_URL', 'redis-server', startRedis, async () => {
       await aptInstall('redis-server');
       return startRedis();
     });
-    await provide('MONGODB_URL', 'mongod', startMongod, startDocumentDb);
+    await Promise.all([
+      provide('MONGODB_URL', 'mongod', startMongod, startDocumentDb),
+      bundlePrograms(),
+    ]);
   } catch (error) {
     await Promise.all(globalThis.testServers.splice(0).map((server) => server.stop()));
     throw error;
   }
+}
+
+/** Otherwise the tests that start first would each bundle the sources of the same program. */
+async function bundlePrograms(): Promise<void> {
+  for (const program of PROGRAMS) await loadable(join(ROOT, program));
+}
+
+async function provideBrowser(): Promise<void> {
+  if (findBrowser()) return;
+  if (await isDebianRoot()) return aptInstall('chromium');
+  advise('No Chromium here: install it so that chromium is on PATH.');
+}
+
+async function providePython(): Promise<void> {
+  if (await findPython()) return;
+  if (await isDebianRoot()) return aptInstall('python3-graphql-core');
+  advise('No Python with graphql-core here: run `pip install graphql-core`.');
 }
 
 /** Prints advice about something that is missing. Throws it if CI=true. */
@@ -48,7 +71,7 @@ async function provide(
   startFromPath: () => Promise<DataServer>,
   startOnDebian: () => Promise<DataServer>,
 ): Promise<void> {
-  // Set by the user, or by the setup of another project in this run.
+  // Set by the user.
   if (process.env[variable]) return;
   const startServer = findCommand(command)
     ? startFromPath

@@ -9,7 +9,7 @@ import {
 } from '@partner-loyalty/gateway';
 import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import { temporaryFolder } from '../../../test/support/folder.ts';
-import { type PlainSubgraph, startSubgraph } from '../../../test/support/graphs/subgraph.ts';
+import { type PlainSubgraph, startSubgraph } from '../../../test/support/graphs/graph.ts';
 import { freshMongodbUrl } from '../../../test/support/servers/databases.ts';
 import { type Env, loyalty, loyaltyJson } from '../../../test/support/service/loyalty.ts';
 

@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import {
   type RedisCluster,
   startRedisCluster,
-} from '../../../test/support/servers/redis/cluster.ts';
+} from '../../../test/support/servers/redis/server.ts';
 import { until } from '../../../test/support/until.ts';
 import { openRedisCounters } from './counters.redis.ts';
 import type { Counters } from './counters.ts';

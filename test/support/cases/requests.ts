@@ -1,6 +1,6 @@
 // Requests that every deployment of the service must answer in the same way, in this order.
 import type { ApiRequest } from '../service/client.ts';
-import type { DeployedService } from '../service/deployed.ts';
+import type { DeployedService } from '../service/stack.ts';
 
 export type NamedRequest = {
   name: string;

@@ -1,7 +1,6 @@
 // Starts the example subgraphs on free ports, each by the command that its users run.
 import { join } from 'node:path';
-import { type ServerCommand, startProcess } from './process.ts';
-import { findPython } from './python.ts';
+import { run, type ServerCommand, startProcess } from './process.ts';
 
 export const EXAMPLES = join(import.meta.dirname, '../../../examples');
 
@@ -38,4 +37,18 @@ export async function startExample(
     await server.stop();
     throw error;
   }
+}
+
+const PYTHONS = ['python3', '/usr/bin/python3'];
+
+/** A command that runs such a Python, or undefined if there is none. */
+export async function findPython(): Promise<string | undefined> {
+  for (const python of PYTHONS) {
+    const found = await run(python, ['-c', 'import graphql']).then(
+      () => true,
+      () => false,
+    );
+    if (found) return python;
+  }
+  return undefined;
 }

@@ -1,6 +1,7 @@
 // Starts server processes for tests. None outlives the process that started it, however that ends.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 
 export type ServerCommand = {
@@ -131,4 +132,15 @@ export async function run(command: string, args: string[], input = ''): Promise<
   if (code !== 0)
     throw new Error(`${command} ${args.join(' ')} failed: ${(out + err).slice(-2_000)}`);
   return out;
+}
+
+/** A port of 127.0.0.1 that nothing listens on at the moment. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (typeof address !== 'object' || address === null) throw new Error('a TCP server has a port');
+  return address.port;
 }

@@ -2,8 +2,7 @@
 // Usage: bridge.ts SOCKETFOLDER [PORT].
 import { createServer } from 'node:net';
 import pg from 'pg';
-import { createCommands } from './commands.ts';
-import { command, OP_MSG, OP_QUERY, reply, split } from './wire.ts';
+import { command, createCommands, OP_MSG, OP_QUERY, reply, split } from './commands.ts';
 
 const [, , socketFolder, port = '0'] = process.argv;
 const pool = new pg.Pool({ host: socketFolder, user: 'postgres', database: 'postgres', max: 24 });

@@ -1,6 +1,21 @@
-// Caches say at least what they keep, measured on the heap of a process of its own.
+// What processes hold: after a hundred updates of the graph, and of hostile documents in caches.
 import { join } from 'node:path';
 import { run } from '../support/servers/process.ts';
+
+const UPDATES_SLACK_BYTES = 3 * 1024 * 1024;
+
+test('a hundred updates leave heap, caches and sockets as they were', async () => {
+  const script = join(import.meta.dirname, 'updates.ts');
+  const output = await run('node', ['--expose-gc', '--import', 'tsx', script]);
+  const [first, last] = output
+    .trim()
+    .split('\n')
+    .map((line): { heapUsed: number; cached: number; sockets: number } => JSON.parse(line));
+  if (first === undefined || last === undefined) throw new Error(`it printed ${output}`);
+  expect(last.heapUsed - first.heapUsed).toBeLessThan(UPDATES_SLACK_BYTES);
+  expect(last.cached).toBe(first.cached);
+  expect(last.sockets).toBeLessThanOrEqual(first.sockets);
+}, 600_000);
 
 /** The heap varies by this much for reasons of its own. */
 const SLACK_BYTES = 400 * 1024;
