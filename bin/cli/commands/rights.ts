@@ -71,8 +71,8 @@ async function writeList(shell: Shell, activities: AsyncIterable<Activity>): Pro
 
 async function erase(shell: Shell, memberId: string, isLater: boolean): Promise<void> {
   const settings = shell.settings();
-  await withStore('keys', settings, claimForOperator);
   const activities = await alone(settings, async () => {
+    await withStore('keys', settings, claimForOperator);
     const deleted = await withStore('standings', settings, (standings) =>
       withStore('members', settings, async (members) => {
         await requireTraces(members, standings, memberId);
