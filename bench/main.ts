@@ -1,7 +1,11 @@
 // `npm run bench`: measures parts of the benchmark on each Node version, or compares two commits.
 import { loadavg } from 'node:os';
-import { describeMachine, leaveTargetCore } from './machine/cores.ts';
-import { type NodeVersion, nodeVersions } from './machine/node.ts';
+import {
+  describeMachine,
+  leaveTargetCore,
+  type NodeVersion,
+  nodeVersions,
+} from './machine/machine.ts';
 import { readCommandLine } from './options.ts';
 import type { Part } from './parts/part.ts';
 import { PARTS, selectParts } from './parts.ts';

@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { PLACEHOLDER } from '../dataset/population.ts';
-import { pinned } from '../machine/cores.ts';
-import type { ListLoad, Load, LoadResult } from './load.ts';
+import { type CoreSet, pinned } from '../machine/machine.ts';
 
 /** Runs wrk. Rejects if a request fails or its status is an error. */
 export async function wrk(load: Load | ListLoad): Promise<LoadResult> {
@@ -100,3 +99,23 @@ function quoted(text: string): string {
   const escaped = text.replace(/["\\]/g, '\\$&').replaceAll('\r', '\\r').replaceAll('\n', '\\n');
   return `"${escaped}"`;
 }
+
+type Connections = {
+  url: string;
+  seconds: number;
+  connections: number;
+  /** Where the generator runs. */
+  cores: CoreSet;
+};
+
+export type Load = Connections & {
+  /** Request templates, sent in rotation. */
+  templates: string[];
+  /** How many members to ask about. */
+  members: number;
+};
+
+/** Requests of a file (dataset/mix.ts) in its order, again and again. */
+export type ListLoad = Connections & { list: string };
+
+export type LoadResult = { requests: number; seconds: number; p50Ms: number; p99Ms: number };

@@ -1,16 +1,12 @@
 // Cold start: from the start of a process to its first correct answer; and its memory when idle.
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Table } from '../report/outcome.ts';
-import { ratios, type Spread, shown, shownSpread, spread } from '../report/statistics.ts';
+import { ratios, type Spread, shown, shownSpread, spread, type Table } from '../report/outcome.ts';
 import { progress } from '../run/progress.ts';
 import { orderOf } from '../run/rounds.ts';
 import type { Server } from '../run/server.ts';
 import type { Testbed } from '../run/testbed.ts';
-import { apollo } from '../variants/apollo.ts';
-import { floor } from '../variants/floor.ts';
-import { mercurius } from '../variants/mercurius.ts';
 import { ours, startInOne } from '../variants/ours.ts';
-import type { Variant } from '../variants/variant.ts';
+import { apollo, floor, mercurius, type Variant } from '../variants/peers.ts';
 import type { Part } from './part.ts';
 
 type Started = Pick<Variant, 'title' | 'start'>;

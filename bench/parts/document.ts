@@ -1,15 +1,13 @@
 // One request after the other: known documents, and new ones, which are parsed and planned first.
 import { LOOKUP_QUERY } from '../dataset/population.ts';
 import { aboutRandomMembers, requestTemplates } from '../dataset/requests.ts';
-import { ratios, shown, shownSpread, spread } from '../report/statistics.ts';
+import { ratios, shown, shownSpread, spread } from '../report/outcome.ts';
 import { type Measurable, underRawLoad } from '../run/measure.ts';
 import { type Contender, type Measurements, values } from '../run/measurements.ts';
 import { inTurns, measureAlternating } from '../run/rounds.ts';
 import type { Server } from '../run/server.ts';
-import { apollo } from '../variants/apollo.ts';
-import { mercurius } from '../variants/mercurius.ts';
 import { startRemote } from '../variants/ours.ts';
-import type { Variant } from '../variants/variant.ts';
+import { apollo, mercurius, type Variant } from '../variants/peers.ts';
 import type { Part } from './part.ts';
 
 type Started = Pick<Variant, 'title' | 'start'>;

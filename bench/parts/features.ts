@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createKeys, type KeyLimits, storesOf } from '../dataset/stores.ts';
-import { type Spread, shown, shownSpread, spread } from '../report/statistics.ts';
+import { type Spread, shown, shownSpread, spread } from '../report/outcome.ts';
 import type { Comparable } from '../run/compare.ts';
 import { type Measurable, underLoad } from '../run/measure.ts';
 import { type Contender, type Measurements, median, values } from '../run/measurements.ts';

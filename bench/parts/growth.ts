@@ -1,6 +1,5 @@
 // How cost grows with the number of members in each store.
-import type { Table } from '../report/outcome.ts';
-import { ratios, shown, shownSpread, spread } from '../report/statistics.ts';
+import { ratios, shown, shownSpread, spread, type Table } from '../report/outcome.ts';
 import { underLoad } from '../run/measure.ts';
 import {
   type Contender,

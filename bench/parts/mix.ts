@@ -1,19 +1,15 @@
 // A mix of requests by many keys: five reads, a third of whose look-ups miss, and mutations.
 import { join } from 'node:path';
-import { MIX_MEMBERS, writeList } from '../dataset/mix/list.ts';
-import type { Table } from '../report/outcome.ts';
-import { ratios, shown, shownSpread, spread } from '../report/statistics.ts';
-import { checkMix } from '../run/answers.mix.ts';
+import { MIX_MEMBERS, writeList } from '../dataset/mix.ts';
+import { ratios, shown, shownSpread, spread, type Table } from '../report/outcome.ts';
+import { checkMix } from '../run/answers.ts';
 import { type Measurable, type Sample, underWork } from '../run/measure.ts';
 import { type Contender, type Measurements, median, values } from '../run/measurements.ts';
 import { inTurns, measureAlternating } from '../run/rounds.ts';
 import type { Server } from '../run/server.ts';
 import type { Testbed } from '../run/testbed.ts';
-import { apollo } from '../variants/apollo.ts';
-import { floorOfMix } from '../variants/floor.ts';
-import { mercurius } from '../variants/mercurius.ts';
 import { type Changes, startInOne, startRemote } from '../variants/ours.ts';
-import type { Variant } from '../variants/variant.ts';
+import { apollo, floorOfMix, mercurius, type Variant } from '../variants/peers.ts';
 import type { Part } from './part.ts';
 
 type Row = Contender & Pick<Variant, 'kind'>;

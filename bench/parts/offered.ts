@@ -2,19 +2,15 @@
 import { aboutRandomMembers, requestTemplates } from '../dataset/requests.ts';
 import { type OfferedLoad, offer } from '../load/offered.ts';
 import type { RawResult } from '../load/raw.ts';
-import type { Table } from '../report/outcome.ts';
-import { ratios, type Spread, shown, shownSpread, spread } from '../report/statistics.ts';
+import { ratios, type Spread, shown, shownSpread, spread, type Table } from '../report/outcome.ts';
 import { underLoad, underRawLoad } from '../run/measure.ts';
 import { type Contender, type Measurements, values } from '../run/measurements.ts';
 import { progress } from '../run/progress.ts';
-import { measureAlternating } from '../run/rounds.ts';
+import { measureAlternating, WARM_UP, warmUp } from '../run/rounds.ts';
 import type { Server } from '../run/server.ts';
 import type { Testbed } from '../run/testbed.ts';
-import { WARM_UP, warmUp } from '../run/warmup.ts';
-import { apollo } from '../variants/apollo.ts';
-import { floor } from '../variants/floor.ts';
 import { ours } from '../variants/ours.ts';
-import type { Variant } from '../variants/variant.ts';
+import { apollo, floor, type Variant } from '../variants/peers.ts';
 import type { Options, Part } from './part.ts';
 
 const SHARES = [0.1, 0.25, 0.5, 0.75, 0.9, 1, 1.1];

@@ -1,8 +1,7 @@
 // The cost of recording activities over GraphQL, one or a hundred at a time, beside an import.
 import { join } from 'node:path';
 import { type StoreSettings, storesOf } from '../dataset/stores.ts';
-import type { Table } from '../report/outcome.ts';
-import { ratios, shownSpread, spread } from '../report/statistics.ts';
+import { ratios, shownSpread, spread, type Table } from '../report/outcome.ts';
 import { launch } from '../run/server.ts';
 import { benchServer, nodeFlags, ROOT } from '../run/shipped.ts';
 import type { Testbed } from '../run/testbed.ts';

@@ -3,9 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Chart, drawChart } from './chart.ts';
 import { FIGURE_NAMES, FIGURES, goalOf, verdict } from './figures.ts';
-import type { Outcome, Table } from './outcome.ts';
+import { type Outcome, shownSpread, type Table } from './outcome.ts';
 import { majorOf, type Result, recordedResults } from './results.ts';
-import { shownSpread } from './statistics.ts';
 import { aligned, markdown } from './tables.ts';
 
 /** What the report says about a part besides its results. */

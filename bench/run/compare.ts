@@ -1,6 +1,5 @@
 // Compares the working tree with another checkout: both run, and the load alternates between them.
-import type { Table } from '../report/outcome.ts';
-import { ratios, type Spread, shown, shownSpread, spread } from '../report/statistics.ts';
+import { ratios, type Spread, shown, shownSpread, spread, type Table } from '../report/outcome.ts';
 import type { Checkout } from './checkout.ts';
 import type { Measurable, Sample } from './measure.ts';
 import { progress } from './progress.ts';

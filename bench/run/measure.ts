@@ -1,8 +1,7 @@
 // Measures one process: under full load, with its answers checked, or one that shows latencies.
 import { requestTemplates } from '../dataset/requests.ts';
-import type { ListLoad, Load, LoadResult } from '../load/load.ts';
 import { type RawLoad, sendRaw } from '../load/raw.ts';
-import { wrk } from '../load/wrk.ts';
+import { type ListLoad, type Load, type LoadResult, wrk } from '../load/wrk.ts';
 import type { Usage } from '../machine/usage.ts';
 import { checkAnswers } from './answers.ts';
 import type { Server } from './server.ts';

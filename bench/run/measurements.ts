@@ -1,6 +1,6 @@
 // The samples of all contenders of a run.
 import { percentile } from '../load/raw.ts';
-import { spread } from '../report/statistics.ts';
+import { spread } from '../report/outcome.ts';
 import type { Measurable, Sample, Slice } from './measure.ts';
 import type { Testbed } from './testbed.ts';
 

@@ -2,8 +2,7 @@
 import { freePort, type ServerProcess, startProcess } from '../../test/support/servers/process.ts';
 import { MEMORY_MEMBERS } from '../dataset/population.ts';
 import type { Target } from '../dataset/requests.ts';
-import { type CoreSet, pinned } from '../machine/cores.ts';
-import type { NodeVersion } from '../machine/node.ts';
+import { type CoreSet, type NodeVersion, pinned } from '../machine/machine.ts';
 import { type Memory, memoryOf, type Usage, usageOf } from '../machine/usage.ts';
 import { checkFirstAnswer } from './answers.ts';
 import { ROOT } from './shipped.ts';

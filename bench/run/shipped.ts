@@ -1,5 +1,5 @@
 // How this project is shipped: the command lines of the `npm start` scripts in a checkout.
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 /** The working tree. */
@@ -26,10 +26,9 @@ export function plainNodeFlags(): string[] {
   return nodeFlags(ROOT).filter((flag) => !LOADER.includes(flag) && !flag.endsWith(LAUNCHER));
 }
 
-/** The path of a server: in bench/servers or, in older commits without that folder, in bench. */
+/** The path of a server in bench/servers. */
 export function benchServer(root: string, file: string): string {
-  const path = join(root, 'bench/servers', file);
-  return existsSync(path) ? path : join(root, 'bench', file);
+  return join(root, 'bench/servers', file);
 }
 
 function startScript(root: string, folder: string): { flags: string[]; main: string } {

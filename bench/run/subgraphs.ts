@@ -1,9 +1,8 @@
 // Starts the subgraphs that answer from memory, for every gateway of a run.
 
-import type { ServerProcess } from '../../test/support/servers/process.ts';
-import { freePort } from '../../test/support/servers/process.ts';
+import { freePort, type ServerProcess } from '../../test/support/servers/process.ts';
 import { MEMORY_MEMBERS } from '../dataset/population.ts';
-import type { NodeVersion } from '../machine/node.ts';
+import type { NodeVersion } from '../machine/machine.ts';
 import { launch, untilReady } from './server.ts';
 import { benchServer, nodeFlags, ROOT } from './shipped.ts';
 

@@ -6,7 +6,7 @@ import { readEnv } from '@partner-loyalty/runtime/settings/settings.ts';
 import { findCommand } from '../../test/support/servers/debian.ts';
 import { startDocumentDb, startMongod } from '../../test/support/servers/documentdb/start.ts';
 import { startRedis } from '../../test/support/servers/redis/server.ts';
-import type { NodeVersion } from '../machine/node.ts';
+import type { NodeVersion } from '../machine/machine.ts';
 import { type Server, type ServerLaunch, startServer } from './server.ts';
 import { ROOT } from './shipped.ts';
 import { type Subgraphs, type SubgraphUrls, startSubgraphs } from './subgraphs.ts';

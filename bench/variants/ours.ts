@@ -6,7 +6,7 @@ import { launch, type Server, untilReady } from '../run/server.ts';
 import { ROOT, startArgs } from '../run/shipped.ts';
 import { SUBGRAPH_SECRET } from '../run/subgraphs.ts';
 import type { Testbed } from '../run/testbed.ts';
-import type { Variant } from './variant.ts';
+import type { Variant } from './peers.ts';
 
 type Env = Record<string, string>;
 

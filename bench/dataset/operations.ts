@@ -5,7 +5,7 @@ import {
   expectedMember,
   memberIdOf,
   PLACEHOLDER,
-} from '../population.ts';
+} from './population.ts';
 
 /** Members have smaller numbers; those from this on do not exist. */
 export const UNKNOWN = 9_000_000;

@@ -1,8 +1,8 @@
 // The requests of the mix: the same list for every server of a run, but for its keys.
 import { writeFileSync } from 'node:fs';
-import { seededRandom, weighted } from '../random.ts';
-import { rawRequest, type Target } from '../requests.ts';
 import { MUTATIONS, type Operation, READS, UNKNOWN } from './operations.ts';
+import { seededRandom, weighted } from './random.ts';
+import { rawRequest, type Target } from './requests.ts';
 
 export type Mix = {
   /** Which part of the requests are mutations. */

