@@ -5,17 +5,6 @@ import { openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
 import type { RootDatabase } from 'lmdb';
 import type { KeyRecord, KeyStore, Origin, Partner } from './keystore.ts';
 
-/** The stored forms; times are milliseconds since 1970. */
-type StoredPartner = Omit<Partner, 'createdAt' | 'suspendedAt'> & {
-  createdAt: number;
-  suspendedAt?: number | undefined;
-};
-type StoredKey = Omit<KeyRecord, 'createdAt' | 'expiresAt' | 'revokedAt'> & {
-  createdAt: number;
-  expiresAt?: number | undefined;
-  revokedAt?: number | undefined;
-};
-
 /** Opens `dataDir/keys`. Rejects if it cannot be written or belongs to the other environment. */
 export async function openLmdbKeyStore(
   dataDir: string,
@@ -42,8 +31,8 @@ type Tables = ReturnType<typeof openKeyTables>;
 export function openKeyTables(root: RootDatabase) {
   return {
     root,
-    partners: root.openDB<StoredPartner, string>({ name: 'partners' }),
-    keys: root.openDB<StoredKey, string>({ name: 'keys' }),
+    partners: root.openDB<Partner, string>({ name: 'partners' }),
+    keys: root.openDB<KeyRecord, string>({ name: 'keys' }),
     keyIdByHash: root.openDB<string, string>({ name: 'hashes' }),
     keyIdsByPartner: root.openDB<string[], string>({ name: 'partnerKeys' }),
   };
@@ -54,7 +43,7 @@ function partnerMethods({ root, partners }: Tables) {
     createPartner(partner) {
       return root.transaction(() => {
         if (partners.doesExist(partner.partnerId)) return false;
-        partners.put(partner.partnerId, toStoredPartner(partner));
+        partners.put(partner.partnerId, omitUndefined(partner));
         return true;
       });
     },
@@ -62,17 +51,16 @@ function partnerMethods({ root, partners }: Tables) {
       return root.transaction(() => {
         const before = partners.get(partnerId);
         if (before === undefined) return undefined;
-        const changed = omitUndefined({ ...toPartner(before), ...change });
-        partners.put(partnerId, toStoredPartner(changed));
+        const changed = omitUndefined({ ...before, ...change });
+        partners.put(partnerId, changed);
         return changed;
       });
     },
     async partner(partnerId) {
-      const partner = partners.get(partnerId);
-      return partner && toPartner(partner);
+      return partners.get(partnerId);
     },
     async partners() {
-      return Array.from(partners.getRange(), ({ value }) => toPartner(value));
+      return Array.from(partners.getRange(), ({ value }) => value);
     },
     async isEmpty() {
       return partners.getKeysCount({ limit: 1 }) === 0;
@@ -86,7 +74,7 @@ function keyMethods({ root, partners, keys, keyIdByHash, keyIdsByPartner }: Tabl
       const keyId = keyIdByHash.get(hash);
       const key = keyId === undefined ? undefined : keys.get(keyId);
       const partner = key && partners.get(key.partnerId);
-      return key && partner && { key: toKey(key), partner: toPartner(partner) };
+      return key && partner && { key, partner };
     },
     createKey(key) {
       const { keyId, partnerId, hash } = key;
@@ -100,75 +88,32 @@ function keyMethods({ root, partners, keys, keyIdByHash, keyIdsByPartner }: Tabl
             `the key cannot be added: no partner ${partnerId}, or the key exists already`,
           );
         }
-        keys.put(keyId, toStored(key));
+        keys.put(keyId, omitUndefined(key));
         keyIdByHash.put(hash, keyId);
         keyIdsByPartner.put(partnerId, [...(keyIdsByPartner.get(partnerId) ?? []), keyId]);
       });
     },
     async key(keyId) {
-      const key = keys.get(keyId);
-      return key && toKey(key);
+      return keys.get(keyId);
     },
     async keys(partnerId) {
       const keyIds = keyIdsByPartner.get(partnerId) ?? [];
-      return keyIds.flatMap((keyId) => keys.get(keyId) ?? []).map(toKey);
+      return keyIds.flatMap((keyId) => keys.get(keyId) ?? []);
     },
     expireKey(keyId, at) {
       return root.transaction(() => {
         const key = keys.get(keyId);
-        if (key && (key.expiresAt === undefined || key.expiresAt > at.getTime()))
-          keys.put(keyId, { ...key, expiresAt: at.getTime() });
+        if (key && (key.expiresAt === undefined || key.expiresAt > at))
+          keys.put(keyId, { ...key, expiresAt: at });
         return key !== undefined;
       });
     },
     revokeKey(keyId, at) {
       return root.transaction(() => {
         const key = keys.get(keyId);
-        if (key && key.revokedAt === undefined)
-          keys.put(keyId, { ...key, revokedAt: at.getTime() });
+        if (key && key.revokedAt === undefined) keys.put(keyId, { ...key, revokedAt: at });
         return key !== undefined;
       });
     },
   } satisfies Partial<KeyStore>;
-}
-
-function toPartner({ suspendedAt, ...stored }: StoredPartner): Partner {
-  const partner = { ...stored, createdAt: new Date(stored.createdAt) };
-  return suspendedAt === undefined ? partner : { ...partner, suspendedAt: new Date(suspendedAt) };
-}
-
-function toStoredPartner({ createdAt, suspendedAt, ...partner }: Partner): StoredPartner {
-  return omitUndefined({
-    ...partner,
-    createdAt: createdAt.getTime(),
-    suspendedAt: suspendedAt?.getTime(),
-  });
-}
-
-function toKey({ createdAt, expiresAt, revokedAt, ...key }: StoredKey): KeyRecord {
-  const { keyId, partnerId, hash, endpoint, scopes, allow } = key;
-  return {
-    keyId,
-    partnerId,
-    hash,
-    endpoint,
-    scopes,
-    allow,
-    createdAt: new Date(createdAt),
-    expiresAt: toDate(expiresAt),
-    revokedAt: toDate(revokedAt),
-  };
-}
-
-function toStored({ createdAt, expiresAt, revokedAt, ...key }: KeyRecord): StoredKey {
-  return {
-    ...key,
-    createdAt: createdAt.getTime(),
-    expiresAt: expiresAt?.getTime(),
-    revokedAt: revokedAt?.getTime(),
-  };
-}
-
-function toDate(ms: number | undefined): Date | undefined {
-  return ms === undefined ? undefined : new Date(ms);
 }

@@ -2,17 +2,19 @@
 import * as z from 'zod';
 
 const text = z.string().min(1);
-/** Milliseconds on LMDB, a date on MongoDB. */
-const time = z.union([z.number(), z.date()]);
 
-export const PARTNER = z.looseObject({ name: text, createdAt: time, suspendedAt: time.nullish() });
+export const PARTNER = z.looseObject({
+  name: text,
+  createdAt: z.date(),
+  suspendedAt: z.date().nullish(),
+});
 
 export const KEY = z.looseObject({
   keyId: text,
   hash: z.string().regex(/^[0-9a-f]{64}$/),
-  createdAt: time,
-  expiresAt: time.nullish(),
-  revokedAt: time.nullish(),
+  createdAt: z.date(),
+  expiresAt: z.date().nullish(),
+  revokedAt: z.date().nullish(),
   endpoint: text.nullish(),
   scopes: z.array(text).nullish(),
   allow: z.array(text).nullish(),
