@@ -78,6 +78,12 @@ module.exports = {
       },
       to: { path: '\\.(lmdb|mongo)\\.ts$|(^|/)node_modules/(lmdb|mongodb)/' },
     },
+    {
+      name: 'transport imports no subgraph',
+      severity: 'error',
+      from: { path: '^runtime/src/transport/' },
+      to: { path: '^runtime/src/subgraph/' },
+    },
     ...Object.entries(HOMES).map(([name, home]) => ({
       name: `${name} has one home`,
       severity: 'error',

@@ -8,9 +8,9 @@ import { settingsOrExit } from '@partner-loyalty/runtime/process/failedstart.ts'
 import { type Lifecycle, runProcess } from '@partner-loyalty/runtime/process/lifecycle.ts';
 import { openTracing } from '@partner-loyalty/runtime/process/tracing.ts';
 import { settingsOfSubgraph } from '@partner-loyalty/runtime/settings/subgraphs.ts';
-import type { Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
-import { createInProcessTransport } from '@partner-loyalty/runtime/transport/inprocess.ts';
+import { createInProcessTransport } from '@partner-loyalty/runtime/subgraph/inprocess.ts';
 import { openRemoteTransport } from '@partner-loyalty/runtime/transport/remote.ts';
+import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { banner, endpointOf } from './demo/banner.ts';
 import { fillDemo, storesForDemo } from './demo/demo.ts';
 import { SUBGRAPHS, type SubgraphStores } from './subgraphs.ts';

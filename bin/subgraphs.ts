@@ -3,7 +3,8 @@ import { type MembersStore, openMembersStore, startMembers } from '@partner-loya
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
-import type { Subgraph, Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { Subgraph } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import {
   createStandings,
   openStandingsStore,

@@ -7,7 +7,7 @@ import { serveHttp } from '@partner-loyalty/runtime/http/server.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics, type Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { Tracing } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
-import { createInProcessTransport } from '@partner-loyalty/runtime/transport/inprocess.ts';
+import { createInProcessTransport } from '@partner-loyalty/runtime/subgraph/inprocess.ts';
 import { createStandings } from '@partner-loyalty/standings';
 import { openAudit } from '../../gateway/src/audit/audit.ts';
 import { createBudget } from '../../gateway/src/budget/budget.ts';

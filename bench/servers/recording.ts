@@ -4,7 +4,7 @@ import { createMembers, openMembersStore } from '@partner-loyalty/members';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createExecutor } from '@partner-loyalty/runtime/subgraph/executor.ts';
-import { createInProcessTransport } from '@partner-loyalty/runtime/transport/inprocess.ts';
+import { createInProcessTransport } from '@partner-loyalty/runtime/subgraph/inprocess.ts';
 import { createStandings, openStandingsStore } from '@partner-loyalty/standings';
 import type { StoreSettings } from '../dataset/stores.ts';
 

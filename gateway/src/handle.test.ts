@@ -4,7 +4,7 @@ import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
-import type { SubgraphRequest, Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { SubgraphRequest, Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 import { type Folder, temporaryFolder } from '../../test/support/folder.ts';
 import { createMemoryCounters } from './budget/counters.memory.ts';

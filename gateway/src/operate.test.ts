@@ -4,7 +4,7 @@ import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { ApiError } from '@partner-loyalty/runtime/errors.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
-import type { Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { createBudget } from './budget/budget.ts';
 import type { Verdict } from './budget/limiter.ts';
 import { createDocuments } from './document/documents.ts';

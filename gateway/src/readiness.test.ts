@@ -1,5 +1,5 @@
 // When the gateway gets requests, and what it says of its dependencies.
-import type { Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { createReadiness } from './readiness.ts';
 
 const up = async () => {};

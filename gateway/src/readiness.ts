@@ -5,7 +5,7 @@ import {
   type Readiness,
 } from '@partner-loyalty/runtime/process/readiness.ts';
 import { outageOf } from '@partner-loyalty/runtime/store/outage.ts';
-import type { Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import type { Audit } from './audit/audit.ts';
 import type { Counters } from './budget/counters.ts';
 import { OUTAGE_MS } from './identity/freshrecords.ts';

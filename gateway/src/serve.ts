@@ -8,7 +8,7 @@ import type { Lifecycle } from '@partner-loyalty/runtime/process/lifecycle.ts';
 import { openPorts } from '@partner-loyalty/runtime/process/ports.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { openNowOrLater } from '@partner-loyalty/runtime/store/later.ts';
-import type { Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { openAudit } from './audit/audit.ts';
 import { openCounters } from './budget/counters.open.ts';
 import type { Counters } from './budget/counters.ts';

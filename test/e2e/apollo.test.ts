@@ -7,10 +7,11 @@ import { createMembers } from '@partner-loyalty/members';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { ApiError } from '@partner-loyalty/runtime/errors.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
-import type { Caller, Subgraph } from '@partner-loyalty/runtime/subgraph/types.ts';
+import { serveSubgraph } from '@partner-loyalty/runtime/subgraph/server.ts';
+import type { Subgraph } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { encodeCaller } from '@partner-loyalty/runtime/transport/caller.ts';
-import { serveSubgraph } from '@partner-loyalty/runtime/transport/server.ts';
 import { createSigner } from '@partner-loyalty/runtime/transport/signature/signer.ts';
+import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
 import { createStandings } from '@partner-loyalty/standings';
 import {
   buildClientSchema,

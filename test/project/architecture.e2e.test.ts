@@ -108,6 +108,11 @@ const BROKEN: [rule: string, file: string, text: string][] = [
     "import type { A } from 'lmdb';",
   ],
   [
+    'transport imports no subgraph',
+    'runtime/src/transport/a.ts',
+    "import type { A } from '../subgraph/types.ts';",
+  ],
+  [
     '@apollo/federation-internals has one home',
     'gateway/src/c.ts',
     "import { Supergraph } from '@apollo/federation-internals';",
@@ -141,6 +146,7 @@ describe('a broken rule about imports is found', () => {
       'gateway/src/one/c.ts': '',
       'gateway/src/two/b.ts': "import '../one/c.ts';",
       'gateway/src/publish/compose.ts': '',
+      'runtime/src/subgraph/types.ts': '',
       'subgraphs/members/src/store.lmdb.ts': '',
       'test/support/a.ts': '',
       ...Object.fromEntries(BROKEN.flatMap(([, file, text]) => (text ? [[file, text]] : []))),

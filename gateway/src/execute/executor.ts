@@ -1,7 +1,7 @@
 // Executes the operations of one surface: plans them, runs the plans, shapes the responses.
 import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
 import type { Trace } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
-import type { Caller, Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { Caller, Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import type { GraphQLSchema } from 'graphql';
 import { ResponseSize } from '../document/responsesize.ts';
 import type { RootScopes } from '../schema/scopes.ts';

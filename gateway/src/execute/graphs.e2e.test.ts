@@ -1,7 +1,7 @@
 // Operations on graphs with every feature of federation get the responses of stock @apollo/gateway.
 import { ApolloGateway } from '@apollo/gateway';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
-import type { Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { type GraphQLSchema, getVariableValues, Kind, parse, validate } from 'graphql';
 import {
   type GeneratedOperation,

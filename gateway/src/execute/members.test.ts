@@ -1,7 +1,7 @@
 // Which members are seen in responses, whatever the caller selects.
 import { join } from 'node:path';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
-import type { SubgraphRequest, Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { SubgraphRequest, Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { ResponseSize } from '../document/responsesize.ts';
 import { compose } from '../publish/compose.ts';
 import type { SurfaceName } from '../schema/surfaces.ts';

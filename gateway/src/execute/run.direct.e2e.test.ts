@@ -3,7 +3,7 @@ import { composeServices } from '@apollo/composition';
 import { ApolloGateway } from '@apollo/gateway';
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
-import type { Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { getVariableValues, Kind, parse, validate } from 'graphql';
 import { generateOperation } from '../../../test/support/cases/operations.ts';
 import { createTransport } from '../../../test/support/graphs/graph.ts';

@@ -3,13 +3,13 @@ import type { FetchNode, PlanNode, QueryPlanSelectionNode } from '@apollo/query-
 import { isServerError } from '@partner-loyalty/runtime/errors.ts';
 import { isJsonObject } from '@partner-loyalty/runtime/json.ts';
 import type { Trace } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
-import { unavailable } from '@partner-loyalty/runtime/subgraph/executor.ts';
+import { unavailable } from '@partner-loyalty/runtime/transport/deadline.ts';
 import type {
   Caller,
   SubgraphError,
   SubgraphResponse,
   Transport,
-} from '@partner-loyalty/runtime/subgraph/types.ts';
+} from '@partner-loyalty/runtime/transport/types.ts';
 
 export type Data = Record<string, unknown>;
 

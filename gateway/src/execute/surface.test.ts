@@ -1,7 +1,7 @@
 // What each surface shows, and how its reads are planned.
 import { join } from 'node:path';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
-import type { SubgraphRequest, Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { SubgraphRequest, Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { buildSchema, parse, print, printSchema } from 'graphql';
 import { ResponseSize } from '../document/responsesize.ts';
 import { compose } from '../publish/compose.ts';

@@ -2,7 +2,7 @@
 import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { Trace } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
-import type { Caller } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
 import type { GraphQLSchema } from 'graphql';
 import { type ClientDocument, locatedNode, type Operation } from '../document/document.ts';
 import {

@@ -4,7 +4,7 @@ import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { Lifecycle } from '@partner-loyalty/runtime/process/lifecycle.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
-import type { Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import type { Documents } from '../document/documents.ts';
 import { createConnections } from './connections.ts';
 import type { Graph, GraphStore } from './graph.ts';

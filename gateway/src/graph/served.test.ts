@@ -4,7 +4,7 @@ import { ApolloGateway } from '@apollo/gateway';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
-import type { Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { openGraph } from '../../../test/support/graphs/graph.ts';
 import { parseDocument } from '../document/document.ts';
 import { createDocuments } from '../document/documents.ts';

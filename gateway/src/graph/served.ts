@@ -3,8 +3,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
-import type { SubgraphRequest, SubgraphResponse } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
+import type {
+  SubgraphRequest,
+  SubgraphResponse,
+} from '@partner-loyalty/runtime/transport/types.ts';
 import { parseDocument } from '../document/document.ts';
 import type { Documents } from '../document/documents.ts';
 import { sampleRead } from '../execute/sample.ts';

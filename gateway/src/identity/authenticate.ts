@@ -2,7 +2,7 @@
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import type { HeaderName, RequestHeaders } from '@partner-loyalty/runtime/http/headers.ts';
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
-import type { Caller } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
 import { EVERY_SCOPE, type ScopeBits } from '../schema/scopes.ts';
 import { parseKey } from './apikey.ts';
 import type { MemberToken, TokenVerifier } from './idtoken.ts';

@@ -1,5 +1,5 @@
 // What a running subgraph lacks of the schema that it is to be published with.
-import type { SubgraphResponse } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { SubgraphResponse } from '@partner-loyalty/runtime/transport/types.ts';
 import { faultOfSubgraph, missingFrom } from './asked.ts';
 
 const SDL = `

@@ -1,5 +1,5 @@
 // Asks a subgraph for its health and its schema before it is published.
-import type { Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import {
   type DefinitionNode,
   type FieldDefinitionNode,

@@ -1,6 +1,9 @@
 // The gateway's own client of the members subgraph: signing keys, and redeeming mailed links.
 import { type ErrorCode, fail, isErrorCode } from '@partner-loyalty/runtime/errors.ts';
-import type { SubgraphRequest, SubgraphResponse } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type {
+  SubgraphRequest,
+  SubgraphResponse,
+} from '@partner-loyalty/runtime/transport/types.ts';
 import type { JSONWebKeySet } from 'jose';
 import type { EndedSessions } from '../identity/ownprovider.ts';
 

@@ -1,7 +1,7 @@
 // Usage is counted by partner and schema coordinate, whatever the text of the operation.
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
-import type { Caller } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
 import { buildSchema } from 'graphql';
 import { parseDocument } from '../document/document.ts';
 import { executableOperation } from '../document/executable.ts';

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Cache, Caches } from '@partner-loyalty/runtime/cache/caches.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
-import type { Caller } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
 import { type GraphQLSchema, parse } from 'graphql';
 import { visitInputFields } from '../document/deprecateduse.ts';
 import type { ExecutableOperation } from '../document/executable.ts';

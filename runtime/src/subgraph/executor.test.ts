@@ -5,10 +5,12 @@ import { createCaches } from '../cache/caches.ts';
 import { fail } from '../errors.ts';
 import type { LogFields } from '../observe/fields.ts';
 import type { Log } from '../observe/log.ts';
-import { createInProcessTransport } from '../transport/inprocess.ts';
+import { withDeadline } from '../transport/deadline.ts';
+import type { SubgraphRequest, SubgraphResponse } from '../transport/types.ts';
 import { COMPILE_ON_USE } from './documents.ts';
-import { createExecutor, withDeadline } from './executor.ts';
-import type { SubgraphContext, SubgraphRequest, SubgraphResponse } from './types.ts';
+import { createExecutor } from './executor.ts';
+import { createInProcessTransport } from './inprocess.ts';
+import type { SubgraphContext } from './types.ts';
 
 const SDL = `
   type Query {

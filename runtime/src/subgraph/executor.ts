@@ -1,25 +1,14 @@
-// Executes operations on a subgraph, within a deadline and with masked errors.
+// Executes operations on a subgraph, with masked errors.
 import { type ExecutionResult, execute, GraphQLError } from 'graphql';
 import type { Caches } from '../cache/caches.ts';
 import { ApiError, ERRORS } from '../errors.ts';
 import type { Log } from '../observe/log.ts';
 import { isOutage, outageOf } from '../store/outage.ts';
-import { withTimeout } from '../timeout.ts';
+import { type Execute, SubgraphUnavailable } from '../transport/deadline.ts';
+import type { SubgraphError, SubgraphRequest, SubgraphResponse } from '../transport/types.ts';
 import { createDocuments } from './documents.ts';
 import { resolveEntitiesSynchronously } from './entities.ts';
-import type {
-  Subgraph,
-  SubgraphContext,
-  SubgraphError,
-  SubgraphRequest,
-  SubgraphResponse,
-} from './types.ts';
-import { SubgraphUnavailable } from './unavailable.ts';
-
-export type Execute = (request: SubgraphRequest) => SubgraphResponse | Promise<SubgraphResponse>;
-
-/** How long a subgraph may take for an operation. */
-export const DEADLINE_MS = 2_000;
+import type { Subgraph, SubgraphContext } from './types.ts';
 
 /** The result of both graphql-js and graphql-jit. */
 type Result = Pick<ExecutionResult<Record<string, unknown>>, 'data' | 'errors'>;
@@ -81,31 +70,6 @@ export function createExecutor(
     } catch (error) {
       return { errors: [mask(error, requestId)] };
     }
-  };
-}
-
-/**
- * Resolves with the response, or with SERVICE_UNAVAILABLE if it takes longer than `timeoutMs`.
- * `response` must not reject. `onTimeout` is called in the second case.
- */
-export function withDeadline(
-  response: Promise<SubgraphResponse>,
-  timeoutMs: number = DEADLINE_MS,
-  onTimeout: () => void = () => {},
-): Promise<SubgraphResponse> {
-  return withTimeout(response, timeoutMs, () => new Error('too late')).catch(() => {
-    onTimeout();
-    return unavailable();
-  });
-}
-
-/** The response of a subgraph that does not respond. */
-export function unavailable(): SubgraphResponse {
-  return {
-    data: null,
-    errors: [
-      { message: ERRORS.SERVICE_UNAVAILABLE.message, extensions: { code: 'SERVICE_UNAVAILABLE' } },
-    ],
   };
 }
 

@@ -4,12 +4,12 @@ import type { Dispatcher } from 'undici';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { Trace } from '../observe/tracing/trace.ts';
-import { unavailable } from '../subgraph/executor.ts';
-import type { SubgraphRequest, SubgraphResponse } from '../subgraph/types.ts';
 import type { Circuit } from './circuit.ts';
+import { unavailable } from './deadline.ts';
 import type { FieldNames } from './fieldnames.ts';
 import { LineSplitter } from './lines.ts';
 import type { ReadResponse } from './response.ts';
+import type { SubgraphRequest, SubgraphResponse } from './types.ts';
 import { decodeLine, MEDIA_TYPES, parseJson, WIRE } from './wire.ts';
 
 export type PendingOperation = {

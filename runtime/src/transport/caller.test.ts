@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { DisplayString, parseDictionary, serializeDictionary, Token } from 'structured-headers';
 import { anyText } from '../../../test/support/text.ts';
-import type { Caller } from '../subgraph/types.ts';
 import { decodeCaller, decodeJsonCaller, encodeCaller, jsonCallerOf } from './caller.ts';
+import type { Caller } from './types.ts';
 
 const id = fc.oneof(fc.string(), fc.string({ unit: 'grapheme' }), anyText());
 const caller: fc.Arbitrary<Caller> = fc.oneof(

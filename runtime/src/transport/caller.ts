@@ -9,7 +9,7 @@ import {
   Token,
 } from 'structured-headers';
 import { isJsonObject } from '../json.ts';
-import type { Caller } from '../subgraph/types.ts';
+import type { Caller } from './types.ts';
 
 /** The header of a batch, whose operations have their callers in their extensions. */
 export const BATCH = 'kind=batch';

@@ -1,8 +1,8 @@
 // A circuit breaker: calls to a hanging subgraph fail at once instead of at their deadlines.
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
-import { unavailable } from '../subgraph/executor.ts';
-import type { SubgraphRequest, SubgraphResponse } from '../subgraph/types.ts';
+import { unavailable } from './deadline.ts';
+import type { SubgraphRequest, SubgraphResponse } from './types.ts';
 
 /** How many missed deadlines in a row open the circuit. */
 const MAX_MISSED = 5;

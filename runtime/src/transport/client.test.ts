@@ -12,16 +12,11 @@ import { createCaches } from '../cache/caches.ts';
 import { fail } from '../errors.ts';
 import type { LogFields } from '../observe/fields.ts';
 import { createLog } from '../observe/log.ts';
-import type {
-  Caller,
-  Subgraph,
-  SubgraphRequest,
-  SubgraphResponse,
-  Transport,
-} from '../subgraph/types.ts';
+import { createInProcessTransport } from '../subgraph/inprocess.ts';
+import { serveSubgraph } from '../subgraph/server.ts';
+import type { Subgraph } from '../subgraph/types.ts';
 import { createHttpTransport } from './client.ts';
-import { createInProcessTransport } from './inprocess.ts';
-import { serveSubgraph } from './server.ts';
+import type { Caller, SubgraphRequest, SubgraphResponse, Transport } from './types.ts';
 
 import { encodeLine } from './wire.ts';
 

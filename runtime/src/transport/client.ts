@@ -3,14 +3,14 @@ import { Pool } from 'undici';
 import { afterPoll } from '../eventloop/afterpoll.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
-import { DEADLINE_MS, unavailable } from '../subgraph/executor.ts';
-import type { SubgraphResponse, Transport } from '../subgraph/types.ts';
 import { Batch, type BatchContext, type PendingOperation } from './batch.ts';
 import { Circuit } from './circuit.ts';
+import { DEADLINE_MS, unavailable } from './deadline.ts';
 import { createFieldNames } from './fieldnames.ts';
 import { PROBE } from './probe.ts';
 import { createResponseReader } from './response.ts';
 import { createSigner } from './signature/signer.ts';
+import type { SubgraphResponse, Transport } from './types.ts';
 import { type EncodedRequest, encodeBatches, encodeOperation, MEDIA_TYPES, WIRE } from './wire.ts';
 
 /** Measured: with batches, neither more connections nor pipelining helps. */

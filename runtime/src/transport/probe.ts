@@ -1,5 +1,5 @@
 // The operation that checks whether a subgraph is ready.
-import type { SubgraphRequest } from '../subgraph/types.ts';
+import type { SubgraphRequest } from './types.ts';
 
 /**
  * Every GraphQL server can answer it; the subgraphs of this repository check their stores first.

@@ -3,7 +3,7 @@ import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { settingsOfSubgraph } from '../settings/subgraphs.ts';
 import type { Settings } from '../settings/table.ts';
-import type { Transport } from '../subgraph/types.ts';
+import type { Transport } from './types.ts';
 
 /**
  * Signs with the secret of the called subgraph, as the gateway does. Undefined if the subgraph's

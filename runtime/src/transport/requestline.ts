@@ -7,8 +7,8 @@ import { errorResponse, type HttpResponse, type ResponseObserver } from '../http
 import { jsonFields, type Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { ReceivedHeaders, Trace, Tracing } from '../observe/tracing/trace.ts';
-import type { SubgraphRequest, SubgraphResponse } from '../subgraph/types.ts';
 import type { Refusal } from './signature/verifier.ts';
+import type { SubgraphRequest, SubgraphResponse } from './types.ts';
 
 export type RequestLineParts = {
   log: Pick<Log, 'infoJson' | 'outage'>;

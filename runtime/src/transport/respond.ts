@@ -1,9 +1,9 @@
 // The responses of a subgraph to one operation and to a batch (GraphQL over HTTP, section 6).
 import { ERRORS, isErrorCode } from '../errors.ts';
 import type { HttpResponse } from '../http/response.ts';
-import { type Execute, withDeadline } from '../subgraph/executor.ts';
-import type { SubgraphRequest, SubgraphResponse } from '../subgraph/types.ts';
+import { type Execute, withDeadline } from './deadline.ts';
 import type { LoggedRequest } from './requestline.ts';
+import type { SubgraphRequest, SubgraphResponse } from './types.ts';
 import { encodeLine, MEDIA_TYPES } from './wire.ts';
 
 /** Receives each response when it is final. */

@@ -2,8 +2,8 @@
 import { detailsIn, ERRORS, isSubgraphCode } from '../errors.ts';
 import { isJsonObject } from '../json.ts';
 import type { Log } from '../observe/log.ts';
-import type { SubgraphError, SubgraphRequest, SubgraphResponse } from '../subgraph/types.ts';
 import type { FieldNames } from './fieldnames.ts';
+import type { SubgraphError, SubgraphRequest, SubgraphResponse } from './types.ts';
 
 /**
  * What a GraphQL response says, or undefined if the response is malformed or has other entities

@@ -1,7 +1,7 @@
 // The protocol between gateway and subgraph: messages arrive unchanged, or not at all.
 import fc from 'fast-check';
 import { anyText } from '../../../test/support/text.ts';
-import type { Caller, SubgraphRequest } from '../subgraph/types.ts';
+import type { Caller, SubgraphRequest } from './types.ts';
 import {
   decodeLine,
   decodeRequest,

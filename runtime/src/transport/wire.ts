@@ -1,8 +1,8 @@
 // The requests to a subgraph and the lines of its responses, as docs/subgraphs.md describes them.
 import { isJsonObject } from '../json.ts';
 import type { Trace, TraceHeaders } from '../observe/tracing/trace.ts';
-import type { SubgraphRequest, SubgraphResponse } from '../subgraph/types.ts';
 import { BATCH, decodeCaller, decodeJsonCaller, encodeCaller, jsonCallerOf } from './caller.ts';
+import type { SubgraphRequest, SubgraphResponse } from './types.ts';
 
 /** The limits of one request. A single operation may be longer than `maxBodyCharacters`. */
 export const WIRE = {

@@ -8,7 +8,7 @@ import { type Lifecycle, runProcess } from '@partner-loyalty/runtime/process/lif
 import { openPorts } from '@partner-loyalty/runtime/process/ports.ts';
 import { storeReadiness } from '@partner-loyalty/runtime/process/readiness.ts';
 import { openTracing } from '@partner-loyalty/runtime/process/tracing.ts';
-import { serveSubgraph } from '@partner-loyalty/runtime/transport/server.ts';
+import { serveSubgraph } from '@partner-loyalty/runtime/subgraph/server.ts';
 import { openMembersStore, startMembers } from './index.ts';
 
 const settings = settingsOrExit('members');

@@ -3,7 +3,7 @@ import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import type { ErrorDetails } from '@partner-loyalty/runtime/errors.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createExecutor } from '@partner-loyalty/runtime/subgraph/executor.ts';
-import type { Caller, SubgraphResponse } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { Caller, SubgraphResponse } from '@partner-loyalty/runtime/transport/types.ts';
 import { ENGINES, memberImport, newPlace, type Place } from '../test/engine.ts';
 import { createMembers, type MembersStore } from './index.ts';
 

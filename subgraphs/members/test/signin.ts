@@ -2,8 +2,8 @@
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
-import type { Caller, Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
-import { createInProcessTransport } from '@partner-loyalty/runtime/transport/inprocess.ts';
+import { createInProcessTransport } from '@partner-loyalty/runtime/subgraph/inprocess.ts';
+import type { Caller, Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import {
   type MailServer,
   startMailServer,

@@ -1,7 +1,8 @@
 // Pages of a member's activities, newest first, merged from those with each partner.
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import { allMaybe, type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
-import type { Caller, SubgraphContext } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { SubgraphContext } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
 import type { Activity } from './rules/activity.ts';
 import { failInput } from './rules/activityinput.ts';
 import { decodeCursor, encodeCursor, type Place } from './rules/cursor.ts';

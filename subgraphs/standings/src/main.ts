@@ -8,8 +8,8 @@ import { type Lifecycle, runProcess } from '@partner-loyalty/runtime/process/lif
 import { openPorts } from '@partner-loyalty/runtime/process/ports.ts';
 import { storeReadiness } from '@partner-loyalty/runtime/process/readiness.ts';
 import { openTracing } from '@partner-loyalty/runtime/process/tracing.ts';
+import { serveSubgraph } from '@partner-loyalty/runtime/subgraph/server.ts';
 import { openRemoteTransport } from '@partner-loyalty/runtime/transport/remote.ts';
-import { serveSubgraph } from '@partner-loyalty/runtime/transport/server.ts';
 import { createStandings, openStandingsStore } from './index.ts';
 
 const settings = settingsOrExit('standings');

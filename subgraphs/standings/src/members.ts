@@ -1,8 +1,8 @@
 // Asks the members subgraph, as the service itself and not for a caller.
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
-import type { SubgraphResponse, Transport } from '@partner-loyalty/runtime/subgraph/types.ts';
-import { SubgraphUnavailable } from '@partner-loyalty/runtime/subgraph/unavailable.ts';
 import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
+import { SubgraphUnavailable } from '@partner-loyalty/runtime/transport/deadline.ts';
+import type { SubgraphResponse, Transport } from '@partner-loyalty/runtime/transport/types.ts';
 
 export type MembersClient = {
   /**

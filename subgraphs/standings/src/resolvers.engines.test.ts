@@ -1,8 +1,9 @@
 // What the standings subgraph answers, on each engine.
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
-import { createExecutor, type Execute } from '@partner-loyalty/runtime/subgraph/executor.ts';
-import type { Caller, SubgraphResponse } from '@partner-loyalty/runtime/subgraph/types.ts';
+import { createExecutor } from '@partner-loyalty/runtime/subgraph/executor.ts';
+import type { Execute } from '@partner-loyalty/runtime/transport/deadline.ts';
+import type { Caller, SubgraphResponse } from '@partner-loyalty/runtime/transport/types.ts';
 import { activity, ENGINES, newPlace, type Place } from '../test/engine.ts';
 import { createStandings } from './index.ts';
 import type { Program } from './rules/program.ts';

@@ -2,7 +2,7 @@
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import { allMaybe, type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import { DATE_TIME } from '@partner-loyalty/runtime/subgraph/datetime.ts';
-import type { Caller } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
 import { createPages } from './activities.ts';
 import type { CurrentStanding, PartnerMemberEntity, ProfileEntity } from './entities.ts';
 import type { MembersClient } from './members.ts';

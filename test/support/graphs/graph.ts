@@ -8,7 +8,7 @@ import type {
   SubgraphRequest,
   SubgraphResponse,
   Transport,
-} from '@partner-loyalty/runtime/subgraph/types.ts';
+} from '@partner-loyalty/runtime/transport/types.ts';
 import {
   type ConstDirectiveNode,
   execute,

@@ -7,7 +7,7 @@ import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog, type Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
-import { createInProcessTransport } from '@partner-loyalty/runtime/transport/inprocess.ts';
+import { createInProcessTransport } from '@partner-loyalty/runtime/subgraph/inprocess.ts';
 import { createStandings, openStandingsStore } from '@partner-loyalty/standings';
 import { temporaryFolder } from '../folder.ts';
 import { freshMongodbUrl } from '../servers/databases.ts';

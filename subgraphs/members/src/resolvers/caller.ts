@@ -1,6 +1,6 @@
 // Checks who calls a resolver.
 import { fail } from '@partner-loyalty/runtime/errors.ts';
-import type { Caller } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
 
 // Each surface has only the fields of its callers; these checks hold even if one exposes too much.
 

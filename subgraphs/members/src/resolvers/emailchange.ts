@@ -1,7 +1,7 @@
 // Resolvers of changing a member's address, of undoing that, and of contesting the undoing.
 import { randomUUID } from 'node:crypto';
 import { fail } from '@partner-loyalty/runtime/errors.ts';
-import type { Caller } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
 import type { UndoResult } from '../rules/emailchange.ts';
 import type { Member } from '../rules/member.ts';
 import { endingSessions } from '../sessions/endedsessions.ts';

@@ -1,7 +1,7 @@
 // Resolvers that look up members: identify the caller, check the arguments, read the store.
 import { ApiError, fail } from '@partner-loyalty/runtime/errors.ts';
 import { allMaybe, type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
-import type { Caller } from '@partner-loyalty/runtime/subgraph/types.ts';
+import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
 import { activeEnrollment } from '../rules/enrollment.ts';
 import type { Enrollment, Member, MemberKey, PartnerMember, Profile } from '../rules/member.ts';
 import type { MembersStore } from '../store/store.ts';

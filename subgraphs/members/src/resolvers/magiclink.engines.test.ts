@@ -1,7 +1,7 @@
 // Signing in by magic link, through the subgraph and its mail; attacks are tested by name.
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
-import { createInProcessTransport } from '@partner-loyalty/runtime/transport/inprocess.ts';
+import { createInProcessTransport } from '@partner-loyalty/runtime/subgraph/inprocess.ts';
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { until } from '../../../../test/support/until.ts';
 import { ENGINES } from '../../test/engine.ts';

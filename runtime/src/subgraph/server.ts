@@ -10,14 +10,15 @@ import type { Tracing } from '../observe/tracing/trace.ts';
 import { failureOf } from '../process/readiness.ts';
 import { settingsOfSubgraph } from '../settings/subgraphs.ts';
 import type { Settings } from '../settings/table.ts';
-import { createExecutor, type Execute } from '../subgraph/executor.ts';
-import type { Subgraph } from '../subgraph/types.ts';
-import { isProbe } from './probe.ts';
-import { LoggedRequest } from './requestline.ts';
-import { respondInArray, respondInLines, respondToOne } from './respond.ts';
-import { createReplayGuard } from './signature/replay.ts';
-import { createVerifier } from './signature/verifier.ts';
-import { decodeRequest, MEDIA_TYPES, WIRE } from './wire.ts';
+import type { Execute } from '../transport/deadline.ts';
+import { isProbe } from '../transport/probe.ts';
+import { LoggedRequest } from '../transport/requestline.ts';
+import { respondInArray, respondInLines, respondToOne } from '../transport/respond.ts';
+import { createReplayGuard } from '../transport/signature/replay.ts';
+import { createVerifier } from '../transport/signature/verifier.ts';
+import { decodeRequest, MEDIA_TYPES, WIRE } from '../transport/wire.ts';
+import { createExecutor } from './executor.ts';
+import type { Subgraph } from './types.ts';
 
 /**
  * Listens on the settings' host and port. A request that is not signed with the secret or the old

@@ -2,11 +2,13 @@
 import type { Caches } from '../cache/caches.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
-import { createExecutor, DEADLINE_MS, withDeadline } from '../subgraph/executor.ts';
-import type { Subgraph, SubgraphRequest, SubgraphResponse, Transport } from '../subgraph/types.ts';
 import { withTimeout } from '../timeout.ts';
-import { Circuit } from './circuit.ts';
-import { createFieldNames } from './fieldnames.ts';
+import { Circuit } from '../transport/circuit.ts';
+import { DEADLINE_MS, withDeadline } from '../transport/deadline.ts';
+import { createFieldNames } from '../transport/fieldnames.ts';
+import type { SubgraphRequest, SubgraphResponse, Transport } from '../transport/types.ts';
+import { createExecutor } from './executor.ts';
+import type { Subgraph } from './types.ts';
 
 /**
  * The transport to a subgraph in this process. An operation that takes longer than 2 seconds is

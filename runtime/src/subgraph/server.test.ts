@@ -4,10 +4,10 @@ import { withFakeTimeouts } from '../../../test/support/clock.ts';
 import { createCaches } from '../cache/caches.ts';
 import type { HttpServer } from '../http/server.ts';
 import { createLog } from '../observe/log.ts';
-import type { Caller } from '../subgraph/types.ts';
-import { encodeCaller } from './caller.ts';
+import { encodeCaller } from '../transport/caller.ts';
+import { createSigner } from '../transport/signature/signer.ts';
+import type { Caller } from '../transport/types.ts';
 import { serveSubgraph } from './server.ts';
-import { createSigner } from './signature/signer.ts';
 
 const [SECRET, OLD] = ['the secret of the tests', 'the old secret of the tests'];
 const PARTNER = 'kind=partner, partner="p"';

@@ -1,0 +1,46 @@
+// How long a subgraph may take, and what stands for its response if it does not give one.
+import { ERRORS } from '../errors.ts';
+import { withTimeout } from '../timeout.ts';
+import type { SubgraphRequest, SubgraphResponse } from './types.ts';
+
+export type Execute = (request: SubgraphRequest) => SubgraphResponse | Promise<SubgraphResponse>;
+
+/** How long a subgraph may take for an operation. */
+export const DEADLINE_MS = 2_000;
+
+/**
+ * Resolves with the response, or with SERVICE_UNAVAILABLE if it takes longer than `timeoutMs`.
+ * `response` must not reject. `onTimeout` is called in the second case.
+ */
+export function withDeadline(
+  response: Promise<SubgraphResponse>,
+  timeoutMs: number = DEADLINE_MS,
+  onTimeout: () => void = () => {},
+): Promise<SubgraphResponse> {
+  return withTimeout(response, timeoutMs, () => new Error('too late')).catch(() => {
+    onTimeout();
+    return unavailable();
+  });
+}
+
+/** The response of a subgraph that does not respond. */
+export function unavailable(): SubgraphResponse {
+  return {
+    data: null,
+    errors: [
+      { message: ERRORS.SERVICE_UNAVAILABLE.message, extensions: { code: 'SERVICE_UNAVAILABLE' } },
+    ],
+  };
+}
+
+/**
+ * The error of a subgraph that needs another one, which does not respond. It becomes
+ * SERVICE_UNAVAILABLE. `name` is the other subgraph, for the log only.
+ */
+export class SubgraphUnavailable extends Error {
+  override readonly name = 'SubgraphUnavailable';
+
+  constructor(name: string, why: string) {
+    super(`the ${name} subgraph ${why}`);
+  }
+}

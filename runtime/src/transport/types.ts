@@ -1,0 +1,60 @@
+// The types that the gateway, the transports and the subgraphs share.
+import type { ErrorDetails } from '../errors.ts';
+import type { ReceivedHeaders, Trace } from '../observe/tracing/trace.ts';
+
+/** Who asks, and so whose data an operation may see. The gateway derives it from the credential. */
+export type Caller =
+  /** A partner's backend, which sees only members actively enrolled with this partner. */
+  | { kind: 'partner'; partnerId: string }
+  /** A signed-in member. `partnerId` is the partner that the token's `azp` names, if any. */
+  | { kind: 'member'; memberId: string; partnerId?: string }
+  /** The gateway itself: readiness, signing keys, the sign-in page. */
+  | { kind: 'service' };
+
+/** A GraphQL operation for a subgraph. `query` comes from the gateway, never from a client. */
+export type SubgraphRequest = {
+  query: string;
+  variables?: Record<string, unknown> | undefined;
+  operationName?: string | undefined;
+  caller: Caller;
+  requestId: string;
+  /**
+   * Set if the operation asks for entities: the type of each, in order, or undefined if it may be
+   * another one. A subgraph in another process that returns other entities fails the operation.
+   */
+  entityTypes?: readonly unknown[] | undefined;
+  /** The span of this call, in the gateway. */
+  trace?: Trace | undefined;
+  /** The trace that the operation belongs to, in a subgraph's process, if it came in a batch. */
+  received?: ReceivedHeaders | undefined;
+};
+
+/**
+ * A subgraph's error in transit. It is masked already: code and message are safe for callers. The
+ * code is one of the table, or one that the subgraph was published with.
+ */
+export type SubgraphError = {
+  message: string;
+  path?: readonly (string | number)[];
+  extensions: { code: string } & ErrorDetails;
+};
+
+export type SubgraphResponse = {
+  data?: Record<string, unknown> | null | undefined;
+  errors?: SubgraphError[];
+};
+
+/** Reaches one subgraph. `execute` never rejects: a failure comes back as an error with a code. */
+export type Transport = {
+  /** Set if the subgraph is in this process, which is then ready only if the subgraph is. */
+  isLocal?: true;
+  /** Whether its circuit is open, so that every call fails at once. */
+  isGivenUp?(): boolean;
+  execute(request: SubgraphRequest): SubgraphResponse | Promise<SubgraphResponse>;
+  /**
+   * Resolves if the subgraph answers `{__typename}` to the service, rejects otherwise. The
+   * subgraphs of this repository then check their stores; another one says what it likes.
+   */
+  ready(): Promise<void>;
+  close(): Promise<void>;
+};
