@@ -1,7 +1,7 @@
 // Says what to do about an error.
-import type { Answer, GraphqlError } from './send.ts';
+import type { GraphqlError, TimedResponse } from './send.ts';
 
-type Hint = (error: GraphqlError, answer: Answer) => string;
+type Hint = (error: GraphqlError, response: TimedResponse) => string;
 
 const NOT_VALID =
   'This key or token is not valid: it is incomplete, revoked or expired, or it is not for your network address. Check that it is copied whole, or ask for a new one.';
@@ -23,10 +23,10 @@ const HINTS: Record<string, Hint> = {
 };
 
 /** Undefined if the message of the error says enough. */
-export function hintFor(answer: Answer): string | undefined {
-  const [error] = answer.body.errors ?? [];
+export function hintFor(response: TimedResponse): string | undefined {
+  const [error] = response.body.errors ?? [];
   const hint = HINTS[error?.extensions?.code ?? ''];
-  return error && hint?.(error, answer);
+  return error && hint?.(error, response);
 }
 
 /** The texts for what was pasted in place of a partner key or an ID token. */
@@ -41,4 +41,4 @@ export const NOT_AN_OBJECT = 'The variables must be one JSON object. Nothing was
 export const NOT_JSON = 'The variables are not JSON.';
 
 /** The text if there was no response. */
-export const NO_ANSWER = 'The service did not answer. Check your connection and try again.';
+export const NO_RESPONSE = 'The service did not respond. Check your connection and try again.';

@@ -7,9 +7,9 @@ import {
   type IntrospectionQuery,
 } from 'graphql';
 import type { Credential } from './credential.ts';
-import { type Answer, send } from './send.ts';
+import { send, type TimedResponse } from './send.ts';
 
-export type Loaded = { answer: Answer; schema: GraphQLSchema | undefined };
+export type Loaded = { response: TimedResponse; schema: GraphQLSchema | undefined };
 
 const INTROSPECTION = {
   query: getIntrospectionQuery({ specifiedByUrl: true, inputValueDeprecation: true }),
@@ -17,16 +17,16 @@ const INTROSPECTION = {
 // Tokens cannot introspect. This asks whether the token is valid.
 const PROBE = { query: '{ __typename }' };
 
-/** Without a schema if the credential is refused. Rejects if no answer comes. */
+/** Without a schema if the credential is refused. Rejects if no response comes. */
 export async function loadSchema(credential: Credential, memberSchema: string): Promise<Loaded> {
   if (credential.kind === 'partner') {
-    const answer = await send(INTROSPECTION, credential);
-    return { answer, schema: answer.status === 200 ? schemaIn(answer.body.data) : undefined };
+    const response = await send(INTROSPECTION, credential);
+    return { response, schema: response.status === 200 ? schemaIn(response.body.data) : undefined };
   }
-  const answer = await send(PROBE, credential);
-  if (answer.status !== 200) return { answer, schema: undefined };
-  const response = await fetch(memberSchema, { credentials: 'omit' });
-  return { answer, schema: buildSchema(await response.text()) };
+  const response = await send(PROBE, credential);
+  if (response.status !== 200) return { response, schema: undefined };
+  const file = await fetch(memberSchema, { credentials: 'omit' });
+  return { response, schema: buildSchema(await file.text()) };
 }
 
 function schemaIn(introspection: unknown): GraphQLSchema {

@@ -14,10 +14,10 @@ import { byId, element } from './dom.ts';
 import { type Draft, keepDraft, keptDraft } from './draft.ts';
 import { jsonView, operationEditor, setText, variablesEditor } from './editor.ts';
 import { type Example, examplesFor } from './examples.ts';
-import { hintFor, MCP_KEY, NO_ANSWER, NO_CREDENTIAL, NOT_AN_OBJECT, NOT_JSON } from './hints.ts';
+import { hintFor, MCP_KEY, NO_CREDENTIAL, NO_RESPONSE, NOT_AN_OBJECT, NOT_JSON } from './hints.ts';
 import { loadSchema } from './load.ts';
 import { clearProblem, showProblem, showVariablesProblem } from './problem.ts';
-import { clearAnswer, showAnswer, showRunning, statusOf } from './result.ts';
+import { clearResponse, showResponse, showRunning, statusOf } from './result.ts';
 import { searchSchema, showSchema, summaryOf } from './schema.ts';
 import { type Operation, send } from './send.ts';
 
@@ -41,7 +41,7 @@ const startRun = () => {
 const events = { run: startRun, changed: edited };
 const operation = operationEditor(byId('operation', HTMLElement), events);
 const variables = variablesEditor(byId('variables', HTMLElement), events);
-const answerView = jsonView(byId('answer', HTMLElement));
+const responseView = jsonView(byId('response', HTMLElement));
 
 byId('credential', HTMLFormElement).addEventListener('submit', (event) => {
   event.preventDefault();
@@ -80,30 +80,30 @@ async function use(given: Credential | undefined): Promise<void> {
   credential = given;
   secret.value = given.secret;
   state.textContent = 'Loading the schema…';
-  // The answer, if there is one, was to another key.
+  // The response, if there is one, was to another key.
   running?.abort();
   running = undefined;
-  clearAnswer(answerView);
+  clearResponse(responseView);
   try {
-    const { answer, schema } = await loadSchema(given, memberSchema);
+    const { response, schema } = await loadSchema(given, memberSchema);
     if (credential !== given) return;
-    showProblem('key', hintFor(answer));
+    showProblem('key', hintFor(response));
     updateSchema(operation, schema);
     if (schema === undefined) {
       types.replaceChildren();
-      const id = answer.headers.get('x-request-id') ?? 'none';
-      state.textContent = `No schema: ${statusOf(answer)}, x-request-id ${id}.`;
+      const id = response.headers.get('x-request-id') ?? 'none';
+      state.textContent = `No schema: ${statusOf(response)}, x-request-id ${id}.`;
       return;
     }
     keep(given);
     showSchema(types, schema);
     search.value = '';
-    state.textContent = `The ${given.kind} surface: ${summaryOf(schema)}. Loaded: ${statusOf(answer)}.`;
+    state.textContent = `The ${given.kind} surface: ${summaryOf(schema)}. Loaded: ${statusOf(response)}.`;
     offerExamples(examplesFor(given.kind, memberOf(given, memberClaim) ?? '', schema));
   } catch {
     if (credential !== given) return;
     state.textContent = 'No schema.';
-    showProblem('key', NO_ANSWER);
+    showProblem('key', NO_RESPONSE);
   }
 }
 
@@ -112,17 +112,17 @@ async function run(): Promise<void> {
   running?.abort();
   running = undefined;
   const asked = readOperation();
-  if (asked === undefined) return clearAnswer(answerView, 'Not sent');
+  if (asked === undefined) return clearResponse(responseView, 'Not sent');
   const mine = new AbortController();
   running = mine;
   showRunning();
   try {
-    const answer = await send(asked, credential, mine.signal);
-    if (running === mine) showAnswer(answerView, answer);
+    const response = await send(asked, credential, mine.signal);
+    if (running === mine) showResponse(responseView, response);
   } catch {
     if (running !== mine) return;
-    clearAnswer(answerView, 'No response');
-    showProblem('run', NO_ANSWER);
+    clearResponse(responseView, 'No response');
+    showProblem('run', NO_RESPONSE);
   }
 }
 

@@ -4,7 +4,7 @@ import { byId, element } from './dom.ts';
 import { setText } from './editor.ts';
 import { hintFor } from './hints.ts';
 import { showProblem } from './problem.ts';
-import type { Answer } from './send.ts';
+import type { TimedResponse } from './send.ts';
 
 const SHOWN_HEADERS = [
   ['ratelimit-limit', 'RateLimit-Limit'],
@@ -16,27 +16,27 @@ const SHOWN_HEADERS = [
   ['x-request-id', 'x-request-id'],
 ] as const;
 
-/** The status of an answer, or the code of its first error, and how long it took. */
-export function statusOf({ status, statusText, milliseconds, body }: Answer): string {
+/** The status of a response, or the code of its first error, and how long it took. */
+export function statusOf({ status, statusText, milliseconds, body }: TimedResponse): string {
   return `${status} ${codeIn(body) ?? statusText} in ${Math.round(milliseconds)} ms`;
 }
 
-/** Shows the status, the headers and the body of an answer, and the problem if there is one. */
-export function showAnswer(view: EditorView, answer: Answer): void {
+/** Shows the status, the headers and the body of a response, and the problem if there is one. */
+export function showResponse(view: EditorView, response: TimedResponse): void {
   const rows = SHOWN_HEADERS.flatMap(([name, shown]) => {
-    const value = answer.headers.get(name);
+    const value = response.headers.get(name);
     return value === null
       ? []
       : [element('div', {}, element('dt', {}, shown), element('dd', {}, value))];
   });
-  setText(view, JSON.stringify(answer.body, null, 2));
-  showStatus(statusOf(answer), codeIn(answer.body) !== undefined);
+  setText(view, JSON.stringify(response.body, null, 2));
+  showStatus(statusOf(response), codeIn(response.body) !== undefined);
   byId('headers', HTMLElement).replaceChildren(...rows);
-  showProblem('run', hintFor(answer));
+  showProblem('run', hintFor(response));
 }
 
-/** Takes the last answer away, so that nobody reads it as that of the operation at hand. */
-export function clearAnswer(view: EditorView, status = ''): void {
+/** Takes the last response away, so that nobody reads it as that of the operation at hand. */
+export function clearResponse(view: EditorView, status = ''): void {
   setText(view, '');
   showStatus(status, status !== '');
   byId('headers', HTMLElement).replaceChildren();
@@ -54,6 +54,6 @@ function showStatus(text: string, isFailed: boolean): void {
   outcome.dataset.failed = String(isFailed);
 }
 
-function codeIn({ errors }: Answer['body']): string | undefined {
+function codeIn({ errors }: TimedResponse['body']): string | undefined {
   return errors?.[0]?.extensions?.code;
 }

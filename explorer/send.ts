@@ -12,7 +12,7 @@ export type GraphqlError = {
   extensions?: { code?: string; correctEndpoint?: string };
 };
 
-export type Answer = {
+export type TimedResponse = {
   status: number;
   statusText: string;
   headers: Headers;
@@ -25,7 +25,7 @@ export async function send(
   operation: Operation,
   credential: Credential | undefined,
   signal?: AbortSignal,
-): Promise<Answer> {
+): Promise<TimedResponse> {
   const startedAt = performance.now();
   const response = await fetch('/graphql', {
     method: 'POST',
@@ -38,7 +38,7 @@ export async function send(
     cache: 'no-store',
     ...(signal && { signal }),
   });
-  const body: Answer['body'] = await response.json();
+  const body: TimedResponse['body'] = await response.json();
   const { status, statusText, headers } = response;
   return { status, statusText, headers, milliseconds: performance.now() - startedAt, body };
 }

@@ -1,5 +1,5 @@
 // Reads activities page by page.
-import { callError } from './http/answer.ts';
+import { callError } from './http/response.ts';
 import type { CallOptions } from './surface/operation.ts';
 
 type Page<Activity> = {

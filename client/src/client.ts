@@ -1,7 +1,7 @@
 // What both clients have: a method for each root field, `request`, and the budget.
 
-import { callError } from './http/answer.ts';
 import type { Limits } from './http/limits.ts';
+import { callError } from './http/response.ts';
 import type { Received, Sender } from './http/sender.ts';
 import type { Document, RequestOptions, RequestResult } from './options.ts';
 import { type AnySelection, buildDocument } from './surface/document.ts';

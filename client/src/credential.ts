@@ -1,5 +1,5 @@
 // Checks keys and tokens, and builds the headers that carry them.
-import { callError } from './http/answer.ts';
+import { callError } from './http/response.ts';
 
 /** A value, or a function that is called for each attempt, for values that change. */
 export type Credential = string | (() => string | Promise<string>);

@@ -1,7 +1,7 @@
 // Looks up any number of members, in as many requests as it takes.
 
 import { type CallError, isCallError } from './errors.ts';
-import { callError } from './http/answer.ts';
+import { callError } from './http/response.ts';
 
 /** The most keys that the service takes at once. */
 const MAX_KEYS = 100;

@@ -11,7 +11,7 @@ export type Exchange = {
   signal: AbortSignal | undefined;
 };
 
-export type Reply = { status: number; headers: Headers; text: string };
+export type RawResponse = { status: number; headers: Headers; text: string };
 
 /** Twice what the service sends at most. */
 const MAX_RESPONSE_BYTES = 2 ** 21;
@@ -22,7 +22,7 @@ export const LONGEST_TIMER_MS = 2 ** 31 - 1;
  * Rejects with the signal's reason if it aborts, and otherwise with a PartnerLoyaltyError, without
  * what fetch says: that may hold headers.
  */
-export async function exchange(sent: Exchange): Promise<Reply> {
+export async function exchange(sent: Exchange): Promise<RawResponse> {
   const { signal, requestId } = sent;
   signal?.throwIfAborted();
   const controller = new AbortController();
@@ -54,7 +54,7 @@ export async function exchange(sent: Exchange): Promise<Reply> {
   }
 }
 
-async function post(sent: Exchange, signal: AbortSignal): Promise<Reply> {
+async function post(sent: Exchange, signal: AbortSignal): Promise<RawResponse> {
   const { fetch, url, headers, body } = sent;
   // A redirect is never followed: it could take the credential elsewhere. With 'error', it would
   // look like a broken connection.

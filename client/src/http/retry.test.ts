@@ -1,6 +1,6 @@
 // When a call is tried again.
 import type { ErrorCode } from '../errors.ts';
-import { callError } from './answer.ts';
+import { callError } from './response.ts';
 import { pause, pauseAfter } from './retry.ts';
 
 const TIMING = { timeoutMs: 1, maxWaitMs: 60_000, maxRetries: 3 };

@@ -3,9 +3,9 @@ import type { Authorize } from '../credential.ts';
 import { type CallError, isCallError } from '../errors.ts';
 import { type ClientOptions, endpointOf, timingOf } from '../options.ts';
 import type { CallOptions } from '../surface/operation.ts';
-import { type Answer, answerOf } from './answer.ts';
 import { exchange } from './exchange.ts';
 import { type Limits, limitsIn } from './limits.ts';
+import { type ReadResponse, readResponse } from './response.ts';
 import { pause, pauseAfter } from './retry.ts';
 
 export type Sent = {
@@ -56,12 +56,12 @@ export function createSender(options: ClientOptions, authorize: Authorize): Send
       'content-type': 'application/json',
       'x-request-id': requestId,
     };
-    const reply = await exchange({ url, headers, body, requestId, timeoutMs, fetch: ask, signal });
-    const limits = limitsIn(reply.headers);
+    const raw = await exchange({ url, headers, body, requestId, timeoutMs, fetch: ask, signal });
+    const limits = limitsIn(raw.headers);
     latest = limits ?? latest;
-    const { status } = reply;
-    options.onResponse?.({ status, headers: reply.headers, requestId, limits, attempt: number });
-    return outcomeOf(answerOf(reply, requestId, secret), requestId, limits);
+    const { status } = raw;
+    options.onResponse?.({ status, headers: raw.headers, requestId, limits, attempt: number });
+    return outcomeOf(readResponse(raw, requestId, secret), requestId, limits);
   }
 
   async function send(sent: Sent, repeatable: boolean, call: CallOptions): Promise<Received> {
@@ -91,8 +91,8 @@ export function createSender(options: ClientOptions, authorize: Authorize): Send
 }
 
 /** A response without a part of the service can be returned, but a complete one is better. */
-function outcomeOf(answer: Answer, requestId: string, limits: Limits | undefined): Outcome {
-  const { data, errors, status } = answer;
+function outcomeOf(response: ReadResponse, requestId: string, limits: Limits | undefined): Outcome {
+  const { data, errors, status } = response;
   const [first] = errors;
   if (first !== undefined && (data === undefined || status !== 200)) return { failure: first };
   const failure = errors.find(({ code }) => code === 'SERVICE_UNAVAILABLE');

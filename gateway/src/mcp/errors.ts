@@ -13,7 +13,7 @@ export class RpcError extends ApiError {
   }
 }
 
-/** An error as the protocol's library answers it. */
+/** An error as the protocol's library gives it. */
 export type RpcErrorObject = { code: number; message: string; data?: unknown };
 
 /** JSON-RPC leaves the codes from this one down to servers. */
@@ -43,11 +43,11 @@ function rpcCodeOf(refusal: ApiError): number {
 
 /** Adds this API's code and the request ID to an error of the library with this HTTP status. */
 export function withCode(
-  answer: RpcErrorObject,
+  received: RpcErrorObject,
   status: number,
   requestId: string,
 ): { code: ErrorCode; error: RpcErrorObject } {
-  const error = withoutIssues(answer);
+  const error = withoutIssues(received);
   const code = codeOf(error, status);
   const details = typeof error.data === 'object' ? error.data : undefined;
   return { code, error: { ...error, data: { ...details, code, requestId } } };

@@ -65,8 +65,8 @@ export function createMcp(parts: McpParts): (request: HttpRequest) => Promise<Ht
     respondToMessage ??= import('./protocol.ts').then(({ load }) =>
       load(operate, budget, describe),
     );
-    const answer = await respondToMessage;
-    const { status, body } = await answer(message, { request, state, principal });
+    const respondTo = await respondToMessage;
+    const { status, body } = await respondTo(message, { request, state, principal });
     return finished(status, body, request, state);
   }
 }

@@ -1,4 +1,4 @@
-// Answers messages with the protocol's library, which is loaded with this file.
+// Responds to messages with the protocol's library, which is loaded with this file.
 import type { RequestHeaders } from '@partner-loyalty/runtime/http/headers.ts';
 import type { Budget } from '../budget/budget.ts';
 import type { Operate } from '../operate.ts';
@@ -14,10 +14,10 @@ export type RpcResponse = { jsonrpc: '2.0'; id: unknown } & (
 );
 
 /** The HTTP status and the body of the response; a notification has none. */
-export type Answered = { status: number; body: RpcResponse | undefined };
+export type McpResponse = { status: number; body: RpcResponse | undefined };
 
 /** Rejects with the reason if the operation of a tool is refused. */
-export type RespondToMessage = (message: RpcMessage, exchange: Exchange) => Promise<Answered>;
+export type RespondToMessage = (message: RpcMessage, exchange: Exchange) => Promise<McpResponse>;
 
 const SERVER_INFO = {
   name: 'partner-loyalty',
@@ -123,11 +123,11 @@ function toRequest(headers: RequestHeaders): Request {
   return new Request('http://localhost/mcp', { method: 'POST', headers: all });
 }
 
-function brokenRule(id: RpcMessage['id'], { rpcCode, message }: RpcError): Answered {
+function brokenRule(id: RpcMessage['id'], { rpcCode, message }: RpcError): McpResponse {
   return { status: 200, body: { jsonrpc: '2.0', id, error: { code: rpcCode, message } } };
 }
 
-function noSuchMethod(id: string | number): Answered {
+function noSuchMethod(id: string | number): McpResponse {
   const error = { code: -32601, message: 'Method not found' };
   return { status: 404, body: { jsonrpc: '2.0', id, error } };
 }

@@ -65,8 +65,8 @@ const bytesOf = ({ body }: HttpResponse) =>
 test.each(['/', '/docs'])('%s is a page for a browser, by GET and HEAD', async (path) => {
   const pages = pagesOf();
   for (const method of ['GET', 'HEAD']) {
-    const reply = await pages(get(path, { accept: HTML }, method));
-    expect(reply).toMatchObject({
+    const response = await pages(get(path, { accept: HTML }, method));
+    expect(response).toMatchObject({
       status: 200,
       headers: {
         'content-type': 'text/html; charset=utf-8',
@@ -105,20 +105,20 @@ test('Accept names HTML in any case and at any place', () => {
 test('the same page in each encoding, and 304 for a browser that has it', async () => {
   const pages = pagesOf();
   const inEncoding = async (accepted: string) => {
-    const reply = await pages(get('/docs', { accept: HTML, 'accept-encoding': accepted }));
-    return { reply, encoding: reply?.headers['content-encoding'] };
+    const response = await pages(get('/docs', { accept: HTML, 'accept-encoding': accepted }));
+    return { response, encoding: response?.headers['content-encoding'] };
   };
   const plain = await inEncoding('identity');
   const br = await inEncoding('gzip, deflate, br');
   const gzip = await inEncoding('gzip;q=0.5, br;q=0');
   expect([plain.encoding, br.encoding, gzip.encoding]).toEqual([undefined, 'br', 'gzip']);
-  const [text, ...others] = [plain, br, gzip].map(({ reply }) => reply && bytesOf(reply));
+  const [text, ...others] = [plain, br, gzip].map(({ response }) => response && bytesOf(response));
   expect([brotliDecompressSync(others[0] ?? ''), gunzipSync(others[1] ?? '')]).toEqual([
     text,
     text,
   ]);
 
-  const etag = br.reply?.headers.etag ?? '';
+  const etag = br.response?.headers.etag ?? '';
   const again = await pages(get('/docs', { accept: HTML, 'if-none-match': `"x", ${etag}` }));
   expect(again).toMatchObject({ status: 304, body: '', headers: { etag } });
   expect(again?.headers['content-type']).toBeUndefined();
@@ -140,13 +140,13 @@ test('the request to paste finds a member of the demo data, in the sandbox', () 
 
 describe('the explorer', () => {
   const scriptOf = async (pages: ReturnType<typeof pagesOf>) => {
-    const reply = await pages(get('/explorer'));
-    return /<script type="module" src="([^"]+)">/.exec(String(reply?.body))?.[1] ?? '';
+    const response = await pages(get('/explorer'));
+    return /<script type="module" src="([^"]+)">/.exec(String(response?.body))?.[1] ?? '';
   };
 
   test('allows its own script and requests to this service, and no style but its own', async () => {
-    const reply = await pagesOf()(get('/explorer'));
-    expect(reply?.headers['content-security-policy']).toMatch(
+    const response = await pagesOf()(get('/explorer'));
+    expect(response?.headers['content-security-policy']).toMatch(
       /^default-src 'none'; style-src 'sha256-[^ ]+'; img-src data:; script-src 'self'; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'$/,
     );
   });
@@ -181,8 +181,8 @@ describe('the explorer', () => {
   });
 
   test('has the licenses of what is in its script', async () => {
-    const reply = await pagesOf()(get('/explorer/licenses.txt'));
-    expect(String(reply?.body)).toMatch(/^@codemirror\/state .*Permission is hereby granted/ms);
+    const response = await pagesOf()(get('/explorer/licenses.txt'));
+    expect(String(response?.body)).toMatch(/^@codemirror\/state .*Permission is hereby granted/ms);
   });
 
   test('has no path if it is off', async () => {

@@ -47,7 +47,7 @@ export function createPages(
   const routes = createRoutes(parts);
   const { log } = parts;
 
-  async function answer(request: HttpRequest, { content }: Route): Promise<HttpResponse> {
+  async function respond(request: HttpRequest, { content }: Route): Promise<HttpResponse> {
     const startedAt = performance.now();
     const response = await content()
       .then((prepared) => preparedResponse(prepared, request))
@@ -62,7 +62,7 @@ export function createPages(
   return (request) => {
     const route = routes.get(request.path);
     if (route === undefined || !isRead(request)) return undefined;
-    return route.isPage && !namesHtml(request) ? undefined : answer(request, route);
+    return route.isPage && !namesHtml(request) ? undefined : respond(request, route);
   };
 }
 

@@ -31,7 +31,7 @@ export function createFormPage({
     return submit(request, new URLSearchParams((await request.body(FORM_LIMIT)).toString()));
   }
 
-  async function answer(request: HttpRequest): Promise<HttpResponse> {
+  async function respond(request: HttpRequest): Promise<HttpResponse> {
     try {
       if (request.method === 'GET' || request.method === 'HEAD')
         return await show(request, new URLSearchParams(request.search).get('token') ?? '');
@@ -44,7 +44,7 @@ export function createFormPage({
 
   return async (request) => {
     const startedAt = performance.now();
-    const response = await answer(request);
+    const response = await respond(request);
     return { ...response, observer: pageObserver(path, request, response.status, startedAt, log) };
   };
 }

@@ -1,6 +1,6 @@
 // Merges calls that would get in each other's way into one call.
 
-type Call<T, R> = {
+type Merged<T, R> = {
   items: readonly T[];
   keys: ReadonlySet<string>;
   resolve(results: R[]): void;
@@ -18,7 +18,7 @@ export function mergeCalls<T, R>(
   maxItems: number,
 ): (items: readonly T[]) => Promise<R[]> {
   const running = new Set<string>();
-  let waiting: Call<T, R>[] = [];
+  let waiting: Merged<T, R>[] = [];
 
   const start = (): void => {
     for (;;) {
@@ -28,7 +28,7 @@ export function mergeCalls<T, R>(
       void runGroup(group);
     }
   };
-  const runGroup = async (group: readonly Call<T, R>[]): Promise<void> => {
+  const runGroup = async (group: readonly Merged<T, R>[]): Promise<void> => {
     const keys = group.flatMap((call) => [...call.keys]);
     for (const key of keys) running.add(key);
     try {
@@ -55,12 +55,12 @@ export function mergeCalls<T, R>(
 
 /** The calls that can run together now, in their order, and those that wait on. */
 function nextGroup<T, R>(
-  waiting: readonly Call<T, R>[],
+  waiting: readonly Merged<T, R>[],
   running: ReadonlySet<string>,
   maxItems: number,
-): [group: Call<T, R>[], others: Call<T, R>[]] {
-  const group: Call<T, R>[] = [];
-  const others: Call<T, R>[] = [];
+): [group: Merged<T, R>[], others: Merged<T, R>[]] {
+  const group: Merged<T, R>[] = [];
+  const others: Merged<T, R>[] = [];
   // The keys of those that wait on, too: otherwise a call with many keys might wait for ever.
   const taken = new Set(running);
   let count = 0;

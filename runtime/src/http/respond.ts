@@ -33,7 +33,7 @@ export function createResponder(
   },
 ): Responder {
   const { context, drain, pending, overload, metrics, log } = parts;
-  const reply = createRespond(handle, log);
+  const respond = createRespond(handle, log);
 
   async function answer(
     incoming: IncomingMessage,
@@ -55,7 +55,7 @@ export function createResponder(
     try {
       const made = lacksHost(incoming)
         ? errorResponse('BAD_REQUEST', requestId)
-        : await reply(request);
+        : await respond(request);
       observer = made.observer;
       if (typeof made.body !== 'function') pending.wrote(made.body.length);
       await writeResponse(incoming, outgoing, made, requestId, closing);
@@ -74,7 +74,7 @@ export function createResponder(
 
   async function respondToConnect(incoming: IncomingMessage, socket: Duplex): Promise<void> {
     const request = new NodeRequest(incoming, undefined, context, false);
-    const made = await reply(request);
+    const made = await respond(request);
     const body = typeof made.body === 'function' ? '' : String(made.body);
     writeRawResponse(socket, { ...made, body }, request.requestId);
   }

@@ -45,10 +45,10 @@ export async function serveSubgraph(options: {
 
   async function handle(request: HttpRequest): Promise<HttpResponse> {
     const record = new LoggedRequest(subgraph.name, request, parts);
-    return record.observe(await answer(request, record));
+    return record.observe(await respond(request, record));
   }
 
-  async function answer(request: HttpRequest, record: LoggedRequest): Promise<HttpResponse> {
+  async function respond(request: HttpRequest, record: LoggedRequest): Promise<HttpResponse> {
     const { method, path, search, headers } = request;
     const claim = verifier.read(headers);
     if (typeof claim === 'string') return record.refuse(claim);
@@ -65,15 +65,15 @@ export async function serveSubgraph(options: {
   return serveHttp({ port, host, handle, trustedProxies: [], log });
 }
 
-type Answer = (
+type RespondToSigned = (
   request: HttpRequest,
   caller: string,
   body: Buffer,
   record: LoggedRequest,
 ) => HttpResponse | Promise<HttpResponse>;
 
-/** Returns a function that answers requests with a valid signature. */
-function createRespond(subgraph: Subgraph, execute: Execute): Answer {
+/** Returns a function that responds to requests with a valid signature. */
+function createRespond(subgraph: Subgraph, execute: Execute): RespondToSigned {
   return ({ method, path, headers, requestId }, caller, body, record) => {
     if (path !== WIRE.path) return record.fail('NOT_FOUND');
     if (method !== 'POST') return record.fail('METHOD_NOT_ALLOWED', { allow: 'POST' });

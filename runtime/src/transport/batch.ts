@@ -14,7 +14,7 @@ import { decodeLine, MEDIA_TYPES, parseJson, WIRE } from './wire.ts';
 
 export type PendingOperation = {
   request: SubgraphRequest;
-  resolve: (reply: SubgraphResponse) => void;
+  resolve: (response: SubgraphResponse) => void;
 };
 
 type Outcome = Parameters<Metrics['subgraphCall']>[1];
@@ -168,14 +168,15 @@ export class Batch implements Dispatcher.DispatchHandler {
     if (place !== undefined) this.settle(Number(place), unavailable(), 'error');
   }
 
-  private read(place: number, response: unknown): void {
+  private read(place: number, received: unknown): void {
     const operation = this.waiting[place];
     if (operation === undefined) return;
-    const reply = this.options.context.readResponse(response, operation.request);
-    if (reply !== undefined) this.settle(place, reply, reply.errors === undefined ? 'ok' : 'error');
+    const response = this.options.context.readResponse(received, operation.request);
+    if (response !== undefined)
+      this.settle(place, response, response.errors === undefined ? 'ok' : 'error');
   }
 
-  private settle(place: number, reply: SubgraphResponse, outcome: Outcome): void {
+  private settle(place: number, response: SubgraphResponse, outcome: Outcome): void {
     const operation = this.waiting[place];
     if (operation === undefined) return;
     this.waiting[place] = undefined;
@@ -184,7 +185,7 @@ export class Batch implements Dispatcher.DispatchHandler {
     // A subgraph that answers other operations does not hang.
     else if (outcome === 'timeout' && !this.isAnswered) circuit.missedDeadline();
     metrics.subgraphCall(name, outcome, performance.now() - this.startedAt);
-    operation.resolve(reply);
+    operation.resolve(response);
   }
 
   private noteAnswer(): void {

@@ -63,13 +63,13 @@ export class LoggedRequest implements ResponseObserver {
   }
 
   /** Notes the response to one of the operations, and returns it. */
-  answered(reply: SubgraphResponse): SubgraphResponse {
-    const { errors } = reply;
+  answered(response: SubgraphResponse): SubgraphResponse {
+    const { errors } = response;
     this.parts.metrics.operation(errors?.[0]?.extensions.code ?? 'OK');
-    if (errors === undefined) return reply;
+    if (errors === undefined) return response;
     for (const { extensions } of errors)
       if (this.codes.size < MAX_CODES) this.codes.add(extensions.code);
-    return reply;
+    return response;
   }
 
   /** The response to a request that is not signed as it should be. It does not say why. */

@@ -22,16 +22,16 @@ export function respondToOne(
   accept: string,
   observer: Observer,
 ): HttpResponse | Promise<HttpResponse> {
-  const reply = execute(request);
-  return 'then' in reply
-    ? withDeadline(reply).then((late) => responseOf(observer.answered(late), accept))
-    : responseOf(observer.answered(reply), accept);
+  const response = execute(request);
+  return 'then' in response
+    ? withDeadline(response).then((late) => responseOf(observer.answered(late), accept))
+    : responseOf(observer.answered(response), accept);
 }
 
-function responseOf(reply: SubgraphResponse, accept: string): HttpResponse {
-  const body = JSON.stringify(reply);
+function responseOf(response: SubgraphResponse, accept: string): HttpResponse {
+  const body = JSON.stringify(response);
   return acceptsResponse(accept)
-    ? { status: statusOf(reply), headers: TYPES.response, body }
+    ? { status: statusOf(response), headers: TYPES.response, body }
     : { status: 200, headers: TYPES.json, body };
 }
 
@@ -53,18 +53,18 @@ export async function respondInArray(
   accept: string,
   observer: Observer,
 ): Promise<HttpResponse> {
-  const replies = await Promise.all(
+  const responses = await Promise.all(
     requests.map((request) => {
-      const reply = execute(request);
-      return 'then' in reply ? withDeadline(reply) : reply;
+      const response = execute(request);
+      return 'then' in response ? withDeadline(response) : response;
     }),
   );
-  for (const reply of replies) observer.answered(reply);
+  for (const response of responses) observer.answered(response);
   const headers = acceptsResponse(accept) ? TYPES.response : TYPES.json;
-  return { status: 200, headers, body: JSON.stringify(replies) };
+  return { status: 200, headers, body: JSON.stringify(responses) };
 }
 
-type Late = { place: number; reply: Promise<SubgraphResponse> };
+type Late = { place: number; response: Promise<SubgraphResponse> };
 
 /** Answers each operation with a line; with all in one piece if all responses are synchronous. */
 export function respondInLines(
@@ -75,9 +75,9 @@ export function respondInLines(
   const late: Late[] = [];
   let lines = '';
   requests.forEach((request, place) => {
-    const reply = execute(request);
-    if ('then' in reply) late.push({ place, reply: withDeadline(reply) });
-    else lines += encodeLine(place, observer.answered(reply));
+    const response = execute(request);
+    if ('then' in response) late.push({ place, response: withDeadline(response) });
+    else lines += encodeLine(place, observer.answered(response));
   });
   return late.length === 0
     ? { status: 200, headers: TYPES.lines, body: lines }
@@ -96,8 +96,8 @@ async function answerInPieces(
   let lines = synchronous;
   let left = late.length;
   let wake: (() => void) | undefined;
-  for (const { place, reply } of late)
-    void reply.then((done) => {
+  for (const { place, response } of late)
+    void response.then((done) => {
       lines += encodeLine(place, observer.answered(done));
       left -= 1;
       // After the other responses of this tick.

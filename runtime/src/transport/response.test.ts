@@ -31,7 +31,7 @@ function read(
     log: { warn: (fields) => void lines.push(fields) },
   });
   const caller = { kind: 'service' } as const;
-  return { reply: reader(response, { query, caller, requestId: 'r', entityTypes }), lines };
+  return { response: reader(response, { query, caller, requestId: 'r', entityTypes }), lines };
 }
 
 const withCode = (code: unknown) => ({ message: 'theirs', extensions: { code } });
@@ -39,17 +39,17 @@ const withCode = (code: unknown) => ({ message: 'theirs', extensions: { code } }
 describe('an error', () => {
   test('with a code of the subgraph passes with its message and path', () => {
     const error = { ...withCode('OFFER_EXPIRED'), path: ['_entities', 0, 'x'] };
-    const { reply, lines } = read({
+    const { response, lines } = read({
       data: { _entities: [null] },
       errors: [{ ...error, locations: [{ line: 1, column: 1 }] }],
     });
-    expect(reply).toEqual({ data: { _entities: [null] }, errors: [error] });
+    expect(response).toEqual({ data: { _entities: [null] }, errors: [error] });
     expect(lines).toEqual([]);
   });
 
   test('with SERVICE_UNAVAILABLE passes with the message of this service', () => {
-    const { reply, lines } = read({ data: null, errors: [withCode('SERVICE_UNAVAILABLE')] });
-    expect(reply).toEqual({ data: null, errors: [UNAVAILABLE] });
+    const { response, lines } = read({ data: null, errors: [withCode('SERVICE_UNAVAILABLE')] });
+    expect(response).toEqual({ data: null, errors: [UNAVAILABLE] });
     expect(lines).toEqual([]);
   });
 
@@ -60,8 +60,8 @@ describe('an error', () => {
     'RATE_LIMITED',
     'MEMBER_NOT_FOUND',
   ])('with %s is masked if the subgraph was not published with it', (code) => {
-    const { reply, lines } = read({ errors: [withCode(code)] });
-    expect(reply).toEqual({ errors: [INTERNAL] });
+    const { response, lines } = read({ errors: [withCode(code)] });
+    expect(response).toEqual({ errors: [INTERNAL] });
     expect(lines).toEqual([
       {
         requestId: 'r',
@@ -81,16 +81,16 @@ describe('an error', () => {
     'lower_case',
     '',
   ])('never has the code %s, even if the subgraph was published with it', (code) => {
-    const { reply } = read({ errors: [withCode(code)] }, { codes: [code] });
-    expect(reply?.errors?.[0]?.message).not.toBe('theirs');
+    const { response } = read({ errors: [withCode(code)] }, { codes: [code] });
+    expect(response?.errors?.[0]?.message).not.toBe('theirs');
   });
 
   test('passes with a code that our subgraphs share if the subgraph was published with it', () => {
-    const { reply } = read(
+    const { response } = read(
       { errors: [withCode('MEMBER_NOT_FOUND')] },
       { codes: ['MEMBER_NOT_FOUND'] },
     );
-    expect(reply).toEqual({ errors: [withCode('MEMBER_NOT_FOUND')] });
+    expect(response).toEqual({ errors: [withCode('MEMBER_NOT_FOUND')] });
   });
 
   test.each([
@@ -106,18 +106,18 @@ describe('an error', () => {
     ['a path that is no list', { message: 'theirs', path: 'x' }],
     ['a path of objects', { message: 'theirs', path: [{}] }],
   ])('is masked if it is only %s', (_, error) => {
-    const { reply, lines } = read({ data: { _entities: [] }, errors: [error] });
-    expect(reply).toEqual({ data: { _entities: [] }, errors: [INTERNAL] });
+    const { response, lines } = read({ data: { _entities: [] }, errors: [error] });
+    expect(response).toEqual({ data: { _entities: [] }, errors: [INTERNAL] });
     expect(lines).toHaveLength(1);
   });
 
   test('is logged by the names of the fields, and once for all errors of a response', () => {
     const path = ['_entities', 3, 'x', 0, 'id'];
-    const { reply, lines } = read({
+    const { response, lines } = read({
       data: null,
       errors: [withCode('OFFER_EXPIRED'), { ...withCode('Secret text'), path }, {}],
     });
-    expect(reply?.errors).toEqual([withCode('OFFER_EXPIRED'), { ...INTERNAL, path }, INTERNAL]);
+    expect(response?.errors).toEqual([withCode('OFFER_EXPIRED'), { ...INTERNAL, path }, INTERNAL]);
     expect(lines).toEqual([
       {
         requestId: 'r',
@@ -141,11 +141,11 @@ describe('an error', () => {
 
 test('a response with a million errors has the first 100 of each root field', () => {
   const flood = (path: unknown[]) => Array(200_000).fill({ message: 'm', path });
-  const { reply, lines } = read({
+  const { response, lines } = read({
     data: null,
     errors: [...flood(['a']), ...flood(['b', 0]), ...flood(Array(10).fill('c')), { path: ['d'] }],
   });
-  const roots = reply?.errors?.map(({ path }) => path?.[0]);
+  const roots = response?.errors?.map(({ path }) => path?.[0]);
   expect(roots).toEqual(
     ['a', 'b', 'c', 'd'].flatMap((root) => Array(root === 'd' ? 1 : 100).fill(root)),
   );
@@ -161,7 +161,7 @@ describe('entities', () => {
     ['none', [null, null]],
   ])('are read if they are %s of those asked for', (_, entities) => {
     const data = { _entities: entities };
-    expect(read({ data }, { entityTypes }).reply).toEqual({ data });
+    expect(read({ data }, { entityTypes }).response).toEqual({ data });
   });
 
   test.each([
@@ -173,12 +173,12 @@ describe('entities', () => {
     ['of another type', [{}, { __typename: 'Activity' }]],
     ['text', [{}, 'Member']],
     ['lists', [[], []]],
-  ])('are no reply if they are %s', (_, entities) => {
-    expect(read({ data: { _entities: entities } }, { entityTypes }).reply).toBeUndefined();
+  ])('are no response if they are %s', (_, entities) => {
+    expect(read({ data: { _entities: entities } }, { entityTypes }).response).toBeUndefined();
   });
 
   test('may be of other types if the query plan says so', () => {
     const data = { _entities: [{ __typename: 'Book' }] };
-    expect(read({ data }, { entityTypes: [undefined] }).reply).toEqual({ data });
+    expect(read({ data }, { entityTypes: [undefined] }).response).toEqual({ data });
   });
 });

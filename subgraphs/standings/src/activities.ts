@@ -5,7 +5,7 @@ import type { SubgraphContext } from '@partner-loyalty/runtime/subgraph/types.ts
 import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
 import type { Activity } from './rules/activity.ts';
 import { failInput } from './rules/activityinput.ts';
-import { decodeCursor, encodeCursor, type Place } from './rules/cursor.ts';
+import { decodeCursor, encodeCursor, type Position } from './rules/cursor.ts';
 import { yearOf } from './rules/year.ts';
 import type { Before, StandingsStore } from './store/store.ts';
 
@@ -49,7 +49,7 @@ export function createPages(store: Pick<StandingsStore, 'program' | 'latestActiv
   ): MaybePromise<ActivityPage> {
     const size = sizeOf(first);
     const owner = ownerOf(context.caller, memberId);
-    const place = after === null || after === undefined ? undefined : placeOf(after, owner);
+    const position = after === null || after === undefined ? undefined : positionOf(after, owner);
     charge(context, size * partnerIds.length);
     const reads = partnerIds.map((partnerId) =>
       mapMaybe(store.program(partnerId), (program) =>
@@ -59,7 +59,7 @@ export function createPages(store: Pick<StandingsStore, 'program' | 'latestActiv
             partnerId,
             memberId,
             size + 1,
-            place && beforeOf(place, partnerId),
+            position && beforeOf(position, partnerId),
           ),
           (found) =>
             found.map((one) => ({ ...one, membershipYear: yearOf(program, one.occurredAt) })),
@@ -67,15 +67,15 @@ export function createPages(store: Pick<StandingsStore, 'program' | 'latestActiv
       ),
     );
     return mapMaybe(allMaybe(reads), (found) => {
-      const newest = found.length === 1 ? (found[0] ?? []) : found.flat().sort(byPlace);
+      const newest = found.length === 1 ? (found[0] ?? []) : found.flat().sort(byPosition);
       const edges = newest
         .slice(0, size)
-        .map((node) => ({ node, cursor: encodeCursor(placeIn(node), owner) }));
+        .map((node) => ({ node, cursor: encodeCursor(positionIn(node), owner) }));
       return {
         edges,
         pageInfo: {
           hasNextPage: newest.length > size,
-          hasPreviousPage: place !== undefined,
+          hasPreviousPage: position !== undefined,
           startCursor: edges[0]?.cursor,
           endCursor: edges.at(-1)?.cursor,
         },
@@ -90,7 +90,7 @@ function sizeOf(first: number | null | undefined): number {
   return size;
 }
 
-function placeOf(after: string, owner: readonly string[]): Place {
+function positionOf(after: string, owner: readonly string[]): Position {
   return decodeCursor(after, owner) ?? failInput('after', 'is no cursor of this list');
 }
 
@@ -102,19 +102,19 @@ function ownerOf(caller: Caller, memberId: string): string[] {
 }
 
 /** The order of a page: by time, then by partner, then as the store has it. Newest first. */
-function byPlace(one: Activity, other: Activity): number {
+function byPosition(one: Activity, other: Activity): number {
   const later = other.occurredAt.getTime() - one.occurredAt.getTime();
   if (later !== 0 || one.partnerId === other.partnerId) return later;
   return one.partnerId < other.partnerId ? 1 : -1;
 }
 
-/** Where the activities of a partner go on after a place. */
-function beforeOf({ occurredAtMs, partnerId, activityId }: Place, ofPartner: string): Before {
+/** Where the activities of a partner go on after a position. */
+function beforeOf({ occurredAtMs, partnerId, activityId }: Position, ofPartner: string): Before {
   if (ofPartner === partnerId) return { occurredAtMs, activityId };
   // Of a partner that comes later in the order, those of the same instant are still to come.
   return { occurredAtMs: ofPartner < partnerId ? occurredAtMs + 1 : occurredAtMs };
 }
 
-function placeIn({ occurredAt, partnerId, activityId }: Activity): Place {
+function positionIn({ occurredAt, partnerId, activityId }: Activity): Position {
   return { occurredAtMs: occurredAt.getTime(), partnerId, activityId };
 }

@@ -47,7 +47,7 @@ and sent only to this service. Requests count against your budget, and changes a
 <section class="result" aria-labelledby="result-title">
 <div class="tools"><h2 id="result-title">Result</h2><p id="outcome" role="status"></p></div>
 <dl id="headers"></dl>
-<div id="answer" class="editor"></div>
+<div id="response" class="editor"></div>
 </section>
 <section class="schema" aria-labelledby="schema-title">
 <div class="tools"><h2 id="schema-title">Schema</h2>

@@ -46,7 +46,7 @@ border:solid var(--line);border-width:1px 0}
 border:2px solid var(--accent)}
 #operation{flex:1}
 #variables{flex:0 0 11rem}
-#answer{flex:1}
+#response{flex:1}
 #headers{display:flex;flex-wrap:wrap;gap:.375rem 1.5rem;margin:0;padding:.5rem 1rem;
 border-bottom:1px solid var(--line);font-size:.8125rem}
 #headers:empty{display:none}
@@ -79,7 +79,7 @@ main.explorer{flex:1;min-height:0}
 .panes{display:block}
 .panes>section{border-right:0;border-bottom:1px solid var(--line)}
 #operation{min-height:16rem}
-#answer{min-height:14rem}
+#response{min-height:14rem}
 .tools{flex-wrap:wrap}
 .secret{flex-basis:100%}
 .tools select{flex:1 1 100%;order:1;max-width:none}

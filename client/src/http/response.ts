@@ -6,10 +6,10 @@ import {
   PartnerLoyaltyError,
 } from '../errors.ts';
 import { SERVICE_CODES } from '../generated/errors.generated.ts';
-import type { Reply } from './exchange.ts';
+import type { RawResponse } from './exchange.ts';
 import { retryAfterIn } from './limits.ts';
 
-export type Answer = {
+export type ReadResponse = {
   status: number;
   /** Undefined if the service refused the request, so that nothing ran. */
   data: Record<string, unknown> | undefined;
@@ -24,11 +24,11 @@ const AWAY = [502, 503, 504];
 
 type Received = Record<string, unknown>;
 
-/** Never throws. A response of another form is an answer with one error. */
-export function answerOf(reply: Reply, requestId: string, secret: string): Answer {
-  const { status } = reply;
-  const details = { status, requestId, retryAfterSeconds: retryAfterIn(reply.headers) };
-  const body = asObject(parse(reply.text));
+/** Never throws. A response of another form is read as one error. */
+export function readResponse(raw: RawResponse, requestId: string, secret: string): ReadResponse {
+  const { status } = raw;
+  const details = { status, requestId, retryAfterSeconds: retryAfterIn(raw.headers) };
+  const body = asObject(parse(raw.text));
   const data = asObject(body?.data);
   const listed = Array.isArray(body?.errors) ? body.errors.slice(0, MAX_ERRORS) : [];
   const errors = listed.map((each) => errorOf(asObject(each) ?? {}, body, details, secret));
