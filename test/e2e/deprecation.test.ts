@@ -18,6 +18,7 @@ const OFFERS = `
     title: String! @tag(name: "partner") @tag(name: "member")
     ends: String @tag(name: "partner")
     starts: String @tag(name: "partner")
+    doors: String @tag(name: "partner")
     margin: Int @tag(name: "member")
   }
   input OfferFilter { word: String  text: String }
@@ -33,6 +34,8 @@ const DEPRECATED = [
   deprecate('limit: Int', 'Send <filter>.'),
   deprecate('ends: String', 'Ask for starts'),
   deprecate('starts: String', DATED),
+  // No request asks for it.
+  deprecate('doors: String', DATED),
   deprecate('margin: Int', 'Is nobody’s business.'),
   deprecate('word: String', 'Send text.'),
   deprecate('EUROPE', 'Send EU.'),
@@ -100,6 +103,7 @@ test('introspection shows what is deprecated, with its dates, and nothing of the
           ),
         },
         { name: 'starts', isDeprecated: true, deprecationReason: DATED },
+        { name: 'doors', isDeprecated: true, deprecationReason: DATED },
       ],
     },
   });
@@ -204,6 +208,7 @@ test("the changelog has each surface's own changes", async () => {
     'added OfferFilter',
     'added Query.offers',
     'added Region',
+    'deprecated Offer.doors',
     'deprecated Offer.ends',
     'deprecated Offer.starts',
     'deprecated OfferFilter.word',
@@ -232,10 +237,10 @@ test('what is deprecated is not removed before its date, nor deprecated for less
     const { code, stderr } = await loyalty(env, 'supergraph', 'check', 'offers', file);
     return [code, stderr];
   };
-  const end = DEPRECATED.split('\n').find((line) => line.includes('starts: String')) ?? '';
+  const end = DEPRECATED.split('\n').find((line) => line.includes('doors: String')) ?? '';
   expect(await check(DEPRECATED.replace(end, ''))).toEqual([
     1,
-    'loyalty: the deprecation policy forbids it: Offer.starts (partner) is kept until 2099-01-31\n',
+    'loyalty: the deprecation policy forbids it: Offer.doors (partner) is kept until 2099-01-31\n',
   ]);
   const soon = OFFERS.replace(
     'title: String!',
