@@ -83,7 +83,7 @@ export async function openStore<Store extends OpenedStore>(
 }
 
 export function watchGateway(
-  metrics: Pick<Metrics, 'watch'>,
+  metrics: Metrics,
   parts: {
     graphs: Pick<ServedGraphs, 'current'>;
     counters: Pick<Counters, 'state'>;
@@ -91,13 +91,13 @@ export function watchGateway(
   },
 ): void {
   const { graphs, counters, caches } = parts;
-  metrics.watch('supergraphVersion', () => [[{}, graphs.current().version]]);
-  metrics.watch('circuitOpen', () =>
+  metrics.supergraphVersion(() => [[{}, graphs.current().version]]);
+  metrics.circuitOpen(() =>
     Array.from(graphs.current().connections, ([subgraph, { transport }]) => [
       { subgraph },
       transport.isGivenUp?.() ? 1 : 0,
     ]),
   );
-  metrics.watch('limiterFallback', () => [[{}, counters.state?.() === 'degraded' ? 1 : 0]]);
-  metrics.watch('cacheBytes', () => [[{}, caches.bytes()]]);
+  metrics.limiterFallback(() => [[{}, counters.state?.() === 'degraded' ? 1 : 0]]);
+  metrics.cacheBytes(() => [[{}, caches.bytes()]]);
 }

@@ -1,8 +1,8 @@
 // The ports of a process: one for clients, one for health and metrics.
 import type { HttpServer } from '../http/server.ts';
-import type { Readings } from '../observe/gauges.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
+import type { Readings } from '../observe/series.ts';
 import type { Settings } from '../settings/table.ts';
 import { serveAdmin } from './admin.ts';
 import type { Lifecycle } from './lifecycle.ts';
@@ -22,7 +22,7 @@ export async function openPorts(options: {
 }): Promise<{ port: number; adminPort: number }> {
   const { settings, lifecycle, ready, metrics, log, listen } = options;
   const { host, environment } = settings;
-  metrics.watch('dependencyUp', () => dependenciesUp(ready));
+  metrics.dependencyUp(() => dependenciesUp(ready));
   const admin = await serveAdmin({
     host,
     port: settings.adminPort,

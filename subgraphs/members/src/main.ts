@@ -24,7 +24,7 @@ async function start(lifecycle: Lifecycle): Promise<void> {
   const subgraph = await startMembers(store, settings, { log, metrics });
   lifecycle.opened('members', subgraph.close);
   const caches = createCaches();
-  metrics.watch('cacheBytes', () => [[{}, caches.bytes()]]);
+  metrics.cacheBytes(() => [[{}, caches.bytes()]]);
   const listen = () => serveSubgraph({ subgraph, settings, log, metrics, caches, tracing });
   const ready = () => storeReadiness(subgraph.ready);
   await openPorts({ settings, lifecycle, ready, metrics, log, listen });

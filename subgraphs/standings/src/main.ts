@@ -27,7 +27,7 @@ async function start(lifecycle: Lifecycle): Promise<void> {
   const subgraph = createStandings(store, { members, log });
   lifecycle.opened('store', subgraph.close);
   const caches = createCaches();
-  metrics.watch('cacheBytes', () => [[{}, caches.bytes()]]);
+  metrics.cacheBytes(() => [[{}, caches.bytes()]]);
   const listen = () => serveSubgraph({ subgraph, settings, log, metrics, caches, tracing });
   const ready = () => storeReadiness(subgraph.ready);
   await openPorts({ settings, lifecycle, ready, metrics, log, listen });
