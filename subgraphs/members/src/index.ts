@@ -2,11 +2,10 @@
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { openByEngine, type StoreSettings } from '@partner-loyalty/runtime/store/engine.ts';
 import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
-import { createKeyVault, type KeyVault } from './signingkeys/keyvault.ts';
+import { createKeyVault, type KeyVault } from './signingkeys/signingkey.ts';
 import type { MembersStore } from './store/store.ts';
 
 export { createMembers, startMembers } from './members.ts';
-export type { MailPartner } from './partners/partner.ts';
 export { LENGTHS, parseAddress, parseOptionalText, parseText } from './resolvers/input.ts';
 export type { MembersOptions } from './resolvers/resolvers.ts';
 export { canonicalEmail } from './rules/email.ts';
@@ -20,10 +19,11 @@ export type {
   Member,
   MemberImport,
 } from './rules/member.ts';
-export { endingSessions } from './sessions/endedsessions.ts';
+export { endingSessions } from './signingkeys/endedsessions.ts';
 export { type IdToken, type IdTokenClaims, issueIdToken } from './signingkeys/idtoken.ts';
 export { ensureSigningKey, revokeSigningKey, rotateSigningKey } from './signingkeys/signingkey.ts';
 export type { MembersStore } from './store/store.ts';
+export type { MailPartner } from './tables/partner.ts';
 
 const openStore = openByEngine<MembersStore, [KeyVault, string]>({
   lmdb: async () => (await import('./store/store.lmdb.ts')).openLmdbMembersStore,

@@ -1,12 +1,12 @@
 // Composes the mail of a job: finds the recipient, checks the limits and stores the token.
 import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
-import type { InvitationStore } from '../invitations/invitation.ts';
-import type { Job, MailTask, Outbox } from '../outbox/outbox.ts';
-import { DAILY_INVITATIONS, type MailPartners } from '../partners/partner.ts';
 import { makeToken, TOKEN_USES } from '../rules/mailedtoken.ts';
 import type { Identity } from '../rules/member.ts';
 import type { LockStore } from '../store/lockstore.ts';
 import type { TokenStore } from '../store/tokenstore.ts';
+import type { InvitationStore } from '../tables/invitation.ts';
+import type { Job, MailTask, Outbox } from '../tables/outbox.ts';
+import { DAILY_INVITATIONS, type MailPartners } from '../tables/partner.ts';
 import { changeLimits, invitationLimits, isAdmitted, magicLinkLimits } from './limits.ts';
 import {
   changedEmail,

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { tokenIn } from '../../../../test/support/servers/mailserver.ts';
 import { address, ENGINES, memberImport, newPlace, type Place } from '../../test/engine.ts';
-import type { Job, MailTask } from '../outbox/outbox.ts';
 import { hashToken } from '../rules/mailedtoken.ts';
 import type { MembersStore } from '../store/store.ts';
+import type { Job, MailTask } from '../tables/outbox.ts';
 import { deliver, type Sender } from './job.ts';
 import type { Email } from './template.ts';
 

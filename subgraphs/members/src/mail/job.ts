@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { LogFields } from '@partner-loyalty/runtime/observe/fields.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
-import type { Job, Outbox } from '../outbox/outbox.ts';
+import type { Job, Outbox } from '../tables/outbox.ts';
 import { type Composer, compose, type NotComposed } from './compose.ts';
 import { isRefused, type Mailer, mailFault } from './mailer.ts';
 

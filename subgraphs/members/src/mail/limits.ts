@@ -1,5 +1,5 @@
 // The limits on mail, so that nobody can flood a mailbox through this service.
-import type { Job, Limit, Outbox } from '../outbox/outbox.ts';
+import type { Job, Limit, Outbox } from '../tables/outbox.ts';
 
 const WINDOW_MS = 15 * 60_000;
 /**

@@ -2,8 +2,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
-import type { InvitationStore } from '../invitations/invitation.ts';
-import type { Outbox } from '../outbox/outbox.ts';
+import type { InvitationStore } from '../tables/invitation.ts';
+import type { Outbox } from '../tables/outbox.ts';
 import { handleJob, type Sender } from './job.ts';
 
 const POLL_MS = 1_000;

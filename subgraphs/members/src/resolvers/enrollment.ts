@@ -3,8 +3,7 @@ import { fail } from '@partner-loyalty/runtime/errors.ts';
 import { partnerMember } from '../rules/enrollment.ts';
 import type { EnrollInput, ExternalIdConflict } from '../rules/member.ts';
 import type { MembersStore } from '../store/store.ts';
-import { partnerOf } from './caller.ts';
-import { LENGTHS, parseAddress, parseOptionalText, parseText } from './input.ts';
+import { LENGTHS, parseAddress, parseOptionalText, parseText, partnerOf } from './input.ts';
 import type { EnrollMemberInput, Resolvers } from './schema.generated.ts';
 
 export function createEnrollment(

@@ -1,6 +1,7 @@
-// Checks arguments (docs/api.md, Errors); errors name the argument's path, never its value.
+// Checks who calls and with which arguments (docs/api.md, Errors); errors never contain a value.
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import { isLongerThan } from '@partner-loyalty/runtime/input.ts';
+import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
 import { ADDRESS_LENGTH, canonicalEmail } from '../rules/email.ts';
 import type { Address } from '../rules/member.ts';
 
@@ -50,4 +51,19 @@ export function parseAddress(argument: string, value: string): Address {
 export function parseLookupAddress(argument: string, value: string): string {
   const typed = parseText(argument, value, LENGTHS.email);
   return canonicalEmail(typed) ?? typed;
+}
+
+// Each surface has only the fields of its callers; these checks hold even if one exposes too much.
+
+export function partnerOf(caller: Caller): string {
+  return caller.kind === 'partner' ? caller.partnerId : fail('INTERNAL_SERVER_ERROR');
+}
+
+/** `partnerId` is set if a partner holds the member's token. */
+export function memberOf(caller: Caller): { memberId: string; partnerId?: string } {
+  return caller.kind === 'member' ? caller : fail('INTERNAL_SERVER_ERROR');
+}
+
+export function requireService(caller: Caller): void {
+  if (caller.kind !== 'service') fail('INTERNAL_SERVER_ERROR');
 }

@@ -1,9 +1,9 @@
 // Resolvers of inviting a person to enroll, and of accepting.
 import { fail } from '@partner-loyalty/runtime/errors.ts';
-import type { Invitation } from '../invitations/invitation.ts';
 import type { MembersStore } from '../store/store.ts';
-import { partnerOf, requireService } from './caller.ts';
+import type { Invitation } from '../tables/invitation.ts';
 import { parseEnrollment } from './enrollment.ts';
+import { partnerOf, requireService } from './input.ts';
 import { type EnqueueMail, hashTokenArgument } from './mail.ts';
 import type { Resolvers } from './schema.generated.ts';
 

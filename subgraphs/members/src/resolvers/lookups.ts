@@ -5,8 +5,15 @@ import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
 import { activeEnrollment } from '../rules/enrollment.ts';
 import type { Enrollment, Member, MemberKey, PartnerMember, Profile } from '../rules/member.ts';
 import type { MembersStore } from '../store/store.ts';
-import { memberOf, partnerOf, requireService } from './caller.ts';
-import { failInput, LENGTHS, parseLookupAddress, parseText } from './input.ts';
+import {
+  failInput,
+  LENGTHS,
+  memberOf,
+  parseLookupAddress,
+  parseText,
+  partnerOf,
+  requireService,
+} from './input.ts';
 import type { MemberKey as MemberKeyInput, Resolvers } from './schema.generated.ts';
 
 /** Look-ups are synchronous if the store's are. */

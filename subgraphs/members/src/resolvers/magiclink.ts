@@ -1,12 +1,11 @@
 // Resolvers of signing in by magic link, and of the keys that verify the ID tokens it gives.
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { Redeemer } from '../rules/token.ts';
-import { PAGE_SIZE } from '../sessions/endedsessions.ts';
+import { PAGE_SIZE } from '../signingkeys/endedsessions.ts';
 import { openIssuer } from '../signingkeys/idtoken.ts';
 import { publicKeys } from '../signingkeys/signingkey.ts';
 import type { MembersStore } from '../store/store.ts';
-import { partnerOf, requireService } from './caller.ts';
-import { parseLookupAddress } from './input.ts';
+import { parseLookupAddress, partnerOf, requireService } from './input.ts';
 import { type EnqueueMail, hashTokenArgument } from './mail.ts';
 import type { Resolvers } from './schema.generated.ts';
 

@@ -1,8 +1,8 @@
 // What resolvers that send mail share: the outbox, and the tokens that the mail carries.
 import { randomUUID } from 'node:crypto';
 import { fail } from '@partner-loyalty/runtime/errors.ts';
-import type { MailTask, Outbox } from '../outbox/outbox.ts';
 import { hashToken, type TokenUse } from '../rules/mailedtoken.ts';
+import type { MailTask, Outbox } from '../tables/outbox.ts';
 import { parseText } from './input.ts';
 
 export type EnqueueMail = (task: MailTask) => Promise<{ accepted: true }>;

@@ -5,9 +5,9 @@ import { backupStores } from '@partner-loyalty/runtime/store/backup.lmdb.ts';
 import { MongoClient } from 'mongodb';
 import { address, ENGINES, memberImport, newPlace, type Place } from '../../test/engine.ts';
 import { deliver } from '../mail/job.ts';
-import type { Job, MailTask } from '../outbox/outbox.ts';
 import { makeToken } from '../rules/mailedtoken.ts';
 import type { MembersStore } from '../store/store.ts';
+import type { Job, MailTask } from '../tables/outbox.ts';
 
 const NOW = Date.now();
 const LATER = NOW + 60_000;

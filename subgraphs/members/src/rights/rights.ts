@@ -2,10 +2,10 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
-import type { InvitationStore, KeptInvitation } from '../invitations/invitation.ts';
-import type { KeptCount, KeptJob, Outbox } from '../outbox/outbox.ts';
 import { addressKey, type MemberRecord } from '../rules/record.ts';
-import type { EndedSessionsStore } from '../sessions/endedsessions.ts';
+import type { EndedSessionsStore } from '../signingkeys/endedsessions.ts';
+import type { InvitationStore, KeptInvitation } from '../tables/invitation.ts';
+import type { KeptCount, KeptJob, Outbox } from '../tables/outbox.ts';
 import { addressesIn, isAbout, isLimitOf, type Traces } from './traces.ts';
 
 /** All that the store has of a member. Tokens are without the hashes that they are found by. */

@@ -1,6 +1,7 @@
 // Where a member can be found beside the member's own record.
-import { type MailTask, mailboxOf } from '../outbox/outbox.ts';
+
 import type { MemberRecord } from '../rules/record.ts';
+import { type MailTask, mailboxOf } from '../tables/outbox.ts';
 
 /** Canonical addresses that are or were the member's, and that lead to nobody else. */
 export type Traces = { memberId: string; addresses: ReadonlySet<string> };

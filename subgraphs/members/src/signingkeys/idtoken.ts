@@ -1,6 +1,6 @@
 // Issues the ID tokens of the built-in identity provider (OpenID Connect Core, section 2).
 import { importJWK, SignJWT } from 'jose';
-import { type EndedSessionsStore, issuedAtAfter } from '../sessions/endedsessions.ts';
+import { type EndedSessionsStore, issuedAtAfter } from './endedsessions.ts';
 import { ID_TOKEN_LIFETIME_MS, type SigningKeyStore } from './signingkey.ts';
 
 /** The part of the members store that issuing needs. */

@@ -22,7 +22,8 @@ import {
   type MemberRecords,
   updated,
 } from '../rules/record.ts';
-import type { KeyVault } from '../signingkeys/keyvault.ts';
+import type { KeyVault } from '../signingkeys/signingkey.ts';
+import { type MembersTables, openMembersTables } from '../tables/tables.ts';
 import { createEnrollmentStore, type Engine } from './engine.ts';
 import {
   decodeIdentity,
@@ -33,7 +34,6 @@ import {
 import { createLockStore } from './lockstore.ts';
 import { createLmdbRightsEngine } from './rights.lmdb.ts';
 import type { MembersStore } from './store.ts';
-import { type MembersTables, openMembersTables } from './tables.ts';
 import { createTokenStore } from './tokenstore.ts';
 
 /**

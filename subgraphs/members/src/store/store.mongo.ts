@@ -10,7 +10,8 @@ import { mongoTables } from '@partner-loyalty/runtime/store/table.mongo.ts';
 import { createRights } from '../rights/rights.ts';
 import type { ImportResult, MemberImport } from '../rules/member.ts';
 import { enrolledKey, externalKey } from '../rules/record.ts';
-import type { KeyVault } from '../signingkeys/keyvault.ts';
+import type { KeyVault } from '../signingkeys/signingkey.ts';
+import { type MembersTables, openMembersTables } from '../tables/tables.ts';
 import { applyRule, claimedKeys, idsOf, importTogether } from './apply.mongo.ts';
 import {
   findByIds,
@@ -25,7 +26,6 @@ import { createLockStore } from './lockstore.ts';
 import { createMongoLookUp, identitiesByKey } from './lookup.mongo.ts';
 import { createMongoRightsEngine } from './rights.mongo.ts';
 import type { MembersStore } from './store.ts';
-import { type MembersTables, openMembersTables } from './tables.ts';
 import { createTokenStore } from './tokenstore.ts';
 
 const IMPORTED_TOGETHER = 500;

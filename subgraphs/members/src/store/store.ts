@@ -1,8 +1,5 @@
 // What the members subgraph needs from its store, in domain words.
 import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
-import type { InvitationStore } from '../invitations/invitation.ts';
-import type { Outbox } from '../outbox/outbox.ts';
-import type { MailPartners } from '../partners/partner.ts';
 import type { RightsStore } from '../rights/rights.ts';
 import type {
   Identity,
@@ -12,57 +9,47 @@ import type {
   MemberKey,
   PartnerMember,
 } from '../rules/member.ts';
-import type { EndedSessionsStore } from '../sessions/endedsessions.ts';
-import type { SigningKeyStore } from '../signingkeys/signingkey.ts';
+import type { MembersTables } from '../tables/tables.ts';
 import type { EnrollmentStore } from './engine.ts';
 import type { LockStore } from './lockstore.ts';
 import type { TokenStore } from './tokenstore.ts';
 
 /** Implemented by store.lmdb.ts and store.mongo.ts. */
-export type MembersStore = EnrollmentStore & {
-  /**
-   * Finds a member actively enrolled with the partner by a current or historical address. One
-   * indexed read, the same for a member who is unknown and one who is not enrolled.
-   */
-  memberByEmail(partnerId: string, canonical: string): MaybePromise<Identity | undefined>;
-  /**
-   * Finds a member by the external ID of an active enrollment with the partner. One indexed read.
-   */
-  memberByExternalId(partnerId: string, externalId: string): MaybePromise<Identity | undefined>;
-  /**
-   * Finds members actively enrolled with the partner, in the order of the keys. All keys take one
-   * indexed read, or two if IDs are among others: the same ones for members who are unknown and for
-   * those who are not enrolled.
-   */
-  lookUp(
-    partnerId: string,
-    keys: readonly MemberKey[],
-  ): MaybePromise<readonly (PartnerMember | undefined)[]>;
-  member(memberId: string): MaybePromise<Member | undefined>;
-  /**
-   * Imports members as if one after the other, with the results in their order. Repeating an
-   * import, or running it twice at the same time, changes nothing more.
-   */
-  importMembers(imports: readonly MemberImport[]): Promise<ImportResult[]>;
-  /** The tokens mailed to members. */
-  tokens: TokenStore;
-  /** Which addresses are in dispute. */
-  locks: LockStore;
-  /** Shows and erases what is kept of a member. */
-  rights: RightsStore;
-  /** The mail to be sent. */
-  outbox: Outbox;
-  /** The invitations that have not been accepted. */
-  invitations: InvitationStore;
-  /** What the subgraph needs to know about partners. */
-  partners: MailPartners;
-  /** The keys of the built-in identity provider. */
-  signingKeys: SigningKeyStore;
-  /** Whose ID tokens are no longer valid. */
-  endedSessions: EndedSessionsStore;
-  /** Whether the store has no members. */
-  isEmpty(): Promise<boolean>;
-  /** Resolves if the engine answers; rejects otherwise. */
-  ready(): Promise<void>;
-  close(): Promise<void>;
-};
+export type MembersStore = EnrollmentStore &
+  MembersTables & {
+    /**
+     * Finds a member actively enrolled with the partner by a current or historical address. One
+     * indexed read, the same for a member who is unknown and one who is not enrolled.
+     */
+    memberByEmail(partnerId: string, canonical: string): MaybePromise<Identity | undefined>;
+    /**
+     * Finds a member by the external ID of an active enrollment with the partner. One indexed read.
+     */
+    memberByExternalId(partnerId: string, externalId: string): MaybePromise<Identity | undefined>;
+    /**
+     * Finds members actively enrolled with the partner, in the order of the keys. All keys take one
+     * indexed read, or two if IDs are among others: the same ones for members who are unknown and
+     * for those who are not enrolled.
+     */
+    lookUp(
+      partnerId: string,
+      keys: readonly MemberKey[],
+    ): MaybePromise<readonly (PartnerMember | undefined)[]>;
+    member(memberId: string): MaybePromise<Member | undefined>;
+    /**
+     * Imports members as if one after the other, with the results in their order. Repeating an
+     * import, or running it twice at the same time, changes nothing more.
+     */
+    importMembers(imports: readonly MemberImport[]): Promise<ImportResult[]>;
+    /** The tokens mailed to members. */
+    tokens: TokenStore;
+    /** Which addresses are in dispute. */
+    locks: LockStore;
+    /** Shows and erases what is kept of a member. */
+    rights: RightsStore;
+    /** Whether the store has no members. */
+    isEmpty(): Promise<boolean>;
+    /** Resolves if the engine answers; rejects otherwise. */
+    ready(): Promise<void>;
+    close(): Promise<void>;
+  };

@@ -4,14 +4,14 @@ import { type Inspection, UNREADABLE } from '@partner-loyalty/runtime/store/insp
 import { openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
 import { type Snapshot, withSnapshot } from '@partner-loyalty/runtime/store/snapshot.lmdb.ts';
 import { tableVerifier } from '@partner-loyalty/runtime/store/table.lmdb.ts';
-import { INVITATIONS } from '../invitations/invitation.ts';
-import { MAIL_COUNTS, OUTBOX } from '../outbox/outbox.ts';
-import { PARTNERS } from '../partners/partner.ts';
 import { keysOf } from '../rules/record.ts';
-import { ENDED_SESSIONS } from '../sessions/endedsessions.ts';
+import { ENDED_SESSIONS } from '../signingkeys/endedsessions.ts';
 import { SIGNING_KEYS } from '../signingkeys/signingkey.ts';
 import { encodeIdentity, type StoredIdentity } from '../store/identity.lmdb.ts';
 import { openMemberTables } from '../store/store.lmdb.ts';
+import { INVITATIONS } from '../tables/invitation.ts';
+import { MAIL_COUNTS, OUTBOX } from '../tables/outbox.ts';
+import { PARTNERS } from '../tables/partner.ts';
 import { checkMember, describeKey, isRecord, nameOf } from './member.ts';
 
 /** Reports what is wrong with the store. Resolves with the number of members. */
