@@ -7,7 +7,7 @@ import {
   hourId,
   lastHours,
   newestHour,
-} from './keyhours.ts';
+} from './records.ts';
 import type { UsageStore } from './usagestore.ts';
 
 /** The use of keys in a day, by IDs that begin with the hour; and the last use, in milliseconds. */

@@ -1,9 +1,14 @@
 // The use of keys on MongoDB: a document for each key in an hour, and one with its last use.
-import { openCollection } from '@partner-loyalty/runtime/store/mongo.ts';
+import { DUPLICATE_KEY, openCollection } from '@partner-loyalty/runtime/store/mongo.ts';
 import { oneResponse } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
-import type { AnyBulkWriteOperation, Collection, Db } from 'mongodb';
-import { writeBulk } from './bulk.mongo.ts';
-import { activityOf, firstKeptHour, hourId, lastHours, newestHour } from './keyhours.ts';
+import {
+  type AnyBulkWriteOperation,
+  type Collection,
+  type Db,
+  type Document,
+  MongoBulkWriteError,
+} from 'mongodb';
+import { activityOf, firstKeptHour, hourId, lastHours, newestHour } from './records.ts';
 import type { KeyUse, UsageStore } from './usagestore.ts';
 
 /** IDs of hours sort before those of keys, which begin with a letter. */
@@ -77,4 +82,28 @@ async function byId(
     for (const document of await documents.toArray()) found.set(document._id, document);
   }
   return found;
+}
+
+/** Writes in one round trip, and again whatever another process inserted at the same moment. */
+export async function writeBulk<T extends Document>(
+  collection: Collection<T>,
+  writes: readonly AnyBulkWriteOperation<T>[],
+): Promise<void> {
+  if (writes.length === 0) return;
+  try {
+    await collection.bulkWrite(writes, { ordered: false });
+  } catch (error) {
+    const again = error instanceof MongoBulkWriteError ? duplicates(error) : [];
+    if (again.length === 0) throw error;
+    await collection.bulkWrite(
+      again.flatMap((index) => writes[index] ?? []),
+      { ordered: false },
+    );
+  }
+}
+
+/** The indexes of the failed writes if all of them failed on duplicate keys; otherwise none. */
+function duplicates({ writeErrors }: MongoBulkWriteError): number[] {
+  const failed = [writeErrors].flat();
+  return failed.every(({ code }) => code === DUPLICATE_KEY) ? failed.map(({ index }) => index) : [];
 }

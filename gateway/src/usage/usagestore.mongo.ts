@@ -3,8 +3,7 @@ import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import { openCollection, openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
 import { onePage, pages } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import type { AnyBulkWriteOperation, Collection } from 'mongodb';
-import { writeBulk } from './bulk.mongo.ts';
-import { openMongoKeyUses } from './keyuse.mongo.ts';
+import { openMongoKeyUses, writeBulk } from './keyuse.mongo.ts';
 import {
   type CallerRecord,
   callerRecords,
