@@ -3,7 +3,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { clientTypes } from '../bin/tools/client/types.ts';
+import { clientTypes } from '../bin/tools/client.ts';
 import { type Folder, temporaryFolder } from '../test/support/folder.ts';
 import { loyaltyJson } from '../test/support/service/loyalty.ts';
 import { type Service, startService } from '../test/support/service/npmstart.ts';

@@ -3,8 +3,7 @@ import { openKeyStore } from '@partner-loyalty/gateway';
 import { openMembersStore } from '@partner-loyalty/members';
 import { openStandingsStore, tierOf, yearOf } from '@partner-loyalty/standings';
 import { temporaryFolder } from '../../test/support/folder.ts';
-import { demoData } from './data.ts';
-import { fillDemo, type Stores, storesForDemo } from './demo.ts';
+import { demoData, fillDemo, type Stores, storesForDemo } from './demo.ts';
 import { DEMO_MEMBER } from './members.ts';
 import { DEMO_PARTNERS } from './partners.ts';
 

@@ -1,7 +1,6 @@
 // The demo's members, their addresses and their enrollments.
 import type { MemberImport } from '@partner-loyalty/members';
 import { DEMO_PARTNERS } from './partners.ts';
-import { pick } from './random.ts';
 
 /** The member of the printed curl command: Gold with the first partner, with 5,200 points. */
 export const DEMO_MEMBER = {
@@ -86,4 +85,20 @@ function randomEnrollments(index: number, random: () => number): MemberImport['e
 
 function address(typed: string): MemberImport['address'] {
   return { typed, canonical: typed.toLowerCase() };
+}
+
+/** Returns numbers from 0 to 1, the same for the same seed (Mulberry32). */
+export function createRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+/** One of the items of a list that is not empty. */
+export function pick<T>(items: readonly T[], random: () => number): T {
+  return items[Math.floor(random() * items.length)] as T; // Cast: the index is below the length.
 }

@@ -1,7 +1,7 @@
 // Import files: broken lines, broken JSON, broken records, in chunks that end anywhere.
 import { Readable } from 'node:stream';
 import * as fc from 'fast-check';
-import { createActivityLineParser } from '../../bin/cli/import/activity.ts';
+import { createActivityLineParser } from '../../bin/cli/commands/activities.ts';
 import { importLines, type RecordKind } from '../../bin/cli/import/importer.ts';
 import { createMemberLineParser } from '../../bin/cli/import/member.ts';
 import type { Fuzzer } from './main.ts';

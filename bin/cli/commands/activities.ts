@@ -1,7 +1,14 @@
 // `loyalty activities`: imports what members earned and gave back.
-import type { Program, RecordOutcome } from '@partner-loyalty/standings';
+
+import type { Parsed } from '@partner-loyalty/runtime/input.ts';
+import {
+  createActivityParser,
+  type DatedActivity,
+  type Program,
+  type RecordOutcome,
+  yearOf,
+} from '@partner-loyalty/standings';
 import { Command } from 'commander';
-import { createActivityLineParser } from '../import/activity.ts';
 import type { ImportOutcome } from '../import/importer.ts';
 import { openSource, runImport } from '../import/run.ts';
 import type { Shell } from '../shell/shell.ts';
@@ -47,4 +54,18 @@ async function importActivities(shell: Shell, file: string): Promise<void> {
       });
     }),
   );
+}
+
+/** A parser of lines. `programs` has an entry for each partner, even for one without a program. */
+export function createActivityLineParser(
+  programs: ReadonlyMap<string, Program | undefined>,
+): (line: Record<string, unknown>) => Parsed<DatedActivity> {
+  const parse = createActivityParser(() => new Date());
+  return (line) => {
+    const parsed = parse(line);
+    if ('fault' in parsed) return parsed;
+    const { partnerId, occurredAt } = parsed.value;
+    if (!programs.has(partnerId)) return { fault: 'partnerId must be that of an existing partner' };
+    return { value: { ...parsed.value, year: yearOf(programs.get(partnerId), occurredAt) } };
+  };
 }

@@ -12,8 +12,7 @@ import {
 } from '@partner-loyalty/gateway';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import { Command, Option } from 'commander';
-import { typed } from '../shell/argument.ts';
-import { addresses, durationMs, expiry, scopes } from '../shell/keylimits.ts';
+import { addresses, durationMs, expiry, scopes, typed } from '../shell/argument.ts';
 import { CommandError, type Row, type Shell } from '../shell/shell.ts';
 import { claimForOperator, requirePartner, withStore } from '../shell/stores.ts';
 

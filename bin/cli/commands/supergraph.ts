@@ -14,11 +14,10 @@ import { Command } from 'commander';
 import * as z from 'zod';
 import { digits, typed } from '../shell/argument.ts';
 import { CommandError, type Shell } from '../shell/shell.ts';
-import { changelog } from '../supergraph/changelog.ts';
 import { check } from '../supergraph/check.ts';
 import { composing, type EntryOptions } from '../supergraph/next.ts';
 import { publish, remove, rollback } from '../supergraph/publish.ts';
-import { list, show } from '../supergraph/versions.ts';
+import { changelog, list, show } from '../supergraph/versions.ts';
 
 const FORCE = ['--force', 'go ahead even if callers use what it breaks'] as const;
 

@@ -2,8 +2,7 @@
 import type { FieldUsage, OperationUsage } from '@partner-loyalty/gateway';
 import { Command } from 'commander';
 import * as z from 'zod';
-import { digits, typed } from '../shell/argument.ts';
-import { firstDay } from '../shell/instant.ts';
+import { digits, firstDay, typed } from '../shell/argument.ts';
 import type { Row, Shell } from '../shell/shell.ts';
 import { withStore } from '../shell/stores.ts';
 

@@ -1,5 +1,9 @@
-// Parses the arguments and options that an operator types.
+// Parses what an operator types: numbers, times, durations and the limits of keys.
+
+import { KEY_SCOPES } from '@partner-loyalty/gateway';
 import { createParser, integer } from '@partner-loyalty/runtime/input.ts';
+import { cidrRange } from '@partner-loyalty/runtime/settings/schemas.ts';
+import { Temporal } from 'temporal-polyfill';
 import * as z from 'zod';
 import { CommandError } from './shell.ts';
 
@@ -25,4 +29,85 @@ export function digits(least: number, most: number) {
     .string()
     .transform((given) => (/^\d+$/.test(given) ? Number(given) : given))
     .pipe(integer(least, most));
+}
+
+/** The instant, cut to milliseconds; undefined if the text is none. */
+export function parseInstant(text: string): Date | undefined {
+  // Temporal accepts a space instead of the T, as RFC 3339 does and ISO 8601 does not.
+  if (text.includes(' ')) return undefined;
+  try {
+    return new Date(Temporal.Instant.from(text).epochMilliseconds);
+  } catch {
+    return undefined;
+  }
+}
+
+const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const MAX_DURATION_MS = 36_500 * UNITS.d;
+
+/** The milliseconds of a duration such as 2s, 15m, 12h or 90d; undefined if the text is none. */
+export function parseDuration(text: string): number | undefined {
+  const [, count, unit] = /^([1-9]\d{0,9})([smhd])$/.exec(text) ?? [];
+  if (count === undefined) return undefined;
+  // Cast: the pattern allows these units alone.
+  const ms = Number(count) * UNITS[unit as keyof typeof UNITS];
+  return ms <= MAX_DURATION_MS ? ms : undefined;
+}
+
+/** The day, in UTC, on which the last `days` days began, today included: `2031-05-17`. */
+export function firstDay(days: number): string {
+  const date = new Date();
+  date.setUTCDate(date.getUTCDate() - days + 1);
+  return date.toISOString().slice(0, 10);
+}
+
+/** Each request from a key with a list compares its address with all of them. */
+const MAX_RANGES = 100;
+
+/** What a key may be used for. */
+export const scopes = items(z.enum(KEY_SCOPES), `must be a list of ${KEY_SCOPES.join(', ')}`)
+  .refine((list) => list.length > 0, 'must name a scope')
+  .transform((list) => KEY_SCOPES.filter((scope) => list.includes(scope)));
+
+/** The addresses that may use a key. */
+export const addresses = items(
+  cidrRange,
+  'must be a list of addresses and ranges, such as 192.0.2.7,10.0.0.0/8',
+)
+  .refine((list) => list.length > 0, 'must name an address or a range')
+  .refine((list) => list.length <= MAX_RANGES, `must have at most ${MAX_RANGES} ranges`);
+
+/** A duration in milliseconds. */
+export const durationMs = z.string().transform((given, context) => {
+  const ms = parseDuration(given);
+  if (ms !== undefined) return ms;
+  context.addIssue('must be a duration such as 2s, 15m, 12h or 90d');
+  return z.NEVER;
+});
+
+/** A duration from now, or an instant in the future. */
+export const expiry = z
+  .string()
+  .transform((given, context) => {
+    const durationMs = parseDuration(given);
+    const instant =
+      durationMs === undefined ? parseInstant(given) : new Date(Date.now() + durationMs);
+    if (instant !== undefined) return instant;
+    context.addIssue(
+      'must be a duration such as 90d, or an ISO 8601 time with its zone, such as 2030-01-31T12:00:00Z',
+    );
+    return z.NEVER;
+  })
+  .refine((instant) => instant.getTime() > Date.now(), 'must be in the future');
+
+/** A list with commas; `fault` says what each item must be. */
+function items<T>(item: z.ZodType<T, string>, fault: string) {
+  const list = z.array(item);
+  return z.string().transform((given, context) => {
+    const texts = given.split(',').map((text) => text.trim());
+    const parsed = list.safeParse(texts.filter((text) => text !== ''));
+    if (parsed.success) return parsed.data;
+    context.addIssue(fault);
+    return z.NEVER;
+  });
 }

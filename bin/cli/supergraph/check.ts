@@ -2,7 +2,7 @@
 import type { VersionChange } from '@partner-loyalty/gateway';
 import type { CheckedChange, GraphContent } from '@partner-loyalty/gateway/publish';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
-import { firstDay } from '../shell/instant.ts';
+import { firstDay } from '../shell/argument.ts';
 import { CommandError, type Shell } from '../shell/shell.ts';
 import { withStore } from '../shell/stores.ts';
 import { nextContent } from './next.ts';

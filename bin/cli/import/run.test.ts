@@ -1,6 +1,6 @@
 // The progress of an import, on a terminal and anywhere else.
 import { PassThrough } from 'node:stream';
-import { createProgress } from './progress.ts';
+import { createProgress } from './run.ts';
 
 function terminal(isTTY: boolean): { stderr: PassThrough & { isTTY?: boolean }; text(): string } {
   const stderr: PassThrough & { isTTY?: boolean } = Object.assign(new PassThrough(), { isTTY });

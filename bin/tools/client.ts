@@ -1,6 +1,7 @@
-// Generates the part of the client that follows a surface's schema: types, operations, a table.
+// Generates the client's error codes and, from a surface's schema, its types and operations.
 import { codegen } from '@graphql-codegen/core';
 import * as typescript from '@graphql-codegen/typescript';
+import { ERRORS, type ErrorRow } from '@partner-loyalty/runtime/errors.ts';
 import {
   type GraphQLField,
   type GraphQLNamedType,
@@ -14,6 +15,30 @@ import {
   isObjectType,
   parse,
 } from 'graphql';
+
+/** The text of the generated file. */
+export function clientErrors(): string {
+  const rows: [string, ErrorRow][] = Object.entries(ERRORS);
+  const codes = rows.map(
+    ([code, { status, when, reasons }]) => `  /**
+   * ${plain(when)}
+   * HTTP status ${status}.
+   */
+  ${code}: { status: ${status}, reasons: ${JSON.stringify(reasons ?? [])} },
+`,
+  );
+  return `// The service's error codes, generated from its table by \`npm run generate\`.
+
+/** Each code with the HTTP status of a request that fails with it, and its reasons. */
+export const SERVICE_CODES = {
+${codes.join('')}} as const;
+`;
+}
+
+/** Without links, which lead to files that the package does not have. */
+function plain(text: string): string {
+  return text.replace(/\[([^[\]]*)\]\([^()[\]]*\)/g, '$1').replaceAll('*/', '*\\/');
+}
 
 const CONFIG = {
   skipTypename: true,

@@ -1,5 +1,5 @@
 // Instants, and texts that resemble them.
-import { parseDuration, parseInstant } from './instant.ts';
+import { parseDuration, parseInstant } from './argument.ts';
 
 test.each([
   ['2030-01-31T12:00:00Z', '2030-01-31T12:00:00.000Z'],

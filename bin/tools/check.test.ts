@@ -1,5 +1,5 @@
 // The check of regular expressions finds those that are not linear, and only those.
-import { superlinear } from './regex.ts';
+import { superlinear } from './check.ts';
 
 const check = (text: string) => superlinear({ path: 'x.ts', text });
 
