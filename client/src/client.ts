@@ -1,13 +1,11 @@
 // What both clients have: a method for each root field, `request`, and the budget.
 
-import type { Limits } from './http/limits.ts';
-import { callError } from './http/response.ts';
+import { callError, type Limits } from './http/response.ts';
 import type { Received, Sender } from './http/sender.ts';
 import type { Document, RequestOptions, RequestResult } from './options.ts';
-import { type AnySelection, buildDocument } from './surface/document.ts';
+import { buildDocument } from './surface/document.ts';
 import type { CallOptions } from './surface/operation.ts';
-import { type Field, namedType, type Schema } from './surface/schema.ts';
-import { misfit } from './surface/shape.ts';
+import { type AnySelection, type Field, misfit, namedType, type Schema } from './surface/schema.ts';
 
 export type Surface = {
   schema: Schema;

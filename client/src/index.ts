@@ -10,7 +10,7 @@ export {
 } from './errors.ts';
 export type * as Member from './generated/member.generated.ts';
 export type * as Partner from './generated/partner.generated.ts';
-export type { Limits } from './http/limits.ts';
+export type { Limits } from './http/response.ts';
 export { createMemberClient, type MemberClient } from './member.ts';
 export type { ClientOptions, RequestOptions, RequestResult, ResponseEvent } from './options.ts';
 export { createPartnerClient, type PartnerClient } from './partner.ts';

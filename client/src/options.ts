@@ -1,6 +1,6 @@
 // The options of a client, and the arguments and result of `request`.
 import type { CallError } from './errors.ts';
-import type { Limits } from './http/limits.ts';
+import type { Limits } from './http/response.ts';
 import type { CallOptions } from './surface/operation.ts';
 
 export type ClientOptions = {

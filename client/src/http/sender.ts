@@ -4,8 +4,7 @@ import { type CallError, isCallError } from '../errors.ts';
 import { type ClientOptions, endpointOf, timingOf } from '../options.ts';
 import type { CallOptions } from '../surface/operation.ts';
 import { exchange } from './exchange.ts';
-import { type Limits, limitsIn } from './limits.ts';
-import { type ReadResponse, readResponse } from './response.ts';
+import { type Limits, limitsIn, type ReadResponse, readResponse } from './response.ts';
 import { pause, pauseAfter } from './retry.ts';
 
 export type Sent = {

@@ -1,8 +1,5 @@
 // Builds the document of an operation from its table and a selection.
-import { type Field, fieldOf, namedType, type Schema } from './schema.ts';
-
-/** A selection as the generated types have it. */
-export type AnySelection = { readonly [field: string]: unknown };
+import { type AnySelection, type Field, fieldOf, namedType, type Schema } from './schema.ts';
 
 export type BuiltDocument = { query: string; variables: Record<string, unknown> };
 

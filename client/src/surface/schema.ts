@@ -1,4 +1,4 @@
-// The form of the generated tables that describe a surface.
+// The generated tables that describe a surface, and whether a value fits them.
 
 export type Field = {
   /** As the schema has it: `[MemberLookup!]`. */
@@ -16,6 +16,9 @@ export type Schema = {
   [type: string]: Record<string, Field>;
 };
 
+/** A selection as the generated types have it. */
+export type AnySelection = { readonly [field: string]: unknown };
+
 /** A field of a type, or undefined. */
 export function fieldOf(schema: Schema, type: string, name: string): Field | undefined {
   const fields = Object.hasOwn(schema, type) ? schema[type] : undefined;
@@ -25,4 +28,62 @@ export function fieldOf(schema: Schema, type: string, name: string): Field | und
 /** The name within a type: `MemberLookup` of `[MemberLookup!]`. */
 export function namedType(type: string): string {
   return type.replace(/[[\]!]/g, '');
+}
+
+/** The path at which a value breaks its type, such as `member.points`; undefined if it fits. */
+export function misfit(
+  schema: Schema,
+  field: Field,
+  selection: AnySelection,
+  value: unknown,
+  path: string,
+): string | undefined {
+  return misfitIn(field.type, value, path, (inner, at) => {
+    if (typeof inner !== 'object' || inner === null) return at;
+    for (const [name, selected] of Object.entries(selection)) {
+      const child = fieldOf(schema, namedType(field.type), name);
+      if (child === undefined || selected === undefined) continue;
+      // Cast: what is selected of an object is a selection, which buildDocument has checked.
+      const found = fieldMisfit(schema, child, selected as AnySelection, inner, name, at);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  });
+}
+
+function fieldMisfit(
+  schema: Schema,
+  child: Field,
+  selection: AnySelection,
+  parent: object,
+  name: string,
+  at: string,
+): string | undefined {
+  // Cast: an object of JSON.
+  const value = (parent as Record<string, unknown>)[name];
+  const path = `${at}.${name}`;
+  if (child.leaf === undefined) return misfit(schema, child, selection, value, path);
+  const { leaf } = child;
+  return misfitIn(child.type, value, path, (inner, place) =>
+    typeof inner === leaf ? undefined : place,
+  );
+}
+
+/** Unwraps `!` and lists. */
+function misfitIn(
+  type: string,
+  value: unknown,
+  path: string,
+  check: (value: unknown, path: string) => string | undefined,
+): string | undefined {
+  const required = type.endsWith('!');
+  if (value === null) return required ? path : undefined;
+  const nullable = required ? type.slice(0, -1) : type;
+  if (!nullable.startsWith('[')) return check(value, path);
+  if (!Array.isArray(value)) return path;
+  for (const [index, item] of value.entries()) {
+    const found = misfitIn(nullable.slice(1, -1), item, `${path}.${index}`, check);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
