@@ -1,4 +1,6 @@
-// Says what to do about an error.
+// Says what to do about an error, and shows problems where they are: below the key, or beside it.
+
+import { byId } from './dom.ts';
 import type { GraphqlError, TimedResponse } from './send.ts';
 
 type Hint = (error: GraphqlError, response: TimedResponse) => string;
@@ -42,3 +44,29 @@ export const NOT_JSON = 'The variables are not JSON.';
 
 /** The text if there was no response. */
 export const NO_RESPONSE = 'The service did not respond. Check your connection and try again.';
+
+type About = 'key' | 'run';
+
+let shown: About | undefined;
+
+/** Shows a problem, or takes away whichever is shown if there is none. */
+export function showProblem(about: About, text: string | undefined): void {
+  shown = text === undefined ? undefined : about;
+  setNotice('problem', text);
+}
+
+export function showVariablesProblem(text: string | undefined): void {
+  setNotice('variables-problem', text);
+}
+
+/** Takes a problem away, because what it is about has changed. */
+export function clearProblem(about: About): void {
+  if (shown === about) showProblem(about, undefined);
+}
+
+function setNotice(id: string, text: string | undefined): void {
+  const notice = byId(id, HTMLElement);
+  notice.textContent = text ?? '';
+  notice.hidden = text === undefined;
+  if (text !== undefined) notice.scrollIntoView({ block: 'nearest' });
+}

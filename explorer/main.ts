@@ -14,12 +14,20 @@ import { byId, element } from './dom.ts';
 import { type Draft, keepDraft, keptDraft } from './draft.ts';
 import { jsonView, operationEditor, setText, variablesEditor } from './editor.ts';
 import { type Example, examplesFor } from './examples.ts';
-import { hintFor, MCP_KEY, NO_CREDENTIAL, NO_RESPONSE, NOT_AN_OBJECT, NOT_JSON } from './hints.ts';
-import { loadSchema } from './load.ts';
-import { clearProblem, showProblem, showVariablesProblem } from './problem.ts';
+import {
+  clearProblem,
+  hintFor,
+  MCP_KEY,
+  NO_CREDENTIAL,
+  NO_RESPONSE,
+  NOT_AN_OBJECT,
+  NOT_JSON,
+  showProblem,
+  showVariablesProblem,
+} from './hints.ts';
 import { clearResponse, showResponse, showRunning, statusOf } from './result.ts';
 import { searchSchema, showSchema, summaryOf } from './schema.ts';
-import { type Operation, send } from './send.ts';
+import { loadSchema, type Operation, send } from './send.ts';
 
 const { memberSchema = '', memberClaim = 'sub' } = byId('main', HTMLElement).dataset;
 const secret = byId('secret', HTMLInputElement);

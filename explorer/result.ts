@@ -2,8 +2,7 @@
 import type { EditorView } from '@codemirror/view';
 import { byId, element } from './dom.ts';
 import { setText } from './editor.ts';
-import { hintFor } from './hints.ts';
-import { showProblem } from './problem.ts';
+import { hintFor, showProblem } from './hints.ts';
 import type { TimedResponse } from './send.ts';
 
 const SHOWN_HEADERS = [

@@ -1,4 +1,12 @@
-// Sends an operation to the service, and returns the response with its duration.
+// Sends operations to the service, and loads the schema that a credential opens.
+
+import {
+  buildClientSchema,
+  buildSchema,
+  type GraphQLSchema,
+  getIntrospectionQuery,
+  type IntrospectionQuery,
+} from 'graphql';
 import { type Credential, credentialHeader } from './credential.ts';
 
 export type Operation = {
@@ -41,4 +49,29 @@ export async function send(
   const body: TimedResponse['body'] = await response.json();
   const { status, statusText, headers } = response;
   return { status, statusText, headers, milliseconds: performance.now() - startedAt, body };
+}
+
+export type Loaded = { response: TimedResponse; schema: GraphQLSchema | undefined };
+
+const INTROSPECTION = {
+  query: getIntrospectionQuery({ specifiedByUrl: true, inputValueDeprecation: true }),
+};
+// Tokens cannot introspect. This asks whether the token is valid.
+const PROBE = { query: '{ __typename }' };
+
+/** Without a schema if the credential is refused. Rejects if no response comes. */
+export async function loadSchema(credential: Credential, memberSchema: string): Promise<Loaded> {
+  if (credential.kind === 'partner') {
+    const response = await send(INTROSPECTION, credential);
+    return { response, schema: response.status === 200 ? schemaIn(response.body.data) : undefined };
+  }
+  const response = await send(PROBE, credential);
+  if (response.status !== 200) return { response, schema: undefined };
+  const file = await fetch(memberSchema, { credentials: 'omit' });
+  return { response, schema: buildSchema(await file.text()) };
+}
+
+function schemaIn(introspection: unknown): GraphQLSchema {
+  // Cast: buildClientSchema throws if it is something else.
+  return buildClientSchema(introspection as IntrospectionQuery);
 }
