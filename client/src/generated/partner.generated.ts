@@ -214,10 +214,7 @@ export type PartnerMemberRead = {
   readonly lastName: Maybe<Scalars['String']['output']>;
   /** The calling partner's own ID for the member. */
   readonly externalId: Maybe<Scalars['String']['output']>;
-  /**
-   * When the enrollment with the calling partner began. Null if it began before the service kept the
-   * time.
-   */
+  /** When the enrollment with the calling partner began. */
   readonly enrolledAt: Maybe<Scalars['DateTime']['output']>;
   /** The tier with the calling partner in the current membership year. */
   readonly tier: Scalars['String']['output'];
@@ -378,10 +375,7 @@ export type PartnerMemberReadSelection = {
   readonly lastName?: true;
   /** The calling partner's own ID for the member. */
   readonly externalId?: true;
-  /**
-   * When the enrollment with the calling partner began. Null if it began before the service kept the
-   * time.
-   */
+  /** When the enrollment with the calling partner began. */
   readonly enrolledAt?: true;
   /** The tier with the calling partner in the current membership year. */
   readonly tier?: true;

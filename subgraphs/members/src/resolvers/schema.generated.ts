@@ -222,10 +222,7 @@ export type PartnerMemberRead = {
   lastName: Maybe<Scalars['String']['output']>;
   /** The calling partner's own ID for the member. */
   externalId: Maybe<Scalars['String']['output']>;
-  /**
-   * When the enrollment with the calling partner began. Null if it began before the service kept the
-   * time.
-   */
+  /** When the enrollment with the calling partner began. */
   enrolledAt: Maybe<Scalars['DateTime']['output']>;
 };
 
