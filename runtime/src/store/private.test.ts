@@ -54,7 +54,7 @@ test.each([
   },
 );
 
-test('a store that an older version created for everyone is closed to them when it is opened', async () => {
+test('a store that everyone can read is closed to others when it is opened', async () => {
   await openAndClose();
   chmodSync(dataDir, 0o755);
   for (const [path, mode] of Object.entries(PRIVATE))
