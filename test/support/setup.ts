@@ -1,4 +1,4 @@
-// Before the tests that need servers: readies programs, MongoDB, Redis, a browser and a Python.
+// Before the tests that need servers: readies programs, stores, a browser, a Python and strace.
 import { join } from 'node:path';
 import { loadable } from '@partner-loyalty/runtime/program';
 import { PROGRAMS, ROOT } from './programs/programs.ts';
@@ -28,6 +28,7 @@ export default async function setup(): Promise<void> {
     // Two installations at a time would wait for each other's lock.
     await provideBrowser();
     await providePython();
+    await provideCommand('strace');
     await provide('REDIS_URL', 'redis-server', startRedis, async () => {
       await aptInstall('redis-server');
       return startRedis();
@@ -59,8 +60,15 @@ async function providePython(): Promise<void> {
   advise('No Python with graphql-core here: run `pip install graphql-core`.');
 }
 
+/** Provides a command, by a Debian package of the same name unless it is given. */
+export async function provideCommand(command: string, debianPackage = command): Promise<void> {
+  if (findCommand(command)) return;
+  if (await isDebianRoot()) return aptInstall(debianPackage, command);
+  advise(`No ${command} here: install it so that it is on PATH.`);
+}
+
 /** Prints advice about something that is missing. Throws it if CI=true. */
-export function advise(advice: string): void {
+function advise(advice: string): void {
   if (process.env.CI === 'true') throw new Error(advice);
   console.warn(`${advice} The tests that need it fail.`);
 }

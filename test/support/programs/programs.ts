@@ -12,6 +12,7 @@ export const PROGRAMS = [
   'subgraphs/members/test/process.ts',
   'subgraphs/standings/test/process.ts',
   'test/support/servers/oidc.ts',
+  'test/support/store/acknowledge.ts',
 ] as const;
 
 /** The arguments of node, in the root folder, that start a program. */
