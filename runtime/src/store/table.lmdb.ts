@@ -11,10 +11,13 @@ export function lmdbTables(root: RootDatabase): OpenTable {
   return (definition) => createTable(root, definition);
 }
 
-function openDatabases<Row>(root: RootDatabase, { name }: TableDefinition<Row>) {
+/** A table without orders has no positions. */
+function openDatabases<Row>(root: RootDatabase, { name, orders }: TableDefinition<Row>) {
   return {
     rows: root.openDB<Row, string>({ name, encoding: 'json' }),
-    positions: root.openDB<true, Position>({ name: `${name}-orders`, encoding: 'json' }),
+    ...(orders && {
+      positions: root.openDB<true, Position>({ name: `${name}-orders`, encoding: 'json' }),
+    }),
   };
 }
 
@@ -32,8 +35,8 @@ function createTable<Row extends object>(
     for (const order of orders) {
       const [from, to] = [numberIn(before, order), numberIn(after, order)];
       if (from === to) continue;
-      if (from !== undefined) positions.remove([order, from, id]);
-      if (to !== undefined) positions.put([order, to, id], true);
+      if (from !== undefined) positions?.remove([order, from, id]);
+      if (to !== undefined) positions?.put([order, to, id], true);
     }
     if (after === undefined) rows.remove(id);
     else rows.put(id, after);
@@ -56,7 +59,8 @@ function createTable<Row extends object>(
 
   const idsUntil = (order: string, until: number, limit?: number): string[] =>
     Array.from(
-      positions.getKeys({ start: [order], end: [order, until + 1], ...(limit && { limit }) }),
+      positions?.getKeys({ start: [order], end: [order, until + 1], ...(limit && { limit }) }) ??
+        [],
       ([, , id]) => id,
     );
 
@@ -76,9 +80,10 @@ function createTable<Row extends object>(
     remove: (id) => write(() => replace(id, rows.get(id), undefined)),
     range: (order, from, limit) =>
       Array.from(
-        positions.getKeys({ start: [order, from], end: [order, Number.MAX_VALUE], limit }),
+        positions?.getKeys({ start: [order, from], end: [order, Number.MAX_VALUE], limit }) ?? [],
       ).flatMap(([, , id]) => rows.get(id) ?? []),
-    count: (order) => positions.getKeysCount({ start: [order], end: [order, Number.MAX_VALUE] }),
+    count: (order) =>
+      positions?.getKeysCount({ start: [order], end: [order, Number.MAX_VALUE] }) ?? 0,
     async removeUntil(order, until) {
       if (idsUntil(order, until, 1).length === 0) return;
       await write(() => {
@@ -116,10 +121,15 @@ export function tableVerifier<Row extends object>(
       if (value[idField] !== key) report(nameOf(key), 'the record has another ID');
       for (const order of orders) {
         const at = numberIn(value, order);
-        if (at !== undefined && snapshot.get(positions, [order, at, key]) === undefined)
+        if (
+          positions &&
+          at !== undefined &&
+          snapshot.get(positions, [order, at, key]) === undefined
+        )
           report(nameOf(key), `the index by ${order} does not have it`);
       }
     }
+    if (positions === undefined) return;
     for (const [order, at, id] of snapshot.keys(positions)) {
       const row = snapshot.get(rows, id);
       if (row !== UNREADABLE && numberIn(row, order) !== at)
