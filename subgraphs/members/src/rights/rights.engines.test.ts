@@ -5,6 +5,7 @@ import { backupStores } from '@partner-loyalty/runtime/store/backup.lmdb.ts';
 import { MongoClient } from 'mongodb';
 import { address, ENGINES, memberImport, newPlace, type Place } from '../../test/engine.ts';
 import { deliver } from '../mail/job.ts';
+import { openMailer } from '../mail/mailer.ts';
 import { makeToken } from '../rules/mailedtoken.ts';
 import type { MembersStore } from '../store/store.ts';
 import type { Job, MailTask } from '../tables/outbox.ts';
@@ -156,6 +157,26 @@ describe.each(ENGINES)('rights on %s', (engine) => {
       false,
     ]);
   });
+
+  test.each(["o'brien@erased.example", 'Jürgen@München.example', 'a=b@erased.example'])(
+    'removes the file of mail to %s',
+    async (email) => {
+      await store.importMembers([memberImport(email, { memberId: ID })]);
+      const mailer = openMailer({
+        dataDir: place.settings.dataDir,
+        smtpUrl: undefined,
+        mailFrom: 'Loyalty <loyalty@inn.example>',
+      });
+      for (const to of [email, 'al@common.example'])
+        await mailer.send(
+          { to, subject: 'x', text: 'Hello\n', html: '<p>Hello' },
+          `${to.length}@x`,
+        );
+      await store.rights.erase(ID);
+      const left = readdirSync(join(place.settings.dataDir, 'outbox'));
+      expect(left.map((name) => name.split('_')[1])).toEqual(['17.eml']);
+    },
+  );
 
   test('refuses the member from then on, but not the addresses', async () => {
     await fill();

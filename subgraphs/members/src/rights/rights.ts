@@ -2,6 +2,7 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
+import { canonicalEmail } from '../rules/email.ts';
 import { addressKey, type MemberRecord } from '../rules/record.ts';
 import type { EndedSessionsStore } from '../signingkeys/endedsessions.ts';
 import type { InvitationStore, KeptInvitation } from '../tables/invitation.ts';
@@ -128,8 +129,10 @@ async function removeMailFiles(dataDir: string, { addresses }: Traces): Promise<
     // Lines that the encoding has split (RFC 2045, section 6.7).
     const words = text
       .replaceAll('=\r\n', '')
-      .toLowerCase()
-      .split(/[\s<>"',;()]+/);
-    if (words.some((word) => addresses.has(word))) await rm(path, { force: true });
+      .split(/[\s<>",;()]+/)
+      .filter((word) => word.includes('@'));
+    // As typed, with an apostrophe or a domain beyond ASCII, for example.
+    if (words.some((word) => addresses.has(canonicalEmail(word) ?? '')))
+      await rm(path, { force: true });
   }
 }
