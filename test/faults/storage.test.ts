@@ -1,11 +1,11 @@
 // The embedded store on a full disk, and with a damaged file.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { statSync, truncateSync, writeFileSync } from 'node:fs';
+import { rmSync, statfsSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Folder, temporaryFolder } from '../support/folder.ts';
 import { programArgs, ROOT } from '../support/programs/programs.ts';
-import { bareEnv } from '../support/service/loyalty.ts';
+import { bareEnv, loyaltyJson, spawnLoyalty } from '../support/service/loyalty.ts';
 import { type DeployedService, startDeployed } from '../support/service/stack.ts';
 import { until } from '../support/until.ts';
 
@@ -61,6 +61,28 @@ test('a full disk: writes are SERVICE_UNAVAILABLE, reads go on, and writes too o
     mount('-o', 'remount,size=8m');
     await expectWrites(service);
     await service.close();
+  } finally {
+    execFileSync('umount', ['--lazy', disk]);
+  }
+});
+
+test('a disk without room for a copy: compact fails with one line, and succeeds once there is room', async () => {
+  if (process.getuid?.() !== 0) return; // Only root can mount a small disk.
+  const disk = join(folder.path, 'disk');
+  execFileSync('mkdir', [disk]);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', disk]);
+  try {
+    const env = { DATA_DIR: join(disk, 'data') };
+    await loyaltyJson(env, 'partners', 'create', 'inn', '--name', 'Inn');
+    const { bavail, bsize } = statfsSync(disk);
+    writeFileSync(join(disk, 'filler'), Buffer.alloc(bavail * bsize));
+    const refused = await spawnLoyalty(env, 'compact').ran;
+    expect([refused.code, refused.stdout]).toEqual([1, '']);
+    expect(refused.stderr).toMatch(
+      /^loyalty: the disk has no room for a copy of the store members\n$/,
+    );
+    rmSync(join(disk, 'filler'));
+    expect((await spawnLoyalty(env, 'compact').ran).code).toBe(0);
   } finally {
     execFileSync('umount', ['--lazy', disk]);
   }

@@ -76,6 +76,12 @@ export function refuseCutOff(file: string, root: RootDatabase): void {
 
 const CUT_OFF = 'it has been cut off';
 
+/** Whether the disk that has this file or folder is full. */
+export function isDiskFull(path: string): boolean {
+  const { bavail, bsize } = statfsSync(path);
+  return bavail * bsize < FULL_BYTES;
+}
+
 /** The health of a store that is open. */
 export class StoreHealth {
   private readonly file: string;
@@ -137,7 +143,7 @@ export class StoreHealth {
     if (typeof code !== 'number' || code <= 0) return this.examine(reason);
     const name = getSystemErrorName(-code);
     // LMDB's word for a write that the disk took only a part of.
-    const isFull = name === 'EIO' && this.isDiskFull();
+    const isFull = name === 'EIO' && isDiskFull(this.file);
     return Object.assign(new Error(message, { cause: reason }), { code: isFull ? 'ENOSPC' : name });
   }
 
@@ -159,11 +165,6 @@ export class StoreHealth {
     if (error instanceof StoreDamaged) return error;
     this.badPages = new StoreDamaged(this.file, 'a page cannot be read', { cause: error });
     return this.badPages;
-  }
-
-  private isDiskFull(): boolean {
-    const { bavail, bsize } = statfsSync(this.file);
-    return bavail * bsize < FULL_BYTES;
   }
 }
 
