@@ -24,7 +24,7 @@ export const KEY_SCOPES = Object.keys(BITS) as readonly KeyScope[];
 /** The scopes of a key that was created without any. */
 export const DEFAULT_SCOPES: readonly KeyScope[] = ['read', 'enroll', 'sign-in'];
 
-/** The set of callers without a key, whom scopes do not limit. */
+/** The set for callers without a key: scopes do not limit them. */
 export const EVERY_SCOPE: ScopeBits = -1;
 
 /** What introspection needs, and queries without a tag of their own. */

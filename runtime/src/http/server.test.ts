@@ -14,7 +14,7 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.close()));
 });
 
-test('a response has the status and headers of its reply, and those of every response', async () => {
+test('a response has the status and headers that the handler gives it, and those of every response', async () => {
   const port = await serve(() => ({ status: 201, headers: { link: 'yes' }, body: '{"a":"ü"}' }));
   const response = await fetch(`http://127.0.0.1:${port}/`);
   expect(response.status).toBe(201);
@@ -29,7 +29,7 @@ test('a response has the status and headers of its reply, and those of every res
   });
 });
 
-test('a reply may override type and caching, and have a body of bytes', async () => {
+test('a response may override type and caching, and have a body of bytes', async () => {
   const port = await serve(() => ({
     status: 200,
     headers: { 'content-type': 'text/plain', 'cache-control': 'max-age=60' },
@@ -316,7 +316,7 @@ describe('malformed or unusual HTTP', () => {
     ).toEqual({ path: '/next' });
   });
 
-  test('CONNECT gets the reply of the handler', async () => {
+  test('CONNECT gets the response of the handler', async () => {
     const port = await serve(({ method, path }) => ({ ...json({ method, path }), status: 405 }));
     const answer = await exchange(
       port,

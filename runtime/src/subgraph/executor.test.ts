@@ -34,7 +34,7 @@ type Resolver = GraphQLFieldResolver<unknown, SubgraphContext, Record<string, st
 /** The first uses are interpreted; then one compiles, and the last finds it compiled. */
 const TIMES = Array.from({ length: COMPILE_ON_USE + 1 }, (_, index) => index + 1);
 
-test('replies synchronously if the resolvers are synchronous', () => {
+test('responds synchronously if the resolvers are synchronous', () => {
   const { run } = subgraph({ 'Query.echo': (_, { text }) => text });
   for (const _ of TIMES)
     expect(
@@ -243,14 +243,14 @@ describe('entities', () => {
 });
 
 describe('in process', () => {
-  test('a synchronous reply stays synchronous', () => {
+  test('a synchronous response stays synchronous', () => {
     const { transport, request } = subgraph({ 'Query.echo': () => 'now' });
     expect(transport.execute({ ...request, query: '{ echo(text:"") }' })).toEqual({
       data: { echo: 'now' },
     });
   });
 
-  test('a reply after the deadline is SERVICE_UNAVAILABLE', async () => {
+  test('a response after the deadline is SERVICE_UNAVAILABLE', async () => {
     expect(await withDeadline(new Promise(() => {}), 10)).toEqual({
       data: null,
       errors: [
@@ -263,7 +263,7 @@ describe('in process', () => {
     expect(await withDeadline(Promise.resolve({ data: {} }), 10)).toEqual({ data: {} });
   });
 
-  test('a subgraph that never replies is SERVICE_UNAVAILABLE after two seconds', async () => {
+  test('a subgraph that never responds is SERVICE_UNAVAILABLE after two seconds', async () => {
     const { transport, request, calls } = subgraph({ 'Query.later': () => new Promise(() => {}) });
     const reply = await withFakeTimeouts(async (passTime) => {
       const late = transport.execute({ ...request, query: '{ later(text:"") }' });

@@ -41,7 +41,7 @@ afterEach(async () => {
 });
 
 describe('a subgraph over HTTP', () => {
-  test('gives the same replies as in process', async () => {
+  test('gives the same responses as in process', async () => {
     const { transport, subgraph } = await serveThings();
     const inProcess = createInProcessTransport(subgraph, log, createCaches());
     for (const each of [

@@ -1,4 +1,4 @@
-// Which mail goes to whom, and how much of it, on each engine.
+// Which mail goes to which address, and how much of it, on each engine.
 import { randomUUID } from 'node:crypto';
 import { tokenIn } from '../../../../test/support/servers/mailserver.ts';
 import { address, ENGINES, memberImport, newPlace, type Place } from '../../test/engine.ts';

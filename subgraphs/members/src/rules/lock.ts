@@ -44,7 +44,7 @@ export function contest(
 
 /**
  * Locks an address: it resolves as before, gets no links, and is neither changed nor taken over.
- * Returns the member whom it leads to; undefined if it leads to nobody.
+ * Returns the member that it leads to; undefined if it leads to nobody.
  */
 export function lockAddress(
   records: MemberRecords,

@@ -51,13 +51,13 @@ export function createLockStore({ find, apply }: Engine) {
       );
     },
 
-    /** The member whom an address leads to, current or earlier. */
+    /** The member that an address leads to, current or earlier. */
     async holder(canonical: string): Promise<string | undefined> {
       return (await find(addressKey(canonical)))?.memberId;
     },
 
     /**
-     * Where mail for an address goes: to the current address of the member whom it leads to, or
+     * Where mail for an address goes: to the current address of the member that it leads to, or
      * else to itself. Undefined if one of the two is locked.
      */
     async mailbox(address: Address): Promise<{ address: Address; memberId?: string } | undefined> {
