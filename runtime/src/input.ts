@@ -1,4 +1,5 @@
 // Parses files and commands with zod. Every fault has the same form: a path, then what must change.
+
 import * as z from 'zod';
 
 /** The parsed value, or every fault in one line. */
@@ -109,4 +110,9 @@ function faultsOf(issue: z.core.$ZodIssue, subject: string): string[] {
     return [`${path === '' ? subject : path} ${issue.message}`];
   const place = path === '' ? '' : ` in ${path}`;
   return issue.keys.map((name) => `unknown property ${quoted(name)}${place}`);
+}
+
+/** Whether a value is a JSON object: neither null nor an array. */
+export function isJsonObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,5 @@
 // Parses a JSON object and refuses what JSON.parse accepts in silence: a property given twice.
-import { type Parsed, quoted } from '@partner-loyalty/runtime/input.ts';
-import { isJsonObject } from '@partner-loyalty/runtime/json.ts';
+import { isJsonObject, type Parsed, quoted } from '@partner-loyalty/runtime/input.ts';
 
 /** Parses the text of one JSON object. The fault contains no value of it. */
 export function parseStrictJson(text: string): Parsed<Record<string, unknown>> {

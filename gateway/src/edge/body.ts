@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
-import { isJsonObject } from '@partner-loyalty/runtime/json.ts';
+import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
 
 /** In bytes (docs/api.md, HTTP). */
 export const BODY_LIMIT = 64 * 1024;

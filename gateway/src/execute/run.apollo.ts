@@ -3,7 +3,7 @@
 import { buildSchema as buildApolloSchema } from '@apollo/federation-internals';
 import { buildOperationContext, executeQueryPlan, type ServiceMap } from '@apollo/gateway';
 import type { QueryPlan } from '@apollo/query-planner';
-import { isJsonObject } from '@partner-loyalty/runtime/json.ts';
+import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
 import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import type { DocumentNode, GraphQLSchema } from 'graphql';
 import {

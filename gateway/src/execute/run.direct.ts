@@ -1,7 +1,7 @@
 // Runs direct plans over the transports, merges the data and objects the errors.
 import type { FetchNode, PlanNode, QueryPlanSelectionNode } from '@apollo/query-planner';
 import { isServerError } from '@partner-loyalty/runtime/errors.ts';
-import { isJsonObject } from '@partner-loyalty/runtime/json.ts';
+import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
 import type { Trace } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
 import { unavailable } from '@partner-loyalty/runtime/transport/deadline.ts';
 import type {

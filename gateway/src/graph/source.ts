@@ -1,7 +1,7 @@
 // Where the graph comes from: SUPERGRAPH_FILE, the published graph, or the committed graph.
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isJsonObject } from '@partner-loyalty/runtime/json.ts';
+import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { makePrivateFolder } from '@partner-loyalty/runtime/store/private.ts';

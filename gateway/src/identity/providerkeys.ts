@@ -1,5 +1,5 @@
 // Fetches an external identity provider's public keys (OpenID Connect Discovery 1.0, section 4).
-import { isJsonObject } from '@partner-loyalty/runtime/json.ts';
+import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
 import type { JSONWebKeySet } from 'jose';
 
 const DEADLINE_MS = 2_000;

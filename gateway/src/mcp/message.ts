@@ -1,5 +1,5 @@
 // Reads a JSON-RPC message within bounds, before the protocol's library gets it.
-import { isJsonObject } from '@partner-loyalty/runtime/json.ts';
+import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
 import { RpcError } from './errors.ts';
 
 export type RpcMessage = {

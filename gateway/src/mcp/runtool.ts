@@ -1,7 +1,7 @@
 // Runs a call of a tool as the operation that it stands for.
 import { ApiError, detailsIn, type ErrorDetails, fail } from '@partner-loyalty/runtime/errors.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
-import { isJsonObject } from '@partner-loyalty/runtime/json.ts';
+import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
 import type * as z from 'zod';
 import type { Budget } from '../budget/budget.ts';
 import type { GraphqlBody } from '../edge/body.ts';

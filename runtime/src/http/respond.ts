@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { ApiError } from '../errors.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
-import type { Drain } from './drain.ts';
+import type { Drain } from './connections.ts';
 import type { Overload } from './overload.ts';
 import type { PendingResponses } from './pending.ts';
 import { type HttpRequest, NodeRequest, type RequestContext } from './request.ts';

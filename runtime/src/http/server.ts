@@ -1,16 +1,18 @@
 // Serves HTTP: node:http on the outside, plain requests and responses on the inside.
+
 import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { createTrust } from './address.ts';
-import { boundConnections, type ConnectionLimits } from './connections.ts';
-import { createDrain } from './drain.ts';
-import { createClientErrorListener } from './malformed.ts';
+import { boundConnections, type ConnectionLimits, createDrain } from './connections.ts';
 import { watchOverload } from './overload.ts';
 import { boundPendingResponses } from './pending.ts';
 import { createResponder, type Handle } from './respond.ts';
+import { errorBody } from './response.ts';
+import { writeRawResponse } from './write.ts';
 
 export type HttpServer = {
   port: number;
@@ -96,4 +98,36 @@ function listen(server: Server, { port, host }: { port: number; host: string }):
       resolve();
     });
   });
+}
+
+/** A listener for node:http's `clientError`. */
+export function createClientErrorListener(
+  newId: () => string,
+): (error: NodeJS.ErrnoException, socket: Duplex) => void {
+  const refused = new WeakSet<Duplex>();
+  return (error, socket) => {
+    // Whatever the client sends after a refusal is malformed too.
+    if (refused.has(socket)) return;
+    refused.add(socket);
+    if (!socket.writable || responseBegun(socket)) {
+      socket.destroy();
+      return;
+    }
+    const requestId = newId();
+    const body = errorBody('BAD_REQUEST', requestId);
+    writeRawResponse(socket, { status: statusOf(error.code), headers: {}, body }, requestId);
+  };
+}
+
+function statusOf(code: string | undefined): number {
+  if (code === 'HPE_HEADER_OVERFLOW') return 431;
+  return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
+}
+
+/** Whether bytes of a response are out. Cast: node:http looks at the same private field. */
+function responseBegun(socket: Duplex): boolean {
+  const { _httpMessage: message } = socket as Duplex & {
+    _httpMessage?: { _headerSent: boolean } | null;
+  };
+  return message?._headerSent ?? false;
 }

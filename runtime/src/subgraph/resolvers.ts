@@ -1,4 +1,7 @@
-// The type of a subgraph's complete resolvers, so that the compiler finds a forgotten one.
+// What all subgraphs' resolvers share: the type of complete ones, which makes the compiler find a
+// forgotten one, and the scalar DateTime.
+
+import { GraphQLScalarType } from 'graphql';
 
 /**
  * graphql-codegen generates `Resolvers` with every resolver optional. This type requires those that
@@ -34,3 +37,15 @@ type CarriedFields<Fields, Types, Type> = Type extends keyof Types
 
 type ResultOf<Resolver> =
   NonNullable<Resolver> extends (...args: never[]) => infer Result ? Result : never;
+
+/**
+ * Responses have milliseconds. Arguments are not checked here, since an error would not name the
+ * argument: a resolver gets what the caller sent.
+ */
+export const DATE_TIME = new GraphQLScalarType<unknown, string>({
+  name: 'DateTime',
+  serialize(value) {
+    if (!(value instanceof Date)) throw new TypeError('a DateTime is a Date');
+    return value.toISOString();
+  },
+});

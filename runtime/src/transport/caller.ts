@@ -8,7 +8,7 @@ import {
   parseDictionary,
   Token,
 } from 'structured-headers';
-import { isJsonObject } from '../json.ts';
+import { isJsonObject } from '../input.ts';
 import type { Caller } from './types.ts';
 
 /** The header of a batch, whose operations have their callers in their extensions. */

@@ -1,6 +1,6 @@
 // Reads the response of a subgraph in another process, which may contain anything.
 import { detailsIn, ERRORS, isSubgraphCode } from '../errors.ts';
-import { isJsonObject } from '../json.ts';
+import { isJsonObject } from '../input.ts';
 import type { Log } from '../observe/log.ts';
 import type { FieldNames } from './fieldnames.ts';
 import type { SubgraphError, SubgraphRequest, SubgraphResponse } from './types.ts';

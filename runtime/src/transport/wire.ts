@@ -1,5 +1,5 @@
 // The requests to a subgraph and the lines of its responses, as docs/subgraphs.md describes them.
-import { isJsonObject } from '../json.ts';
+import { isJsonObject } from '../input.ts';
 import type { Trace, TraceHeaders } from '../observe/tracing/trace.ts';
 import { BATCH, decodeCaller, decodeJsonCaller, encodeCaller, jsonCallerOf } from './caller.ts';
 import type { SubgraphRequest, SubgraphResponse } from './types.ts';

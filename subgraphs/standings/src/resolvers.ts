@@ -1,7 +1,7 @@
 // Resolvers: each checks the caller, then reads the program, then the standing.
 import { fail } from '@partner-loyalty/runtime/errors.ts';
 import { allMaybe, type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
-import { DATE_TIME } from '@partner-loyalty/runtime/subgraph/datetime.ts';
+import { DATE_TIME } from '@partner-loyalty/runtime/subgraph/resolvers.ts';
 import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
 import { createPages } from './activities.ts';
 import type { CurrentStanding, PartnerMemberEntity, ProfileEntity } from './entities.ts';

@@ -1,5 +1,5 @@
 // All resolvers of the subgraph.
-import { DATE_TIME } from '@partner-loyalty/runtime/subgraph/datetime.ts';
+import { DATE_TIME } from '@partner-loyalty/runtime/subgraph/resolvers.ts';
 import type { MembersStore } from '../store/store.ts';
 import { createEmailChange } from './emailchange.ts';
 import { createEnrollment } from './enrollment.ts';
