@@ -5,6 +5,17 @@ import { openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
 import type { RootDatabase } from 'lmdb';
 import type { KeyRecord, KeyStore, Origin, Partner } from './keystore.ts';
 
+/** The stored forms; times are milliseconds since 1970. */
+type StoredPartner = Omit<Partner, 'createdAt' | 'suspendedAt'> & {
+  createdAt: number;
+  suspendedAt?: number | undefined;
+};
+type StoredKey = Omit<KeyRecord, 'createdAt' | 'expiresAt' | 'revokedAt'> & {
+  createdAt: number;
+  expiresAt?: number | undefined;
+  revokedAt?: number | undefined;
+};
+
 /** Opens `dataDir/keys`. Rejects if it cannot be written or belongs to the other environment. */
 export async function openLmdbKeyStore(
   dataDir: string,
@@ -31,8 +42,8 @@ type Tables = ReturnType<typeof openKeyTables>;
 export function openKeyTables(root: RootDatabase) {
   return {
     root,
-    partners: root.openDB<Partner, string>({ name: 'partners' }),
-    keys: root.openDB<KeyRecord, string>({ name: 'keys' }),
+    partners: root.openDB<StoredPartner, string>({ name: 'partners' }),
+    keys: root.openDB<StoredKey, string>({ name: 'keys' }),
     keyIdByHash: root.openDB<string, string>({ name: 'hashes' }),
     keyIdsByPartner: root.openDB<string[], string>({ name: 'partnerKeys' }),
   };
@@ -43,7 +54,7 @@ function partnerMethods({ root, partners }: Tables) {
     createPartner(partner) {
       return root.transaction(() => {
         if (partners.doesExist(partner.partnerId)) return false;
-        partners.put(partner.partnerId, omitUndefined(partner));
+        partners.put(partner.partnerId, toStoredPartner(partner));
         return true;
       });
     },
@@ -51,16 +62,17 @@ function partnerMethods({ root, partners }: Tables) {
       return root.transaction(() => {
         const before = partners.get(partnerId);
         if (before === undefined) return undefined;
-        const changed = omitUndefined({ ...before, ...change });
-        partners.put(partnerId, changed);
+        const changed = omitUndefined({ ...toPartner(before), ...change });
+        partners.put(partnerId, toStoredPartner(changed));
         return changed;
       });
     },
     async partner(partnerId) {
-      return partners.get(partnerId);
+      const partner = partners.get(partnerId);
+      return partner && toPartner(partner);
     },
     async partners() {
-      return Array.from(partners.getRange(), ({ value }) => value);
+      return Array.from(partners.getRange(), ({ value }) => toPartner(value));
     },
     async isEmpty() {
       return partners.getKeysCount({ limit: 1 }) === 0;
@@ -74,7 +86,7 @@ function keyMethods({ root, partners, keys, keyIdByHash, keyIdsByPartner }: Tabl
       const keyId = keyIdByHash.get(hash);
       const key = keyId === undefined ? undefined : keys.get(keyId);
       const partner = key && partners.get(key.partnerId);
-      return key && partner && { key, partner };
+      return key && partner && { key: toKey(key), partner: toPartner(partner) };
     },
     createKey(key) {
       const { keyId, partnerId, hash } = key;
@@ -88,32 +100,75 @@ function keyMethods({ root, partners, keys, keyIdByHash, keyIdsByPartner }: Tabl
             `the key cannot be added: no partner ${partnerId}, or the key exists already`,
           );
         }
-        keys.put(keyId, omitUndefined(key));
+        keys.put(keyId, toStored(key));
         keyIdByHash.put(hash, keyId);
         keyIdsByPartner.put(partnerId, [...(keyIdsByPartner.get(partnerId) ?? []), keyId]);
       });
     },
     async key(keyId) {
-      return keys.get(keyId);
+      const key = keys.get(keyId);
+      return key && toKey(key);
     },
     async keys(partnerId) {
       const keyIds = keyIdsByPartner.get(partnerId) ?? [];
-      return keyIds.flatMap((keyId) => keys.get(keyId) ?? []);
+      return keyIds.flatMap((keyId) => keys.get(keyId) ?? []).map(toKey);
     },
     expireKey(keyId, at) {
       return root.transaction(() => {
         const key = keys.get(keyId);
-        if (key && (key.expiresAt === undefined || key.expiresAt > at))
-          keys.put(keyId, { ...key, expiresAt: at });
+        if (key && (key.expiresAt === undefined || key.expiresAt > at.getTime()))
+          keys.put(keyId, { ...key, expiresAt: at.getTime() });
         return key !== undefined;
       });
     },
     revokeKey(keyId, at) {
       return root.transaction(() => {
         const key = keys.get(keyId);
-        if (key && key.revokedAt === undefined) keys.put(keyId, { ...key, revokedAt: at });
+        if (key && key.revokedAt === undefined)
+          keys.put(keyId, { ...key, revokedAt: at.getTime() });
         return key !== undefined;
       });
     },
   } satisfies Partial<KeyStore>;
+}
+
+function toPartner({ suspendedAt, ...stored }: StoredPartner): Partner {
+  const partner = { ...stored, createdAt: new Date(stored.createdAt) };
+  return suspendedAt === undefined ? partner : { ...partner, suspendedAt: new Date(suspendedAt) };
+}
+
+function toStoredPartner({ createdAt, suspendedAt, ...partner }: Partner): StoredPartner {
+  return omitUndefined({
+    ...partner,
+    createdAt: createdAt.getTime(),
+    suspendedAt: suspendedAt?.getTime(),
+  });
+}
+
+function toKey({ createdAt, expiresAt, revokedAt, ...key }: StoredKey): KeyRecord {
+  const { keyId, partnerId, hash, endpoint, scopes, allow } = key;
+  return {
+    keyId,
+    partnerId,
+    hash,
+    endpoint,
+    scopes,
+    allow,
+    createdAt: new Date(createdAt),
+    expiresAt: toDate(expiresAt),
+    revokedAt: toDate(revokedAt),
+  };
+}
+
+function toStored({ createdAt, expiresAt, revokedAt, ...key }: KeyRecord): StoredKey {
+  return {
+    ...key,
+    createdAt: createdAt.getTime(),
+    expiresAt: expiresAt?.getTime(),
+    revokedAt: revokedAt?.getTime(),
+  };
+}
+
+function toDate(ms: number | undefined): Date | undefined {
+  return ms === undefined ? undefined : new Date(ms);
 }

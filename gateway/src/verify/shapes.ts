@@ -2,19 +2,17 @@
 import * as z from 'zod';
 
 const text = z.string().min(1);
+/** Milliseconds on LMDB, a date on MongoDB. */
+const time = z.union([z.number(), z.date()]);
 
-export const PARTNER = z.looseObject({
-  name: text,
-  createdAt: z.date(),
-  suspendedAt: z.date().nullish(),
-});
+export const PARTNER = z.looseObject({ name: text, createdAt: time, suspendedAt: time.nullish() });
 
 export const KEY = z.looseObject({
   keyId: text,
   hash: z.string().regex(/^[0-9a-f]{64}$/),
-  createdAt: z.date(),
-  expiresAt: z.date().nullish(),
-  revokedAt: z.date().nullish(),
+  createdAt: time,
+  expiresAt: time.nullish(),
+  revokedAt: time.nullish(),
   endpoint: text.nullish(),
   scopes: z.array(text).nullish(),
   allow: z.array(text).nullish(),
