@@ -1,5 +1,4 @@
-// What all subgraphs' resolvers share: the type of complete ones, which makes the compiler find a
-// forgotten one, and the scalar DateTime.
+// The type of a subgraph's complete resolvers, and the scalar DateTime.
 
 import { GraphQLScalarType } from 'graphql';
 
