@@ -14,7 +14,7 @@ import { refuseLink } from './redeem.ts';
 export const INVITATION_PATH = '/invitation';
 
 export type InvitationParts = {
-  members: Pick<MembersClient, 'invitation' | 'acceptInvitation'>;
+  members: Pick<MembersClient, 'redeem'>;
   limiter: Pick<Limiter, 'consumeRefusal'>;
   log: Log;
 };
@@ -33,7 +33,7 @@ export function createInvitation({
     log,
     async show(request, token) {
       if (!isInvitation(token)) return pageResponse(404, INVALID_LINK);
-      const outcome = await members.invitation(token, request.requestId);
+      const outcome = await members.redeem('invitation', token, request.requestId);
       if ('refused' in outcome) return refuseLink(limiter, request);
       const { partnerName, email } = outcome.value;
       const page = {
@@ -48,7 +48,7 @@ export function createInvitation({
     async submit(request, form) {
       const token = form.get('token') ?? '';
       if (!isInvitation(token)) return refuseLink(limiter, request);
-      const outcome = await members.acceptInvitation(token, request.requestId);
+      const outcome = await members.redeem('acceptInvitation', token, request.requestId);
       if ('refused' in outcome) return refuseLink(limiter, request);
       const { partnerName, email } = outcome.value;
       const text = `${email} is now enrolled with ${partnerName}.`;

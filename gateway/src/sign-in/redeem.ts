@@ -1,17 +1,16 @@
 // Redeems a mailed link: signs the member in, or confirms, undoes or contests a change of address.
-import type { ErrorCode } from '@partner-loyalty/runtime/errors.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Limiter } from '../budget/limiter.ts';
 import { pageResponse, textPage } from '../pages/layout.ts';
 import { ADDRESS_IN_USE, ADDRESS_LOCKED, INVALID_LINK, TOO_MANY_ATTEMPTS } from './cards.ts';
-import { linkKind } from './links.ts';
-import type { ConfirmedChange, MembersClient, Outcome } from './membersclient.ts';
+import { type LinkKind, linkKind } from './links.ts';
+import type { MembersClient } from './membersclient.ts';
 import type { ProfilePage } from './profile.ts';
 import type { Sessions } from './session.ts';
 
 export type RedeemParts = {
-  members: Pick<MembersClient, 'signIn' | 'confirmChange' | 'undoChange' | 'contestUndo'>;
+  members: Pick<MembersClient, 'redeem'>;
   profile: ProfilePage;
   sessions: Sessions;
   limiter: Pick<Limiter, 'consumeRefusal'>;
@@ -25,8 +24,8 @@ export function createRedeemer({
   limiter,
 }: RedeemParts): (request: HttpRequest, token: string) => Promise<HttpResponse> {
   async function signIn(request: HttpRequest, token: string): Promise<HttpResponse> {
-    const outcome = await members.signIn(token, request.requestId);
-    if ('refused' in outcome) return refuse(request, outcome.refused);
+    const outcome = await members.redeem('signIn', token, request.requestId);
+    if ('refused' in outcome) return refuseLink(limiter, request);
     const { idToken } = outcome.value;
     // A browser is sent on, so that reloading the profile does not send the used token again.
     const isBrowser = request.headers['sec-fetch-mode'] === 'navigate';
@@ -36,42 +35,29 @@ export function createRedeemer({
     return sessions.begin(response, idToken);
   }
 
-  async function showChange(
+  async function redeem(
     request: HttpRequest,
-    title: string,
-    outcome: Outcome<ConfirmedChange>,
+    token: string,
+    field: Exclude<LinkKind, 'signIn'>,
   ): Promise<HttpResponse> {
-    if ('refused' in outcome) return refuse(request, outcome.refused);
-    const text = `From now on, we write to ${outcome.value.email}.`;
+    const outcome = await members.redeem(field, token, request.requestId);
+    if ('refused' in outcome)
+      return outcome.refused === 'EMAIL_IN_USE'
+        ? pageResponse(409, ADDRESS_IN_USE)
+        : refuseLink(limiter, request);
+    const { value } = outcome;
+    // The member's ID: the change is contested.
+    if (typeof value === 'string') return pageResponse(200, ADDRESS_LOCKED);
+    const text = `From now on, we write to ${value.email}.`;
+    const isNew = field === 'confirmChange';
+    const title = isNew ? 'Your email address is changed' : 'Your former email address is back';
     return pageResponse(200, textPage(title, text));
   }
 
-  async function refuse(request: HttpRequest, code: ErrorCode): Promise<HttpResponse> {
-    if (code === 'EMAIL_IN_USE') return pageResponse(409, ADDRESS_IN_USE);
-    return refuseLink(limiter, request);
-  }
-
   return async (request, token) => {
-    const { requestId } = request;
-    switch (linkKind(token)) {
-      case 'signIn':
-        return signIn(request, token);
-      case 'confirmChange': {
-        const outcome = await members.confirmChange(token, requestId);
-        return showChange(request, 'Your email address is changed', outcome);
-      }
-      case 'undoChange': {
-        const outcome = await members.undoChange(token, requestId);
-        return showChange(request, 'Your former email address is back', outcome);
-      }
-      case 'contestUndo': {
-        const outcome = await members.contestUndo(token, requestId);
-        if ('refused' in outcome) return refuse(request, outcome.refused);
-        return pageResponse(200, ADDRESS_LOCKED);
-      }
-      case undefined:
-        return refuse(request, 'INVALID_TOKEN');
-    }
+    const kind = linkKind(token);
+    if (kind === undefined) return refuseLink(limiter, request);
+    return kind === 'signIn' ? signIn(request, token) : redeem(request, token, kind);
   };
 }
 
