@@ -7,7 +7,7 @@ import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import type { SubgraphRequest, Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 import { type Folder, temporaryFolder } from '../../test/support/folder.ts';
-import { createMemoryCounters } from './budget/counters.memory.ts';
+import { createMemoryCounters } from './budget/counters.ts';
 import { createDocuments } from './document/documents.ts';
 import { type Gateway, openGateway } from './gateway.ts';
 import { graphOf, SUPERGRAPH_FILE } from './graph/committed.ts';

@@ -1,7 +1,6 @@
 // Opens the counters that the settings select.
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
-import { createMemoryCounters } from './counters.memory.ts';
-import type { Counters } from './counters.ts';
+import { type Counters, createMemoryCounters } from './counters.ts';
 import type { RedisLog } from './redis.ts';
 
 /** Counters in Redis if REDIS_URL is set, and otherwise in the memory of this process. */

@@ -1,10 +1,9 @@
 // Counters that all processes share in Redis; during an outage each process counts alone.
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
-import { createMemoryCounters } from './counters.memory.ts';
-import { type Counter, type Counters, degraded } from './counters.ts';
+import { type Count, type Counter, type Counters, createMemoryCounters } from './counters.ts';
 import { connectCluster, isClusterUrl } from './redis.cluster.ts';
 import { connectServer } from './redis.server.ts';
-import { type RedisLog, redisCounter, type SharedRedis } from './redis.ts';
+import { type RedisCounter, type RedisLog, redisCounter, type SharedRedis } from './redis.ts';
 
 /**
  * Resolves when Redis responds, or after a second without a response: Redis may be down at the
@@ -21,8 +20,8 @@ export async function openRedisCounters(
   await redis.known;
   return {
     counter(name, windowSeconds) {
-      const fallback = degraded(memory.counter(name, windowSeconds));
-      return withFallback(redis, environment, name, windowSeconds, fallback);
+      const shared = redisCounter(redis.client, environment, name, windowSeconds);
+      return withFallback(redis, shared, memory.counter(name, windowSeconds));
     },
     state: redis.state,
     close: redis.close,
@@ -33,17 +32,10 @@ export async function openRedisCounters(
  * Counts in Redis while the server of the subject's key is up. Every consumption is counted by
  * `fallback` too, so that a lost response or an outage does not give back what was consumed before.
  */
-function withFallback(
-  redis: SharedRedis,
-  environment: Environment,
-  name: string,
-  windowSeconds: number,
-  fallback: Counter,
-): Counter {
-  const shared = redisCounter(redis.client, environment, name, windowSeconds);
+function withFallback(redis: SharedRedis, shared: RedisCounter, fallback: Counter): Counter {
   return {
     add(subject, points) {
-      const local = fallback.add(subject, points);
+      const local = fallback.add(subject, points).then(degraded);
       const health = redis.healthOf(shared.keyOf(subject));
       if (!health?.isUp()) {
         (health ?? redis).reportAbsence();
@@ -55,4 +47,8 @@ function withFallback(
       });
     },
   };
+}
+
+function degraded({ consumedPoints, msBeforeNext }: Count): Count {
+  return { consumedPoints, msBeforeNext, degraded: true };
 }

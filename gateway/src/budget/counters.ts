@@ -1,4 +1,6 @@
-// The counters behind the limits: the interface of counters.{memory,redis}.ts.
+// The counters behind the limits: in Redis, or in the memory of this process.
+import type { Environment } from '@partner-loyalty/runtime/environment.ts';
+import { RateLimiterMemory } from 'rate-limiter-flexible';
 
 /** The state of a subject's window right after a consumption. */
 export type Count = {
@@ -24,12 +26,21 @@ export type Counters = {
   close(): void;
 };
 
-/** The same counter, with each count marked as degraded. */
-export function degraded(counter: Counter): Counter {
+export function createMemoryCounters(environment: Environment): Counters {
   return {
-    async add(subject, points) {
-      const { consumedPoints, msBeforeNext } = await counter.add(subject, points);
-      return { consumedPoints, msBeforeNext, degraded: true };
+    counter(name, windowSeconds) {
+      const limiter = new RateLimiterMemory(limiterOptions(environment, name, windowSeconds));
+      return { add: (subject, points) => limiter.penalty(subject, points) };
     },
+    close() {},
   };
+}
+
+/**
+ * Options of a rate-limiter-flexible limiter that only counts. Its `penalty` adds points and
+ * returns the sum without comparing it with `points`, so that one counter serves every budget.
+ * The key prefix contains the environment.
+ */
+export function limiterOptions(environment: Environment, name: string, windowSeconds: number) {
+  return { keyPrefix: `loyalty:${environment}:${name}`, points: 0, duration: windowSeconds };
 }

@@ -3,8 +3,8 @@ import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { timeoutError, withTimeout } from '@partner-loyalty/runtime/timeout.ts';
 import type { Cluster, Redis } from 'ioredis';
-import { limiterOptions } from './counters.memory.ts';
 import type { Count, Counter } from './counters.ts';
+import { limiterOptions } from './counters.ts';
 import type { RedisHealth } from './redishealth.ts';
 
 export type RedisLog = Pick<Log, 'outage' | 'recovered'>;

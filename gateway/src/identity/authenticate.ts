@@ -63,10 +63,7 @@ export function createAuthenticator(
   const find = createFind(parts, 'graphql');
   const toMember = (token: MemberToken | undefined): MaybePromise<Authenticated> => {
     if (token?.partnerId === undefined) return memberOf(token, false);
-    const suspended = isSuspended(token.partnerId);
-    return suspended instanceof Promise
-      ? suspended.then((late) => memberOf(token, late))
-      : memberOf(token, suspended);
+    return mapMaybe(isSuspended(token.partnerId), (suspended) => memberOf(token, suspended));
   };
 
   return (headers, client) => {
@@ -106,12 +103,8 @@ function createFind({ keyring, keyBudget }: KeyParts, endpoint: KeyEndpoint) {
     const isElsewhere = key.allowed?.has(client.address) === false;
     return isElsewhere ? { kind: 'refused', keyId: key.keyId } : partnerOf(key, keyBudget);
   };
-  return (text: string, client: Client): MaybePromise<Authenticated> => {
-    const found = keyring.find(text);
-    return found instanceof Promise
-      ? found.then((key) => toPartner(key, client))
-      : toPartner(found, client);
-  };
+  return (text: string, client: Client): MaybePromise<Authenticated> =>
+    mapMaybe(keyring.find(text), (key) => toPartner(key, client));
 }
 
 function besideToken(ofKey: Authenticated): Authenticated {

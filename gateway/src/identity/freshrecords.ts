@@ -111,18 +111,6 @@ type Entry<T> = { record: T; readAt: number; failedAt: number };
 /** What a read found, undefined if there is no such record; or why it failed. */
 type RecordRead<T> = { record: T | undefined } | { error: ApiError };
 
-type RecordCache<T> = {
-  get(id: string): Entry<T> | undefined;
-  /**
-   * Joins the read in flight or starts one, which updates the entry. Returns the plain value if the
-   * store is synchronous. Never throws or rejects: a failure is the value SERVICE_UNAVAILABLE.
-   */
-  read(id: string): MaybePromise<RecordRead<T>>;
-  inFlight(id: string): Promise<RecordRead<T>> | undefined;
-  /** When the last read that found a record began. */
-  lastReadAt(): number;
-};
-
 export type RecordSource<T> = {
   /** Reads a record; undefined if there is none, which is not kept. */
   find(id: string): MaybePromise<T | undefined>;
@@ -138,7 +126,7 @@ export type RecordSource<T> = {
  * lru-cache's own `fetch` does not fit: it returns a promise even for a hit, has one TTL for both
  * refresh and expiry, and joins a read that began before a record was created.
  */
-function createRecordCache<T>(source: RecordSource<T>): RecordCache<T> {
+function createRecordCache<T>(source: RecordSource<T>) {
   const { caches, uptime, log } = source;
   const entries = caches.open<Entry<T>>(({ record }) => source.weigh(record));
   const reads = new Map<string, Promise<RecordRead<T>>>();
@@ -179,9 +167,13 @@ function createRecordCache<T>(source: RecordSource<T>): RecordCache<T> {
   }
 
   return {
-    get: (id) => entries.get(id),
-    read: (id) => reads.get(id) ?? start(id),
-    inFlight: (id) => reads.get(id),
+    get: (id: string) => entries.get(id),
+    /**
+     * Joins the read in flight or starts one, which updates the entry. Returns the plain value if
+     * the store is synchronous. Never throws or rejects: a failure is SERVICE_UNAVAILABLE.
+     */
+    read: (id: string) => reads.get(id) ?? start(id),
+    inFlight: (id: string) => reads.get(id),
     lastReadAt: () => lastReadAt,
   };
 }
