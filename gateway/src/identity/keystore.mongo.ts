@@ -104,9 +104,9 @@ function openPartners(db: Db): Promise<Collection<PartnerDocument>> {
 
 function partnerMethods(partners: Collection<PartnerDocument>) {
   return {
-    async createPartner(partner) {
+    async createPartner({ partnerId, ...partner }) {
       try {
-        await partners.insertOne({ _id: partner.partnerId, ...toDocument(partner) });
+        await partners.insertOne({ _id: partnerId, ...partner });
         return true;
       } catch (error) {
         if (isDuplicate(error)) return false;
@@ -193,17 +193,10 @@ function keyMethods(partners: Collection<PartnerDocument>) {
   } satisfies Partial<KeyStore>;
 }
 
-/** The stored fields of a partner, except its ID and keys; an absent one is undefined. */
-function toDocument(partner: Omit<Partner, 'partnerId'>) {
-  const { name, budget, magicLinkUrl, consent, invitations, suspendedAt, createdAt } = partner;
-  return { name, budget, magicLinkUrl, consent, invitations, suspendedAt, createdAt };
-}
-
-function toPartner({ _id, ...document }: PartnerDocument): Partner {
-  return { partnerId: _id, ...toDocument(document) };
+function toPartner({ _id, keys: _, ...partner }: PartnerDocument): Partner {
+  return { partnerId: _id, ...partner };
 }
 
 function toKey(partnerId: string, key: KeyDocument): KeyRecord {
-  const { keyId, hash, createdAt, expiresAt, revokedAt, endpoint, scopes, allow } = key;
-  return { keyId, partnerId, hash, createdAt, expiresAt, revokedAt, endpoint, scopes, allow };
+  return { partnerId, ...key };
 }
