@@ -1,7 +1,7 @@
 // Checks that the subgraph to publish is running and has the schema.
 import { randomUUID } from 'node:crypto';
 import type { SubgraphEntry } from '@partner-loyalty/gateway';
-import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import { createLog, type Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import {
   OWN_SUBGRAPHS,
@@ -102,16 +102,5 @@ function noticing(notice: (text: string) => void): Log {
     const facts = [reason, code, status || undefined, cause].filter((fact) => fact !== undefined);
     notice(facts.length > 0 ? facts.join(', ') : message);
   };
-  const ignore = () => {};
-  return {
-    debug: ignore,
-    info: ignore,
-    warn: write,
-    error: write,
-    fatal: write,
-    outage: write,
-    recovered: ignore,
-    infoJson: ignore,
-    flush: ignore,
-  };
+  return { ...createLog('silent'), warn: write, error: write, fatal: write, outage: write };
 }
