@@ -1,15 +1,16 @@
-// Sections of README.md are generated without changing the rest.
-import { withSections } from './readme.ts';
+// The section of README.md is generated without changing the rest.
+import { withSpeed } from './readme.ts';
 
-test('a section goes between its markers, with the same result when repeated', () => {
-  const text = 'before\n<!-- settings -->\nold\n<!-- end settings -->\nafter\n';
-  const once = withSections(text, { settings: '| new |\n' });
-  expect(once).toBe('before\n<!-- settings -->\n\n| new |\n\n<!-- end settings -->\nafter\n');
-  expect(withSections(once, { settings: '| new |\n' })).toBe(once);
+test('the section goes between its markers, with the same result when repeated', () => {
+  const text = 'before\n<!-- speed -->\nold\n<!-- end speed -->\nafter\n';
+  const once = withSpeed(text, 'new\n');
+  expect(once).toBe('before\n<!-- speed -->\n\nnew\n\n<!-- end speed -->\nafter\n');
+  expect(withSpeed(once, 'new\n')).toBe(once);
 });
 
-test('a section without markers is refused', () => {
-  expect(() => withSections('text\n<!-- settings -->\n', { settings: '' })).toThrow(
-    'there is no section between',
-  );
-});
+test.each(['text\n<!-- speed -->\n', 'text\n<!-- end speed -->\n'])(
+  'a text without a marker is refused: %j',
+  (text) => {
+    expect(() => withSpeed(text, '')).toThrow('there is no section between');
+  },
+);

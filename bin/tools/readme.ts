@@ -1,28 +1,22 @@
-// The generated sections of README.md.
+// The generated section of README.md.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** README.md with its sections generated anew. `root` is the project's root. */
+const BEGIN = '<!-- speed -->\n';
+const END = '<!-- end speed -->\n';
+
+/** README.md with its section generated anew. `root` is the project's root. */
 export function renderReadme(root: string): string {
-  const text = readFileSync(join(root, 'README.md'), 'utf8');
-  return withSections(text, { speed: speed(root) });
+  return withSpeed(readFileSync(join(root, 'README.md'), 'utf8'), speed(root));
 }
 
-/**
- * Replaces the content of each section, between `<!-- NAME -->` and `<!-- end NAME -->` on lines of
- * their own. Throws if a section has no markers.
- */
-export function withSections(text: string, sections: Record<string, string>): string {
-  let result = text;
-  for (const [name, content] of Object.entries(sections)) {
-    const [begin, end] = [`<!-- ${name} -->\n`, `<!-- end ${name} -->\n`];
-    const from = result.indexOf(begin) + begin.length;
-    const to = result.indexOf(end, from);
-    if (from < begin.length || to < 0)
-      throw new Error(`there is no section between ${begin.trim()} and ${end.trim()}`);
-    result = `${result.slice(0, from)}\n${content}\n${result.slice(to)}`;
-  }
-  return result;
+/** Replaces what is between the markers. Throws if one is missing. */
+export function withSpeed(text: string, content: string): string {
+  const from = text.indexOf(BEGIN) + BEGIN.length;
+  const to = text.indexOf(END, from);
+  if (from < BEGIN.length || to < 0)
+    throw new Error(`there is no section between ${BEGIN.trim()} and ${END.trim()}`);
+  return `${text.slice(0, from)}\n${content}\n${text.slice(to)}`;
 }
 
 /** The latest figures of the mix of reads, in words. */
