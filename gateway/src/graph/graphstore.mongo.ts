@@ -7,32 +7,6 @@ import type { GraphStore, GraphVersion, GraphVersionSummary } from './graph.ts';
 
 type GraphDocument = Omit<GraphVersion, 'version'> & { _id: number };
 
-const text = { bsonType: 'string', minLength: 1 };
-const SCHEMA = {
-  bsonType: 'object',
-  required: ['_id', 'supergraph', 'subgraphs', 'schemas', 'publishedAt', 'change'],
-  properties: {
-    _id: { bsonType: 'int', minimum: 1 },
-    supergraph: text,
-    subgraphs: {
-      bsonType: 'array',
-      items: {
-        bsonType: 'object',
-        required: ['name', 'batching', 'codes'],
-        properties: {
-          name: text,
-          url: text,
-          batching: { bsonType: 'bool' },
-          codes: { bsonType: 'array', items: text },
-        },
-      },
-    },
-    schemas: { bsonType: 'object' },
-    publishedAt: { bsonType: 'date' },
-    change: text,
-  },
-};
-
 /**
  * Opens the store in the URL's database. Rejects if the server cannot be reached or the store
  * belongs to the other environment.
@@ -43,7 +17,7 @@ export async function openMongoGraphStore(
 ): Promise<GraphStore> {
   const { db, close } = await openMongo(url, 'graph', environment);
   try {
-    const graphs = await openCollection<GraphDocument>(db, 'graphs', SCHEMA);
+    const graphs = await openCollection<GraphDocument>(db, 'graphs');
     return { ...methodsOf(graphs), close };
   } catch (error) {
     await close();

@@ -14,22 +14,11 @@ import type { KeyUse, UsageStore } from './usagestore.ts';
 /** IDs of hours sort before those of keys, which begin with a letter. */
 type KeyUseDocument = { _id: string; requests?: number; refusals?: number; lastUsedAt?: Date };
 
-const count = { minimum: 0 };
-const SCHEMA = {
-  bsonType: 'object',
-  required: ['_id'],
-  properties: {
-    _id: { bsonType: 'string', minLength: 1 },
-    requests: count,
-    refusals: count,
-    lastUsedAt: { bsonType: 'date' },
-  },
-};
 /** Keys written in one round trip. */
 const BATCH_SIZE = 1_000;
 
 export async function openMongoKeyUses(db: Db) {
-  const collection = await openCollection<KeyUseDocument>(db, 'keyUses', SCHEMA);
+  const collection = await openCollection<KeyUseDocument>(db, 'keyUses');
   let lastHour = '';
   return {
     async addKeyUses(uses) {

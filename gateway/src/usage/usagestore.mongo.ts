@@ -30,21 +30,6 @@ type UsageDocument = Pick<FieldUsage, 'day' | 'surface' | 'partnerId'> & {
 };
 type Write = AnyBulkWriteOperation<UsageDocument>;
 
-const text = { bsonType: 'string', minLength: 1 };
-const SCHEMA = {
-  bsonType: 'object',
-  required: ['_id', 'day', 'surface'],
-  properties: {
-    _id: text,
-    day: { bsonType: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}$' },
-    surface: text,
-    partnerId: text,
-    counts: { bsonType: 'object' },
-    operation: text,
-    count: { minimum: 0 },
-  },
-};
-
 /**
  * Opens the store in the URL's database. Rejects if the server cannot be reached or the store
  * belongs to the other environment.
@@ -55,7 +40,7 @@ export async function openMongoUsageStore(
 ): Promise<UsageStore> {
   const { db, close } = await openMongo(url, 'usage', environment);
   try {
-    const usage = await openCollection<UsageDocument>(db, 'usage', SCHEMA);
+    const usage = await openCollection<UsageDocument>(db, 'usage');
     return { ...methodsOf(usage), ...(await openMongoKeyUses(db)), close };
   } catch (error) {
     await close();
