@@ -24,7 +24,11 @@ async function openTable<Row extends object>(
     undefined,
     orders.map((order) => [{ [order]: 1 }, { sparse: true }]),
   );
-  const rows = db.collection<RowDocument>(name, { writeConcern: { w: 'majority', journal: true } });
+  // A row that a lagging secondary lacks is no row that was removed.
+  const rows = db.collection<RowDocument>(name, {
+    readPreference: 'primary',
+    writeConcern: { w: 'majority', journal: true },
+  });
 
   const documentOf = (row: Row): RowDocument => {
     // Cast: a table has one field of IDs.
@@ -57,7 +61,7 @@ async function openTable<Row extends object>(
   ): Promise<Row | undefined> {
     for (;;) {
       const sort = { [order]: 1 } as const;
-      const stored = await rows.findOne(filter, { sort, readPreference: 'primary' });
+      const stored = await rows.findOne(filter, { sort });
       const before = stored === null ? undefined : rowOf<Row>(stored);
       const after = next(before);
       if (after === before) return undefined;
