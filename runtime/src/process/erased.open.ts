@@ -16,6 +16,9 @@ export async function clearErased(
   log: Log,
 ): Promise<void> {
   if (mongodbUrl !== undefined || !isAnyLeft(dataDir)) return;
+  // A process that has to wait for another one receives no signal meanwhile, so this comes first.
+  log.info({}, 'clearing what was erased from the stores');
+  log.flush();
   // LMDB takes a while to load, and there is rarely something to rewrite.
   const { rewriteErased } = await import('../store/rewrite.lmdb.ts');
   let loggedAt = performance.now();
