@@ -30,7 +30,23 @@ const CREATION_MS = 200;
  * the store belongs to the other environment, its format is newer than this version knows, its
  * file is damaged or the folder is not writable.
  */
-export async function openLmdb(
+export function openLmdb(
+  dataDir: string,
+  name: StoreName,
+  environment: Environment,
+): Promise<EmbeddedStore> {
+  const opened = lastOpening.then(() => openAlone(dataDir, name, environment));
+  lastOpening = opened.catch(() => undefined);
+  return opened;
+}
+
+/**
+ * A process opens one store after the other: lmdb opens in a transaction that blocks the process,
+ * while another transaction of the same process may wait for its event loop.
+ */
+let lastOpening: Promise<unknown> = Promise.resolve();
+
+async function openAlone(
   dataDir: string,
   name: StoreName,
   environment: Environment,

@@ -16,8 +16,8 @@ export type Hold = {
 export async function holdDataDir(dataDir: string): Promise<Hold> {
   const lock = openLock(dataDir, 'lock');
   // Nobody has them alone inside this transaction, and the snapshot is in LMDB's table of readers
-  // when it ends.
-  const snapshot = await lock.transaction(() => lock.useReadTransaction());
+  // when it ends. It never waits for the event loop: another opener of this process blocks that.
+  const snapshot = lock.transactionSync(() => lock.useReadTransaction());
   let isReleased = false;
   return {
     async release() {

@@ -1,5 +1,5 @@
 // Rewriting embedded stores: what was deleted is in no file, and nothing else is lost.
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -208,4 +208,19 @@ test('killed at any point, it leaves each store complete, and the next start cle
   await rewriteErased(dataDir, 'sandbox');
   expect(existsSync(join(dataDir, 'members', 'copy'))).toBe(false);
   await expectRows();
+});
+
+// In a process of its own, since what could go wrong blocks the process.
+test('a process opens several stores, and one several times, at once', () => {
+  const program = `
+    import { openLmdb } from ${JSON.stringify(join(import.meta.dirname, 'lmdb.ts'))};
+    const names = ['members', 'standings', 'keys', 'members', 'standings', 'keys'];
+    const open = (name) => openLmdb(${JSON.stringify(dataDir)}, name, 'sandbox');
+    const stores = await Promise.all(names.map(open));
+    for (const { root } of stores) await root.close();
+    console.log(stores.length);
+  `;
+  const args = ['--import', 'tsx', '--input-type=module', '--eval', program];
+  const options = { encoding: 'utf8', timeout: 60_000, killSignal: 'SIGKILL' } as const;
+  expect(execFileSync(process.execPath, args, options).trim()).toBe('6');
 });
