@@ -68,14 +68,7 @@ test('a partner can send a thousand emails in 15 minutes, through all gateways t
   const { outbox } = service.stack.stores.members;
   // As if the partner had sent 998 emails already.
   const limit = { key: 'partner\ngamma', count: 1_000, windowMs: MINUTES_15 };
-  for (let batch = 0; batch < 20; batch += 1) {
-    await Promise.all(
-      Array.from(
-        { length: 50 },
-        (_, index) => batch * 50 + index >= 2 && outbox.admit(limit, Date.now()),
-      ),
-    );
-  }
+  for (let mail = 0; mail < 998; mail += 1) await outbox.admit(limit, Date.now());
   await requestLinks(4, 'ended@example.com', service.keys.gamma);
   await until(() => sentTo('ended@example.com').length >= 2);
   await sent(service.keys.frugal);
