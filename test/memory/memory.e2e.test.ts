@@ -25,7 +25,7 @@ type Line = { kind: string } & Record<'documents' | 'plans' | 'once' | 'compiled
 
 test('no hostile document takes more memory than its cache says', async () => {
   const script = join(import.meta.dirname, 'weigh.ts');
-  const output = await run('node', ['--expose-gc', '--import', 'tsx', script]);
+  const output = await run('node', ['--expose-gc', '--import', 'tsx', script, `${SLACK_BYTES}`]);
   const lines: Line[] = output
     .trim()
     .split('\n')
