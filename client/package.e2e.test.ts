@@ -133,7 +133,7 @@ const CHANGES: [name: string, change: (schema: string) => string, expected: RegE
   [
     'a new mutation without a word on whether it may run twice',
     (schema) => schema.replace('type Mutation {', '$&\n  enrollAll: EndEnrollmentPayload'),
-    /src\/repeatable\.ts.*'enrollAll'/,
+    /src\/partner\.ts.*'enrollAll'/,
   ],
 ];
 const copyOf = (name: string) => name.replaceAll(' ', '-');

@@ -26,7 +26,10 @@ type Entry = {
 export function showSchema(panel: HTMLElement, schema: GraphQLSchema): void {
   const roots = [schema.getQueryType(), schema.getMutationType()].filter((type) => type != null);
   const others = Object.values(schema.getTypeMap()).filter(
-    (type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type) && !isIn(roots, type),
+    (type) =>
+      !isIntrospectionType(type) &&
+      !isSpecifiedScalarType(type) &&
+      !roots.some((root) => root === type),
   );
   panel.replaceChildren(
     ...roots.map((type) => typeElement(type, true)),
@@ -52,10 +55,6 @@ export function summaryOf(schema: GraphQLSchema): string {
   const count = (type: { getFields(): object } | null | undefined) =>
     Object.keys(type?.getFields() ?? {}).length;
   return `${count(schema.getQueryType())} queries, ${count(schema.getMutationType())} mutations`;
-}
-
-function isIn(types: readonly GraphQLNamedType[], type: GraphQLNamedType): boolean {
-  return types.some((each) => each === type);
 }
 
 function typeElement(type: GraphQLNamedType, isRoot: boolean): HTMLElement {

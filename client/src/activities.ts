@@ -7,53 +7,58 @@ type Page<Activity> = {
   pageInfo: { hasNextPage: boolean; endCursor: string | null };
 };
 
-/** The selection of a page, with everything that an activity has. */
-const PAGE = {
-  edges: {
-    node: {
-      activityId: true,
-      partnerId: true,
-      points: true,
-      stays: true,
-      occurredAt: true,
-      membershipYear: true,
-    },
-  },
-  pageInfo: { hasNextPage: true, endCursor: true },
+/** Everything that an activity has. */
+const ACTIVITY = {
+  activityId: true,
+  partnerId: true,
+  points: true,
+  stays: true,
+  occurredAt: true,
+  membershipYear: true,
 } as const;
+const PAGE_INFO = { hasNextPage: true, endCursor: true } as const;
 
 /** The most that a page can have. */
 const PAGE_SIZE = 100;
 
 export type PageOptions = CallOptions & { pageSize?: number | undefined };
 
-/** The selection of the page after a cursor, with what is selected of each activity. */
-export function pageAfter(
-  after: string | undefined,
-  { pageSize = PAGE_SIZE, select }: PageOptions & { select?: object | undefined },
-) {
-  // Cast: the type of `activities` says what the activities have.
-  const node = (select ?? PAGE.edges.node) as typeof PAGE.edges.node;
-  return { ...PAGE, edges: { node }, $arguments: { first: pageSize, after } } as const;
-}
-
 /**
- * Every activity, page by page. `read` gets the cursor of the page before, or undefined, and
+ * Returns a method that yields every activity of a member, page by page. `read` reads one page, and
  * resolves with null if there is no such member, which rejects with MEMBER_NOT_FOUND.
  */
-export async function* eachActivity<Activity>(
-  read: (after: string | undefined) => Promise<Page<Activity> | null | undefined>,
-): AsyncGenerator<Activity, void, undefined> {
-  let after: string | undefined;
-  for (;;) {
-    const page = await read(after);
-    if (page == null) throw callError('MEMBER_NOT_FOUND', 'member not found', {});
-    for (const { node } of page.edges) yield node;
-    const { hasNextPage, endCursor } = page.pageInfo;
-    if (!hasNextPage) return;
-    // Otherwise the loop would never end.
-    if (endCursor === null || endCursor === after)
-      throw callError('UNEXPECTED_RESPONSE', 'a page has no cursor for the next one', {});
-    after = endCursor;
-  }
+export function eachActivity<Activity>(
+  read: (
+    memberId: string,
+    activities: {
+      edges: { node: typeof ACTIVITY };
+      pageInfo: typeof PAGE_INFO;
+      $arguments: { first: number; after: string | undefined };
+    },
+    call: CallOptions,
+  ) => Promise<Page<Activity> | null | undefined>,
+) {
+  return async function* activities(
+    memberId: string,
+    { pageSize = PAGE_SIZE, select = ACTIVITY, ...call }: PageOptions & { select?: object } = {},
+  ): AsyncGenerator<Activity, void, undefined> {
+    // Cast: the type of the client's `activities` says what the activities have.
+    const selected = { edges: { node: select as typeof ACTIVITY }, pageInfo: PAGE_INFO };
+    let after: string | undefined;
+    for (;;) {
+      const page = await read(
+        memberId,
+        { ...selected, $arguments: { first: pageSize, after } },
+        call,
+      );
+      if (page == null) throw callError('MEMBER_NOT_FOUND', 'member not found', {});
+      for (const { node } of page.edges) yield node;
+      const { hasNextPage, endCursor } = page.pageInfo;
+      if (!hasNextPage) return;
+      // Otherwise the loop would never end.
+      if (endCursor === null || endCursor === after)
+        throw callError('UNEXPECTED_RESPONSE', 'a page has no cursor for the next one', {});
+      after = endCursor;
+    }
+  };
 }

@@ -15,7 +15,7 @@ import {
   type PartnerClient,
   type ResponseEvent,
 } from './index.ts';
-import { PARTNER_MUTATIONS } from './repeatable.ts';
+import { PARTNER_MUTATIONS } from './partner.ts';
 
 const EMAIL = 'both@example.com';
 

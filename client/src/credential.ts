@@ -17,28 +17,21 @@ type Kind = {
   headers(secret: string): Record<string, string>;
 };
 
-const KEY: Kind = {
+/** A partner key. */
+export const KEY: Kind = {
   form: /^pk_(?:test|live)_[0-9A-Za-z]{36}$/,
   fault: 'key must be a partner key: pk_test_… or pk_live_…',
   headers: (secret) => ({ 'x-partner-api-key': secret }),
 };
-const TOKEN: Kind = {
+/** An ID token. */
+export const TOKEN: Kind = {
   form: /^[\w-]{1,4000}\.[\w-]{1,8000}\.[\w-]{1,4000}$/,
   fault: 'token must be an ID token: three parts separated by dots',
   headers: (secret) => ({ authorization: `Bearer ${secret}` }),
 };
 
-/** Throws a TypeError, which does not repeat the value, unless this is a key or a function. */
-export function authorizeWithKey(key: Credential): Authorize {
-  return authorizeWith(KEY, key);
-}
-
-/** Throws a TypeError, which does not repeat the value, unless this is a token or a function. */
-export function authorizeWithToken(token: Credential): Authorize {
-  return authorizeWith(TOKEN, token);
-}
-
-function authorizeWith({ form, fault, headers }: Kind, credential: Credential): Authorize {
+/** Throws a TypeError, which does not repeat the value, unless it is of the kind or a function. */
+export function authorizeWith({ form, fault, headers }: Kind, credential: Credential): Authorize {
   const fits = (value: unknown) => typeof value === 'string' && form.test(value);
   if (typeof credential !== 'function' && !fits(credential)) throw new TypeError(fault);
   return async (requestId) => {

@@ -55,14 +55,7 @@ export class PartnerLoyaltyError extends Error {
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message);
     this.code = code;
-    this.status = details.status;
-    this.requestId = details.requestId;
-    this.argument = details.argument;
-    this.reason = details.reason;
-    this.retryAfterSeconds = details.retryAfterSeconds;
-    this.correctEndpoint = details.correctEndpoint;
-    this.otherCode = details.otherCode;
-    this.path = details.path;
+    Object.assign(this, details);
   }
 }
 

@@ -1,6 +1,6 @@
 // Looks up any number of members, in as many requests as it takes.
 
-import { type CallError, isCallError } from './errors.ts';
+import { isCallError } from './errors.ts';
 import { callError } from './http/response.ts';
 
 /** The most keys that the service takes at once. */
@@ -29,16 +29,9 @@ export function batchesOf<Key>(keys: readonly Key[]): Key[][] {
 /** An error with the index in the whole list: `keys.3.email` becomes `keys.103.email`. */
 export function moved(error: unknown, by: number): unknown {
   if (!isCallError(error) || error.argument === undefined) return error;
-  const { code, message, status, requestId, reason, path } = error;
   const argument = error.argument.replace(
     /^keys\.(\d+)/,
     (_, index: string) => `keys.${Number(index) + by}`,
   );
-  return callError(code, message, {
-    status,
-    requestId,
-    reason,
-    path,
-    argument,
-  }) satisfies CallError;
+  return callError(error.code, error.message, { ...error, argument });
 }

@@ -1,7 +1,7 @@
 // The client of a member, in a browser or anywhere else.
-import { eachActivity, type PageOptions, pageAfter } from './activities.ts';
+import { eachActivity, type PageOptions } from './activities.ts';
 import { type Base, createClient } from './client.ts';
-import { authorizeWithToken, type Credential } from './credential.ts';
+import { authorizeWith, type Credential, TOKEN } from './credential.ts';
 import {
   type Activity,
   type ActivitySelection,
@@ -11,7 +11,6 @@ import {
 } from './generated/member.generated.ts';
 import { createSender } from './http/sender.ts';
 import type { ClientOptions } from './options.ts';
-import { MEMBER_MUTATIONS } from './repeatable.ts';
 import type { OnlyOf, Selected } from './surface/operation.ts';
 
 export type MemberClient = Operations &
@@ -27,26 +26,26 @@ export type MemberClient = Operations &
     ): AsyncGenerator<Selected<Activity, S>, void, undefined>;
   };
 
+/** As PARTNER_MUTATIONS in partner.ts. */
+const MUTATIONS: Readonly<Record<keyof typeof SCHEMA.Mutation, boolean>> = {
+  requestEmailChange: false,
+  confirmEmailChange: false,
+};
+
 /** Throws if `token` is neither an ID token nor a function. */
 export function createMemberClient({
   token,
   ...options
 }: ClientOptions & { token: Credential }): MemberClient {
-  const surface = { schema: SCHEMA, defaults: DEFAULTS, mutations: MEMBER_MUTATIONS };
-  const sender = createSender(options, authorizeWithToken(token));
+  const surface = { schema: SCHEMA, defaults: DEFAULTS, mutations: MUTATIONS };
+  const sender = createSender(options, authorizeWith(TOKEN, token));
   const client = createClient<Operations>(surface, sender);
 
   const more = {
-    activities(
-      id: string,
-      { pageSize, select, ...call }: PageOptions & { select?: ActivitySelection } = {},
-    ) {
-      return eachActivity(async (after) => {
-        const activities = pageAfter(after, { pageSize, select });
-        const profile = await client.memberProfile({ id }, { ...call, select: { activities } });
-        return profile?.activities;
-      });
-    },
+    activities: eachActivity(async (id, activities, call) => {
+      const profile = await client.memberProfile({ id }, { ...call, select: { activities } });
+      return profile?.activities;
+    }),
   };
   return Object.defineProperties(client, Object.getOwnPropertyDescriptors(more)) as MemberClient;
 }

@@ -1,7 +1,7 @@
 // The client of partners, on their servers.
-import { eachActivity, type PageOptions, pageAfter } from './activities.ts';
+import { eachActivity, type PageOptions } from './activities.ts';
 import { type Base, createClient } from './client.ts';
-import { authorizeWithKey, type Credential, refuseBrowser } from './credential.ts';
+import { authorizeWith, type Credential, KEY, refuseBrowser } from './credential.ts';
 import {
   type Activity,
   type ActivitySelection,
@@ -15,7 +15,6 @@ import {
 import { createSender } from './http/sender.ts';
 import { batchesOf, moved } from './lookups.ts';
 import type { ClientOptions } from './options.ts';
-import { PARTNER_MUTATIONS } from './repeatable.ts';
 import type { CallOptions, OnlyOf, Selected } from './surface/operation.ts';
 
 type Member = Selected<PartnerMemberRead, typeof DEFAULTS.PartnerMemberRead>;
@@ -42,6 +41,24 @@ export type PartnerClient = Operations &
   };
 
 /**
+ * Which mutations may be sent again if it is unknown whether the first one arrived. Every mutation
+ * of the schema has a row, or this does not compile: true if running it twice has the effect of
+ * running it once.
+ */
+export const PARTNER_MUTATIONS: Readonly<Record<keyof typeof SCHEMA.Mutation, boolean>> = {
+  enrollMember: true,
+  // An activity is counted once for its ID.
+  recordActivities: true,
+  endEnrollment: true,
+  changeExternalId: true,
+  // These send a mail each time.
+  inviteMember: false,
+  requestMagicLink: false,
+  // A token works once: a second call fails even if the first one signed the member in.
+  exchangeMagicLink: false,
+};
+
+/**
  * Throws if it runs in a browser, since a partner key must stay on a server, or if `key` is neither
  * a partner key nor a function.
  */
@@ -51,7 +68,7 @@ export function createPartnerClient({
 }: ClientOptions & { key: Credential }): PartnerClient {
   refuseBrowser();
   const surface = { schema: SCHEMA, defaults: DEFAULTS, mutations: PARTNER_MUTATIONS };
-  const sender = createSender(options, authorizeWithKey(key));
+  const sender = createSender(options, authorizeWith(KEY, key));
   const client = createClient<Operations>(surface, sender);
 
   const more = {
@@ -72,16 +89,10 @@ export function createPartnerClient({
       }
       return members;
     },
-    activities(
-      memberId: string,
-      { pageSize, select, ...call }: PageOptions & { select?: ActivitySelection } = {},
-    ) {
-      return eachActivity(async (after) => {
-        const activities = pageAfter(after, { pageSize, select });
-        const member = await client.memberById({ memberId }, { ...call, select: { activities } });
-        return member?.activities;
-      });
-    },
+    activities: eachActivity(async (memberId, activities, call) => {
+      const member = await client.memberById({ memberId }, { ...call, select: { activities } });
+      return member?.activities;
+    }),
   };
   return Object.defineProperties(client, Object.getOwnPropertyDescriptors(more)) as PartnerClient;
 }

@@ -27,11 +27,6 @@ export function limitsIn(headers: Headers): Limits | undefined {
   return { limit, remaining, resetSeconds };
 }
 
-/** The seconds in `Retry-After`; a date, which the service never sends, counts as none. */
-export function retryAfterIn(headers: Headers): number | undefined {
-  return wholeNumber(headers.get('retry-after'));
-}
-
 function wholeNumber(text: string | null): number | undefined {
   return text !== null && /^\d{1,9}$/.test(text) ? Number(text) : undefined;
 }
@@ -54,7 +49,9 @@ type Received = Record<string, unknown>;
 /** Never throws. A response of another form is read as one error. */
 export function readResponse(raw: RawResponse, requestId: string, secret: string): ReadResponse {
   const { status } = raw;
-  const details = { status, requestId, retryAfterSeconds: retryAfterIn(raw.headers) };
+  // A date, which the service never sends, counts as none.
+  const retryAfterSeconds = wholeNumber(raw.headers.get('retry-after'));
+  const details = { status, requestId, retryAfterSeconds };
   const body = asObject(parse(raw.text));
   const data = asObject(body?.data);
   const listed = Array.isArray(body?.errors) ? body.errors.slice(0, MAX_ERRORS) : [];

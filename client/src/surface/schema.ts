@@ -33,40 +33,24 @@ export function namedType(type: string): string {
 /** The path at which a value breaks its type, such as `member.points`; undefined if it fits. */
 export function misfit(
   schema: Schema,
-  field: Field,
+  { type, leaf }: Field,
   selection: AnySelection,
   value: unknown,
   path: string,
 ): string | undefined {
-  return misfitIn(field.type, value, path, (inner, at) => {
+  return misfitIn(type, value, path, (inner, at) => {
+    if (leaf !== undefined) return typeof inner === leaf ? undefined : at;
     if (typeof inner !== 'object' || inner === null) return at;
     for (const [name, selected] of Object.entries(selection)) {
-      const child = fieldOf(schema, namedType(field.type), name);
+      const child = fieldOf(schema, namedType(type), name);
       if (child === undefined || selected === undefined) continue;
-      // Cast: what is selected of an object is a selection, which buildDocument has checked.
-      const found = fieldMisfit(schema, child, selected as AnySelection, inner, name, at);
+      // Casts: an object of JSON; and what is selected of it, which buildDocument has checked.
+      const field = (inner as Record<string, unknown>)[name];
+      const found = misfit(schema, child, selected as AnySelection, field, `${at}.${name}`);
       if (found !== undefined) return found;
     }
     return undefined;
   });
-}
-
-function fieldMisfit(
-  schema: Schema,
-  child: Field,
-  selection: AnySelection,
-  parent: object,
-  name: string,
-  at: string,
-): string | undefined {
-  // Cast: an object of JSON.
-  const value = (parent as Record<string, unknown>)[name];
-  const path = `${at}.${name}`;
-  if (child.leaf === undefined) return misfit(schema, child, selection, value, path);
-  const { leaf } = child;
-  return misfitIn(child.type, value, path, (inner, place) =>
-    typeof inner === leaf ? undefined : place,
-  );
 }
 
 /** Unwraps `!` and lists. */
