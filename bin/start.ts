@@ -1,5 +1,6 @@
 // Runs the gateway and its subgraphs in one process: `npm start`.
 import { openKeyStore, serveGateway } from '@partner-loyalty/gateway';
+import { openMembersStore, startMembers } from '@partner-loyalty/members';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
@@ -7,13 +8,17 @@ import { clearErased } from '@partner-loyalty/runtime/process/erased.open.ts';
 import { settingsOrExit } from '@partner-loyalty/runtime/process/failedstart.ts';
 import { type Lifecycle, runProcess } from '@partner-loyalty/runtime/process/lifecycle.ts';
 import { openTracing } from '@partner-loyalty/runtime/process/tracing.ts';
-import { settingsOfSubgraph } from '@partner-loyalty/runtime/settings/subgraphs.ts';
+import {
+  type OWN_SUBGRAPHS,
+  settingsOfSubgraph,
+} from '@partner-loyalty/runtime/settings/subgraphs.ts';
 import { createInProcessTransport } from '@partner-loyalty/runtime/subgraph/inprocess.ts';
+import type { Subgraph } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { openRemoteTransport } from '@partner-loyalty/runtime/transport/remote.ts';
 import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
+import { createStandings, openStandingsStore } from '@partner-loyalty/standings';
 import { banner, endpointOf } from './demo/banner.ts';
 import { fillDemo, storesForDemo } from './demo/demo.ts';
-import { SUBGRAPHS, type SubgraphStores } from './subgraphs.ts';
 
 const settings = settingsOrExit('all');
 const log = createLog(settings.logLevel);
@@ -27,12 +32,21 @@ async function start(lifecycle: Lifecycle): Promise<void> {
   const tracing = await openTracing(settings, 'all', { lifecycle, log });
   const keys = await openKeyStore(settings);
   lifecycle.opened('keys', keys.close);
-  const stores: Partial<SubgraphStores> = {};
-  const members = await carry('members', stores, lifecycle);
-  const standings = await carry('standings', stores, lifecycle, members.members);
-  const inProcess = { ...members, ...standings };
+  const inProcess: Record<string, Transport> = {};
+  const carry = (subgraph: Subgraph) => {
+    const transport = createInProcessTransport(subgraph, log, caches, metrics);
+    lifecycle.opened(subgraph.name, transport.close);
+    inProcess[subgraph.name] = transport;
+  };
+  const members = isCarried('members') ? await openMembersStore(settings) : undefined;
+  if (members !== undefined) carry(await startMembers(members, settings, { log, metrics }));
+  const standings = isCarried('standings') ? await openStandingsStore(settings) : undefined;
+  if (standings !== undefined) {
+    const toMembers = inProcess.members ?? (await remoteMembers(lifecycle));
+    carry(createStandings(standings, { members: toMembers, log }));
+  }
 
-  const emptyStores = await storesForDemo(settings, { keys, ...stores });
+  const emptyStores = await storesForDemo(settings, { keys, members, standings });
   const demoKeys = emptyStores && (await fillDemo(emptyStores, new Date()));
   const { port } = await serveGateway({
     settings,
@@ -57,30 +71,13 @@ async function start(lifecycle: Lifecycle): Promise<void> {
   );
 }
 
-/** Starts a subgraph here and adds its store to `stores`, unless it runs in another process. */
-async function carry<Name extends keyof SubgraphStores>(
-  name: Name,
-  stores: Partial<SubgraphStores>,
-  lifecycle: Lifecycle,
-  carriedMembers?: Transport,
-): Promise<Record<string, Transport>> {
-  if (settingsOfSubgraph(settings, name).url !== undefined) return {};
-  const { openStore, start } = SUBGRAPHS[name];
-  const store = await openStore(settings);
-  stores[name] = store;
-  const members = carriedMembers ?? (await remoteMembers(name, lifecycle));
-  const subgraph = await start(store, settings, { log, metrics, members });
-  const transport = createInProcessTransport(subgraph, log, caches, metrics);
-  lifecycle.opened(name, transport.close);
-  return { [name]: transport };
+/** Whether the subgraph runs here and not in another process. */
+function isCarried(name: (typeof OWN_SUBGRAPHS)[number]): boolean {
+  return settingsOfSubgraph(settings, name).url === undefined;
 }
 
 /** The transport from standings to members, if members runs in another process. */
-async function remoteMembers(
-  name: keyof SubgraphStores,
-  lifecycle: Lifecycle,
-): Promise<Transport | undefined> {
-  if (name === 'members') return undefined;
+async function remoteMembers(lifecycle: Lifecycle): Promise<Transport | undefined> {
   const members = await openRemoteTransport('members', settings, { log, metrics });
   if (members !== undefined) lifecycle.opened('members', members.close);
   return members;

@@ -50,7 +50,7 @@ export function memoryMembers(count: number): MembersStore {
       outcome: 'changed',
       member: memberOf(partnerId, memberId),
     }),
-    partners: { find: () => undefined, put: async () => undefined },
+    partners: { get: () => undefined, put: async () => undefined },
     ready: async () => undefined,
     close: async () => undefined,
   };

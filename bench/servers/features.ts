@@ -11,7 +11,6 @@ import { createInProcessTransport } from '@partner-loyalty/runtime/subgraph/inpr
 import { createStandings } from '@partner-loyalty/standings';
 import { openAudit } from '../../gateway/src/audit/audit.ts';
 import { createBudget } from '../../gateway/src/budget/budget.ts';
-import { openCounters } from '../../gateway/src/budget/counters.open.ts';
 import { createLimiter, type Limiter } from '../../gateway/src/budget/limiter.ts';
 import { createDocuments } from '../../gateway/src/document/documents.ts';
 import { createCors, GRAPHQL_CORS } from '../../gateway/src/edge/cors.ts';
@@ -23,7 +22,7 @@ import { type Authenticate, createAuthenticator } from '../../gateway/src/identi
 import { createKeyring } from '../../gateway/src/identity/keyring.ts';
 import { createOperate } from '../../gateway/src/operate.ts';
 import { EVERY_SCOPE } from '../../gateway/src/schema/scopes.ts';
-import { openKeyStore } from '../../gateway/src/stores.ts';
+import { openCounters, openKeyStore } from '../../gateway/src/stores.ts';
 import { createKeyUseCounter } from '../../gateway/src/usage/keyuse.ts';
 import { memoryMembers, memoryStandings } from '../dataset/memory.ts';
 import { MEMORY_MEMBERS, PARTNER } from '../dataset/population.ts';

@@ -87,12 +87,12 @@ describe.each(ENGINES)('on %s', (_name, open) => {
     expect(await standings.program('amber')).toBeUndefined();
     await standings.close();
     const members = await openMembersStore(settings());
-    expect(await members.partners.find('blue')).toEqual({
+    expect(await members.partners.get('blue')).toEqual({
       partnerId: 'blue',
       name: 'Blue Hotels',
       magicLinkUrl: 'https://blue.example/links',
     });
-    expect(await members.partners.find('amber')).toEqual({
+    expect(await members.partners.get('amber')).toEqual({
       partnerId: 'amber',
       name: 'Amber Trains',
     });
@@ -103,7 +103,7 @@ describe.each(ENGINES)('on %s', (_name, open) => {
   test('a partner is made to invite its members, and allowed to enroll them again', async () => {
     const stored = async () => {
       const members = await openMembersStore(settings());
-      const partner = await members.partners.find('blue');
+      const partner = await members.partners.get('blue');
       await members.close();
       return partner;
     };
@@ -172,7 +172,7 @@ describe.each(ENGINES)('on %s', (_name, open) => {
     const resumed = { partnerId: 'blue', name: 'Blue Inns', createdAt: created?.createdAt };
     expect(await run('resume')).toEqual([resumed]);
     const members = await openMembersStore(settings());
-    expect(await members.partners.find('blue')).toEqual({ partnerId: 'blue', name: 'Blue Inns' });
+    expect(await members.partners.get('blue')).toEqual({ partnerId: 'blue', name: 'Blue Inns' });
     await members.close();
 
     // Points are kept by membership year: with some, its first day stays.

@@ -18,7 +18,7 @@ export type DemoKey = { partnerId: string; key: string };
  */
 export async function storesForDemo(
   settings: Pick<Settings, 'environment' | 'mongodbUrl'>,
-  stores: Partial<Stores>,
+  stores: { [Name in keyof Stores]?: Stores[Name] | undefined },
 ): Promise<Stores | undefined> {
   const { keys, members, standings } = stores;
   if (settings.environment !== 'sandbox' || settings.mongodbUrl !== undefined) return undefined;

@@ -1,5 +1,5 @@
 // Writes the generated files; with --check, names those that are out of date instead, and fails.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { GENERATED, ROOT } from './generated.ts';
 
@@ -8,7 +8,7 @@ const checkOnly = process.argv.includes('--check');
 for (const { file, render } of GENERATED) {
   const path = join(ROOT, file);
   const text = await render();
-  if (text === current(path)) continue;
+  if (existsSync(path) && readFileSync(path, 'utf8') === text) continue;
   if (checkOnly) {
     console.error(`${file} is out of date: npm run generate`);
     process.exitCode = 1;
@@ -16,13 +16,5 @@ for (const { file, render } of GENERATED) {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
     console.log(`wrote ${file}`);
-  }
-}
-
-function current(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return undefined;
   }
 }

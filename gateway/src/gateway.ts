@@ -13,7 +13,7 @@ import type { Counters } from './budget/counters.ts';
 import { createLimiter } from './budget/limiter.ts';
 import type { Documents } from './document/documents.ts';
 import { createCors, GRAPHQL_CORS, MCP_CORS } from './edge/cors.ts';
-import type { Changelog } from './graph/changelog.ts';
+import type { ReadChangelogs } from './graph/changelog.ts';
 import type { ServedGraphs } from './graph/served.ts';
 import { createHandler } from './handle.ts';
 import { createAuthenticator, createMcpAuthenticator } from './identity/authenticate.ts';
@@ -43,7 +43,7 @@ export type GatewayParts = {
   usage: UsageCounter;
   /** Undefined if there is no audit log. */
   audit: Audit | undefined;
-  changelog: Changelog;
+  changelogs: ReadChangelogs;
   keyUse: KeyUseCounter;
   log: Log;
   metrics: Metrics;
@@ -83,8 +83,8 @@ export function openGateway(parts: GatewayParts): Gateway {
     log: parts.log,
   });
   const invitation = createInvitation({ members, limiter, log: parts.log });
-  const { changelog, log } = parts;
-  const pages = createPages({ about: aboutOf(settings), settings, graphs, changelog, log });
+  const { changelogs, log } = parts;
+  const pages = createPages({ about: aboutOf(settings), settings, graphs, changelogs, log });
 
   return {
     handle(request) {

@@ -71,7 +71,7 @@ beforeAll(async () => {
     usage: { count() {}, write: async () => {}, close: async () => {} },
     keyUse: { count() {}, write: async () => {}, close: async () => {} },
     audit: undefined,
-    changelog: async () => [],
+    changelogs: async () => ({ partner: [], member: [] }),
   });
 });
 

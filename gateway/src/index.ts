@@ -1,6 +1,5 @@
 // The public list of this package, for the main files and the operator's command.
 
-export { openCounters } from './budget/counters.open.ts';
 export { openSurface, type Surface } from './execute/surface.ts';
 export { type Gateway, type GatewayParts, openGateway } from './gateway.ts';
 export { CHANGELOG_VERSIONS, type ChangelogEntry, changelogOf } from './graph/changelog.ts';
@@ -30,6 +29,7 @@ export { DEFAULT_SCOPES, KEY_SCOPES, type KeyScope } from './schema/scopes.ts';
 export { SURFACES, type SurfaceName, surfaceSdl } from './schema/surfaces.ts';
 export { type Serving, serveGateway } from './serve.ts';
 export {
+  openCounters,
   openGraphStore,
   openKeyStore,
   openUsageStore,

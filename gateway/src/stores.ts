@@ -1,6 +1,9 @@
-// Opens the gateway's stores, and verifies them, on the engine that the settings select.
+// Opens the gateway's stores and counters, and verifies stores, on the engine that is set.
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { openByEngine } from '@partner-loyalty/runtime/store/engine.ts';
 import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
+import { type Counters, createMemoryCounters } from './budget/counters.ts';
+import type { RedisLog } from './budget/redis.ts';
 import type { GraphStore } from './graph/graph.ts';
 import type { KeyStore } from './identity/keystore.ts';
 import type { UsageStore } from './usage/usagestore.ts';
@@ -16,8 +19,8 @@ export const openGraphStore = openByEngine<GraphStore>({
 });
 
 export const openUsageStore = openByEngine<UsageStore>({
-  lmdb: async () => (await import('./usage/usagestore.lmdb.ts')).openLmdbUsageStore,
-  mongo: async () => (await import('./usage/usagestore.mongo.ts')).openMongoUsageStore,
+  lmdb: async () => (await import('./usage/counts.lmdb.ts')).openLmdbUsageStore,
+  mongo: async () => (await import('./usage/counts.mongo.ts')).openMongoUsageStore,
 });
 
 /** Each reports what is wrong with a store, and resolves with the number of its records. */
@@ -35,3 +38,14 @@ export const verifyUsage = openByEngine<number, [Inspection]>({
   lmdb: async () => (await import('./verify/verify.lmdb.ts')).verifyLmdbUsage,
   mongo: async () => (await import('./verify/verify.mongo.ts')).verifyMongoUsage,
 });
+
+/** Counters in Redis if REDIS_URL is set, and otherwise in the memory of this process. */
+export async function openCounters(
+  { redisUrl, environment }: Pick<Settings, 'redisUrl' | 'environment'>,
+  log: RedisLog,
+): Promise<Counters> {
+  if (redisUrl === undefined) return createMemoryCounters(environment);
+  // The driver takes a while to load, and is needed only here.
+  const { openRedisCounters } = await import('./budget/counters.redis.ts');
+  return openRedisCounters(redisUrl, environment, log);
+}

@@ -185,6 +185,11 @@ export function fail(
   throw new ApiError(code, message, options);
 }
 
+/** Throws BAD_USER_INPUT for the argument at a path: `input.email` `is empty`. */
+export function failInput(argument: string, what: string): never {
+  return fail('BAD_USER_INPUT', `${argument} ${what}`, { argument });
+}
+
 const OWN_CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
 const ARGUMENT = /^\w{1,128}(?:\.\w{1,128}){0,9}$/;
 

@@ -35,6 +35,16 @@ export function text(limit: number) {
   });
 }
 
+/** A string that `parse` can read; `fault` says what it must be. */
+export function parsedBy<T>(parse: (given: string) => T | undefined, fault: string) {
+  return z.string().transform((given, context): T => {
+    const value = parse(given);
+    if (value !== undefined) return value;
+    context.addIssue(fault);
+    return z.NEVER;
+  });
+}
+
 /** An integer between two limits, both included; -0 becomes 0. */
 export function integer(least: number, most: number) {
   const range = `must be an integer from ${least.toLocaleString('en')} to ${most.toLocaleString('en')}`;

@@ -1,11 +1,11 @@
 // The embedded store on a full disk, and with a damaged file.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { rmSync, statfsSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, statfsSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Folder, temporaryFolder } from '../support/folder.ts';
 import { programArgs, ROOT } from '../support/programs/programs.ts';
-import { bareEnv, loyaltyJson, spawnLoyalty } from '../support/service/loyalty.ts';
+import { bareEnv, loyalty, loyaltyJson, spawnLoyalty } from '../support/service/loyalty.ts';
 import { type DeployedService, startDeployed } from '../support/service/stack.ts';
 import { until } from '../support/until.ts';
 
@@ -46,36 +46,43 @@ async function expectWrites({ send }: DeployedService): Promise<void> {
   expect((await send({ query: ENROLL, variables })).status).toBe(200);
 }
 
+/** Runs `work` with a disk of 1 MiB. */
+async function withDisk(work: (disk: string) => Promise<void>): Promise<void> {
+  const disk = join(folder.path, 'disk');
+  mkdirSync(disk);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', disk]);
+  try {
+    await work(disk);
+  } finally {
+    execFileSync('umount', ['--lazy', disk]);
+  }
+}
+
+function fillUp(disk: string): void {
+  const { bavail, bsize } = statfsSync(disk);
+  writeFileSync(join(disk, 'filler'), Buffer.alloc(bavail * bsize));
+}
+
 test('a full disk: writes are SERVICE_UNAVAILABLE, reads go on, and writes too once there is room', async () => {
   if (process.getuid?.() !== 0) return; // Only root can mount a small disk.
-  const disk = join(folder.path, 'disk');
-  const mount = (...args: string[]) => execFileSync('mount', [...args, disk]);
-  execFileSync('mkdir', [disk]);
-  mount('-t', 'tmpfs', '-o', 'size=1m', 'tmpfs');
-  try {
+  await withDisk(async (disk) => {
     service = await startDeployed('one process', {
       DATA_DIR: join(disk, 'data'),
       RATE_LIMIT_BUDGET: '1000000',
     });
     await expectReadsOnly(service);
-    mount('-o', 'remount,size=8m');
+    execFileSync('mount', ['-o', 'remount,size=8m', disk]);
     await expectWrites(service);
     await service.close();
-  } finally {
-    execFileSync('umount', ['--lazy', disk]);
-  }
+  });
 });
 
 test('a disk without room for a copy: compact fails with one line, and succeeds once there is room', async () => {
   if (process.getuid?.() !== 0) return; // Only root can mount a small disk.
-  const disk = join(folder.path, 'disk');
-  execFileSync('mkdir', [disk]);
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', disk]);
-  try {
+  await withDisk(async (disk) => {
     const env = { DATA_DIR: join(disk, 'data') };
     await loyaltyJson(env, 'partners', 'create', 'inn', '--name', 'Inn');
-    const { bavail, bsize } = statfsSync(disk);
-    writeFileSync(join(disk, 'filler'), Buffer.alloc(bavail * bsize));
+    fillUp(disk);
     const refused = await spawnLoyalty(env, 'compact').ran;
     expect([refused.code, refused.stdout]).toEqual([1, '']);
     expect(refused.stderr).toMatch(
@@ -83,9 +90,43 @@ test('a disk without room for a copy: compact fails with one line, and succeeds 
     );
     rmSync(join(disk, 'filler'));
     expect((await spawnLoyalty(env, 'compact').ran).code).toBe(0);
-  } finally {
-    execFileSync('umount', ['--lazy', disk]);
-  }
+  });
+});
+
+test('a disk without a byte: erase changes nothing and says so in one line, and succeeds once there is room', async () => {
+  if (process.getuid?.() !== 0) return; // Only root can mount a small disk.
+  await withDisk(async (disk) => {
+    const env = { DATA_DIR: join(disk, 'data') };
+    const file = join(folder.path, 'members.ndjson');
+    writeFileSync(file, '{"memberId":"m-1","email":"a@example.com"}\n');
+    await loyaltyJson(env, 'partners', 'create', 'inn', '--name', 'Inn');
+    await loyaltyJson(env, 'members', 'import', file);
+    const erase = () => spawnLoyalty(env, 'members', 'erase', 'm-1').ran;
+    for (const hasErased of [false, true]) {
+      if (hasErased) await loyaltyJson(env, 'members', 'erase', 'm-1');
+      fillUp(disk);
+      const { code, stdout, stderr } = await erase();
+      expect([code, stdout]).toEqual([1, '']);
+      expect(stderr).toMatch(
+        /^loyalty: the disk of \S+ is full: nothing was changed; make room, then try again\n$/,
+      );
+      rmSync(join(disk, 'filler'));
+    }
+    expect((await erase()).code).toBe(0);
+  });
+});
+
+test('a data folder on a disk that is read-only: the line names the folder', async () => {
+  if (process.getuid?.() !== 0) return; // Only root can mount a disk.
+  await withDisk(async (disk) => {
+    const env = { DATA_DIR: join(disk, 'data') };
+    await loyaltyJson(env, 'partners', 'create', 'inn', '--name', 'Inn');
+    execFileSync('mount', ['-o', 'remount,ro', disk]);
+    const { code, stderr } = await loyalty(env, 'partners', 'list');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^loyalty: .*\n$/);
+    expect(stderr).toContain(`${env.DATA_DIR}/lock cannot be opened: Read-only file system`);
+  });
 });
 
 test('a limit on the size of files: the same, and the limit does not end the process', async () => {

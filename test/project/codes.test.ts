@@ -20,10 +20,14 @@ test.each(['members', 'standings'])('the sources of %s use exactly its codes', (
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   const sources = files.filter((file) => /(?<!\.test)\.ts$/.test(file));
   const calls = sources.flatMap((file) => [
-    ...readFileSync(join(folder, file), 'utf8').matchAll(/\b(?:fail|ApiError)\(([^()]*)\)/g),
+    ...readFileSync(join(folder, file), 'utf8').matchAll(
+      /\b(?:failInput\(|(?:fail|ApiError)\(([^()]*)\))/g,
+    ),
   ]);
-  const codes = calls.flatMap(([, inside = '']) =>
-    [...inside.matchAll(/'([A-Z][A-Z_]+)'/g)].map(([, code = '']) => code),
+  const codes = calls.flatMap(([, inside]) =>
+    inside === undefined
+      ? 'BAD_USER_INPUT'
+      : [...inside.matchAll(/'([A-Z][A-Z_]+)'/g)].map(([, code = '']) => code),
   );
   const own = [...new Set(codes)].filter((code) => code !== 'INTERNAL_SERVER_ERROR');
   expect(own.sort()).toEqual(codesOf(name).sort());

@@ -110,6 +110,22 @@ describe('backup', () => {
     expect(readdirSync(folder.path).filter((name) => name.startsWith('copy'))).toEqual([]);
   });
 
+  test('into one folder twice at once: one is complete, and the other refuses in one line', async () => {
+    const env = { DATA_DIR: join(folder.path, 'data') };
+    await fill(env);
+    const copy = join(folder.path, 'copy');
+    const both = [loyalty(env, 'backup', copy), loyalty(env, 'backup', copy)];
+    const ran = (await Promise.all(both)).sort(
+      (one, other) => Number(one.code) - Number(other.code),
+    );
+    expect(ran.map(({ code, stderr }) => [code, stderr])).toEqual([
+      [0, ''],
+      [1, `loyalty: ${copy} is not an empty folder\n`],
+    ]);
+    expect(readdirSync(folder.path).filter((name) => name.includes('partial'))).toEqual([]);
+    await expectIntact({ DATA_DIR: copy }, 20);
+  });
+
   test('leaves MongoDB to mongodump', async () => {
     const ran = await loyalty({ MONGODB_URL: 'mongodb://localhost:1' }, 'backup', folder.path);
     expect(ran).toMatchObject({ code: 1, stdout: '' });

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { openMembersStore } from '@partner-loyalty/members';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { clearErased } from '@partner-loyalty/runtime/process/erased.open.ts';
-import { holdDataDir } from '@partner-loyalty/runtime/store/lock.lmdb.ts';
 import { type Folder, temporaryFolder } from '../../../test/support/folder.ts';
 import { loyalty, loyaltyJson, spawnLoyalty } from '../../../test/support/service/loyalty.ts';
+import { startService } from '../../../test/support/service/npmstart.ts';
 
 const MEMBERS = 5_000;
 const ERASED = 100;
@@ -83,18 +83,22 @@ test('of 100 members out of 5,000, no file has a word after the next start, nor 
   });
 });
 
-test('beside a process that has the stores open, erase succeeds and says what is left, and compact is refused', async () => {
+test('beside the service, erase says what is left, compact is refused, and the next start rewrites', async () => {
   await importMembers(1);
-  const hold = await holdDataDir(env.DATA_DIR);
-  const erased = await loyalty(env, 'members', 'erase', idOf(0));
-  expect([erased.code, erased.stderr]).toEqual([0, expect.stringContaining('next start')]);
-  const refused = await loyalty(env, 'compact');
-  expect([refused.code, refused.stdout]).toEqual([1, '']);
-  expect(refused.stderr).toMatch(/^loyalty: .* uses .*: stop it, then run compact again\n$/);
-  expect(foundIn(env.DATA_DIR)).not.toEqual([]);
-  await hold.release();
-  expect((await loyalty(env, 'compact')).code).toBe(0);
-  expect(foundIn(env.DATA_DIR)).toEqual([]);
+  let service = await startService({ DATA_DIR: env.DATA_DIR });
+  try {
+    const erased = await loyalty(env, 'members', 'erase', idOf(0));
+    expect([erased.code, erased.stderr]).toEqual([0, expect.stringContaining('next start')]);
+    const refused = await loyalty(env, 'compact');
+    expect([refused.code, refused.stdout]).toEqual([1, '']);
+    expect(refused.stderr).toMatch(/^loyalty: .* uses .*: stop it, then run compact again\n$/);
+    expect(foundIn(env.DATA_DIR)).not.toEqual([]);
+    await service.kill();
+    service = await startService({ DATA_DIR: env.DATA_DIR });
+    expect(foundIn(env.DATA_DIR)).toEqual([]);
+  } finally {
+    await service.kill();
+  }
 });
 
 test('two erasures at once are both done, and no file names either member', async () => {

@@ -13,7 +13,7 @@ import {
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import { Command, Option } from 'commander';
 import { addresses, durationMs, expiry, scopes, typed } from '../shell/argument.ts';
-import { CommandError, type Row, type Shell } from '../shell/shell.ts';
+import { CommandError, noSuch, type Row, type Shell } from '../shell/shell.ts';
 import { claimForOperator, requirePartner, withStore } from '../shell/stores.ts';
 
 export function keysCommand(shell: Shell): Command {
@@ -79,7 +79,9 @@ async function create(
   { for: endpoint, scopes = defaultScopes(endpoint), allow, expires }: CreateOptions,
 ): Promise<void> {
   const settings = shell.settings();
-  const limits = omitUndefined({ ...storedEndpoint(endpoint), scopes, allow, expiresAt: expires });
+  // A key without an endpoint is for graphql.
+  const stored = endpoint === 'mcp' ? endpoint : undefined;
+  const limits = omitUndefined({ endpoint: stored, scopes, allow, expiresAt: expires });
   const { key, record } = issueKey(settings.environment, partnerId, new Date(), limits);
   await withStore('keys', settings, async (keys) => {
     await requirePartner(keys, partnerId);
@@ -87,11 +89,6 @@ async function create(
     await keys.createKey(record);
   });
   printNew(shell, { keyId: record.keyId, key });
-}
-
-/** A key without an endpoint is for graphql. */
-function storedEndpoint(endpoint: KeyEndpoint | undefined): Pick<KeyLimits, 'endpoint'> {
-  return endpoint === 'mcp' ? { endpoint } : {};
 }
 
 function printNew(shell: Shell, row: { keyId: string; key: string } & Row): void {
@@ -113,7 +110,7 @@ async function rotate(
   const endsAt = new Date(now.getTime() + overlap);
   const { key, record, former } = await withStore('keys', settings, async (keys) => {
     const former = await keys.key(keyId);
-    if (former === undefined) throw new CommandError(`there is no key ${JSON.stringify(keyId)}`);
+    if (former === undefined) throw noSuch('key', keyId);
     const { partnerId } = former;
     const state = stateOfKey(former);
     if (state !== 'active')
@@ -191,8 +188,7 @@ function toMinute(at: Date): Date {
 async function revoke(shell: Shell, keyId: string): Promise<void> {
   const revokedAt = new Date();
   await withStore('keys', shell.settings(), async (keys) => {
-    if (!(await keys.revokeKey(keyId, revokedAt)))
-      throw new CommandError(`there is no key ${JSON.stringify(keyId)}`);
+    if (!(await keys.revokeKey(keyId, revokedAt))) throw noSuch('key', keyId);
   });
   shell.print({ keyId, state: 'revoked' });
 }

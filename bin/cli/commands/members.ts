@@ -5,8 +5,8 @@ import type { ImportOutcome } from '../import/importer.ts';
 import { createMemberLineParser, emailAddress } from '../import/member.ts';
 import { openSource, runImport } from '../import/run.ts';
 import { typed } from '../shell/argument.ts';
-import { CommandError, type Shell } from '../shell/shell.ts';
-import { claimForOperator, withStore } from '../shell/stores.ts';
+import { CommandError, noSuch, type Shell } from '../shell/shell.ts';
+import { changeMembers, claimForOperator, withStore } from '../shell/stores.ts';
 import { addRightsCommands, liftMarks } from './rights.ts';
 
 const OUTCOMES: Record<ImportResult, ImportOutcome> = {
@@ -68,9 +68,7 @@ async function importMembers(shell: Shell, file: string, again: boolean): Promis
 }
 
 async function lock(shell: Shell, { typed, canonical }: Address): Promise<void> {
-  const settings = shell.settings();
-  await withStore('keys', settings, claimForOperator);
-  const memberId = await withStore('members', settings, async ({ locks, endedSessions }) => {
+  const memberId = await changeMembers(shell, async ({ locks, endedSessions }) => {
     const holder = await locks.holder(canonical);
     return holder && endingSessions(endedSessions, holder, () => locks.lock(canonical, Date.now()));
   });
@@ -79,9 +77,7 @@ async function lock(shell: Shell, { typed, canonical }: Address): Promise<void> 
 }
 
 async function unlock(shell: Shell, address: Address, to: string | undefined): Promise<void> {
-  const settings = shell.settings();
-  await withStore('keys', settings, claimForOperator);
-  const result = await withStore('members', settings, ({ locks }) => locks.unlock(address, to));
+  const result = await changeMembers(shell, ({ locks }) => locks.unlock(address, to));
   const { typed } = address;
   switch (result.outcome) {
     case 'unlocked':
@@ -89,7 +85,7 @@ async function unlock(shell: Shell, address: Address, to: string | undefined): P
     case 'not-locked':
       throw new CommandError(`${typed} is not locked`);
     case 'no-member':
-      throw new CommandError(`there is no member ${JSON.stringify(to)}`);
+      throw noSuch('member', to);
     case 'only-address':
       throw new CommandError(
         `${typed} is the only address of member ${JSON.stringify(result.memberId)}`,

@@ -15,6 +15,7 @@ const MAX_INVITATIONS = 10_000;
 /** What was typed; `none` and `default` take away what the partner had. */
 export type PartnerOptions = {
   name?: string;
+  /** A path: the file is read when the command runs. */
   program?: string;
   budget?: number | 'default';
   magicLinkUrl?: string | 'none';
@@ -72,8 +73,9 @@ function orWord<Word extends string, T>(word: Word, schema: z.ZodType<T, string>
   });
 }
 
-/** The program in a file. Throws a CommandError that names the file and every fault. */
-export function readProgram(file: string): Program {
+/** The program in a file, if one is given. Throws a CommandError with the file and every fault. */
+export function readProgram(file: string | undefined): Program | undefined {
+  if (file === undefined) return undefined;
   let json: string;
   try {
     json = readFileSync(file, 'utf8');

@@ -58,8 +58,8 @@ export function partnersCommand(shell: Shell): Command {
 type CreateOptions = PartnerOptions & { name: string };
 
 async function create(shell: Shell, partnerId: string, options: CreateOptions): Promise<void> {
-  const program = options.program === undefined ? undefined : readProgram(options.program);
   const { name } = options;
+  const program = readProgram(options.program);
   const given = { partnerId, ...changeOf(options), name, createdAt: new Date() };
   const partner: Partner = omitUndefined(given);
   const settings = shell.settings();
@@ -92,7 +92,7 @@ function noteMissingProgram(shell: Shell, partnerId: string): void {
 async function update(shell: Shell, partnerId: string, options: PartnerOptions): Promise<void> {
   if (Object.keys(options).length === 0)
     throw new CommandError('there is nothing to change; --help lists the options');
-  const program = options.program === undefined ? undefined : readProgram(options.program);
+  const program = readProgram(options.program);
   const settings = shell.settings();
   if (program !== undefined)
     await withStore('keys', settings, async (keys) => {

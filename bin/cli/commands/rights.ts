@@ -4,7 +4,7 @@ import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { oneErasureAtATime } from '@partner-loyalty/runtime/store/lock.lmdb.ts';
 import type { Activity, StandingsStore } from '@partner-loyalty/standings';
 import type { Command } from 'commander';
-import { CommandError, oneLine, type Shell } from '../shell/shell.ts';
+import { CommandError, noSuch, oneLine, type Shell } from '../shell/shell.ts';
 import { claimForOperator, withStore } from '../shell/stores.ts';
 import { compactErased } from './compact.ts';
 
@@ -49,7 +49,7 @@ async function exportMember(shell: Shell, memberId: string): Promise<void> {
   const kept = await withStore('members', settings, ({ rights }) => rights.find(memberId));
   await withStore('standings', settings, async (standings) => {
     const sums = await standings.standingsOf(memberId);
-    if (kept === undefined && sums.length === 0) throw noMember(memberId);
+    if (kept === undefined && sums.length === 0) throw noSuch('member', memberId);
     const space = shell.json ? undefined : 2;
     const rest = JSON.stringify({ memberId, ...kept, standings: sums }, undefined, space);
     // Piece by piece, since there may be many activities.
@@ -128,9 +128,5 @@ async function requireTraces(
   memberId: string,
 ): Promise<void> {
   if ((await member(memberId)) !== undefined || (await rights.isErased(memberId))) return;
-  if ((await standings.standingsOf(memberId)).length === 0) throw noMember(memberId);
-}
-
-function noMember(memberId: string): CommandError {
-  return new CommandError(`there is no member ${JSON.stringify(memberId)}`);
+  if ((await standings.standingsOf(memberId)).length === 0) throw noSuch('member', memberId);
 }

@@ -1,5 +1,5 @@
 // `loyalty supergraph`: composes, checks and publishes the graph that gateways serve.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import {
   SUPERGRAPH_CONFIG,
   SUPERGRAPH_FILE,
@@ -113,7 +113,7 @@ const codes = z.string().transform((text, context) => {
 
 async function composeCommitted(shell: Shell, checkOnly: boolean): Promise<void> {
   const { compose } = await import('@partner-loyalty/gateway/publish');
-  const current = currentSupergraph();
+  const current = existsSync(SUPERGRAPH_FILE) ? readFileSync(SUPERGRAPH_FILE, 'utf8') : undefined;
   const composed = await composing(shell, () => compose(SUPERGRAPH_CONFIG, current));
   const upToDate = composed === current;
   if (checkOnly && !upToDate)
@@ -122,12 +122,4 @@ async function composeCommitted(shell: Shell, checkOnly: boolean): Promise<void>
     );
   if (!upToDate) writeFileSync(SUPERGRAPH_FILE, composed);
   shell.print({ file: 'gateway/supergraph.graphql', changed: !upToDate });
-}
-
-function currentSupergraph(): string | undefined {
-  try {
-    return readFileSync(SUPERGRAPH_FILE, 'utf8');
-  } catch {
-    return undefined;
-  }
 }

@@ -6,8 +6,8 @@ import {
   rotateSigningKey,
 } from '@partner-loyalty/members';
 import { Command } from 'commander';
-import { CommandError, type Shell } from '../shell/shell.ts';
-import { claimForOperator, withStore } from '../shell/stores.ts';
+import { noSuch, type Shell } from '../shell/shell.ts';
+import { changeMembers, requireMember, withStore } from '../shell/stores.ts';
 
 export function tokensCommand(shell: Shell): Command {
   const group = new Command('tokens').description('manage ID tokens of the built-in provider');
@@ -38,13 +38,11 @@ async function issue(shell: Shell, memberId: string): Promise<void> {
   const { environment, sandboxUrl, productionUrl, hasBaseUrl, idTokenIssuer } = settings;
   const baseUrl = environment === 'sandbox' ? sandboxUrl : productionUrl;
   const { idToken } = await withStore('members', settings, async (members) => {
-    const member = await members.member(memberId);
-    if (member === undefined)
-      throw new CommandError(`there is no member ${JSON.stringify(memberId)}`);
+    const { email } = await requireMember(members, memberId);
     await ensureSigningKey(members.signingKeys);
     // If nothing says otherwise here, the address that the running service goes by.
     const issuer = (hasBaseUrl ? undefined : await members.signingKeys.issuer()) ?? baseUrl;
-    return issueIdToken(members, { memberId, email: member.email }, issuer, new Date());
+    return issueIdToken(members, { memberId, email }, issuer, new Date());
   });
   if (idTokenIssuer !== undefined)
     shell.note('the gateway will refuse this token: ID_TOKEN_ISSUER names another provider');
@@ -53,32 +51,24 @@ async function issue(shell: Shell, memberId: string): Promise<void> {
 }
 
 async function rotateKey(shell: Shell): Promise<void> {
-  const settings = shell.settings();
-  await withStore('keys', settings, claimForOperator);
-  const kid = await withStore('members', settings, ({ signingKeys }) =>
+  const kid = await changeMembers(shell, ({ signingKeys }) =>
     rotateSigningKey(signingKeys, Date.now()),
   );
   shell.print({ kid });
 }
 
 async function revokeKey(shell: Shell, revoked: string): Promise<void> {
-  const settings = shell.settings();
-  await withStore('keys', settings, claimForOperator);
-  const kid = await withStore('members', settings, ({ signingKeys }) =>
+  const kid = await changeMembers(shell, ({ signingKeys }) =>
     revokeSigningKey(signingKeys, revoked, Date.now()),
   );
-  if (kid === undefined)
-    throw new CommandError(`there is no signing key ${JSON.stringify(revoked)}`);
+  if (kid === undefined) throw noSuch('signing key', revoked);
   shell.print({ revoked, kid });
 }
 
 async function revoke(shell: Shell, memberId: string): Promise<void> {
-  const settings = shell.settings();
-  await withStore('keys', settings, claimForOperator);
   const endedAt = Date.now();
-  await withStore('members', settings, async (members) => {
-    if ((await members.member(memberId)) === undefined)
-      throw new CommandError(`there is no member ${JSON.stringify(memberId)}`);
+  await changeMembers(shell, async (members) => {
+    await requireMember(members, memberId);
     await members.endedSessions.end({ memberId, endedAt });
   });
   shell.print({ memberId, endedAt: new Date(endedAt).toISOString() });

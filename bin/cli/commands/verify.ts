@@ -92,15 +92,15 @@ async function withPartnerCheck(
 
 /** Asks the key store about each partner once. */
 function createPartnerCheck(keys: KeyStore): Inspection['hasPartner'] {
-  const known = new Map<string, boolean>();
-  return async (partnerId) => {
-    const isKnown = known.get(partnerId);
-    if (isKnown !== undefined) return isKnown;
-    const exists = await keys.partner(partnerId).then(
+  const known = new Map<string, Promise<boolean>>();
+  const exists = (partnerId: string) =>
+    keys.partner(partnerId).then(
       (partner) => partner !== undefined,
       () => true, // The verification of the key store names it.
     );
-    known.set(partnerId, exists);
-    return exists;
+  return (partnerId) => {
+    const answer = known.get(partnerId) ?? exists(partnerId);
+    known.set(partnerId, answer);
+    return answer;
   };
 }

@@ -13,11 +13,7 @@ import * as z from 'zod';
 export function createMemberLineParser(
   partners: ReadonlySet<string>,
 ): (line: Record<string, unknown>) => Parsed<MemberImport> {
-  const parse = createParser(memberLine(partners));
-  return (line) => {
-    const parsed = parse(line);
-    return 'fault' in parsed ? parsed : { value: toImport(parsed.value) };
-  };
+  return createParser(memberLine(partners).transform(toImport));
 }
 
 type Address = MemberImport['address'];

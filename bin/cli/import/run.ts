@@ -98,12 +98,6 @@ export type Progress = {
  * which stands for an unknown size. Anywhere else, prints only what is passed to `line`.
  */
 export function createProgress(stderr: Terminal, title: string, totalBytes: number): Progress {
-  if (!stderr.isTTY)
-    return {
-      update: () => undefined,
-      line: (text) => void stderr.write(`${text}\n`),
-      stop: () => undefined,
-    };
   const startedAt = performance.now();
   const withBar = '{bar} {percentage}% | {lines} lines | {rate}/s | {eta_formatted} left';
   const withoutBar = '{lines} lines | {rate}/s';
@@ -113,13 +107,14 @@ export function createProgress(stderr: Terminal, title: string, totalBytes: numb
     barsize: 24,
     etaBuffer: 50,
   });
+  // Does nothing without a terminal, nor do the calls that follow.
   bar.start(totalBytes, 0, { lines: 0, rate: 0 });
   return {
     update(doneBytes, lines) {
       const rate = Math.round(lines / ((performance.now() - startedAt) / 1_000));
       bar.update(doneBytes, { lines: lines.toLocaleString('en'), rate: rate.toLocaleString('en') });
     },
-    line: (text) => void stderr.write(`\r\u001b[K${text}\n`),
+    line: (text) => void stderr.write(`${stderr.isTTY ? '\r\u001b[K' : ''}${text}\n`),
     stop: () => bar.stop(),
   };
 }

@@ -16,9 +16,7 @@ export function parseStrictJson(text: string): Parsed<Record<string, unknown>> {
 
 const QUOTE = 0x22;
 const COLON = 0x3a;
-const OPENING_BRACKET = 0x5b;
 const BACKSLASH = 0x5c;
-const CLOSING_BRACKET = 0x5d;
 const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
 
@@ -27,24 +25,18 @@ const CLOSING_BRACE = 0x7d;
  * drops the first of the two. The text must be valid JSON, so that no token needs a check.
  */
 function repeatedProperty(json: string): string | undefined {
-  const outer: (Set<string> | undefined)[] = [];
-  let names: Set<string> | undefined;
+  const objects: Set<string>[] = [];
   for (let at = 0; at < json.length; at += 1) {
     switch (json.charCodeAt(at)) {
       case OPENING_BRACE:
-        outer.push(names);
-        names = new Set();
-        break;
-      case OPENING_BRACKET:
-        outer.push(names);
-        names = undefined;
+        objects.push(new Set());
         break;
       case CLOSING_BRACE:
-      case CLOSING_BRACKET:
-        names = outer.pop();
+        objects.pop();
         break;
       case QUOTE: {
         const end = closingQuote(json, at);
+        const names = objects.at(-1);
         if (names !== undefined && isFollowedByColon(json, end)) {
           const raw = json.slice(at + 1, end);
           const name: string = raw.includes('\\') ? JSON.parse(`"${raw}"`) : raw;

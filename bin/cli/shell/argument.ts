@@ -1,7 +1,7 @@
 // Parses what an operator types: numbers, times, durations and the limits of keys.
 
 import { KEY_SCOPES } from '@partner-loyalty/gateway';
-import { createParser, integer } from '@partner-loyalty/runtime/input.ts';
+import { createParser, integer, parsedBy } from '@partner-loyalty/runtime/input.ts';
 import { cidrRange } from '@partner-loyalty/runtime/settings/schemas.ts';
 import { Temporal } from 'temporal-polyfill';
 import * as z from 'zod';
@@ -78,36 +78,22 @@ export const addresses = items(
   .refine((list) => list.length <= MAX_RANGES, `must have at most ${MAX_RANGES} ranges`);
 
 /** A duration in milliseconds. */
-export const durationMs = z.string().transform((given, context) => {
-  const ms = parseDuration(given);
-  if (ms !== undefined) return ms;
-  context.addIssue('must be a duration such as 2s, 15m, 12h or 90d');
-  return z.NEVER;
-});
+export const durationMs = parsedBy(parseDuration, 'must be a duration such as 2s, 15m, 12h or 90d');
 
 /** A duration from now, or an instant in the future. */
-export const expiry = z
-  .string()
-  .transform((given, context) => {
-    const durationMs = parseDuration(given);
-    const instant =
-      durationMs === undefined ? parseInstant(given) : new Date(Date.now() + durationMs);
-    if (instant !== undefined) return instant;
-    context.addIssue(
-      'must be a duration such as 90d, or an ISO 8601 time with its zone, such as 2030-01-31T12:00:00Z',
-    );
-    return z.NEVER;
-  })
-  .refine((instant) => instant.getTime() > Date.now(), 'must be in the future');
+export const expiry = parsedBy((given) => {
+  const durationMs = parseDuration(given);
+  return durationMs === undefined ? parseInstant(given) : new Date(Date.now() + durationMs);
+}, 'must be a duration such as 90d, or an ISO 8601 time with its zone, such as 2030-01-31T12:00:00Z').refine(
+  (instant) => instant.getTime() > Date.now(),
+  'must be in the future',
+);
 
 /** A list with commas; `fault` says what each item must be. */
 function items<T>(item: z.ZodType<T, string>, fault: string) {
   const list = z.array(item);
-  return z.string().transform((given, context) => {
+  return parsedBy((given) => {
     const texts = given.split(',').map((text) => text.trim());
-    const parsed = list.safeParse(texts.filter((text) => text !== ''));
-    if (parsed.success) return parsed.data;
-    context.addIssue(fault);
-    return z.NEVER;
-  });
+    return list.safeParse(texts.filter((text) => text !== '')).data;
+  }, fault);
 }

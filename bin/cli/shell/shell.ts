@@ -1,8 +1,13 @@
 // What a command works with: the settings, and output as JSON lines or as aligned text.
+import { inOneLine } from '@partner-loyalty/runtime/process/failedstart.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 
 /** A failure that the operator can act on; its message is the one line that is printed. */
 export class CommandError extends Error {}
+
+export function noSuch(what: string, id: string | undefined): CommandError {
+  return new CommandError(`there is no ${what} ${JSON.stringify(id)}`);
+}
 
 /** A result with named values; those that are undefined are left out. */
 export type Row = Record<string, string | number | boolean | Date | object | undefined>;
@@ -46,15 +51,7 @@ export function createShell(
 
 /** The message of an error in one line. */
 export function oneLine(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  const lines = text.split('\n').map((line) => line.trim());
-  return lines
-    .filter((line) => line !== '')
-    .reduce(
-      (before, line) =>
-        before === '' ? line : `${before}${before.endsWith(':') ? '' : ';'} ${line}`,
-      '',
-    );
+  return inOneLine(error instanceof Error ? error.message : String(error));
 }
 
 function jsonLine(row: Row): string {

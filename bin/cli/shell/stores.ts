@@ -10,19 +10,26 @@ import {
   type Partner,
   type UsageStore,
 } from '@partner-loyalty/gateway';
+import { type Member, type MembersStore, openMembersStore } from '@partner-loyalty/members';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import type { StoreName } from '@partner-loyalty/runtime/store/private.ts';
-import { SUBGRAPHS, type SubgraphStores } from '../../subgraphs.ts';
-import { CommandError } from './shell.ts';
+import { openStandingsStore, type StandingsStore } from '@partner-loyalty/standings';
+import { noSuch, type Shell } from './shell.ts';
 
-type Stores = SubgraphStores & { keys: KeyStore; graph: GraphStore; usage: UsageStore };
+type Stores = {
+  keys: KeyStore;
+  graph: GraphStore;
+  usage: UsageStore;
+  members: MembersStore;
+  standings: StandingsStore;
+};
 
 const OPEN: { [Name in keyof Stores]: (settings: Settings) => Promise<Stores[Name]> } = {
   keys: openKeyStore,
   graph: openGraphStore,
   usage: openUsageStore,
-  members: SUBGRAPHS.members.openStore,
-  standings: SUBGRAPHS.standings.openStore,
+  members: openMembersStore,
+  standings: openStandingsStore,
 };
 
 /** Whether the store exists; on MongoDB, opening one creates it. */
@@ -50,10 +57,26 @@ export async function claimForOperator(keys: KeyStore): Promise<void> {
   if (origin === undefined || origin === 'demo-begun') await keys.setOrigin('operator');
 }
 
+/** Does some work with the members store that changes it. */
+export async function changeMembers<T>(
+  shell: Shell,
+  work: (members: MembersStore) => Promise<T>,
+): Promise<T> {
+  const settings = shell.settings();
+  await withStore('keys', settings, claimForOperator);
+  return withStore('members', settings, work);
+}
+
 /** The partner with this ID. Throws a CommandError if there is none. */
 export async function requirePartner(keys: KeyStore, partnerId: string): Promise<Partner> {
   const partner = await keys.partner(partnerId);
-  if (partner === undefined)
-    throw new CommandError(`there is no partner ${JSON.stringify(partnerId)}`);
+  if (partner === undefined) throw noSuch('partner', partnerId);
   return partner;
+}
+
+/** The member with this ID. Throws a CommandError if there is none. */
+export async function requireMember(members: MembersStore, memberId: string): Promise<Member> {
+  const member = await members.member(memberId);
+  if (member === undefined) throw noSuch('member', memberId);
+  return member;
 }

@@ -1,7 +1,7 @@
 // `loyalty supergraph publish`, `remove` and `rollback`: each adds a version that gateways serve.
 import { datedSdl, type GraphStore } from '@partner-loyalty/gateway';
 import type { CheckedChange, GraphContent } from '@partner-loyalty/gateway/publish';
-import { CommandError, type Shell } from '../shell/shell.ts';
+import { CommandError, noSuch, type Shell } from '../shell/shell.ts';
 import { withStore } from '../shell/stores.ts';
 import { checkedChanges, refuseBrokenPolicy, refuseInUse } from './check.ts';
 import { composing, type EntryOptions, nextContent } from './next.ts';
@@ -34,8 +34,7 @@ export async function remove(shell: Shell, name: string, { force }: Force): Prom
   const { currentContent, withoutSubgraph } = await import('@partner-loyalty/gateway/publish');
   await withStore('graph', shell.settings(), async (graphs) => {
     const { version, ...before } = await currentContent(graphs);
-    if (!before.subgraphs.some((entry) => entry.name === name))
-      throw new CommandError(`there is no subgraph ${JSON.stringify(name)}`);
+    if (!before.subgraphs.some((entry) => entry.name === name)) throw noSuch('subgraph', name);
     const after = await composing(shell, () => withoutSubgraph(before, name));
     await addVersion(shell, graphs, { version, before, after, change: `remove ${name}` }, force);
   });

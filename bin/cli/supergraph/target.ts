@@ -10,7 +10,6 @@ import {
 } from '@partner-loyalty/runtime/settings/subgraphs.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { createHttpTransport } from '@partner-loyalty/runtime/transport/client.ts';
-import { SUBGRAPHS } from '../../subgraphs.ts';
 import { CommandError, type Shell } from '../shell/shell.ts';
 
 /** Where the gateways reach a subgraph, and what signs the requests to it. */
@@ -52,14 +51,13 @@ function targetOf(
   others: readonly string[],
 ): Target | undefined {
   const own = settingsOfSubgraph(settings, name);
-  const isCarried = Object.hasOwn(SUBGRAPHS, name);
-  const url = own.url ?? givenUrl ?? (isCarried ? undefined : publishedUrl);
+  const isOurs = OWN_SUBGRAPHS.some((each) => each === name);
+  const url = own.url ?? givenUrl ?? (isOurs ? undefined : publishedUrl);
   if (url === undefined) {
-    if (isCarried) return undefined;
+    if (isOurs) return undefined;
     throw new CommandError(`${name} needs a URL: give --url, or set ${variableOf(name, 'url')}`);
   }
   const { secret } = own;
-  const isOurs = OWN_SUBGRAPHS.some((each) => each === name);
   if (secret === undefined) {
     const variable = isOurs ? 'SUBGRAPH_SECRET' : variableOf(name, 'secret');
     throw new CommandError(`${variable} must be set: it signs the requests to ${name}`);

@@ -4,9 +4,8 @@ import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { outputOf } from '@partner-loyalty/runtime/observe/output.ts';
 import { withoutSecrets } from '@partner-loyalty/runtime/observe/secrets.ts';
 import type { MemberAccess } from '../execute/members.ts';
-import type { Principal } from '../identity/authenticate.ts';
-import type { AuditSink } from './file.ts';
-import { openAuditFile } from './file.ts';
+import { type Principal, partnerIdOf } from '../identity/authenticate.ts';
+import { type AuditSink, openAuditFile } from './file.ts';
 
 export type Audit = {
   /** The list for a request's accesses; undefined if no partner makes the request. */
@@ -26,12 +25,12 @@ export function openAudit(
 
 function createAudit(sink: AuditSink): Audit {
   return {
-    begin: (principal) => (partnerOf(principal) === undefined ? undefined : []),
+    begin: (principal) => (partnerIdOf(principal) === undefined ? undefined : []),
     record(requestId, principal, accesses) {
       if (accesses.length === 0) return;
       const caller = {
         time: new Date().toISOString(),
-        partner: partnerOf(principal),
+        partner: partnerIdOf(principal),
         keyId: principal.surface === 'partner' ? principal.id : undefined,
         // Callers choose it, and some of them paste a secret there.
         requestId: withoutSecrets(requestId),
@@ -42,11 +41,6 @@ function createAudit(sink: AuditSink): Audit {
     state: () => sink.state(),
     close: () => sink.close(),
   };
-}
-
-/** The partner that makes the request, by its key or by a token that it holds. */
-function partnerOf({ caller }: Principal): string | undefined {
-  return 'partnerId' in caller ? caller.partnerId : undefined;
 }
 
 function merged(accesses: readonly MemberAccess[]): Iterable<MemberAccess> {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { addressBlock } from '@partner-loyalty/runtime/http/address.ts';
 import fc from 'fast-check';
 import { redisUrl } from '../../../test/support/servers/databases.ts';
-import { openCounters } from './counters.open.ts';
+import { openCounters } from '../stores.ts';
 import type { Counters } from './counters.ts';
 import { createLimiter, type Limiter, rateLimitHeaders, type Verdict } from './limiter.ts';
 

@@ -1,12 +1,12 @@
 // Turns one operation of a validated document into the form that a surface executes.
-import { eachNode } from '@partner-loyalty/runtime/cache/document.ts';
+import { eachNode, fragmentsOf } from '@partner-loyalty/runtime/cache/document.ts';
 import { jsonFields } from '@partner-loyalty/runtime/observe/log.ts';
 import {
   type DocumentNode,
   type FieldNode,
-  type FragmentDefinitionNode,
   type GraphQLSchema,
   Kind,
+  type OperationDefinitionNode,
   print,
   type SelectionSetNode,
   separateOperations,
@@ -62,9 +62,9 @@ export function executableOperation(
 ): ExecutableOperation {
   const { node, introspects } = operation;
   const { name: _name, ...anonymous } = node;
-  const definitions = [anonymous, ...fragmentsOf(document)];
+  const definitions = [anonymous, ...fragmentsOf(document).values()];
   const own = dropUnusedFragments({ kind: Kind.DOCUMENT, definitions });
-  const rootFields = rootFieldsOf(node.selectionSet, fragmentsOf(own));
+  const rootFields = rootFieldsOf(own, node);
   const { introspection, rest } = introspects
     ? splitIntrospection(own)
     : { introspection: undefined, rest: own };
@@ -132,10 +132,10 @@ export function loggedOperation(
 
 /** In the order of the document, with fragments expanded; each named fragment is read once. */
 export function rootFieldsOf(
-  root: SelectionSetNode,
-  fragments: readonly FragmentDefinitionNode[],
+  document: DocumentNode,
+  { selectionSet }: OperationDefinitionNode,
 ): FieldNode[] {
-  const unread = new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
+  const unread = fragmentsOf(document);
   const read = ({ selections }: SelectionSetNode): FieldNode[] =>
     selections.flatMap((selection) => {
       if (selection.kind === Kind.FIELD) return [selection];
@@ -144,9 +144,5 @@ export function rootFieldsOf(
       unread.delete(selection.name.value);
       return fragment === undefined ? [] : read(fragment.selectionSet);
     });
-  return read(root);
-}
-
-export function fragmentsOf({ definitions }: DocumentNode): FragmentDefinitionNode[] {
-  return definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
+  return read(selectionSet);
 }

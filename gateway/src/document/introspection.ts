@@ -1,8 +1,8 @@
 // Separates the introspection of an operation from what the subgraphs answer.
+import { fragmentsOf } from '@partner-loyalty/runtime/cache/document.ts';
 import {
   type DocumentNode,
   type FieldNode,
-  type FragmentDefinitionNode,
   Kind,
   type SelectionNode,
   type SelectionSetNode,
@@ -28,10 +28,7 @@ export function splitIntrospection(document: DocumentNode): {
 function select(document: DocumentNode, wanted: (field: FieldNode) => boolean): DocumentNode {
   const [operation] = document.definitions;
   if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('the operation comes first');
-  const fragments = document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
-  const byName = new Map<string, FragmentDefinitionNode>(
-    fragments.map((fragment) => [fragment.name.value, fragment]),
-  );
+  const fragments = fragmentsOf(document);
   const filter = (set: SelectionSetNode): SelectionSetNode => ({
     kind: Kind.SELECTION_SET,
     selections: set.selections.flatMap(keep),
@@ -39,7 +36,7 @@ function select(document: DocumentNode, wanted: (field: FieldNode) => boolean): 
   const keep = (selection: SelectionNode): SelectionNode[] => {
     if (selection.kind === Kind.FIELD) return wanted(selection) ? [selection] : [];
     const inner =
-      selection.kind === Kind.FRAGMENT_SPREAD ? byName.get(selection.name.value) : selection;
+      selection.kind === Kind.FRAGMENT_SPREAD ? fragments.get(selection.name.value) : selection;
     if (inner === undefined) return [];
     const selectionSet = filter(inner.selectionSet);
     if (selectionSet.selections.length === 0) return [];
@@ -47,7 +44,7 @@ function select(document: DocumentNode, wanted: (field: FieldNode) => boolean): 
     return [{ kind: Kind.INLINE_FRAGMENT, directives, selectionSet }];
   };
   const definitions = [{ ...operation, selectionSet: filter(operation.selectionSet) }];
-  return { kind: Kind.DOCUMENT, definitions: [...definitions, ...fragments] };
+  return { kind: Kind.DOCUMENT, definitions: [...definitions, ...fragments.values()] };
 }
 
 function hasFields({ definitions: [operation] }: DocumentNode): boolean {

@@ -28,11 +28,7 @@ import {
 
 /** Whether a document contains a string or a number. */
 export function containsLiterals(document: DocumentNode): boolean {
-  let found = false;
-  eachNode(document, (node) => {
-    if (isLiteral(node)) found = true;
-  });
-  return found;
+  return contains(document, isLiteral);
 }
 
 /** The document with an empty string in place of each literal. */
@@ -51,7 +47,9 @@ export function liftLiterals(
   schema: GraphQLSchema,
 ): { document: DocumentNode; literals: Record<string, unknown> } {
   const literals: Record<string, unknown> = {};
-  if (!containsValues(document)) return { document, literals };
+  // A list may be an empty one.
+  if (!contains(document, (node) => isLiteral(node) || node.kind === Kind.LIST))
+    return { document, literals };
   const definitions: VariableDefinitionNode[] = [];
   const takenNames = variableNames(document);
   const types = new TypeInfo(schema);
@@ -65,7 +63,7 @@ export function liftLiterals(
   // As a whole: otherwise each length of a list would have a plan of its own.
   function liftList(list: ListValueNode) {
     const type = types.getParentInputType();
-    if (!isInputType(type) || !isListType(getNullableType(type)) || containsVariables(list))
+    if (!isInputType(type) || !isListType(getNullableType(type)) || contains(list, isVariable))
       return undefined;
     return replace(list, type);
   }
@@ -93,11 +91,10 @@ export function liftLiterals(
   return { document: withVariables(lifted, definitions), literals };
 }
 
-/** Whether a document contains a string, a number or a list, which may be an empty one. */
-function containsValues(document: DocumentNode): boolean {
+function contains(document: ASTNode, isWanted: (node: ASTNode) => boolean): boolean {
   let found = false;
   eachNode(document, (node) => {
-    if (isLiteral(node) || node.kind === Kind.LIST) found = true;
+    if (isWanted(node)) found = true;
   });
   return found;
 }
@@ -106,8 +103,8 @@ function isLiteral(node: ASTNode): node is StringValueNode | IntValueNode | Floa
   return node.kind === Kind.STRING || node.kind === Kind.INT || node.kind === Kind.FLOAT;
 }
 
-function containsVariables(value: ValueNode): boolean {
-  return variableNames(value).size > 0;
+function isVariable({ kind }: ASTNode): boolean {
+  return kind === Kind.VARIABLE;
 }
 
 function variableNames(document: ASTNode): Set<string> {

@@ -1,11 +1,6 @@
 // Measures operations before any expensive work, in time linear in the document.
-import {
-  type DocumentNode,
-  type FieldNode,
-  type FragmentDefinitionNode,
-  Kind,
-  type SelectionSetNode,
-} from 'graphql';
+import { fragmentsOf } from '@partner-loyalty/runtime/cache/document.ts';
+import { type DocumentNode, type FieldNode, Kind, type SelectionSetNode } from 'graphql';
 import { INTROSPECTION_FIELDS } from './introspection.ts';
 import { type ListField, listFieldOf } from './lists.ts';
 
@@ -65,9 +60,7 @@ const EMPTY: Size = {
 export function createMeasure(
   document: DocumentNode,
 ): (set: SelectionSetNode | undefined) => Readonly<Size> {
-  const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const node of document.definitions)
-    if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
+  const fragments = fragmentsOf(document);
   const sizes = new Map<string, Readonly<Size>>();
 
   function measureFragment(name: string): Readonly<Size> {

@@ -5,9 +5,9 @@ import type { ResponseObserver } from '@partner-loyalty/runtime/http/response.ts
 import { jsonFields, type Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { Trace } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
-import { fragmentsOf, loggedOperation, rootFieldsOf } from '../document/executable.ts';
+import { loggedOperation, rootFieldsOf } from '../document/executable.ts';
 import type { ServedGraphs } from '../graph/served.ts';
-import type { Principal } from '../identity/authenticate.ts';
+import { type Principal, partnerIdOf } from '../identity/authenticate.ts';
 import type { RequestState } from '../state.ts';
 import type { KeyUseCounter } from '../usage/keyuse.ts';
 
@@ -47,7 +47,7 @@ export function createRequestLine(
     const code = codes[0] ?? 'OK';
     metrics.request(status, code, durationMs);
     if (state.trace?.isRecorded) endSpan(state.trace, state);
-    metrics.partner(principal && partnerOf(principal), code);
+    metrics.partner(principal && partnerIdOf(principal), code);
     if (state.executable !== undefined && principal !== undefined)
       metrics.executed(principal.surface, state.asked?.operation?.name, durationMs);
     const keyId = keyIdOf(state);
@@ -65,7 +65,7 @@ function endSpan(trace: Trace, { status, codes, principal, asked }: RequestState
     'graphql.operation.type': asked?.operation?.node.operation,
     'loyalty.operation_hash': asked?.operation?.hash,
     'loyalty.surface': principal?.surface,
-    'loyalty.partner_id': principal && partnerOf(principal),
+    'loyalty.partner_id': principal && partnerIdOf(principal),
     'loyalty.key_id': principal?.policy === 'key' ? principal.id : undefined,
   };
   trace.end(attributes, status >= 500 || isServerError(codes[0]));
@@ -100,7 +100,7 @@ class RequestEnd implements ResponseObserver {
 function createDescribeCaller(): (principal: Principal) => string {
   const fieldsOf = rememberFields();
   return ({ surface, caller, id }) => {
-    const partner = partnerOf({ caller });
+    const partner = partnerIdOf({ caller });
     const keyId = surface === 'partner' ? id : undefined;
     // No two callers have the same one: IDs of keys begin in another way than those of partners.
     const subject = keyId ?? `/${partner ?? ''}`;
@@ -122,11 +122,6 @@ function rememberFields(): (subject: string, fields: Parameters<typeof jsonField
   };
 }
 
-/** The partner that calls, or that holds the member's token. */
-function partnerOf({ caller }: Pick<Principal, 'caller'>): string | undefined {
-  return caller.kind === 'service' ? undefined : caller.partnerId;
-}
-
 /** What a line says of an operation that was refused, whose fields may not be the schema's. */
 function describeRefused(
   { asked, principal }: RequestState,
@@ -136,7 +131,7 @@ function describeRefused(
   const { document, operation } = asked;
   const { schema } = graphs.current().surfaces[principal.surface];
   const fields = schema.getRootType(operation.node.operation)?.getFields() ?? {};
-  const known = rootFieldsOf(operation.node.selectionSet, fragmentsOf(document.node)).filter(
+  const known = rootFieldsOf(document.node, operation.node).filter(
     ({ name: { value } }) => Object.hasOwn(fields, value) || META_FIELDS.has(value),
   );
   return loggedOperation(operation, known);

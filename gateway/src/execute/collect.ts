@@ -1,8 +1,8 @@
 // Collects the selected fields of an object type, as execution does (GraphQL, section 6.3.2).
+import { fragmentsOf } from '@partner-loyalty/runtime/cache/document.ts';
 import {
   type DocumentNode,
   type FieldNode,
-  type FragmentDefinitionNode,
   type GraphQLInterfaceType,
   type GraphQLObjectType,
   type GraphQLSchema,
@@ -24,9 +24,7 @@ export function createCollect(
   document: DocumentNode,
   variables: Record<string, unknown>,
 ): Collect {
-  const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const node of document.definitions)
-    if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
+  const fragments = fragmentsOf(document);
 
   function collect(
     type: GraphQLObjectType | GraphQLInterfaceType,

@@ -1,7 +1,8 @@
 // What the gateway needs to know of a surface to prepare operations and complete responses.
 import type { DocumentNode } from 'graphql';
 import { type RootScopes, rootScopesOf } from '../schema/scopes.ts';
-import { graphNames, type Ownership, ownershipOf } from './ownership.ts';
+import { joinedSubgraphs } from '../schema/supergraph.ts';
+import { type Ownership, ownershipOf } from './ownership.ts';
 import { fieldsOf, type GraphFields } from './rename.ts';
 
 export type SurfaceFacts = {
@@ -17,7 +18,7 @@ export type SurfaceFacts = {
 export function factsOf(supergraph: DocumentNode, api: string): SurfaceFacts {
   return {
     api,
-    subgraphs: [...graphNames(supergraph).values()],
+    subgraphs: Array.from(joinedSubgraphs(supergraph).values(), ({ name }) => name),
     fields: fieldsOf(supergraph),
     ownership: ownershipOf(supergraph),
     scopes: rootScopesOf(supergraph),

@@ -1,12 +1,13 @@
 // Which subgraphs resolve each field of a graph, and by which keys they find an object.
 import {
-  type ConstDirectiveNode,
   type DocumentNode,
   type FieldDefinitionNode,
   Kind,
   type ObjectTypeDefinitionNode,
   parse,
 } from 'graphql';
+import { argumentsOf } from '../schema/definitions.ts';
+import { type JoinedSubgraph, joinedSubgraphs } from '../schema/supergraph.ts';
 
 /** The object types of a supergraph, by name, without those that planDirectly leaves to Apollo. */
 export type Ownership = ReadonlyMap<string, OwnedType>;
@@ -23,37 +24,25 @@ export type OwnedField = ReadonlyMap<string, readonly string[]>;
 
 /** Reads the `@join__` directives of a supergraph (join specification 0.5). */
 export function ownershipOf(supergraph: DocumentNode): Ownership {
-  const names = graphNames(supergraph);
+  const graphs = joinedSubgraphs(supergraph);
   const owned = new Map<string, OwnedType>();
   for (const node of supergraph.definitions) {
     if (node.kind !== Kind.OBJECT_TYPE_DEFINITION) continue;
-    const type = ownedType(node, names);
+    const type = ownedType(node, graphs);
     if (type !== undefined) owned.set(node.name.value, type);
   }
   return owned;
 }
 
-/** The names of the subgraphs by their values of `join__Graph`. */
-export function graphNames({ definitions }: DocumentNode): ReadonlyMap<string, string> {
-  const names = new Map<string, string>();
-  for (const node of definitions) {
-    if (node.kind !== Kind.ENUM_TYPE_DEFINITION || node.name.value !== 'join__Graph') continue;
-    for (const { name, directives = [] } of node.values ?? [])
-      for (const graph of argumentsOf(directives, 'join__graph'))
-        names.set(name.value, String(graph.name));
-  }
-  return names;
-}
-
 function ownedType(
   { directives = [], fields = [] }: ObjectTypeDefinitionNode,
-  names: ReadonlyMap<string, string>,
+  graphs: ReadonlyMap<string, JoinedSubgraph>,
 ): OwnedType | undefined {
   const subgraphs: string[] = [];
   const keys = new Map<string, string[][]>();
   for (const join of argumentsOf(directives, 'join__type')) {
     const { graph, key, resolvable, isInterfaceObject } = join;
-    const subgraph = names.get(String(graph));
+    const subgraph = graphs.get(String(graph))?.name;
     if (subgraph === undefined || isInterfaceObject === true) return undefined;
     subgraphs.push(subgraph);
     const fieldNames = typeof key === 'string' ? plainFields(key) : undefined;
@@ -62,7 +51,7 @@ function ownedType(
   }
   const owned = new Map<string, OwnedField>();
   for (const field of fields) {
-    const owners = ownersOf(field, subgraphs, names);
+    const owners = ownersOf(field, subgraphs, graphs);
     if (owners !== undefined) owned.set(field.name.value, owners);
   }
   return { fields: owned, keys };
@@ -72,13 +61,13 @@ function ownedType(
 function ownersOf(
   { directives = [] }: FieldDefinitionNode,
   subgraphs: readonly string[],
-  names: ReadonlyMap<string, string>,
+  graphs: ReadonlyMap<string, JoinedSubgraph>,
 ): OwnedField | undefined {
   const owners = new Map<string, readonly string[]>();
   const joins = argumentsOf(directives, 'join__field');
   if (joins.length === 0) for (const name of subgraphs) owners.set(name, []);
   for (const { graph, external, requires, ...others } of joins) {
-    const subgraph = names.get(String(graph));
+    const subgraph = graphs.get(String(graph))?.name;
     if (subgraph === undefined || Object.keys(others).length > 0) return undefined;
     if (external === true) continue;
     const required = requires === undefined ? [] : plainFields(String(requires));
@@ -86,22 +75,6 @@ function ownersOf(
     owners.set(subgraph, required);
   }
   return owners;
-}
-
-type Arguments = Readonly<Record<string, string | boolean | undefined>>;
-
-/** The arguments of each directive with this name; a list or an object is true. */
-function argumentsOf(
-  directives: readonly ConstDirectiveNode[],
-  directiveName: string,
-): Arguments[] {
-  return directives
-    .filter(({ name }) => name.value === directiveName)
-    .map(({ arguments: args = [] }) =>
-      Object.fromEntries(
-        args.map(({ name, value }) => [name.value, 'value' in value ? value.value : true]),
-      ),
-    );
 }
 
 /** The names of a field set (`id name`); undefined if one has arguments or fields of its own. */

@@ -3,6 +3,7 @@
 // If every field has one subgraph and objects are found by plain keys, there is only one plan.
 // Apollo's planner, which compares all plans, takes milliseconds to find it.
 import type { FetchNode, PlanNode, QueryPlanSelectionNode } from '@apollo/query-planner';
+import { fragmentsOf } from '@partner-loyalty/runtime/cache/document.ts';
 import {
   type ArgumentNode,
   type DirectiveNode,
@@ -95,12 +96,8 @@ function planOperation(
   schema: GraphQLSchema,
   ownership: Ownership,
 ): PlanNode | undefined {
-  const fragments = new Map<string, FragmentDefinitionNode>();
-  let operation: OperationDefinitionNode | undefined;
-  for (const node of document.definitions) {
-    if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
-    if (node.kind === Kind.OPERATION_DEFINITION) operation = node;
-  }
+  const fragments = fragmentsOf(document);
+  const operation = document.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
   const root = operation && schema.getRootType(operation.operation);
   if (operation === undefined || !root) return notDirect();
   const planning: Planning = { schema, ownership, fragments, operation };

@@ -17,6 +17,7 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
+import { argumentsOf } from '../schema/definitions.ts';
 
 /** An operation as the planner and the subgraphs see it. */
 export type RenamedOperation = {
@@ -57,13 +58,9 @@ export function fieldsOf({ definitions }: DocumentNode): GraphFields {
 /** The names of the fields that a field requires (join specification 0.5). */
 function requirementsOf({ directives = [] }: FieldDefinitionNode): string[] {
   const found: string[] = [];
-  for (const directive of directives) {
-    const requires = directive.arguments?.find(({ name }) => name.value === 'requires')?.value;
-    if (directive.name.value !== 'join__field' || requires?.kind !== Kind.STRING) continue;
-    visit(parse(`{${requires.value}}`), {
-      Field: ({ name }) => void found.push(name.value),
-    });
-  }
+  for (const { requires } of argumentsOf(directives, 'join__field'))
+    if (requires !== undefined)
+      visit(parse(`{${requires}}`), { Field: ({ name }) => void found.push(name.value) });
   return found;
 }
 

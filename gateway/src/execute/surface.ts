@@ -8,7 +8,6 @@ import { type ClientDocument, locatedNode, type Operation } from '../document/do
 import {
   type ExecutableOperation,
   executableOperation,
-  fragmentsOf,
   rootFieldsOf,
 } from '../document/executable.ts';
 import { ResponseSize } from '../document/responsesize.ts';
@@ -146,7 +145,7 @@ function scopesNeeded(
   { query, mutation }: RootScopes,
 ): ScopeBits {
   const known = node.operation === 'mutation' ? mutation : query;
-  const fields = rootFieldsOf(node.selectionSet, fragmentsOf(document));
+  const fields = rootFieldsOf(document, node);
   return fields.reduce<ScopeBits>(
     (bits, { name }) => bits | (known.get(name.value) ?? 0),
     introspects ? READ_SCOPE : 0,

@@ -12,12 +12,12 @@ import {
   type DocumentNode,
   type GraphQLSchema,
   isObjectType,
-  Kind,
   parse,
   printSchema,
   type TypeDefinitionNode,
   visit,
 } from 'graphql';
+import { argumentsOf } from '../schema/definitions.ts';
 import { surfaceDocument } from '../schema/surfaces.ts';
 import { factsOf, type SurfaceFacts } from './facts.ts';
 import type { PlannedText, PlannerRequest, PlannerResponse } from './plan.apollo.ts';
@@ -117,14 +117,8 @@ export function resolvableKeysFirst(supergraph: DocumentNode): DocumentNode {
   });
 }
 
-function isUnresolvableKey({ name, arguments: args = [] }: ConstDirectiveNode): boolean {
-  return (
-    name.value === 'join__type' &&
-    args.some(
-      (each) =>
-        each.name.value === 'resolvable' && each.value.kind === Kind.BOOLEAN && !each.value.value,
-    )
-  );
+function isUnresolvableKey(directive: ConstDirectiveNode): boolean {
+  return argumentsOf([directive], 'join__type').some(({ resolvable }) => resolvable === false);
 }
 
 /**

@@ -14,8 +14,10 @@ export type ChangelogEntry = Pick<VersionChange, 'kind' | 'text'> & {
   coordinate?: string | undefined;
 };
 
-/** The entries of a surface. Never rejects: without the store, it has what the schema says. */
-export type Changelog = (surface: SurfaceName) => Promise<readonly ChangelogEntry[]>;
+export type Changelogs = Readonly<Record<SurfaceName, readonly ChangelogEntry[]>>;
+
+/** Of the graph that serves. Never rejects: without the store, it has what the schemas say. */
+export type ReadChangelogs = () => Promise<Changelogs>;
 
 /** Older versions are left out. */
 export const CHANGELOG_VERSIONS = 100;
@@ -28,16 +30,13 @@ const FIRST_ENTRY: ChangelogEntry = {
   text: 'The API opens, in beta.',
 };
 
-/** The store is read once for each graph that is served. */
-export function createChangelog({
+export function createChangelogs({
   store,
   graphs,
 }: {
   store: Pick<GraphStore, 'versions'>;
   graphs: Pick<ServedGraphs, 'current'>;
-}): Changelog {
-  const known = new WeakMap<ServedGraph, Promise<GraphVersionSummary[]>>();
-
+}): ReadChangelogs {
   async function read({ version }: ServedGraph): Promise<GraphVersionSummary[]> {
     // The committed graph, or that of SUPERGRAPH_FILE, has nothing to do with what is published.
     if (version === 0) return [];
@@ -47,20 +46,12 @@ export function createChangelog({
     return found.filter((each) => each.version <= version);
   }
 
-  function readOnce(graph: ServedGraph): Promise<GraphVersionSummary[]> {
-    let reading = known.get(graph);
-    if (reading === undefined) {
-      reading = read(graph);
-      known.set(graph, reading);
-      reading.catch(() => known.delete(graph));
-    }
-    return reading;
-  }
-
-  return async (surface) => {
+  return async () => {
     const graph = graphs.current();
-    const versions = await readOnce(graph).catch(() => []);
-    return changelogOf(surface, graph.surfaces[surface].schema, versions);
+    const versions = await read(graph).catch(() => []);
+    const of = (surface: SurfaceName) =>
+      changelogOf(surface, graph.surfaces[surface].schema, versions);
+    return { partner: of('partner'), member: of('member') };
   };
 }
 

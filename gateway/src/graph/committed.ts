@@ -2,9 +2,9 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { datedSdl } from '../schema/dated.ts';
+import { readSupergraph } from '../schema/supergraph.ts';
 import { readSupergraphConfig } from './config.ts';
 import type { Graph, SubgraphEntry } from './graph.ts';
-import { readSupergraph } from './sdl.ts';
 
 /** The composed graph with its tags, as `loyalty supergraph compose` writes it. */
 export const SUPERGRAPH_FILE = join(import.meta.dirname, '../../supergraph.graphql');

@@ -12,10 +12,10 @@ import { parseDocument } from '../document/document.ts';
 import type { Documents } from '../document/documents.ts';
 import { sampleRead } from '../execute/sample.ts';
 import { openSurface, type Surface } from '../execute/surface.ts';
-import { SURFACES, type SurfaceName } from '../schema/surfaces.ts';
+import { readSupergraph } from '../schema/supergraph.ts';
+import { SURFACE_NAMES, type SurfaceName } from '../schema/surfaces.ts';
 import type { Connection, Connections } from './connections.ts';
 import type { Graph } from './graph.ts';
-import { readSupergraph } from './sdl.ts';
 
 /** A graph with everything that answers requests on it. */
 export type ServedGraph = {
@@ -114,8 +114,7 @@ async function build(
   );
   const surfaces: Partial<Record<SurfaceName, Surface>> = {};
   try {
-    // Cast: Object.keys knows no key types.
-    for (const name of Object.keys(SURFACES) as SurfaceName[]) {
+    for (const name of SURFACE_NAMES) {
       await nextTurn(); // Requests are answered before each step.
       const surface = await openSurface(name, supergraph, transports, caches, audits);
       surfaces[name] = surface;
@@ -156,8 +155,7 @@ export async function prepareAhead(
   endAt: number,
 ): Promise<void> {
   for (const document of documents.mostUsed(DOCUMENTS_IN_USE)) {
-    // Cast: Object.keys knows no key types.
-    for (const name of Object.keys(SURFACES) as SurfaceName[]) {
+    for (const name of SURFACE_NAMES) {
       const leftMs = endAt - performance.now();
       if (leftMs <= 0) return;
       if (!current.surfaces[name].knows(document)) continue;

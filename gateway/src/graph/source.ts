@@ -1,14 +1,14 @@
 // Where the graph comes from: SUPERGRAPH_FILE, the published graph, or the committed graph.
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isJsonObject } from '@partner-loyalty/runtime/input.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { makePrivateFolder } from '@partner-loyalty/runtime/store/private.ts';
 import { timeoutError, withTimeout } from '@partner-loyalty/runtime/timeout.ts';
+import * as z from 'zod';
 import { datedSdl } from '../schema/dated.ts';
 import { graphOf, readGraphFile, readSdlFile, SUPERGRAPH_FILE } from './committed.ts';
-import type { Graph, GraphStore, SubgraphEntry } from './graph.ts';
+import type { Graph, GraphStore } from './graph.ts';
 
 export type GraphSource = {
   /** The graph to start with. Rejects if there is none. */
@@ -132,6 +132,18 @@ function inTime<T>(read: Promise<T>): Promise<T> {
 const FOLDER = 'lastgraph';
 const FILE = 'graph.json';
 const OWNER_ONLY = 0o600;
+const GRAPH = z.object({
+  version: z.number(),
+  supergraph: z.string(),
+  subgraphs: z.array(
+    z.object({
+      name: z.string(),
+      url: z.string().optional(),
+      batching: z.boolean(),
+      codes: z.array(z.string()),
+    }),
+  ),
+});
 
 /** Replaces the file atomically, so that a reader finds one graph or the other. */
 export async function writeLastGraph(dataDir: string, graph: Graph): Promise<void> {
@@ -145,29 +157,8 @@ export async function writeLastGraph(dataDir: string, graph: Graph): Promise<voi
 /** Undefined if there is none, or if the file is damaged. */
 export async function readLastGraph(dataDir: string): Promise<Graph | undefined> {
   try {
-    const value: unknown = JSON.parse(await readFile(join(dataDir, FOLDER, FILE), 'utf8'));
-    return isGraph(value) ? value : undefined;
+    return GRAPH.parse(JSON.parse(await readFile(join(dataDir, FOLDER, FILE), 'utf8')));
   } catch {
     return undefined;
   }
-}
-
-function isGraph(value: unknown): value is Graph {
-  return (
-    isJsonObject(value) &&
-    typeof value.version === 'number' &&
-    typeof value.supergraph === 'string' &&
-    Array.isArray(value.subgraphs) &&
-    value.subgraphs.every(isEntry)
-  );
-}
-
-function isEntry(value: unknown): value is SubgraphEntry {
-  return (
-    isJsonObject(value) &&
-    typeof value.name === 'string' &&
-    (value.url === undefined || typeof value.url === 'string') &&
-    typeof value.batching === 'boolean' &&
-    Array.isArray(value.codes)
-  );
 }

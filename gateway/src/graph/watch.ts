@@ -89,14 +89,10 @@ export async function keepForNextStart(
   graph: Graph,
   log: Pick<Log, 'warn'>,
 ): Promise<void> {
-  try {
-    await source.serves(graph);
-  } catch (error) {
-    log.warn(
-      { version: graph.version, err: error },
-      'the graph could not be kept for the next start',
-    );
-  }
+  const { version } = graph;
+  await source
+    .serves(graph)
+    .catch((err) => log.warn({ version, err }, 'the graph could not be kept for the next start'));
 }
 
 function explain(error: unknown): LogFields {

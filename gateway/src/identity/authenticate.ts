@@ -28,6 +28,11 @@ export type Principal = {
   isSuspended: boolean;
 };
 
+/** The partner that makes the request, by its key or by a token that it holds. */
+export function partnerIdOf({ caller }: Pick<Principal, 'caller'>): string | undefined {
+  return caller.kind === 'service' ? undefined : caller.partnerId;
+}
+
 export type Authenticated =
   | { kind: 'principal'; principal: Principal }
   /** A well-formed key of the other environment; checked before anything else. */

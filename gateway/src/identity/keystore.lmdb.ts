@@ -5,16 +5,14 @@ import { openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
 import type { RootDatabase } from 'lmdb';
 import type { KeyRecord, KeyStore, Origin, Partner } from './keystore.ts';
 
-/** The stored forms; times are milliseconds since 1970. */
-type StoredPartner = Omit<Partner, 'createdAt' | 'suspendedAt'> & {
-  createdAt: number;
-  suspendedAt?: number | undefined;
+/** The stored form of a record: times are milliseconds since 1970. */
+type Stored<T> = {
+  [Field in keyof T]: T[Field] extends Date | undefined
+    ? number | Exclude<T[Field], Date>
+    : T[Field];
 };
-type StoredKey = Omit<KeyRecord, 'createdAt' | 'expiresAt' | 'revokedAt'> & {
-  createdAt: number;
-  expiresAt?: number | undefined;
-  revokedAt?: number | undefined;
-};
+type StoredPartner = Stored<Partner>;
+type StoredKey = Stored<KeyRecord>;
 
 /** Opens `dataDir/keys`. Rejects if it cannot be written or belongs to the other environment. */
 export async function openLmdbKeyStore(
@@ -146,14 +144,8 @@ function toStoredPartner({ createdAt, suspendedAt, ...partner }: Partner): Store
 }
 
 function toKey({ createdAt, expiresAt, revokedAt, ...key }: StoredKey): KeyRecord {
-  const { keyId, partnerId, hash, endpoint, scopes, allow } = key;
   return {
-    keyId,
-    partnerId,
-    hash,
-    endpoint,
-    scopes,
-    allow,
+    ...key,
     createdAt: new Date(createdAt),
     expiresAt: toDate(expiresAt),
     revokedAt: toDate(revokedAt),

@@ -3,51 +3,12 @@ import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import { isDuplicate, openCollection, openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
 import { walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import type { Collection, Db } from 'mongodb';
-import { KEY_SCOPES } from '../schema/scopes.ts';
-import {
-  KEY_ENDPOINTS,
-  type KeyRecord,
-  type KeyStore,
-  type Origin,
-  type Partner,
-} from './keystore.ts';
+import type { KeyRecord, KeyStore, Origin, Partner } from './keystore.ts';
 
 type KeyDocument = Omit<KeyRecord, 'partnerId'>;
 /** `keys` is absent until the first key: sparse unique indexes ignore partners without keys. */
 type PartnerDocument = Omit<Partner, 'partnerId'> & { _id: string; keys?: KeyDocument[] };
 type OwnerDocument = { _id: string; origin?: Origin };
-
-const SCHEMA = {
-  bsonType: 'object',
-  required: ['_id', 'name', 'createdAt'],
-  properties: {
-    _id: { bsonType: 'string', minLength: 1 },
-    name: { bsonType: 'string', minLength: 1 },
-    budget: { bsonType: 'int', minimum: 0 },
-    magicLinkUrl: { bsonType: 'string' },
-    consent: { enum: ['required'] },
-    invitations: { bsonType: 'int', minimum: 1 },
-    suspendedAt: { bsonType: 'date' },
-    createdAt: { bsonType: 'date' },
-    keys: {
-      bsonType: 'array',
-      items: {
-        bsonType: 'object',
-        required: ['keyId', 'hash', 'createdAt'],
-        properties: {
-          keyId: { bsonType: 'string', minLength: 1 },
-          hash: { bsonType: 'string', pattern: '^[0-9a-f]{64}$' },
-          createdAt: { bsonType: 'date' },
-          expiresAt: { bsonType: 'date' },
-          revokedAt: { bsonType: 'date' },
-          endpoint: { enum: KEY_ENDPOINTS },
-          scopes: { bsonType: 'array', items: { enum: KEY_SCOPES } },
-          allow: { bsonType: 'array', items: { bsonType: 'string', minLength: 1 } },
-        },
-      },
-    },
-  },
-};
 
 /**
  * Opens the store in the URL's database. Rejects if the server cannot be reached or the store
@@ -96,7 +57,7 @@ export function keyByHashQuery(partners: Collection<PartnerDocument>, hash: stri
 
 function openPartners(db: Db): Promise<Collection<PartnerDocument>> {
   const unique = { unique: true, sparse: true };
-  return openCollection(db, 'partners', SCHEMA, [
+  return openCollection(db, 'partners', undefined, [
     [{ 'keys.hash': 1 }, unique],
     [{ 'keys.keyId': 1 }, unique],
   ]);

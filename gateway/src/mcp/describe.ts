@@ -7,9 +7,9 @@ import {
   parse,
   print,
   printSchema,
-  visit,
 } from 'graphql';
 import type { ServedGraphs } from '../graph/served.ts';
+import { linksOf, reachableFrom, typeNameOf } from '../schema/definitions.ts';
 import type { RootScopes, ScopeBits } from '../schema/scopes.ts';
 
 /** The SDL without the root fields that need other scopes, and without what only they use. */
@@ -50,40 +50,8 @@ function usable(document: DocumentNode, rootScopes: RootScopes, scopes: ScopeBit
 
 /** Without the types that neither a root type nor a directive leads to. */
 function reachable(document: DocumentNode): DocumentNode {
-  const links = linksOf(document);
-  const found = new Set<string>();
-  const queue = [...ROOTS];
-  for (let name = queue.pop(); name !== undefined; name = queue.pop()) {
-    if (found.has(name)) continue;
-    found.add(name);
-    queue.push(...(links.get(name) ?? []));
-  }
-  const definitions = document.definitions.filter((node) => found.has(nameOf(node)));
+  // The empty name stands for the directives and the schema's definition, which every key has.
+  const found = reachableFrom(['Query', 'Mutation', ''], linksOf(document.definitions));
+  const definitions = document.definitions.filter((node) => found.has(typeNameOf(node)));
   return { ...document, definitions };
-}
-
-/** Stands for each directive and the schema's own definition, which every key has. */
-const KEPT = '';
-const ROOTS = ['Query', 'Mutation', KEPT];
-
-/** The types that each one leads to: an interface leads to those that implement it, too. */
-function linksOf({ definitions }: DocumentNode): ReadonlyMap<string, ReadonlySet<string>> {
-  const links = new Map<string, Set<string>>();
-  const add = (from: string, to: string) => {
-    const known = links.get(from);
-    if (known === undefined) links.set(from, new Set([to]));
-    else known.add(to);
-  };
-  for (const node of definitions) {
-    const name = nameOf(node);
-    visit(node, { NamedType: (type) => add(name, type.name.value) });
-    if (node.kind !== Kind.OBJECT_TYPE_DEFINITION) continue;
-    for (const implemented of node.interfaces ?? []) add(implemented.name.value, name);
-  }
-  return links;
-}
-
-function nameOf(node: DefinitionNode): string {
-  const isType = 'name' in node && node.kind !== Kind.DIRECTIVE_DEFINITION;
-  return isType && node.name !== undefined ? node.name.value : KEPT;
 }

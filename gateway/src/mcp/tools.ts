@@ -20,8 +20,6 @@ const FIND_MEMBER = z
 
 const MEMBER_STANDING = z.strictObject({ memberId: text('The ID of the member.') });
 
-const DESCRIBE_SCHEMA = z.strictObject({});
-
 const MEMBER = z.object({
   memberId: text('The stable ID of the member: keep this one.'),
   email: text('The primary email address.'),
@@ -82,10 +80,9 @@ export type Tool = {
   result(member: Data, sdl: () => string): Data;
 };
 
-const TOOLS: ReadonlyMap<string, Tool> = new Map<string, Tool>([
-  [
-    'find_member',
-    {
+const TOOLS: ReadonlyMap<string, Tool> = new Map(
+  Object.entries<Tool>({
+    find_member: {
       title: 'Find a member',
       description:
         'Finds a member who is enrolled with this partner, by exactly one of: a current or former ' +
@@ -95,10 +92,7 @@ const TOOLS: ReadonlyMap<string, Tool> = new Map<string, Tool>([
       operation: findMember,
       result: (member) => member,
     },
-  ],
-  [
-    'member_standing',
-    {
+    member_standing: {
       title: 'Get the standing of a member',
       description:
         'The tier, points and stays of a member with this partner in the current membership ' +
@@ -109,19 +103,16 @@ const TOOLS: ReadonlyMap<string, Tool> = new Map<string, Tool>([
       // Cast: the schema has an object there that is never null.
       result: ({ standing }) => standing as Data,
     },
-  ],
-  [
-    'describe_schema',
-    {
+    describe_schema: {
       title: 'Describe the schema',
       description: 'The part of the GraphQL schema of the partner API that this key may use.',
-      input: DESCRIBE_SCHEMA,
+      input: z.strictObject({}),
       output: SDL,
       operation: () => ({ query: INTROSPECTION, variables: {} }),
       result: (_, sdl) => ({ sdl: sdl() }),
     },
-  ],
-]);
+  }),
+);
 
 export function toolNamed(name: string): Tool | undefined {
   return TOOLS.get(name);

@@ -85,15 +85,18 @@ export function pageResponse(
   return { status, headers: { ...PAGE_HEADERS, ...headers }, body };
 }
 
-/** Logs the request when the page is sent, without what may be secret: its query and its form. */
-export function pageObserver(
-  path: string,
-  { requestId, method }: HttpRequest,
-  status: number,
+/**
+ * The response to a request, which is logged when the response is sent, without what may be secret:
+ * its query and its form.
+ */
+export function observed(
+  response: HttpResponse,
+  { requestId, method, path }: HttpRequest,
   startedAt: number,
   log: Pick<Log, 'infoJson'>,
-): ResponseObserver {
-  return {
+): HttpResponse {
+  const { status } = response;
+  const observer: ResponseObserver = {
     ended(bytes, isWhole) {
       const durationMs = Math.round((performance.now() - startedAt) * 1_000) / 1_000;
       const ending = isWhole ? { bytes } : { reason: 'the client closed the connection' };
@@ -101,4 +104,5 @@ export function pageObserver(
       log.infoJson(jsonFields(fields), 'page');
     },
   };
+  return { ...response, observer };
 }

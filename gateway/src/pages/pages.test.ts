@@ -37,7 +37,7 @@ function pagesOf(
       ...settings,
     },
     graphs,
-    changelog: async () => [],
+    changelogs: async () => ({ partner: [], member: [] }),
     log: createLog('silent'),
   });
 }

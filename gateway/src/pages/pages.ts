@@ -6,13 +6,12 @@ import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import Negotiator from 'negotiator';
 import { logMasked } from '../edge/endpoint.ts';
-import type { Changelog } from '../graph/changelog.ts';
-
+import type { ReadChangelogs } from '../graph/changelog.ts';
 import { docsPage } from './docs/docs.ts';
 import { explorerRoutes } from './explorer/explorer.ts';
 import type { About } from './frame.ts';
 import { homePage } from './home.ts';
-import { pageHeaders, pageObserver, pageResponse, UNAVAILABLE } from './layout.ts';
+import { observed, pageHeaders, pageResponse, UNAVAILABLE } from './layout.ts';
 import { type Prepared, prepare, preparedResponse } from './prepared.ts';
 import { type DocumentedGraph, once, onceForEach, type Route } from './route.ts';
 import { STYLE } from './style.ts';
@@ -33,7 +32,7 @@ type PagesParts = {
     'rateLimitBudget' | 'rateLimitWindowSeconds' | 'explorer' | 'idTokenMemberClaim'
   >;
   graphs: { current(): DocumentedGraph };
-  changelog: Changelog;
+  changelogs: ReadChangelogs;
   log: Log;
 };
 
@@ -55,8 +54,7 @@ export function createPages(
         logMasked(log, request.requestId, error);
         return pageResponse(500, UNAVAILABLE);
       });
-    const { path } = request;
-    return { ...response, observer: pageObserver(path, request, response.status, startedAt, log) };
+    return observed(response, request, startedAt, log);
   }
 
   return (request) => {
@@ -70,14 +68,18 @@ function createRoutes({
   about,
   settings,
   graphs,
-  changelog,
+  changelogs,
 }: PagesParts): ReadonlyMap<string, Route> {
   const { rateLimitBudget: budget, rateLimitWindowSeconds: windowSeconds } = settings;
   const current = () => graphs.current();
   const docs = async ({ version, surfaces: { partner, member } }: DocumentedGraph) => {
     const schemas = { partner: partner.schema, member: member.schema };
-    const changelogs = { partner: await changelog('partner'), member: await changelog('member') };
-    const served = { version, schemas, scopes: partner.rootScopes, changelogs };
+    const served = {
+      version,
+      schemas,
+      scopes: partner.rootScopes,
+      changelogs: await changelogs(),
+    };
     return pageOf(await docsPage(about, served, { budget, windowSeconds }));
   };
   const explorer =

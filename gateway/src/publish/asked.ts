@@ -1,13 +1,7 @@
 // Asks a subgraph for its health and its schema before it is published.
 import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
-import {
-  type DefinitionNode,
-  type FieldDefinitionNode,
-  GraphQLError,
-  type InputValueDefinitionNode,
-  Kind,
-  parse,
-} from 'graphql';
+import { type DocumentNode, GraphQLError, Kind, parse } from 'graphql';
+import { elementsIn } from '../schema/definitions.ts';
 
 const OPERATIONS = { health: '{__typename}', schema: '{_service{sdl}}' };
 
@@ -46,30 +40,19 @@ export function missingFrom(running: string, sdl: string): string[] {
 }
 
 function coordinatesOf(sdl: string): Set<string> {
-  const { definitions } = parse(sdl, { noLocation: true });
-  const roots = rootNames(definitions);
+  const document = parse(sdl, { noLocation: true });
+  const roots = rootNames(document);
   const coordinates = new Set<string>();
-  for (const node of definitions) {
-    if (!('fields' in node) || node.fields === undefined) continue;
-    const typeName = roots.get(node.name.value) ?? node.name.value;
-    for (const field of node.fields) {
-      const args = 'arguments' in field ? (field.arguments ?? []) : [];
-      for (const name of namesOf(field, args))
-        if (!FEDERATION_FIELDS.has(name)) coordinates.add(`${typeName}.${name}`);
-    }
+  for (const { coordinate, node } of elementsIn(document)) {
+    const [type = '', field = ''] = coordinate.split('.');
+    if (node.kind !== Kind.ENUM_VALUE_DEFINITION && !FEDERATION_FIELDS.has(field))
+      coordinates.add(`${roots.get(type) ?? type}.${field}`);
   }
   return coordinates;
 }
 
-function namesOf(
-  { name }: FieldDefinitionNode | InputValueDefinitionNode,
-  args: readonly InputValueDefinitionNode[],
-): string[] {
-  return [name.value, ...args.map((argument) => `${name.value}(${argument.name.value}:)`)];
-}
-
 /** The usual names of the root types, by their names in the schema. */
-function rootNames(definitions: readonly DefinitionNode[]): Map<string, string> {
+function rootNames({ definitions }: DocumentNode): Map<string, string> {
   const usual = { query: 'Query', mutation: 'Mutation', subscription: 'Subscription' };
   return new Map(
     definitions

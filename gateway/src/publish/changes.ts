@@ -4,7 +4,7 @@ import { type Change, ChangeType, CriticalityLevel, diff } from '@graphql-inspec
 import type { GraphQLSchema } from 'graphql';
 import type { VersionChange } from '../graph/graph.ts';
 import { elementsOf } from '../schema/deprecations.ts';
-import { SURFACES, type SurfaceName, surfaceSdl } from '../schema/surfaces.ts';
+import { SURFACE_NAMES, type SurfaceName, surfaceSdl } from '../schema/surfaces.ts';
 import { affectedCoordinates } from './affected.ts';
 import { CompositionError } from './compose.ts';
 
@@ -48,10 +48,7 @@ export function surfaceSchemas(supergraph: string): SurfaceSchemas {
       throw new CompositionError([`the ${surface} surface: ${reason}`]);
     }
   };
-  return { partner: build('partner'), member: build('member') } satisfies Record<
-    keyof typeof SURFACES,
-    GraphQLSchema
-  >;
+  return { partner: build('partner'), member: build('member') };
 }
 
 /** Every change, those of a surface together and the breaking ones first. */
@@ -59,10 +56,8 @@ export async function surfaceChanges(
   before: SurfaceSchemas,
   after: SurfaceSchemas,
 ): Promise<SurfaceChange[]> {
-  // Cast: Object.keys knows no key types.
-  const surfaces = Object.keys(SURFACES) as SurfaceName[];
   const changes = await Promise.all(
-    surfaces.map(async (surface) => {
+    SURFACE_NAMES.map(async (surface) => {
       const schema = before[surface];
       const found = simplify(await diff(schema, after[surface]));
       // Without a path, another root type is named; the change of the type itself is listed too.
@@ -150,7 +145,7 @@ export function versionChanges(
 ): VersionChange[] {
   const reasons = new Map<string, string>();
   for (const [surface, schema] of Object.entries(after))
-    for (const { coordinate, reason } of elementsOf(schema))
+    for (const [coordinate, { deprecationReason: reason }] of elementsOf(schema))
       if (reason) reasons.set(`${surface} ${coordinate}`, reason);
   const counts = new Map<string, number>();
   return changes.flatMap(({ surface, kind, coordinate, message }) => {

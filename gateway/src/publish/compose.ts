@@ -4,7 +4,8 @@ import { composeServices } from '@apollo/composition';
 import { type ASTNode, type DocumentNode, GraphQLError, Kind, parse, Source, visit } from 'graphql';
 import { readSupergraphConfig } from '../graph/config.ts';
 import { datedSdl } from '../schema/dated.ts';
-import { KEY_SCOPES, scopeOfTag, tagName } from '../schema/scopes.ts';
+import { elementsIn, tagsIn } from '../schema/definitions.ts';
+import { KEY_SCOPES, scopeOfTag } from '../schema/scopes.ts';
 import { SURFACES } from '../schema/surfaces.ts';
 
 /** A subgraph as it is composed. */
@@ -98,7 +99,7 @@ function misplacedTags(typeDefs: DocumentNode): string[] {
           : 'the schema';
       if (owner?.kind !== Kind.FIELD_DEFINITION)
         faults.push(located(`@tag is on ${place}, but belongs on fields only`, [tag]));
-      const name = tagName(tag) ?? '';
+      const [name = ''] = tagsIn([tag]);
       const scope = scopeOfTag(name);
       if (scope === 'unknown')
         faults.push(
@@ -113,15 +114,10 @@ function misplacedTags(typeDefs: DocumentNode): string[] {
 
 /** Their tags would protect nothing. */
 function scopedFieldsBelowRoot(supergraph: string): string[] {
-  return parse(supergraph, { noLocation: true }).definitions.flatMap((node) => {
-    const isType =
-      node.kind === Kind.OBJECT_TYPE_DEFINITION || node.kind === Kind.INTERFACE_TYPE_DEFINITION;
-    if (!isType || node.name.value === 'Query' || node.name.value === 'Mutation') return [];
-    const scoped = (node.fields ?? []).filter(({ directives = [] }) =>
-      directives.some((tag) => scopeOfTag(tagName(tag) ?? '') !== undefined),
-    );
-    return scoped.map((field) => `${node.name.value}.${field.name.value}`);
-  });
+  return Array.from(elementsIn(parse(supergraph, { noLocation: true })))
+    .filter(({ node }) => tagsIn(node.directives).some((tag) => scopeOfTag(tag) !== undefined))
+    .map(({ coordinate }) => coordinate)
+    .filter((coordinate) => !/^(Query|Mutation)\./.test(coordinate));
 }
 
 /** `offers.graphql:3:1: …` */

@@ -3,8 +3,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { SUPERGRAPH_CONFIG, SUPERGRAPH_FILE } from '../graph/committed.ts';
 import { readSupergraphConfig } from '../graph/config.ts';
 import type { GraphStore, GraphVersion, SubgraphEntry } from '../graph/graph.ts';
-import { readSupergraph } from '../graph/sdl.ts';
 import { datedSdl } from '../schema/dated.ts';
+import { readSupergraph } from '../schema/supergraph.ts';
 import { composeSupergraph } from './compose.ts';
 
 /** A graph with what it was composed from. */

@@ -1,4 +1,5 @@
 // Who uses what a change breaks, and how often.
+import { type ByPartner, increment } from '../usage/counter.ts';
 import type { FieldUsage } from '../usage/usagestore.ts';
 import type { SurfaceChange } from './changes.ts';
 
@@ -18,28 +19,18 @@ export function withUsage(
   changes: readonly SurfaceChange[],
   usage: readonly FieldUsage[],
 ): CheckedChange[] {
-  const counts = countsOf(usage);
+  const counts = new Map<string, ByPartner>();
+  for (const { surface, coordinate, partnerId = '', count } of usage)
+    increment(counts, `${surface} ${coordinate}`, partnerId, count);
   return changes.map(({ affected, kind: _, ...change }) => {
-    const most = new Map<string | undefined, number>();
+    const most: ByPartner = new Map();
     for (const coordinate of affected)
       for (const [partnerId, count] of counts.get(`${change.surface} ${coordinate}`) ?? [])
         most.set(partnerId, Math.max(most.get(partnerId) ?? 0, count));
-    const usedBy = Array.from(most, ([partnerId, count]) => ({ partnerId, count }));
+    const usedBy = Array.from(most, ([partnerId, count]) => ({
+      partnerId: partnerId || undefined,
+      count,
+    }));
     return { ...change, usedBy: usedBy.sort((a, b) => b.count - a.count) };
   });
-}
-
-/** By surface and coordinate, then by partner. */
-function countsOf(usage: readonly FieldUsage[]): Map<string, Map<string | undefined, number>> {
-  const counts = new Map<string, Map<string | undefined, number>>();
-  for (const { surface, coordinate, partnerId, count } of usage) {
-    const key = `${surface} ${coordinate}`;
-    let ofCoordinate = counts.get(key);
-    if (ofCoordinate === undefined) {
-      ofCoordinate = new Map();
-      counts.set(key, ofCoordinate);
-    }
-    ofCoordinate.set(partnerId, (ofCoordinate.get(partnerId) ?? 0) + count);
-  }
-  return counts;
 }

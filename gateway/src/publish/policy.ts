@@ -1,7 +1,7 @@
 // Finds what the deprecation policy forbids: removing early what callers were promised.
 import { dayOf, MONTHS_KEPT, monthsAfter } from '../schema/dates.ts';
 import { deprecationsOf, elementsOf } from '../schema/deprecations.ts';
-import { SURFACES, type SurfaceName } from '../schema/surfaces.ts';
+import { SURFACE_NAMES, type SurfaceName } from '../schema/surfaces.ts';
 import type { SurfaceSchemas } from './changes.ts';
 
 /**
@@ -9,10 +9,10 @@ import type { SurfaceSchemas } from './changes.ts';
  * for less time than promised.
  */
 export function policyFaults(before: SurfaceSchemas, after: SurfaceSchemas, now: Date): string[] {
-  // Cast: Object.keys knows no key types.
-  const surfaces = Object.keys(SURFACES) as SurfaceName[];
   const today = new Date(now).setUTCHours(0, 0, 0, 0);
-  return surfaces.flatMap((surface) => faultsOf(before[surface], after[surface], surface, today));
+  return SURFACE_NAMES.flatMap((surface) =>
+    faultsOf(before[surface], after[surface], surface, today),
+  );
 }
 
 function faultsOf(
@@ -25,8 +25,8 @@ function faultsOf(
   const earliest = monthsAfter(today, MONTHS_KEPT);
   const promised = deprecationsOf(before);
   const next = deprecationsOf(after);
-  const remaining = new Set(Array.from(elementsOf(after), ({ coordinate }) => coordinate));
-  for (const { coordinate } of elementsOf(before)) {
+  const remaining = elementsOf(after);
+  for (const coordinate of elementsOf(before).keys()) {
     const former = promised.get(coordinate)?.until;
     const until = next.get(coordinate)?.until;
     const name = `${coordinate} (${surface})`;

@@ -1,6 +1,8 @@
 // What is deprecated in a schema, with the dates of each deprecation.
 import {
   type DocumentNode,
+  type GraphQLArgument,
+  type GraphQLEnumValue,
   type GraphQLField,
   type GraphQLInputField,
   type GraphQLSchema,
@@ -23,37 +25,36 @@ export type Deprecations = ReadonlyMap<string, Deprecation>;
 /** Those that have dates, as all do in a graph that is served. */
 export function deprecationsOf(schema: GraphQLSchema): Deprecations {
   const found = new Map<string, Deprecation>();
-  for (const { coordinate, reason } of elementsOf(schema)) {
+  for (const [coordinate, { deprecationReason: reason }] of elementsOf(schema)) {
     const dates = reason && datesIn(reason);
     if (reason && dates) found.set(coordinate, { ...dates, reason });
   }
   return found;
 }
 
-export type Element = { coordinate: string; reason: string | null | undefined };
+export type Element =
+  | GraphQLField<unknown, unknown>
+  | GraphQLArgument
+  | GraphQLInputField
+  | GraphQLEnumValue;
 
-/** Everything in a schema that can be deprecated, with the reason of what is. */
-export function* elementsOf(schema: GraphQLSchema): Generator<Element> {
+/** Everything in a schema that can be deprecated, by its coordinate. */
+export function elementsOf(schema: GraphQLSchema): ReadonlyMap<string, Element> {
+  const found = new Map<string, Element>();
   for (const type of Object.values(schema.getTypeMap())) {
     const { name } = type;
     if (name.startsWith('__')) continue;
     if (isEnumType(type))
-      for (const value of type.getValues())
-        yield { coordinate: `${name}.${value.name}`, reason: value.deprecationReason };
-    if (isObjectType(type) || isInterfaceType(type) || isInputObjectType(type))
-      for (const field of Object.values(type.getFields())) yield* elementsOfField(name, field);
+      for (const value of type.getValues()) found.set(`${name}.${value.name}`, value);
+    if (!isObjectType(type) && !isInterfaceType(type) && !isInputObjectType(type)) continue;
+    for (const field of Object.values(type.getFields())) {
+      const coordinate = `${name}.${field.name}`;
+      found.set(coordinate, field);
+      for (const argument of 'args' in field ? field.args : [])
+        found.set(`${coordinate}(${argument.name}:)`, argument);
+    }
   }
-}
-
-function* elementsOfField(
-  typeName: string,
-  field: GraphQLField<unknown, unknown> | GraphQLInputField,
-): Generator<Element> {
-  const coordinate = `${typeName}.${field.name}`;
-  yield { coordinate, reason: field.deprecationReason };
-  if (!('args' in field)) return;
-  for (const { name, deprecationReason } of field.args)
-    yield { coordinate: `${coordinate}(${name}:)`, reason: deprecationReason };
+  return found;
 }
 
 /**

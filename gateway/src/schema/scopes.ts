@@ -1,12 +1,13 @@
 // The scopes of partner keys, and those that each root field needs by its tags in the graph.
 import {
+  type ConstDirectiveNode,
   type DefinitionNode,
-  type DirectiveNode,
   type DocumentNode,
   type FieldDefinitionNode,
   Kind,
   type ObjectTypeDefinitionNode,
 } from 'graphql';
+import { tagsIn } from './definitions.ts';
 
 /** What a key may be allowed to do, as bits of a set. */
 const BITS = { read: 1, enroll: 2, 'sign-in': 4, ingest: 8 } as const;
@@ -82,18 +83,11 @@ function isHidden({ directives = [] }: FieldDefinitionNode): boolean {
   return directives.some(({ name }) => name.value === 'inaccessible');
 }
 
-function taggedScopes(directives: readonly DirectiveNode[]): ScopeBits {
+function taggedScopes(directives: readonly ConstDirectiveNode[]): ScopeBits {
   let bits: ScopeBits = 0;
-  for (const directive of directives) {
-    const scope = scopeOfTag(tagName(directive) ?? '');
+  for (const tag of tagsIn(directives)) {
+    const scope = scopeOfTag(tag);
     if (scope !== undefined) bits |= scope === 'unknown' ? UNKNOWN_SCOPE : BITS[scope];
   }
   return bits;
-}
-
-/** The name that a `@tag` gives; undefined for other directives. */
-export function tagName({ name, arguments: args = [] }: DirectiveNode): string | undefined {
-  if (name.value !== 'tag') return undefined;
-  const value = args.find((argument) => argument.name.value === 'name')?.value;
-  return value?.kind === Kind.STRING ? value.value : undefined;
 }

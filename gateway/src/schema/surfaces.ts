@@ -5,11 +5,11 @@ import {
   type DocumentNode,
   type FieldDefinitionNode,
   Kind,
-  type ObjectTypeDefinitionNode,
   parse,
   print,
-  type TypeNode,
+  type SchemaDefinitionNode,
 } from 'graphql';
+import { linksOf, reachableFrom, tagsIn } from './definitions.ts';
 
 /** The surfaces and the credential of each. A field is on those that its `@tag`s name. */
 export const SURFACES = {
@@ -19,17 +19,17 @@ export const SURFACES = {
 
 export type SurfaceName = keyof typeof SURFACES;
 
+// Cast: Object.keys loses the names.
+export const SURFACE_NAMES = Object.keys(SURFACES) as readonly SurfaceName[];
+
 /**
  * The supergraph as one surface sees it. Fields of objects and interfaces without the surface's tag
  * become `@inaccessible`, as does every type that no visible field leads to; `@requires` can still
  * use them. A pure function. Throws if a visible field has a type without visible fields.
  */
 export function surfaceDocument(supergraph: DocumentNode, surface: SurfaceName): DocumentNode {
-  const types = new Map<string, TypeDefinition>();
-  for (const node of supergraph.definitions)
-    if (isTypeDefinition(node)) types.set(node.name.value, node);
-  const isVisible = (field: FieldDefinitionNode) => hasTag(field, surface);
-  const reached = reachableTypes(types, isVisible, surface);
+  const isVisible = ({ directives }: FieldDefinitionNode) => tagsIn(directives).includes(surface);
+  const reached = reachableTypes(supergraph, isVisible, surface);
   const definitions = supergraph.definitions.map((node): DefinitionNode => {
     if (node.kind === Kind.SCHEMA_DEFINITION) return linkInaccessible(node);
     if (!isTypeDefinition(node) || isFederationType(node.name.value)) return node;
@@ -51,7 +51,6 @@ export function surfaceSdl(supergraph: string, surface: SurfaceName): string {
 }
 
 type TypeDefinition = Extract<DefinitionNode, { kind: `${string}TypeDefinition` }>;
-type IsVisible = (field: FieldDefinitionNode) => boolean;
 
 const INACCESSIBLE_URL = 'https://specs.apollo.dev/inaccessible/v0.2';
 const INACCESSIBLE = parse(
@@ -71,14 +70,6 @@ const isFederationType = (name: string) => /^(join|link|core|context|connect)__/
 const definesInaccessible = (node: DefinitionNode) =>
   node.kind === Kind.DIRECTIVE_DEFINITION && node.name.value === 'inaccessible';
 
-function hasTag(field: FieldDefinitionNode, surface: SurfaceName): boolean {
-  return (field.directives ?? []).some(
-    ({ name, arguments: args }) =>
-      name.value === 'tag' &&
-      args?.some(({ value }) => value.kind === Kind.STRING && value.value === surface),
-  );
-}
-
 function hide(directives: readonly ConstDirectiveNode[] = []): readonly ConstDirectiveNode[] {
   const hidden = directives.some(({ name }) => name.value === 'inaccessible');
   return hidden ? directives : [...directives, HIDDEN];
@@ -86,83 +77,32 @@ function hide(directives: readonly ConstDirectiveNode[] = []): readonly ConstDir
 
 // The types that visible fields lead to from the root types, those of arguments included.
 function reachableTypes(
-  types: ReadonlyMap<string, TypeDefinition>,
-  isVisible: IsVisible,
+  { definitions }: DocumentNode,
+  isVisible: (field: FieldDefinitionNode) => boolean,
   surface: SurfaceName,
 ): Set<string> {
-  const reached = new Set<string>(['Query']);
-  const pending = ['Query', 'Mutation', 'Subscription'].filter((name) =>
-    hasVisibleField(types.get(name), isVisible),
-  );
-  for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
-    const node = types.get(name);
-    if (node === undefined) continue; // a built-in scalar
-    reached.add(name);
-    for (const next of typesUsedBy(node, isVisible, types)) {
-      const target = types.get(next);
-      if (target?.kind === Kind.OBJECT_TYPE_DEFINITION && !hasVisibleField(target, isVisible))
+  const empty = new Set<string>();
+  const shown = definitions.flatMap((node): DefinitionNode[] => {
+    if (!isTypeDefinition(node) || !isComposite(node)) return [node];
+    const fields = (node.fields ?? []).filter(isVisible);
+    if (fields.length > 0 || node.kind === Kind.INTERFACE_TYPE_DEFINITION)
+      return [{ ...node, fields }];
+    empty.add(node.name.value);
+    return [];
+  });
+  const links = linksOf(shown);
+  const roots = ['Mutation', 'Subscription'].filter((name) => links.has(name));
+  const reached = reachableFrom([...roots, 'Query'], links);
+  for (const name of reached)
+    for (const next of links.get(name) ?? [])
+      if (empty.has(next))
         throw new Error(
           `${name} shows ${next}, which has no visible field on the ${surface} surface`,
         );
-      if (!reached.has(next)) pending.push(next);
-    }
-  }
   return reached;
 }
 
-function typesUsedBy(
-  node: TypeDefinition,
-  isVisible: IsVisible,
-  types: ReadonlyMap<string, TypeDefinition>,
-): string[] {
-  switch (node.kind) {
-    case Kind.OBJECT_TYPE_DEFINITION:
-    case Kind.INTERFACE_TYPE_DEFINITION: {
-      const isInterface = node.kind === Kind.INTERFACE_TYPE_DEFINITION;
-      const implementers = isInterface ? implementersOf(node.name.value, types) : [];
-      return [
-        ...(node.fields ?? []).filter(isVisible).flatMap(typesOfField),
-        ...(node.interfaces ?? []).map(({ name }) => name.value),
-        ...implementers
-          .filter((implementer) => hasVisibleField(implementer, isVisible))
-          .map(({ name }) => name.value),
-      ];
-    }
-    case Kind.INPUT_OBJECT_TYPE_DEFINITION:
-      return (node.fields ?? []).map((field) => nameOf(field.type));
-    case Kind.UNION_TYPE_DEFINITION:
-      return (node.types ?? []).map(({ name }) => name.value);
-    default:
-      return [];
-  }
-}
-
-function typesOfField({ type, arguments: args = [] }: FieldDefinitionNode): string[] {
-  return [nameOf(type), ...args.map((argument) => nameOf(argument.type))];
-}
-
-function implementersOf(
-  name: string,
-  types: ReadonlyMap<string, TypeDefinition>,
-): ObjectTypeDefinitionNode[] {
-  return [...types.values()].filter(
-    (node): node is ObjectTypeDefinitionNode =>
-      node.kind === Kind.OBJECT_TYPE_DEFINITION &&
-      (node.interfaces ?? []).some((implemented) => implemented.name.value === name),
-  );
-}
-
-function hasVisibleField(node: TypeDefinition | undefined, isVisible: IsVisible): boolean {
-  return node !== undefined && isComposite(node) && (node.fields ?? []).some(isVisible);
-}
-
-function nameOf(type: TypeNode): string {
-  return type.kind === Kind.NAMED_TYPE ? type.name.value : nameOf(type.type);
-}
-
-function linkInaccessible<T extends { directives?: readonly ConstDirectiveNode[] | undefined }>(
-  schema: T,
-): T {
+function linkInaccessible(schema: SchemaDefinitionNode): SchemaDefinitionNode {
   const { directives = [] } = schema;
   if (directives.some((link) => print(link).includes('specs.apollo.dev/inaccessible/')))
     return schema;

@@ -4,14 +4,12 @@ import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { logMasked } from '../edge/endpoint.ts';
-import { pageObserver, pageResponse, UNAVAILABLE } from '../pages/layout.ts';
+import { observed, pageResponse, UNAVAILABLE } from '../pages/layout.ts';
 import { FOREIGN_FORM, INVALID_LINK, WRONG_METHOD } from './cards.ts';
 
 const FORM_LIMIT = 16 * 1024;
 
 export type FormPage = {
-  /** Where the page is. */
-  path: string;
   /** Answers GET and HEAD with the token in the query, or an empty string. Must change nothing. */
   show(request: HttpRequest, token: string): HttpResponse | Promise<HttpResponse>;
   /** Answers POST from a page of this origin. */
@@ -21,7 +19,6 @@ export type FormPage = {
 
 /** Handles requests for the page. Never rejects: an error becomes a page too. */
 export function createFormPage({
-  path,
   show,
   submit,
   log,
@@ -44,8 +41,7 @@ export function createFormPage({
 
   return async (request) => {
     const startedAt = performance.now();
-    const response = await respond(request);
-    return { ...response, observer: pageObserver(path, request, response.status, startedAt, log) };
+    return observed(await respond(request), request, startedAt, log);
   };
 }
 

@@ -29,7 +29,6 @@ export function createInvitation({
   log,
 }: InvitationParts): (request: HttpRequest) => Promise<HttpResponse> {
   return createFormPage({
-    path: INVITATION_PATH,
     log,
     async show(request, token) {
       if (!isInvitation(token)) return pageResponse(404, INVALID_LINK);

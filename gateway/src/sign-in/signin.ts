@@ -67,5 +67,5 @@ export function createSignIn({
       : profile.requestEmailChange(request, session, email);
   }
 
-  return createFormPage({ path: SIGN_IN_PATH, show, submit, log });
+  return createFormPage({ show, submit, log });
 }

@@ -36,7 +36,7 @@ export type UsageCounter = {
 };
 
 /** Counts by partner; the empty string stands for members whose tokens no partner holds. */
-type ByPartner = Map<string, number>;
+export type ByPartner = Map<string, number>;
 
 type SurfaceCounts = {
   schema: GraphQLSchema;
@@ -109,7 +109,12 @@ export function createUsageCounter(
   };
 }
 
-function increment(counts: Map<string, ByPartner>, what: string, partner: string, by = 1): void {
+export function increment(
+  counts: Map<string, ByPartner>,
+  what: string,
+  partner: string,
+  by = 1,
+): void {
   let byPartner = counts.get(what);
   if (byPartner === undefined) {
     byPartner = new Map();

@@ -1,61 +1,60 @@
 // What the usage stores have in common: their records, and how many of them are kept.
 import { createHash } from 'node:crypto';
-import type { FieldUsage, KeyActivity, KeyUse, OperationUsage, UsageStore } from './usagestore.ts';
+import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
+import type { Counts } from './counts.ts';
+import type {
+  FieldUsage,
+  KeyActivity,
+  KeyUse,
+  OperationUsage,
+  UsageCaller,
+  UsageStore,
+} from './usagestore.ts';
 
 export type Usage = Parameters<UsageStore['add']>[0];
-
-/** The counts of a caller on a day, by schema coordinate. */
-export type CallerRecord = {
-  id: string;
-  day: string;
-  surface: FieldUsage['surface'];
-  partnerId?: string | undefined;
-  counts: Map<string, number>;
-};
-
-/** An operation of a caller on a day. */
-export type OperationRecord = OperationUsage & { id: string };
 
 export const KEPT_DAYS = 60;
 /** The most used operations of a day. */
 export const KEPT_OPERATIONS = 500;
 /** If a day has more operations, the store removes all but those it keeps. */
 export const MAX_OPERATIONS = 2 * KEPT_OPERATIONS;
-/** For each caller and day; further coordinates are not counted. A graph has far fewer. */
+/** For each caller and day in a write; further ones are not counted. A graph has far fewer. */
 export const MAX_COORDINATES = 10_000;
 /** The rest of an operation is cut off. */
 const MAX_OPERATION_CHARACTERS = 4_000;
 
-/** One record for each caller and day. IDs begin with the day. */
-export function callerRecords(fields: readonly FieldUsage[]): CallerRecord[] {
-  const records = new Map<string, CallerRecord>();
-  for (const { day, surface, partnerId, coordinate, count } of fields) {
-    const id = idOf(day, 'fields', surface, partnerId);
-    let record = records.get(id);
-    if (record === undefined) {
-      record = { id, day, surface, partnerId, counts: new Map() };
-      records.set(id, record);
-    }
-    const { counts } = record;
-    if (counts.size < MAX_COORDINATES || counts.has(coordinate))
-      counts.set(coordinate, (counts.get(coordinate) ?? 0) + count);
+/** A row for each caller and day, which counts by coordinate. IDs begin with the day. */
+export function fieldCounts(fields: readonly FieldUsage[]): Counts<UsageCaller>[] {
+  const rows = new Map<string, { about: UsageCaller; counts: Map<string, number> }>();
+  for (const { coordinate, count, ...about } of fields) {
+    const id = idOf(about.day, 'fields', about.surface, about.partnerId);
+    const row = rows.get(id) ?? { about: omitUndefined(about), counts: new Map() };
+    rows.set(id, row);
+    if (row.counts.size < MAX_COORDINATES || row.counts.has(coordinate))
+      row.counts.set(coordinate, (row.counts.get(coordinate) ?? 0) + count);
   }
-  return [...records.values()];
+  return Array.from(rows, ([id, { about, counts }]) => ({
+    id,
+    about,
+    counts: Object.fromEntries(counts),
+  }));
 }
 
-/** One record for each operation, caller and day; at most MAX_OPERATIONS, the most used. */
-export function operationRecords(operations: readonly OperationUsage[]): OperationRecord[] {
-  const records = new Map<string, OperationRecord>();
-  for (const usage of mostUsed([...operations], MAX_OPERATIONS)) {
-    const { day, surface, partnerId, operation, count } = usage;
-    const hash = createHash('sha256').update(operation).digest('base64url');
-    const id = `${operationsOf(day).from}${idOf(surface, partnerId, hash)}`;
-    const known = records.get(id);
-    if (known === undefined)
-      records.set(id, { ...usage, id, operation: operation.slice(0, MAX_OPERATION_CHARACTERS) });
-    else known.count += count;
-  }
-  return [...records.values()];
+/** A row for each operation, caller and day; at most MAX_OPERATIONS, the most used. */
+export function operationCounts(
+  operations: readonly OperationUsage[],
+): Counts<Omit<OperationUsage, 'count'>>[] {
+  return mostUsed([...operations], MAX_OPERATIONS).map(({ count, ...about }) => {
+    const hash = createHash('sha256').update(about.operation).digest('base64url');
+    return {
+      id: `${operationsOf(about.day).from}${idOf(about.surface, about.partnerId, hash)}`,
+      about: omitUndefined({
+        ...about,
+        operation: about.operation.slice(0, MAX_OPERATION_CHARACTERS),
+      }),
+      counts: { all: count },
+    };
+  });
 }
 
 /** The IDs of a day's operations: `from` inclusive, `to` exclusive. */
@@ -100,9 +99,6 @@ const HOUR_MS = 3_600_000;
 const SHOWN_HOURS = 24;
 const KEPT_HOURS = 48;
 
-/** The counts of a key in an hour. */
-export type HourCounts = Pick<KeyUse, 'requests' | 'refusals'>;
-
 /** The hour of an instant, in UTC: `2031-05-17T10`. */
 export function hourOf(at: Date): string {
   return at.toISOString().slice(0, 13);
@@ -137,8 +133,8 @@ export function newestHour(uses: readonly KeyUse[]): string | undefined {
 export function activityOf(
   keyId: string,
   lastUsedAt: Date,
-  hours: readonly HourCounts[],
+  hours: readonly Counts['counts'][],
 ): KeyActivity {
-  const sum = (name: keyof HourCounts) => hours.reduce((total, hour) => total + hour[name], 0);
+  const sum = (name: string) => hours.reduce((total, hour) => total + (hour[name] ?? 0), 0);
   return { keyId, lastUsedAt, requests: sum('requests'), refusals: sum('refusals') };
 }

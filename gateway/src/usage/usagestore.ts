@@ -1,8 +1,8 @@
-// The store of usage counts: the interface of usagestore.lmdb.ts and usagestore.mongo.ts.
+// The store of usage counts: its interface, which usagetables.ts implements.
 import type { SurfaceName } from '../schema/surfaces.ts';
 
 /** Who used it. Members whose tokens no partner holds have no partner. */
-type Caller = {
+export type UsageCaller = {
   /** In UTC: `2031-05-17`. */
   day: string;
   surface: SurfaceName;
@@ -10,14 +10,14 @@ type Caller = {
 };
 
 /** How often a field or an argument was requested. */
-export type FieldUsage = Caller & {
+export type FieldUsage = UsageCaller & {
   /** A schema coordinate: `Type.field`, `Type.field(argument:)` or `Type.inputField`. */
   coordinate: string;
   count: number;
 };
 
 /** How often an operation was requested. */
-export type OperationUsage = Caller & {
+export type OperationUsage = UsageCaller & {
   /** Normalized, without literals. */
   operation: string;
   count: number;

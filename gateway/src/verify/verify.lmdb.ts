@@ -7,7 +7,7 @@ import { type Snapshot, withSnapshot } from '@partner-loyalty/runtime/store/snap
 import type { RootDatabase } from 'lmdb';
 import { openGraphTables } from '../graph/graphstore.lmdb.ts';
 import { openKeyTables } from '../identity/keystore.lmdb.ts';
-import { openUsageTables } from '../usage/usagestore.lmdb.ts';
+import { openCountTables } from '../usage/counts.lmdb.ts';
 import { checkShape, KEY, PARTNER } from './shapes.ts';
 
 type Verify = (
@@ -112,21 +112,18 @@ export const verifyLmdbGraphs = verifier('graph', openGraphTables, (tables, snap
   return count;
 });
 
-export const verifyLmdbUsage = verifier('usage', openUsageTables, (tables, snapshot, report) => {
+export const verifyLmdbUsage = verifier('usage', openCountTables, (tables, snapshot, report) => {
   let count = 0;
   const unreadable = (id: string) => report(`usage of ${dayOf(id)}`, 'a record cannot be read');
-  for (const table of [tables.callers, tables.operations])
-    for (const { key, value } of snapshot.records<{ day: string }, string>(table, unreadable)) {
+  for (const table of tables)
+    for (const { key, value } of snapshot.records(table, unreadable)) {
       count += 1;
-      if (value.day !== dayOf(key)) report(`usage of ${dayOf(key)}`, 'a record is of another day');
+      if (value.id !== key) report(`usage of ${dayOf(key)}`, 'a record has another ID');
     }
-  const unreadableUse = () => report('the use of keys', 'a record cannot be read');
-  for (const table of [tables.keyHours, tables.keyLastUses])
-    for (const _ of snapshot.records<unknown, string>(table, unreadableUse)) count += 1;
   return count;
 });
 
-/** IDs begin with the day: `2031-05-17`. */
+/** IDs begin with the day, `2031-05-17`, or are that of a key. */
 function dayOf(id: string): string {
-  return id.slice(0, 10);
+  return /^[0-9-]{10}/.exec(id)?.[0] ?? id;
 }

@@ -5,6 +5,7 @@ import { openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
 import type { StoreName } from '@partner-loyalty/runtime/store/private.ts';
 import { countAll, walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import type { Db } from 'mongodb';
+import { TABLES } from '../usage/usagetables.ts';
 import { checkShape, KEY, PARTNER } from './shapes.ts';
 
 /** Reports what is wrong with the partners and keys. Resolves with the number of both. */
@@ -47,8 +48,10 @@ export function verifyMongoGraphs(
 /** Resolves with the number of records. Nothing refers to them, and they refer to nothing. */
 export function verifyMongoUsage(url: string, environment: Environment): Promise<number> {
   return withDatabase(url, 'usage', environment, async (db) => {
-    const keyUses = await countAll(db.collection<{ _id: string }>('keyUses'));
-    return keyUses + (await countAll(db.collection<{ _id: string }>('usage')));
+    let count = 0;
+    for (const name of Object.values(TABLES))
+      count += await countAll(db.collection<{ _id: string }>(name));
+    return count;
   });
 }
 

@@ -1,5 +1,11 @@
 // Walks parsed documents, and says how much memory the caches need to keep one.
-import { type ASTNode, type DocumentNode, Kind, type Location } from 'graphql';
+import {
+  type ASTNode,
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  Kind,
+  type Location,
+} from 'graphql';
 
 // Measured (test/memory). A list that is not empty has room for 17 items in V8.
 const BYTES_PER_NODE = 128;
@@ -36,6 +42,14 @@ export function forgetLocations(document: DocumentNode): void {
         ? { start: loc.start, end: loc.end, source: loc.source }
         : undefined;
   });
+}
+
+/** The fragments of a document, by name. */
+export function fragmentsOf({ definitions }: DocumentNode): Map<string, FragmentDefinitionNode> {
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  for (const node of definitions)
+    if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
+  return fragments;
 }
 
 /**

@@ -42,7 +42,8 @@ export function createResponder(
   ): Promise<void> {
     const request = new NodeRequest(incoming, outgoing, context, awaitsContinue);
     const { requestId } = request;
-    const closing = closingFor(request, drain);
+    // Asked before and after the response is written.
+    const closing = () => drain.begun() || request.awaitsContinue;
     drain.used(incoming.socket);
     if (overload?.sheds()) {
       metrics?.shed();
@@ -84,11 +85,6 @@ export function createResponder(
       void answer(incoming, outgoing, awaitsContinue),
     connect: (incoming, socket) => void respondToConnect(incoming, socket),
   };
-}
-
-/** Whether the connection ends with the response, asked before and after it is written. */
-function closingFor(request: NodeRequest, drain: Drain): () => boolean {
-  return () => drain.begun() || request.awaitsContinue;
 }
 
 /** Calls the handler, and turns what it throws into an error. Never rejects. */

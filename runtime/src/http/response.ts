@@ -24,17 +24,10 @@ export type ResponseObserver = {
   ended(bytes: number, isWhole: boolean): void;
 };
 
-/** The body of an error in GraphQL form. `extra` goes to the top level and to `extensions`. */
-export function errorBody(
-  code: ErrorCode,
-  requestId: string,
-  extra?: Record<string, unknown>,
-  message: string = ERRORS[code].message,
-): string {
-  return JSON.stringify({
-    errors: [{ message, extensions: { code, requestId, ...extra } }],
-    ...extra,
-  });
+/** The body of an error in GraphQL form. */
+export function errorBody(code: ErrorCode, requestId: string): string {
+  const { message } = ERRORS[code];
+  return JSON.stringify({ errors: [{ message, extensions: { code, requestId } }] });
 }
 
 /** An error with the status and message of its code. `headers` are sent too. */

@@ -36,18 +36,6 @@ export type Log = {
  * when the process exits or logs something fatal.
  */
 export function createLog(level: Settings['logLevel']): Log {
-  if (level === 'silent')
-    return {
-      debug: ignore,
-      info: ignore,
-      warn: ignore,
-      error: ignore,
-      fatal: ignore,
-      outage: ignore,
-      recovered: ignore,
-      infoJson: ignore,
-      flush: ignore,
-    };
   const stdout = outputOf(1);
   const { pid } = process;
   const logger = pino(

@@ -39,6 +39,7 @@ function describe(error: unknown): string {
   return error.name.startsWith('Mongo') ? `MongoDB: ${error.message}` : error.message;
 }
 
-function inOneLine(text: string): string {
-  return text.replace(/\n\s*/g, '; ').replaceAll(':; ', ': ');
+/** The lines of a text as one. */
+export function inOneLine(text: string): string {
+  return text.trim().replace(/\n\s*/g, '; ').replaceAll(':; ', ': ');
 }

@@ -29,7 +29,7 @@ export async function runProcess(
   start: (lifecycle: Lifecycle) => Promise<void>,
   { drainSeconds = 0 }: { drainSeconds?: number } = {},
 ): Promise<void> {
-  const resources = new Resources(log);
+  const opened: Opened[] = [];
   let draining = false;
 
   const exit = (code: number): never => {
@@ -45,7 +45,7 @@ export async function runProcess(
       log.error({ reason: 'closing took too long' }, 'stopped');
       exit(1);
     }, CLOSING_MS);
-    const clean = await resources.close();
+    const clean = await closeAll(opened, log);
     clearTimeout(deadline);
     return clean;
   };
@@ -62,7 +62,7 @@ export async function runProcess(
   });
   try {
     await start({
-      opened: (name, closeIt) => resources.add(name, closeIt),
+      opened: (name, closeIt) => void opened.push({ name, close: closeIt }),
       draining: () => draining,
     });
   } catch (error) {
@@ -75,31 +75,19 @@ export async function runProcess(
   }
 }
 
-/** What a process has opened. */
-class Resources {
-  private readonly log: Log;
-  private readonly opened: { name: string; close: () => Promise<unknown> }[] = [];
+type Opened = { name: string; close: () => Promise<unknown> };
 
-  constructor(log: Log) {
-    this.log = log;
+/** Closes everything in reverse order. Returns false if something could not be closed. */
+async function closeAll(opened: Opened[], log: Log): Promise<boolean> {
+  let clean = true;
+  for (let last = opened.pop(); last !== undefined; last = opened.pop()) {
+    const { name, close } = last;
+    await close().catch((err: unknown) => {
+      clean = false;
+      log.error({ err, reason: name }, 'closing failed');
+    });
   }
-
-  add(name: string, close: () => Promise<unknown>): void {
-    this.opened.push({ name, close });
-  }
-
-  /** Closes everything in reverse order. Returns false if something could not be closed. */
-  async close(): Promise<boolean> {
-    let clean = true;
-    for (let last = this.opened.pop(); last !== undefined; last = this.opened.pop()) {
-      const { name, close } = last;
-      await close().catch((err: unknown) => {
-        clean = false;
-        this.log.error({ err, reason: name }, 'closing failed');
-      });
-    }
-    return clean;
-  }
+  return clean;
 }
 
 function onSignals(stop: (signal: string) => void): void {

@@ -42,7 +42,7 @@ export async function backupStores(
       // A copy has been opened by this process alone.
       for (const store of stores) rmSync(join(partial, store, 'lock.mdb'));
       syncToDisk(partial);
-      renameSync(partial, folder);
+      moveTo(partial, folder);
       syncToDisk(dirname(folder));
       return copies;
     } catch (error) {
@@ -51,6 +51,16 @@ export async function backupStores(
     }
   } finally {
     await hold.release();
+  }
+}
+
+/** Another backup may have filled the folder meanwhile. */
+function moveTo(partial: string, folder: string): void {
+  try {
+    renameSync(partial, folder);
+  } catch (error) {
+    refuseUsed(folder);
+    throw error;
   }
 }
 

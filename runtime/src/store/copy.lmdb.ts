@@ -1,6 +1,5 @@
 // Copies an embedded store by inserting every live record anew.
-import { closeSync, fsyncSync, openSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, fsyncSync, openSync, statSync } from 'node:fs';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Database, RootDatabase, Transaction } from 'lmdb';
 import type { Environment } from '../environment.ts';
@@ -8,15 +7,13 @@ import { fileIn, LMDB_OPTIONS, openFile } from './file.lmdb.ts';
 import { isDiskFull } from './health.lmdb.ts';
 import { ownerOf } from './lmdb.ts';
 import { refuseOwner } from './ownership.ts';
-import { makePrivateFolder, PRIVATE_FILE, restrictFiles, type StoreName } from './private.ts';
+import { makePrivateFolder, restrictFiles, type StoreName } from './private.ts';
 
-/** Records copied so far, and of how many. */
+/** Records of tables copied so far, and of how many. */
 export type CopyProgress = (records: number, of: number) => void;
 
 /** Of a transaction, which the process has in memory. */
 const BATCH_BYTES = 4_194_304;
-/** More than LMDB's table of readers. */
-const LOCK_BYTES = 16_384;
 const BINARY = { encoding: 'binary', keyEncoding: 'binary' } as const;
 
 type Table = Database<Buffer, Buffer>;
@@ -38,8 +35,6 @@ export async function copyStore(
   try {
     const owner = ownerOf(source);
     if (owner !== undefined) refuseOwner(name, owner, environment);
-    // LMDB maps this file before it has room for it: on a full disk, that ends the process.
-    writeFileSync(join(folder, 'lock.mdb'), Buffer.alloc(LOCK_BYTES), { mode: PRIVATE_FILE });
     // What is on disk at the end is all that counts.
     const target = openFile(folder, { ...LMDB_OPTIONS, ...BINARY, noSync: true });
     try {
@@ -90,7 +85,7 @@ async function copyRecords(
       names,
       target as RootDatabase<Buffer, Buffer>,
       snapshot,
-      progress,
+      () => {},
       (key) => !tables.has(String(key)),
     );
     for (const [name, table] of tables)

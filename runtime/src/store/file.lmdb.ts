@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { open, type RootDatabase, type RootDatabaseOptions } from 'lmdb';
-import { openError, refuseCutOff, refuseForeignFile } from './health.lmdb.ts';
+import { openError, refuseCutOff, refuseForeignFile, refuseFullDisk } from './health.lmdb.ts';
 import { EMBEDDED_STORES, PRIVATE_FILE, type StoreName } from './private.ts';
 
 export const LMDB_OPTIONS: RootDatabaseOptions = {
@@ -31,10 +31,16 @@ export function storesIn(dataDir: string): StoreName[] {
   return stores;
 }
 
+/** LMDB maps its lock file before it has room for it: on a full disk, that ends the process. */
+export function requireRoom(folder: string): void {
+  if (!existsSync(join(folder, 'lock.mdb'))) refuseFullDisk(folder);
+}
+
 /** Opens the environment in a folder. Its error names the file, which LMDB's own does not. */
 export function openFile(folder: string, options: RootDatabaseOptions): RootDatabase {
   const file = fileIn(folder);
   refuseForeignFile(file);
+  requireRoom(folder);
   let root: RootDatabase | undefined;
   try {
     const isNew = !existsSync(file);

@@ -76,10 +76,18 @@ export function refuseCutOff(file: string, root: RootDatabase): void {
 
 const CUT_OFF = 'it has been cut off';
 
-/** Whether the disk that has this file or folder is full. */
+/** Whether the disk that has this file or folder is full. One without a limit has 0 blocks. */
 export function isDiskFull(path: string): boolean {
-  const { bavail, bsize } = statfsSync(path);
-  return bavail * bsize < FULL_BYTES;
+  const { blocks, bavail, bsize } = statfsSync(path);
+  return blocks > 0 && bavail * bsize < FULL_BYTES;
+}
+
+/** Throws if the disk that has this folder is full. */
+export function refuseFullDisk(folder: string): void {
+  if (isDiskFull(folder))
+    throw new Error(
+      `the disk of ${folder} is full: nothing was changed; make room, then try again`,
+    );
 }
 
 /** The health of a store that is open. */

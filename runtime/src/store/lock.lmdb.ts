@@ -1,7 +1,8 @@
 // The lock of a data folder's embedded stores: any number of processes, or one that has them alone.
 import { join } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
-import { LMDB_OPTIONS } from './file.lmdb.ts';
+import { LMDB_OPTIONS, requireRoom } from './file.lmdb.ts';
+import { openError, refuseFullDisk } from './health.lmdb.ts';
 import { makePrivateFolder } from './private.ts';
 
 export type Hold = {
@@ -43,9 +44,15 @@ export function withDataDirAlone<T>(
   });
 }
 
-/** Runs `work` after others that have called this for `dataDir`, in whatever process. */
+/**
+ * Runs `work` after others that have called this for `dataDir`, in whatever process. Rejects, and
+ * does not run it, if the disk is full.
+ */
 export function oneErasureAtATime<T>(dataDir: string, work: () => Promise<T>): Promise<T> {
-  return inTransaction(dataDir, join('lock', 'erasing'), work);
+  return inTransaction(dataDir, join('lock', 'erasing'), () => {
+    refuseFullDisk(dataDir);
+    return work();
+  });
 }
 
 /** LMDB's lock of writers is a robust mutex, so that a killed process does not keep it. */
@@ -67,5 +74,11 @@ async function inTransaction<T>(
  * while another one is in a transaction.
  */
 function openLock(dataDir: string, name: string): RootDatabase {
-  return open({ ...LMDB_OPTIONS, path: makePrivateFolder(dataDir, name) });
+  const path = makePrivateFolder(dataDir, name);
+  requireRoom(path);
+  try {
+    return open({ ...LMDB_OPTIONS, path });
+  } catch (error) {
+    throw openError(path, error);
+  }
 }

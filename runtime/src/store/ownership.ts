@@ -1,5 +1,5 @@
 // Whose a store is: it names its environment and its format, and is opened by nobody else.
-import { type Environment, refuseForeignStore } from '../environment.ts';
+import type { Environment } from '../environment.ts';
 import type { StoreName } from './private.ts';
 
 /**
@@ -23,7 +23,10 @@ export function ownershipOf(store: StoreName, environment: Environment): Ownersh
 
 /** Throws if the store belongs to the other environment, or its format is newer than is known. */
 export function refuseOwner(store: StoreName, owner: Ownership, environment: Environment): void {
-  refuseForeignStore(store, owner.environment, environment);
+  if (owner.environment !== environment)
+    throw new Error(
+      `the ${store} store belongs to the ${owner.environment} environment; it cannot be opened as ${environment}`,
+    );
   const { formatVersion = 1 } = owner;
   const known = FORMATS[store];
   if (formatVersion > known)

@@ -138,6 +138,15 @@ test('beside a store that is open, nothing is rewritten', async () => {
   expect(await rewriteStores(dataDir, 'sandbox')).toHaveLength(1);
 });
 
+test('its progress ends with as many records as there are, and is never beyond', async () => {
+  await fill();
+  const reported: [records: number, of: number][] = [];
+  await rewriteStores(dataDir, 'sandbox', (_, ...progress) => reported.push(progress));
+  const of = 3 * ROWS * 0.9;
+  expect(reported.at(-1)).toEqual([of, of]);
+  expect(reported.filter(([records]) => records > of)).toEqual([]);
+});
+
 /** A process that holds the data folder until it is killed. */
 function startHolder() {
   const script = `

@@ -51,11 +51,6 @@ export function createDocuments(
 ): (query: string) => CachedDocument {
   const cache = caches.open(weigh);
 
-  function compileRecurring(cached: CachedDocument, query: string): void {
-    cached.compiled = compile(schema, cached, query);
-    cache.weighAgain(query);
-  }
-
   return (query) => {
     let cached = cache.get(query);
     if (cached === undefined) {
@@ -64,7 +59,10 @@ export function createDocuments(
       cache.set(query, cached);
     }
     cached.uses++;
-    if (cached.uses === COMPILE_ON_USE) compileRecurring(cached, query);
+    if (cached.uses === COMPILE_ON_USE) {
+      cached.compiled = compile(schema, cached, query);
+      cache.weighAgain(query);
+    }
     return cached;
   };
 }
@@ -86,10 +84,6 @@ function parseValid(schema: GraphQLSchema, query: string): DocumentNode {
   return document;
 }
 
-function isCompilable(selections: number): boolean {
-  return selections <= MAX_COMPILED_SELECTIONS;
-}
-
 /**
  * Returns undefined for a large operation, for a document with several operations, and for whatever
  * the compiler refuses or gets wrong.
@@ -102,7 +96,8 @@ function compile(
   const [operation, ...others] = document.definitions.filter(
     (definition) => definition.kind === Kind.OPERATION_DEFINITION,
   );
-  if (operation === undefined || others.length > 0 || !isCompilable(selections)) return undefined;
+  if (operation === undefined || others.length > 0) return undefined;
+  if (selections > MAX_COMPILED_SELECTIONS) return undefined;
   // graphql-jit ignores the default value of a variable whose type is non-null.
   if (
     operation.variableDefinitions?.some(

@@ -36,7 +36,7 @@ export function resolveEntitiesSynchronously(schema: GraphQLSchema): void {
         const resolveReference = (type.extensions as Extensions).apollo?.subgraph?.resolveReference;
         const entity =
           resolveReference === undefined ? reference : resolveReference(reference, context, info);
-        return isThenable(entity)
+        return entity instanceof Promise
           ? entity.then((late) => withTypename(late, reference), toError)
           : withTypename(entity, reference);
       } catch (error) {
@@ -59,13 +59,4 @@ function withTypename(entity: unknown, { __typename }: Reference): unknown {
   return typeof entity === 'object' && entity !== null && !('__typename' in entity)
     ? { ...entity, __typename }
     : entity;
-}
-
-function isThenable(value: unknown): value is Promise<unknown> {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'then' in value &&
-    typeof value.then === 'function'
-  );
 }

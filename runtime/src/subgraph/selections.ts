@@ -1,20 +1,14 @@
 // Measures how large an operation is once its fragments are expanded.
-import {
-  type DocumentNode,
-  type FragmentDefinitionNode,
-  Kind,
-  type SelectionSetNode,
-} from 'graphql';
+import { type DocumentNode, Kind, type SelectionSetNode } from 'graphql';
+import { fragmentsOf } from '../cache/document.ts';
 
 /**
  * Counts the selections of a document's operations, with fragments expanded. Compiled code grows
  * with them, not with the document's text: a fragment that is spread ten times is compiled ten
  * times. Each fragment is measured once.
  */
-export function expandedSelections({ definitions }: DocumentNode): number {
-  const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const node of definitions)
-    if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
+export function expandedSelections(document: DocumentNode): number {
+  const fragments = fragmentsOf(document);
   const measured = new Map<string, number>();
 
   const ofFragment = (name: string): number => {
@@ -36,7 +30,7 @@ export function expandedSelections({ definitions }: DocumentNode): number {
     return size;
   };
   let total = 0;
-  for (const node of definitions)
+  for (const node of document.definitions)
     if (node.kind === Kind.OPERATION_DEFINITION) total += ofSet(node.selectionSet);
   return total;
 }

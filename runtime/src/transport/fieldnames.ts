@@ -1,5 +1,6 @@
 // Names the fields of an operation for the log: by the schema's names, not by a caller's aliases.
 import { type DocumentNode, type FieldNode, Kind, parse, type SelectionSetNode } from 'graphql';
+import { fragmentsOf } from '../cache/document.ts';
 
 /** Keeps a line of the log short. */
 const MAX_NAMES = 5;
@@ -64,10 +65,8 @@ function at(roots: readonly FieldNode[], steps: readonly string[], fieldsOf: Fie
 }
 
 /** Returns a function that finds the fields of a selection set, those of its fragments included. */
-function createFields({ definitions }: DocumentNode): Fields {
-  const fragments = new Map<string, SelectionSetNode>();
-  for (const node of definitions)
-    if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node.selectionSet);
+function createFields(document: DocumentNode): Fields {
+  const fragments = fragmentsOf(document);
 
   function collect(
     set: SelectionSetNode | undefined,
@@ -80,7 +79,7 @@ function createFields({ definitions }: DocumentNode): Fields {
       if (selection.kind === Kind.FIELD) fields.push(selection);
       else if (selection.kind === Kind.INLINE_FRAGMENT)
         collect(selection.selectionSet, seen, fields);
-      else collect(fragments.get(selection.name.value), seen, fields);
+      else collect(fragments.get(selection.name.value)?.selectionSet, seen, fields);
     }
     return fields;
   }

@@ -30,17 +30,7 @@ export function createMembers(store: MembersStore, options: MembersOptions): Sub
  */
 export async function startMembers(
   store: MembersStore,
-  settings: Pick<
-    Settings,
-    | 'environment'
-    | 'sandboxUrl'
-    | 'productionUrl'
-    | 'idTokenIssuer'
-    | 'keyEncryptionKey'
-    | 'smtpUrl'
-    | 'mailFrom'
-    | 'dataDir'
-  >,
+  settings: Settings,
   { log, metrics }: { log: Log; metrics: Metrics },
 ): Promise<Subgraph> {
   const { environment, sandboxUrl, productionUrl, mailFrom } = settings;
@@ -60,9 +50,7 @@ export async function startMembers(
   return { ...createMembers(store, { baseAddress, wake: worker.wake }), close };
 }
 
-type ProviderSettings = Pick<Settings, 'environment' | 'idTokenIssuer' | 'keyEncryptionKey'>;
-
-function warnOfPlainKeys(settings: ProviderSettings, log: Log): void {
+function warnOfPlainKeys(settings: Settings, log: Log): void {
   const { environment, idTokenIssuer, keyEncryptionKey } = settings;
   if (environment === 'production' && idTokenIssuer === undefined && keyEncryptionKey === undefined)
     log.warn(

@@ -1,7 +1,9 @@
 // The members subgraph with a real mail server, for tests of signing in and of changing an address.
+import { setTimeout } from 'node:timers/promises';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import { createInProcessTransport } from '@partner-loyalty/runtime/subgraph/inprocess.ts';
 import type { Caller, Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import {
@@ -85,6 +87,8 @@ export async function startSignIn(engine: (typeof ENGINES)[number]): Promise<Sig
   const transport = await startTransport(place, server);
 
   const ask: SignInStage['ask'] = async (caller, query, variables = {}) => {
+    // What `store` has written, the subgraph's own store sees in the next turn at the latest.
+    await setTimeout(1);
     const { data, errors } = await transport.execute({ query, variables, caller, requestId: 'r1' });
     return errors?.[0]?.extensions.code ?? (data?.answer as Record<string, string>);
   };
@@ -123,6 +127,7 @@ export async function startSignIn(engine: (typeof ENGINES)[number]): Promise<Sig
 
 async function startTransport(place: Place, server: MailServer): Promise<Transport> {
   const settings = {
+    ...readSettings({ SUBGRAPH_SECRET: 'a secret of the tests' }, 'members'),
     environment: 'production' as const,
     sandboxUrl: 'https://sandbox.example',
     productionUrl: BASE,

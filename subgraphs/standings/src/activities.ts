@@ -1,10 +1,9 @@
 // Pages of a member's activities, newest first, merged from those with each partner.
-import { fail } from '@partner-loyalty/runtime/errors.ts';
+import { fail, failInput } from '@partner-loyalty/runtime/errors.ts';
 import { allMaybe, type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { SubgraphContext } from '@partner-loyalty/runtime/subgraph/types.ts';
 import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
 import type { Activity } from './rules/activity.ts';
-import { failInput } from './rules/activityinput.ts';
 import { decodeCursor, encodeCursor, type Position } from './rules/cursor.ts';
 import { yearOf } from './rules/year.ts';
 import type { Before, StandingsStore } from './store/store.ts';
@@ -94,7 +93,7 @@ function positionOf(after: string, owner: readonly string[]): Position {
   return decodeCursor(after, owner) ?? failInput('after', 'is no cursor of this list');
 }
 
-/** Who reads of whom: a cursor is good for nobody else. */
+/** The caller and the member that a cursor belongs to. Any other caller or member refuses it. */
 function ownerOf(caller: Caller, memberId: string): string[] {
   if (caller.kind === 'partner') return ['partner', caller.partnerId, memberId];
   if (caller.kind === 'member') return ['member', caller.partnerId ?? '', memberId];

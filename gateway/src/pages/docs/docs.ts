@@ -1,6 +1,6 @@
 // The page at `/docs`: the reference of both surfaces as they are served, and the rules of the API.
 import type { GraphQLSchema } from 'graphql';
-import type { ChangelogEntry } from '../../graph/changelog.ts';
+import type { ChangelogEntry, Changelogs } from '../../graph/changelog.ts';
 import { MONTHS_KEPT } from '../../schema/dates.ts';
 import type { RootScopes } from '../../schema/scopes.ts';
 import type { SurfaceName } from '../../schema/surfaces.ts';
@@ -17,7 +17,7 @@ export type Served = {
   schemas: Readonly<Record<SurfaceName, GraphQLSchema>>;
   /** Of the partner surface; tokens have no scopes. */
   scopes: RootScopes;
-  changelogs: Readonly<Record<SurfaceName, readonly ChangelogEntry[]>>;
+  changelogs: Changelogs;
 };
 
 type Section = { id: string; title: string; contents?: Html; body: Html };

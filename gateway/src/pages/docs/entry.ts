@@ -13,8 +13,7 @@ import {
 } from 'graphql';
 import { type Html, html } from '../html.ts';
 import { inline, paragraphs } from './prose.ts';
-import type { Documented } from './scopes.ts';
-import { scopeNeeded } from './scopes.ts';
+import { type Documented, scopeNeeded } from './scopes.ts';
 
 export function fieldEntry(
   field: GraphQLField<unknown, unknown>,

@@ -71,13 +71,13 @@ export function createTracing(parts: {
       const isRoot = received.traceparent === undefined;
       if (isRoot && root !== undefined) {
         const traceId = ids.decideOn(root);
-        if (traceId !== undefined) return new UnsampledTrace(traceId, ids);
+        if (traceId !== undefined) return new UnrecordedTrace(() => ids.headersOf(traceId));
       }
       const parent = isRoot ? ROOT_CONTEXT : propagator.extract(ROOT_CONTEXT, received, GETTER);
       const span = tracer.startSpan(name, SERVER, parent);
-      return span.isRecording()
-        ? new RecordedSpan(tracer, span, parent)
-        : new PassedOnTrace(span, parent);
+      if (span.isRecording()) return new RecordedSpan(tracer, span, parent);
+      // The caller's own headers, if it sent any: no span of this process is known to anyone.
+      return new UnrecordedTrace(() => headersOf(trace.getSpan(parent) ?? span));
     },
     close: () =>
       withTimeout(provider.shutdown(), CLOSING_MS, () => new Error('too late')).catch(() => {}),
@@ -124,6 +124,11 @@ class DecidedIds implements IdGenerator {
 
   generateSpanId(): string {
     return this.random.generateSpanId();
+  }
+
+  /** Those of a trace that is not recorded. */
+  headersOf(traceId: string): TraceHeaders {
+    return { traceparent: `00-${traceId}-${this.generateSpanId()}-00` };
   }
 }
 
@@ -179,44 +184,13 @@ class RecordedSpan implements Trace {
   }
 }
 
-/** A trace that begins here and is not recorded. */
-class UnsampledTrace implements Trace {
-  readonly isRecorded = false;
-  private readonly traceId: string;
-  private readonly ids: IdGenerator;
-
-  constructor(traceId: string, ids: IdGenerator) {
-    this.traceId = traceId;
-    this.ids = ids;
-  }
-
-  headers(): TraceHeaders {
-    return { traceparent: `00-${this.traceId}-${this.ids.generateSpanId()}-00` };
-  }
-
-  child(): Trace {
-    return this;
-  }
-
-  phase(): void {}
-
-  end(): void {}
-}
-
 /** What is called within it learns that the trace is not recorded, instead of deciding anew. */
-class PassedOnTrace implements Trace {
+class UnrecordedTrace implements Trace {
   readonly isRecorded = false;
-  private readonly span: Span;
-  private readonly parent: Context;
+  readonly headers: () => TraceHeaders;
 
-  constructor(span: Span, parent: Context) {
-    this.span = span;
-    this.parent = parent;
-  }
-
-  /** The caller's own headers, if it sent any: no span of this process is known to anyone. */
-  headers(): TraceHeaders {
-    return headersOf(trace.getSpan(this.parent) ?? this.span);
+  constructor(headers: () => TraceHeaders) {
+    this.headers = headers;
   }
 
   child(): Trace {

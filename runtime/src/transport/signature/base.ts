@@ -2,20 +2,9 @@
 import { hash } from 'node:crypto';
 
 /**
- * The covered components by name (RFC 9421, section 2). The signer uses the order of COMPONENTS.
+ * The names of the covered components (RFC 9421, section 2), in the order that the signer uses.
+ * `@path` is without the query string, which no request to a subgraph has.
  */
-export type Covered = {
-  '@method': string;
-  /** Without the query string, which no request to a subgraph has. */
-  '@path': string;
-  'content-digest': string;
-  'partner-loyalty-subgraph': string;
-  'partner-loyalty-scope': string;
-  'x-request-id': string;
-};
-
-export type Component = keyof Covered;
-
 export const COMPONENTS = [
   '@method',
   '@path',
@@ -23,7 +12,11 @@ export const COMPONENTS = [
   'partner-loyalty-subgraph',
   'partner-loyalty-scope',
   'x-request-id',
-] as const satisfies readonly Component[];
+] as const;
+
+export type Component = (typeof COMPONENTS)[number];
+
+export type Covered = Readonly<Record<Component, string>>;
 
 /** A signature, read from Signature-Input and Signature. */
 export type ReadSignature = {

@@ -1,35 +1,24 @@
 // Composes the mail of a job: finds the recipient, checks the limits and stores the token.
-import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 import { makeToken, TOKEN_USES } from '../rules/mailedtoken.ts';
-import type { Identity } from '../rules/member.ts';
-import type { LockStore } from '../store/lockstore.ts';
-import type { TokenStore } from '../store/tokenstore.ts';
-import type { InvitationStore } from '../tables/invitation.ts';
-import type { Job, MailTask, Outbox } from '../tables/outbox.ts';
-import { DAILY_INVITATIONS, type MailPartners } from '../tables/partner.ts';
+import type { MembersStore } from '../store/store.ts';
+import type { Job, MailTask } from '../tables/outbox.ts';
+import { DAILY_INVITATIONS } from '../tables/partner.ts';
 import { changeLimits, invitationLimits, isAdmitted, magicLinkLimits } from './limits.ts';
 import {
   changedEmail,
   changeEmail,
   type Email,
   invitationEmail,
-  invitationPage,
   linkTo,
   magicLinkEmail,
-  signInPage,
   undoneEmail,
 } from './template.ts';
 
 /** The part of the members store that mail needs. */
-export type MailStore = {
-  memberByEmail(partnerId: string, canonical: string): MaybePromise<Identity | undefined>;
-  member(memberId: string): MaybePromise<Identity | undefined>;
-  tokens: Pick<TokenStore, 'addSignIn' | 'addChange' | 'addUndo'>;
-  locks: Pick<LockStore, 'addContest' | 'mailbox'>;
-  invitations: Pick<InvitationStore, 'add' | 'remove'>;
-  outbox: Pick<Outbox, 'admit' | 'markAdmitted' | 'holds'>;
-  partners: Pick<MailPartners, 'find'>;
-};
+export type MailStore = Pick<
+  MembersStore,
+  'memberByEmail' | 'member' | 'tokens' | 'locks' | 'invitations' | 'outbox' | 'partners'
+>;
 
 export type Composer = {
   store: MailStore;
@@ -68,7 +57,7 @@ async function composeMagicLink(
   const limits = magicLinkLimits(partnerId, member.memberId);
   if (!(await isAdmitted(job, limits, store.outbox, now))) return 'dropped';
 
-  const partner = (await store.partners.find(partnerId)) ?? { partnerId, name: partnerId };
+  const partner = (await store.partners.get(partnerId)) ?? { partnerId, name: partnerId };
   const ownPage = partner.magicLinkUrl === undefined;
   const { token, hash } = makeToken('sign-in');
   const { lifetimeMs } = TOKEN_USES['sign-in'];
@@ -78,7 +67,7 @@ async function composeMagicLink(
     now,
   );
   if (mailbox === undefined) return 'dropped';
-  const link = linkTo(partner.magicLinkUrl ?? signInPage(baseAddress), token);
+  const link = linkTo(partner.magicLinkUrl ?? `${baseAddress}/sign-in`, token);
   return magicLinkEmail(mailbox.address, partner.name, link, lifetimeMs / 60_000);
 }
 
@@ -101,7 +90,7 @@ async function composeChange(
     now,
   );
   if (!isAdded) return 'dropped';
-  const link = linkTo(signInPage(baseAddress), token);
+  const link = linkTo(`${baseAddress}/sign-in`, token);
   return changeEmail(address.canonical, link, lifetimeMs / 60_000);
 }
 
@@ -114,7 +103,7 @@ async function composeChangeNotice(
   const { token, hash } = makeToken('undo');
   const change = await store.tokens.addUndo(hash, memberId, changeId, now);
   if (change === undefined) return now - job.requestedAt < CHANGE_MS ? 'early' : 'dropped';
-  const link = linkTo(signInPage(baseAddress), token);
+  const link = linkTo(`${baseAddress}/sign-in`, token);
   const until = new Date(change.at + TOKEN_USES.undo.lifetimeMs);
   return changedEmail(change.from.canonical, link, until);
 }
@@ -128,7 +117,7 @@ async function composeUndoNotice(
   const { token, hash } = makeToken('contest');
   const loss = await store.locks.addContest(hash, { ...undo, address }, now);
   if (loss === undefined) return now - job.requestedAt < CHANGE_MS ? 'early' : 'dropped';
-  const link = linkTo(signInPage(baseAddress), token);
+  const link = linkTo(`${baseAddress}/sign-in`, token);
   return undoneEmail(address, link, new Date(loss.at + TOKEN_USES.contest.lifetimeMs));
 }
 
@@ -142,7 +131,7 @@ async function composeInvitation(
   const mailbox = await store.locks.mailbox(input.address);
   if (mailbox === undefined) return 'dropped';
   const { address, memberId = address.canonical } = mailbox;
-  const partner = (await store.partners.find(partnerId)) ?? { partnerId, name: partnerId };
+  const partner = (await store.partners.get(partnerId)) ?? { partnerId, name: partnerId };
   const perDay = partner.invitations ?? DAILY_INVITATIONS;
   const limits = invitationLimits(partnerId, memberId, perDay);
   if (!(await isAdmitted(job, limits, store.outbox, now))) return 'dropped';
@@ -156,6 +145,6 @@ async function composeInvitation(
     await store.invitations.remove(hash);
     return 'dropped';
   }
-  const link = linkTo(invitationPage(baseAddress), token);
+  const link = linkTo(`${baseAddress}/invitation`, token);
   return invitationEmail(address.canonical, partner.name, link, lifetimeMs / 86_400_000);
 }

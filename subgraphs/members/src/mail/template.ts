@@ -96,15 +96,6 @@ export function linkTo(page: string, token: string): string {
   return url.href;
 }
 
-/** This service's own pages for tokens. `baseAddress` has no slash at the end. */
-export function signInPage(baseAddress: string): string {
-  return `${baseAddress}/sign-in`;
-}
-
-export function invitationPage(baseAddress: string): string {
-  return `${baseAddress}/invitation`;
-}
-
 type Paragraph = string | { link: string; label: string };
 
 function email(to: string, subject: string, paragraphs: Paragraph[]): Email {

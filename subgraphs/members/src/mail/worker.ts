@@ -2,8 +2,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
-import type { InvitationStore } from '../tables/invitation.ts';
-import type { Outbox } from '../tables/outbox.ts';
 import { handleJob, type Sender } from './job.ts';
 
 const POLL_MS = 1_000;
@@ -30,7 +28,7 @@ export type MailWorker = {
 
 /** Several workers may share an outbox, in one process or in many. */
 export function startMailWorker(
-  sender: Sender & { store: { outbox: Outbox; invitations: InvitationStore } },
+  sender: Sender,
   { log, metrics, now = Date.now }: { log: Log; metrics: Metrics; now?: () => number },
 ): MailWorker {
   const { outbox, invitations } = sender.store;

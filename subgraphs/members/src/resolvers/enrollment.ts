@@ -15,7 +15,7 @@ export function createEnrollment(
         const partnerId = partnerOf(caller);
         const wanted = parseEnrollment(partnerId, input);
         // Before anything is looked up: the answer is the same for every address.
-        if ((await store.partners.find(partnerId))?.consent === 'required')
+        if ((await store.partners.get(partnerId))?.consent === 'required')
           return fail('CONSENT_REQUIRED');
         const enrolled = await store.enroll(wanted);
         if (enrolled.outcome === 'enrolled')

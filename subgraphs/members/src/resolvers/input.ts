@@ -1,5 +1,5 @@
 // Checks who calls and with which arguments (docs/api.md, Errors); errors never contain a value.
-import { fail } from '@partner-loyalty/runtime/errors.ts';
+import { fail, failInput } from '@partner-loyalty/runtime/errors.ts';
 import { isLongerThan } from '@partner-loyalty/runtime/input.ts';
 import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
 import { ADDRESS_LENGTH, canonicalEmail } from '../rules/email.ts';
@@ -7,11 +7,6 @@ import type { Address } from '../rules/member.ts';
 
 /** The longest values, in characters after trimming. */
 export const LENGTHS = { email: ADDRESS_LENGTH, externalId: 255, name: 100, id: 128 };
-
-/** Throws BAD_USER_INPUT for the argument at a path: `input.email` `is empty`. */
-export function failInput(argument: string, what: string): never {
-  return fail('BAD_USER_INPUT', `${argument} ${what}`, { argument });
-}
 
 /**
  * Returns the argument, trimmed. Fails with BAD_USER_INPUT if it is empty, too long, or has control

@@ -19,7 +19,7 @@ export function createInvitations(
   enqueueMail: EnqueueMail,
 ) {
   const shown = async ({ partnerId, address }: Invitation) => {
-    const partner = await partners.find(partnerId);
+    const partner = await partners.get(partnerId);
     return { partnerName: partner?.name ?? partnerId, email: address.typed };
   };
 

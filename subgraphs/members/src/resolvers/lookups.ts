@@ -1,12 +1,11 @@
 // Resolvers that look up members: identify the caller, check the arguments, read the store.
-import { ApiError, fail } from '@partner-loyalty/runtime/errors.ts';
+import { ApiError, fail, failInput } from '@partner-loyalty/runtime/errors.ts';
 import { allMaybe, type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
 import { activeEnrollment } from '../rules/enrollment.ts';
 import type { Enrollment, Member, MemberKey, PartnerMember, Profile } from '../rules/member.ts';
 import type { MembersStore } from '../store/store.ts';
 import {
-  failInput,
   LENGTHS,
   memberOf,
   parseLookupAddress,
@@ -94,7 +93,7 @@ export function createLookups(
         const own = 'partnerId' in caller ? caller.partnerId : undefined;
         if (caller.kind === 'service' || (own !== undefined && own !== partnerId))
           return fail('INTERNAL_SERVER_ERROR');
-        return mapMaybe(store.partners.find(partnerId), (partner) => ({
+        return mapMaybe(store.partners.get(partnerId), (partner) => ({
           partnerId,
           partnerName: partner?.name ?? partnerId,
         }));

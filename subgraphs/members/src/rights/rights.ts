@@ -19,18 +19,7 @@ export type MemberData = {
   sessionsEndedAt: number | undefined;
 };
 
-export type RightsStore = {
-  /** All that is kept of a member; undefined if there is no such member. */
-  find(memberId: string): Promise<MemberData | undefined>;
-  /**
-   * Deletes all that is kept of a member, and leaves a mark by which an import of the same ID is
-   * refused. It can be killed and repeated. Whether there was such a member.
-   */
-  erase(memberId: string): Promise<boolean>;
-  isErased(memberId: string): Promise<boolean>;
-  /** Takes the mark away that `erase` left. Whether there was one. */
-  liftMark(memberId: string): Promise<boolean>;
-};
+export type RightsStore = ReturnType<typeof createRights>;
 
 /** What an engine provides for members' rights. */
 export type RightsEngine = {
@@ -57,13 +46,15 @@ type Parts = {
   dataDir: string;
 };
 
-export function createRights(parts: Parts): RightsStore {
+export function createRights(parts: Parts) {
   const { engine, outbox, invitations, endedSessions } = parts;
   const { marks } = engine;
   return {
     isErased: marks.has,
+    /** Takes the mark away that `erase` left. Whether there was one. */
     liftMark: marks.remove,
-    async find(memberId) {
+    /** All that is kept of a member; undefined if there is no such member. */
+    async find(memberId: string): Promise<MemberData | undefined> {
       const record = (await engine.load(memberId))?.record;
       if (record === undefined) return undefined;
       const traces = await tracesOf(record, engine);
@@ -76,7 +67,11 @@ export function createRights(parts: Parts): RightsStore {
         sessionsEndedAt: await endedSessions.find(memberId),
       };
     },
-    async erase(memberId) {
+    /**
+     * Deletes all that is kept of a member, and leaves a mark by which an import of the same ID is
+     * refused. It can be killed and repeated. Whether there was such a member.
+     */
+    async erase(memberId: string): Promise<boolean> {
       // First, so that nobody imports the member again meanwhile.
       await marks.add(memberId);
       for (;;) {

@@ -1,20 +1,9 @@
 // Which members' sessions were ended, so that ID tokens issued before are refused.
-import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
+import { mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
 
 /** All of a member's ID tokens issued until `endedAt`, in milliseconds since 1970, are invalid. */
 export type EndedSessions = { memberId: string; endedAt: number };
-
-export type EndedSessionsStore = {
-  /** Ends a member's sessions; forgets those that ended over KEPT_MS ago. Resolves once stored. */
-  end(ended: EndedSessions): Promise<void>;
-  /** When the member's sessions were ended last; undefined if that was never or too long ago. */
-  find(memberId: string): MaybePromise<number | undefined>;
-  /** Forgets a member. Only for one who no longer exists. */
-  forget(memberId: string): Promise<void>;
-  /** Those that ended at `since` or later, the earliest first, at most `limit`. */
-  list(since: number, limit: number): MaybePromise<EndedSessions[]>;
-};
 
 /** How long they are kept: longer than any ID token lives (docs/api.md, Member tokens). */
 export const KEPT_MS = 25 * 3_600_000;
@@ -25,19 +14,25 @@ export const ENDED_SESSIONS: TableDefinition<EndedSessions> = {
   orders: ['endedAt'],
 };
 
-export async function openEndedSessions(open: OpenTable): Promise<EndedSessionsStore> {
+export type EndedSessionsStore = Awaited<ReturnType<typeof openEndedSessions>>;
+
+export async function openEndedSessions(open: OpenTable) {
   const sessions = await open(ENDED_SESSIONS);
   return {
-    async end(ended) {
+    /** Ends a member's sessions; forgets those that ended over KEPT_MS ago. */
+    async end(ended: EndedSessions): Promise<void> {
       const { memberId, endedAt } = ended;
       await sessions.update(memberId, (before) =>
         before !== undefined && before.endedAt >= endedAt ? before : ended,
       );
       await sessions.removeUntil('endedAt', endedAt - KEPT_MS);
     },
-    find: (memberId) => mapMaybe(sessions.get(memberId), (ended) => ended?.endedAt),
+    /** When the member's sessions were ended last; undefined if that was never or too long ago. */
+    find: (memberId: string) => mapMaybe(sessions.get(memberId), (ended) => ended?.endedAt),
+    /** Forgets a member. Only for one who no longer exists. */
     forget: sessions.remove,
-    list: (since, limit) => sessions.range('endedAt', since, limit),
+    /** Those that ended at `since` or later, the earliest first, at most `limit`. */
+    list: (since: number, limit: number) => sessions.range('endedAt', since, limit),
   };
 }
 

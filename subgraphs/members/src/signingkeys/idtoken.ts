@@ -24,14 +24,8 @@ export type IdToken = { idToken: string; expiresAt: Date };
 export type IssueIdToken = (claims: IdTokenClaims, issuer: string, now: Date) => Promise<IdToken>;
 
 /** Issues one token. Rejects if there is no key yet (ensureSigningKey). */
-export async function issueIdToken(
-  store: IdTokenStore,
-  claims: IdTokenClaims,
-  issuer: string,
-  now: Date,
-): Promise<IdToken> {
-  const issue = await openIssuer(store);
-  return issue(claims, issuer, now);
+export async function issueIdToken(store: IdTokenStore, ...args: Parameters<IssueIdToken>) {
+  return (await openIssuer(store))(...args);
 }
 
 /**

@@ -1,6 +1,6 @@
 // The keys that the built-in identity provider signs with: current, next and retired ones.
 import { randomBytes } from 'node:crypto';
-import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
+import { mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
 import {
   CompactEncrypt,
@@ -17,21 +17,6 @@ export type SigningKey = { kid: string; publicKey: JWK } & (
   | { state: 'retired'; retiredAt: number }
 );
 
-export type SigningKeyStore = KeyVault & {
-  /** All keys; none before the first start. */
-  keys(): MaybePromise<readonly SigningKey[]>;
-  /**
-   * Replaces the keys by what `next` makes of them, unless that is undefined. Resolves with the
-   * keys that it has stored, if any. `next` may be called several times.
-   */
-  change(
-    next: (before: readonly SigningKey[]) => SigningKey[] | undefined,
-  ): Promise<readonly SigningKey[] | undefined>;
-  /** The issuer of tokens: the base address that the service last started with. */
-  issuer(): MaybePromise<string | undefined>;
-  setIssuer(issuer: string): Promise<void>;
-};
-
 export const ID_TOKEN_LIFETIME_MS = 60 * 60_000;
 /**
  * How long the last token of a retired key may outlast its lifetime, by verifiers' clocks or a
@@ -44,21 +29,31 @@ type Provider = { id: 'provider'; keys: readonly SigningKey[]; issuer?: string |
 
 export const SIGNING_KEYS: TableDefinition<Provider> = { name: 'signingkeys', id: 'id' };
 
-export async function openSigningKeys(open: OpenTable, vault: KeyVault): Promise<SigningKeyStore> {
+export type SigningKeyStore = Awaited<ReturnType<typeof openSigningKeys>>;
+
+export async function openSigningKeys(open: OpenTable, vault: KeyVault) {
   const table = await open(SIGNING_KEYS);
   const stored = () => table.get('provider');
   return {
     ...vault,
-    keys: () => mapMaybe(stored(), (provider) => provider?.keys ?? []),
-    async change(next) {
+    /** All keys; none before the first start. */
+    keys: () => mapMaybe(stored(), (provider): readonly SigningKey[] => provider?.keys ?? []),
+    /**
+     * Replaces the keys by what `next` makes of them, unless that is undefined. Resolves with the
+     * keys that it has stored, if any. `next` may be called several times.
+     */
+    async change(
+      next: (before: readonly SigningKey[]) => SigningKey[] | undefined,
+    ): Promise<readonly SigningKey[] | undefined> {
       const changed = await table.update('provider', (before) => {
         const keys = next(before?.keys ?? []);
         return keys === undefined ? before : { id: 'provider', ...before, keys };
       });
       return changed?.keys;
     },
+    /** The issuer of tokens: the base address that the service last started with. */
     issuer: () => mapMaybe(stored(), (provider) => provider?.issuer),
-    async setIssuer(issuer) {
+    async setIssuer(issuer: string): Promise<void> {
       await table.update('provider', (before) => ({
         id: 'provider',
         keys: before?.keys ?? [],

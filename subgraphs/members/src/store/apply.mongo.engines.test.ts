@@ -34,15 +34,19 @@ const named = (memberId: string, email: string, ...previous: string[]) =>
 const current = async (memberId: string) => (await store.member(memberId))?.email.split('@')[0];
 
 /** Imports members; before the first request that writes, another process imports others. */
-async function importAfter(others: MemberImport[], imports: MemberImport[]) {
+const importAfter = (others: MemberImport[], imports: MemberImport[]) =>
+  importBetween([() => store.importMembers(others)], imports);
+
+/** Imports members; before each request that writes, another process does the next step. */
+async function importBetween(steps: (() => Promise<unknown>)[], imports: MemberImport[]) {
   let requests = 0;
   const interrupted = new Proxy(members, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name);
       if (name !== 'bulkWrite') return typeof value === 'function' ? value.bind(target) : value;
       return async (...args: Parameters<typeof members.bulkWrite>) => {
+        await steps[requests]?.();
         requests += 1;
-        if (requests === 1) await store.importMembers(others);
         return target.bulkWrite(...args);
       };
     },
@@ -149,4 +153,16 @@ test('after a conflict, an import before it that was refused is not repeated', a
   expect(results).toEqual(['email-in-use', 'changed', 'changed']);
   expect(await store.memberByEmail('inn', 'bob@example.com')).toMatchObject({ memberId: 'bob' });
   expect(await store.member('ada')).toMatchObject({ firstName: 'Ada', lastName: 'L' });
+});
+
+test('an import says that it added a member again whom another process has erased', async () => {
+  await store.importMembers([named('ada', 'ada', 'old'), named('bob', 'bob')]);
+  const { results } = await importBetween(
+    [() => store.importMembers([named('bob', 'bob2')]), () => store.rights.erase('ada')],
+    [
+      named('bob', 'bob', 'old'),
+      memberImport('ada@example.com', { memberId: 'ada', firstName: 'A' }),
+    ],
+  );
+  expect(results).toEqual(['changed', 'added']);
 });

@@ -60,7 +60,8 @@ export async function importTogether(
         )
       : result;
     const wasStored = writes.length > 0 && writes.every(({ isStored }) => isStored);
-    results.push(wasStored ? result : repeated);
+    // A member who had to be added again was erased meanwhile, and the caller has to see it.
+    results.push(wasStored && repeated !== 'added' ? result : repeated);
   }
   return results;
 }

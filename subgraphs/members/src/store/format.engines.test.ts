@@ -79,7 +79,7 @@ test.each(Object.entries(WRITERS))('%s reads what is in its stored format', asyn
     attempts: 1,
     admitted: true,
   });
-  expect(await store.partners.find('inn')).toEqual(PARTNER);
+  expect(await store.partners.get('inn')).toEqual(PARTNER);
   const undo = { undoId: 'u1', taken: ['ada@example.com'] };
   expect(await store.tokens.undoChange(HASH, undo, 10)).toMatchObject({
     outcome: 'changed',

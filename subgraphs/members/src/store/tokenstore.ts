@@ -7,7 +7,7 @@ import {
   undoChange,
 } from '../rules/emailchange.ts';
 import type { AddressChange, ChangeToken, SignInToken } from '../rules/mailedtoken.ts';
-import type { Address, Identity } from '../rules/member.ts';
+import type { Identity } from '../rules/member.ts';
 import { addressKey, enrolledKey, tokenKey } from '../rules/record.ts';
 import {
   addChangeToken,
@@ -26,10 +26,7 @@ export type TokenStore = ReturnType<typeof createTokenStore>;
 
 /** Times are in milliseconds since 1970. Tokens are identified by their hashes. */
 export function createTokenStore({ find, apply }: Engine) {
-  const changeOf = async (
-    hash: string,
-    now: number,
-  ): Promise<{ memberId: string; address: Address } | undefined> => {
+  const changeOf = async (hash: string, now: number) => {
     const record = await find(tokenKey(hash));
     const token = record && findToken(record, hash, 'change', now);
     return record && token && { memberId: record.memberId, address: token.address };
@@ -107,13 +104,7 @@ export function createTokenStore({ find, apply }: Engine) {
      * The member whose change a token would undo, and the addresses that this would take away,
      * without redeeming it.
      */
-    async findUndo(
-      hash: string,
-      now: number,
-    ): Promise<{ memberId: string; taken: string[] } | undefined> {
-      const undoing = await undoingOf(hash, now);
-      return undoing && { memberId: undoing.memberId, taken: undoing.taken };
-    },
+    findUndo: undoingOf,
 
     /**
      * Redeems an undo token: the address from before the change is current again, and the new one

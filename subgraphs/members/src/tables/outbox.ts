@@ -1,5 +1,5 @@
 // The queue of mail to be sent and the counts that limit it, in domain words.
-import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
+import { mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
 import type { Address, EnrollInput } from '../rules/member.ts';
 
@@ -40,42 +40,6 @@ export type KeptCount = { key: string; admittedAt: number[] };
 /** At most `count` admissions of the key in any `windowMs`. */
 export type Limit = { key: string; count: number; windowMs: number };
 
-export type Outbox = {
-  /** Resolves when the job is on disk. Always a single insertion, whatever the task. */
-  add(job: NewJob): Promise<void>;
-  /**
-   * Claims the job that has been due the longest until the lease ends; undefined if none is due. No
-   * two callers hold the same job at the same time.
-   */
-  claim(now: number, leaseMs: number): MaybePromise<Job | undefined>;
-  /** Counts an admission unless the limit is reached. Exact across processes. */
-  admit(limit: Limit, now: number): Promise<boolean>;
-  /**
-   * This and the next three methods do nothing if the claim has expired and another worker holds
-   * the job.
-   */
-  markAdmitted(job: Job): Promise<void>;
-  /** Removes a job that is done. */
-  finish(job: Job): Promise<void>;
-  /** Makes the job claimable again from `dueAt` on. */
-  postpone(job: Job, dueAt: number): Promise<void>;
-  /** Sets the job aside as failed, for an operator to see. */
-  giveUp(job: Job, now: number): Promise<void>;
-  /** Whether the claim still holds: neither expired nor discarded. */
-  holds(job: Job): MaybePromise<boolean>;
-  /** The jobs whose tasks are wanted, failed ones too. */
-  select(isWanted: (task: MailTask) => boolean): Promise<KeptJob[]>;
-  /** Removes jobs, failed and claimed ones too, whose holders then find them gone. */
-  discard(isUnwanted: (task: MailTask) => boolean): Promise<void>;
-  /** The counts of limits. */
-  selectCounts(isWanted: (key: string) => boolean): Promise<KeptCount[]>;
-  discardCounts(isUnwanted: (key: string) => boolean): Promise<void>;
-  /** The number of failed jobs. */
-  failed(): MaybePromise<number>;
-  /** Removes jobs that failed more than 7 days ago, and counts whose windows have ended. */
-  clean(now: number): Promise<void>;
-};
-
 /** How long failed jobs are kept. */
 const FAILED_KEPT_MS = 7 * 24 * 3_600_000;
 
@@ -95,7 +59,9 @@ export const MAIL_COUNTS: TableDefinition<StoredCount> = {
   orders: ['until'],
 };
 
-export async function openOutbox(open: OpenTable): Promise<Outbox> {
+export type Outbox = Awaited<ReturnType<typeof openOutbox>>;
+
+export async function openOutbox(open: OpenTable) {
   const jobs = await open(OUTBOX);
   const counts = await open(MAIL_COUNTS);
 
@@ -108,9 +74,14 @@ export async function openOutbox(open: OpenTable): Promise<Outbox> {
   };
 
   return {
-    add: ({ jobId, task, requestedAt }) =>
+    /** Resolves when the job is on disk. Always a single insertion, whatever the task. */
+    add: ({ jobId, task, requestedAt }: NewJob) =>
       jobs.put({ jobId, task, requestedAt, dueAt: requestedAt, attempts: 0, admitted: false }),
-    async claim(now, leaseMs) {
+    /**
+     * Claims the job that has been due the longest until the lease ends; undefined if none is due.
+     * No two callers hold the same job at the same time.
+     */
+    async claim(now: number, leaseMs: number): Promise<Job | undefined> {
       const dueAt = now + leaseMs;
       const claimed = await jobs.updateFirst('dueAt', now, (job) => ({
         ...job,
@@ -119,7 +90,8 @@ export async function openOutbox(open: OpenTable): Promise<Outbox> {
       }));
       return claimed && { ...claimed, dueAt };
     },
-    async admit({ key, count, windowMs }, now) {
+    /** Counts an admission unless the limit is reached. Exact across processes. */
+    async admit({ key, count, windowMs }: Limit, now: number): Promise<boolean> {
       const admitted = await counts.update(key, (stored) => {
         const admittedAt = (stored?.admittedAt ?? []).filter((at) => at > now - windowMs);
         if (admittedAt.length >= count) return stored;
@@ -127,12 +99,23 @@ export async function openOutbox(open: OpenTable): Promise<Outbox> {
       });
       return admitted !== undefined;
     },
-    markAdmitted: (job) => ifHeld(job, (stored) => ({ ...stored, admitted: true })),
-    finish: (job) => ifHeld(job, () => undefined),
-    postpone: (job, dueAt) => ifHeld(job, (stored) => ({ ...stored, dueAt })),
-    giveUp: (job, now) => ifHeld(job, ({ dueAt, ...stored }) => ({ ...stored, failedAt: now })),
-    holds: ({ jobId, dueAt }) => mapMaybe(jobs.get(jobId), (stored) => stored?.dueAt === dueAt),
-    async select(isWanted) {
+    /**
+     * This and the next three methods do nothing if the claim has expired and another worker holds
+     * the job.
+     */
+    markAdmitted: (job: Job) => ifHeld(job, (stored) => ({ ...stored, admitted: true })),
+    /** Removes a job that is done. */
+    finish: (job: Job) => ifHeld(job, () => undefined),
+    /** Makes the job claimable again from `dueAt` on. */
+    postpone: (job: Job, dueAt: number) => ifHeld(job, (stored) => ({ ...stored, dueAt })),
+    /** Sets the job aside as failed, for an operator to see. */
+    giveUp: (job: Job, now: number) =>
+      ifHeld(job, ({ dueAt, ...stored }) => ({ ...stored, failedAt: now })),
+    /** Whether the claim still holds: neither expired nor discarded. */
+    holds: ({ jobId, dueAt }: Job) =>
+      mapMaybe(jobs.get(jobId), (stored) => stored?.dueAt === dueAt),
+    /** The jobs whose tasks are wanted, failed ones too. */
+    async select(isWanted: (task: MailTask) => boolean): Promise<KeptJob[]> {
       const found = await jobs.select(({ task }) => isWanted(task));
       return found.map(({ jobId, task, requestedAt, failedAt }) => ({
         jobId,
@@ -141,14 +124,20 @@ export async function openOutbox(open: OpenTable): Promise<Outbox> {
         failedAt,
       }));
     },
-    discard: (isUnwanted) => jobs.removeWhere(({ task }) => isUnwanted(task)),
-    async selectCounts(isWanted) {
+    /** Removes jobs, failed and claimed ones too, whose holders then find them gone. */
+    discard: (isUnwanted: (task: MailTask) => boolean) =>
+      jobs.removeWhere(({ task }) => isUnwanted(task)),
+    /** The counts of limits. */
+    async selectCounts(isWanted: (key: string) => boolean): Promise<KeptCount[]> {
       const found = await counts.select(({ key }) => isWanted(key));
       return found.map(({ key, admittedAt }) => ({ key, admittedAt }));
     },
-    discardCounts: (isUnwanted) => counts.removeWhere(({ key }) => isUnwanted(key)),
+    discardCounts: (isUnwanted: (key: string) => boolean) =>
+      counts.removeWhere(({ key }) => isUnwanted(key)),
+    /** The number of failed jobs. */
     failed: () => jobs.count('failedAt'),
-    async clean(now) {
+    /** Removes jobs that failed more than 7 days ago, and counts whose windows have ended. */
+    async clean(now: number): Promise<void> {
       await jobs.removeUntil('failedAt', now - FAILED_KEPT_MS);
       await counts.removeUntil('until', now);
     },

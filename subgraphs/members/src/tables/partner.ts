@@ -1,6 +1,5 @@
 // What the members subgraph needs to know about a partner, stored beside the members.
-import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
-import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
+import type { Table, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
 
 export type MailPartner = {
   partnerId: string;
@@ -16,16 +15,7 @@ export type MailPartner = {
 
 export const DAILY_INVITATIONS = 200;
 
-export type MailPartners = {
-  /** Adds or replaces a partner. */
-  put(partner: MailPartner): Promise<void>;
-  find(partnerId: string): MaybePromise<MailPartner | undefined>;
-};
+export type MailPartners = Pick<Table<MailPartner>, 'get' | 'put'>;
 
 // Not `partners`: the key store, which has partners too, may share the database.
 export const PARTNERS: TableDefinition<MailPartner> = { name: 'mailpartners', id: 'partnerId' };
-
-export async function openMailPartners(open: OpenTable): Promise<MailPartners> {
-  const partners = await open(PARTNERS);
-  return { put: partners.put, find: partners.get };
-}

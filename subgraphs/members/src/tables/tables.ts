@@ -4,7 +4,7 @@ import { type EndedSessionsStore, openEndedSessions } from '../signingkeys/ended
 import { type KeyVault, openSigningKeys, type SigningKeyStore } from '../signingkeys/signingkey.ts';
 import { type InvitationStore, openInvitations } from './invitation.ts';
 import { type Outbox, openOutbox } from './outbox.ts';
-import { type MailPartners, openMailPartners } from './partner.ts';
+import { type MailPartners, PARTNERS } from './partner.ts';
 
 export type MembersTables = {
   /** The mail to be sent. */
@@ -23,7 +23,7 @@ export async function openMembersTables(open: OpenTable, vault: KeyVault): Promi
     outbox: await openOutbox(open),
     invitations: await openInvitations(open),
     endedSessions: await openEndedSessions(open),
-    partners: await openMailPartners(open),
+    partners: await open(PARTNERS),
     signingKeys: await openSigningKeys(open, vault),
   };
 }

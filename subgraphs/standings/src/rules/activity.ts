@@ -1,5 +1,11 @@
 // Activities: points and stays that members earn or give back (docs/api.md, Activities).
-import { createParser, integer, type Parsed, text } from '@partner-loyalty/runtime/input.ts';
+import {
+  createParser,
+  integer,
+  type Parsed,
+  parsedBy,
+  text,
+} from '@partner-loyalty/runtime/input.ts';
 import { Temporal } from 'temporal-polyfill';
 import * as z from 'zod';
 
@@ -88,9 +94,4 @@ const amount = integer(-MAX_AMOUNT, MAX_AMOUNT);
 const PLAIN_INSTANT =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3])(?::[0-5]\d){2}(?:\.\d{3})?Z$/;
 
-const instant = z.string().transform((iso, context) => {
-  const at = parseInstant(iso);
-  if (at !== undefined) return at;
-  context.addIssue(`must be ${INSTANT_FORM}`);
-  return z.NEVER;
-});
+const instant = parsedBy(parseInstant, `must be ${INSTANT_FORM}`);

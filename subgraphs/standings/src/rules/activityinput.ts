@@ -1,5 +1,5 @@
 // Checks the activities that a partner records; errors name the argument's path, never its value.
-import { fail } from '@partner-loyalty/runtime/errors.ts';
+import { failInput } from '@partner-loyalty/runtime/errors.ts';
 import { textFault } from '@partner-loyalty/runtime/input.ts';
 import {
   type Activity,
@@ -55,9 +55,4 @@ function parseTime(argument: string, value: unknown): Date {
   const at =
     typeof value === 'string' && value.length <= MAX_TIME ? parseInstant(value) : undefined;
   return at ?? failInput(argument, `must be ${INSTANT_FORM}`);
-}
-
-/** Throws BAD_USER_INPUT for the argument at a path. */
-export function failInput(argument: string, what: string): never {
-  return fail('BAD_USER_INPUT', `${argument} ${what}`, { argument });
 }

@@ -1,5 +1,11 @@
 // A partner's program: its membership year and its tiers (docs/api.md, Standing).
-import { createParser, integer, type Parsed, text } from '@partner-loyalty/runtime/input.ts';
+import {
+  createParser,
+  integer,
+  type Parsed,
+  parsedBy,
+  text,
+} from '@partner-loyalty/runtime/input.ts';
 import { Temporal } from 'temporal-polyfill';
 import * as z from 'zod';
 import { INT_MAX } from './standing.ts';
@@ -40,12 +46,7 @@ const start = z
   })
   .refine(isDay, 'must be a day as "MM-DD"');
 
-const timeZone = z.string().transform((name, context) => {
-  const known = ianaName(name);
-  if (known !== undefined) return known;
-  context.addIssue('must be an IANA time zone such as "Europe/Paris"');
-  return z.NEVER;
-});
+const timeZone = parsedBy(ianaName, 'must be an IANA time zone such as "Europe/Paris"');
 
 const tier = z.strictObject({ name: text(MAX_NAME), points: integer(0, INT_MAX) });
 type Tier = z.output<typeof tier>;

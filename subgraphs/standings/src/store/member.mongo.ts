@@ -1,27 +1,14 @@
 // What MongoDB has of one member: found by an index, and deleted in batches of bounded size.
-import { onePage, walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
+import { onePage } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import type { Collection, Filter } from 'mongodb';
 import type { Activity } from '../rules/activity.ts';
-import type { ActivityDocument, Collections } from './collections.mongo.ts';
-import {
-  activityIdOf,
-  latestActivitiesQueries,
-  memberActivities,
-  memberStandingsQuery,
-} from './queries.mongo.ts';
+import type { Collections } from './collections.mongo.ts';
+import { activityIdOf, latestActivitiesQueries, memberStandingsQuery } from './queries.mongo.ts';
 import type { Before, MemberStanding } from './store.ts';
 
 type Written = Pick<Collections, 'standings' | 'activities'>;
 
 const BATCH_SIZE = 1_000;
-
-/** The member's activities, by partner and in the order of time, pending ones too. */
-export function documentsOf(
-  { activities }: Pick<Written, 'activities'>,
-  memberId: string,
-): AsyncIterable<ActivityDocument> {
-  return walk(activities, memberActivities(memberId));
-}
 
 /** The member's newest activities with a partner, newest first, from below `before`. */
 export async function latestActivitiesOf(

@@ -7,18 +7,11 @@ const MAX_AGE_MS = 5_000;
 // Only operators add programs, so this cache cannot be filled by callers and is not among `Caches`.
 const MAX_PROGRAMS = 10_000;
 
-export type ProgramCache = {
-  /** The partner's program, cached or loaded; undefined if it has none. */
-  get(partnerId: string): MaybePromise<Program | undefined>;
-  /** Makes the next `get` load the program again. */
-  forget(partnerId: string): void;
-};
-
 /** `load` reads a program from the store; `clock` returns milliseconds. Failures are not cached. */
 export function cachePrograms(
   load: (partnerId: string) => MaybePromise<Program | undefined>,
   clock: { now(): number } = performance,
-): ProgramCache {
+) {
   const cache = new LRUCache<string, { program: Program | undefined }>({
     max: MAX_PROGRAMS,
     ttl: MAX_AGE_MS,
@@ -26,7 +19,8 @@ export function cachePrograms(
     perf: clock,
   });
   return {
-    get(partnerId) {
+    /** The partner's program, cached or loaded; undefined if it has none. */
+    get(partnerId: string): MaybePromise<Program | undefined> {
       const entry = cache.get(partnerId);
       if (entry !== undefined) return entry.program;
       return mapMaybe(load(partnerId), (program) => {
@@ -34,6 +28,7 @@ export function cachePrograms(
         return program;
       });
     },
-    forget: (partnerId) => void cache.delete(partnerId),
+    /** Makes the next `get` load the program again. */
+    forget: (partnerId: string) => void cache.delete(partnerId),
   };
 }

@@ -21,26 +21,24 @@ type NewActivity = { key: ActivityKey; content: ActivityContent };
  * leaves nothing behind.
  */
 export function recordBatch(tables: Tables, batch: readonly DatedActivity[]): RecordOutcome[] {
-  const { standings, activities } = tables;
-  const isErased = erasedMembers(tables);
+  const { standings, activities, marks } = tables;
+  const hasMarks = !marks.isEmpty();
   const newActivities = new Map<string, NewActivity>();
   const newStandings = new Map<string, { key: StandingKey; standing: Standing }>();
   const outcomes = batch.map((activity): RecordOutcome => {
     const { activityId, partnerId, memberId, year } = activity;
-    if (isErased(memberId)) return 'erased';
+    if (hasMarks && marks.has(memberId)) return 'erased';
     const activityKey: ActivityKey = [partnerId, activityId];
     const activityName = activityKey.join('\0');
+    const stored = activities.get(activityKey);
     const recorded =
-      newActivities.get(activityName)?.content ??
-      mapDefined(activities.get(activityKey), (stored) => decodeActivity(activityKey, stored));
+      newActivities.get(activityName)?.content ?? (stored && decodeActivity(activityKey, stored));
     if (recorded !== undefined)
       return isSameActivity(recorded, activity) ? 'already-recorded' : 'conflict';
     const key: StandingKey = [partnerId, memberId, year];
     const name = key.join('\0');
-    const before =
-      newStandings.get(name)?.standing ??
-      mapDefined(standings.get(key), decodeStanding) ??
-      NO_ACTIVITY;
+    const sums = standings.get(key);
+    const before = newStandings.get(name)?.standing ?? (sums ? decodeStanding(sums) : NO_ACTIVITY);
     const standing = addStandings(before, activity);
     if (standing === undefined) return 'out-of-range';
     newStandings.set(name, { key, standing });
@@ -63,21 +61,4 @@ function write(
   }
   for (const { key, standing } of newStandings.values())
     standings.put(key, encodeStanding(standing));
-}
-
-/** Whether a member was erased: one look-up for each member of a batch, none without any mark. */
-function erasedMembers({ marks }: Tables): (memberId: string) => boolean {
-  if (marks.isEmpty()) return () => false;
-  const known = new Map<string, boolean>();
-  return (memberId) => {
-    const before = known.get(memberId);
-    if (before !== undefined) return before;
-    const isErased = marks.has(memberId);
-    known.set(memberId, isErased);
-    return isErased;
-  };
-}
-
-export function mapDefined<T, U>(value: T | undefined, map: (value: T) => U): U | undefined {
-  return value === undefined ? undefined : map(value);
 }

@@ -4,7 +4,7 @@ import { type EmbeddedStore, openLmdb } from '@partner-loyalty/runtime/store/lmd
 import { markErased } from '@partner-loyalty/runtime/store/rewrite.lmdb.ts';
 import { activitiesOf, deleteSome, latestActivitiesOf, standingsOf } from './member.lmdb.ts';
 import { cachePrograms } from './programs.ts';
-import { mapDefined, recordBatch } from './record.lmdb.ts';
+import { recordBatch } from './record.lmdb.ts';
 import type { StandingsStore } from './store.ts';
 import { decodeStanding, openTables, type Tables } from './tables.lmdb.ts';
 
@@ -36,7 +36,7 @@ function createLmdbStandingsStore(
     },
     standing(partnerId, memberId, year) {
       const stored = standings.get([partnerId, memberId, year]);
-      return mapDefined(stored, decodeStanding);
+      return stored && decodeStanding(stored);
     },
     async record(batch) {
       const outcomes = await root.transaction(() => recordBatch(tables, batch));

@@ -7,13 +7,20 @@ import {
   openMongoMarks,
 } from '@partner-loyalty/runtime/store/marks/marks.mongo.ts';
 import { type Mongo, openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
+import { walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import type { Activity, DatedActivity } from '../rules/activity.ts';
 import type { Program } from '../rules/program.ts';
 import type { Standing } from '../rules/standing.ts';
 import { type Collections, openCollections } from './collections.mongo.ts';
-import { deleteAll, documentsOf, latestActivitiesOf, standingsOf } from './member.mongo.ts';
+import { deleteAll, latestActivitiesOf, standingsOf } from './member.mongo.ts';
 import { cachePrograms } from './programs.ts';
-import { activityIdOf, programsQuery, standingId, sumsQuery } from './queries.mongo.ts';
+import {
+  activityIdOf,
+  memberActivities,
+  programsQuery,
+  standingId,
+  sumsQuery,
+} from './queries.mongo.ts';
 import { recordBatch } from './record.mongo.ts';
 import type { RecordOutcome, StandingsStore } from './store.ts';
 
@@ -109,7 +116,8 @@ async function* activitiesOf(
   marks: MongoMarks,
   memberId: string,
 ): AsyncGenerator<Activity> {
-  for await (const { _id, pending, year, ...content } of documentsOf(collections, memberId)) {
+  const documents = walk(collections.activities, memberActivities(memberId));
+  for await (const { _id, pending, year, ...content } of documents) {
     const activity = { activityId: activityIdOf(_id), ...content };
     if (pending !== undefined) {
       const [outcome] = await recordBatch({ collections, marks }, [{ ...activity, year }]);

@@ -3,31 +3,16 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
 import { openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
-import { countAll, oneResponse, walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
-import type { Collection, Db } from 'mongodb';
-import type { Standing } from '../rules/standing.ts';
-import { activityIdOf, activityKey } from '../store/queries.mongo.ts';
+import { countAll, walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import {
-  checkPartner,
-  type Earned,
-  type Group,
-  groupsOf,
-  problemOf,
-  reportStanding,
-} from './sums.ts';
+  type ActivityDocument,
+  type StandingDocument,
+  strictCollections,
+} from '../store/collections.mongo.ts';
+import { activityIdOf, activityKey, standingId, standingsQuery } from '../store/queries.mongo.ts';
+import { checkPartner, type Group, groupsOf, problemOf, reportStanding } from './sums.ts';
 
-/** What verifying reads of the documents. `pending` and `version` are object IDs. */
-type ActivityDocument = Earned & { _id: string; occurredAt: Date; pending?: object };
-type StandingDocument = Standing & {
-  _id: string;
-  version?: object;
-  /** What the last change decided about activities that are still pending. */
-  recent?: { id: string; pending: object; refused?: boolean }[];
-};
-type Collections = {
-  standings: Collection<StandingDocument>;
-  activities: Collection<ActivityDocument>;
-};
+type Collections = ReturnType<typeof strictCollections>;
 
 const BATCH = 500;
 const ATTEMPTS = 5;
@@ -40,21 +25,13 @@ export async function verifyMongoStandings(
 ): Promise<number> {
   const { db, close } = await openMongo(url, 'standings', environment);
   try {
-    const collections = openCollections(db);
+    const collections = strictCollections(db);
     const checked = await checkSums(collections, inspection);
     await checkStandings(collections, inspection, checked.standings);
     return checked.activities;
   } finally {
     await close();
   }
-}
-
-function openCollections(db: Db): Collections {
-  const strict = { readPreference: 'primary' } as const;
-  return {
-    standings: db.collection<StandingDocument>('standings', strict),
-    activities: db.collection<ActivityDocument>('activities', strict),
-  };
 }
 
 /** Compares sums of activities with standings. Returns how many there are, and have a standing. */
@@ -100,13 +77,11 @@ async function checkGroups(
 ): Promise<number> {
   const sums = groups.flatMap((group) =>
     Array.from(group.years, ([year, expected]) => {
-      const _id = [group.partnerId, group.memberId, year].join('\0');
-      return { _id, group, year, expected };
+      return { _id: standingId({ ...group, year }), group, year, expected };
     }),
   );
-  const found = await collections.standings
-    .find({ _id: { $in: sums.map(({ _id }) => _id) } }, oneResponse(sums.length))
-    .toArray();
+  const ids = sums.map(({ _id }) => _id);
+  const found = await standingsQuery(collections, ids).toArray();
   const standings = new Map(found.map((standing) => [standing._id, standing]));
   for (const { _id, group, year, expected } of sums) {
     if (problemOf(expected, standings.get(_id)) === undefined) continue;

@@ -1,0 +1,66 @@
+// Tables of counts in an embedded LMDB, which the processes of one machine may share.
+import type { Environment } from '@partner-loyalty/runtime/environment.ts';
+import { openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
+import type { RootDatabase } from 'lmdb';
+import type { Counts, CountTable } from './counts.ts';
+import type { UsageStore } from './usagestore.ts';
+import { createUsageStore, TABLES } from './usagetables.ts';
+
+/** Opens `dataDir/usage`. Rejects if it cannot be written or belongs to the other environment. */
+export async function openLmdbUsageStore(
+  dataDir: string,
+  environment: Environment,
+): Promise<UsageStore> {
+  const { root } = await openLmdb(dataDir, 'usage', environment);
+  return createUsageStore(
+    (name) => createTable(root, name),
+    () => root.close(),
+  );
+}
+
+export function openCountTables(root: RootDatabase) {
+  return Object.values(TABLES).map((name) => openRows(root, name));
+}
+
+function openRows<About extends object>(root: RootDatabase, name: string) {
+  return root.openDB<Counts<About>, string>({ name, encoding: 'json' });
+}
+
+function createTable<About extends object>(root: RootDatabase, name: string): CountTable<About> {
+  const rows = openRows<About>(root, name);
+  const removeAll = (ids: Iterable<string>) =>
+    root.transaction(() => {
+      for (const id of [...ids]) rows.remove(id);
+    });
+  return {
+    add: (additions) =>
+      root.transaction(() => {
+        for (const added of additions) rows.put(added.id, sum(rows.get(added.id), added));
+      }),
+    get: (ids) =>
+      new Map(
+        ids.flatMap((id) => {
+          const row = rows.get(id);
+          return row === undefined ? [] : [[id, row]];
+        }),
+      ),
+    // lmdb modifies its options, so each call gets an object of its own.
+    range: (start, end) =>
+      Array.from(rows.getRange({ start, ...(end && { end }) }), ({ value }) => value),
+    size: (start, end) => rows.getKeysCount({ start, end }),
+    remove: removeAll,
+    removeBefore: (end) => removeAll(rows.getKeys({ end })),
+  };
+}
+
+function sum<About extends object>(
+  before: Counts<About> | undefined,
+  added: Counts<About>,
+): Counts<About> {
+  if (before === undefined) return added;
+  const counts = new Map(Object.entries(before.counts));
+  for (const [name, count] of Object.entries(added.counts))
+    counts.set(name, (counts.get(name) ?? 0) + count);
+  const latestMs = Math.max(before.latestMs ?? 0, added.latestMs ?? 0);
+  return { ...before, counts: Object.fromEntries(counts), ...(latestMs > 0 && { latestMs }) };
+}

@@ -1,0 +1,32 @@
+// A table of counts, on either engine.
+import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
+
+export type Counts<About extends object = object> = {
+  id: string;
+  /** What is counted. Only the first addition under an ID sets it. */
+  about: About;
+  /** By any name. */
+  counts: Readonly<Record<string, number>>;
+  /** The latest use, in milliseconds since 1970. */
+  latestMs?: number;
+};
+
+/** Several processes may add at the same time. Implemented by counts.{lmdb,mongo}.ts. */
+export type CountTable<About extends object> = {
+  /** Adds to what is counted under each ID; the latest use never goes back. */
+  add(additions: readonly Counts<About>[]): Promise<void>;
+  /** Those that exist, by ID. */
+  get(ids: readonly string[]): MaybePromise<ReadonlyMap<string, Counts<About>>>;
+  /** In the order of IDs, those from `from` on and before `to`. */
+  range(from: string, to?: string): MaybePromise<Counts<About>[]>;
+  /** How many a range has. */
+  size(from: string, to: string): MaybePromise<number>;
+  remove(ids: readonly string[]): Promise<void>;
+  /** Removes those with lower IDs. */
+  removeBefore(id: string): Promise<void>;
+};
+
+/** Opens a table of a store that is open. */
+export type OpenCountTable = <About extends object>(
+  name: string,
+) => MaybePromise<CountTable<About>>;

@@ -1,0 +1,103 @@
+// The store of usage counts, on tables of either engine.
+import type { CountTable, OpenCountTable } from './counts.ts';
+import {
+  activityOf,
+  daysOf,
+  fieldCounts,
+  firstKeptDay,
+  firstKeptHour,
+  hourId,
+  KEPT_OPERATIONS,
+  keptOperations,
+  lastHours,
+  MAX_OPERATIONS,
+  mostUsed,
+  newestHour,
+  operationCounts,
+  operationsOf,
+} from './records.ts';
+
+import type { OperationUsage, UsageCaller, UsageStore } from './usagestore.ts';
+
+/** IDs begin with the day; those of `keyUses` with the hour, or they are that of a key. */
+export const TABLES = {
+  fields: 'usageFields',
+  operations: 'usageOperations',
+  keyUses: 'keyUses',
+} as const;
+
+type OperationTable = CountTable<Omit<OperationUsage, 'count'>>;
+
+/** `open` opens the tables of a store that is open, and `close` closes it. */
+export async function createUsageStore(
+  open: OpenCountTable,
+  close: () => Promise<void>,
+): Promise<UsageStore> {
+  const callers = await open<UsageCaller>(TABLES.fields);
+  const operations: OperationTable = await open(TABLES.operations);
+  const keyUses = await open(TABLES.keyUses);
+  let lastDay = '';
+  let lastHour = '';
+  return {
+    async add(usage) {
+      await callers.add(fieldCounts(usage.fields));
+      await operations.add(operationCounts(usage.operations));
+      const days = daysOf(usage);
+      for (const day of days) await removeRare(operations, day);
+      const newest = days.findLast((day) => day > lastDay);
+      if (newest === undefined) return;
+      for (const table of [callers, operations]) await table.removeBefore(firstKeptDay(newest));
+      lastDay = newest;
+    },
+    async fields(since) {
+      return (await callers.range(since)).flatMap(({ about, counts }) =>
+        Object.entries(counts).map(([coordinate, count]) => ({ ...about, coordinate, count })),
+      );
+    },
+    async operations(since) {
+      const found = await operations.range(since);
+      return keptOperations(
+        found.map(({ about, counts }) => ({ ...about, count: counts.all ?? 0 })),
+      );
+    },
+    async addKeyUses(uses) {
+      await keyUses.add(
+        uses.flatMap(({ keyId, hour, requests, refusals, lastUsedAt }) => [
+          { id: hourId(hour, keyId), about: {}, counts: { requests, refusals } },
+          { id: keyId, about: {}, counts: {}, latestMs: lastUsedAt.getTime() },
+        ]),
+      );
+      const newest = newestHour(uses);
+      if (newest === undefined || newest <= lastHour) return;
+      // Hours sort before keys, which begin with a letter.
+      await keyUses.removeBefore(firstKeptHour(newest));
+      lastHour = newest;
+    },
+    async keyActivities(keyIds, now) {
+      const lastUses = await keyUses.get(keyIds);
+      const used = keyIds.filter((keyId) => lastUses.has(keyId));
+      const hours = lastHours(now);
+      const counts = await keyUses.get(
+        used.flatMap((keyId) => hours.map((hour) => hourId(hour, keyId))),
+      );
+      return used.map((keyId) => {
+        const lastUsedAt = new Date(lastUses.get(keyId)?.latestMs ?? 0);
+        const ofKey = hours.map((hour) => counts.get(hourId(hour, keyId))?.counts ?? {});
+        return activityOf(keyId, lastUsedAt, ofKey);
+      });
+    },
+    close,
+  };
+}
+
+/** Removes all operations of a day but the most used, if it has too many. */
+async function removeRare(operations: OperationTable, day: string): Promise<void> {
+  const { from, to } = operationsOf(day);
+  if ((await operations.size(from, to)) <= MAX_OPERATIONS) return;
+  const all = (await operations.range(from, to)).map(({ id, counts }) => ({
+    id,
+    count: counts.all ?? 0,
+  }));
+  const kept = new Set(mostUsed(all, KEPT_OPERATIONS));
+  await operations.remove(all.flatMap((one) => (kept.has(one) ? [] : one.id)));
+}
