@@ -1,5 +1,6 @@
 // Fills stores with the benchmark's members and creates API keys, by the stores' own functions.
-import { basename, join } from 'node:path';
+import { cpSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { hashKey, type KeyRecord, newKey, openKeyStore } from '@partner-loyalty/gateway';
 import { canonicalEmail, type MemberImport, openMembersStore } from '@partner-loyalty/members';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
@@ -16,12 +17,7 @@ import {
 
 export type StoreSettings = Pick<Settings, 'mongodbUrl' | 'dataDir' | 'environment'>;
 
-/** `root` is the checkout that uses the stores. */
-type StoreOptions = {
-  mongodbUrl?: string;
-  partners?: number | undefined;
-  root?: string | undefined;
-};
+type StoreOptions = { mongodbUrl?: string; partners?: number | undefined };
 
 const BATCH_SIZE = 5_000;
 const BUDGET = 1_000_000_000;
@@ -29,19 +25,25 @@ const DATA = join(import.meta.dirname, '../data');
 
 /**
  * Stores of `count` members, each enrolled with so many partners: in MongoDB if there is a
- * `mongodbUrl`, otherwise in bench/data, which is kept for later runs. A checkout that is compared
- * has files of its own, which another version may have changed.
+ * `mongodbUrl`, otherwise in bench/data, which is kept for later runs.
  */
 export function storesOf(
   count: number,
-  { mongodbUrl, partners = 1, root }: StoreOptions = {},
+  { mongodbUrl, partners = 1 }: StoreOptions = {},
 ): StoreSettings {
-  const name = partners === 1 ? `${count}` : `${count}x${partners}`;
-  const dataDir = join(DATA, root === undefined ? name : `${name}-${basename(root)}`);
+  const dataDir = join(DATA, partners === 1 ? `${count}` : `${count}x${partners}`);
   if (mongodbUrl === undefined) return { dataDir, environment: 'sandbox' };
   const url = new URL(mongodbUrl);
   url.pathname = `/bench_${count}`;
   return { mongodbUrl: url.href, dataDir, environment: 'sandbox' };
+}
+
+/** A copy of embedded stores in `folder`, for another version, which may change what it opens. */
+export function copyStores({ dataDir, ...stores }: StoreSettings, folder: string): StoreSettings {
+  const copy = join(folder, 'stores');
+  rmSync(copy, { recursive: true, force: true });
+  cpSync(dataDir, copy, { recursive: true });
+  return { ...stores, dataDir: copy };
 }
 
 /**

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { createKeys, type KeyLimits, storesOf } from '../dataset/stores.ts';
+import { copyStores, createKeys, type KeyLimits, storesOf } from '../dataset/stores.ts';
 import { type Spread, shown, shownSpread, spread } from '../report/outcome.ts';
 import type { Comparable } from '../run/compare.ts';
 import { type Measurable, underLoad } from '../run/measure.ts';
@@ -120,14 +120,15 @@ async function startMix(
   root: string,
   { on, redis = false, traced, audited = false, limits }: Mix,
 ): Promise<Measurable> {
-  const stores = storesOf(0, { root });
+  const stores = storesOf(0);
   const keys = await createKeys(stores, 1, limits);
+  const { dataDir } = root === ROOT ? stores : copyStores(stores, testbed.folder);
   const redisUrl = redis ? await testbed.redisUrl() : undefined;
   const endpoint = traced === undefined ? undefined : await startSink();
   const options = {
     on,
     redisUrl,
-    dataDir: stores.dataDir,
+    dataDir,
     ...(endpoint !== undefined && { traced: { endpoint, ratio: traced } }),
     ...(audited && { auditLog: join(testbed.folder, 'audit.log') }),
   };

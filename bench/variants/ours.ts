@@ -1,6 +1,13 @@
 // This project as shipped: started as `npm start` does it, with every feature on.
 import { freePort } from '../../test/support/servers/process.ts';
-import { asEnv, createKeys, fill, storesOf } from '../dataset/stores.ts';
+import {
+  asEnv,
+  copyStores,
+  createKeys,
+  fill,
+  type StoreSettings,
+  storesOf,
+} from '../dataset/stores.ts';
 import { untilListening } from '../run/answers.ts';
 import { launch, type Server, untilReady } from '../run/server.ts';
 import { ROOT, startArgs } from '../run/shipped.ts';
@@ -32,7 +39,7 @@ export async function startRemote(testbed: Testbed, changes: Changes = {}): Prom
   const stores = storesOf(0, changes);
   const keys = await createKeys(stores, changes.keys ?? 1, {}, changes.partners);
   const env = {
-    ...asEnv(stores),
+    ...asEnv(storesFor(testbed, stores, changes)),
     MEMBERS_URL: signed.members,
     STANDINGS_URL: signed.standings,
     SUBGRAPH_SECRET: secret,
@@ -48,7 +55,12 @@ export async function startInOne(
   const stores = storesOf(members, changes);
   await fill(stores, members, changes.partners);
   const keys = await createKeys(stores, changes.keys ?? 1, {}, changes.partners);
-  return start(testbed, '.', asEnv(stores), changes, { keys, members });
+  const env = asEnv(storesFor(testbed, stores, changes));
+  return start(testbed, '.', env, changes, { keys, members });
+}
+
+function storesFor(testbed: Testbed, stores: StoreSettings, { root = ROOT }: Changes) {
+  return root === ROOT ? stores : copyStores(stores, testbed.folder);
 }
 
 export async function startApart(
