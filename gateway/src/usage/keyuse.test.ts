@@ -66,6 +66,19 @@ test('a store that hangs gets one write at a time, and what is counted meanwhile
   expect(written.map(([use]) => use?.requests)).toEqual([1, 2]);
 });
 
+test('what is counted during the last write is written before the counter is closed', async () => {
+  const { counter, written, source, release } = open();
+  source.mode = 'hang';
+  counter.count('key_a', false);
+  void counter.write();
+  counter.count('key_b', true);
+  source.mode = 'respond';
+  const closed = counter.close();
+  release();
+  await closed;
+  expect(written.map(([use]) => use?.keyId)).toEqual(['key_a', 'key_b']);
+});
+
 test('a store that fails loses what it was given, and the next write is made', async () => {
   const { counter, written, source } = open();
   source.mode = 'fail';
