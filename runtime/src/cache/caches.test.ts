@@ -55,3 +55,17 @@ test('what is reserved is not available to caches', () => {
   caches.reserve(85_000);
   expect([cache.get('first'), cache.get('second')]).toEqual([undefined, text(10_000)]);
 });
+
+test('a cache that is closed gives its bytes back and takes no more', () => {
+  const caches = createCaches(100_000);
+  const [closed, open] = [caches.open(weigh), caches.open(weigh)];
+  for (const cache of [closed, open]) cache.set('first', text(1_000));
+  const both = caches.bytes();
+  closed.close();
+  expect(caches.bytes()).toBe(both / 2);
+  // What was under way when it was closed ends after that.
+  closed.set('late', text(1_000));
+  expect([closed.get('first'), closed.get('late')]).toEqual([undefined, undefined]);
+  expect(caches.bytes()).toBe(both / 2);
+  expect(open.get('first')).toBe(text(1_000));
+});
