@@ -1,7 +1,9 @@
 // The HTTP server over real sockets: every response's headers, and malformed or hostile HTTP.
 import { connect, type Socket } from 'node:net';
+import { until } from '../../../test/support/until.ts';
 import { fail } from '../errors.ts';
 import { createLog } from '../observe/log.ts';
+import type { ConnectionLimits } from './connections.ts';
 import type { HttpRequest } from './request.ts';
 import type { HttpResponse } from './response.ts';
 import { type HttpServer, serveHttp } from './server.ts';
@@ -426,6 +428,23 @@ test('x-forwarded-for is trusted from a trusted proxy only', async () => {
   expect(await call(await serve(handle, ['127.0.0.0/8']))).toEqual({ address: '198.51.100.1' });
 });
 
+test('an address may have so many connections at a time, whichever of them end', async () => {
+  const limits = { maxConnections: 100, maxConnectionsPerAddress: 3 };
+  const port = await serve(() => json({ served: true }), [], limits);
+  const served = async (socket: Socket) => {
+    socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    const ended = new Promise((resolve) => socket.once('close', () => resolve(false)));
+    return Promise.race([receiveUntil(socket, '}').then(() => true), ended]);
+  };
+  const sockets = [await open(port), await open(port), await open(port)];
+  for (const socket of sockets) expect(await served(socket)).toBe(true);
+  expect(await served(await open(port))).toBe(false);
+  // The first one had no other beside it when it was accepted.
+  sockets[0]?.destroy();
+  await until(async () => served(await open(port)));
+  expect(await served(await open(port))).toBe(false);
+});
+
 describe('a drain', () => {
   test('answers running requests with `connection: close`, and accepts no new connections', async () => {
     const [began, finish] = [promised(), promised()];
@@ -525,8 +544,16 @@ test('rejects if the port is taken', async () => {
 async function serve(
   handle: (request: HttpRequest) => HttpResponse | Promise<HttpResponse>,
   trustedProxies: string[] = [],
+  limits?: ConnectionLimits,
 ): Promise<number> {
-  const server = await serveHttp({ port: 0, host: '127.0.0.1', handle, trustedProxies, log });
+  const server = await serveHttp({
+    port: 0,
+    host: '127.0.0.1',
+    handle,
+    trustedProxies,
+    ...(limits && { limits }),
+    log,
+  });
   servers.push(server);
   return server.port;
 }
