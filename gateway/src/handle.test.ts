@@ -155,7 +155,8 @@ async function send({ key, token, query = READ, body, headers, ...others }: Sent
     body: body ?? (async () => Buffer.from(JSON.stringify({ query }))),
   });
   const parsed = String(text) === '' ? {} : JSON.parse(String(text));
-  return { status, headers: received, code: parsed.errors?.[0].extensions.code ?? 'OK' };
+  const { errors } = parsed;
+  return { status, headers: received, errors, code: errors?.[0].extensions.code ?? 'OK' };
 }
 
 describe('what a key may do', () => {
@@ -268,6 +269,16 @@ test.each<[string, Sent, string]>([
 ])('nobody pays for %s', async (name, sent, code) => {
   const address = `203.0.113.${name.length}`;
   for (let i = 0; i < 61; i++) expect((await send({ ...sent, address })).code).toBe(code);
+});
+
+test('an error says where it is, even in a document that is kept from another surface', async () => {
+  const query = 'query ($email: String!) { memberByEmail(email: $email) { email } }';
+  const token = await tokenOf('m');
+  const { code, errors } = await send({ token, query });
+  expect(code).toBe('GRAPHQL_VALIDATION_FAILED');
+  expect(errors).toMatchObject([{ locations: [{ line: 1, column: 27 }] }]);
+  await send({ key: await keyOf('inn'), query });
+  expect((await send({ token, query })).errors).toEqual(errors);
 });
 
 describe('a budget of 3', () => {
