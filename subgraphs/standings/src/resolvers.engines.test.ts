@@ -424,6 +424,18 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
         { extensions: { code: 'BAD_USER_INPUT', argument: 'first' } },
       ]);
     });
+
+    test('of a profile count once for each partner that they are read of', async () => {
+      const partners = (count: number) =>
+        ofCarl('inn', ...Array.from({ length: count - 1 }, (_, n) => `partner-${n}`));
+      const page = { first: 100 };
+      expect((await pageOf(carl, partners(20), page)).errors).toBeUndefined();
+      expect((await pageOf(carl, partners(21), page)).errors).toMatchObject([
+        { extensions: { code: 'BAD_USER_INPUT', argument: 'first' } },
+      ]);
+      const held: Caller = { ...carl, partnerId: 'inn' };
+      expect((await pageOf(held, partners(21), page)).errors).toBeUndefined();
+    });
   });
 
   if (engine === 'lmdb') {
