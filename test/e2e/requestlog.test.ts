@@ -42,8 +42,14 @@ beforeAll(async () => {
   await sent('unknown-field', { query: 'query Unknown { secretField __typename }' });
   await sent('malformed', { query: '{' });
   await sent('unknown-key', { query: '{ __typename }', key: `${keys.alpha.slice(0, -1)}_` });
+  const profile = '{ memberProfile(id: "m-both") { memberId } }';
   const token = await provider.issue('m-both', { azp: 'beta' });
-  await sent('member', { query: '{ memberProfile(id: "m-both") { memberId } }', token });
+  await sent('member', { query: profile, token });
+  for (const [requestId, claims] of [
+    ['member-of-alpha', { azp: 'alpha' }],
+    ['member-alone', {}],
+  ] as const)
+    await sent(requestId, { query: profile, token: await provider.issue('m-both', claims) });
   for (const query of ['', '?token=ml_secret&email=ann@example.com'])
     await fetch(`${stack.gateway.url}/sign-in${query}`, { headers: { 'x-request-id': 'page' } });
   await closeEarly(new URL(stack.gateway.url).port, keys.beta);
@@ -132,10 +138,13 @@ test('a refused request has what is known of it', () => {
   expect(unknown).not.toHaveProperty('partner');
 });
 
-test("a member's line has the partner of its token, and no member ID", () => {
+test("a member's line has the partner of its token, if there is one, and no member ID", () => {
   const line = lineOf('member');
   expect(line).toMatchObject({ surface: 'member', partner: 'beta', rootFields: ['memberProfile'] });
   expect(line).not.toHaveProperty('keyId');
+  expect(lineOf('member-of-alpha')).toMatchObject({ surface: 'member', partner: 'alpha' });
+  expect(lineOf('member-alone')).toMatchObject({ surface: 'member' });
+  expect(lineOf('member-alone')).not.toHaveProperty('partner');
   expect(JSON.stringify(logs)).not.toContain('m-both');
 });
 
