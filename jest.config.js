@@ -1,5 +1,5 @@
 // The tests are four projects. A file's name or folder says which project it belongs to:
-//   unit     x.test.ts: needs no server and no child process
+//   unit     x.test.ts: needs no server
 //   engines  x.engines.test.ts: needs MongoDB or Redis
 //   deploy   test/deploy: needs kubectl and promtool
 //   e2e      x.e2e.test.ts, and all of test/e2e, test/security and test/faults: the whole service

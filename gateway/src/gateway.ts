@@ -66,8 +66,8 @@ export function openGateway(parts: GatewayParts): Gateway {
   const members = createMembersClient(graphs.askProvider);
   const limiter = createLimiter(counters, settings.rateLimitWindowSeconds, metrics);
   const keyring = createKeyring({ store: keyStore, caches, metrics, log: parts.log });
-  // Shared by both endpoints, so that its limit on introspections holds for them together.
   const budget = createBudget(limiter);
+  // Shared by both endpoints, so that its limit on introspections holds for them together.
   const operate = createOperate({ ...parts, budget });
   const shared = { members, budget, keyring, operate };
   const graphql = createGraphql(parts, shared);

@@ -81,7 +81,7 @@ export async function openStore<Store extends OpenedStore>(
   return store;
 }
 
-export function watchGateway(
+function watchGateway(
   metrics: Metrics,
   parts: {
     graphs: Pick<ServedGraphs, 'current'>;

@@ -8,7 +8,7 @@ import { isUtf8 } from 'node:buffer';
 export type Line = { number: number; text: string } | { number: number; fault: string };
 
 /** More than the longest sensible member. */
-export const MAX_LINE_BYTES = 1_048_576;
+const MAX_LINE_BYTES = 1_048_576;
 
 const LINE_FEED = 0x0a;
 const BYTE_ORDER_MARK = '\uFEFF';

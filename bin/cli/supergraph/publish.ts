@@ -62,7 +62,7 @@ export async function rollback(
 }
 
 /** The content of a version; version 0 is the committed graph. */
-export async function contentOf(graphs: GraphStore, version: number): Promise<GraphContent> {
+async function contentOf(graphs: GraphStore, version: number): Promise<GraphContent> {
   if (version === 0) {
     const { committedContent } = await import('@partner-loyalty/gateway/publish');
     return committedContent();

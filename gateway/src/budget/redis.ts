@@ -132,7 +132,7 @@ type Scripted = {
 };
 
 /** In a cluster, the keys of one call must be on one node. */
-export function scriptedAddAll(client: Redis | Cluster): AddAll {
+function scriptedAddAll(client: Redis | Cluster): AddAll {
   client.defineCommand('countAll', { lua: SCRIPT });
   // Cast: the line above adds the method.
   const scripted = client as unknown as Scripted;

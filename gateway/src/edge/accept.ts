@@ -2,7 +2,7 @@
 import Negotiator from 'negotiator';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
-export const GRAPHQL_TYPE = 'application/graphql-response+json; charset=utf-8';
+const GRAPHQL_TYPE = 'application/graphql-response+json; charset=utf-8';
 
 /** GraphQL's own media type if the caller prefers it; otherwise JSON, even if not accepted. */
 export function mediaTypeFor(accept: string | undefined): string {

@@ -148,7 +148,7 @@ function statusOf(data: Data, errors: readonly ResponseError[]): number {
 }
 
 /** How many errors a caller gets in addition to the first one of each root field. */
-export const MAX_FURTHER_ERRORS = 5;
+const MAX_FURTHER_ERRORS = 5;
 
 /** In characters; graphql-js quotes documents and variables in its messages. */
 const MAX_MESSAGE = 300;
@@ -166,7 +166,7 @@ export function shortMessage(message: string): string {
 }
 
 /** The first error of each root field, and up to 5 more, in their order. */
-export function boundedErrors(errors: readonly ResponseError[]): ResponseError[] {
+function boundedErrors(errors: readonly ResponseError[]): ResponseError[] {
   const roots = new Set<string | number | undefined>();
   let further = 0;
   return errors.filter(({ path }) => {

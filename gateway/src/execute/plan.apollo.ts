@@ -195,7 +195,7 @@ function createWatch(
       else wait(PLAN_TIMEOUT_MS - used);
     };
     const wait = (ms: number) => {
-      // An response may have come while the event loop was held: it is read before the check.
+      // A response may have come while the event loop was held: it is read before the check.
       timer = setTimeout(() => setImmediate(check), ms);
     };
     wait(PLAN_TIMEOUT_MS);

@@ -103,7 +103,7 @@ function yieldToRequests(): void {
  * fields that it requires, the planner takes the first key of the type there, even if it is not
  * resolvable. The order has no other meaning.
  */
-export function resolvableKeysFirst(supergraph: DocumentNode): DocumentNode {
+function resolvableKeysFirst(supergraph: DocumentNode): DocumentNode {
   const order = <Node extends TypeDefinitionNode>(type: Node): Node => {
     const { directives = [] } = type;
     const isLast = directives.map(isUnresolvableKey);
@@ -125,7 +125,7 @@ function isUnresolvableKey(directive: ConstDirectiveNode): boolean {
  * Whether runDirectPlan can run a plan: every subgraph knows the types of the objects that it
  * receives by the same names. Otherwise, data has to be rewritten, which is left to Apollo's code.
  */
-export function isDirectPlan(node: PlanNode, supergraph: GraphQLSchema): boolean {
+function isDirectPlan(node: PlanNode, supergraph: GraphQLSchema): boolean {
   switch (node.kind) {
     case 'Fetch':
       return isDirectFetch(node, supergraph);

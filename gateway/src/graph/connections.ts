@@ -78,7 +78,7 @@ export function createConnections(parts: {
 }
 
 /** Where a subgraph in another process is, and what signs the requests to it. */
-export function addressOf(
+function addressOf(
   settings: Pick<Settings, 'subgraphs' | 'subgraphSecret' | 'subgraphSecretOld'>,
   { name, url: published }: Pick<SubgraphEntry, 'name' | 'url'>,
 ): { url: string; secret: string } {

@@ -155,7 +155,7 @@ export async function writeLastGraph(dataDir: string, graph: Graph): Promise<voi
 }
 
 /** Undefined if there is none, or if the file is damaged. */
-export async function readLastGraph(dataDir: string): Promise<Graph | undefined> {
+async function readLastGraph(dataDir: string): Promise<Graph | undefined> {
   try {
     return GRAPH.parse(JSON.parse(await readFile(join(dataDir, FOLDER, FILE), 'utf8')));
   } catch {

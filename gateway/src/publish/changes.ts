@@ -113,7 +113,7 @@ const DEPRECATED = '.@deprecated';
  * inspector's own rule takes a new description or interface for an addition too, and then hides
  * breaking changes beside it.
  */
-export function simplify(changes: readonly Change[]): Change[] {
+function simplify(changes: readonly Change[]): Change[] {
   const added = new Set(changes.flatMap(({ type, path }) => (ADDED.has(type) && path ? path : [])));
   const deprecated = new Set<string>();
   return changes.filter(({ type, path = '' }) => {

@@ -52,7 +52,7 @@ function midnightOf(day: string): number | undefined {
 }
 
 /** The path of the changelog, relative to the base address of the service. */
-export const CHANGELOG_PATH = '/docs#changelog';
+const CHANGELOG_PATH = '/docs#changelog';
 
 export type AddDeprecation = (headers: ResponseHeaders, dates: DeprecationDates) => void;
 

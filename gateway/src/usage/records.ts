@@ -13,13 +13,13 @@ import type {
 
 export type Usage = Parameters<UsageStore['add']>[0];
 
-export const KEPT_DAYS = 60;
+const KEPT_DAYS = 60;
 /** The most used operations of a day. */
 export const KEPT_OPERATIONS = 500;
 /** If a day has more operations, the store removes all but those it keeps. */
 export const MAX_OPERATIONS = 2 * KEPT_OPERATIONS;
 /** For each caller and day in a write; further ones are not counted. A graph has far fewer. */
-export const MAX_COORDINATES = 10_000;
+const MAX_COORDINATES = 10_000;
 /** The rest of an operation is cut off. */
 const MAX_OPERATION_CHARACTERS = 4_000;
 

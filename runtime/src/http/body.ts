@@ -11,7 +11,7 @@ const NOTHING: Buffer = Buffer.alloc(0);
  * Bytes on the wire, chunk headers included, that a chunked body of `limitBytes` may take. Each
  * chunk costs CPU, however short it is.
  */
-export function rawLimit(limitBytes: number): number {
+function rawLimit(limitBytes: number): number {
   return 2 * limitBytes;
 }
 

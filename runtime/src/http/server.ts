@@ -101,7 +101,7 @@ function listen(server: Server, { port, host }: { port: number; host: string }):
 }
 
 /** A listener for node:http's `clientError`. */
-export function createClientErrorListener(
+function createClientErrorListener(
   newId: () => string,
 ): (error: NodeJS.ErrnoException, socket: Duplex) => void {
   const refused = new WeakSet<Duplex>();

@@ -3,7 +3,7 @@ import { chmodSync, lstatSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const PRIVATE_FILE = 0o600;
-export const PRIVATE_FOLDER = 0o700;
+const PRIVATE_FOLDER = 0o700;
 /** The embedded stores, each a folder of this name. */
 export const EMBEDDED_STORES = ['members', 'standings', 'graph', 'usage', 'keys'] as const;
 export type StoreName = (typeof EMBEDDED_STORES)[number];

@@ -9,7 +9,7 @@ import { type DocumentedGraph, once, onceForEach, type Route } from '../route.ts
 import { explorerPage } from './page.ts';
 import { EXPLORER_STYLE } from './style.ts';
 
-export const EXPLORER_PATH = '/explorer';
+const EXPLORER_PATH = '/explorer';
 const MEMBER_SCHEMA_PATH = '/explorer/schema/member';
 const LICENSES_PATH = '/explorer/licenses.txt';
 

@@ -1,4 +1,4 @@
-// Signs requests from the gateway to a subgraph: HTTP Message Signatures (RFC 9421), HMAC-SHA256.
+// Signs requests to a subgraph: HTTP Message Signatures (RFC 9421), HMAC-SHA256.
 import { randomBytes } from 'node:crypto';
 import { COMPONENTS, digestOf, keyIdOf, signatureBase, TAG } from './base.ts';
 import { createMac } from './mac.ts';

@@ -90,7 +90,7 @@ export function isRecord(value: unknown, report: (problem: string) => void): val
 }
 
 /** Calls `report` for each rule that the record breaks. */
-export function checkRules(record: MemberRecord, report: (problem: string) => void): void {
+function checkRules(record: MemberRecord, report: (problem: string) => void): void {
   const { email, earlier, enrollments } = record;
   if (canonicalEmail(email) !== record.address)
     report('the address is not the canonical form of the email');

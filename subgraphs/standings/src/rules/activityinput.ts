@@ -19,7 +19,7 @@ export type ActivityInput = {
   occurredAt: unknown;
 };
 
-export const MAX_ACTIVITIES = 100;
+const MAX_ACTIVITIES = 100;
 /** No valid time is longer, whatever its zone and fraction. */
 const MAX_TIME = 64;
 

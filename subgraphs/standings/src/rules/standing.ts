@@ -16,7 +16,7 @@ export const INT_MIN = -(2 ** 31);
 export const INT_MAX = 2 ** 31 - 1;
 
 /** Whether a sum is within the range of Int. */
-export function fitsInt(sum: number): boolean {
+function fitsInt(sum: number): boolean {
   return sum >= INT_MIN && sum <= INT_MAX;
 }
 

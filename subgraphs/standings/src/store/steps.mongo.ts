@@ -168,7 +168,7 @@ function filterOf(decisions: readonly Decided[]) {
  * Inserts in the order of the IDs, since two processes with opposite orders can deadlock. Returns
  * those whose ID was free, except after a conflict with another write.
  */
-export async function insertNew<S extends { _id: string }, T extends S>(
+async function insertNew<S extends { _id: string }, T extends S>(
   collection: Collection<S>,
   documents: readonly T[],
 ): Promise<T[]> {
