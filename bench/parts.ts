@@ -2,6 +2,7 @@
 
 import { coldstart } from './parts/coldstart.ts';
 import { document } from './parts/document.ts';
+import { fair } from './parts/fair.ts';
 import { features } from './parts/features.ts';
 import { growth } from './parts/growth.ts';
 import { mix, mixReads } from './parts/mix.ts';
@@ -19,6 +20,7 @@ export const PARTS: Record<string, Part> = {
   recording,
   coldstart,
   document,
+  fair,
 };
 
 /** The parts with these names; without names, `mix-reads`. Ends the process on an unknown name. */

@@ -61,6 +61,12 @@ export const FIGURES = {
     atMost: 1.5,
   },
   documentTail: { meaning: 'p99 of new documents, one at a time, ms', atMost: 10 },
+  fairDocuments: {
+    meaning:
+      'p99 of a look-up while 300 new documents of another key arrive at once, relative to quiet',
+    atMost: 10,
+  },
+  fairWorst: { meaning: 'the same under the worst of the other attacks', atMost: 10 },
   coldStart: {
     meaning: 'start to the first correct answer, relative to stock Apollo Gateway',
     atMost: 1,

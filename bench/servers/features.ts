@@ -137,6 +137,7 @@ function noAuth(): Authenticate {
     budget: 1_000_000_000,
     policy: 'key',
     scopes: EVERY_SCOPE,
+    owner: PARTNER,
     isSuspended: false,
   } as const;
   return () => ({ kind: 'principal', principal });
@@ -154,7 +155,8 @@ function noLimiter(): Limiter {
   // Requests wait for the end of the poll phase, as they do with a limiter. Waiting saves more than
   // a limiter costs, so a row without it would not be comparable.
   const consume = () => pollDone().then(() => verdict);
-  return { consume, consumeRefusal: consume, hasPlenty: () => false };
+  const counts = { consumeRefusal: consume, consumePage: consume };
+  return { consume, ...counts, hasPlenty: () => false };
 }
 
 // The handler writes RateLimit headers for any verdict. They are part of the limiter's cost.

@@ -25,6 +25,7 @@ import { createMcp, MCP_PATH } from './mcp/mcp.ts';
 import { createOperate, type Operate } from './operate.ts';
 import type { About } from './pages/frame.ts';
 import { createPages } from './pages/pages.ts';
+import { createVisit, hasCredential } from './pages/visit.ts';
 import { createReadiness } from './readiness.ts';
 import { createDeprecationHeaders } from './schema/dates.ts';
 import { createInvitation, INVITATION_PATH } from './sign-in/invitation.ts';
@@ -86,6 +87,8 @@ export function openGateway(parts: GatewayParts): Gateway {
   const { changelogs, log } = parts;
   const pages = createPages({ about: aboutOf(settings), settings, graphs, changelogs, log });
 
+  const visit = createVisit(limiter);
+
   return {
     handle(request) {
       switch (request.path) {
@@ -93,15 +96,17 @@ export function openGateway(parts: GatewayParts): Gateway {
           return graphql(request);
         case JWKS_PATH:
         case DISCOVERY_PATH:
-          return wellKnown(request);
+          return visit(request, wellKnown);
         case SIGN_IN_PATH:
-          return signIn(request);
+          return visit(request, signIn);
         case INVITATION_PATH:
-          return invitation(request);
+          return visit(request, invitation);
         case MCP_PATH:
           return mcp(request);
         default:
-          return pages(request) ?? graphql(request);
+          return hasCredential(request)
+            ? graphql(request)
+            : visit(request, (visited) => pages(visited) ?? graphql(visited));
       }
     },
     ready: createReadiness({

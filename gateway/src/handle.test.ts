@@ -7,6 +7,7 @@ import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import type { SubgraphRequest, Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 import { type Folder, temporaryFolder } from '../../test/support/folder.ts';
+import { UNSHARED } from '../../test/support/requests/unshared.ts';
 import { createMemoryCounters } from './budget/counters.ts';
 import { createDocuments } from './document/documents.ts';
 import { type Gateway, openGateway } from './gateway.ts';
@@ -127,7 +128,7 @@ function tokenOf(memberId: string, azp?: string): Promise<string> {
 }
 
 type Sent = {
-  key?: string;
+  key?: string | undefined;
   token?: string;
   query?: string;
   body?: () => Promise<Buffer>;
@@ -142,6 +143,7 @@ async function send({ key, token, query = READ, body, headers, ...others }: Sent
     status,
     headers: received,
     body: text,
+    closes,
   } = await gateway.handle({
     ...{ method: 'POST', path: '/graphql', search: '', requestId: 'r', address: '192.0.2.1' },
     signal: new AbortController().signal,
@@ -153,10 +155,12 @@ async function send({ key, token, query = READ, body, headers, ...others }: Sent
       ...headers,
     },
     body: body ?? (async () => Buffer.from(JSON.stringify({ query }))),
+    ...UNSHARED,
   });
   const parsed = String(text) === '' ? {} : JSON.parse(String(text));
   const { errors } = parsed;
-  return { status, headers: received, errors, code: errors?.[0].extensions.code ?? 'OK' };
+  const code = errors?.[0].extensions.code ?? 'OK';
+  return { status, headers: received, errors, code, closes };
 }
 
 describe('what a key may do', () => {
@@ -237,6 +241,13 @@ test.each<[string, () => Promise<Sent> | Sent, string]>([
   ['an unknown key and a token', () => ({ key: 'x', token: 'y' }), 'AMBIGUOUS_CREDENTIALS'],
   ['an unknown key with a bad body', () => ({ key: 'x', query: '{' }), 'GRAPHQL_PARSE_FAILED'],
   ['no credential', () => ({}), 'UNAUTHENTICATED'],
+  ['none, and a syntax error', () => ({ query: '{' }), 'GRAPHQL_PARSE_FAILED'],
+  ['none, and introspection', () => ({ query: INTROSPECTION }), 'INTROSPECTION_DISABLED'],
+  [
+    "the other environment's key",
+    () => ({ key: newKey('production') }),
+    'KEY_ENVIRONMENT_MISMATCH',
+  ],
 ])('the client address pays 1 for %s, and waits when it has paid 60', async (name, make, code) => {
   const address = `2001:db8:1:${name.length.toString(16)}::1`;
   const sent = { ...(await make()), address };
@@ -248,24 +259,28 @@ test.each<[string, () => Promise<Sent> | Sent, string]>([
   expect((await send({ ...sent, address: '198.51.100.1' })).code).toBe(code);
 });
 
-test('the body of a request with a refused credential is not read once the address has paid', async () => {
-  const address = '198.51.100.200';
-  const key = newKey('sandbox');
-  for (let i = 0; i < 60; i++) await send({ key, address });
-  let reads = 0;
-  const body = async () => {
-    reads += 1;
-    return Buffer.from('{}');
-  };
-  expect(await send({ key, address, body })).toMatchObject({ code: 'RATE_LIMITED' });
-  expect(reads).toBe(0);
-});
+test.each([
+  ['a refused credential', '198.51.100.200', newKey('sandbox')],
+  ['no credential', '198.51.100.201', undefined],
+])(
+  'once the address has paid, a body with %s is not read, and the connection ends',
+  async (_, address, key) => {
+    for (let i = 0; i < 60; i++) await send({ key, address });
+    let reads = 0;
+    const body = async () => {
+      reads += 1;
+      return Buffer.from('{}');
+    };
+    expect(await send({ key, address, body })).toMatchObject({
+      code: 'RATE_LIMITED',
+      closes: true,
+    });
+    expect(reads).toBe(0);
+  },
+);
 
 test.each<[string, Sent, string]>([
-  ['no credential for a document that does not parse', { query: '{' }, 'GRAPHQL_PARSE_FAILED'],
-  ['no credential for introspection', { query: INTROSPECTION }, 'INTROSPECTION_DISABLED'],
   ['no credential at another path', { path: '/other' }, 'NOT_FOUND'],
-  ['a key of the other environment', { key: newKey('production') }, 'KEY_ENVIRONMENT_MISMATCH'],
 ])('nobody pays for %s', async (name, sent, code) => {
   const address = `203.0.113.${name.length}`;
   for (let i = 0; i < 61; i++) expect((await send({ ...sent, address })).code).toBe(code);

@@ -3,7 +3,7 @@ import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Tracing } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
-import { readGraphqlBody } from './edge/body.ts';
+import { parseGraphqlBody, readJsonBody } from './edge/body.ts';
 import { createEndpoint, type EndpointParts, GRAPHQL_FORM } from './edge/endpoint.ts';
 import { createIdentify, type IdentifyParts, requireUsable } from './edge/identify.ts';
 import type { Operate } from './operate.ts';
@@ -33,15 +33,18 @@ export function createHandler(
   async function execute(request: HttpRequest, state: RequestState): Promise<object> {
     const { trace } = state;
     trace?.phase('authenticate');
-    const identified = identify(request, state);
+    const identified = identify(request, state, isEndpoint(request));
     if (identified !== undefined) await identified;
     if (!isEndpoint(request)) fail('NOT_FOUND');
     if (request.method !== 'POST') fail('METHOD_NOT_ALLOWED');
     requireUsable(state.credential);
 
     trace?.phase('read');
+    const body = await readJsonBody(request);
+    const turn = request.admit(state.principal?.owner);
+    if (turn !== undefined) await turn;
     // Awaited: an async function that returns a promise takes two more microtasks.
-    return await operate(request, state, await readGraphqlBody(request));
+    return await operate(request, state, parseGraphqlBody(body));
   }
 }
 

@@ -5,6 +5,7 @@ import { ApiError } from '@partner-loyalty/runtime/errors.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
+import { UNSHARED } from '../../test/support/requests/unshared.ts';
 import { createBudget } from './budget/budget.ts';
 import type { Verdict } from './budget/limiter.ts';
 import { createDocuments } from './document/documents.ts';
@@ -25,6 +26,7 @@ const CALLER: Principal = {
   budget: 10,
   policy: 'key',
   scopes: EVERY_SCOPE,
+  owner: 'inn',
   isSuspended: false,
 };
 const VERDICT: Verdict = {
@@ -88,7 +90,10 @@ async function start({ hasPlenty = true, audits = false } = {}) {
   const send = (query: string, variables: Record<string, unknown>) => {
     const state = beginRequest(undefined);
     state.principal = CALLER;
-    return operate({ requestId: 'r', address: '192.0.2.1' }, state, { query, variables });
+    return operate({ requestId: 'r', address: '192.0.2.1', ...UNSHARED }, state, {
+      query,
+      variables,
+    });
   };
   /** Sends it once, so that it is known. */
   const know = async (query: string, variables: Record<string, unknown>) => {

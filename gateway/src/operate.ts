@@ -4,7 +4,7 @@ import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { createFieldNames } from '@partner-loyalty/runtime/transport/fieldnames.ts';
 import type { Audit } from './audit/audit.ts';
-import { type Budget, costOf } from './budget/budget.ts';
+import { type Budget, type Cost, costOf } from './budget/budget.ts';
 import { datesOfUse } from './document/deprecateduse.ts';
 import { type ClientDocument, type Operation, selectOperation } from './document/document.ts';
 import type { Documents } from './document/documents.ts';
@@ -35,7 +35,7 @@ export type OperateParts = {
  * reason if the operation is refused.
  */
 export type Operate = (
-  request: Pick<HttpRequest, 'requestId' | 'address'>,
+  request: Pick<HttpRequest, 'requestId' | 'address' | 'turn' | 'reserve'>,
   state: RequestState,
   body: GraphqlBody,
 ) => Promise<GraphqlResponse['body']>;
@@ -57,11 +57,11 @@ export function createOperate(parts: OperateParts): Operate {
     const principal = requireAllowed(state.principal, document, operation);
 
     trace?.phase('budget');
-    const { cost, tooLong } = costOf(operation, variables);
+    const { cost, tooLong, bytes } = costOf(operation, variables);
     const isRepeatable = canRepeat(document, operation, principal);
     const { executable, result } = await budget.spend(
       { client: request, state, principal, cost, isRepeatable },
-      () => run(document, operation, principal, variables, { requestId, state, tooLong }),
+      () => run(document, operation, principal, variables, { request, state, tooLong, bytes }),
     );
     state.executable = executable;
     if (executable.deprecated !== undefined)
@@ -100,10 +100,15 @@ export function createOperate(parts: OperateParts): Operate {
     operation: Operation | undefined,
     principal: Principal,
     variables: Record<string, unknown>,
-    { requestId, state, tooLong }: Context,
+    { request, state, tooLong, bytes }: Context,
   ): Promise<{ executable: ExecutableOperation; result: ExecutionResult }> {
     const { surface: name, caller, scopes } = principal;
+    const { requestId } = request;
     const { trace } = state;
+    const free = request.reserve(bytes);
+    if (free !== undefined) await free;
+    const turn = request.turn();
+    if (turn !== undefined) await turn;
     const accesses = audit?.begin(principal);
     const graph = graphs.use();
     try {
@@ -124,6 +129,8 @@ export function createOperate(parts: OperateParts): Operate {
       const asked = { variables, caller, requestId, trace, accesses };
       const executing = surface.execute(executable, asked);
       const result = executing instanceof Promise ? await executing : executing;
+      const again = request.turn();
+      if (again !== undefined) await again;
       return { executable, result };
     } finally {
       // Even if the response is refused: a mutation may have changed members.
@@ -134,7 +141,10 @@ export function createOperate(parts: OperateParts): Operate {
 }
 
 /** What an operation runs with. `tooLong` names an argument whose list is. */
-type Context = { requestId: string; state: RequestState; tooLong: string | undefined };
+type Context = Pick<Cost, 'tooLong' | 'bytes'> & {
+  request: Pick<HttpRequest, 'requestId' | 'turn' | 'reserve'>;
+  state: RequestState;
+};
 
 /** The principal, if its document alone does not keep it from running the operation. */
 function requireAllowed(

@@ -151,6 +151,8 @@ export type ErrorDetails = {
   reason?: string | undefined;
 };
 
+export type ApiErrorOptions = ErrorOptions & ErrorDetails & { status?: number };
+
 /**
  * An expected error with a code from the table. Its message and details are safe to show to the
  * caller; `cause` goes to the log only. One that callers cause has no stack: nobody would read it,
@@ -158,17 +160,20 @@ export type ErrorDetails = {
  */
 export class ApiError extends Error {
   readonly code: ErrorCode;
+  /** That of the code, unless the error has another. */
+  readonly status: number;
   readonly details: ErrorDetails;
   constructor(
     code: ErrorCode,
     message: string = ERRORS[code].message,
-    { cause, ...details }: ErrorOptions & ErrorDetails = {},
+    { cause, status = ERRORS[code].status, ...details }: ApiErrorOptions = {},
   ) {
     const { stackTraceLimit } = Error;
-    if (ERRORS[code].status < 500) Error.stackTraceLimit = 0;
+    if (status < 500) Error.stackTraceLimit = 0;
     super(message, cause === undefined ? undefined : { cause });
     Error.stackTraceLimit = stackTraceLimit;
     this.code = code;
+    this.status = status;
     this.details = details;
   }
 }
@@ -177,11 +182,7 @@ export class ApiError extends Error {
  * Throws the ApiError of a code. `message` replaces the message from the table and must not mention
  * anything internal.
  */
-export function fail(
-  code: ErrorCode,
-  message?: string,
-  options?: ErrorOptions & ErrorDetails,
-): never {
+export function fail(code: ErrorCode, message?: string, options?: ApiErrorOptions): never {
   throw new ApiError(code, message, options);
 }
 

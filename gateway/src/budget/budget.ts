@@ -1,9 +1,10 @@
 // The cost of a request, and who pays it: the caller's budget, or the address of the client.
-import { ApiError, fail } from '@partner-loyalty/runtime/errors.ts';
+import { fail } from '@partner-loyalty/runtime/errors.ts';
 import { pollDone } from '@partner-loyalty/runtime/eventloop/afterpoll.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { Operation } from '../document/document.ts';
 import { costOfLists } from '../document/lists.ts';
+import { MAX_RESPONSE_BYTES } from '../document/responsesize.ts';
 import type { Principal } from '../identity/authenticate.ts';
 import type { RequestState } from '../state.ts';
 import type { Limiter } from './limiter.ts';
@@ -13,8 +14,8 @@ type Client = Pick<HttpRequest, 'address'>;
 export type Budget = {
   /**
    * Charges a request, which pays once: later calls change nothing. With a valid key or token, its
-   * budget pays `cost`, or 1 if that is more than the whole budget. A credential that is refused or
-   * missing costs its client address 1. Resolves with whether enough was left; if not, the rest is
+   * budget pays `cost`, or 1 if that is more than the whole budget. Without a valid credential, the
+   * client address pays 1. Resolves with whether enough was left; if not, the rest is
    * used up.
    */
   charge(client: Client, state: RequestState, cost?: number): Promise<boolean>;
@@ -24,11 +25,8 @@ export type Budget = {
    * the budget has plenty left. In the worst case, other processes have just used up the rest.
    */
   spend<T>(spending: Spending, run: () => Promise<T>): Promise<T>;
-  /**
-   * Charges a request that was refused before its cost was known: 1. A missing credential pays only
-   * if nothing else is wrong with the request. Resolves with the reason to give.
-   */
-  chargeRefusal(client: Client, state: RequestState, reason: unknown): Promise<unknown>;
+  /** Charges a principal's request that was refused before its cost was known: 1. */
+  chargeRefusal(client: Client, state: RequestState): Promise<void>;
 };
 
 export type Spending = {
@@ -40,7 +38,9 @@ export type Spending = {
   isRepeatable: boolean;
 };
 
-export function createBudget(limiter: Limiter): Budget {
+type BudgetLimiter = Pick<Limiter, 'consume' | 'consumeRefusal' | 'hasPlenty'>;
+
+export function createBudget(limiter: BudgetLimiter): Budget {
   async function charge(client: Client, state: RequestState, cost = 1): Promise<boolean> {
     if (state.verdict !== undefined) return state.verdict.allowed;
     const { principal } = state;
@@ -70,26 +70,50 @@ export function createBudget(limiter: Limiter): Budget {
         );
       return await (early ?? run());
     },
-    async chargeRefusal(client, state, reason) {
+    async chargeRefusal(client, state) {
       if (state.principal !== undefined) await charge(client, state);
-      else if (isUnauthenticated(reason) && !(await charge(client, state)))
-        return new ApiError('RATE_LIMITED');
-      return reason;
     },
   };
 }
 
-function isUnauthenticated(reason: unknown): boolean {
-  return reason instanceof ApiError && reason.code === 'UNAUTHENTICATED';
+export type Cost = {
+  /** In root fields; 1 if a list is too long. */
+  cost: number;
+  /** The argument whose list is too long. */
+  tooLong: string | undefined;
+  /** About how large the response may get. */
+  bytes: number;
+};
+
+/** What an operation costs with these variables. */
+export function costOf(operation: Operation | undefined, variables: Record<string, unknown>): Cost {
+  if (operation === undefined) return { cost: 1, tooLong: undefined, bytes: 0 };
+  const { lists, cost } = operation;
+  const { added, longest, tooLong } =
+    lists === undefined ? NO_LISTS : costOfLists(lists, variables);
+  if (tooLong !== undefined) return { cost: 1, tooLong, bytes: 0 };
+  return { cost: cost + added, tooLong, bytes: bytesExpected(operation, longest, variables) };
 }
 
-/** The cost of an operation in root fields; 1 if a list is too long, whose argument is named. */
-export function costOf(
-  operation: Operation | undefined,
+const NO_LISTS = { added: 0, longest: 1, tooLong: undefined };
+
+const BYTES_OF_RESPONSE = 1_024;
+/** Of a name, a value and what is around them. */
+const BYTES_OF_SELECTION = 32;
+/** Of a field, in items of its lists together (docs/api.md, Recording activities). */
+const MOST_ITEMS = 2_000;
+
+/** An integer among the arguments may be the length of a page, in each item of a list. */
+function bytesExpected(
+  { selections, largestInteger }: Operation,
+  longest: number,
   variables: Record<string, unknown>,
-): { cost: number; tooLong: string | undefined } {
-  if (operation?.lists === undefined) return { cost: operation?.cost ?? 1, tooLong: undefined };
-  const lists = costOfLists(operation.lists, variables);
-  if (lists.tooLong !== undefined) return { cost: 1, tooLong: lists.tooLong };
-  return { cost: operation.cost + lists.added, tooLong: undefined };
+): number {
+  let page = largestInteger;
+  for (const name in variables) {
+    const value = variables[name];
+    if (typeof value === 'number' && value > page) page = value;
+  }
+  const items = Math.min(MOST_ITEMS, longest * page);
+  return Math.min(MAX_RESPONSE_BYTES, BYTES_OF_RESPONSE + selections * items * BYTES_OF_SELECTION);
 }

@@ -5,12 +5,13 @@ import { createAddressCounters } from './addresses.ts';
 import { batched } from './counters.batch.ts';
 import type { Counter, Counters } from './counters.ts';
 
-/** Of a member's budget and an address's refused credentials; that of a key is a setting. */
-export const WINDOW_SECONDS = { member: 60, refusal: 60 };
+/** Of all but the budget of a key, whose window is a setting. */
+export const WINDOW_SECONDS = { member: 60, refusal: 60, page: 60 };
 
 export type Policy = 'key' | keyof typeof WINDOW_SECONDS;
 
 const REFUSAL_BUDGET = 60;
+const PAGE_BUDGET = 600;
 
 export type Verdict = {
   policy: Policy;
@@ -35,10 +36,12 @@ export type Limiter = {
    */
   hasPlenty(policy: Policy, subject: string, cost: number, budget: number): boolean;
   /**
-   * Counts a refused credential of a client address; an IPv6 /64 counts as one address. In a flood
-   * of addresses, they share counters.
+   * Counts a request without a valid credential of a client address; an IPv6 /64 counts as one
+   * address. In a flood of addresses, they share counters.
    */
   consumeRefusal(address: string): Promise<Verdict>;
+  /** Counts a request for a page or another public document, in the same way. */
+  consumePage(address: string): Promise<Verdict>;
 };
 
 /** Processes may share the counters. `keyWindowSeconds` is the window of a key's budget. */
@@ -77,6 +80,7 @@ export function createLimiter(
     hasPlenty: (policy, subject, cost, budget) =>
       policy === 'key' && estimates?.isPlenty(subject, cost, budget) === true,
     consumeRefusal: (address) => consume('refusal', counterOf(address), 1, REFUSAL_BUDGET),
+    consumePage: (address) => consume('page', counterOf(address), 1, PAGE_BUDGET),
   };
 }
 

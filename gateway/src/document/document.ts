@@ -30,6 +30,10 @@ export type Operation = {
   cost: number;
   /** The root fields with lists among their arguments, whose items cost 1 each. */
   lists: readonly ListField[] | undefined;
+  /** With fragments expanded. */
+  selections: number;
+  /** The largest integer among the arguments in the document; at least 1. */
+  largestInteger: number;
   /** Whether `__schema` or `__type` occurs anywhere in it. */
   introspects: boolean;
   /** The limit it exceeds, as a message for the caller. */
@@ -69,6 +73,8 @@ export function parseDocument(text: string): ClientDocument {
         hash: documentHash,
         cost: Math.max(1, size.fields),
         lists: listsOf(size.listFields, definition),
+        selections: size.selections,
+        largestInteger: size.largestInteger,
         introspects: size.introspections > 0,
         excess: excessOf(size),
       };

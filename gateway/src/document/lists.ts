@@ -47,24 +47,27 @@ export function listsOf(
 
 /**
  * What the lists of a request add to the cost of its root fields: of each field, the items of its
- * longest list but the first. Undefined, with the argument's name, if a list is over MAX_ITEMS.
+ * longest list but the first; and the items of the longest one of all. `tooLong` is the name of an
+ * argument whose list is over MAX_ITEMS.
  */
 export function costOfLists(
   fields: readonly ListField[],
   variables: Record<string, unknown>,
-): { added: number; tooLong?: undefined } | { tooLong: string } {
+): { added: number; longest: number; tooLong: string | undefined } {
   let added = 0;
+  let longestOfAll = 1;
   for (const field of fields) {
     let longest = 1;
     for (const { argument, length, variable } of field) {
       const given = variable === undefined ? undefined : ownValue(variables, variable);
       const items = given === undefined ? length : Array.isArray(given) ? given.length : 1;
-      if (items > MAX_ITEMS) return { tooLong: argument };
+      if (items > MAX_ITEMS) return { added, longest: items, tooLong: argument };
       longest = Math.max(longest, items);
     }
     added += longest - 1;
+    longestOfAll = Math.max(longestOfAll, longest);
   }
-  return { added };
+  return { added, longest: longestOfAll, tooLong: undefined };
 }
 
 function isList(type: TypeNode): boolean {

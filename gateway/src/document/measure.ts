@@ -24,6 +24,8 @@ export type Size = {
   fields: number;
   selections: number;
   directives: number;
+  /** The largest integer among the arguments; at least 1. */
+  largestInteger: number;
   /** How deep fields nest, not counting what is inside introspection. */
   depth: number;
   /** How deep all fields nest: what counts if this set is inside introspection. */
@@ -46,6 +48,7 @@ const EMPTY: Size = {
   fields: 0,
   selections: 0,
   directives: 0,
+  largestInteger: 1,
   depth: 0,
   fullDepth: 0,
   introspections: 0,
@@ -97,6 +100,7 @@ function sizeOfField(field: FieldNode, child: Readonly<Size>): Size {
   return {
     ...child,
     fields: 1,
+    largestInteger: largestIntegerOf(field, child.largestInteger),
     depth: introspects ? 1 : child.depth + 1,
     fullDepth: child.fullDepth + 1,
     introspections: child.introspections + (introspects ? 1 : 0),
@@ -108,10 +112,18 @@ function sizeOfField(field: FieldNode, child: Readonly<Size>): Size {
   };
 }
 
+function largestIntegerOf({ arguments: args = [] }: FieldNode, least: number): number {
+  let largest = least;
+  for (const { value } of args)
+    if (value.kind === Kind.INT) largest = Math.max(largest, Number(value.value));
+  return largest;
+}
+
 function add(total: Size, part: Readonly<Size>): void {
   total.fields += part.fields;
   total.selections += part.selections;
   total.directives += part.directives;
+  total.largestInteger = Math.max(total.largestInteger, part.largestInteger);
   total.depth = Math.max(total.depth, part.depth);
   total.fullDepth = Math.max(total.fullDepth, part.fullDepth);
   total.introspections += part.introspections;

@@ -13,19 +13,21 @@ export type GraphqlBody = {
   operationName?: string;
 };
 
-/**
- * The body's members (GraphQL over HTTP, section 5.4). Rejects with UNSUPPORTED_MEDIA_TYPE,
- * PAYLOAD_TOO_LARGE or BAD_REQUEST.
- */
-export async function readGraphqlBody(request: HttpRequest): Promise<GraphqlBody> {
+/** A JSON body, not parsed yet. Throws UNSUPPORTED_MEDIA_TYPE, and rejects as `body` does. */
+export function readJsonBody(request: HttpRequest): Promise<Buffer> {
   requireJson(request);
-  return validate(parseJson(decode(await request.body(BODY_LIMIT))));
+  return request.body(BODY_LIMIT);
 }
 
-/** The text of a JSON body, not parsed yet. Rejects as readGraphqlBody does. */
-export async function readJsonText(request: HttpRequest): Promise<string> {
-  requireJson(request);
-  return decode(await request.body(BODY_LIMIT));
+/** The members of a body (GraphQL over HTTP, section 5.4). Throws BAD_REQUEST. */
+export function parseGraphqlBody(body: Buffer): GraphqlBody {
+  return validate(parseJson(textOf(body)));
+}
+
+/** Throws BAD_REQUEST if the bytes are not UTF-8. */
+export function textOf(bytes: Buffer): string {
+  if (!isUtf8(bytes)) fail('BAD_REQUEST', 'the body is not UTF-8');
+  return bytes.toString();
 }
 
 function requireJson({ headers }: HttpRequest): void {
@@ -34,11 +36,6 @@ function requireJson({ headers }: HttpRequest): void {
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity')
     fail('UNSUPPORTED_MEDIA_TYPE', 'the body may not be compressed');
-}
-
-function decode(bytes: Buffer): string {
-  if (!isUtf8(bytes)) fail('BAD_REQUEST', 'the body is not UTF-8');
-  return bytes.toString();
 }
 
 /** Whether the type is application/json without parameters, or with charset UTF-8 alone. */

@@ -1,5 +1,5 @@
 // Runs a request at an endpoint to its response: the result or a refusal, and the headers.
-import { ApiError, ERRORS, type ErrorCode } from '@partner-loyalty/runtime/errors.ts';
+import { ApiError, type ErrorCode } from '@partner-loyalty/runtime/errors.ts';
 import type { ResponseHeaders } from '@partner-loyalty/runtime/http/headers.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
@@ -91,7 +91,9 @@ export function createEndpoint(parts: EndpointParts, form: ResponseForm): Endpoi
   ): HttpResponse {
     const headers = headersOf(request, state);
     const text = body === undefined ? '' : serializeWithin(body, request, state);
-    return { status: state.status, headers, body: text, observer: observe(request, state) };
+    const closes = state.codes[0] === 'RATE_LIMITED' && state.principal === undefined;
+    const observer = observe(request, state);
+    return { status: state.status, headers, body: text, closes, observer };
   }
 
   return async function endpoint(request, state, execute) {
@@ -99,7 +101,8 @@ export function createEndpoint(parts: EndpointParts, form: ResponseForm): Endpoi
     try {
       body = await execute(request, state);
     } catch (error) {
-      body = refuse(await budget.chargeRefusal(request, state, error), request, state);
+      await budget.chargeRefusal(request, state);
+      body = refuse(error, request, state);
     }
     try {
       state.trace?.phase('respond');
@@ -119,7 +122,7 @@ function createRefuse({ correctEndpoint, log }: EndpointParts, form: ResponseFor
     if (refusal !== error) logMasked(log, requestId, error);
     const { code } = refusal;
     state.codes = [code];
-    state.status = ERRORS[code].status;
+    state.status = refusal.status;
     const extensions = { code, requestId };
     return form.refusal(
       refusal,

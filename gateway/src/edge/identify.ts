@@ -10,33 +10,36 @@ export type IdentifyParts = {
   budget: Pick<Budget, 'charge'>;
 };
 
-export type Identify = (request: HttpRequest, state: RequestState) => Promise<void> | undefined;
+/** `isEndpoint`: the request is for the API itself, so that it needs a credential. */
+export type Identify = (
+  request: HttpRequest,
+  state: RequestState,
+  isEndpoint: boolean,
+) => Promise<void> | undefined;
 
 /**
- * Checks the credential, on every path. A refused one is counted before any other work. Returns
- * undefined if there is nothing to wait for, as with a key or token that is cached.
+ * Checks the credential, on every path. A refused one is counted by the client's address before any
+ * other work, and so is a missing one if it is needed. Returns undefined if there is nothing to
+ * wait for, as with a key or token that is cached.
  */
 export function createIdentify({ authenticate, budget }: IdentifyParts): Identify {
   async function countRefused(request: HttpRequest, state: RequestState): Promise<void> {
     if (!(await budget.charge(request, state))) fail('RATE_LIMITED');
   }
 
-  function identified(request: HttpRequest, state: RequestState, credential: Credential) {
-    state.credential = credential;
-    if ('principal' in credential) state.principal = credential.principal;
-    return isRefused(credential) ? countRefused(request, state) : undefined;
-  }
-
-  return (request, state) => {
+  return (request, state, isEndpoint) => {
+    function identified(credential: Credential) {
+      state.credential = credential;
+      if ('principal' in credential) state.principal = credential.principal;
+      const counts = isRefused(credential) || (isEndpoint && isMissing(credential));
+      return counts ? countRefused(request, state) : undefined;
+    }
     try {
       const found = authenticate(request.headers, request);
-      if (!(found instanceof Promise)) return identified(request, state, found);
-      return found.then(
-        (late) => identified(request, state, late),
-        (error: unknown) => identified(request, state, { kind: 'unavailable', error }),
-      );
+      if (!(found instanceof Promise)) return identified(found);
+      return found.then(identified, (error: unknown) => identified({ kind: 'unavailable', error }));
     } catch (error) {
-      return identified(request, state, { kind: 'unavailable', error });
+      return identified({ kind: 'unavailable', error });
     }
   };
 }
@@ -47,6 +50,11 @@ export function requireUsable(credential: Credential): void {
   if ('principal' in credential && credential.principal?.isSuspended) fail('PARTNER_SUSPENDED');
   if (credential.kind === 'ambiguous') fail('AMBIGUOUS_CREDENTIALS');
   if (credential.kind === 'unavailable') throw credential.error;
+}
+
+/** Nothing shows who calls: a key of the other environment is not looked up. */
+function isMissing({ kind }: Credential): boolean {
+  return kind === 'none' || kind === 'mismatch';
 }
 
 function isRefused(credential: Credential): boolean {

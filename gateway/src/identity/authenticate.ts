@@ -18,6 +18,8 @@ export type Principal = {
   /** The key's or the member's id; the budget is counted under it. */
   id: string;
   surface: 'partner' | 'member';
+  /** Who shares the service fairly with others: the partner or the member. */
+  owner: string;
   caller: Caller;
   /** Root fields in a window of `policy`. */
   budget: number;
@@ -140,6 +142,7 @@ function partnerOf(key: Key, keyBudget: number): Authenticated {
     principal: {
       id: keyId,
       surface: 'partner',
+      owner: partnerId,
       caller,
       budget: budget ?? keyBudget,
       policy: 'key',
@@ -164,6 +167,7 @@ function memberOf(token: MemberToken | undefined, isSuspended: boolean): Authent
     principal: {
       id,
       surface: 'member',
+      owner: `member ${memberId}`,
       caller,
       budget: MEMBER_BUDGET,
       policy: 'member',

@@ -3,7 +3,7 @@ import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Tracing } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
-import { readJsonText } from '../edge/body.ts';
+import { readJsonBody, textOf } from '../edge/body.ts';
 import { createEndpoint, type EndpointParts } from '../edge/endpoint.ts';
 import { createIdentify, type IdentifyParts, requireUsable } from '../edge/identify.ts';
 import type { ServedGraphs } from '../graph/served.ts';
@@ -46,14 +46,16 @@ export function createMcp(parts: McpParts): (request: HttpRequest) => Promise<Ht
   async function execute(request: HttpRequest, state: RequestState): Promise<object | undefined> {
     const { trace } = state;
     trace?.phase('authenticate');
-    const identified = identify(request, state);
+    const identified = identify(request, state, true);
     if (identified !== undefined) await identified;
     if (!cors.admits(request)) fail('FORBIDDEN', 'pages of this origin may not call this endpoint');
     if (request.method !== 'POST') fail('METHOD_NOT_ALLOWED');
     requireUsable(state.credential);
 
     trace?.phase('read');
-    const message = parseMessage(await readJsonText(request));
+    const bytes = await readJsonBody(request);
+    await request.admit(state.principal?.owner);
+    const message = parseMessage(textOf(bytes));
     if (message.id !== undefined) state.messageId = message.id;
     const principal =
       state.principal ?? fail('UNAUTHENTICATED', 'send a valid MCP key as x-api-key');

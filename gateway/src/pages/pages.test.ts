@@ -5,6 +5,7 @@ import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import { buildSchema, parse } from 'graphql';
+import { UNSHARED } from '../../../test/support/requests/unshared.ts';
 import { rootScopesOf } from '../schema/scopes.ts';
 import { homePage } from './home.ts';
 import { createPages } from './pages.ts';
@@ -56,6 +57,7 @@ function get(
     requestId: 'r',
     signal: AbortSignal.timeout(60_000),
     body: async () => Buffer.alloc(0),
+    ...UNSHARED,
   };
 }
 

@@ -4,10 +4,11 @@ import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { logMasked } from '../edge/endpoint.ts';
-import { observed, pageResponse, UNAVAILABLE } from '../pages/layout.ts';
+import { observed, pageResponse, textPage, UNAVAILABLE } from '../pages/layout.ts';
 import { FOREIGN_FORM, INVALID_LINK, WRONG_METHOD } from './cards.ts';
 
 const FORM_LIMIT = 16 * 1024;
+const TOO_SLOW = textPage('That took too long', 'Please go back, and send the form again.');
 
 export type FormPage = {
   /** Answers GET and HEAD with the token in the query, or an empty string. Must change nothing. */
@@ -25,7 +26,9 @@ export function createFormPage({
 }: FormPage): (request: HttpRequest) => Promise<HttpResponse> {
   async function read(request: HttpRequest): Promise<HttpResponse> {
     if (!isSameOrigin(request)) return pageResponse(403, FOREIGN_FORM);
-    return submit(request, new URLSearchParams((await request.body(FORM_LIMIT)).toString()));
+    const body = await request.body(FORM_LIMIT);
+    await request.admit(undefined);
+    return submit(request, new URLSearchParams(body.toString()));
   }
 
   async function respond(request: HttpRequest): Promise<HttpResponse> {
@@ -47,6 +50,7 @@ export function createFormPage({
 
 function errorPage(error: unknown, { requestId }: HttpRequest, log: Log): HttpResponse {
   const code = error instanceof ApiError ? error.code : 'INTERNAL_SERVER_ERROR';
+  if (error instanceof ApiError && error.status === 408) return pageResponse(408, TOO_SLOW);
   if (code === 'PAYLOAD_TOO_LARGE' || code === 'BAD_REQUEST')
     return pageResponse(400, INVALID_LINK);
   if (code === 'INTERNAL_SERVER_ERROR') logMasked(log, requestId, error);

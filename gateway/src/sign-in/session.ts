@@ -21,6 +21,7 @@ export type CallApi = <T>(
 export function createApiClient(graphql: (request: HttpRequest) => Promise<HttpResponse>): CallApi {
   return async (request, idToken, query, variables) => {
     const { address, requestId, signal } = request;
+    const turn = () => request.turn();
     const body = Buffer.from(JSON.stringify({ query, variables }));
     const response = await graphql({
       method: 'POST',
@@ -34,6 +35,10 @@ export function createApiClient(graphql: (request: HttpRequest) => Promise<HttpR
       requestId,
       signal,
       body: async () => body,
+      // The page is in progress already.
+      admit: turn,
+      turn,
+      reserve: (bytes) => request.reserve(bytes),
     });
     const text = String(response.body);
     response.observer?.ended(Buffer.byteLength(text), true);

@@ -71,9 +71,18 @@ export function parseAddress(entry: string): Address | undefined {
  * the /64 of an IPv6 address.
  */
 export function addressBlock(address: string): string {
+  return prefixOf(address, 64);
+}
+
+/** Who has many blocks: an IPv4 address, or the /48 of an IPv6 address (RFC 6177). */
+export function addressSite(address: string): string {
+  return prefixOf(address, 48);
+}
+
+function prefixOf(address: string, bits: number): string {
   if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);
   if (parsed.kind() === 'ipv4') return parsed.toString();
-  const groups = parsed.toByteArray().slice(0, 8);
-  return `${Buffer.from(groups).toString('hex')}::/64`;
+  const groups = parsed.toByteArray().slice(0, bits / 8);
+  return `${Buffer.from(groups).toString('hex')}::/${bits}`;
 }

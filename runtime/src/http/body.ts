@@ -1,11 +1,20 @@
 // Reads request bodies into bounded memory, however they are chunked.
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../errors.ts';
+import type { ArrivingBody, Connection } from './connection.ts';
 
 const FIRST_BYTES = 4 * 1024;
 /** The most that is allocated ahead, on the first chunk, for an announced length. */
 const ANNOUNCED_BYTES = 64 * 1024;
 const NOTHING: Buffer = Buffer.alloc(0);
+/** Chunks that are parsed, however short they are; more must have so many bytes on average. */
+const MANY_CHUNKS = 1_000;
+const AVERAGE_BYTES = 64;
+
+/** Whether a body has too many chunks for its length: each costs CPU. */
+export function areTooShort(chunks: number, bytes: number): boolean {
+  return chunks > MANY_CHUNKS && bytes < chunks * AVERAGE_BYTES;
+}
 
 /**
  * Bytes on the wire, chunk headers included, that a chunked body of `limitBytes` may take. Each
@@ -18,41 +27,59 @@ function rawLimit(limitBytes: number): number {
 /**
  * The body: the chunk, if it came in one; otherwise a copy in at most `limitBytes` of memory,
  * because each small chunk would keep the larger buffer that it was read into. Rejects with
- * PAYLOAD_TOO_LARGE if the body or its chunks are too long, and with BAD_REQUEST if the client
- * stops early. Pauses a chunked body that is too long.
+ * PAYLOAD_TOO_LARGE if the body or its chunks are too long or too many, and with BAD_REQUEST if the
+ * client stops early, or is slower than a connection may be (408). Nothing more
+ * of a chunked body that is too long is parsed.
  */
-export function readBody(incoming: IncomingMessage, limitBytes: number): Promise<Buffer> {
+export function readBody(
+  incoming: IncomingMessage,
+  limitBytes: number,
+  connection: Connection,
+): Promise<Buffer> {
   const announced = Number(incoming.headers['content-length']);
   if (announced > limitBytes) return Promise.reject(new ApiError('PAYLOAD_TOO_LARGE'));
-  const body = new Body(incoming, limitBytes, announced);
   return new Promise((resolve, reject) => {
+    const body = new Body(connection, limitBytes, announced, reject);
     incoming.on('data', (chunk: Buffer) => {
       if (body.takes(chunk)) return;
       // Many more chunks may follow, and each costs CPU, however short it is.
-      if (body.isChunked) incoming.pause();
+      if (body.isChunked) connection.stop();
       reject(new ApiError('PAYLOAD_TOO_LARGE'));
     });
     incoming.on('end', () => resolve(body.read()));
     incoming.on('error', () => reject(new ApiError('BAD_REQUEST')));
+    connection.readBody(body);
   });
 }
 
-class Body {
+class Body implements ArrivingBody {
   readonly isChunked: boolean;
-  private readonly incoming: IncomingMessage;
+  private readonly connection: Connection;
   private readonly limitBytes: number;
   private readonly startedAt: number;
   private readonly announced: number;
+  private readonly reject: (reason: ApiError) => void;
   private bytes = NOTHING;
-  private length = 0;
+  private chunks = 0;
+  length = 0;
   private isTooLong = false;
 
-  constructor(incoming: IncomingMessage, limitBytes: number, announced: number) {
-    this.incoming = incoming;
+  constructor(
+    connection: Connection,
+    limitBytes: number,
+    announced: number,
+    reject: (reason: ApiError) => void,
+  ) {
+    this.connection = connection;
     this.limitBytes = limitBytes;
     this.isChunked = Number.isNaN(announced);
-    this.startedAt = incoming.socket.bytesRead;
+    this.startedAt = connection.parsedBytes;
     this.announced = announced;
+    this.reject = reject;
+  }
+
+  tooSlow(): void {
+    this.reject(new ApiError('BAD_REQUEST', 'the body arrives too slowly', { status: 408 }));
   }
 
   /** Adds a chunk; false, and nothing is kept, if the body or its chunks are too long. */
@@ -60,8 +87,8 @@ class Body {
     if (this.isTooLong) return false;
     const { limitBytes } = this;
     const needed = this.length + chunk.length;
-    const raw = this.incoming.socket.bytesRead - this.startedAt;
-    if (needed > limitBytes || (this.isChunked && raw > rawLimit(limitBytes))) {
+    this.chunks += 1;
+    if (needed > limitBytes || (this.isChunked && this.hasManyChunks(needed))) {
       this.isTooLong = true;
       this.bytes = NOTHING;
       return false;
@@ -75,6 +102,11 @@ class Body {
 
   read(): Buffer {
     return this.bytes.subarray(0, this.length);
+  }
+
+  private hasManyChunks(length: number): boolean {
+    const raw = this.connection.parsedBytes - this.startedAt;
+    return areTooShort(this.chunks, length) || raw > rawLimit(this.limitBytes);
   }
 
   private append(chunk: Buffer, needed: number): void {

@@ -1,81 +1,258 @@
-// A server's connections: how many there may be, and how they end without losing requests.
-
+// A server's connections: how many there may be, which one goes for a new one, and how they end.
 import type { Server } from 'node:http';
-import type { Socket } from 'node:net';
-import { addressBlock, type createTrust, parseAddress } from './address.ts';
+import type { Log } from '../observe/log.ts';
+import type { Metrics } from '../observe/metrics.ts';
+import { Account } from './account.ts';
+import type { Connection } from './connection.ts';
+import type { Shares } from './shares.ts';
 
 export type ConnectionLimits = {
   maxConnections: number;
   maxConnectionsPerAddress: number;
 };
 
-/**
- * Closes connections beyond the limits as soon as they are accepted. All addresses of an IPv6 /64
- * count as one. Trusted proxies are exempt from the limit for each address.
- */
-export function boundConnections(
-  server: Server,
-  { maxConnections, maxConnectionsPerAddress }: ConnectionLimits,
-  isTrusted: ReturnType<typeof createTrust>,
-): void {
-  const counts = new Map<string, number>();
-  let total = 0;
-  server.on('connection', (socket: Socket) => {
-    const address = addressBlock(socket.remoteAddress ?? '');
-    const parsed = parseAddress(socket.remoteAddress ?? '');
-    const exempt = parsed !== undefined && isTrusted(parsed);
-    const count = counts.get(address) ?? 0;
-    if (total >= maxConnections || (!exempt && count >= maxConnectionsPerAddress)) {
-      socket.destroy();
-      return;
-    }
-    total += 1;
-    counts.set(address, count + 1);
-    socket.once('close', () => {
-      total -= 1;
-      const left = (counts.get(address) ?? 1) - 1;
-      if (left === 0) counts.delete(address);
-      else counts.set(address, left);
-    });
-  });
-}
+/** How long a connection counts as one of a caller after it showed a valid credential. */
+const SHOWN_MS = 60_000;
+const CHECK_MS = 1_000;
+/** A body begins in this time; then its bytes arrive at this rate, measured over the time. */
+const BODY_BEGINS_MS = 10_000;
+const RATE_MS = 5_000;
+const BYTES_PER_SECOND = 1_024;
+/** How long a response may wait without its client reading any of it. */
+const STALLED_MS = 15_000;
 
-/** How long a connection that has sent no request yet may still send one. */
-const UNUSED_MS = 500;
-/**
- * How long a drain waits for responses. Our own work has far shorter deadlines: whatever is left
- * after this time waits for its client.
- */
-const DRAIN_MS = 10_000;
+/** The progress of a body, or of a client that reads a response. */
+type Progress = { bytes: number; since: number };
 
-export type Drain = {
-  /** Whether the drain has begun. */
-  begun(): boolean;
-  /** Notes that a connection has sent a request. */
-  used(socket: Socket): void;
-  /** Stops accepting, and closes what is still open after 10 seconds. */
-  begin(): void;
+export type Connections = {
+  /**
+   * Adds a connection that was accepted. If there are too many, one of them is closed, which may be
+   * the new one (docs/api.md, Limits of a connection).
+   */
+  add(connection: Connection): void;
+  /** A request on it has a valid credential. */
+  shows(connection: Connection): void;
+  /** It has a body that is not complete, or bytes that wait. */
+  arriving(connection: Connection): void;
+  /** A response was written that the kernel has not taken. */
+  unread(connection: Connection): void;
+  all(): Iterable<Connection>;
 };
 
-/** Prepares a server for draining; create it before the server listens. */
-export function createDrain(server: Server): Drain {
-  let begun = false;
-  // node:http considers connections without a request busy and would wait for them forever.
-  const unused = new Set<Socket>();
-  server.on('connection', (socket) => {
-    unused.add(socket);
-    socket.once('close', () => unused.delete(socket));
-  });
+type Parts = {
+  limits: ConnectionLimits;
+  shares: Pick<Shares, 'isStarved' | 'overfull'>;
+  metrics: Pick<Metrics, 'closed'> | undefined;
+  log: Pick<Log, 'outage'>;
+};
+
+/** Looks after the connections of a server until it closes. */
+export function createConnections(server: Server, parts: Parts): Connections {
+  const { limits, shares, metrics, log } = parts;
+  const all = new Set<Connection>();
+  const blocks = new Groups(({ block }) => block);
+  const sites = new Groups(({ site }) => site);
+  const bodies = new Map<Connection, Progress & { hasBegun: boolean }>();
+  const unread = new Map<Connection, Progress>();
+  const arrivingBytes = new Account();
+  const counted = new Map<Connection, number>();
+
+  function close(connection: Connection, reason: 'full' | 'unread' | 'memory'): void {
+    metrics?.closed(reason);
+    log.outage({ reason }, 'connections are closed');
+    connection.socket.destroy();
+    forget(connection);
+  }
+
+  function forget(connection: Connection): void {
+    if (!all.delete(connection)) return;
+    blocks.remove(connection);
+    sites.remove(connection);
+    unread.delete(connection);
+    bodies.delete(connection);
+    countArriving(connection, 0);
+    connection.stop();
+  }
+
+  function add(connection: Connection): void {
+    const { block, isProxy } = connection;
+    const isAddressFull = !isProxy && blocks.of(block).size >= limits.maxConnectionsPerAddress;
+    if (isAddressFull || all.size >= limits.maxConnections) {
+      const leaving = isAddressFull
+        ? longestIdle(blocks.of(block), isUnknown)
+        : (longestIdle(sites.largest(isUnknown), isUnknown) ?? knownFor(block));
+      close(leaving ?? connection, 'full');
+      if (leaving === undefined) return;
+    }
+    all.add(connection);
+    blocks.add(connection);
+    sites.add(connection);
+    connection.socket.once('close', () => forget(connection));
+  }
+
+  /** Without a valid credential in the last minute. */
+  function isUnknown({ shownAt, isProxy }: Connection): boolean {
+    return !isProxy && performance.now() - shownAt > SHOWN_MS;
+  }
+
+  /** A connection of the address with most callers', for a new one of an address that has few. */
+  function knownFor(block: string): Connection | undefined {
+    const isKnown = (one: Connection) => !isUnknown(one);
+    const isIdle = (one: Connection) => !one.isBusy && !one.isProxy && isKnown(one);
+    if (blocks.of(block).size >= limits.maxConnections / blocks.count(isKnown)) return undefined;
+    return longestIdle(blocks.largest(isIdle), isIdle);
+  }
+
+  function countArriving(connection: Connection, bytes: number): void {
+    const before = counted.get(connection) ?? 0;
+    arrivingBytes.add(connection.block, bytes - before);
+    if (bytes === 0) counted.delete(connection);
+    else counted.set(connection, bytes);
+  }
+
+  function arriving(connection: Connection): void {
+    if (!all.has(connection)) return;
+    const { block, isProxy, body, isArriving, parsedBytes } = connection;
+    countArriving(connection, connection.arrivingBytes);
+    if (!isArriving || body === undefined) bodies.delete(connection);
+    else if (!bodies.has(connection))
+      bodies.set(connection, {
+        bytes: parsedBytes,
+        since: performance.now(),
+        hasBegun: body.length > 0,
+      });
+    if (!isProxy && !arrivingBytes.isBelowShare(block)) closeLargest(blocks.of(block));
+    else if (arrivingBytes.isFull()) closeLargest(blocks.of(arrivingBytes.largest() ?? block));
+  }
+
+  function closeLargest(connections: Iterable<Connection>): void {
+    const [largest] = [...connections].sort((a, b) => b.arrivingBytes - a.arrivingBytes);
+    if (largest !== undefined) close(largest, 'memory');
+  }
+
+  function checkBodies(now: number): void {
+    for (const [connection, { bytes, since, hasBegun }] of bodies) {
+      const { body, parsedBytes } = connection;
+      const waitedMs = now - since;
+      const came = parsedBytes - bytes;
+      if (!hasBegun && came > 0)
+        bodies.set(connection, { bytes: parsedBytes, since: now, hasBegun: true });
+      else if (!hasBegun && waitedMs >= BODY_BEGINS_MS) body?.tooSlow();
+      else if (hasBegun && waitedMs >= RATE_MS) {
+        if (came < (BYTES_PER_SECOND * RATE_MS) / 1_000) body?.tooSlow();
+        else bodies.set(connection, { bytes: parsedBytes, since: now, hasBegun });
+      }
+    }
+  }
+
+  function checkUnread(now: number): void {
+    for (const [connection, { bytes, since }] of unread) {
+      const { writableLength } = connection.socket;
+      if (writableLength === 0) unread.delete(connection);
+      else if (writableLength !== bytes)
+        unread.set(connection, { bytes: writableLength, since: now });
+      else if (now - since >= STALLED_MS || isInTheWay(connection)) close(connection, 'unread');
+    }
+    closeOverfull();
+  }
+
+  /** Whether requests of its owner wait for the memory that its response takes. */
+  function isInTheWay({ owner }: Connection): boolean {
+    return owner !== undefined && shares.isStarved(owner);
+  }
+
+  /** One at a time: what it takes is free when it has closed. */
+  function closeOverfull(): void {
+    const owner = shares.overfull();
+    if (owner === undefined) return;
+    const own = [...unread.keys()].filter((connection) => connection.owner === owner);
+    own.sort((a, b) => b.socket.writableLength - a.socket.writableLength);
+    const [largest] = own;
+    if (largest !== undefined) close(largest, 'unread');
+  }
+
+  const timer = setInterval(() => {
+    const now = performance.now();
+    checkBodies(now);
+    checkUnread(now);
+  }, CHECK_MS).unref();
+  server.once('close', () => clearInterval(timer));
+
   return {
-    begun: () => begun,
-    used: (socket) => void unused.delete(socket),
-    begin: () => {
-      begun = true;
-      server.close();
-      setTimeout(() => {
-        for (const socket of unused) socket.destroy();
-      }, UNUSED_MS).unref();
-      setTimeout(() => server.closeAllConnections(), DRAIN_MS).unref();
+    add,
+    shows(connection) {
+      connection.shownAt = performance.now();
     },
+    arriving,
+    unread(connection) {
+      if (!all.has(connection)) return;
+      const bytes = connection.socket.writableLength;
+      unread.set(connection, { bytes, since: performance.now() });
+      closeOverfull();
+    },
+    all: () => all,
   };
+}
+
+/** The one that has been idle the longest, of those that are wanted. */
+function longestIdle(
+  connections: Iterable<Connection>,
+  isWanted: (connection: Connection) => boolean,
+): Connection | undefined {
+  let found: Connection | undefined;
+  for (const connection of connections)
+    if (isWanted(connection) && connection.activeAt < (found?.activeAt ?? Number.POSITIVE_INFINITY))
+      found = connection;
+  return found;
+}
+
+/** Connections by a part of their address. */
+class Groups {
+  private readonly nameOf: (connection: Connection) => string;
+  private readonly groups = new Map<string, Set<Connection>>();
+
+  constructor(nameOf: (connection: Connection) => string) {
+    this.nameOf = nameOf;
+  }
+
+  of(name: string): ReadonlySet<Connection> {
+    return this.groups.get(name) ?? new Set();
+  }
+
+  add(connection: Connection): void {
+    const name = this.nameOf(connection);
+    const group = this.groups.get(name);
+    if (group === undefined) this.groups.set(name, new Set([connection]));
+    else group.add(connection);
+  }
+
+  remove(connection: Connection): void {
+    const name = this.nameOf(connection);
+    const group = this.groups.get(name);
+    group?.delete(connection);
+    if (group?.size === 0) this.groups.delete(name);
+  }
+
+  /** How many groups have one that is wanted. */
+  count(isWanted: (connection: Connection) => boolean): number {
+    let count = 0;
+    for (const group of this.groups.values()) if (some(group, isWanted)) count += 1;
+    return count;
+  }
+
+  /** The largest group of those that have one that is wanted; empty if none has. */
+  largest(isWanted: (connection: Connection) => boolean): ReadonlySet<Connection> {
+    let largest: ReadonlySet<Connection> = new Set();
+    for (const group of this.groups.values())
+      if (group.size > largest.size && some(group, isWanted)) largest = group;
+    return largest;
+  }
+}
+
+function some(
+  connections: Iterable<Connection>,
+  isWanted: (connection: Connection) => boolean,
+): boolean {
+  for (const connection of connections) if (isWanted(connection)) return true;
+  return false;
 }

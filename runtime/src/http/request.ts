@@ -1,11 +1,12 @@
 // A plain view of node:http's request: path, ID, client address and a bounded body.
-
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ApiError } from '../errors.ts';
 import { hasSecret } from '../observe/secrets.ts';
-import { clientAddress, type createTrust } from './address.ts';
+import { addressBlock, clientAddress, type createTrust } from './address.ts';
 import { readBody } from './body.ts';
+import type { Connection, Exchange } from './connection.ts';
 import type { RequestHeaders } from './headers.ts';
+import type { InProgress, Shares } from './shares.ts';
 
 export type HttpRequest = {
   readonly method: string;
@@ -25,10 +26,31 @@ export type HttpRequest = {
    * `limitBytes`, BAD_REQUEST if the client stops early.
    */
   body(limitBytes: number): Promise<Buffer>;
+  /**
+   * Counts the request as one in progress of its owner, once its body is complete: of a partner or
+   * member with a valid credential, of everybody without one if `owner` is undefined, or of the
+   * gateway that signed it. Throws or rejects with SERVICE_UNAVAILABLE if the owner has too many.
+   * Await what it returns: it may not be the owner's turn yet. Later calls only wait for that.
+   */
+  admit(owner: RequestOwner): Promise<void> | undefined;
+  /** Waits for the owner's turn again; call it before a long step. */
+  turn(): Promise<void> | undefined;
+  /** Waits for memory for a response of about so many bytes; call it before it is built. */
+  reserve(bytes: number): Promise<void> | undefined;
 };
 
+/** The ID of a partner or member, with its kind. */
+export type RequestOwner = string | undefined | typeof SIGNED;
+export const SIGNED = Symbol('a signed request');
+
 /** What all requests of a server share. */
-export type RequestContext = { newId: () => string; trusted: ReturnType<typeof createTrust> };
+export type RequestContext = {
+  newId: () => string;
+  trusted: ReturnType<typeof createTrust>;
+  shares: Shares;
+  /** Notes that a connection has shown a valid credential. */
+  shows(connection: Connection): void;
+};
 
 const CALLER_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
@@ -43,15 +65,16 @@ export class NodeRequest implements HttpRequest {
   awaitsContinue: boolean;
   private readonly incoming: IncomingMessage;
   private readonly outgoing: ServerResponse | undefined;
+  private readonly connection: Connection | undefined;
   private readonly context: RequestContext;
   private controller: AbortController | undefined = undefined;
+  private inProgress: InProgress | undefined = undefined;
 
-  /** `outgoing` is undefined for CONNECT: node:http gives it neither a body nor a response. */
+  /** Without a connection for CONNECT: node:http gives it neither a body nor a response. */
   constructor(
-    incoming: IncomingMessage,
-    outgoing: ServerResponse | undefined,
+    { incoming, outgoing, awaitsContinue = false }: Pick<Exchange, 'incoming'> & Partial<Exchange>,
+    connection: Connection | undefined,
     context: RequestContext,
-    awaitsContinue: boolean,
   ) {
     const { url = '/', method = '', headers } = incoming;
     const target = url.charCodeAt(0) === 47 ? url : originForm(url);
@@ -62,9 +85,10 @@ export class NodeRequest implements HttpRequest {
     this.search = mark === -1 ? '' : target.slice(mark);
     this.headers = headers;
     this.requestId = typeof id === 'string' && isUsableId(id) ? id : context.newId();
-    this.awaitsContinue = awaitsContinue;
     this.incoming = incoming;
     this.outgoing = outgoing;
+    this.awaitsContinue = awaitsContinue;
+    this.connection = connection;
     this.context = context;
   }
 
@@ -90,16 +114,44 @@ export class NodeRequest implements HttpRequest {
   }
 
   body(limitBytes: number): Promise<Buffer> {
-    const { incoming, outgoing } = this;
+    const { connection, incoming, outgoing } = this;
+    if (connection === undefined) return Promise.resolve(Buffer.alloc(0));
     if (Number(this.headers['content-length']) > limitBytes)
       return Promise.reject(new ApiError('PAYLOAD_TOO_LARGE'));
     if (this.awaitsContinue) {
       this.awaitsContinue = false;
       outgoing?.writeContinue();
     }
-    return outgoing === undefined
-      ? Promise.resolve(Buffer.alloc(0))
-      : readBody(incoming, limitBytes);
+    return readBody(incoming, limitBytes, connection);
+  }
+
+  admit(owner: RequestOwner): Promise<void> | undefined {
+    const { connection } = this;
+    if (connection === undefined || this.inProgress !== undefined) return this.turn();
+    const { shares, shows } = this.context;
+    if (owner !== undefined) shows(connection);
+    this.inProgress =
+      owner === SIGNED ? shares.beginSigned() : shares.begin(owner, addressBlock(this.address));
+    connection.owner = this.inProgress.owner;
+    return this.inProgress.turn();
+  }
+
+  turn(): Promise<void> | undefined {
+    return this.inProgress?.turn();
+  }
+
+  reserve(bytes: number): Promise<void> | undefined {
+    return this.inProgress?.reserve(bytes);
+  }
+
+  /** The response has this many bytes. */
+  takes(bytes: number): void {
+    this.inProgress?.takes(bytes);
+  }
+
+  /** The response is taken or cannot be sent. */
+  end(): void {
+    this.inProgress?.end();
   }
 }
 

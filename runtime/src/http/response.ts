@@ -12,6 +12,11 @@ export type HttpResponse = {
   headers: Readonly<ResponseHeaders>;
   /** The whole body, or a function that writes it in pieces and resolves after the last one. */
   body: string | Buffer | ((write: (piece: string) => void) => Promise<void>);
+  /**
+   * Whether the connection ends with it: what arrives is discarded, and the requests behind this
+   * one get no response. It goes on if it is a trusted proxy's, which other clients share.
+   */
+  closes?: boolean;
   /** Called once, when the response is sent or cannot be sent any more. */
   observer?: ResponseObserver;
 };

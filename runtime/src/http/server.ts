@@ -1,17 +1,17 @@
 // Serves HTTP: node:http on the outside, plain requests and responses on the inside.
 
 import { randomBytes } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { createTrust } from './address.ts';
-import { boundConnections, type ConnectionLimits, createDrain } from './connections.ts';
-import { watchOverload } from './overload.ts';
-import { boundPendingResponses } from './pending.ts';
+import { Connection } from './connection.ts';
+import { type ConnectionLimits, createConnections } from './connections.ts';
 import { createResponder, type Handle } from './respond.ts';
 import { errorBody } from './response.ts';
+import { createShares } from './shares.ts';
 import { writeRawResponse } from './write.ts';
 
 export type HttpServer = {
@@ -28,10 +28,23 @@ export type HttpServer = {
 const LIMITS = {
   maxHeaderSize: 16_384,
   headersTimeout: 10_000,
-  requestTimeout: 30_000,
+  // Bodies are bounded by their rate.
+  requestTimeout: 0,
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 1_000,
 };
+
+/** Of a port that only this service's own processes and its operators reach. */
+const LIMITS_OF_CONNECTIONS = { maxConnections: 4_096, maxConnectionsPerAddress: 4_096 };
+/** How long a connection that has sent no request yet may still send one during a drain. */
+const UNUSED_MS = 500;
+/**
+ * How long a drain waits for responses. Our own work has far shorter deadlines: whatever is left
+ * after this time waits for its client.
+ */
+const DRAIN_MS = 10_000;
+
+type Outgoing = ServerResponse<IncomingMessage>;
 
 /**
  * Listens, and answers each request with what `handle` returns. If it throws an ApiError, the
@@ -44,35 +57,63 @@ export async function serveHttp(options: {
   handle: Handle;
   /** CIDR ranges of the proxies whose x-forwarded-for is trusted. */
   trustedProxies: readonly string[];
-  /** Set for a port that anyone may reach; requests are then refused under overload as well. */
   limits?: ConnectionLimits;
-  metrics?: Pick<Metrics, 'shed'>;
+  metrics?: Pick<Metrics, 'shed' | 'closed'>;
   log: Log;
 }): Promise<HttpServer> {
-  const { handle, limits, metrics, log } = options;
-  const context = { newId: createIds(), trusted: createTrust(options.trustedProxies) };
+  const { handle, limits = LIMITS_OF_CONNECTIONS, metrics, log } = options;
+  const isTrusted = createTrust(options.trustedProxies);
+  const shares = createShares(() => {
+    metrics?.shed();
+    log.outage({ reason: 'overload' }, 'a request was refused');
+  });
   const server = createServer({ ...LIMITS, requireHostHeader: false });
-  if (limits !== undefined) boundConnections(server, limits, context.trusted);
-  const drain = createDrain(server);
-  const pending = boundPendingResponses(server, log);
-  const overload = limits === undefined ? undefined : watchOverload();
-  server.once('close', () => overload?.close());
-  const responder = createResponder(handle, { context, drain, pending, overload, metrics, log });
-  server.on('request', (incoming, outgoing) => responder.request(incoming, outgoing, false));
-  server.on('checkContinue', (incoming, outgoing) => responder.request(incoming, outgoing, true));
+  const connections = createConnections(server, { limits, shares, metrics, log });
+  const { shows, arriving, unread } = connections;
+  const newId = createIds();
+  let isDraining = false;
+  const responder = createResponder(handle, {
+    context: { newId, trusted: isTrusted, shares, shows },
+    isDraining: () => isDraining,
+    unread,
+    log,
+  });
+  const bySocket = new WeakMap<Duplex, Connection>();
+  const shared = { isTrusted, arriving, serve: responder.request, later: shares.later };
+  server.on('connection', (socket) => {
+    const connection = new Connection(socket, shared);
+    bySocket.set(socket, connection);
+    connections.add(connection);
+  });
+  const received = (awaitsContinue: boolean) => (incoming: IncomingMessage, outgoing: Outgoing) =>
+    bySocket.get(incoming.socket)?.begin({ incoming, outgoing, awaitsContinue });
+  server.on('request', received(false));
+  server.on('checkContinue', received(true));
   // Any other expectation may be ignored (RFC 9110, section 10.1.1).
-  server.on('checkExpectation', (incoming, outgoing) =>
-    responder.request(incoming, outgoing, false),
-  );
-  server.on('connect', responder.connect);
-  server.on('clientError', createClientErrorListener(context.newId));
+  server.on('checkExpectation', received(false));
+  server.on('connect', (incoming, socket) => {
+    bySocket.get(socket)?.stop();
+    responder.connect(incoming, socket);
+  });
+  const respondToError = createClientErrorListener(newId);
+  server.on('clientError', (error, socket) => {
+    bySocket.get(socket)?.stop();
+    respondToError(error, socket);
+  });
   await listen(server, options);
   const closed = new Promise<void>((resolve) => server.once('close', resolve));
   return {
     // Cast: the address of a server that listens on a port is an AddressInfo.
     port: (server.address() as AddressInfo).port,
     drain: () => {
-      drain.begin();
+      isDraining = true;
+      server.close();
+      // node:http considers connections without a request busy and would wait for them forever.
+      setTimeout(() => {
+        for (const connection of connections.all())
+          if (connection.isUnused) connection.socket.destroy();
+      }, UNUSED_MS).unref();
+      setTimeout(() => server.closeAllConnections(), DRAIN_MS).unref();
       return closed;
     },
     close: () => {

@@ -29,7 +29,14 @@ export const METRICS = {
   shed: counter<[]>({
     name: 'loyalty_shed_requests_total',
     labels: [],
-    meaning: 'Requests that were refused because the process was overloaded.',
+    meaning:
+      'Requests that were refused because their caller, or all callers, had too many in progress.',
+  }),
+  closed: counter<[reason: 'full' | 'unread' | 'memory']>({
+    name: 'loyalty_connections_closed_total',
+    labels: ['reason'],
+    meaning:
+      'Connections that were closed: for a new one (`full`), because their client did not read a response (`unread`), or because of what their address had sent of bodies (`memory`).',
   }),
   operation: counter<[code: string]>({
     name: 'loyalty_subgraph_operations_total',

@@ -30,7 +30,9 @@ export async function serveAdmin(options: {
 }): Promise<Admin> {
   const { port, host, ready, draining, metrics, log } = options;
 
-  async function handle({ path, method, requestId }: HttpRequest): Promise<HttpResponse> {
+  async function handle(request: HttpRequest): Promise<HttpResponse> {
+    const { path, method, requestId } = request;
+    await request.admit(undefined);
     if (!['/livez', '/readyz', '/metrics'].includes(path))
       return errorResponse('NOT_FOUND', requestId);
     if (method !== 'GET' && method !== 'HEAD')

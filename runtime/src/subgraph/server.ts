@@ -1,7 +1,7 @@
 // Serves a subgraph by GraphQL over HTTP, to signed requests only.
 import type { Caches } from '../cache/caches.ts';
 import { pollDone } from '../eventloop/afterpoll.ts';
-import type { HttpRequest } from '../http/request.ts';
+import { type HttpRequest, SIGNED } from '../http/request.ts';
 import type { HttpResponse } from '../http/response.ts';
 import { type HttpServer, serveHttp } from '../http/server.ts';
 import type { Log } from '../observe/log.ts';
@@ -59,6 +59,7 @@ export async function serveSubgraph(options: {
     await pollDone();
     const refusal = verifier.verify(claim, { method, path, body });
     if (refusal !== undefined) return record.refuse(refusal);
+    void request.admit(SIGNED);
     return respondToSigned(request, claim.caller, body, record);
   }
 

@@ -1,0 +1,76 @@
+// Attacks on what belongs to all callers, from a process of its own.
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { rawRequest } from '../dataset/requests.ts';
+
+export type Attack = {
+  name: keyof typeof ATTACKS;
+  url: string;
+  /** The header of the attacker's own key. */
+  key: Record<string, string>;
+  seconds: number;
+};
+
+type Send = Pick<Attack, 'url' | 'key'>;
+
+const LOOK_UP = 'memberByEmail(email: "member1@bench.example")';
+const WIDE = `query ($keys: [MemberKeyInput!]!) { memberLookups(keys: $keys) { member { ${names(90, 'email')} } } }`;
+const HUNDRED = Array.from({ length: 100 }, () => ({ email: 'member1@bench.example' }));
+
+export const ATTACKS = {
+  '300 new documents at once': (attack: Send) =>
+    onEach(attack, 300, 1, (n) =>
+      query(attack, `{ a${n}: ${LOOK_UP} { ${names(150, 'tier', n)} } }`),
+    ),
+  '500 connections with 3,400 requests each': (attack: Send) =>
+    onEach(attack, 500, 4, () => 'GET / HTTP/1.1\r\n\r\n'.repeat(3_400)),
+  '60 connections that do not read': (attack: Send) =>
+    onEach(attack, 60, 1, (_, socket) => {
+      socket.pause();
+      return query(attack, WIDE, { keys: HUNDRED }).repeat(40);
+    }),
+  '2,048 slow bodies': (attack: Send) =>
+    onEach({ ...attack, key: {} }, 2_048, 4, () => query(attack, '{ __typename }').slice(0, -5)),
+  '30 bodies in chunks of one byte': ({ url, key }: Send) =>
+    onEach({ url, key }, 30, 1, () => {
+      const head = rawRequest(url, { ...key, 'transfer-encoding': 'chunked' }, '');
+      return head.replace(/content-length: 0\r\n/, '') + '1\r\n \r\n'.repeat(20_000);
+    }),
+};
+
+function query({ url, key }: Send, text: string, variables = {}): string {
+  return rawRequest(url, key, JSON.stringify({ query: text, variables }));
+}
+
+function names(count: number, field: string, unique = 0): string {
+  return Array.from({ length: count }, (_, n) => `${'f'.repeat(12)}${unique}x${n}: ${field}`).join(
+    ' ',
+  );
+}
+
+/** Writes to so many connections of so many addresses, none of which is the other callers'. */
+async function onEach(
+  { url }: Send,
+  connections: number,
+  addresses: number,
+  text: (number: number, socket: Socket) => string,
+): Promise<void> {
+  const { hostname, port } = new URL(url);
+  const sockets: Socket[] = [];
+  for (let n = 0; n < connections; n += 1) {
+    const localAddress = `127.0.0.${2 + (n % addresses)}`;
+    const socket = connect({ port: Number(port), host: hostname, localAddress });
+    socket.on('error', () => {}).resume();
+    sockets.push(socket);
+    await once(socket, 'connect');
+  }
+  for (const [n, socket] of sockets.entries()) socket.write(text(n, socket));
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const { name, seconds, ...attack }: Attack = JSON.parse(process.argv[2] ?? '');
+  await ATTACKS[name](attack);
+  await pause(seconds * 1_000);
+  process.exit();
+}

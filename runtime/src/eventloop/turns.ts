@@ -1,0 +1,113 @@
+// Shares the event loop between owners: work in slices of a tick, the owners in turn.
+
+/** What a tick does before further work waits for the next one. */
+const SLICE_MS = 5;
+/** How many waiting steps a tick may begin; between two of them, promises settle. */
+const MOST_STEPS = 32;
+
+/** Work that waits for its turn. */
+export type Step = { run(): void };
+
+/** The steps of an owner. Its parts, such as client addresses, take turns within it. */
+type Queue = Map<string, Step[]>;
+
+export type Turns = {
+  /**
+   * Whether work of this owner may begin now: the tick has time left, and nothing of the owner
+   * waits. A step that has begun is not interrupted, so ask before each long one.
+   */
+  mayRun(owner: string): boolean;
+  /** Runs the step when it is the owner's turn, and within the owner the part's. */
+  add(owner: string, part: string, step: Step): void;
+  /** Takes back a step that has not run. */
+  remove(owner: string, part: string, step: Step): void;
+};
+
+/**
+ * Owners with waiting steps run one in turn, at least one in each tick. What arrives for an owner
+ * that has nothing waiting runs before them, for as long as the tick's time lasts: so an owner
+ * waits for at most one slice of each other one. `now` counts milliseconds.
+ */
+export function createTurns(now: () => number = () => performance.now()): Turns {
+  // In the order of their turns.
+  const queues = new Map<string, Queue>();
+  let waiting = 0;
+  /** When the slice of this tick ends; undefined before its first work. */
+  let sliceEndsAt: number | undefined;
+  let isEndScheduled = false;
+  let begun = 0;
+
+  function hasTime(): boolean {
+    const time = now();
+    sliceEndsAt ??= time + SLICE_MS;
+    if (!isEndScheduled) {
+      isEndScheduled = true;
+      setImmediate(endTick);
+    }
+    return time < sliceEndsAt;
+  }
+
+  function endTick(): void {
+    sliceEndsAt = undefined;
+    isEndScheduled = waiting > 0;
+    if (waiting === 0) return;
+    begun = 0;
+    // Promises settle between two immediates, and all of these run in the next tick.
+    for (let count = Math.min(waiting, MOST_STEPS); count > 0; count -= 1) setImmediate(runNext);
+    setImmediate(endTick);
+  }
+
+  function runNext(): void {
+    if (waiting === 0 || (!hasTime() && begun > 0)) return;
+    begun += 1;
+    takeNext()?.run();
+  }
+
+  function takeNext(): Step | undefined {
+    const [next] = queues;
+    if (next === undefined) return undefined;
+    const [owner, queue] = next;
+    queues.delete(owner);
+    const step = takeFrom(queue);
+    if (queue.size > 0) queues.set(owner, queue);
+    waiting -= 1;
+    return step;
+  }
+
+  return {
+    mayRun: (owner) => hasTime() && !queues.has(owner),
+    add(owner, part, step) {
+      hasTime();
+      let queue = queues.get(owner);
+      if (queue === undefined) {
+        queue = new Map();
+        queues.set(owner, queue);
+      }
+      const steps = queue.get(part);
+      if (steps === undefined) queue.set(part, [step]);
+      else steps.push(step);
+      waiting += 1;
+    },
+    remove(owner, part, step) {
+      const queue = queues.get(owner);
+      const steps = queue?.get(part) ?? [];
+      const index = steps.indexOf(step);
+      if (index === -1) return;
+      steps.splice(index, 1);
+      waiting -= 1;
+      if (steps.length === 0) queue?.delete(part);
+      if (queue?.size === 0) queues.delete(owner);
+    },
+  };
+}
+
+/** The first step of the part whose turn it is. */
+function takeFrom(queue: Queue): Step | undefined {
+  const [next] = queue;
+  if (next === undefined) return undefined;
+  const [part, steps] = next;
+  queue.delete(part);
+  const step = steps.shift();
+  if (steps.length > 0) queue.set(part, steps);
+  return step;
+}

@@ -1,0 +1,288 @@
+// A connection: what arrives on it reaches node:http piece by piece, one request at a time.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { addressBlock, addressSite, parseAddress } from './address.ts';
+import type { Shares } from './shares.ts';
+
+/** The end of a request's head (RFC 9112, section 2.1). */
+const END_OF_HEAD = '\r\n\r\n';
+const LINE_END = '\r\n';
+/** A piece of a head whose end has not come yet. */
+const HEAD_PIECE = 4_096;
+/**
+ * A piece of a chunked body, whose end only the parser sees. The shortest request has 18 bytes, so
+ * no more than 14 of them are in the piece behind the body.
+ */
+const CHUNKED_PIECE = 256;
+const CHUNKS_AT_ONCE = 16 * CHUNKED_PIECE;
+/** Of what a client sends after a response that ends its connection. */
+const DISCARDED_BYTES = 64 * 1024;
+const DISCARDED_MS = 1_000;
+
+/** A request that node:http has parsed, and the response to it. */
+export type Exchange = {
+  incoming: IncomingMessage;
+  outgoing: ServerResponse;
+  /** Whether the client sends the body only after `100 Continue`. */
+  awaitsContinue: boolean;
+};
+
+/** A body that a handler reads. */
+export type ArrivingBody = {
+  /** The bytes that it keeps. */
+  readonly length: number;
+  /** Ends it: the handler's promise rejects. */
+  tooSlow(): void;
+};
+
+export type ConnectionOwner = {
+  isTrusted(address: NonNullable<ReturnType<typeof parseAddress>>): boolean;
+  serve(connection: Connection, exchange: Exchange): void;
+  later: Shares['later'];
+  /** The connection has a body that is not complete, or bytes that wait; or it had until now. */
+  arriving(connection: Connection): void;
+};
+
+/**
+ * Takes over a connection that node:http has accepted. node:http by itself makes an object of every
+ * request that it receives, before it answers the first one. Here, a request is parsed when the one
+ * before it is answered and the kernel has taken the response; until then its bytes wait, at most
+ * as many as one read brings, and the socket is not read.
+ */
+export class Connection {
+  readonly socket: Socket;
+  /** The unit by which addresses are counted. */
+  readonly block: string;
+  /** The unit by which the address with most connections is found. */
+  readonly site: string;
+  readonly isProxy: boolean;
+  /** On performance.now()'s clock. */
+  activeAt = performance.now();
+  /** When it last showed a valid credential. */
+  shownAt = Number.NEGATIVE_INFINITY;
+  /** Whose response it has. */
+  owner: string | undefined = undefined;
+  /** The body that the handler reads. */
+  body: ArrivingBody | undefined = undefined;
+  /** All bytes that the parser got. */
+  parsedBytes = 0;
+
+  private readonly shared: ConnectionOwner;
+  private readonly parse: (piece: Buffer) => void;
+  /** Bytes that wait for the parser. */
+  private held: Buffer | undefined = undefined;
+  /** Requests behind the one that is served, which the parser found in the same piece. */
+  private readonly waiting: Exchange[] = [];
+  private isServing = false;
+  private isFeeding = false;
+  private isCounted = false;
+  /** The last request that the parser began. */
+  private message: IncomingMessage | undefined = undefined;
+  private isBodyWanted = false;
+  /** Of the body of `message`; undefined if it is chunked. */
+  private bodyLeft: number | undefined = undefined;
+  /** Whether the parser has a part of a head. */
+  private isInHead = false;
+  /** Set when it is stopped. */
+  private onDiscarded: ((bytes: number) => void) | undefined = undefined;
+
+  constructor(socket: Socket, shared: ConnectionOwner) {
+    const { remoteAddress = '' } = socket;
+    const address = parseAddress(remoteAddress);
+    this.socket = socket;
+    this.shared = shared;
+    this.block = addressBlock(remoteAddress);
+    this.site = addressSite(remoteAddress);
+    this.isProxy = address !== undefined && shared.isTrusted(address);
+    // That of node:http's parser. Whoever listens to `data` takes the socket out of its hands.
+    const [parse] = socket.listeners('data');
+    this.parse = parse as (piece: Buffer) => void;
+    socket.off('data', this.parse);
+    socket.on('data', (bytes: Buffer) => this.received(bytes));
+  }
+
+  /** How many bytes wait for the parser or are kept of a body that is not complete. */
+  get arrivingBytes(): number {
+    const isComplete = this.message?.complete !== false;
+    // A part keeps all that was read with it in memory.
+    return (this.held?.buffer.byteLength ?? 0) + (isComplete ? 0 : (this.body?.length ?? 0));
+  }
+
+  /** Whether the parser has a part of a chunked body. */
+  private get isInChunks(): boolean {
+    return this.message?.complete === false && this.bodyLeft === undefined;
+  }
+
+  /** Whether a body is arriving, or what arrived waits. */
+  get isArriving(): boolean {
+    return this.held !== undefined || this.message?.complete === false;
+  }
+
+  get isBusy(): boolean {
+    return this.isServing;
+  }
+
+  /** Whether it has sent nothing that was parsed as a request. */
+  get isUnused(): boolean {
+    return this.message === undefined;
+  }
+
+  /** Whether nothing that arrives reaches the parser any more. */
+  get isStopped(): boolean {
+    return this.onDiscarded !== undefined;
+  }
+
+  /** Takes a request from node:http: it is served now or waits for the one before it. */
+  begin(exchange: Exchange): void {
+    this.message = exchange.incoming;
+    this.isInHead = false;
+    if (this.isServing) this.waiting.push(exchange);
+    else this.serve(exchange);
+  }
+
+  /** Lets the body of the request that is served reach the parser; `body` is what is kept of it. */
+  readBody(body: ArrivingBody | undefined): void {
+    this.body = body;
+    this.isBodyWanted = true;
+    if (this.isFeeding) return;
+    this.goOn();
+    if (this.isArriving) this.shared.arriving(this);
+  }
+
+  /** Nothing that arrives reaches the parser any more. Frees what waits. */
+  stop(onDiscarded: (bytes: number) => void = () => {}): void {
+    this.onDiscarded = onDiscarded;
+    this.waiting.length = 0;
+    const { held } = this;
+    this.held = undefined;
+    if (held !== undefined) onDiscarded(held.length);
+    this.socket.resume();
+  }
+
+  /**
+   * Stops, and resolves when the client has had time to read a response that was sent before it
+   * had sent all of its request: closing at once could destroy the response on its way.
+   */
+  discardRest(): Promise<void> {
+    return new Promise((resolve) => {
+      const isWhole = this.held === undefined && this.message?.complete !== false;
+      let left = DISCARDED_BYTES;
+      const timer = setTimeout(resolve, DISCARDED_MS).unref();
+      const done = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      this.socket.once('close', done);
+      this.stop((bytes) => {
+        left -= bytes;
+        if (left < 0) done();
+      });
+      if (isWhole) done();
+    });
+  }
+
+  private received(bytes: Buffer): void {
+    this.activeAt = performance.now();
+    if (this.onDiscarded !== undefined) this.onDiscarded(bytes.length);
+    else if (this.held === undefined) this.feed(bytes);
+    else {
+      this.held = Buffer.concat([this.held, bytes]);
+      this.socket.pause();
+    }
+  }
+
+  private feed(bytes: Buffer): void {
+    this.isFeeding = true;
+    let at = 0;
+    while (at < bytes.length && this.onDiscarded === undefined) {
+      // Who reads the body sees its chunks only when this is over, and may have seen enough.
+      const isPausing = this.isInChunks && at >= CHUNKS_AT_ONCE;
+      if (isPausing || !this.mayParse()) {
+        this.held = bytes.subarray(at);
+        this.socket.pause();
+        if (isPausing) this.goOnLater();
+        break;
+      }
+      at = this.feedPiece(bytes, at);
+    }
+    this.isFeeding = false;
+    const wasArriving = this.isCounted;
+    this.isCounted = this.isArriving;
+    if (this.isCounted || wasArriving) this.shared.arriving(this);
+  }
+
+  /** Returns where the next piece begins. */
+  private feedPiece(bytes: Buffer, from: number): number {
+    const { message } = this;
+    const isInBody = message !== undefined && !message.complete;
+    const at = isInBody || this.isInHead ? from : skipLineBreaks(bytes, from);
+    const end = isInBody ? this.endOfBodyPiece(bytes, at) : endOfHeadPiece(bytes, at);
+    if (at === end) return end;
+    this.parsedBytes += end - at;
+    if (!isInBody) this.isInHead = true;
+    else if (this.bodyLeft !== undefined) this.bodyLeft -= end - at;
+    this.parse(at === 0 && end === bytes.length ? bytes : bytes.subarray(at, end));
+    return end;
+  }
+
+  private endOfBodyPiece(bytes: Buffer, from: number): number {
+    if (this.bodyLeft !== undefined) return Math.min(bytes.length, from + this.bodyLeft);
+    const piece = bytes.subarray(from, from + CHUNKED_PIECE);
+    // A short chunk is not cut in two, so that it counts as one.
+    const lastLine = piece.lastIndexOf(LINE_END, undefined, 'latin1');
+    return from + (lastLine === -1 ? piece.length : lastLine + LINE_END.length);
+  }
+
+  /** Whether the parser may have more now. */
+  private mayParse(): boolean {
+    // node:http must not be fed while it waits for the socket to drain.
+    if (this.waiting.length > 0 || this.socket.writableNeedDrain) return false;
+    if (this.message?.complete === false) return this.isBodyWanted;
+    return !this.isServing;
+  }
+
+  private serve(exchange: Exchange): void {
+    const { incoming, outgoing } = exchange;
+    const length = incoming.headers['content-length'];
+    this.bodyLeft = length === undefined ? undefined : Number(length);
+    this.isBodyWanted = false;
+    this.isServing = true;
+    outgoing.once('close', () => this.served());
+    this.shared.serve(this, exchange);
+  }
+
+  private served(): void {
+    this.isServing = false;
+    this.body = undefined;
+    this.activeAt = performance.now();
+    if (this.waiting.length > 0 || this.held !== undefined) this.goOnLater();
+  }
+
+  /** Not at once: requests of others have come meanwhile. */
+  private goOnLater(): void {
+    this.shared.later(this.owner, this.block, () => this.goOn());
+  }
+
+  private goOn(): void {
+    const next = this.isServing ? undefined : this.waiting.shift();
+    if (next !== undefined) this.serve(next);
+    const { held } = this;
+    if (held === undefined || !this.mayParse()) return;
+    this.held = undefined;
+    this.feed(held);
+    if (this.held === undefined) this.socket.resume();
+  }
+}
+
+/** node:http ignores them before a request (RFC 9112, section 2.2), but each piece costs CPU. */
+function skipLineBreaks(bytes: Buffer, from: number): number {
+  let at = from;
+  while (bytes[at] === 13 || bytes[at] === 10) at += 1;
+  return at;
+}
+
+function endOfHeadPiece(bytes: Buffer, from: number): number {
+  const found = bytes.indexOf(END_OF_HEAD, from, 'latin1');
+  const end = found === -1 ? bytes.length : found + END_OF_HEAD.length;
+  return Math.min(end, from + HEAD_PIECE);
+}

@@ -1,0 +1,295 @@
+// Connections over real sockets: one request at a time, and which one goes for a new one.
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { until } from '../../../test/support/until.ts';
+import { createLog } from '../observe/log.ts';
+import type { ConnectionLimits } from './connections.ts';
+import type { HttpRequest } from './request.ts';
+import type { HttpResponse } from './response.ts';
+import { type HttpServer, serveHttp } from './server.ts';
+
+const log = createLog('silent');
+const opened: { close?(): unknown; destroy?(): unknown }[] = [];
+
+afterEach(async () => {
+  for (const each of opened.splice(0)) await (each.close?.() ?? each.destroy?.());
+});
+
+type Options = { limits?: ConnectionLimits; trustedProxies?: string[] };
+
+async function serve(
+  handle: (request: HttpRequest) => HttpResponse | Promise<HttpResponse>,
+  { limits, trustedProxies = [] }: Options = {},
+): Promise<HttpServer> {
+  const ports = { port: 0, host: '127.0.0.1' };
+  const server = await serveHttp({
+    ...ports,
+    handle,
+    trustedProxies,
+    log,
+    ...(limits && { limits }),
+  });
+  opened.push(server);
+  return server;
+}
+
+type Client = Socket & { received: string };
+
+async function open({ port }: HttpServer, address = '127.0.0.1'): Promise<Client> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress: address });
+  const client = Object.assign(socket.setEncoding('latin1'), { received: '' });
+  client
+    .on('error', () => {})
+    .on('data', (text: string) => {
+      client.received += text;
+    });
+  opened.push(client);
+  await once(client, 'connect');
+  return client;
+}
+
+/** Shows a credential if the request names an owner. */
+const ownerIn = ({ headers }: HttpRequest) => headers['x-api-key']?.toString();
+
+const OK: HttpResponse = { status: 200, headers: {}, body: '{}' };
+const GET = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n';
+const post = (body: string, headers = '') =>
+  `POST / HTTP/1.1\r\nhost: x\r\n${headers}content-length: ${body.length}\r\n\r\n${body}`;
+const responses = ({ received }: Client) => received.match(/HTTP\/1\.1 \d+/g)?.length ?? 0;
+
+describe('requests of one connection', () => {
+  test('are handled one after the other, however many come at once', async () => {
+    let running = 0;
+    let most = 0;
+    const order: string[] = [];
+    const server = await serve(async ({ path, body }) => {
+      running += 1;
+      most = Math.max(most, running);
+      order.push(path);
+      await new Promise(setImmediate);
+      void body;
+      running -= 1;
+      return OK;
+    });
+    const client = await open(server);
+    const all = Array.from({ length: 500 }, (_, n) => `/${n}`);
+    client.write(all.map((path) => GET.replace('/', path)).join(''));
+    await until(() => responses(client) === 500);
+    expect([most, order]).toEqual([1, all]);
+  });
+
+  test('of which thousands come at once are not parsed before they are served', async () => {
+    const finish: (() => void)[] = [];
+    let begun = 0;
+    const server = await serve(async () => {
+      begun += 1;
+      await new Promise<void>((resolve) => finish.push(resolve));
+      return OK;
+    });
+    const client = await open(server);
+    client.write('GET / HTTP/1.0\r\n\r\n'.repeat(3_000));
+    await until(() => begun === 1);
+    // Another connection is served meanwhile.
+    const other = await open(server);
+    other.write(GET);
+    await until(() => begun === 2);
+    expect(begun).toBe(2);
+    for (const each of finish) each();
+    await until(() => responses(other) === 1);
+  });
+
+  test.each([
+    ['with a length', post('hello')],
+    [
+      'in chunks',
+      'POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n',
+    ],
+    ['after empty lines', `\r\n\r\n\r\n\r\n${post('hello')}`],
+  ])('%s are told apart wherever they are cut', async (_, text) => {
+    const server = await serve(async (request) => ({
+      ...OK,
+      body: (await request.body(100)).toString(),
+    }));
+    const both = text + post('world');
+    for (let at = 1; at < both.length; at += 7) {
+      const client = await open(server);
+      client.setNoDelay(true);
+      client.write(both.slice(0, at));
+      await new Promise((resolve) => setImmediate(resolve));
+      client.write(both.slice(at));
+      await until(() => responses(client) === 2 && client.received.endsWith('world'));
+      expect(client.received).toContain('hello');
+      client.destroy();
+    }
+  });
+
+  test('have bodies that are not parsed before the handler asks for them', async () => {
+    let ask = () => {};
+    const asks = new Promise<void>((resolve) => {
+      ask = resolve;
+    });
+    const server = await serve(async (request) => {
+      await asks;
+      return { ...OK, body: (await request.body(100)).toString() };
+    });
+    const client = await open(server);
+    client.write(post('first') + post('second'));
+    ask();
+    await until(() => responses(client) === 2);
+    expect(client.received).toMatch(/first[\s\S]*second/);
+  });
+
+  test('behind one whose response ends the connection get none', async () => {
+    let begun = 0;
+    const server = await serve(() => {
+      begun += 1;
+      return { ...OK, status: 429, closes: true };
+    });
+    const client = await open(server);
+    client.write(post('x'.repeat(1_000)).slice(0, -500));
+    await until(() => responses(client) === 1);
+    client.write(GET.repeat(100));
+    await once(client, 'close');
+    expect([responses(client), begun]).toEqual([1, 1]);
+    expect(client.received).toContain('connection: close');
+  });
+
+  test("of a trusted proxy go on after a response that would end another's connection", async () => {
+    const server = await serve(() => ({ ...OK, status: 429, closes: true }), {
+      trustedProxies: ['127.0.0.1/32'],
+    });
+    const client = await open(server);
+    client.write(GET.repeat(3));
+    await until(() => responses(client) === 3);
+    expect(client.received).not.toContain('connection: close');
+  });
+});
+
+describe('a new connection', () => {
+  const handle = async (request: HttpRequest) => {
+    await request.admit(ownerIn(request));
+    return OK;
+  };
+  const shows = async (client: Client) => {
+    const before = responses(client);
+    client.write('GET / HTTP/1.1\r\nhost: x\r\nx-api-key: partner\r\n\r\n');
+    await until(() => responses(client) > before);
+  };
+  const sends = async (client: Client) => {
+    client.write(GET);
+    await until(() => responses(client) > 0);
+  };
+  const isClosed = (client: Client) => until(() => client.destroyed);
+  const [FLOOD, GUEST, PARTNER] = ['127.0.0.2', '127.0.0.3', '127.0.0.4'];
+
+  test('takes the place of the one of its address that is idle longest without a credential', async () => {
+    const server = await serve(handle, {
+      limits: { maxConnections: 10, maxConnectionsPerAddress: 3 },
+    });
+    const known = await open(server, PARTNER);
+    await shows(known);
+    const first = await open(server, PARTNER);
+    const second = await open(server, PARTNER);
+    await sends(first);
+    const third = await open(server, PARTNER);
+    await isClosed(second);
+    expect([known, first, third].map(({ destroyed }) => destroyed)).toEqual([false, false, false]);
+  });
+
+  test('is closed if all of its address have shown one', async () => {
+    const server = await serve(handle, {
+      limits: { maxConnections: 10, maxConnectionsPerAddress: 2 },
+    });
+    const [one, two] = [await open(server, PARTNER), await open(server, PARTNER)];
+    await shows(one);
+    await shows(two);
+    await isClosed(await open(server, PARTNER));
+    expect([one.destroyed, two.destroyed]).toEqual([false, false]);
+  });
+
+  test('takes the place of one of the address with most, if the process is full', async () => {
+    const server = await serve(handle, {
+      limits: { maxConnections: 5, maxConnectionsPerAddress: 4 },
+    });
+    const guest = await open(server, GUEST);
+    const flood: Client[] = [];
+    for (let n = 0; n < 4; n += 1) flood.push(await open(server, FLOOD));
+    const partner = await open(server, PARTNER);
+    await shows(partner);
+    await until(() => flood[0]?.destroyed === true);
+    expect([guest, ...flood.slice(1)].every(({ destroyed }) => !destroyed)).toBe(true);
+  });
+
+  test('of an address with few takes the place of an idle one of the caller with most', async () => {
+    const server = await serve(handle, {
+      limits: { maxConnections: 4, maxConnectionsPerAddress: 4 },
+    });
+    const many: Client[] = [];
+    for (let n = 0; n < 4; n += 1) {
+      many.push(await open(server, FLOOD));
+      await shows(many[n] as Client);
+    }
+    await shows(many[0] as Client);
+    const partner = await open(server, PARTNER);
+    await isClosed(many[1] as Client);
+    await shows(partner);
+    // Its address has its share now.
+    await isClosed(await open(server, FLOOD));
+  });
+
+  test('never ends a request that has a credential', async () => {
+    let finish = () => {};
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    let running = 0;
+    const server = await serve(
+      async (request) => {
+        await request.admit(ownerIn(request));
+        running += 1;
+        await finished;
+        return OK;
+      },
+      { limits: { maxConnections: 2, maxConnectionsPerAddress: 2 } },
+    );
+    const busy = [await open(server, FLOOD), await open(server, FLOOD)];
+    for (const client of busy) client.write('GET / HTTP/1.1\r\nhost: x\r\nx-api-key: a\r\n\r\n');
+    await until(() => running === 2);
+    await isClosed(await open(server, PARTNER));
+    finish();
+    for (const client of busy) await until(() => responses(client) === 1);
+  });
+
+  test("finds trusted proxies' connections closed last", async () => {
+    const server = await serve(handle, {
+      limits: { maxConnections: 3, maxConnectionsPerAddress: 1 },
+      trustedProxies: ['127.0.0.4/32'],
+    });
+    const proxies = [await open(server, PARTNER), await open(server, PARTNER)];
+    const guest = await open(server, GUEST);
+    const other = await open(server, FLOOD);
+    await isClosed(guest);
+    expect([...proxies, other].every(({ destroyed }) => !destroyed)).toBe(true);
+  });
+});
+
+test('half-sent bodies of one address take at most 16 MiB', async () => {
+  const server = await serve(
+    async (request) => {
+      await request.body(1_000_000);
+      return OK;
+    },
+    { limits: { maxConnections: 100, maxConnectionsPerAddress: 100 } },
+  );
+  const clients: Client[] = [];
+  const body = post('x'.repeat(1_000_000)).slice(0, -1);
+  for (let n = 0; n < 20; n += 1) {
+    const client = await open(server, '127.0.0.9');
+    clients.push(client);
+    client.write(body);
+  }
+  const other = await open(server);
+  other.write(post('whole'));
+  await until(() => responses(other) === 1);
+  await until(() => clients.filter(({ destroyed }) => destroyed).length >= 3);
+});

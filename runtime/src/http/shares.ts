@@ -1,0 +1,215 @@
+// What each caller may take of a process: requests in progress, turns, and memory for responses.
+import { ApiError } from '../errors.ts';
+import { createTurns, type Step } from '../eventloop/turns.ts';
+import { Account } from './account.ts';
+
+/** Requests whose body is complete and whose response is not taken, in a process. */
+const MAX_IN_PROGRESS = 2_000;
+/** Of one owner, even if there is no other. */
+const MAX_IN_PROGRESS_OF_ONE = MAX_IN_PROGRESS / 4;
+
+/** Requests without a valid credential are one owner, within which client addresses take turns. */
+const NOBODY = '';
+/** A gateway, whose requests are signed. It has no share: others' requests stand behind its own. */
+const SIGNER = '*';
+
+type Owner = {
+  id: string;
+  inProgress: number;
+  /** Requests that nothing was done for yet, in the order of their arrival. */
+  notBegun: Set<InProgress>;
+  /** Those that wait for memory. */
+  starved: Set<InProgress>;
+};
+
+/** A request in progress. */
+export type InProgress = {
+  owner: string;
+  /**
+   * Waits for the owner's turn of the event loop; undefined if it is now. Rejects with
+   * SERVICE_UNAVAILABLE if another owner's request takes the place of this one before its first
+   * turn, or if the connection closes.
+   */
+  turn(): Promise<void> | undefined;
+  /**
+   * Takes memory for a response of about so many bytes; waits while the owner has its share. It is
+   * free again at the end.
+   */
+  reserve(bytes: number): Promise<void> | undefined;
+  /** The response has this many bytes, instead of those that were reserved. */
+  takes(bytes: number): void;
+  /** The response was taken or cannot be sent. Whatever the request waits for is given up. */
+  end(): void;
+};
+
+export type Shares = {
+  /**
+   * Begins a request whose body is complete. `owner` is undefined without a valid credential.
+   * Throws SERVICE_UNAVAILABLE if the owner has its share of requests in progress.
+   */
+  begin(owner: string | undefined, address: string): InProgress;
+  /** Begins a request with a valid signature, which no share limits. */
+  beginSigned(): InProgress;
+  /** Runs a step when it is the turn of whoever sent what it is about. */
+  later(owner: string | undefined, address: string, run: () => void): void;
+  /** Whether requests of this owner wait for memory. */
+  isStarved(owner: string): boolean;
+  /** The owner whose responses are to be closed first; undefined while all have room. */
+  overfull(): string | undefined;
+};
+
+/** `refused` is called for each request that is refused because others are in progress. */
+export function createShares(refused: () => void): Shares {
+  const turns = createTurns();
+  const memory = new Account();
+  const owners = new Map<string, Owner>();
+  const starving = new Set<Owner>();
+  let inProgress = 0;
+
+  function ownerOf(id: string): Owner {
+    let owner = owners.get(id);
+    if (owner === undefined) {
+      owner = { id, inProgress: 0, notBegun: new Set(), starved: new Set() };
+      owners.set(id, owner);
+    }
+    return owner;
+  }
+
+  /** Makes room for a request; false if there is none for this owner. */
+  function makeRoom({ id, inProgress: own }: Owner): boolean {
+    if (id === SIGNER) return true;
+    if (own >= MAX_IN_PROGRESS_OF_ONE) return false;
+    if (inProgress < MAX_IN_PROGRESS) return true;
+    if (own >= MAX_IN_PROGRESS / owners.size) return false;
+    newestNotBegun()?.displace();
+    return true;
+  }
+
+  /** That of the owner with most requests in progress, of the owners who have one. */
+  function newestNotBegun(): Request | undefined {
+    let most: Owner | undefined;
+    for (const owner of owners.values())
+      if (owner.notBegun.size > 0 && owner.inProgress > (most?.inProgress ?? 0)) most = owner;
+    return [...(most?.notBegun ?? [])].at(-1) as Request | undefined;
+  }
+
+  function feedStarved(): void {
+    for (const owner of starving) {
+      for (const request of owner.starved as Set<Request>) {
+        if (!memory.isBelowShare(owner.id)) break;
+        request.feed();
+      }
+      if (owner.starved.size === 0) starving.delete(owner);
+    }
+  }
+
+  class Request implements InProgress, Step {
+    readonly owner: string;
+    private readonly of: Owner;
+    private readonly part: string;
+    private bytes = 0;
+    private wanted = 0;
+    private hasBegun = false;
+    private hasEnded = false;
+    private waits: { resolve(): void; reject(error: Error): void } | undefined = undefined;
+
+    constructor(owner: Owner, part: string) {
+      this.owner = owner.id;
+      this.of = owner;
+      this.part = part;
+      owner.inProgress += 1;
+      inProgress += 1;
+    }
+
+    turn(): Promise<void> | undefined {
+      const { of } = this;
+      if (of.id === SIGNER || turns.mayRun(of.id)) {
+        this.hasBegun = true;
+        return undefined;
+      }
+      if (!this.hasBegun) of.notBegun.add(this);
+      turns.add(of.id, this.part, this);
+      return this.wait();
+    }
+
+    run(): void {
+      this.hasBegun = true;
+      this.of.notBegun.delete(this);
+      this.waits?.resolve();
+    }
+
+    reserve(bytes: number): Promise<void> | undefined {
+      const { of } = this;
+      this.wanted = bytes;
+      if (of.starved.size === 0 && (of.id === SIGNER || memory.isBelowShare(of.id))) {
+        this.takes(bytes);
+        return undefined;
+      }
+      of.starved.add(this);
+      starving.add(of);
+      return this.wait();
+    }
+
+    feed(): void {
+      this.of.starved.delete(this);
+      this.takes(this.wanted);
+      this.waits?.resolve();
+    }
+
+    takes(bytes: number): void {
+      if (this.hasEnded) return;
+      memory.add(this.owner, bytes - this.bytes);
+      this.bytes = bytes;
+    }
+
+    /** Another owner's request takes its place. */
+    displace(): void {
+      refused();
+      this.giveUp();
+    }
+
+    private giveUp(): void {
+      const { of, waits } = this;
+      if (waits === undefined) return;
+      turns.remove(of.id, this.part, this);
+      of.notBegun.delete(this);
+      of.starved.delete(this);
+      waits.reject(new ApiError('SERVICE_UNAVAILABLE'));
+    }
+
+    end(): void {
+      if (this.hasEnded) return;
+      const { of } = this;
+      this.giveUp();
+      this.takes(0);
+      this.hasEnded = true;
+      inProgress -= 1;
+      of.inProgress -= 1;
+      if (of.inProgress === 0) owners.delete(of.id);
+      if (starving.size > 0) feedStarved();
+    }
+
+    private wait(): Promise<void> {
+      return new Promise((resolve, reject) => {
+        this.waits = { resolve, reject };
+      });
+    }
+  }
+
+  function begin(id: string, part: string): InProgress {
+    const owner = ownerOf(id);
+    if (makeRoom(owner)) return new Request(owner, part);
+    if (owner.inProgress === 0) owners.delete(id);
+    refused();
+    throw new ApiError('SERVICE_UNAVAILABLE');
+  }
+
+  return {
+    begin: (owner = NOBODY, address) => begin(owner, owner === NOBODY ? address : ''),
+    beginSigned: () => begin(SIGNER, ''),
+    later: (owner = NOBODY, address, run) =>
+      turns.add(owner, owner === NOBODY ? address : '', { run }),
+    isStarved: (owner) => (owners.get(owner)?.starved.size ?? 0) > 0,
+    overfull: () => (memory.isFull() ? memory.largest() : undefined),
+  };
+}

@@ -1,0 +1,237 @@
+// Attacks on what belongs to all, with the default settings and a heap of 256 MB: connections,
+// memory, turns of the event loop. Each time, another partner is served as usual.
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { calibrate, cpuOf } from '../support/cpu.ts';
+import { loyalty } from '../support/service/loyalty.ts';
+import { type Probe, startProbe } from '../support/service/probe.ts';
+import { type DeployedService, startDeployed } from '../support/service/stack.ts';
+import { until } from '../support/until.ts';
+
+let service: DeployedService;
+let probe: Probe;
+const opened: Socket[] = [];
+
+beforeAll(async () => {
+  service = await startDeployed('one process', { NODE_OPTIONS: '--max-old-space-size=256' });
+  // The partner that is to be served sends more than a default budget allows.
+  await loyalty(service.stack.env, 'partners', 'update', 'alpha', '--budget', '1000000');
+  await until(async () => {
+    const { headers } = await service.send({ query: '{ __typename }' });
+    return headers.get('ratelimit-limit') === '1000000';
+  });
+  probe = await startProbe(service.send);
+});
+afterEach(() => {
+  for (const socket of opened.splice(0)) socket.destroy();
+});
+afterAll(() => service.close());
+
+/** A connection that notes what it receives, from one of the loopback addresses. */
+async function open(address: string): Promise<Socket & { received: string }> {
+  const { port, hostname } = new URL(service.stack.gateway.url);
+  const socket = connect({ port: Number(port), host: hostname, localAddress: address });
+  const noted = Object.assign(socket.setEncoding('latin1'), { received: '' });
+  socket.on('error', () => {});
+  opened.push(socket);
+  await once(socket, 'connect');
+  return noted;
+}
+
+function listen(socket: Socket & { received: string }): void {
+  socket.on('data', (text: string) => {
+    socket.received += text;
+  });
+}
+
+const openAll = (count: number, address: string) =>
+  Promise.all(Array.from({ length: count }, () => open(address)));
+
+const post = (body: string, headers: string[] = []) =>
+  [
+    'POST /graphql HTTP/1.1',
+    'host: x',
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(body)}`,
+    ...headers,
+    '',
+    body,
+  ].join('\r\n');
+const keyOf = (key: string) => `x-partner-api-key: ${key}`;
+
+/** The value of a metric, summed over its series that match. */
+async function metric(name: string, labels = ''): Promise<number> {
+  const response = await fetch(`${service.stack.gateway.adminUrl}/metrics`);
+  const lines = (await response.text()).split('\n');
+  return lines
+    .filter((line) => line.startsWith(name) && line.includes(labels))
+    .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+}
+
+const heapBytes = () => metric('nodejs_heap_size_used_bytes');
+const statuses = (text: string) => text.match(/HTTP\/1\.1 \d+/g) ?? [];
+
+test('thousands of requests in one write are served one after the other, and never become objects', async () => {
+  const sockets = await openAll(20, '127.0.0.2');
+  let largest = 0;
+  await probe.during(async () => {
+    for (const socket of sockets) {
+      listen(socket);
+      socket.write('GET / HTTP/1.1\r\n\r\n'.repeat(3_400));
+    }
+    for (const _ of Array(10).keys()) largest = Math.max(largest, await heapBytes());
+  });
+  expect(largest).toBeLessThan(128e6);
+  // Nobody was closed: the requests are answered in turn.
+  for (const socket of sockets) expect(socket.destroyed).toBe(false);
+  await until(() => sockets.every(({ received }) => statuses(received).length > 0));
+});
+
+test('a connection that pipelines 3,000 requests of a valid key holds nobody up', async () => {
+  const socket = await open('127.0.0.2');
+  listen(socket);
+  const request = post('{"query":"{ __typename }"}', [keyOf(service.keys.beta)]);
+  await probe.during(async () => {
+    socket.write(request.repeat(3_000));
+    await until(() => statuses(socket.received).length >= 100);
+  });
+});
+
+test('2,048 slow bodies from four addresses take no place from a valid key', async () => {
+  const before = await metric('loyalty_shed_requests_total');
+  for (const host of [2, 3, 4, 5]) {
+    const sockets = await openAll(512, `127.0.0.${host}`);
+    for (const socket of sockets) socket.write(`${post('x'.repeat(1_000)).slice(0, -999)}`);
+  }
+  await probe.during(async () => {
+    for (const _ of Array(72).keys())
+      expect((await service.send(probe.request)).text).toBe(probe.expected);
+  });
+  expect(await metric('loyalty_shed_requests_total')).toBe(before);
+});
+
+test('a body that arrives at less than 1 KiB/s gets a 408, and its connection ends', async () => {
+  const [slow, silent, steady] = await openAll(3, '127.0.0.6');
+  const whole = post(JSON.stringify({ query: `{ __typename }${' '.repeat(16_000)}` }), [
+    keyOf(service.keys.beta),
+  ]);
+  const head = whole.indexOf('\r\n\r\n') + 4;
+  for (const socket of [slow, silent, steady]) {
+    if (socket === undefined) throw new Error('not connected');
+    listen(socket);
+    socket.write(whole.slice(0, head));
+  }
+  let sent = head;
+  const timer = setInterval(() => {
+    slow?.write(' ');
+    steady?.write(whole.slice(sent, sent + 400));
+    sent += 400;
+  }, 200);
+  await until(() => slow?.destroyed === true && silent?.destroyed === true);
+  await until(() => statuses(steady?.received ?? '').length > 0);
+  clearInterval(timer);
+  expect([slow, silent, steady].map((one) => statuses(one?.received ?? ''))).toEqual([
+    ['HTTP/1.1 408'],
+    ['HTTP/1.1 408'],
+    ['HTTP/1.1 200'],
+  ]);
+  expect(slow?.received).toContain('"code":"BAD_REQUEST"');
+  expect(slow?.received).toContain('connection: close');
+});
+
+test('512 idle connections of each of eight addresses keep no caller out', async () => {
+  for (let host = 2; host < 10; host += 1) await openAll(512, `127.0.0.${host}`);
+  const body = JSON.stringify(probe.request);
+  for (const _ of Array(40).keys()) {
+    const socket = await open('127.0.0.20');
+    listen(socket);
+    socket.write(post(body, [keyOf(service.keys.alpha), 'connection: close']));
+    await once(socket, 'close');
+    expect(socket.received).toContain(probe.expected);
+  }
+  expect(await metric('loyalty_connections_closed_total', 'full')).toBeGreaterThan(0);
+});
+
+test('beyond its limit, an address gets a 429 at once, and nothing it sends is read', async () => {
+  const body = JSON.stringify({ query: `{ ${'a '.repeat(29_000)}}` });
+  const parsed = () => metric('loyalty_document_cache_total');
+  const before = await parsed();
+  const received: string[] = [];
+  for (let n = 0; n < 100; n += 1) {
+    const socket = await open('127.0.0.30');
+    listen(socket);
+    socket.write(post(body) + 'GET / HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(100));
+    await until(() => statuses(socket.received).length > 0);
+    received.push(socket.received);
+    if (n >= 95) await until(() => socket.destroyed);
+    socket.destroy();
+  }
+  expect(received.filter((text) => text.startsWith('HTTP/1.1 429')).length).toBeGreaterThanOrEqual(
+    40,
+  );
+  expect(received.at(-1)).toMatch(/^HTTP\/1\.1 429 [\s\S]*connection: close/);
+  // Those that are pipelined behind it get no response.
+  expect(statuses(received.at(-1) ?? '')).toHaveLength(1);
+  expect((await parsed()) - before).toBeLessThanOrEqual(60);
+});
+
+test('300 new documents of one partner at once do not hold up another', async () => {
+  const sockets = await openAll(300, '127.0.0.2');
+  let probes = 0;
+  let probesBetween = 0;
+  const answered = () => sockets.filter(({ received }) => received !== '').length;
+  await probe.during(async () => {
+    sockets.forEach((socket, n) => {
+      listen(socket);
+      const fields = Array.from({ length: 150 }, (_, each) => `f${n}x${each}: tier`).join(' ');
+      const query = `{ a${n}: memberByEmail(email: "both@example.com") { ${fields} } }`;
+      socket.write(post(JSON.stringify({ query }), [keyOf(service.keys.beta)]));
+    });
+    while (answered() < 300) {
+      expect((await service.send(probe.request)).text).toBe(probe.expected);
+      probes += 1;
+      if (answered() > 0 && answered() < 300) probesBetween += 1;
+    }
+  });
+  expect(sockets.map(({ received }) => received.slice(0, 12))).toEqual(
+    Array(300).fill('HTTP/1.1 200'),
+  );
+  expect(probes).toBeGreaterThan(5);
+  expect(probesBetween).toBeGreaterThan(1);
+});
+
+test('responses that nobody reads take a share of the memory, and then their connections end', async () => {
+  const names = Array.from({ length: 90 }, (_, n) => `${'a'.repeat(20)}${n}: email`).join(' ');
+  const keys = Array.from({ length: 100 }, () => ({ email: 'both@example.com' }));
+  const query = `query ($keys: [MemberKeyInput!]!) { memberLookups(keys: $keys) { member { ${names} } } }`;
+  const request = post(JSON.stringify({ query, variables: { keys } }), [keyOf(service.keys.beta)]);
+  const sockets = await openAll(60, '127.0.0.2');
+  let largest = 0;
+  await probe.during(async () => {
+    for (const socket of sockets) {
+      socket.pause();
+      socket.write(request.repeat(40));
+    }
+    for (const _ of Array(20).keys()) largest = Math.max(largest, await heapBytes());
+  });
+  expect(largest).toBeLessThan(200e6);
+});
+
+test('bodies in chunks of one byte are refused after 1,000 of them', async () => {
+  const { pid } = service.stack.gateway;
+  const sockets = await openAll(30, '127.0.0.40');
+  const unit = calibrate() / 10;
+  const before = cpuOf(pid);
+  for (const socket of sockets) {
+    listen(socket);
+    socket.write(
+      `POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n${keyOf(service.keys.beta)}\r\ntransfer-encoding: chunked\r\n\r\n`,
+    );
+    socket.write('1\r\n \r\n'.repeat(20_000));
+  }
+  await until(() => sockets.every(({ received }) => statuses(received).length > 0));
+  const cpu = (cpuOf(pid) - before) / unit;
+  for (const { received } of sockets) expect(statuses(received)).toEqual(['HTTP/1.1 413']);
+  // They took 90 each, where all of their chunks were parsed.
+  expect(cpu / 30).toBeLessThan(20);
+});
