@@ -140,6 +140,7 @@ const MEMBERS_FAULTS = [
   { record: 'member m-3', problem: 'an address leads to the member, who does not have it' },
   { record: 'member m-4', problem: 'the address is not the canonical form of the email' },
   { record: 'member m-5', problem: 'enrollments.0.status is not valid' },
+  { record: 'member m-6', problem: "an unconfirmed address is not one of the member's" },
 ];
 
 async function damageLmdb({ DATA_DIR = '' }: Env): Promise<void> {
@@ -163,6 +164,7 @@ async function damageLmdb({ DATA_DIR = '' }: Env): Promise<void> {
       ...members.get('m-5'),
       enrollments: [{ partnerId: 'inn', status: 'NO', updatedAt: 1 }],
     });
+    members.put('m-6', { ...members.get('m-6'), unconfirmed: ['stray@example.com'] });
   });
   await root.close();
 }
@@ -179,6 +181,7 @@ async function damageMongodb({ MONGODB_URL = '' }: Env): Promise<void> {
   await change('m-3', { $push: { keys: 'a\nstray@example.com' } });
   await change('m-4', { $set: { email: 'other@example.com' } });
   await change('m-5', { $set: { 'enrollments.0.status': 'NO' } });
+  await change('m-6', { $set: { unconfirmed: ['stray@example.com'] } });
   await client.close();
 }
 
@@ -200,8 +203,8 @@ describe('verify', () => {
     expect(found.filter(({ problem }) => problem !== undefined).sort(byRecord)).toEqual(
       MEMBERS_FAULTS.map((fault) => ({ store: 'members', ...fault })),
     );
-    expect(found).toContainEqual({ store: 'members', records: 20, faults: 5 });
-    expect([code, stderr]).toEqual([1, 'loyalty: 5 faults\n']);
+    expect(found).toContainEqual({ store: 'members', records: 20, faults: 6 });
+    expect([code, stderr]).toEqual([1, 'loyalty: 6 faults\n']);
     expect((await loyalty(env, 'verify')).stdout).toContain(
       'members: member m-2: an external ID of partner inn of the member leads nowhere\n',
     );

@@ -90,6 +90,12 @@ export const METRICS = {
     meaning:
       'Requested mail: `sent`, `dropped` if there was no recipient or a limit was reached, `retried` or `failed`.',
   }),
+  mailLimited: counter<[partnerId: string]>({
+    name: 'loyalty_mail_limited_total',
+    labels: ['partner'],
+    meaning:
+      'Mail that was not sent because its partner had reached its number of invitations in 24 hours, which links to unconfirmed addresses share: the first 300 partners, and `other`.',
+  }),
   audit: sum<'written' | 'lost' | 'failed'>({
     name: 'loyalty_audit_total',
     labels: ['outcome'],
@@ -168,6 +174,7 @@ export function createMetrics(): Metrics {
       const known = partnerId === NO_PARTNER ? OTHER : partnerId;
       partner(known === undefined ? NO_PARTNER : partnerLabel(known), code);
     },
+    mailLimited: (partnerId) => methods.mailLimited(partnerLabel(partnerId)),
     text: () => registry.metrics(),
   };
 }

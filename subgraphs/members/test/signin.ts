@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
-import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import { createMetrics, type Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import { createInProcessTransport } from '@partner-loyalty/runtime/subgraph/inprocess.ts';
 import type { Caller, Transport } from '@partner-loyalty/runtime/transport/types.ts';
@@ -54,6 +54,7 @@ export type SignInStage = {
   store: MembersStore;
   server: MailServer;
   transport: Transport;
+  metrics: Metrics;
   /** Sends an operation and returns its result, or its error code. */
   ask(
     caller: Caller,
@@ -84,7 +85,8 @@ export async function startSignIn(engine: (typeof ENGINES)[number]): Promise<Sig
     }),
     memberImport('bob@example.com', { memberId: 'bob', enrollments: [{ partnerId: 'spa' }] }),
   ]);
-  const transport = await startTransport(place, server);
+  const metrics = createMetrics();
+  const transport = await startTransport(place, server, metrics);
 
   const ask: SignInStage['ask'] = async (caller, query, variables = {}) => {
     // What `store` has written, the subgraph's own store sees in the next turn at the latest.
@@ -107,6 +109,7 @@ export async function startSignIn(engine: (typeof ENGINES)[number]): Promise<Sig
     store,
     server,
     transport,
+    metrics,
     ask,
     mailed,
     link: (partnerId = 'inn', email = 'ada@example.com') =>
@@ -125,7 +128,11 @@ export async function startSignIn(engine: (typeof ENGINES)[number]): Promise<Sig
   };
 }
 
-async function startTransport(place: Place, server: MailServer): Promise<Transport> {
+async function startTransport(
+  place: Place,
+  server: MailServer,
+  metrics: Metrics,
+): Promise<Transport> {
   const settings = {
     ...readSettings({ SUBGRAPH_SECRET: 'a secret of the tests' }, 'members'),
     environment: 'production' as const,
@@ -136,9 +143,6 @@ async function startTransport(place: Place, server: MailServer): Promise<Transpo
     dataDir: place.settings.dataDir,
   };
   const log = createLog('silent');
-  const subgraph = await startMembers(await place.open(), settings, {
-    log,
-    metrics: createMetrics(),
-  });
+  const subgraph = await startMembers(await place.open(), settings, { log, metrics });
   return createInProcessTransport(subgraph, log, createCaches());
 }

@@ -2,8 +2,7 @@
 import { makeToken, TOKEN_USES } from '../rules/mailedtoken.ts';
 import type { MembersStore } from '../store/store.ts';
 import type { Job, MailTask } from '../tables/outbox.ts';
-import { DAILY_INVITATIONS } from '../tables/partner.ts';
-import { changeLimits, invitationLimits, isAdmitted, magicLinkLimits } from './limits.ts';
+import { admit, changeLimits, invitationLimits, magicLinkLimits } from './limits.ts';
 import {
   changedEmail,
   changeEmail,
@@ -17,7 +16,7 @@ import {
 /** The part of the members store that mail needs. */
 export type MailStore = Pick<
   MembersStore,
-  'memberByEmail' | 'member' | 'tokens' | 'locks' | 'invitations' | 'outbox' | 'partners'
+  'member' | 'tokens' | 'locks' | 'invitations' | 'outbox' | 'partners'
 >;
 
 export type Composer = {
@@ -27,10 +26,10 @@ export type Composer = {
 };
 
 /**
- * `dropped`: there is no recipient, or a limit is reached. `early`: the change that the mail is
- * about may still be made.
+ * `dropped`: there is no recipient, or another limit is reached. `limited`: the partner has reached
+ * its number of mails to strangers. `early`: the change that the mail is about may still be made.
  */
-export type NotComposed = 'dropped' | 'early';
+export type NotComposed = 'dropped' | 'limited' | 'early';
 
 type TaskOf<Kind extends MailTask['kind']> = Extract<MailTask, { kind: Kind }>;
 
@@ -52,12 +51,13 @@ async function composeMagicLink(
   { store, baseAddress }: Composer,
   now: number,
 ): Promise<Email | NotComposed> {
-  const member = await store.memberByEmail(partnerId, address);
-  if (member === undefined) return 'dropped';
-  const limits = magicLinkLimits(partnerId, member.memberId);
-  if (!(await isAdmitted(job, limits, store.outbox, now))) return 'dropped';
-
+  const recipient = await store.tokens.findRecipient(partnerId, address);
+  if (recipient === undefined) return 'dropped';
   const partner = (await store.partners.get(partnerId)) ?? { partnerId, name: partnerId };
+  const limits = magicLinkLimits(partner, recipient);
+  const admission = await admit(job, limits, store.outbox, now);
+  if (admission !== 'admitted') return admission;
+
   const ownPage = partner.magicLinkUrl === undefined;
   const { token, hash } = makeToken('sign-in');
   const { lifetimeMs } = TOKEN_USES['sign-in'];
@@ -80,7 +80,8 @@ async function composeChange(
   // Before the limits count: nothing is kept about somebody who was erased.
   if ((await store.member(memberId)) === undefined) return 'dropped';
   const limits = changeLimits(memberId, address.canonical);
-  if (!(await isAdmitted(job, limits, store.outbox, now))) return 'dropped';
+  const admission = await admit(job, limits, store.outbox, now);
+  if (admission !== 'admitted') return admission;
 
   const { token, hash } = makeToken('change');
   const { lifetimeMs } = TOKEN_USES.change;
@@ -132,9 +133,9 @@ async function composeInvitation(
   if (mailbox === undefined) return 'dropped';
   const { address, memberId = address.canonical } = mailbox;
   const partner = (await store.partners.get(partnerId)) ?? { partnerId, name: partnerId };
-  const perDay = partner.invitations ?? DAILY_INVITATIONS;
-  const limits = invitationLimits(partnerId, memberId, perDay);
-  if (!(await isAdmitted(job, limits, store.outbox, now))) return 'dropped';
+  const limits = invitationLimits(partner, memberId);
+  const admission = await admit(job, limits, store.outbox, now);
+  if (admission !== 'admitted') return admission;
 
   const { token, hash } = makeToken('invitation');
   const { lifetimeMs } = TOKEN_USES.invitation;

@@ -114,11 +114,11 @@ describe.each(ENGINES)('mail from a store on %s', (engine) => {
       await store.partners.put({ partnerId: 'inn', name: 'The Inn', invitations: 2 });
       const outcomes = [];
       for (const name of ['eve', 'fay', 'gil']) outcomes.push(await invite(`${name}@example.com`));
-      expect(outcomes).toEqual(['sent', 'sent', 'dropped']);
+      expect(outcomes).toEqual(['sent', 'sent', 'limited']);
       expect(await ask('inn', 'ada@example.com')).toBe('sent');
       expect(await invite('gil@example.com', 'spa')).toBe('sent');
       const day = 24 * 60 * MINUTE;
-      expect(await invite('gil@example.com', 'inn', NOW + day - 1)).toBe('dropped');
+      expect(await invite('gil@example.com', 'inn', NOW + day - 1)).toBe('limited');
       expect(await invite('gil@example.com', 'inn', NOW + day)).toBe('sent');
     });
 
@@ -126,7 +126,7 @@ describe.each(ENGINES)('mail from a store on %s', (engine) => {
       const outcomes = [];
       for (let i = 0; i < 201; i += 1) outcomes.push(await invite(`guest${i}@example.com`));
       expect(outcomes.filter((outcome) => outcome === 'sent')).toHaveLength(200);
-      expect(outcomes.at(-1)).toBe('dropped');
+      expect(outcomes.at(-1)).toBe('limited');
     });
   });
 
@@ -181,6 +181,49 @@ describe.each(ENGINES)('mail from a store on %s', (engine) => {
       expect(await ask('spa', 'ada@example.com')).toBe('sent');
       expect(await ask('inn', 'ada@example.com', NOW + 15 * MINUTE - 1)).toBe('dropped');
       expect(await ask('inn', 'ada@example.com', NOW + 15 * MINUTE)).toBe('sent');
+    });
+
+    test("to unconfirmed addresses count with the partner's invitations, each mail once", async () => {
+      await store.partners.put({ partnerId: 'inn', name: 'The Inn', invitations: 2 });
+      for (const name of ['eve', 'fay'])
+        await store.enroll({ partnerId: 'inn', address: address(`${name}@example.com`) });
+      await store.enroll({ partnerId: 'spa', address: address('eve@example.com') });
+      const task: MailTask = { kind: 'magic-link', partnerId: 'inn', address: 'eve@example.com' };
+      const [job] = await claimed(store, [task]);
+      if (job === undefined) throw new Error('no job is due');
+      expect(await deliver(job, sender, NOW, SIGNAL)).toBe('sent');
+      expect(await again({ ...job, admitted: true })).toBe('sent');
+      const invitation: MailTask = {
+        kind: 'invitation',
+        partnerId: 'inn',
+        address: address('gil@example.com'),
+      };
+      expect(await run(invitation)).toBe('sent');
+      expect([await ask('inn', 'fay@example.com'), await run(invitation)]).toEqual([
+        'limited',
+        'limited',
+      ]);
+      expect(await ask('inn', 'ada@example.com')).toBe('sent');
+      expect(await ask('spa', 'eve@example.com')).toBe('sent');
+      const day = 24 * 60 * MINUTE;
+      expect(await ask('inn', 'fay@example.com', NOW + day - 1)).toBe('limited');
+      expect(await ask('inn', 'fay@example.com', NOW + day)).toBe('sent');
+    });
+
+    test('to unconfirmed addresses, through many processes at the same time: the number holds', async () => {
+      await store.partners.put({ partnerId: 'inn', name: 'The Inn', invitations: 5 });
+      const addresses = Array.from({ length: 20 }, (_, i) => `stranger${i}@example.com`);
+      for (const one of addresses) await store.enroll({ partnerId: 'inn', address: address(one) });
+      const others = [await place.open(), await place.open()];
+      const senders = [sender, ...others.map((other) => ({ ...sender, store: other }))];
+      const tasks = addresses.map(
+        (one): MailTask => ({ kind: 'magic-link', partnerId: 'inn', address: one }),
+      );
+      const jobs = await claimed(store, tasks);
+      const outcomes = await Promise.all(
+        jobs.map((job, i) => deliver(job, senders[i % 3] ?? sender, NOW, SIGNAL)),
+      );
+      expect(outcomes.filter((outcome) => outcome === 'sent')).toHaveLength(5);
     });
 
     test('mail bombing through many processes at the same time: still 5', async () => {

@@ -39,7 +39,9 @@ export async function handleJob(job: Job, context: JobContext): Promise<void> {
     if (job.attempts > MAX_ATTEMPTS) return await giveUp(job, 'tried too often', context);
     const outcome = await deliver(job, sender, now(), sending);
     if (outcome === 'early') return await outbox.postpone(job, now() + EARLY_PAUSE_MS);
-    metrics.mail(job.task.kind, outcome);
+    const { task } = job;
+    if (outcome === 'limited' && 'partnerId' in task) metrics.mailLimited(task.partnerId);
+    metrics.mail(task.kind, outcome === 'limited' ? 'dropped' : outcome);
     await finish(job, context);
   } catch (err) {
     await retryOrGiveUp(job, err, context).catch((cause) => logUnavailable(cause, context));

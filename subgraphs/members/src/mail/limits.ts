@@ -1,5 +1,7 @@
-// The limits on mail, so that nobody can flood a mailbox through this service.
+// The limits on mail, so that nobody can flood mailboxes through this service.
+import type { Recipient } from '../store/tokenstore.ts';
 import type { Job, Limit, Outbox } from '../tables/outbox.ts';
+import { DAILY_INVITATIONS, type MailPartner } from '../tables/partner.ts';
 
 const WINDOW_MS = 15 * 60_000;
 /**
@@ -10,45 +12,63 @@ const PER_MAILBOX = 5;
 const PER_PARTNER = 1_000;
 const DAY_MS = 24 * 60 * 60_000;
 
-/** By member instead of address, since all addresses of a member lead to one mailbox. */
-export function magicLinkLimits(partnerId: string, memberId: string): Limit[] {
-  return [mailboxLimit(`link\n${partnerId}\n${memberId}`), partnerLimit(partnerId)];
-}
+/** `outcome` is what becomes of mail beyond the limit. */
+type MailLimit = Limit & { outcome: 'dropped' | 'limited' };
 
-/**
- * `mailbox` is a member's ID, or the canonical address of a person who is not a member. The limit
- * of the day comes before the one that the partner's magic links share, so that invitations beyond
- * it take nothing from them.
- */
-export function invitationLimits(partnerId: string, mailbox: string, perDay: number): Limit[] {
+/** By member instead of address, since all addresses of a member lead to one mailbox. */
+export function magicLinkLimits(
+  partner: MailPartner,
+  { memberId, isConfirmed }: Recipient,
+): MailLimit[] {
+  const { partnerId } = partner;
   return [
-    mailboxLimit(`invitation\n${partnerId}\n${mailbox}`),
-    { key: `invitations\n${partnerId}`, count: perDay, windowMs: DAY_MS },
+    mailboxLimit(`link\n${partnerId}\n${memberId}`),
+    ...(isConfirmed ? [] : [strangersLimit(partner)]),
     partnerLimit(partnerId),
   ];
 }
 
-export function changeLimits(memberId: string, canonical: string): Limit[] {
+/** `mailbox` is a member's ID, or the canonical address of a person who is not a member. */
+export function invitationLimits(partner: MailPartner, mailbox: string): MailLimit[] {
+  const { partnerId } = partner;
+  return [
+    mailboxLimit(`invitation\n${partnerId}\n${mailbox}`),
+    strangersLimit(partner),
+    partnerLimit(partnerId),
+  ];
+}
+
+export function changeLimits(memberId: string, canonical: string): MailLimit[] {
   return [mailboxLimit(`change\n${memberId}`), mailboxLimit(`target\n${canonical}`)];
 }
 
-function mailboxLimit(key: string): Limit {
-  return { key, count: PER_MAILBOX, windowMs: WINDOW_MS };
+function mailboxLimit(key: string): MailLimit {
+  return { key, count: PER_MAILBOX, windowMs: WINDOW_MS, outcome: 'dropped' };
 }
 
-function partnerLimit(partnerId: string): Limit {
-  return { key: `partner\n${partnerId}`, count: PER_PARTNER, windowMs: WINDOW_MS };
+/**
+ * One for all mail to people who may not know the partner, whatever it is. It comes before the
+ * limit on all of the partner's mail, so that mail beyond it takes nothing from members.
+ */
+function strangersLimit({ partnerId, invitations = DAILY_INVITATIONS }: MailPartner): MailLimit {
+  const key = `invitations\n${partnerId}`;
+  return { key, count: invitations, windowMs: DAY_MS, outcome: 'limited' };
 }
 
-/** Whether all limits admit the job. A job that they have admitted before is not counted again. */
-export async function isAdmitted(
+function partnerLimit(partnerId: string): MailLimit {
+  const key = `partner\n${partnerId}`;
+  return { key, count: PER_PARTNER, windowMs: WINDOW_MS, outcome: 'dropped' };
+}
+
+/** A job that the limits have admitted before is not counted again. */
+export async function admit(
   job: Job,
-  limits: readonly Limit[],
+  limits: readonly MailLimit[],
   outbox: Pick<Outbox, 'admit' | 'markAdmitted'>,
   now: number,
-): Promise<boolean> {
-  if (job.admitted) return true;
-  for (const limit of limits) if (!(await outbox.admit(limit, now))) return false;
+): Promise<'admitted' | MailLimit['outcome']> {
+  if (job.admitted) return 'admitted';
+  for (const limit of limits) if (!(await outbox.admit(limit, now))) return limit.outcome;
   await outbox.markAdmitted(job);
-  return true;
+  return 'admitted';
 }

@@ -2,7 +2,7 @@
 import { type AddressChange, TOKEN_USES } from './mailedtoken.ts';
 import type { Address } from './member.ts';
 import { claim } from './ownership.ts';
-import { isLocked, type MemberRecord, type MemberRecords } from './record.ts';
+import { isLocked, type MemberRecord, type MemberRecords, withConfirmed } from './record.ts';
 import { findToken, unexpiredTokens } from './token.ts';
 
 export type EmailChangeResult =
@@ -48,7 +48,7 @@ export function confirmChange(
     known: record.earlier.includes(canonical),
   };
   return moveTo(records, record, token.address, {
-    ...record,
+    ...withConfirmed(record, [canonical]),
     earlier: [...record.earlier, record.address],
     tokens: unexpiredTokens(record, now).filter(({ use }) => use !== 'sign-in' && use !== 'change'),
     changes: [
@@ -101,7 +101,9 @@ export function undoChange(
     return { outcome: 'invalid-token' };
   if (undoing.taken.some((one) => !taken.includes(one))) return { outcome: 'changed-since' };
   const isCurrentUndone = undone.some(({ to }) => to === record.address);
-  const next = withoutChanges(record, undoing, { id: attemptId, at: now });
+  // The link was mailed to the address from before the first change.
+  const confirmed = withConfirmed(record, [first.from.canonical]);
+  const next = withoutChanges(confirmed, undoing, { id: attemptId, at: now });
   return moveTo(records, record, isCurrentUndone ? first.from : currentAddress(record), next);
 }
 

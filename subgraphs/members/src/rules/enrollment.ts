@@ -17,20 +17,25 @@ import {
   type MemberRecord,
   type MemberRecords,
   newRecord,
+  withConfirmed,
 } from './record.ts';
 
 /**
  * Enrolls the member who has the address, current or earlier, or a new member. Never moves an
- * address, and refuses one that leads to nobody because it is locked.
+ * address, and refuses one that leads to nobody because it is locked. `confirms` says that whoever
+ * reads the address's mail has agreed; otherwise the address of a new member is unconfirmed.
  */
 export function enroll(
   records: MemberRecords,
   { partnerId, address, externalId, ...names }: EnrollInput,
+  confirms = false,
 ): EnrollResult {
-  const stored = records.byKey(addressKey(address.canonical));
-  if (stored !== undefined && !hasAddress(stored, address.canonical))
-    return { outcome: 'email-in-use' };
-  const member = stored ?? newRecord(randomUUID(), address, names);
+  const { canonical } = address;
+  const stored = records.byKey(addressKey(canonical));
+  if (stored !== undefined && !hasAddress(stored, canonical)) return { outcome: 'email-in-use' };
+  const unconfirmed = [canonical];
+  const known = stored ?? { ...newRecord(randomUUID(), address, names), unconfirmed };
+  const member = confirms ? withConfirmed(known, [canonical]) : known;
   const enrollments = withEnrollment(member.enrollments, partnerId, 'ACTIVE', externalId);
   if (enrollments === undefined)
     return { outcome: 'external-id-conflict', reason: 'MEMBER_HAS_ANOTHER' };
@@ -68,10 +73,10 @@ export function enrollInvited(records: MemberRecords, input: EnrollInput): Membe
   const record = records.byKey(addressKey(canonical));
   if (record !== undefined && (record.address !== canonical || isLocked(record, canonical)))
     return undefined;
-  const enrolled = enroll(records, input);
+  const enrolled = enroll(records, input, true);
   const result =
     enrolled.outcome === 'external-id-conflict'
-      ? enroll(records, { ...input, externalId: undefined })
+      ? enroll(records, { ...input, externalId: undefined }, true)
       : enrolled;
   return result.outcome === 'enrolled' ? result.member : undefined;
 }

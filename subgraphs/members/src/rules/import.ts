@@ -11,6 +11,7 @@ import {
   type MemberRecords,
   namesOf,
   newRecord,
+  withConfirmed,
 } from './record.ts';
 
 /**
@@ -29,8 +30,9 @@ export function importMember(records: MemberRecords, line: MemberImport): Import
     return 'address-locked';
   const enrollments = withEnrollments(member.enrollments, line.enrollments);
   if (enrollments === undefined) return 'external-id-conflict';
+  const given = [address, ...line.previousAddresses].map(({ canonical }) => canonical);
   const next: MemberRecord = {
-    ...member,
+    ...withConfirmed(member, given),
     email: address.typed,
     ...namesOf(line),
     address: address.canonical,

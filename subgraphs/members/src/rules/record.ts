@@ -27,6 +27,11 @@ export type MemberRecord = Member & {
    * are kept from other members.
    */
   locked?: string[];
+  /**
+   * Those of the current and earlier addresses that are known only from a partner that enrolled
+   * them: nobody has used a link in mail to them, and no import had them.
+   */
+  unconfirmed?: string[];
 };
 
 /**
@@ -45,7 +50,8 @@ export type MemberRecords = {
 
 /**
  * The record to store in place of `before`: each enrollment has the time of the last change that
- * its partner could see. Once an enrollment has ended, the partner no longer sees the identity.
+ * its partner could see, and no address that has left the member is unconfirmed. Once an enrollment
+ * has ended, the partner no longer sees the identity.
  */
 export function updated(before: MemberRecord | undefined, next: MemberRecord): MemberRecord {
   const isSame = before !== undefined && IDENTITY.every((field) => before[field] === next[field]);
@@ -56,7 +62,9 @@ export function updated(before: MemberRecord | undefined, next: MemberRecord): M
       ? one
       : { ...one, updatedAt },
   );
-  return { ...next, enrollments };
+  const { unconfirmed = [], ...rest } = next;
+  const left = unconfirmed.filter((one) => hasAddress(next, one));
+  return { ...rest, enrollments, ...(left.length > 0 && { unconfirmed: left }) };
 }
 
 /** What partners see of a member. */
@@ -100,6 +108,18 @@ export function isLocked({ locked = [] }: Pick<MemberRecord, 'locked'>, address:
  */
 export function hasAddress({ address, earlier }: MemberRecord, canonical: string): boolean {
   return address === canonical || earlier.includes(canonical);
+}
+
+/** Whether the current address, to which all mail goes, is confirmed. */
+export function isConfirmed({ address, unconfirmed = [] }: MemberRecord): boolean {
+  return !unconfirmed.includes(address);
+}
+
+/** The record after a link in mail to these addresses was used, or after an import of them. */
+export function withConfirmed(record: MemberRecord, addresses: readonly string[]): MemberRecord {
+  const { unconfirmed } = record;
+  if (unconfirmed === undefined) return record;
+  return { ...record, unconfirmed: unconfirmed.filter((one) => !addresses.includes(one)) };
 }
 
 /**

@@ -15,6 +15,7 @@ import {
   type MemberRecord,
   type MemberRecords,
   tokenKey,
+  withConfirmed,
 } from './record.ts';
 
 /**
@@ -127,7 +128,7 @@ export function redeemSignInToken(
   if (record === undefined || token === undefined || !isValidFor(record, token, redeemer))
     return undefined;
   const tokens = unexpiredTokens(record, now).filter((one) => one !== token);
-  return records.write(record, { ...record, tokens });
+  return records.write(record, { ...withConfirmed(record, [token.address]), tokens });
 }
 
 /** The member's token with this hash, if it has this use and has not expired. */

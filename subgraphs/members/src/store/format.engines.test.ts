@@ -10,6 +10,7 @@ const RECORD = {
   address: 'ada@example.com',
   earlier: ['old@example.com'],
   released: ['lost@example.com'],
+  unconfirmed: ['old@example.com'],
   enrollments: [
     { partnerId: 'inn', status: 'ACTIVE', externalId: 'A-1', enrolledAt: 3, updatedAt: 4 },
     { partnerId: 'spa', status: 'ENDED', updatedAt: 4 },
@@ -71,6 +72,8 @@ test.each(Object.entries(WRITERS))('%s reads what is in its stored format', asyn
   expect(await store.memberByEmail('inn', 'old@example.com')).toEqual(ada);
   expect(await store.memberByExternalId('inn', 'A-1')).toEqual(ada);
   expect(await store.member('ada')).toEqual({ memberId: 'ada', ...RECORD });
+  const recipient = await store.tokens.findRecipient('inn', 'old@example.com');
+  expect(recipient).toEqual({ memberId: 'ada', isConfirmed: true });
   expect(await store.outbox.claim(5, 1_000)).toEqual({
     jobId: 'j1',
     task: TASK,
@@ -88,6 +91,7 @@ test.each(Object.entries(WRITERS))('%s reads what is in its stored format', asyn
       address: 'old@example.com',
       released: ['lost@example.com', 'ada@example.com'],
       undone: { id: 'u1', at: 10 },
+      unconfirmed: [],
       takenAway: [{ undoId: 'u1', at: 10, address: 'ada@example.com' }],
     },
   });

@@ -1,7 +1,8 @@
 // Random histories: the store behaves like a model that is simple enough to be obviously right.
 import fc from 'fast-check';
 import { address, ENGINES, memberImport, newPlace, type Place } from '../../test/engine.ts';
-import type { EnrollInput, ImportResult, MemberImport } from '../rules/member.ts';
+import { makeToken } from '../rules/mailedtoken.ts';
+import type { Address, EnrollInput, ImportResult, MemberImport } from '../rules/member.ts';
 import type { MembersStore } from './store.ts';
 
 // All histories share a store; each has its own partners, addresses and members, named by its
@@ -16,6 +17,8 @@ const MEMBERS = ['m1', 'm2', 'm3'].map((one) => `${one}-${RUN}`);
 
 type Step =
   | { do: 'enroll'; input: EnrollInput }
+  | { do: 'accept'; input: EnrollInput }
+  | { do: 'sign-in'; partnerId: string; address: Address }
   | { do: 'end'; partnerId: string /** Which of the members known by then. */; which: number }
   | { do: 'import'; records: MemberImport[] };
 
@@ -43,8 +46,13 @@ const imported = fc
   .map(({ email: typed, ...more }) => memberImport(typed, more));
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({
-    do: fc.constant('enroll' as const),
+    do: fc.constantFrom('enroll' as const, 'accept' as const),
     input: fc.record({ partnerId, address: email.map(address), externalId, firstName: name }),
+  }),
+  fc.record({
+    do: fc.constant('sign-in' as const),
+    partnerId,
+    address: email.map(address),
   }),
   fc.record({ do: fc.constant('end' as const), partnerId, which: fc.nat(5) }),
   fc.record({
@@ -86,6 +94,14 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
                 ? { memberId, created: answer.created }
                 : answer.outcome;
             expect(told).toEqual(model.enroll(one.input, memberId));
+          } else if (one.do === 'accept') {
+            const memberId = (await store.enrollInvited(one.input))?.memberId;
+            expect(memberId).toBe(model.accept(one.input, memberId ?? 'never'));
+          } else if (one.do === 'sign-in') {
+            const { partnerId, address } = one;
+            expect(await signIn(store, partnerId, address)).toBe(
+              model.signIn(partnerId, address.canonical),
+            );
           } else if (one.do === 'end') {
             const memberId = model.knownId(one.which) ?? 'nobody';
             expect(await store.endEnrollment(one.partnerId, memberId)).toBe(
@@ -114,6 +130,8 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
             if (one.do === 'end')
               return store.endEnrollment(one.partnerId, known[one.which] ?? 'nobody');
             if (one.do === 'import') return store.importMembers(one.records);
+            if (one.do === 'accept') return store.enrollInvited(one.input);
+            if (one.do === 'sign-in') return signIn(store, one.partnerId, one.address);
             const answer = await store.enroll(one.input);
             if (answer.outcome === 'enrolled') known.push(answer.member.memberId);
             return answer;
@@ -154,6 +172,18 @@ function newWorld(template: Step[], run: number) {
   return { steps, addresses, partners: PARTNERS.map(own), members: MEMBERS.map(own) };
 }
 
+/** By a mailed link. Resolves with the member's ID. */
+async function signIn(
+  { tokens }: MembersStore,
+  partnerId: string,
+  { canonical }: Address,
+): Promise<string | undefined> {
+  const { hash } = makeToken('sign-in');
+  const token = { use: 'sign-in', hash, expiresAt: 1, partnerId, ownPage: true } as const;
+  await tokens.addSignIn(token, canonical, 0);
+  return (await tokens.redeemSignIn(hash, 'own-page', 0))?.memberId;
+}
+
 async function agree(
   store: MembersStore,
   model: Model,
@@ -164,6 +194,8 @@ async function agree(
       const found = await store.memberByEmail(partner, canonical);
       model.learn(model.byEmail(partner, canonical), found?.memberId);
       expect(visible(found)).toEqual(visible(model.byEmail(partner, canonical)));
+      const recipient = await store.tokens.findRecipient(partner, canonical);
+      expect(recipient).toEqual(model.recipient(partner, canonical));
     }
     for (const id of EXTERNAL_IDS) {
       expect(visible(await store.memberByExternalId(partner, id))).toEqual(
@@ -210,6 +242,7 @@ type ModelMember = {
   current: string;
   history: string[];
   givenUp: string[];
+  unconfirmed: string[];
   active: Map<string, string | undefined>;
   ended: Set<string>;
 };
@@ -225,6 +258,16 @@ class Model {
   byEmail(partner: string, canonical: string): ModelMember | undefined {
     const holder = this.holder(canonical);
     return holder?.active.has(partner) ? holder : undefined;
+  }
+
+  recipient(partner: string, canonical: string) {
+    const member = this.byEmail(partner, canonical);
+    return (
+      member && {
+        memberId: member.memberId,
+        isConfirmed: !member.unconfirmed.includes(member.current),
+      }
+    );
   }
 
   byExternalId(partner: string, id: string): ModelMember | undefined {
@@ -262,7 +305,10 @@ class Model {
         return 'external-id-conflict';
     }
     const member = holder ?? newMember(memberId, typed, canonical, firstName);
-    if (holder === undefined) this.members.push(member);
+    if (holder === undefined) {
+      member.unconfirmed = [canonical];
+      this.members.push(member);
+    }
     this.learn(member, memberId);
     if ([...member.active.keys(), ...member.ended].every((one) => one === partnerId))
       member.firstName ??= firstName;
@@ -270,6 +316,22 @@ class Model {
     member.ended.delete(partnerId);
     member.active.set(partnerId, known ?? externalId);
     return { memberId: member.memberId, created };
+  }
+
+  accept(input: EnrollInput, memberId: string): string | undefined {
+    const { canonical } = input.address;
+    if ((this.holder(canonical)?.current ?? canonical) !== canonical) return undefined;
+    const isEnrolled = typeof this.enroll(input, memberId) === 'object';
+    if (!isEnrolled) this.enroll({ ...input, externalId: undefined }, memberId);
+    const member = this.holder(canonical);
+    if (member) member.unconfirmed = without(member.unconfirmed, [canonical]);
+    return member?.memberId;
+  }
+
+  signIn(partnerId: string, canonical: string): string | undefined {
+    const member = this.byEmail(partnerId, canonical);
+    if (member) member.unconfirmed = without(member.unconfirmed, [member.current]);
+    return member?.memberId;
   }
 
   end(partnerId: string, memberId: string): boolean {
@@ -321,7 +383,10 @@ class Model {
     for (const other of others) {
       other.givenUp.push(...other.history.filter((one) => wanted.includes(one)));
       other.history = other.history.filter((one) => !wanted.includes(one));
+      other.unconfirmed = without(other.unconfirmed, wanted);
     }
+    const given = [canonical, ...previousAddresses.map((one) => one.canonical)];
+    member.unconfirmed = without(member.unconfirmed, given);
     member.history = [...new Set([...member.history, member.current, ...claims])].filter(
       (one) => one !== canonical,
     );
@@ -349,9 +414,14 @@ function newMember(
     current,
     history: [],
     givenUp: [],
+    unconfirmed: [],
     active: new Map(),
     ended: new Set(),
   };
+}
+
+function without(addresses: string[], others: string[]): string[] {
+  return addresses.filter((one) => !others.includes(one));
 }
 
 function copy(member: ModelMember): ModelMember {
@@ -359,6 +429,7 @@ function copy(member: ModelMember): ModelMember {
     ...member,
     history: [...member.history],
     givenUp: [...member.givenUp],
+    unconfirmed: [...member.unconfirmed],
     active: new Map(member.active),
     ended: new Set(member.ended),
   };

@@ -8,7 +8,7 @@ import {
 } from '../rules/emailchange.ts';
 import type { AddressChange, ChangeToken, SignInToken } from '../rules/mailedtoken.ts';
 import type { Identity } from '../rules/member.ts';
-import { addressKey, enrolledKey, tokenKey } from '../rules/record.ts';
+import { addressKey, enrolledKey, isConfirmed, isLocked, tokenKey } from '../rules/record.ts';
 import {
   addChangeToken,
   addSignInToken,
@@ -21,6 +21,8 @@ import type { Engine } from './engine.ts';
 
 /** A member with the canonical address that mail goes to. */
 export type Mailbox = Identity & { address: string };
+
+export type Recipient = { memberId: string; isConfirmed: boolean };
 
 export type TokenStore = ReturnType<typeof createTokenStore>;
 
@@ -37,6 +39,16 @@ export function createTokenStore({ find, apply }: Engine) {
     return record && undoing && { memberId: record.memberId, ...undoing };
   };
   return {
+    /**
+     * The member to whom `addSignIn` would add a token, and whether the address that its mail goes
+     * to is confirmed.
+     */
+    async findRecipient(partnerId: string, canonical: string): Promise<Recipient | undefined> {
+      const record = await find(enrolledKey(partnerId, canonical));
+      if (record === undefined || isLocked(record, record.address)) return undefined;
+      return { memberId: record.memberId, isConfirmed: isConfirmed(record) };
+    },
+
     /**
      * Adds a sign-in token to the member who has this address, current or historical, and is
      * actively enrolled with the token's partner; undefined if there is none.

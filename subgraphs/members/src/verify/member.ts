@@ -2,7 +2,7 @@
 import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
 import * as z from 'zod';
 import { canonicalEmail } from '../rules/email.ts';
-import type { MemberRecord } from '../rules/record.ts';
+import { hasAddress, type MemberRecord } from '../rules/record.ts';
 
 /** How reports name a member. */
 export function nameOf(memberId: string): string {
@@ -79,6 +79,7 @@ const RECORD = z.looseObject({
   undone: z.looseObject({ id: text, at: time }).optional(),
   takenAway: z.array(z.looseObject({ undoId: text, at: time, address: text })).optional(),
   locked: z.array(text).optional(),
+  unconfirmed: z.array(text).optional(),
 });
 
 /** Whether it has the shape of a record. Calls `report` for each field that is wrong. */
@@ -91,11 +92,13 @@ export function isRecord(value: unknown, report: (problem: string) => void): val
 
 /** Calls `report` for each rule that the record breaks. */
 function checkRules(record: MemberRecord, report: (problem: string) => void): void {
-  const { email, earlier, enrollments } = record;
+  const { email, earlier, enrollments, unconfirmed = [] } = record;
   if (canonicalEmail(email) !== record.address)
     report('the address is not the canonical form of the email');
   if (new Set([record.address, ...earlier]).size <= earlier.length)
     report('an address is listed twice');
+  if (!unconfirmed.every((one) => hasAddress(record, one)))
+    report("an unconfirmed address is not one of the member's");
   if (new Set(enrollments.map(({ partnerId }) => partnerId)).size < enrollments.length)
     report('two enrollments are with the same partner');
   if (enrollments.some(({ status, externalId }) => status === 'ENDED' && externalId !== undefined))
