@@ -62,6 +62,15 @@ test('partners beyond the first 300 share a series', async () => {
   expect(text).not.toContain('{partner="none",code="OK"}');
 });
 
+test('partners share the series of limited mail as they share those of requests', async () => {
+  const metrics = createMetrics();
+  for (let n = 0; n < 300; n += 1) metrics.partner(`p${n}`, 'OK');
+  for (const partnerId of ['p299', 'p300', 'p301']) metrics.mailLimited(partnerId);
+  const text = await metrics.text();
+  expect(text).toContain('loyalty_mail_limited_total{partner="p299"} 1\n');
+  expect(text).toContain('loyalty_mail_limited_total{partner="other"} 2\n');
+});
+
 test('a gauge is read when metrics are', async () => {
   const metrics = createMetrics();
   let bytes = 100;

@@ -94,7 +94,7 @@ export const METRICS = {
     name: 'loyalty_mail_limited_total',
     labels: ['partner'],
     meaning:
-      'Mail that was not sent because its partner had reached its number of invitations in 24 hours, which links to unconfirmed addresses share: the first 300 partners, and `other`.',
+      'Mail that was not sent because the partner had used up its invitations of 24 hours, among which links to unconfirmed addresses count: the first 300 partners, and `other`.',
   }),
   audit: sum<'written' | 'lost' | 'failed'>({
     name: 'loyalty_audit_total',

@@ -13,15 +13,22 @@ import {
 } from '../../test/signin.ts';
 
 const ACCEPTED = { accepted: true };
+/** On MongoDB, where each mail takes a dozen requests, the partner has a number of its own. */
+const NUMBERS = {
+  lmdb: { invitations: undefined, perDay: 200, asked: 300 },
+  mongodb: { invitations: 20, perDay: 20, asked: 30 },
+};
 
 describe.each(ENGINES)('mail to strangers on %s', (engine) => {
+  const { invitations, perDay, asked } = NUMBERS[engine];
   let stage: SignInStage;
   beforeEach(async () => {
     stage = await startSignIn(engine);
+    await stage.store.partners.put({ partnerId: 'inn', name: 'The Inn', invitations });
   });
   afterEach(() => stage.release());
 
-  const strangers = Array.from({ length: 300 }, (_, i) => `stranger${i}@example.com`);
+  const strangers = Array.from({ length: asked }, (_, i) => `stranger${i}@example.com`);
   const recipients = () => stage.server.mails.map((mail) => mail.recipients[0] ?? '');
   const handled = () =>
     until(async () => (await stage.store.outbox.select(() => true)).length === 0);
@@ -30,23 +37,26 @@ describe.each(ENGINES)('mail to strangers on %s', (engine) => {
   const invite = async (email: string) =>
     expect(await stage.ask(partner('inn'), INVITE, { input: { email } })).toEqual(ACCEPTED);
 
-  test('spam: of links for 300 strangers whom a partner enrolled and an invitation, 200 are mailed', async () => {
+  test(`spam: of an invitation and links for ${asked} strangers, ${perDay} are mailed`, async () => {
     await invite('guest@example.com');
     await handled();
-    for (const email of strangers) {
-      expect(await stage.ask(partner('inn'), ENROLL, { input: { email } })).toEqual({
-        created: true,
-      });
+    const spam = async (email: string) => {
+      const enrolled = await stage.ask(partner('inn'), ENROLL, { input: { email } });
+      expect(enrolled).toEqual({ created: true });
       await ask(email);
-    }
+    };
+    for (let i = 0; i < strangers.length; i += 20)
+      await Promise.all(strangers.slice(i, i + 20).map(spam));
     await handled();
     const reached = recipients();
-    expect(reached).toHaveLength(200);
+    expect(reached).toHaveLength(perDay);
     expect(reached[0]).toBe('guest@example.com');
     await invite('other@example.com');
     await handled();
-    expect(recipients()).toHaveLength(200);
-    expect(await stage.metrics.text()).toContain('loyalty_mail_limited_total{partner="inn"} 102');
+    expect(recipients()).toHaveLength(perDay);
+    expect(await stage.metrics.text()).toContain(
+      `loyalty_mail_limited_total{partner="inn"} ${asked + 2 - perDay}`,
+    );
 
     // A member who is known from an import, and one who becomes known by using a link.
     expect(await stage.link()).toMatch(/^ml_/);
