@@ -1,8 +1,17 @@
 // The embedded store on a full disk, and with a damaged file.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, rmSync, statfsSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { openAuditFile } from '../../gateway/src/audit/file.ts';
 import { type Folder, temporaryFolder } from '../support/folder.ts';
 import { programArgs, ROOT } from '../support/programs/programs.ts';
 import { bareEnv, loyalty, loyaltyJson, spawnLoyalty } from '../support/service/loyalty.ts';
@@ -138,6 +147,32 @@ test('a limit on the size of files: the same, and the limit does not end the pro
   await expectReadsOnly(service);
   limit('unlimited:');
   await expectWrites(service);
+});
+
+test('a disk that fills up in the middle of a line of the audit log: every line is there whole', async () => {
+  if (process.getuid?.() !== 0) return; // Only root can mount a small disk.
+  await withDisk(async (disk) => {
+    const path = join(disk, 'audit.log');
+    let failures = 0;
+    const observe = {
+      log: { outage() {}, recovered() {} },
+      metrics: {
+        audit(outcome: string) {
+          if (outcome === 'failed') failures += 1;
+        },
+      },
+    };
+    const sink = openAuditFile(path, observe);
+    const lines = Array.from({ length: 2_000 }, (_, n) => `${n} ${'x'.repeat(1_000)}`);
+    for (const line of lines) sink.write(`${line}\n`);
+    await until(() => failures > 0);
+    execFileSync('mount', ['-o', 'remount,size=8m', disk]);
+    await sink.close();
+    const written = readFileSync(path, 'utf8').split('\n');
+    const torn = written.filter((line) => line !== '' && !lines.includes(line));
+    expect(written.filter((line) => line !== '' && !torn.includes(line))).toEqual(lines);
+    expect(torn).toHaveLength(1);
+  });
 });
 
 /** Starts everything in one process and waits for its end. */

@@ -1,5 +1,12 @@
 // The audit log in a file: its mode, whole lines, log rotation, and a disk that fails.
-import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { type Folder, temporaryFolder } from '../../../test/support/folder.ts';
 import { until } from '../../../test/support/until.ts';
@@ -65,6 +72,23 @@ test('lines of several writers stay whole', async () => {
   expect(lines.pop()).toBe('');
   expect(lines.every((line) => /^\d+ x{100}$/.test(line))).toBe(true);
   expect(new Set(lines).size).toBe(20_000);
+});
+
+test('begins a new line after one that another process tore, whenever that was', async () => {
+  writeFileSync(path, '{"time":"20', { mode: 0o600 });
+  const sink = openFile();
+  sink.write('one\n');
+  process.emit('SIGHUP');
+  await until(() => counts.written === 1);
+  appendFileSync(path, '{"part');
+  sink.write('two\n');
+  process.emit('SIGHUP');
+  await until(() => counts.written === 2);
+  appendFileSync(path, '{');
+  sink.write('three\n');
+  // What the process still has when it exits.
+  process.listeners('exit').at(-1)?.(0);
+  expect(read()).toBe('{"time":"20\none\n{"part\ntwo\n{\nthree\n');
 });
 
 test('follows the path when the file is renamed, at a signal and by itself', async () => {

@@ -6,6 +6,8 @@ import {
   fstatSync,
   open,
   openSync,
+  read,
+  readSync,
   stat,
   write,
   writeSync,
@@ -26,7 +28,8 @@ const MAX_BYTES = 16 * 1_048_576;
 const HUNG_MS = 5_000;
 const CLOSE_MS = 5_000;
 
-const FLAGS = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK;
+// It is read as well, to learn whether its last line is whole.
+const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK;
 const PRIVATE_FILE = 0o600;
 
 // Callbacks of `fs` instead of file handles: a handle cannot be written to when the process exits.
@@ -34,6 +37,7 @@ const openAsync = promisify(open);
 const closeAsync = promisify(close);
 const statAsync = promisify(stat);
 const fstatAsync = promisify(fstat);
+const readAsync = promisify(read);
 const writeAsync = promisify(write);
 
 /**
@@ -64,8 +68,6 @@ class AuditFile implements AuditSink {
   private lines: string[] = [];
   /** The characters of `lines`. */
   private length = 0;
-  /** The file ends within a line, because a write has been cut short. */
-  private isTorn = false;
   private isFailing = false;
   private flushing: Promise<void> | undefined;
   private flushingSince = 0;
@@ -74,7 +76,10 @@ class AuditFile implements AuditSink {
     // While the disk hangs, waiting for it would keep the process from ending.
     if (this.flushing !== undefined || this.fd === undefined) return;
     try {
-      writeSync(this.fd, this.lines.join(''));
+      const { size } = fstatSync(this.fd);
+      const last = Buffer.of(LINE_FEED);
+      if (size > 0) readSync(this.fd, last, 0, 1, size - 1);
+      writeSync(this.fd, `${startAfter(last)}${this.lines.join('')}`);
     } catch {
       // The lines are lost with the process.
     }
@@ -167,7 +172,6 @@ class AuditFile implements AuditSink {
     }
     const next = await openAsync(this.path, FLAGS, PRIVATE_FILE);
     this.fd = next;
-    this.isTorn = false;
     if (fd !== undefined) await closeAsync(fd);
     if (!(await fstatAsync(next)).isFile()) {
       this.fd = undefined;
@@ -179,13 +183,16 @@ class AuditFile implements AuditSink {
   private async writeBatch(): Promise<void> {
     if (this.fd === undefined) throw new Error('the file is not open');
     const batch = this.nextBatch();
-    const bytes = Buffer.from(`${this.isTorn ? '\n' : ''}${batch.join('')}`);
+    const last = Buffer.of(LINE_FEED);
+    const { size } = await fstatAsync(this.fd);
+    if (size > 0) await readAsync(this.fd, last, 0, 1, size - 1);
+    const start = startAfter(last);
+    const bytes = Buffer.from(`${start}${batch.join('')}`);
     const { bytesWritten } = await writeAsync(this.fd, bytes);
     const isWhole = bytesWritten === bytes.length;
-    const written = isWhole ? batch.length : linesIn(bytes.subarray(0, bytesWritten), this.isTorn);
+    const written = isWhole ? batch.length : linesIn(bytes.subarray(start.length, bytesWritten));
     for (const line of this.lines.splice(0, written)) this.length -= line.length;
     this.observe.metrics.audit('written', written);
-    if (bytesWritten > 0) this.isTorn = bytes[bytesWritten - 1] !== LINE_FEED;
     // The next write says more, if the disk is still full then.
     if (!isWhole) throw Object.assign(new Error('a write was cut short'), { code: 'ENOSPC' });
   }
@@ -202,11 +209,15 @@ class AuditFile implements AuditSink {
 
 const LINE_FEED = 10;
 
-/** How many lines the bytes end. The first line feed may end a line that an earlier write tore. */
-function linesIn(bytes: Buffer, startsTorn: boolean): number {
-  let lines = startsTorn ? -1 : 0;
+/** A write begins a line: the last one is torn if a process was killed or a disk was full. */
+function startAfter(last: Buffer): string {
+  return last[0] === LINE_FEED ? '' : '\n';
+}
+
+function linesIn(bytes: Buffer): number {
+  let lines = 0;
   for (const byte of bytes) if (byte === LINE_FEED) lines += 1;
-  return Math.max(lines, 0);
+  return lines;
 }
 
 /** Implemented by file.ts, and by audit.ts on stdout. */
