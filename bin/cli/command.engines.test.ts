@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { hashKey, openKeyStore, parseKey } from '@partner-loyalty/gateway';
+import { hashKey, openKeyStore, openUsageStore, parseKey } from '@partner-loyalty/gateway';
 import { openMembersStore } from '@partner-loyalty/members';
 import { openStandingsStore } from '@partner-loyalty/standings';
 import { temporaryFolder } from '../../test/support/folder.ts';
@@ -205,6 +205,41 @@ describe.each(ENGINES)('on %s', (_name, open) => {
       stderr: 'loyalty: partner blue already exists\n',
     });
     expect(await loyaltyJson(env, 'partners', 'list')).toMatchObject([{ name: 'Blue' }]);
+  });
+
+  test('the partners with the most requests come first, by full hours', async () => {
+    await loyaltyJson(env, 'partners', 'create', 'blue', '--name', 'Blue');
+    await loyaltyJson(env, 'partners', 'create', 'amber', '--name', 'Amber');
+    await loyaltyJson(env, 'partners', 'create', 'quiet', '--name', 'Quiet');
+    const keyIds: string[] = [];
+    for (const partner of ['blue', 'blue', 'amber', 'quiet'])
+      keyIds.push(String((await loyaltyJson(env, 'keys', 'create', partner))[0]?.keyId));
+    const [calm, busy, other] = keyIds as [string, string, string];
+    const { stderr } = await loyalty(env, 'partners', 'top');
+    expect(stderr).toMatch(/^no requests since \S+Z\n$/);
+
+    const use = (keyId: string, hoursAgo: number, requests: number) => {
+      const lastUsedAt = new Date(Date.now() - hoursAgo * 3_600_000);
+      const hour = lastUsedAt.toISOString().slice(0, 13);
+      return { keyId, hour, requests, refusals: 2, errors: 1, lastUsedAt };
+    };
+    const usage = await openUsageStore(settings());
+    await usage.addKeyUses([use(calm, 30, 1_000), use(calm, 2, 10), use(calm, 0, 10)]);
+    await usage.addKeyUses([use(busy, 1, 50), use(other, 1, 60), use('key_unknown', 1, 9)]);
+    await usage.close();
+    const blue = { partnerId: 'blue', requests: 70, refusals: 6, errors: 3, keys: 2 };
+    const amber = { partnerId: 'amber', requests: 60, refusals: 2, errors: 1, keys: 1 };
+    expect(await loyaltyJson(env, 'partners', 'top')).toEqual([
+      { ...blue, busiestKey: busy, keyRequests: 50 },
+      { ...amber, busiestKey: other, keyRequests: 60 },
+    ]);
+    expect(await loyaltyJson(env, 'partners', 'top', '--since', '40h')).toMatchObject([
+      { requests: 1_070, busiestKey: calm },
+      { requests: 60 },
+    ]);
+    expect((await loyalty(env, 'partners', 'top', '--since', '49h')).stderr).toBe(
+      'loyalty: --since must be in the last 48 hours, which are kept\n',
+    );
   });
 
   test('a key is printed once, stored as its hash, and works until it is revoked', async () => {

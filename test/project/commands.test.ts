@@ -17,6 +17,7 @@ const EXAMPLES: Record<string, string> = {
   N: '1',
   NAME: 'offers',
   SURFACE: 'partner',
+  TIME: '1h',
   VERSION: '1',
 };
 /** What is wrong with a command of which a sentence names only the beginning. */

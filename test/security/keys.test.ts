@@ -348,5 +348,16 @@ test('the last use of a key, and its requests and refusals of a day, once the ga
   const lastUsedAt = String(used?.lastUsedAt);
   expect(lastUsedAt).toMatch(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:00\.000Z$/);
   expect(Date.parse(lastUsedAt)).toBeGreaterThan(before.getTime() - 60_000);
+  expect(await loyaltyJson({ DATA_DIR }, 'partners', 'top')).toEqual([
+    {
+      partnerId: 'gamma',
+      requests: 8,
+      refusals: 4,
+      errors: 0,
+      keys: 2,
+      busiestKey: used?.keyId,
+      keyRequests: 6,
+    },
+  ]);
   remove();
 });

@@ -4,7 +4,7 @@ import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { DEFAULT_PROGRAM, type Program, type StandingsStore } from '@partner-loyalty/standings';
 import { Command } from 'commander';
-import { typed } from '../shell/argument.ts';
+import { since, typed } from '../shell/argument.ts';
 import { CommandError, type Shell } from '../shell/shell.ts';
 import { claimForOperator, requirePartner, withStore } from '../shell/stores.ts';
 import { stateOfKey } from './keys.ts';
@@ -15,6 +15,7 @@ import {
   readProgram,
   withPartnerOptions,
 } from './partneroptions.ts';
+import { top } from './partnerstop.ts';
 
 export function partnersCommand(shell: Shell): Command {
   const group = new Command('partners').description('manage the partners of the platform');
@@ -52,6 +53,15 @@ export function partnersCommand(shell: Shell): Command {
     .command('list')
     .description('list the partners')
     .action(() => list(shell));
+  group
+    .command('top')
+    .description('list the partners with the most requests, and the busiest key of each')
+    .option(
+      '--since <time>',
+      'such as 2h ago, or an ISO 8601 time; by full hours, 24h by default',
+      typed('--since', since),
+    )
+    .action((options: { since?: Date }) => top(shell, options.since));
   return group;
 }
 

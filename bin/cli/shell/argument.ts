@@ -81,13 +81,20 @@ export const addresses = items(
 export const durationMs = parsedBy(parseDuration, 'must be a duration such as 2s, 15m, 12h or 90d');
 
 /** A duration from now, or an instant in the future. */
-export const expiry = parsedBy((given) => {
-  const durationMs = parseDuration(given);
-  return durationMs === undefined ? parseInstant(given) : new Date(Date.now() + durationMs);
-}, 'must be a duration such as 90d, or an ISO 8601 time with its zone, such as 2030-01-31T12:00:00Z').refine(
+export const expiry = instantAt(1).refine(
   (instant) => instant.getTime() > Date.now(),
   'must be in the future',
 );
+
+/** A duration before now, or an instant. */
+export const since = instantAt(-1);
+
+function instantAt(direction: 1 | -1) {
+  return parsedBy((given) => {
+    const ms = parseDuration(given);
+    return ms === undefined ? parseInstant(given) : new Date(Date.now() + direction * ms);
+  }, 'must be a duration such as 90d, or an ISO 8601 time with its zone, such as 2030-01-31T12:00:00Z');
+}
 
 /** A list with commas; `fault` says what each item must be. */
 function items<T>(item: z.ZodType<T, string>, fault: string) {

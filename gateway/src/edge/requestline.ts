@@ -51,7 +51,7 @@ export function createRequestLine(
     if (state.executable !== undefined && principal !== undefined)
       metrics.executed(principal.surface, state.asked?.operation?.name, durationMs);
     const keyId = keyIdOf(state);
-    if (keyId !== undefined) keyUse.count(keyId, status >= 400 && status < 500);
+    if (keyId !== undefined) keyUse.count(keyId, status);
   };
   return (request, state) => new RequestEnd(request, state, end);
 }

@@ -28,24 +28,26 @@ function open() {
   return { counter, written, source, release };
 }
 
-test('requests and refusals are counted by key, and written once', async () => {
+test('requests, refusals and errors are counted by key, and written once', async () => {
   const { counter, written } = open();
-  counter.count('key_a', false);
-  counter.count('key_b', true);
-  counter.count('key_a', true);
+  counter.count('key_a', 503);
+  counter.count('key_a', 200);
+  counter.count('key_b', 429);
+  counter.count('key_a', 429);
   await counter.write();
   await counter.close();
-  const use = (keyId: string, requests: number, refusals: number, lastUsedAt: string) => ({
+  const use = (keyId: string, requests: number, errors: number, lastUsedAt: string) => ({
     keyId,
     hour: lastUsedAt.slice(0, 13),
     requests,
-    refusals,
+    refusals: 1,
+    errors,
     lastUsedAt: new Date(lastUsedAt),
   });
   expect(written).toEqual([
     [
-      use('key_a', 2, 1, '2031-05-17T11:00:01.500Z'),
-      use('key_b', 1, 1, '2031-05-17T11:00:00.500Z'),
+      use('key_a', 3, 1, '2031-05-17T11:00:02.500Z'),
+      use('key_b', 1, 0, '2031-05-17T11:00:01.500Z'),
     ],
   ]);
 });
@@ -53,10 +55,10 @@ test('requests and refusals are counted by key, and written once', async () => {
 test('a store that hangs gets one write at a time, and what is counted meanwhile comes next', async () => {
   const { counter, written, source, release } = open();
   source.mode = 'hang';
-  counter.count('key_a', false);
+  counter.count('key_a', 200);
   const first = counter.write();
-  counter.count('key_a', false);
-  counter.count('key_a', false);
+  counter.count('key_a', 200);
+  counter.count('key_a', 200);
   expect(counter.write()).toBe(first);
   expect(written).toHaveLength(1);
   source.mode = 'respond';
@@ -82,18 +84,18 @@ test('what is counted during the last write is written before the counter is clo
 test('a store that fails loses what it was given, and the next write is made', async () => {
   const { counter, written, source } = open();
   source.mode = 'fail';
-  counter.count('key_a', false);
+  counter.count('key_a', 200);
   await expect(counter.write()).resolves.toBeUndefined();
   source.mode = 'respond';
-  counter.count('key_a', true);
+  counter.count('key_a', 429);
   await counter.close();
   expect(written[1]).toMatchObject([{ requests: 1, refusals: 1 }]);
 });
 
 test('beyond 10,000 keys, those that are counted already go on', async () => {
   const { counter, written } = open();
-  for (let n = 0; n < 10_100; n += 1) counter.count(`key_${n}`, false);
-  counter.count('key_0', false);
+  for (let n = 0; n < 10_100; n += 1) counter.count(`key_${n}`, 200);
+  counter.count('key_0', 200);
   await counter.close();
   expect(written[0]).toHaveLength(10_000);
   expect(written[0]?.[0]).toMatchObject({ keyId: 'key_0', requests: 2 });

@@ -10,8 +10,8 @@ const DEADLINE_MS = 10_000;
 const MAX_KEYS = 10_000;
 
 export type KeyUseCounter = {
-  /** Counts a request with a key, when its response has ended. */
-  count(keyId: string, isRefused: boolean): void;
+  /** Counts a request with a key, when its response has ended, by the HTTP status of that. */
+  count(keyId: string, status: number): void;
   /**
    * Writes what is counted so far, unless a write is under way. Never rejects: what cannot be
    * written is logged and lost.
@@ -21,7 +21,7 @@ export type KeyUseCounter = {
   close(): Promise<void>;
 };
 
-type Count = { requests: number; refusals: number; lastUsedMs: number };
+type Count = Omit<KeyUse, 'keyId' | 'hour' | 'lastUsedAt'> & { lastUsedMs: number };
 
 /** `now` is the time in milliseconds since 1970. */
 export function createKeyUseCounter(
@@ -52,15 +52,16 @@ export function createKeyUseCounter(
 
   const timer = setInterval(write, WRITE_MS).unref();
   return {
-    count(keyId, isRefused) {
+    count(keyId, status) {
       let count = counts.get(keyId);
       if (count === undefined) {
         if (counts.size >= MAX_KEYS) return;
-        count = { requests: 0, refusals: 0, lastUsedMs: 0 };
+        count = { requests: 0, refusals: 0, errors: 0, lastUsedMs: 0 };
         counts.set(keyId, count);
       }
       count.requests += 1;
-      if (isRefused) count.refusals += 1;
+      if (status >= 500) count.errors += 1;
+      else if (status >= 400) count.refusals += 1;
       count.lastUsedMs = now();
     },
     write,
@@ -73,9 +74,9 @@ export function createKeyUseCounter(
 }
 
 /** What was counted in a minute is all in the hour of the last request. */
-function keyUse(keyId: string, { requests, refusals, lastUsedMs }: Count): KeyUse {
+function keyUse(keyId: string, { lastUsedMs, ...counts }: Count): KeyUse {
   const lastUsedAt = new Date(lastUsedMs);
-  return { keyId, hour: hourOf(lastUsedAt), requests, refusals, lastUsedAt };
+  return { keyId, hour: hourOf(lastUsedAt), ...counts, lastUsedAt };
 }
 
 function tooLate(): Error {

@@ -109,6 +109,14 @@ export function hourId(hour: string, keyId: string): string {
   return `${hour} ${keyId}`;
 }
 
+/** Hours sort before this, and keys, which begin with a letter, after it. */
+export const AFTER_HOURS = ':';
+
+/** The key of a record of an hour. */
+export function keyIdIn(id: string): string {
+  return id.slice(id.indexOf(' ') + 1);
+}
+
 /** The last hours, the one of `now` included. */
 export function lastHours(now: Date): string[] {
   return Array.from({ length: SHOWN_HOURS }, (_, ago) =>

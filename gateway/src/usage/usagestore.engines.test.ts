@@ -163,6 +163,7 @@ describe.each(['lmdb', 'mongodb'])('the usage store on %s', (engine) => {
       hour: at.slice(0, 13),
       requests,
       refusals,
+      errors: 1,
       lastUsedAt: new Date(at),
     });
     const [late, early] = ['2031-05-17T10:20:00.000Z', '2031-05-17T10:10:00.000Z'];
@@ -182,6 +183,18 @@ describe.each(['lmdb', 'mongodb'])('the usage store on %s', (engine) => {
       { requests: 200, refusals: 11 },
     ]);
     await store.addKeyUses([]);
+    const since = async (hour: string) =>
+      (await store.keyUsesSince(new Date(`2031-05-${hour}:30:00Z`))).sort((a, b) =>
+        a.keyId < b.keyId ? -1 : 1,
+      );
+    expect(await since('16T11')).toEqual([
+      { keyId: 'key_a', requests: 205, refusals: 12, errors: 12 },
+      { keyId: 'key_b', requests: 2, refusals: 2, errors: 1 },
+    ]);
+    expect(await since('16T12')).toEqual([
+      { keyId: 'key_a', requests: 200, refusals: 11, errors: 11 },
+    ]);
+    expect(await since('17T11')).toEqual([]);
 
     // What is older than two days goes, except the last use.
     await other.addKeyUses([use('key_a', '2031-05-19T11:00:00.000Z', 1, 0)]);
@@ -194,7 +207,7 @@ describe.each(['lmdb', 'mongodb'])('the usage store on %s', (engine) => {
   test('the use of 3,000 keys is written at once', async () => {
     const lastUsedAt = new Date('2031-05-17T10:00:00Z');
     const keyIds = Array.from({ length: 3_000 }, (_, n) => `key_${n}`);
-    const counts = { hour: '2031-05-17T10', requests: 1, refusals: 0, lastUsedAt };
+    const counts = { hour: '2031-05-17T10', requests: 1, refusals: 0, errors: 0, lastUsedAt };
     await store.addKeyUses(keyIds.map((keyId) => ({ keyId, ...counts })));
     expect(await store.keyActivities(keyIds, lastUsedAt)).toHaveLength(3_000);
   });

@@ -29,13 +29,15 @@ export type KeyUse = {
   /** Of the last one, in UTC: `2031-05-17T10`. */
   hour: string;
   requests: number;
-  /** Of these, how many were refused. */
+  /** Of these, how many were refused with a status from 400 to 499. */
   refusals: number;
+  /** And how many failed with one above. */
+  errors: number;
   lastUsedAt: Date;
 };
 
 /** The use of a key: the last one, and the requests and refusals of the last 24 hours. */
-export type KeyActivity = Omit<KeyUse, 'hour'>;
+export type KeyActivity = Omit<KeyUse, 'hour' | 'errors'>;
 
 export type UsageStore = {
   /** Adds to the counts of earlier calls, in one write. */
@@ -50,5 +52,7 @@ export type UsageStore = {
   addKeyUses(uses: readonly KeyUse[]): Promise<void>;
   /** Those of the keys that were ever used. The hours count whole, the one of `now` included. */
   keyActivities(keyIds: readonly string[], now: Date): Promise<KeyActivity[]>;
+  /** The requests with each key since the hour of an instant. 48 hours are kept. */
+  keyUsesSince(instant: Date): Promise<Omit<KeyUse, 'hour' | 'lastUsedAt'>[]>;
   close(): Promise<void>;
 };

@@ -1,14 +1,17 @@
 // The store of usage counts, on tables of either engine.
 import type { CountTable, OpenCountTable } from './counts.ts';
 import {
+  AFTER_HOURS,
   activityOf,
   daysOf,
   fieldCounts,
   firstKeptDay,
   firstKeptHour,
   hourId,
+  hourOf,
   KEPT_OPERATIONS,
   keptOperations,
+  keyIdIn,
   lastHours,
   MAX_OPERATIONS,
   mostUsed,
@@ -62,14 +65,13 @@ export async function createUsageStore(
     },
     async addKeyUses(uses) {
       await keyUses.add(
-        uses.flatMap(({ keyId, hour, requests, refusals, lastUsedAt }) => [
-          { id: hourId(hour, keyId), about: {}, counts: { requests, refusals } },
+        uses.flatMap(({ keyId, hour, lastUsedAt, ...counts }) => [
+          { id: hourId(hour, keyId), about: {}, counts },
           { id: keyId, about: {}, counts: {}, latestMs: lastUsedAt.getTime() },
         ]),
       );
       const newest = newestHour(uses);
       if (newest === undefined || newest <= lastHour) return;
-      // Hours sort before keys, which begin with a letter.
       await keyUses.removeBefore(firstKeptHour(newest));
       lastHour = newest;
     },
@@ -85,6 +87,18 @@ export async function createUsageStore(
         const ofKey = hours.map((hour) => counts.get(hourId(hour, keyId))?.counts ?? {});
         return activityOf(keyId, lastUsedAt, ofKey);
       });
+    },
+    async keyUsesSince(instant) {
+      const found = new Map<string, { requests: number; refusals: number; errors: number }>();
+      for (const { id, counts } of await keyUses.range(hourOf(instant), AFTER_HOURS)) {
+        const keyId = keyIdIn(id);
+        const sum = found.get(keyId) ?? { requests: 0, refusals: 0, errors: 0 };
+        found.set(keyId, sum);
+        sum.requests += counts.requests ?? 0;
+        sum.refusals += counts.refusals ?? 0;
+        sum.errors += counts.errors ?? 0;
+      }
+      return Array.from(found, ([keyId, sum]) => ({ keyId, ...sum }));
     },
     close,
   };

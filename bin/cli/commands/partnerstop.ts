@@ -1,0 +1,49 @@
+// `loyalty partners top`: the partners with the most requests, as an incident begins with them.
+import type { UsageStore } from '@partner-loyalty/gateway';
+import { CommandError, type Row, type Shell } from '../shell/shell.ts';
+import { withStore } from '../shell/stores.ts';
+
+type Use = Awaited<ReturnType<UsageStore['keyUsesSince']>>[number];
+
+const HOUR_MS = 3_600_000;
+const DEFAULT_HOURS = 24;
+const KEPT_HOURS = 48;
+const SHOWN_PARTNERS = 20;
+
+export async function top(shell: Shell, since = hoursAgo(DEFAULT_HOURS)): Promise<void> {
+  if (since < hoursAgo(KEPT_HOURS))
+    throw new CommandError(`--since must be in the last ${KEPT_HOURS} hours, which are kept`);
+  const settings = shell.settings();
+  const uses = await withStore('usage', settings, (usage) => usage.keyUsesSince(since));
+  const keys = await withStore('keys', settings, (store) =>
+    Promise.all(uses.map(({ keyId }) => store.key(keyId))),
+  );
+  const byPartner = new Map<string, Use[]>();
+  uses.forEach((use, index) => {
+    const { partnerId } = keys[index] ?? {};
+    if (partnerId === undefined) return;
+    byPartner.set(partnerId, [...(byPartner.get(partnerId) ?? []), use]);
+  });
+  const rows = Array.from(byPartner, ([partnerId, ofPartner]) => rowOf(partnerId, ofPartner));
+  if (rows.length === 0) shell.note(`no requests since ${since.toISOString()}`);
+  else shell.printAll(rows.sort((a, b) => b.requests - a.requests).slice(0, SHOWN_PARTNERS));
+}
+
+function hoursAgo(hours: number): Date {
+  return new Date(Date.now() - hours * HOUR_MS);
+}
+
+function rowOf(partnerId: string, uses: readonly Use[]): Row & { requests: number } {
+  const sum = (name: 'requests' | 'refusals' | 'errors') =>
+    uses.reduce((total, use) => total + use[name], 0);
+  const busiest = uses.reduce((most, use) => (use.requests > most.requests ? use : most));
+  return {
+    partnerId,
+    requests: sum('requests'),
+    refusals: sum('refusals'),
+    errors: sum('errors'),
+    keys: uses.length,
+    busiestKey: busiest.keyId,
+    keyRequests: busiest.requests,
+  };
+}
