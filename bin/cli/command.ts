@@ -1,6 +1,7 @@
 // The operator's command as a function: takes arguments, returns an exit code.
 import { Command, CommanderError } from 'commander';
 import { activitiesCommand } from './commands/activities.ts';
+import { auditCommand } from './commands/audit.ts';
 import { backupCommand } from './commands/backup.ts';
 import { compactCommand } from './commands/compact.ts';
 import { keysCommand } from './commands/keys.ts';
@@ -20,6 +21,7 @@ const GROUPS = [
   tokensCommand,
   supergraphCommand,
   usageCommand,
+  auditCommand,
   backupCommand,
   compactCommand,
   verifyCommand,

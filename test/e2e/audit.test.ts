@@ -5,6 +5,7 @@ import type { Readiness } from '@partner-loyalty/runtime/process/readiness.ts';
 import { type Folder, temporaryFolder } from '../support/folder.ts';
 import type { ApiRequest } from '../support/service/client.ts';
 import { ENGINES, type InProcessService, startInProcess } from '../support/service/inprocess.ts';
+import { loyaltyJson } from '../support/service/loyalty.ts';
 import { until } from '../support/until.ts';
 
 type Line = Record<string, unknown>;
@@ -168,6 +169,17 @@ describe.each(ENGINES)('on %s', (engine) => {
     ]);
     // Members who read their own profile are nobody's business.
     expect(await linesOf({ query, token: await service.provider.issue('m-both') })).toEqual([]);
+  });
+
+  test('the command prints the lines of a member and of a partner', async () => {
+    const query = '{ memberByEmail(email: "both@example.com") { email } }';
+    const [line] = await linesOf({ query });
+    const since = String(line?.time);
+    const audit = (...args: string[]) =>
+      loyaltyJson({ AUDIT_LOG: path }, 'audit', '--since', since, ...args);
+    expect(await audit('--member', 'm-both')).toContainEqual(line);
+    expect(await audit('--partner', 'alpha')).toContainEqual(line);
+    expect(await audit('--partner', 'beta')).not.toContainEqual(line);
   });
 
   test('what is refused or introspects shows nobody', async () => {

@@ -1,0 +1,104 @@
+// `loyalty audit`: which lines it prints, of which files, and what it skips.
+import { utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { type Folder, temporaryFolder } from '../../../test/support/folder.ts';
+import { loyalty, loyaltyJson } from '../../../test/support/service/loyalty.ts';
+
+let folder: Folder;
+let env: { AUDIT_LOG: string };
+beforeEach(() => {
+  folder = temporaryFolder();
+  env = { AUDIT_LOG: join(folder.path, 'audit.log') };
+});
+afterEach(() => folder.remove());
+
+const access = (time: string, partner: string, memberId: string) => ({
+  time,
+  partner,
+  keyId: `key_of_${partner}`,
+  memberId,
+  operation: 'memberByEmail',
+  fields: ['email', 'tier'],
+  requestId: 'r-1',
+});
+const [OLDEST, OLD, NEW] = ['2021-05-01', '2021-05-16', '2021-05-17'].map(
+  (day) => `${day}T10:00:00.000Z`,
+) as [string, string, string];
+const ndjson = (lines: object[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+const write = (name: string, content: string | Buffer) =>
+  writeFileSync(join(folder.path, name), content);
+const audit = (...args: string[]) => loyaltyJson(env, 'audit', ...args);
+
+test('what a member was shown to, from the oldest rotated file to the newest line', async () => {
+  write('audit.log', ndjson([access(NEW, 'beta', 'm-1'), access(NEW, 'beta', 'm-2')]));
+  write('audit.log.1', ndjson([access(OLD, 'acme', 'm-1')]));
+  write('audit.log.10.gz', gzipSync(ndjson([access(OLDEST, 'acme', 'm-1')])));
+  write('audit.log.bak', ndjson([access(OLD, 'copied', 'm-1')]));
+  write('another.log', ndjson([access(OLD, 'another', 'm-1')]));
+  expect(await audit('--member', 'm-1')).toEqual([
+    access(OLDEST, 'acme', 'm-1'),
+    access(OLD, 'acme', 'm-1'),
+    access(NEW, 'beta', 'm-1'),
+  ]);
+  expect(await audit('--partner', 'beta')).toMatchObject([
+    { memberId: 'm-1' },
+    { memberId: 'm-2' },
+  ]);
+  expect(await audit('--partner', 'beta', '--member', 'm-2')).toMatchObject([{ partner: 'beta' }]);
+  const { stdout } = await loyalty(env, 'audit', '--member', 'm-2');
+  expect(stdout.split('\n')).toEqual([
+    'time                      partner  keyId        memberId  operation      fields      requestId',
+    `${NEW}  beta     key_of_beta  m-2       memberByEmail  email,tier  r-1`,
+    '',
+  ]);
+});
+
+test('files that logrotate names by day, and only what is new enough', async () => {
+  write('audit.log-20210518', ndjson([access(NEW, 'acme', 'm-1')]));
+  write('audit.log-20210517.gz', gzipSync(ndjson([access(OLD, 'acme', 'm-1')])));
+  // Not even read: it would be refused.
+  write('audit.log-20210502.gz', 'not what gzip writes');
+  utimesSync(join(folder.path, 'audit.log-20210502.gz'), new Date(OLDEST), new Date(OLDEST));
+  const since = (time: string) => audit('--member', 'm-1', '--since', time);
+  expect(await since('2021-05-02T00:00:00Z')).toMatchObject([{ time: OLD }, { time: NEW }]);
+  expect(await since(NEW)).toMatchObject([{ time: NEW }]);
+  const { code, stderr } = await loyalty(env, 'audit', '--member', 'm-1');
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    /^loyalty: audit\.log-20210502\.gz cannot be read: .*incorrect header check\n$/,
+  );
+});
+
+test('a duration counts from now', async () => {
+  const time = new Date(Date.now() - 3_600_000).toISOString();
+  write('audit.log', ndjson([access(time, 'acme', 'm-1')]));
+  expect(await audit('--partner', 'acme', '--since', '2h')).toHaveLength(1);
+  expect(await audit('--partner', 'acme', '--since', '30m')).toEqual([]);
+});
+
+test('torn lines are skipped and counted, wherever they are', async () => {
+  const whole = ndjson([access(NEW, 'acme', 'm-1')]);
+  write('audit.log.1', `${whole}${whole.slice(0, 60)}`);
+  write('audit.log', `{"time":"2021\n${whole}\n${whole.slice(0, -20)}`);
+  const { code, stdout, stderr } = await loyalty(env, 'audit', '--member', 'm-1', '--json');
+  expect([code, stdout, stderr]).toEqual([0, `${whole}${whole}`, 'skipped 3 torn lines\n']);
+});
+
+test('more lines than a table holds', async () => {
+  write('audit.log', ndjson(Array.from({ length: 2_500 }, () => access(NEW, 'acme', 'm-1'))));
+  expect(await audit('--member', 'm-1')).toHaveLength(2_500);
+});
+
+test.each<[string, Record<string, string>, string[], string]>([
+  ['nothing to look for', {}, [], '--member ID or --partner ID is missing'],
+  ['no file', { AUDIT_LOG: '-' }, ['--member', 'm-1'], 'AUDIT_LOG does not name a file'],
+  ['no setting', { AUDIT_LOG: '' }, ['--member', 'm-1'], 'AUDIT_LOG does not name a file'],
+  ['no log yet', {}, ['--member', 'm-1'], 'there is no audit log '],
+  ['no time', {}, ['--member', 'm-1', '--since', 'monday'], '--since must be a duration such as'],
+])('refuses %s', async (_, more, args, reason) => {
+  const { code, stdout, stderr } = await loyalty({ ...env, ...more }, 'audit', ...args);
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(/^loyalty: .*\n$/);
+  expect(stderr).toContain(reason);
+});

@@ -1,0 +1,121 @@
+// `loyalty audit`: who was shown which member, from the audit log and the files rotated from it.
+import { type FileHandle, open, readdir } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { createParser } from '@partner-loyalty/runtime/input.ts';
+import { parseJson } from '@partner-loyalty/runtime/transport/wire.ts';
+import { Command } from 'commander';
+import * as z from 'zod';
+import { type Line, linesOf } from '../import/lines.ts';
+import { since, typed } from '../shell/argument.ts';
+import { CommandError, oneLine, type Row, type Shell } from '../shell/shell.ts';
+
+type Options = { member?: string; partner?: string; since?: Date };
+
+/** Lines are printed so many at a time: those of a partner can be millions. */
+const PRINTED_ROWS = 1_000;
+
+export function auditCommand(shell: Shell): Command {
+  return new Command('audit')
+    .description('show who was shown which member, from the file AUDIT_LOG and its rotated ones')
+    .option('--member <id>', 'show only what was shown of this member')
+    .option('--partner <id>', 'show only what this partner was shown')
+    .option('--since <time>', 'such as 12h or 7d ago, or an ISO 8601 time', typed('--since', since))
+    .action((options: Options) => audit(shell, options));
+}
+
+const parseAccess = createParser(
+  z.object({
+    time: z.string(),
+    partner: z.string(),
+    keyId: z.string().optional(),
+    memberId: z.string(),
+    operation: z.string(),
+    fields: z.array(z.string()),
+    requestId: z.string(),
+  }),
+);
+
+async function audit(shell: Shell, { member, partner, since }: Options): Promise<void> {
+  if (member === undefined && partner === undefined)
+    throw new CommandError('--member ID or --partner ID is missing');
+  const path = shell.settings().auditLog;
+  if (path === undefined || path === '-') throw new CommandError('AUDIT_LOG does not name a file');
+  const from = since?.toISOString() ?? '';
+  let rows: Row[] = [];
+  let [found, torn] = [0, 0];
+  const print = () => {
+    if (rows.length > 0) shell.printAll(rows);
+    rows = [];
+  };
+  for await (const line of auditLines(path, since)) {
+    if ('text' in line && line.text === '') continue;
+    const access = parseAccess('text' in line ? parseJson(line.text) : undefined);
+    if ('fault' in access) {
+      torn += 1;
+      continue;
+    }
+    const { value } = access;
+    if (member !== undefined && value.memberId !== member) continue;
+    if ((partner !== undefined && value.partner !== partner) || value.time < from) continue;
+    found += 1;
+    if (rows.push(value) === PRINTED_ROWS) print();
+  }
+  print();
+  if (found === 0) shell.note('the audit log has no such line');
+  if (torn > 0) shell.note(`skipped ${torn} torn ${torn === 1 ? 'line' : 'lines'}`);
+}
+
+/** The lines of the audit log, the oldest first. */
+async function* auditLines(path: string, since: Date | undefined): AsyncGenerator<Line> {
+  const files = await openFiles(path);
+  if (files.length === 0) throw new CommandError(`there is no audit log ${path}`);
+  try {
+    for (const { name, handle } of files) {
+      // No line is newer than its file, whose time some file systems and gzip cut to the second.
+      const { mtimeMs } = await handle.stat();
+      if (since !== undefined && mtimeMs + 1_000 < since.getTime()) continue;
+      try {
+        for await (const lines of linesOf(contentOf(name, handle))) yield* lines;
+      } catch (error) {
+        throw new CommandError(`${name} cannot be read: ${oneLine(error)}`);
+      }
+    }
+  } finally {
+    for (const { handle } of files) await handle.close();
+  }
+}
+
+type OpenFile = { name: string; handle: FileHandle };
+
+/** Opens all of them before it reads one, so that a rotation meanwhile loses none. */
+async function openFiles(path: string): Promise<OpenFile[]> {
+  const names = (await readdir(dirname(path))).flatMap((name) => {
+    const age = ageOf(name, basename(path));
+    return age === undefined ? [] : [{ name, age }];
+  });
+  const files: OpenFile[] = [];
+  for (const { name } of names.sort((a, b) => b.age - a.age))
+    files.push({ name, handle: await open(join(dirname(path), name)) });
+  return files;
+}
+
+/**
+ * How many files are newer, or what sorts in the same way; undefined if the file is not part of the
+ * log. logrotate appends `.1`, `.2`, … or with `dateext` the day.
+ */
+function ageOf(name: string, logName: string): number | undefined {
+  if (name === logName) return -Infinity;
+  const suffix = name.startsWith(logName) ? name.slice(logName.length) : '';
+  const [, count, day] = /^(?:\.(\d+)|-(\d{8}))(?:\.gz)?$/.exec(suffix) ?? [];
+  if (count !== undefined) return Number(count);
+  return day === undefined ? undefined : -Number(day);
+}
+
+function contentOf(name: string, handle: FileHandle): Readable {
+  const content = handle.createReadStream({ autoClose: false });
+  // An error of either ends the other, and so the reading.
+  return name.endsWith('.gz') ? pipeline(content, createGunzip(), () => {}) : content;
+}
