@@ -198,9 +198,14 @@ export const HEADERS = {
     direction: 'subgraph',
     meaning: 'Whose data the operation may see, or `kind=batch` if each operation has a scope.',
   },
+  'partner-loyalty-protocol': {
+    direction: 'response',
+    meaning: 'From a subgraph that refuses the protocol of a request, with 503: the one it speaks.',
+  },
   'signature-input': {
     direction: 'subgraph',
-    meaning: 'What the signature covers, when it was made, and with which secret (RFC 9421).',
+    meaning:
+      'What the signature covers, when it was made, with which secret, and in which protocol (RFC 9421).',
   },
   signature: { direction: 'subgraph', meaning: 'HMAC-SHA256 over what `signature-input` lists.' },
 } as const satisfies Record<string, HeaderRow>;

@@ -3,8 +3,11 @@ import { buildSchema } from 'graphql';
 import { withFakeTimeouts } from '../../../test/support/clock.ts';
 import { createCaches } from '../cache/caches.ts';
 import type { HttpServer } from '../http/server.ts';
+import type { LogFields } from '../observe/fields.ts';
 import { createLog } from '../observe/log.ts';
 import { encodeCaller } from '../transport/caller.ts';
+import { type Covered, signatureBase } from '../transport/signature/base.ts';
+import { createMac } from '../transport/signature/mac.ts';
 import { createSigner } from '../transport/signature/signer.ts';
 import type { Caller } from '../transport/types.ts';
 import { serveSubgraph } from './server.ts';
@@ -39,6 +42,7 @@ const batch = {
   ),
 };
 
+const logged: LogFields[] = [];
 let server: HttpServer;
 let healthy = true;
 
@@ -53,7 +57,7 @@ beforeAll(async () => {
   server = await serveSubgraph({
     subgraph,
     settings,
-    log: createLog('silent'),
+    log: { ...createLog('silent'), outage: (fields) => void logged.push(fields) },
     metrics: { request: () => {}, operation: () => {} },
     caches: createCaches(),
   });
@@ -107,6 +111,34 @@ describe('401', () => {
 test('accepts both secrets', async () => {
   expect((await send({ secret: SECRET })).status).toBe(200);
   expect((await send({ secret: OLD })).status).toBe(200);
+});
+
+test.each([
+  ['without a number, as the version before sends it', '', 200],
+  ['of the protocol before', ';protocol=1', 200],
+  ['of this one', ';protocol=2', 200],
+  ['of the next one', ';protocol=3', 200],
+  ['of one that is two ahead', ';protocol=4', 503],
+  ['of one that never was', ';protocol=0', 503],
+])('a request %s', async (_, parameter, status) => {
+  const body = '{"query":"{caller}"}';
+  const request = { method: 'POST', path: '/graphql', caller: PARTNER, requestId: 'r', body };
+  const headers = createSigner('things', SECRET)(request);
+  const input = headers['signature-input']?.replace(/;protocol=\d+$/, parameter) ?? '';
+  // Cast: the headers of a signed request are covered.
+  const covered = { '@method': 'POST', '@path': '/graphql', ...headers } as unknown as Covered;
+  const mac = createMac(SECRET)(signatureBase(covered, input.replace(/^sig=/, '')));
+  const response = await send({
+    headers: { ...headers, 'signature-input': input, signature: `sig=:${mac}:` },
+  });
+  expect(response.status).toBe(status);
+  expect(response.headers.get('partner-loyalty-protocol')).toBe(status === 200 ? null : '2');
+  if (status === 200) return;
+  const there = parameter.replace(/\D/g, '');
+  expect(logged.at(-1)).toMatchObject({
+    status,
+    reason: `the versions are too far apart: protocol 2 here, ${there} there`,
+  });
 });
 
 test('404, 405 and 400 for signed requests only', async () => {

@@ -12,6 +12,7 @@ import { settingsOfSubgraph } from '../settings/subgraphs.ts';
 import type { Settings } from '../settings/table.ts';
 import type { Execute } from '../transport/deadline.ts';
 import { isProbe } from '../transport/probe.ts';
+import { isUnderstood } from '../transport/protocol.ts';
 import { LoggedRequest } from '../transport/requestline.ts';
 import { respondInArray, respondInLines, respondToOne } from '../transport/respond.ts';
 import { createReplayGuard } from '../transport/signature/replay.ts';
@@ -60,6 +61,8 @@ export async function serveSubgraph(options: {
     const refusal = verifier.verify(claim, { method, path, body });
     if (refusal !== undefined) return record.refuse(refusal);
     void request.admit(SIGNED);
+    const { protocol } = claim.signature;
+    if (!isUnderstood(protocol)) return record.refuseProtocol(protocol);
     return respondToSigned(request, claim.caller, body, record);
   }
 

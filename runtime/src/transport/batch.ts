@@ -8,6 +8,7 @@ import type { Circuit } from './circuit.ts';
 import { unavailable } from './deadline.ts';
 import type { FieldNames } from './fieldnames.ts';
 import { LineSplitter } from './lines.ts';
+import { mismatch } from './protocol.ts';
 import type { ReadResponse } from './response.ts';
 import type { SubgraphRequest, SubgraphResponse } from './types.ts';
 import { decodeLine, MEDIA_TYPES, parseJson, WIRE } from './wire.ts';
@@ -96,7 +97,9 @@ export class Batch implements Dispatcher.DispatchHandler {
   ): void {
     this.status = status;
     const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
-    if (!isAnswer(status)) this.giveUp('unreachable', refusalReason(status, headers.date));
+    const protocol = headers['partner-loyalty-protocol'];
+    if (protocol !== undefined) this.giveUp('unreachable', mismatch(Number(protocol)));
+    else if (!isAnswer(status)) this.giveUp('unreachable', refusalReason(status, headers.date));
     else if (type === MEDIA_TYPES.lines && status === 200 && this.isArray)
       this.lines = new LineSplitter(WIRE.maxResponseBytes, this);
     else if (type !== MEDIA_TYPES.response && type !== MEDIA_TYPES.json)

@@ -259,6 +259,17 @@ describe('an answer', () => {
     }
   });
 
+  test('says if a refusal is due to versions that are too far apart', async () => {
+    const { transport, lines } = await serveFake((_, response) =>
+      response
+        .writeHead(503, { 'content-type': JSON_TYPE, 'partner-loyalty-protocol': '4' })
+        .end('{"errors":[{"message":"later","extensions":{"code":"SERVICE_UNAVAILABLE"}}]}'),
+    );
+    expect(await transport.execute(request('{ a }'))).toEqual(UNAVAILABLE);
+    const reason = 'the versions are too far apart: protocol 2 here, 4 there';
+    expect(lines).toEqual([expect.objectContaining({ subgraph: 'things', reason, status: 503 })]);
+  });
+
   test.each<[string, number, string]>([
     ['JSON', 200, JSON_TYPE],
     ['GraphQL', 200, 'application/graphql-response+json'],

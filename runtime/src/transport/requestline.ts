@@ -7,6 +7,7 @@ import { errorResponse, type HttpResponse, type ResponseObserver } from '../http
 import { jsonFields, type Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { ReceivedHeaders, Trace, Tracing } from '../observe/tracing/trace.ts';
+import { mismatch, PROTOCOL } from './protocol.ts';
 import type { Refusal } from './signature/verifier.ts';
 import type { SubgraphRequest, SubgraphResponse } from './types.ts';
 
@@ -30,8 +31,8 @@ export class LoggedRequest implements ResponseObserver {
   private asked: readonly SubgraphRequest[] = [];
   private spans: readonly Trace[] = NO_SPANS;
   private readonly codes = new Set<string>();
-  /** Set if the request was not signed as it should be. */
-  private refusal: Refusal | 'query string' | undefined = undefined;
+  /** Set if the request was not signed as it should be, or is of another protocol. */
+  private refusal: string | undefined = undefined;
 
   /** `name` is the subgraph's. */
   constructor(
@@ -78,6 +79,12 @@ export class LoggedRequest implements ResponseObserver {
     return this.fail('UNAUTHENTICATED');
   }
 
+  /** The response to a request with a valid signature, whose protocol is not understood. */
+  refuseProtocol(protocol: number): HttpResponse {
+    this.refusal = mismatch(protocol);
+    return this.fail('SERVICE_UNAVAILABLE', { 'partner-loyalty-protocol': `${PROTOCOL}` });
+  }
+
   /** The response to a request of which no operation is executed. */
   fail(code: ErrorCode, headers?: ResponseHeaders): HttpResponse {
     this.codes.add(code);
@@ -97,7 +104,7 @@ export class LoggedRequest implements ResponseObserver {
     const [code = 'OK'] = this.codes;
     metrics.request(status, code, durationMs);
     for (const span of this.spans) this.endSpan(span);
-    // Anyone who reaches the port can send such requests.
+    // Anyone who reaches the port can send such requests, or all of them are too new or too old.
     if (refusal !== undefined)
       log.outage({ requestId, subgraph, status, reason: refusal }, 'a request was refused');
     else

@@ -15,7 +15,7 @@ export const PROGRAMS = [
   'test/support/store/acknowledge.ts',
 ] as const;
 
-/** The arguments of node, in the root folder, that start a program. */
-export function programArgs(program: (typeof PROGRAMS)[number]): string[] {
-  return [join(ROOT, 'runtime/run.js'), join(ROOT, program)];
+/** The arguments of node, in the root folder, that start a program of this or another checkout. */
+export function programArgs(program: (typeof PROGRAMS)[number], root = ROOT): string[] {
+  return [join(root, 'runtime/run.js'), join(root, program)];
 }

@@ -59,18 +59,27 @@ const MAINS = {
   standings: 'subgraphs/standings/src/main.ts',
 } as const;
 
+/** The checkouts that processes run from, if it is not this one. */
+export type Checkouts = { gateway?: string | undefined; subgraphs?: string | undefined };
+
 /**
  * Starts the service with empty stores and without demo data. `env` adds to the settings of every
  * process. Rejects with the output of a process that does not start.
  */
-export async function startStack(deployment: Deployment, env: Env = {}): Promise<Stack> {
+export async function startStack(
+  deployment: Deployment,
+  env: Env = {},
+  checkouts: Checkouts = {},
+): Promise<Stack> {
   const { separate, servers } = DEPLOYMENTS[deployment];
   const opened: (() => unknown)[] = [];
   const close = async () => {
     for (let last = opened.pop(); last !== undefined; last = opened.pop()) await last();
   };
   const start = async (name: keyof typeof MAINS, settings: Env) => {
-    const running = await startMain(name, settings);
+    const isSubgraph = name === 'members' || name === 'standings';
+    const root = isSubgraph ? checkouts.subgraphs : checkouts.gateway;
+    const running = await startMain(name, settings, root);
     opened.push(running.stop);
     return running;
   };
@@ -122,7 +131,7 @@ async function openStores(env: Env, opened: (() => unknown)[]): Promise<Stack['s
   return { keys, members, standings };
 }
 
-async function startMain(name: keyof typeof MAINS, settings: Env): Promise<Running> {
+async function startMain(name: keyof typeof MAINS, settings: Env, root = ROOT): Promise<Running> {
   const variables = Object.entries({
     ...bareEnv(),
     PORT: '0',
@@ -133,7 +142,7 @@ async function startMain(name: keyof typeof MAINS, settings: Env): Promise<Runni
   const env = variables.flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}=${value}`],
   );
-  const args = ['-C', ROOT, '-i', ...env, process.execPath, ...programArgs(MAINS[name])];
+  const args = ['-C', root, '-i', ...env, process.execPath, ...programArgs(MAINS[name], root)];
   const running = await startProcess({ command: 'env', args, signal: 'TERM' });
   try {
     const [, line = ''] = await running.wrote(/^(\{.*"listening".*\})$/m);
@@ -163,6 +172,7 @@ export type DeployedService = {
 export async function startDeployed(
   deployment: Deployment,
   env: Record<string, string> = {},
+  checkouts: Checkouts = {},
 ): Promise<DeployedService> {
   const opened: (() => unknown)[] = [];
   const close = async () => {
@@ -178,7 +188,7 @@ export async function startDeployed(
       opened.push(redis.stop);
       defaults.REDIS_URL = redis.url;
     }
-    const stack = await startStack(deployment, { ...defaults, ...env });
+    const stack = await startStack(deployment, { ...defaults, ...env }, checkouts);
     opened.push(stack.close);
     const keys = await fillStores(stack.stores);
     return { stack, keys, provider, send: createClient(stack.gateway.url, keys.alpha), close };

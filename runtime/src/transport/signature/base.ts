@@ -26,6 +26,7 @@ export type ReadSignature = {
   order: readonly Component[];
   createdMs: number;
   keyId: string;
+  protocol: number;
   /** The signature itself, in Base64. */
   given: string;
 };

@@ -6,6 +6,7 @@ import {
   parseDictionary,
   serializeInnerList,
 } from 'structured-headers';
+import { UNNUMBERED } from '../protocol.ts';
 import { COMPONENTS, type Component, type ReadSignature, TAG } from './base.ts';
 
 /** The longest header to parse, in characters: the parser is slow, and anyone may send one. */
@@ -48,14 +49,16 @@ function componentsOf([items]: InnerList): Component[] | undefined {
 /** The values of the parameters, or undefined if one is missing or unacceptable. */
 function valuesOf(
   params: ReadonlyMap<string, BareItem>,
-): { createdMs: number; keyId: string } | undefined {
+): Pick<ReadSignature, 'createdMs' | 'keyId' | 'protocol'> | undefined {
   const [created, keyId, nonce] = ['created', 'keyid', 'nonce'].map((name) => params.get(name));
   const [expires, alg] = ['expires', 'alg'].map((name) => params.get(name));
   if (!Number.isInteger(created) || typeof keyId !== 'string') return undefined;
   if (typeof nonce !== 'string' || nonce === '') return undefined;
   if (expires !== undefined && !(Number(expires) * 1000 > Date.now())) return undefined;
   if (alg !== undefined && alg !== 'hmac-sha256') return undefined;
-  return { createdMs: Number(created) * 1000, keyId };
+  const protocol = params.get('protocol') ?? UNNUMBERED;
+  if (typeof protocol !== 'number') return undefined;
+  return { createdMs: Number(created) * 1000, keyId, protocol };
 }
 
 /** The dictionary in a header (RFC 9651), which is empty if the header is malformed or too long. */

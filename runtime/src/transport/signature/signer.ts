@@ -1,5 +1,6 @@
 // Signs requests to a subgraph: HTTP Message Signatures (RFC 9421), HMAC-SHA256.
 import { randomBytes } from 'node:crypto';
+import { PROTOCOL } from '../protocol.ts';
 import { COMPONENTS, digestOf, keyIdOf, signatureBase, TAG } from './base.ts';
 import { createMac } from './mac.ts';
 
@@ -15,6 +16,7 @@ export type SignedRequest = {
 export type Sign = (request: SignedRequest) => Record<string, string>;
 
 const LIST = `(${COMPONENTS.map((name) => `"${name}"`).join(' ')})`;
+const END = `;tag="${TAG}";protocol=${PROTOCOL}`;
 
 /**
  * Returns a function that computes the headers of a signed request to a subgraph. They differ each
@@ -31,7 +33,7 @@ export function createSigner(
   return ({ method, path, caller, requestId, body }) => {
     const digest = digestOf(body);
     const created = Math.floor(now() / 1000);
-    const params = `${LIST};created=${created};keyid="${keyId}";nonce="${nonces()}";tag="${TAG}"`;
+    const params = `${LIST};created=${created};keyid="${keyId}";nonce="${nonces()}"${END}`;
     const covered = {
       '@method': method,
       '@path': path,

@@ -2,6 +2,7 @@
 
 import { timingSafeEqual } from 'node:crypto';
 import type { RequestHeaders } from '../../http/headers.ts';
+import { UNNUMBERED } from '../protocol.ts';
 import {
   COMPONENTS,
   type Covered,
@@ -94,7 +95,7 @@ const LATE = 'signed over 30 seconds ago or ahead: the clocks may differ';
 
 // The exact form that the signer writes. Measured: the general form takes 30 times as long to read.
 const OWN_INPUT =
-  /^sig=(\("@method" "@path" "content-digest" "partner-loyalty-subgraph" "partner-loyalty-scope" "x-request-id"\);created=(\d{1,11});keyid="([0-9a-f]{16})";nonce="[\w-]{1,64}";tag="partner-loyalty")$/;
+  /^sig=(\("@method" "@path" "content-digest" "partner-loyalty-subgraph" "partner-loyalty-scope" "x-request-id"\);created=(\d{1,11});keyid="([0-9a-f]{16})";nonce="[\w-]{1,64}";tag="partner-loyalty"(?:;protocol=(\d{1,4}))?)$/;
 const OWN_SIGNATURE = /^sig=:([A-Za-z0-9+/]{43}=):$/;
 
 function readSignature(
@@ -102,11 +103,12 @@ function readSignature(
   signature: string | string[] | undefined,
 ): ReadSignature | undefined {
   if (!isText(input) || !isText(signature)) return undefined;
-  const [, params, created, keyId] = OWN_INPUT.exec(input) ?? [];
+  const [, params, created, keyId, protocol = UNNUMBERED] = OWN_INPUT.exec(input) ?? [];
   const given = OWN_SIGNATURE.exec(signature)?.[1];
   if (params === undefined || keyId === undefined || given === undefined)
     return readOtherSignature(input, signature);
-  return { params, order: COMPONENTS, createdMs: Number(created) * 1000, keyId, given };
+  const createdMs = Number(created) * 1000;
+  return { params, order: COMPONENTS, createdMs, keyId, protocol: Number(protocol), given };
 }
 
 function isDigest(digest: string, body: Buffer): boolean {

@@ -1,0 +1,87 @@
+// Gateways and subgraphs of neighbouring versions run beside each other, on the same stores.
+import { type Folder, temporaryFolder } from '../support/folder.ts';
+import { checkOutPrevious } from '../support/programs/previous.ts';
+import { type DeployedService, type Deployment, startDeployed } from '../support/service/stack.ts';
+import { addKey } from '../support/service/testdata.ts';
+import { until } from '../support/until.ts';
+
+let previous: Folder;
+beforeAll(() => {
+  previous = temporaryFolder();
+  checkOutPrevious(previous.path);
+});
+afterAll(() => previous.remove());
+
+const PAIRS: [string, Deployment, () => { gateway?: string; subgraphs?: string }][] = [
+  ['a gateway of the version before', 'three processes', () => ({ gateway: previous.path })],
+  ['subgraphs of the version before', 'three processes', () => ({ subgraphs: previous.path })],
+  [
+    'a gateway of the version before',
+    'three processes on MongoDB and Redis',
+    () => ({ gateway: previous.path }),
+  ],
+  [
+    'subgraphs of the version before',
+    'three processes on MongoDB and Redis',
+    () => ({ subgraphs: previous.path }),
+  ],
+];
+
+describe.each(PAIRS)('%s, in %s', (_, deployment, checkouts) => {
+  let service: DeployedService;
+  beforeAll(async () => {
+    service = await startDeployed(deployment, {}, checkouts());
+  });
+  afterAll(() => service.close());
+
+  const data = async (request: Parameters<DeployedService['send']>[0]) => {
+    const { body, text } = await service.send(request);
+    expect([text, body.errors]).toEqual([text, undefined]);
+    return body.data ?? {};
+  };
+
+  test('one operation, and several in a batch, read from both subgraphs', async () => {
+    const query = '{ memberByEmail(email: "both@example.com") { memberId firstName tier points } }';
+    const member = { memberId: 'm-both', firstName: 'Teal', tier: 'Silver', points: 250 };
+    expect(await data({ query })).toEqual({ memberByEmail: member });
+    const many = await Promise.all(Array.from({ length: 20 }, () => data({ query })));
+    expect(many).toEqual(Array.from({ length: 20 }, () => ({ memberByEmail: member })));
+  });
+
+  test('a member reads a profile', async () => {
+    const token = await service.provider.issue('m-both');
+    const query = '{ memberProfile(id: "m-both") { email partnerStandings { partnerId } } }';
+    expect(await data({ query, token })).toMatchObject({
+      memberProfile: { partnerStandings: [{ partnerId: 'alpha' }, { partnerId: 'beta' }] },
+    });
+  });
+
+  test('a partner enrolls, and records what standings asks members about', async () => {
+    const scopes = ['read', 'enroll', 'ingest'] as const;
+    const key = await addKey(service.stack.stores.keys, 'alpha', 'sandbox', { scopes });
+    const enrolled = await data({
+      query: 'mutation { enrollMember(input: { email: "n@example.com" }) { member { memberId } } }',
+      key,
+    });
+    // Cast: the schema guarantees it if there is no error.
+    const { member } = enrolled.enrollMember as { member: { memberId: string } };
+    const activity = { ...member, activityId: 'recorded-1', points: 120, occurredAt: new Date() };
+    const query = `mutation ($activities: [ActivityInput!]!) {
+      recordActivities(activities: $activities) { outcome } }`;
+    expect(await data({ query, variables: { activities: [activity] }, key })).toEqual({
+      recordActivities: [{ outcome: 'RECORDED' }],
+    });
+    const read = '{ memberByEmail(email: "n@example.com") { tier points } }';
+    expect(await data({ query: read, key })).toEqual({
+      memberByEmail: { tier: 'Silver', points: 120 },
+    });
+  });
+
+  test('no process refuses or misses a response', async () => {
+    const { gateway, members, standings } = service.stack;
+    const outputs = () => [gateway, members, standings].map((running) => running?.output() ?? '');
+    // A process writes its lines with a delay, in order.
+    await until(() => outputs().every((output) => output.includes('"msg":"request"')));
+    expect(outputs().join('')).not.toMatch(/a request was refused|a subgraph did not answer/);
+  });
+});

@@ -1,0 +1,35 @@
+// The version before the requests to subgraphs had a protocol number, in a folder of its own.
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from './programs.ts';
+
+/** The last commit with the former protocol. It moves when `PROTOCOL` in protocol.ts is raised. */
+const PREVIOUS = '90fd0458d6b18a43b572dbaac990f71241fc8281';
+
+/**
+ * Writes the previous version into an empty folder, with the packages that are installed here.
+ * Throws if the clone does not have its commit.
+ */
+export function checkOutPrevious(folder: string): void {
+  const tar = join(folder, 'previous.tar');
+  try {
+    execFileSync('git', ['-C', ROOT, 'archive', '--output', tar, PREVIOUS], { stdio: 'pipe' });
+  } catch (cause) {
+    throw new Error(`${PREVIOUS} is needed: in a shallow clone, git fetch --unshallow`, { cause });
+  }
+  execFileSync('tar', ['-xf', tar, '-C', folder]);
+  for (const name of ['.', 'runtime', 'gateway', 'bin', 'subgraphs/members', 'subgraphs/standings'])
+    linkPackages(join(ROOT, name, 'node_modules'), join(folder, name, 'node_modules'));
+}
+
+/** Links to packages; the links to the packages of this repository become those of the folder. */
+function linkPackages(from: string, to: string): void {
+  if (!existsSync(from)) return;
+  mkdirSync(to);
+  for (const name of readdirSync(from)) {
+    if (name === '.cache') continue;
+    if (name !== '@partner-loyalty') symlinkSync(join(from, name), join(to, name));
+    else cpSync(join(from, name), join(to, name), { recursive: true, verbatimSymlinks: true });
+  }
+}
