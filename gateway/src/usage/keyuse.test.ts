@@ -71,9 +71,9 @@ test('a store that hangs gets one write at a time, and what is counted meanwhile
 test('what is counted during the last write is written before the counter is closed', async () => {
   const { counter, written, source, release } = open();
   source.mode = 'hang';
-  counter.count('key_a', false);
+  counter.count('key_a', 200);
   void counter.write();
-  counter.count('key_b', true);
+  counter.count('key_b', 429);
   source.mode = 'respond';
   const closed = counter.close();
   release();
