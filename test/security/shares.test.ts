@@ -1,5 +1,4 @@
-// Attacks on what belongs to all, with the default settings and a heap of 256 MB: connections,
-// memory, turns of the event loop. Each time, another partner is served as usual.
+// Attacks on what belongs to all, with default settings and little memory: others are served.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { calibrate, cpuOf } from '../support/cpu.ts';

@@ -100,7 +100,7 @@ const NO_LISTS = { added: 0, longest: 1, tooLong: undefined };
 const BYTES_OF_RESPONSE = 1_024;
 /** Of a name, a value and what is around them. */
 const BYTES_OF_SELECTION = 32;
-/** Of a field, in items of its lists together (docs/api.md, Recording activities). */
+/** Of a field, in items of its lists together. */
 const MOST_ITEMS = 2_000;
 
 /** An integer among the arguments may be the length of a page, in each item of a list. */

@@ -72,6 +72,7 @@ test('a key makes its partner the principal, with its own or the default budget'
       budget,
       policy: 'key',
       scopes: scopeBits(DEFAULT_SCOPES),
+      owner: partnerId,
       isSuspended: false,
     },
   });
@@ -94,6 +95,7 @@ test('a bearer token makes its member the principal, restricted to a partner tha
     kind: 'principal',
     principal: {
       id,
+      owner: 'member m1',
       surface: 'member',
       caller: { kind: 'member', memberId: 'm1', ...caller },
       budget: 120,

@@ -196,6 +196,22 @@ describe('a new connection', () => {
     expect([known, first, third].map(({ destroyed }) => destroyed)).toEqual([false, false, false]);
   });
 
+  test('takes no place of another if one of its address has ended', async () => {
+    const server = await serve(handle, {
+      limits: { maxConnections: 10, maxConnectionsPerAddress: 3 },
+    });
+    const ends = await open(server, PARTNER);
+    const stay = [await open(server, PARTNER), await open(server, PARTNER)];
+    ends.destroy();
+    // When this is answered, the server has seen the end of the other one.
+    for (const client of stay) await sends(client);
+    stay.push(await open(server, PARTNER));
+    for (const client of stay.slice(2)) await sends(client);
+    expect(stay.map(({ destroyed }) => destroyed)).toEqual([false, false, false]);
+    await open(server, PARTNER);
+    await isClosed(stay[0] as Client);
+  });
+
   test('is closed if all of its address have shown one', async () => {
     const server = await serve(handle, {
       limits: { maxConnections: 10, maxConnectionsPerAddress: 2 },

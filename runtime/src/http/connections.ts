@@ -27,7 +27,7 @@ type Progress = { bytes: number; since: number };
 export type Connections = {
   /**
    * Adds a connection that was accepted. If there are too many, one of them is closed, which may be
-   * the new one (docs/api.md, Limits of a connection).
+   * the new one (docs/api.md, Errors).
    */
   add(connection: Connection): void;
   /** A request on it has a valid credential. */

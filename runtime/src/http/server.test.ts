@@ -1,6 +1,5 @@
 // The HTTP server over real sockets: every response's headers, and malformed or hostile HTTP.
 import { connect, type Socket } from 'node:net';
-import { until } from '../../../test/support/until.ts';
 import { fail } from '../errors.ts';
 import { createLog } from '../observe/log.ts';
 import type { ConnectionLimits } from './connections.ts';
@@ -439,23 +438,6 @@ test('x-forwarded-for is trusted from a trusted proxy only', async () => {
     (await fetch(`http://127.0.0.1:${port}/`, { headers })).json();
   expect(await call(await serve(handle))).toEqual({ address: '127.0.0.1' });
   expect(await call(await serve(handle, ['127.0.0.0/8']))).toEqual({ address: '198.51.100.1' });
-});
-
-test('an address may have so many connections at a time, whichever of them end', async () => {
-  const limits = { maxConnections: 100, maxConnectionsPerAddress: 3 };
-  const port = await serve(() => json({ served: true }), [], limits);
-  const served = async (socket: Socket) => {
-    socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
-    const ended = new Promise((resolve) => socket.once('close', () => resolve(false)));
-    return Promise.race([receiveUntil(socket, '}').then(() => true), ended]);
-  };
-  const sockets = [await open(port), await open(port), await open(port)];
-  for (const socket of sockets) expect(await served(socket)).toBe(true);
-  expect(await served(await open(port))).toBe(false);
-  // The first one had no other beside it when it was accepted.
-  sockets[0]?.destroy();
-  await until(async () => served(await open(port)));
-  expect(await served(await open(port))).toBe(false);
 });
 
 describe('a drain', () => {
