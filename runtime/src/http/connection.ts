@@ -37,7 +37,8 @@ export type ArrivingBody = {
 
 export type ConnectionOwner = {
   isTrusted(address: NonNullable<ReturnType<typeof parseAddress>>): boolean;
-  serve(connection: Connection, exchange: Exchange): void;
+  /** Returns what is to be called when the response is taken or cannot be sent. */
+  serve(connection: Connection, exchange: Exchange): () => void;
   later: Shares['later'];
   /** The connection has a body that is not complete, or bytes that wait; or it had until now. */
   arriving(connection: Connection): void;
@@ -247,11 +248,12 @@ export class Connection {
     this.bodyLeft = length === undefined ? undefined : Number(length);
     this.isBodyWanted = false;
     this.isServing = true;
-    outgoing.once('close', () => this.served());
-    this.shared.serve(this, exchange);
+    const end = this.shared.serve(this, exchange);
+    outgoing.once('close', () => this.served(end));
   }
 
-  private served(): void {
+  private served(end: () => void): void {
+    end();
     this.isServing = false;
     this.body = undefined;
     this.activeAt = performance.now();

@@ -12,7 +12,8 @@ export type Handle = (request: HttpRequest) => HttpResponse | Promise<HttpRespon
 
 /** Turns node:http's events into calls of a handler. */
 export type Responder = {
-  request(connection: Connection, exchange: Exchange): void;
+  /** Returns what is to be called when the response is taken or cannot be sent. */
+  request(connection: Connection, exchange: Exchange): () => void;
   connect(incoming: IncomingMessage, socket: Duplex): void;
 };
 
@@ -29,10 +30,12 @@ export function createResponder(
   const { context, isDraining, unread, log } = parts;
   const respond = createRespond(handle, log);
 
-  async function answer(connection: Connection, exchange: Exchange): Promise<void> {
+  async function answer(
+    request: NodeRequest,
+    connection: Connection,
+    exchange: Exchange,
+  ): Promise<void> {
     const { incoming, outgoing } = exchange;
-    const request = new NodeRequest(exchange, connection, context);
-    outgoing.once('close', () => request.end());
     const { requestId } = request;
     // Asked before and after the response is written.
     const closing = () => isDraining() || request.awaitsContinue;
@@ -63,7 +66,11 @@ export function createResponder(
   }
 
   return {
-    request: (connection, exchange) => void answer(connection, exchange),
+    request(connection, exchange) {
+      const request = new NodeRequest(exchange, connection, context);
+      void answer(request, connection, exchange);
+      return () => request.end();
+    },
     connect: (incoming, socket) => void respondToConnect(incoming, socket),
   };
 }
