@@ -170,8 +170,8 @@ function withoutLimitHeaders({ headers, ...reply }: HttpResponse): HttpResponse 
 function chosenMetrics(): Metrics {
   if (isOn('metrics')) return createMetrics();
   if (!isOn('callers')) return noMetrics();
-  const { executed, partner } = createMetrics();
-  return { ...noMetrics(), executed, partner };
+  const { executed, partner, budgetUsed } = createMetrics();
+  return { ...noMetrics(), executed, partner, budgetUsed };
 }
 
 function noMetrics(): Metrics {

@@ -192,6 +192,7 @@ test.each([
   'loyalty_partner_requests_total{partner="alpha",code="RATE_LIMITED"}',
   'loyalty_partner_requests_total{partner="beta",code="OK"}',
   'loyalty_partner_requests_total{partner="none",code="UNAUTHENTICATED"}',
+  'loyalty_budget_used_ratio{partner="alpha"} 1',
   'loyalty_operation_duration_seconds_count{surface="partner",operation="other"}',
   'loyalty_operation_duration_seconds_count{surface="member",operation="other"}',
   'dependency_up{dependency="keys"} 1',

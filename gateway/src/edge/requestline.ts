@@ -14,7 +14,7 @@ import type { KeyUseCounter } from '../usage/keyuse.ts';
 export type RequestLineParts = {
   graphs: Pick<ServedGraphs, 'current'>;
   log: Pick<Log, 'infoJson'>;
-  metrics: Pick<Metrics, 'request' | 'partner' | 'executed'>;
+  metrics: Pick<Metrics, 'request' | 'partner' | 'executed' | 'budgetUsed'>;
   keyUse: Pick<KeyUseCounter, 'count'>;
 };
 
@@ -33,7 +33,7 @@ export function createRequestLine(
   const describeCodes = rememberFields();
 
   const end: End = ({ requestId }, state, bytes, isWhole) => {
-    const { status, codes, principal, cost, startedAt } = state;
+    const { status, codes, principal, cost, startedAt, verdict } = state;
     // Whole microseconds: shorter numbers make the line cheaper to write.
     const durationMs = Math.round((performance.now() - startedAt) * 1000) / 1000;
     const caller = principal === undefined ? '' : describe(principal);
@@ -47,9 +47,13 @@ export function createRequestLine(
     const code = codes[0] ?? 'OK';
     metrics.request(status, code, durationMs);
     if (state.trace?.isRecorded) endSpan(state.trace, state);
-    metrics.partner(principal && partnerIdOf(principal), code);
+    const partnerId = principal && partnerIdOf(principal);
+    metrics.partner(partnerId, code);
     if (state.executable !== undefined && principal !== undefined)
-      metrics.executed(principal.surface, state.asked?.operation?.name, durationMs);
+      metrics.executed(principal.surface, partnerId, state.asked?.operation?.name, durationMs);
+    // A member's budget is not the partner's, even with a token that the partner holds.
+    if (partnerId !== undefined && verdict?.policy === 'key')
+      metrics.budgetUsed(partnerId, (verdict.limit - verdict.remaining) / verdict.limit);
     const keyId = keyIdOf(state);
     if (keyId !== undefined) keyUse.count(keyId, status);
   };

@@ -1,7 +1,7 @@
 // Bounds the values of labels that callers choose, without a series ever starting again.
 
 /** Names that are counted until they are used often enough; those not used for long go first. */
-const MAX_CANDIDATES = 1_000;
+const MAX_CANDIDATES = 100;
 
 export const OTHER = 'other';
 
@@ -10,22 +10,25 @@ export const OTHER = 'other';
  * that were used `uses` times, from then on and for good, and `other` for all others.
  */
 export function createLabels(most: number, uses: number): (name: string | undefined) => string {
-  const known = new Set<string>();
+  const known = new Map<string, string>();
   const candidates = new Map<string, number>();
   return (name) => {
     if (name === undefined) return OTHER;
-    if (known.has(name)) return name;
+    const label = known.get(name);
+    if (label !== undefined) return label;
     if (known.size >= most) return OTHER;
     const count = (candidates.get(name) ?? 0) + 1;
     candidates.delete(name);
+    // The name of an operation is a slice of its document, which it would keep in memory.
+    const copy = Buffer.from(name).toString();
     if (count < uses) {
-      candidates.set(name, count);
-      const [oldest = name] = candidates.size > MAX_CANDIDATES ? candidates.keys() : [];
+      candidates.set(copy, count);
+      const [oldest = name] = candidates.keys();
       if (candidates.size > MAX_CANDIDATES) candidates.delete(oldest);
       return OTHER;
     }
-    known.add(name);
+    known.set(copy, copy);
     if (known.size >= most) candidates.clear();
-    return name;
+    return copy;
   };
 }

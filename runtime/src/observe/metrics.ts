@@ -1,24 +1,43 @@
-// Every metric that this project exposes, one row each, and the registry that holds them.
+// Every metric that this project exposes, one row each.
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import { ERRORS } from '../errors.ts';
+import { OWN_SUBGRAPHS } from '../settings/subgraphs.ts';
 import { ownVersion } from '../version.ts';
 import { createLabels, OTHER } from './labels.ts';
-import { createCounter, createGauge, createHistogram, type MetricRow } from './series.ts';
+import {
+  createCounter,
+  createGauge,
+  createHistogram,
+  createPeaks,
+  type MetricRow,
+  type WriteMetric,
+} from './series.ts';
+
+// Typed as text, since there are others too.
+const SUBGRAPHS: readonly string[] = OWN_SUBGRAPHS;
+const CODES: readonly string[] = ['OK', ...Object.keys(ERRORS)];
 
 /**
  * `/metrics` also has prom-client's metrics of the process, `process_*` and `nodejs_*`, which
- * include the event loop's delay.
+ * include the event loop's delay. `series` are those that are there from the start, at 0: a rate
+ * misses the first event of a series that begins with it. Series of partners begin with their use.
  */
 export const METRICS = {
-  request: histogram<[status: number, code: string, durationMs: number]>({
+  request: histogram<[status: number, code: string]>({
     name: 'loyalty_request_duration_seconds',
     labels: ['status', 'code'],
+    series: [
+      [200, 'OK'],
+      ...Object.entries(ERRORS).map(([code, { status }]): [number, string] => [status, code]),
+    ],
     meaning: 'Responses to clients, by HTTP status and first error code, or `OK` without an error.',
   }),
-  executed: histogram<[surface: string, operation: string | undefined, durationMs: number]>({
+  executed: histogram<[surface: string, operation: string]>({
     name: 'loyalty_operation_duration_seconds',
     labels: ['surface', 'operation'],
+    series: pairs(['partner', 'member'], [OTHER]),
     meaning:
-      'Requests that executed an operation, by its name: the first 50 names that were used 100 times, from then on; `other` is all others, and those without a name.',
+      'Requests that executed an operation, by its name: of each of the first 300 partners the first 10 names that it used 100 times, from then on, and as many of members without a partner; `other` is all others, and those without a name.',
   }),
   partner: counter<[partnerId: string | undefined, code: string]>({
     name: 'loyalty_partner_requests_total',
@@ -32,61 +51,72 @@ export const METRICS = {
     meaning:
       'Requests that were refused because their caller, or all callers, had too many in progress.',
   }),
-  closed: counter<[reason: 'full' | 'unread' | 'memory']>({
+  closed: counter({
     name: 'loyalty_connections_closed_total',
     labels: ['reason'],
+    series: each(['full', 'unread', 'memory']),
     meaning:
       'Connections that were closed: for a new one (`full`), because their client did not read a response (`unread`), or because of what their address had sent of bodies (`memory`).',
   }),
-  operation: counter<[code: string]>({
+  budgetUsed: peak({
+    name: 'loyalty_budget_used_ratio',
+    labels: ['partner'],
+    meaning:
+      "How full the budget of a partner's fullest key was in the last 1 to 2 minutes, at the requests that this process answered: from 0 to 1, which is all of it. The first 300 partners, and `other`.",
+  }),
+  operation: counter({
     name: 'loyalty_subgraph_operations_total',
     labels: ['code'],
+    series: each(CODES),
     meaning:
       'Operations that a subgraph in a process of its own executed, by first error code, or `OK`.',
   }),
-  subgraphCall: histogram<
-    [subgraph: string, outcome: 'ok' | 'error' | 'timeout' | 'unreachable', durationMs: number]
-  >({
+  subgraphCall: histogram({
     name: 'loyalty_subgraph_duration_seconds',
     labels: ['subgraph', 'outcome'],
+    series: pairs(SUBGRAPHS, ['ok', 'error', 'timeout', 'unreachable']),
     meaning: 'Operations sent to a subgraph: `ok`, `error`, `timeout` or `unreachable`.',
   }),
-  circuit: counter<[subgraph: string, outcome: 'opened' | 'closed' | 'refused']>({
+  circuit: counter({
     name: 'loyalty_circuit_total',
     labels: ['subgraph', 'outcome'],
+    series: pairs(SUBGRAPHS, ['opened', 'closed', 'refused']),
     meaning:
       'Circuits of subgraphs: `opened` after 5 missed deadlines in a row, `closed` by the next answer, and calls that were `refused` in between.',
   }),
-  limit: counter<[policy: string, outcome: 'taken' | 'refused' | 'insurance']>({
+  limit: counter({
     name: 'loyalty_limit_total',
     labels: ['policy', 'outcome'],
+    series: pairs(['key', 'member', 'refusal'], ['taken', 'refused', 'insurance']),
     meaning:
       'Budget decisions: `taken`, `refused`, or `insurance` if the shared counters were unavailable and the process decided alone.',
   }),
-  keyCache: counter<[outcome: 'hit' | 'miss' | 'stale']>({
+  keyCache: counter({
     name: 'loyalty_key_cache_total',
     labels: ['outcome'],
+    series: each(['hit', 'miss', 'stale']),
     meaning: 'Look-ups of keys: `hit`, `miss`, or `stale` if the key store was unavailable.',
   }),
-  documentCache: counter<[outcome: 'hit' | 'miss']>({
+  documentCache: counter({
     name: 'loyalty_document_cache_total',
     labels: ['outcome'],
+    series: each(['hit', 'miss']),
     meaning: 'Look-ups of documents: `hit` or `miss`.',
   }),
-  graph: counter<[outcome: 'updated' | 'refused' | 'unreadable']>({
+  graph: counter({
     name: 'supergraph_updates_total',
     labels: ['outcome'],
+    series: each(['updated', 'refused', 'unreadable']),
     meaning:
       'New graphs: `updated`, `refused` if one could not be built, or `unreadable` if their source could not be read.',
   }),
-  mail: counter<
-    [
-      letter: 'magic-link' | 'change' | 'changed' | 'undone' | 'invitation',
-      outcome: 'sent' | 'dropped' | 'retried' | 'failed',
-    ]
-  >({
+  mail: counter({
     name: 'loyalty_mail_total',
     labels: ['letter', 'outcome'],
+    series: pairs(
+      ['magic-link', 'change', 'changed', 'undone', 'invitation'],
+      ['sent', 'dropped', 'retried', 'failed'],
+    ),
     meaning:
       'Requested mail: `sent`, `dropped` if there was no recipient or a limit was reached, `retried` or `failed`.',
   }),
@@ -96,9 +126,22 @@ export const METRICS = {
     meaning:
       'Mail that was not sent because the partner had used up its invitations of 24 hours, among which links to unconfirmed addresses count: the first 300 partners, and `other`.',
   }),
-  audit: sum<'written' | 'lost' | 'failed'>({
+  mailQueue: gauge({
+    name: 'loyalty_mail_queue',
+    labels: [],
+    meaning:
+      'Mail that is not sent yet, from the process that sends it, up to 5 seconds old. Processes that share a store have the same queue.',
+  }),
+  mailOldest: gauge({
+    name: 'loyalty_mail_oldest_seconds',
+    labels: [],
+    meaning:
+      'How long ago the oldest of it was requested, 0 if there is none: of the 1,000 mails that are tried next.',
+  }),
+  audit: sum({
     name: 'loyalty_audit_total',
     labels: ['outcome'],
+    series: each(['written', 'lost', 'failed']),
     meaning:
       'The audit log: lines that were `written` or `lost`, and writes that have `failed` and are repeated.',
   }),
@@ -106,7 +149,17 @@ export const METRICS = {
     name: 'dependency_up',
     labels: ['dependency'],
     meaning:
-      'What `/readyz` says of each dependency: 1 if it is up, 0 if it is down or the process manages without it.',
+      'What `/readyz` says of each dependency: 1 if it is up, 0 if it is down, its disk is full or the process manages without it.',
+  }),
+  storeBytes: gauge({
+    name: 'loyalty_store_bytes',
+    labels: ['store'],
+    meaning: 'The size of the file of each embedded store in `DATA_DIR`.',
+  }),
+  storeRoom: gauge({
+    name: 'loyalty_store_room_bytes',
+    labels: ['store'],
+    meaning: 'The room that is left on the disk of this file.',
   }),
   circuitOpen: gauge({
     name: 'loyalty_circuit_open',
@@ -130,13 +183,13 @@ export const METRICS = {
   }),
   build: gauge({
     name: 'loyalty_build_info',
-    labels: ['version', 'node'],
-    meaning: 'Always 1. The labels have the versions of the service and of Node.',
+    labels: ['version', 'commit', 'node'],
+    meaning: 'Always 1. The labels have the versions of the service and of Node, and `COMMIT`.',
   }),
 };
 
-/** Names of operations with series of their own, and how often they are used before. */
-const OPERATIONS = { most: 50, uses: 100 };
+/** How many names of operations of each owner have series, once they were used so often. */
+const OPERATIONS = { most: 10, uses: 100 };
 const MAX_PARTNERS = 300;
 /** The label of requests without a partner. A partner with this ID is counted as `other`. */
 const NO_PARTNER = 'none';
@@ -150,83 +203,127 @@ type Methods = {
  * further source of its values, which is asked whenever metrics are read. Label values come from
  * lists in the code, or are bounded by createLabels.
  */
-export type Metrics = Methods & {
+export type Metrics = Omit<Methods, 'executed'> & {
+  executed(
+    surface: string,
+    partnerId: string | undefined,
+    operation: string | undefined,
+    durationMs: number,
+  ): void;
   /** The text of `/metrics`. */
   text(): Promise<string>;
 };
 
-/** Metrics in a registry of their own, with the process's default metrics. */
-export function createMetrics(): Metrics {
+/**
+ * The metrics of a process, and prom-client's of the process itself. `commit` is the one that the
+ * process was built from.
+ */
+export function createMetrics(commit = 'unknown'): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const opened = Object.entries(METRICS).map(([name, row]) => [name, row.open(registry)]);
+  const own: WriteMetric[] = [];
+  const opened = Object.entries(METRICS).map(([name, row]) => [name, row.open(own)]);
   // Cast: each method is that of the row with its name.
   const methods = Object.fromEntries(opened) as Methods;
-  const versions = { version: ownVersion(), node: process.version };
+  const versions = { version: ownVersion(), commit, node: process.version };
   methods.build(() => [[versions, 1]]);
-  const { executed, partner } = methods;
-  const operationLabel = createLabels(OPERATIONS.most, OPERATIONS.uses);
-  const partnerLabel = createLabels(MAX_PARTNERS, 1);
+  const { executed, partner, budgetUsed } = methods;
+  const knownPartner = createLabels(MAX_PARTNERS, 1);
+  const partnerLabel = (partnerId: string | undefined): string =>
+    partnerId === undefined
+      ? NO_PARTNER
+      : knownPartner(partnerId === NO_PARTNER ? OTHER : partnerId);
+  // Each owner has names of its own: nobody takes the places of another's.
+  const operationLabels = new Map([[OTHER, createLabels(0, OPERATIONS.uses)]]);
   return {
     ...methods,
-    executed: (surface, name, durationMs) => executed(surface, operationLabel(name), durationMs),
-    partner(partnerId, code) {
-      const known = partnerId === NO_PARTNER ? OTHER : partnerId;
-      partner(known === undefined ? NO_PARTNER : partnerLabel(known), code);
+    executed(surface, partnerId, operation, durationMs) {
+      const owner = partnerLabel(partnerId);
+      const labelOf = operationLabels.get(owner) ?? createLabels(OPERATIONS.most, OPERATIONS.uses);
+      operationLabels.set(owner, labelOf);
+      executed(surface, labelOf(operation), durationMs);
     },
     mailLimited: (partnerId) => methods.mailLimited(partnerLabel(partnerId)),
-    text: () => registry.metrics(),
+    partner: (partnerId, code) => partner(partnerLabel(partnerId), code),
+    budgetUsed: (partnerId, ratio) => budgetUsed(partnerLabel(partnerId), ratio),
+    text: async () =>
+      (await Promise.all([...own.map((write) => write()), registry.metrics()])).join(''),
   };
 }
 
+/** Series with these values of their only label. */
+function each<const Value>(values: readonly Value[]): [Value][] {
+  return values.map((value) => [value]);
+}
+
+/** Series with every pair of values of their two labels. */
+function pairs<const First, const Second>(
+  firsts: readonly First[],
+  seconds: readonly Second[],
+): [First, Second][] {
+  return firsts.flatMap((first) => seconds.map((second): [First, Second] => [first, second]));
+}
+
+/** A row with series that are there from the start. */
+type RowOf<Values> = MetricRow & { series?: readonly Values[] };
+
 /** `Values` are those of the labels. */
-function counter<Values extends [first?: string | undefined, second?: string]>(row: MetricRow) {
+function counter<Values extends [first?: string | undefined, second?: string]>(row: RowOf<Values>) {
   return {
     ...row,
     type: 'counter',
-    open(registry: Registry): (...values: Values) => void {
-      const countOf = cacheChildren(createCounter(row, registry));
+    open(metrics: WriteMetric[]): (...values: Values) => void {
+      const countOf = cacheChildren(createCounter(row, metrics), row.series);
       return (first?: string, second?: string) => countOf(first, second).inc();
     },
   };
 }
 
 /** A counter of several at once, by one label. */
-function sum<Value extends string>(row: MetricRow) {
+function sum<Value extends string>(row: RowOf<[Value]>) {
   return {
     ...row,
     type: 'counter',
-    open(registry: Registry): (value: Value, count: number) => void {
-      const countOf = cacheChildren(createCounter(row, registry));
+    open(metrics: WriteMetric[]): (value: Value, count: number) => void {
+      const countOf = cacheChildren(createCounter(row, metrics), row.series);
       return (value, count) => countOf(value).inc(count);
     },
   };
 }
 
-/** `Values` are those of the two labels, then the duration in milliseconds. */
-function histogram<
-  Values extends [first: string | number, second: string | undefined, durationMs: number],
->(row: MetricRow) {
+/** `Values` are those of the two labels. */
+function histogram<Values extends [first: string | number, second: string]>(row: RowOf<Values>) {
   return {
     ...row,
     type: 'histogram',
-    open(registry: Registry): (...values: Values) => void {
-      const seriesOf = cacheChildren(createHistogram(row, registry));
+    open(
+      metrics: WriteMetric[],
+    ): (first: Values[0], second: Values[1], durationMs: number) => void {
+      const seriesOf = cacheChildren(createHistogram(row, metrics), row.series);
       return (first, second, durationMs) => seriesOf(first, second).observe(durationMs / 1000);
     },
   };
 }
 
-function gauge(row: MetricRow) {
-  return { ...row, type: 'gauge', open: (registry: Registry) => createGauge(row, registry) };
+/** A gauge by one label, of the highest value in the last minute or two. */
+function peak(row: MetricRow) {
+  return { ...row, type: 'gauge', open: (metrics: WriteMetric[]) => createPeaks(row, metrics) };
 }
 
-/** Caches a metric's children by up to two label values: creating one costs more than using it. */
+function gauge(row: MetricRow) {
+  return { ...row, type: 'gauge', open: (metrics: WriteMetric[]) => createGauge(row, metrics) };
+}
+
+/**
+ * Caches a metric's children by up to two label values: creating one costs more than using it. The
+ * children with the values in `initial` exist from the start.
+ */
 function cacheChildren<Child>(
   create: (...values: string[]) => Child,
+  initial: readonly (readonly [first?: string | number | undefined, second?: string])[] = [],
 ): (first?: string | number, second?: string) => Child {
   const known = new Map<string | number | undefined, Map<string | undefined, Child>>();
-  return (first, second) => {
+  const childOf = (first?: string | number, second?: string): Child => {
     let row = known.get(first);
     if (row === undefined) {
       row = new Map();
@@ -239,4 +336,6 @@ function cacheChildren<Child>(
     }
     return child;
   };
+  for (const values of initial) childOf(...values);
+  return childOf;
 }

@@ -1,72 +1,69 @@
-// Metrics that are cheap to feed: they count on their own, and report to prom-client on demand.
-import type { Metric, MetricValue, Registry } from 'prom-client';
+// Metrics that are cheap to feed and to write: they count on their own, and make text on demand.
 import type { MaybePromise } from '../maybe.ts';
 
 export type MetricRow = { name: string; labels: readonly string[]; meaning: string };
 
-/** The count for one value of each label. */
-type Count = { inc(more?: number): void };
+/** Writes a metric with all its series in Prometheus' text format. */
+export type WriteMetric = () => Promise<string>;
 
 /**
- * Adds a counter to the registry, and returns a function that creates the series for given label
+ * Adds a counter to the metrics, and returns a function that creates the series for given label
  * values. Without labels there is one series, from the start. An increment takes a few nanoseconds.
  * prom-client's own counter hashes the labels each time and takes 0.1 to 0.3 µs, and a request
  * counts four times.
  */
-export function createCounter(row: MetricRow, registry: Registry): (...values: string[]) => Count {
-  const create = createSeries(
-    'counter',
-    row,
-    registry,
-    (labels) => new CountedSeries(labels),
-    (created) => created.map(({ labels, value }) => ({ labels, value })),
-  );
+export function createCounter(
+  row: MetricRow,
+  metrics: WriteMetric[],
+): (...values: string[]) => CountedSeries {
+  const create = createSeries('counter', row, metrics, CountedSeries);
   if (row.labels.length > 0) return create;
   const only = create();
   return () => only;
 }
 
-class CountedSeries implements Count {
-  readonly labels: Labels;
-  value = 0;
+/** The count for one value of each label. */
+class CountedSeries {
+  private readonly beginning: string;
+  private value = 0;
 
-  constructor(labels: Labels) {
-    this.labels = labels;
+  constructor(name: string, labels: string) {
+    this.beginning = name + inBraces(labels);
   }
 
   inc(more = 1): void {
     this.value += more;
+  }
+
+  text(): string {
+    return `${this.beginning} ${this.value}\n`;
   }
 }
 
 const BOUNDS_SECONDS = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
 
 /**
- * Adds a histogram to the registry, and returns a function that creates the series for given label
+ * Adds a histogram to the metrics, and returns a function that creates the series for given label
  * values. An observation takes 0.02 µs. prom-client's own histogram hashes the labels each time and
- * takes 0.5 µs.
+ * takes 0.5 µs, and as long to write a line, of which there can be 50,000.
  */
 export function createHistogram(
   row: MetricRow,
-  registry: Registry,
+  metrics: WriteMetric[],
 ): (...values: string[]) => ObservedSeries {
-  return createSeries(
-    'histogram',
-    row,
-    registry,
-    (labels) => new ObservedSeries(labels),
-    (created) => created.flatMap((each) => each.values(row.name)),
-  );
+  return createSeries('histogram', row, metrics, ObservedSeries);
 }
 
 /** The observations for one value of each label. */
 class ObservedSeries {
-  private readonly labels: Labels;
+  private readonly name: string;
+  private readonly labels: string;
   /** How many observations were above the previous bound and within this one; last, above all. */
   private readonly counts = new Array<number>(BOUNDS_SECONDS.length + 1).fill(0);
   private sum = 0;
 
-  constructor(labels: Labels) {
+  constructor(name: string, labels: string) {
+    this.name = name;
     this.labels = labels;
   }
 
@@ -77,23 +74,16 @@ class ObservedSeries {
     this.sum += seconds;
   }
 
-  /** In Prometheus' form, in which each bucket counts all observations within its bound. */
-  values(name: string): (MetricValue<string> & { metricName: string })[] {
-    const { labels, sum } = this;
+  /** Each bucket counts all observations within its bound. */
+  text(): string {
+    const { name, labels, sum } = this;
     let count = 0;
-    const buckets = this.counts.map((more, place) => {
+    let text = '';
+    this.counts.forEach((more, place) => {
       count += more;
-      return {
-        metricName: `${name}_bucket`,
-        labels: { le: BOUNDS_SECONDS[place] ?? '+Inf', ...labels },
-        value: count,
-      };
+      text += `${name}_bucket{le="${BOUNDS_SECONDS[place] ?? '+Inf'}",${labels}} ${count}\n`;
     });
-    return [
-      ...buckets,
-      { metricName: `${name}_sum`, labels, value: sum },
-      { metricName: `${name}_count`, labels, value: count },
-    ];
+    return `${text}${name}_sum{${labels}} ${sum}\n${name}_count{${labels}} ${count}\n`;
   }
 }
 
@@ -102,55 +92,84 @@ export type Readings = Iterable<readonly [labels: Readonly<Record<string, string
 
 export type ReadGauge = () => MaybePromise<Readings>;
 
-/** Adds a gauge to the registry, and returns a function that adds a source of its values. */
-export function createGauge(
-  { name, meaning }: MetricRow,
-  registry: Registry,
-): (read: ReadGauge) => void {
+/** Adds a gauge to the metrics, and returns a function that adds a source of its values. */
+export function createGauge(row: MetricRow, metrics: WriteMetric[]): (read: ReadGauge) => void {
   const sources: ReadGauge[] = [];
-  const description = { name, help: meaning, type: 'gauge' };
-  const metric = {
-    ...description,
-    async get() {
-      const read = await Promise.all(sources.map((source) => source()));
-      const values: MetricValue<string>[] = read.flatMap((readings) =>
-        Array.from(readings, ([labels, value]) => ({ labels, value })),
-      );
-      return { ...description, values };
-    },
-  };
-  // Cast: these are the parts of a metric that a registry uses.
-  registry.registerMetric(metric as unknown as Metric);
+  metrics.push(async () => {
+    const read = await Promise.all(sources.map((source) => source()));
+    const lines = read.flatMap((readings) =>
+      Array.from(
+        readings,
+        ([labels, value]) => `${row.name}${inBraces(labelText(Object.entries(labels)))} ${value}\n`,
+      ),
+    );
+    return headOf('gauge', row) + lines.join('');
+  });
   return (read) => void sources.push(read);
 }
 
-/** The value of each label of a series. */
-type Labels = Record<string, string>;
+const PEAK_MS = 60_000;
 
 /**
- * Adds a metric to the registry, and returns a function that creates its series for given label
- * values. `valuesOf` gives what all its series report, in prom-client's form.
+ * Adds a gauge with one label to the metrics, and returns a function that notes a value. The gauge
+ * has the highest value of this minute and the one before.
  */
-function createSeries<S>(
-  type: 'counter' | 'histogram',
-  { name, meaning, labels }: MetricRow,
-  registry: Registry,
-  create: (labels: Labels) => S,
-  valuesOf: (created: readonly S[]) => object[],
-): (...values: string[]) => S {
-  const created: S[] = [];
-  const description = { name, help: meaning, type };
-  const metric = {
-    ...description,
-    get: async () => ({ ...description, values: valuesOf(created) }),
+export function createPeaks(
+  row: MetricRow,
+  metrics: WriteMetric[],
+): (label: string, value: number) => void {
+  const [name = ''] = row.labels;
+  let minute = 0;
+  let [peaks, before] = [new Map<string, number>(), new Map<string, number>()];
+
+  function beginMinute(): void {
+    const now = Math.floor(performance.now() / PEAK_MS);
+    if (now === minute) return;
+    before = now === minute + 1 ? peaks : new Map();
+    peaks = new Map();
+    minute = now;
+  }
+
+  const addSource = createGauge(row, metrics);
+  addSource(() => {
+    beginMinute();
+    return Array.from(new Set([...before.keys(), ...peaks.keys()]), (label) => {
+      const value = Math.max(before.get(label) ?? 0, peaks.get(label) ?? 0);
+      return [{ [name]: label }, value] as const;
+    });
+  });
+  return (label, value) => {
+    beginMinute();
+    if (value >= (peaks.get(label) ?? 0)) peaks.set(label, value);
   };
-  // Cast: these are the parts of a metric that a registry uses.
-  registry.registerMetric(metric as unknown as Metric);
+}
+
+/** Adds a metric, and returns a function that creates its series for given label values. */
+function createSeries<Series extends { text(): string }>(
+  type: 'counter' | 'histogram',
+  row: MetricRow,
+  metrics: WriteMetric[],
+  OneSeries: new (name: string, labels: string) => Series,
+): (...values: string[]) => Series {
+  const created: Series[] = [];
+  metrics.push(async () => headOf(type, row) + created.map((each) => each.text()).join(''));
   return (...values) => {
-    const series = create(
-      Object.fromEntries(labels.map((label, place) => [label, values[place] ?? ''])),
-    );
+    const labels = row.labels.map((label, place) => [label, values[place] ?? ''] as const);
+    const series = new OneSeries(row.name, labelText(labels));
     created.push(series);
     return series;
   };
+}
+
+function headOf(type: string, { name, meaning }: MetricRow): string {
+  return `# HELP ${name} ${meaning}\n# TYPE ${name} ${type}\n`;
+}
+
+/** JSON escapes as Prometheus' format does; no value has control characters. */
+function labelText(labels: readonly (readonly [name: string, value: string])[]): string {
+  return labels.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join();
+}
+
+function inBraces(labels: string): string {
+  return labels === '' ? '' : `{${labels}}`;
 }
