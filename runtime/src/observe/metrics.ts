@@ -136,7 +136,7 @@ export const METRICS = {
     name: 'loyalty_mail_oldest_seconds',
     labels: [],
     meaning:
-      'How long ago the oldest of it was requested, 0 if there is none: of the 1,000 mails that are tried next.',
+      'How long ago the oldest of it was requested, 0 if there is none: of the 500 mails that are tried next.',
   }),
   audit: sum({
     name: 'loyalty_audit_total',

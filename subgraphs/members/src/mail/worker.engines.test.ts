@@ -123,6 +123,26 @@ describe.each(ENGINES)('the mail worker on %s', (engine) => {
     expect(server.mails[0]?.messageId).toBe(`<${jobId}@api.example>`);
   });
 
+  test('metrics show how much mail waits, and for how long the oldest', async () => {
+    await server.down();
+    await ask(1);
+    ahead += MINUTE;
+    await ask(2);
+    start();
+    const text = await metrics.text();
+    expect(text).toContain('\nloyalty_mail_queue 2\n');
+    expect(Number(/^loyalty_mail_oldest_seconds (.*)$/m.exec(text)?.[1])).toBeCloseTo(60, -1);
+  });
+
+  test('metrics are there without the queue if the outbox cannot be read', async () => {
+    start();
+    await Promise.all(workers.splice(0).map((worker) => worker.stop()));
+    await place.closeAll();
+    const text = await metrics.text();
+    expect(text).toContain('# TYPE loyalty_mail_queue gauge\n# HELP');
+    expect(text).toContain('# TYPE loyalty_mail_oldest_seconds gauge\n# HELP');
+  });
+
   test('if a worker dies between claiming and sending, the job is sent when the lease ends', async () => {
     await ask(1);
     await store.outbox.claim(clock(), 2 * MINUTE);

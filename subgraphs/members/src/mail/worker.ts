@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { handleJob, type Sender } from './job.ts';
+import { watchQueue } from './queue.ts';
 
 const POLL_MS = 1_000;
 /**
@@ -81,6 +82,7 @@ export function startMailWorker(
     }
   }
   const working = work();
+  watchQueue(outbox, metrics, now);
 
   return {
     wake() {

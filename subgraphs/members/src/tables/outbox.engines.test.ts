@@ -107,6 +107,20 @@ describe.each(ENGINES)('the outbox on %s', (engine) => {
     expect(await outbox.failed()).toBe(0);
   });
 
+  test('the queue has the jobs that are due, claimed or postponed, and the oldest of them', async () => {
+    expect(await outbox.waiting()).toEqual({ count: 0, oldestAt: undefined });
+    await add(NOW - MINUTE);
+    await add(NOW - 3);
+    await outbox.postpone(await claimed(NOW), NOW + DAY);
+    expect(await outbox.waiting()).toEqual({ count: 2, oldestAt: NOW - MINUTE });
+    await outbox.giveUp(await claimed(NOW + DAY + LEASE), NOW);
+    await outbox.finish(await claimed(NOW + DAY + LEASE));
+    expect(await outbox.waiting()).toEqual({ count: 0, oldestAt: undefined });
+    for (let n = 0; n < 550; n += 50)
+      await Promise.all(Array.from({ length: 50 }, (_, i) => add(NOW + n + i)));
+    expect(await outbox.waiting()).toEqual({ count: 550, oldestAt: NOW });
+  });
+
   test('a limit admits exactly its count in any window, across all processes', async () => {
     const limit = { key: 'k', count: 5, windowMs: 15 * MINUTE };
     const asked = await Promise.all(

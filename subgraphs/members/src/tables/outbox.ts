@@ -40,6 +40,8 @@ export type KeptCount = { key: string; admittedAt: number[] };
 /** At most `count` admissions of the key in any `windowMs`. */
 export type Limit = { key: string; count: number; windowMs: number };
 
+/** How many jobs are read to find the oldest. */
+const LOOKED_AT = 500;
 /** How long failed jobs are kept. */
 const FAILED_KEPT_MS = 7 * 24 * 3_600_000;
 
@@ -134,6 +136,18 @@ export async function openOutbox(open: OpenTable) {
     },
     discardCounts: (isUnwanted: (key: string) => boolean) =>
       counts.removeWhere(({ key }) => isUnwanted(key)),
+    /**
+     * The number of jobs that are neither done nor failed, and when the oldest of the 500 that
+     * are due first was requested: a job that is tried again is due later than newer ones.
+     */
+    async waiting(): Promise<{ count: number; oldestAt: number | undefined }> {
+      const first = await jobs.range('dueAt', 0, LOOKED_AT);
+      const requested = first.map(({ requestedAt }) => requestedAt);
+      return {
+        count: first.length < LOOKED_AT ? first.length : await jobs.count('dueAt'),
+        oldestAt: first.length === 0 ? undefined : Math.min(...requested),
+      };
+    },
     /** The number of failed jobs. */
     failed: () => jobs.count('failedAt'),
     /** Removes jobs that failed more than 7 days ago, and counts whose windows have ended. */
