@@ -1,4 +1,5 @@
-# One image per target: docker build --target gateway .
+# One image per target:
+#   docker build --target gateway --build-arg COMMIT=$(git rev-parse HEAD) .
 FROM node:24.21.0-slim AS base
 ENV NODE_ENV=production
 WORKDIR /app
@@ -19,6 +20,8 @@ RUN npm ci --omit=dev --ignore-scripts --workspace=gateway
 COPY runtime runtime
 COPY supergraph.yaml ./
 COPY gateway gateway
+ARG COMMIT=unknown
+ENV COMMIT=$COMMIT
 USER node
 EXPOSE 4000
 CMD ["node", "--env-file=node.env", "gateway/src/main.ts"]
@@ -27,6 +30,8 @@ FROM base AS members
 RUN npm ci --omit=dev --ignore-scripts --workspace=subgraphs/members
 COPY runtime runtime
 COPY subgraphs/members subgraphs/members
+ARG COMMIT=unknown
+ENV COMMIT=$COMMIT
 USER node
 EXPOSE 4011
 CMD ["node", "--env-file=node.env", "subgraphs/members/src/main.ts"]
@@ -35,6 +40,8 @@ FROM base AS standings
 RUN npm ci --omit=dev --ignore-scripts --workspace=subgraphs/standings
 COPY runtime runtime
 COPY subgraphs/standings subgraphs/standings
+ARG COMMIT=unknown
+ENV COMMIT=$COMMIT
 USER node
 EXPOSE 4012
 CMD ["node", "--env-file=node.env", "subgraphs/standings/src/main.ts"]

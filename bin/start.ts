@@ -22,7 +22,7 @@ import { fillDemo, storesForDemo } from './demo/demo.ts';
 
 const settings = settingsOrExit('all');
 const log = createLog(settings.logLevel);
-const metrics = createMetrics();
+const metrics = createMetrics(settings.commit);
 const caches = createCaches();
 
 await runProcess(log, start, settings);

@@ -16,7 +16,7 @@ await runProcess(log, start, settings);
 
 async function start(lifecycle: Lifecycle): Promise<void> {
   await clearErased(settings, log);
-  const metrics = createMetrics();
+  const metrics = createMetrics(settings.commit);
   const tracing = await openTracing(settings, 'gateway', { lifecycle, log });
   const keyStore = await openStore('keys', () => openKeyStore(settings), { lifecycle, log });
   const caches = createCaches();

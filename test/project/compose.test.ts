@@ -17,7 +17,7 @@ const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 type Service = {
   image: string;
   command?: string[];
-  build?: { context: string; target: string };
+  build?: { context: string; target: string; args?: { COMMIT: string } };
   user: string;
   read_only: boolean;
   cap_drop: string[];
@@ -231,6 +231,17 @@ test('every image is built on the one pinned version of Node', () => {
   expect(base).toBe('FROM node:24.21.0-slim AS base');
   expect(others).toEqual(targets.map((target) => `FROM base AS ${target}`));
 });
+
+test.each(targets)(
+  'the image of %s has the commit that it was built from, for its metrics',
+  (target) => {
+    const hasMetrics = target !== 'loyalty';
+    const lines = stages[target]?.join('\n') ?? '';
+    expect(lines.includes('\nARG COMMIT=unknown\nENV COMMIT=$COMMIT\n')).toBe(hasMetrics);
+    for (const [, { build }] of built.filter(([, each]) => each.build?.target === target))
+      expect(build?.args?.COMMIT?.startsWith('${COMMIT:-')).toBe(hasMetrics ? true : undefined);
+  },
+);
 
 test.each(targets)('%s starts node itself, as a user other than root', (target) => {
   const lines = stages[target] ?? [];

@@ -177,6 +177,10 @@ test('a gauge is read when metrics are', async () => {
   );
 });
 
+test('the build has the commit that it was made from', async () => {
+  expect(await createMetrics('0123abc').text()).toContain(',commit="0123abc",node="v');
+});
+
 test('two registries share nothing', async () => {
   const [one, other] = [createMetrics(), createMetrics()];
   one.keyCache('hit');

@@ -58,6 +58,7 @@ export type Settings = WithSubgraphs & {
   maxConnectionsPerAddress: number;
   drainSeconds: number;
   otlpEndpoint?: string | undefined;
+  commit: string;
 };
 
 export type SettingRow<T = unknown> = {
@@ -372,5 +373,14 @@ export const SETTINGS: {
     usedBy: EVERY,
     schema: webUrl,
     fallback: none,
+  },
+  commit: {
+    name: 'COMMIT',
+    default: 'unknown',
+    meaning:
+      'The commit that the service was built from, for `loyalty_build_info`. The images have it.',
+    usedBy: EVERY,
+    schema: matching(/^[\w.-]{1,64}$/, 'have at most 64 letters, digits, dots and dashes'),
+    fallback: () => 'unknown',
   },
 };

@@ -19,7 +19,7 @@ await runProcess(log, start, settings);
 async function start(lifecycle: Lifecycle): Promise<void> {
   await clearErased(settings, log);
   const tracing = await openTracing(settings, 'members', { lifecycle, log });
-  const metrics = createMetrics();
+  const metrics = createMetrics(settings.commit);
   const store = await openMembersStore(settings);
   const subgraph = await startMembers(store, settings, { log, metrics });
   lifecycle.opened('members', subgraph.close);

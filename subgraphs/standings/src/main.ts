@@ -20,7 +20,7 @@ await runProcess(log, start, settings);
 async function start(lifecycle: Lifecycle): Promise<void> {
   await clearErased(settings, log);
   const tracing = await openTracing(settings, 'standings', { lifecycle, log });
-  const metrics = createMetrics();
+  const metrics = createMetrics(settings.commit);
   const members = await openRemoteTransport('members', settings, { log, metrics });
   if (members !== undefined) lifecycle.opened('members', members.close);
   const store = await openStandingsStore(settings);
