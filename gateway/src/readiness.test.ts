@@ -1,8 +1,10 @@
 // When the gateway gets requests, and what it says of its dependencies.
+import type { StoreState } from '@partner-loyalty/runtime/store/outage.ts';
 import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { createReadiness } from './readiness.ts';
 
-const up = async () => {};
+const up = async (): Promise<StoreState> => undefined;
+const full = async (): Promise<StoreState> => 'full';
 const down = () => Promise.reject(new Error('down'));
 const damaged = () => Promise.reject(Object.assign(new Error('damaged'), { name: 'StoreDamaged' }));
 
@@ -14,7 +16,7 @@ function setup({ isLocal }: { isLocal?: true } = {}) {
     ...(isLocal && { isLocal }),
     execute: () => ({}),
     ready: () => ready[name](),
-    close: up,
+    close: async () => {},
   });
   const readiness = createReadiness(
     {
@@ -52,6 +54,14 @@ test('a subgraph in the same process counts', async () => {
   const { ready, readiness } = setup({ isLocal: true });
   ready.standings = down;
   expect(await readiness()).toEqual({ ok: false, dependencies: { ...ALL_UP, standings: 'down' } });
+});
+
+test('a full disk is named, and takes nothing away: reads go on', async () => {
+  const { ready, readiness } = setup({ isLocal: true });
+  ready.keys = full;
+  ready.members = full;
+  const dependencies = { ...ALL_UP, keys: 'full', members: 'full' };
+  expect(await readiness()).toEqual({ ok: true, dependencies });
 });
 
 test('keys that cannot be read are degraded for the 60 seconds of their grace, then down', async () => {

@@ -1,8 +1,8 @@
 // The readiness of the gateway: whether it can answer anything, and the state of its dependencies.
 import {
   type DependencyState,
-  failureOf,
   type Readiness,
+  stateOf,
 } from '@partner-loyalty/runtime/process/readiness.ts';
 import { outageOf } from '@partner-loyalty/runtime/store/outage.ts';
 import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
@@ -15,8 +15,9 @@ import type { KeyStore } from './identity/keystore.ts';
 /**
  * Returns a function that checks all dependencies at once. The gateway is ready as long as it can
  * read keys, or could in the last 60 seconds: without a remote subgraph, it still answers the rest.
- * A subgraph in this process must be ready too, since no other process can replace it. `uptime`
- * counts milliseconds and never jumps.
+ * A subgraph in this process must be ready too, since no other process can replace it. With a full
+ * disk it is: it answers reads, and no other process has another disk. `uptime` counts milliseconds
+ * and never jumps.
  */
 export function createReadiness(
   parts: {
@@ -33,17 +34,17 @@ export function createReadiness(
   let lastReadyAt = uptime();
 
   async function keysState(): Promise<DependencyState> {
-    const failure = await failureOf(keyStore.ready);
-    if (failure === undefined) {
+    const { state, failure } = await stateOf(keyStore.ready);
+    if (state !== 'down') {
       lastReadyAt = uptime();
-      return 'up';
+      return state;
     }
     const age = uptime() - Math.max(lastReadyAt, keyring.lastReadAt());
     return age < OUTAGE_MS && outageOf(failure) !== 'damaged' ? 'degraded' : 'down';
   }
 
   async function subgraphState([name, { isLocal, ready }]: readonly [string, Transport]) {
-    const state: DependencyState = (await failureOf(ready)) === undefined ? 'up' : 'down';
+    const { state } = await stateOf(ready);
     return { name, isLocal, state };
   }
 
@@ -52,7 +53,7 @@ export function createReadiness(
       keysState(),
       Promise.all(Array.from(transports(), subgraphState)),
     ]);
-    const ownUp = subgraphs.every(({ isLocal, state }) => isLocal !== true || state === 'up');
+    const ownUp = subgraphs.every(({ isLocal, state }) => isLocal !== true || state !== 'down');
     const budgets = counters.state?.();
     return {
       ok: keys !== 'down' && ownUp,

@@ -35,6 +35,30 @@ afterEach(async () => {
 
 let count = 0;
 
+/** What `/readyz` and `/metrics` say of the stores that `/readyz` names. */
+async function reported({ stack }: DeployedService) {
+  const admin = (path: string) => fetch(`${stack.gateway.adminUrl}${path}`);
+  const [readiness, metrics] = await Promise.all([admin('/readyz'), admin('/metrics')]);
+  const text = await metrics.text();
+  // Cast: the test would fail without them.
+  const { dependencies } = (await readiness.json()) as { dependencies: Record<string, string> };
+  const { keys, members, standings } = dependencies;
+  return {
+    status: readiness.status,
+    dependencies: { keys, members, standings },
+    up: ['keys', 'members', 'standings'].map((name) =>
+      sample(text, `dependency_up{dependency="${name}"}`),
+    ),
+    room: sample(text, 'loyalty_store_room_bytes{store="members"}'),
+    bytes: sample(text, 'loyalty_store_bytes{store="members"}'),
+  };
+}
+
+function sample(metrics: string, series: string): number {
+  const line = metrics.split('\n').find((each) => each.startsWith(`${series} `));
+  return Number(line?.slice(series.length + 1));
+}
+
 /** Enrolls members until one is refused, and reads one after each refusal. */
 async function expectReadsOnly({ send, stack }: DeployedService): Promise<void> {
   for (let refusals = 0; refusals < 5; ) {
@@ -46,7 +70,6 @@ async function expectReadsOnly({ send, stack }: DeployedService): Promise<void> 
     expect((await send({ query: READ })).status).toBe(200);
     refusals += 1;
   }
-  expect((await fetch(`${stack.gateway.adminUrl}/readyz`)).status).toBe(200);
   await until(() => stack.gateway.output().includes('"msg":"a store is full"'));
 }
 
@@ -79,9 +102,24 @@ test('a full disk: writes are SERVICE_UNAVAILABLE, reads go on, and writes too o
       DATA_DIR: join(disk, 'data'),
       RATE_LIMIT_BUDGET: '1000000',
     });
+    const before = await reported(service);
+    expect(before.up).toEqual([1, 1, 1]);
+    expect(before.room).toBeLessThan(1_048_576);
     await expectReadsOnly(service);
+    fillUp(disk);
+    // Reads go on, and no other process would have more room: it keeps its requests.
+    expect(await reported(service)).toEqual({
+      status: 200,
+      dependencies: { keys: 'full', members: 'full', standings: 'full' },
+      up: [0, 0, 0],
+      room: 0,
+      bytes: statSync(join(disk, 'data', 'members', 'data.mdb')).size,
+    });
     execFileSync('mount', ['-o', 'remount,size=8m', disk]);
     await expectWrites(service);
+    const after = await reported(service);
+    expect(after.dependencies).toEqual({ keys: 'up', members: 'up', standings: 'up' });
+    expect(after.room).toBeGreaterThan(1_048_576);
     await service.close();
   });
 });
@@ -145,8 +183,12 @@ test('a limit on the size of files: the same, and the limit does not end the pro
     execFileSync('prlimit', ['--pid', `${stack.gateway.pid}`, `--fsize=${size}`]);
   limit(`${statSync(join(stack.env.DATA_DIR ?? '', 'members', 'data.mdb')).size}:`);
   await expectReadsOnly(service);
+  // The disk has room, and so have the files of other stores.
+  const { status, dependencies, up } = await reported(service);
+  expect([status, dependencies.members, up[1]]).toEqual([200, 'full', 0]);
   limit('unlimited:');
   await expectWrites(service);
+  expect((await reported(service)).dependencies.members).toBe('up');
 });
 
 test('a disk that fills up in the middle of a line of the audit log: every line is there whole', async () => {

@@ -1,5 +1,6 @@
 // The store of partners and keys: the interface of keystore.lmdb.ts and keystore.mongo.ts.
 import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
+import type { StoreState } from '@partner-loyalty/runtime/store/outage.ts';
 import type { KeyScope } from '../schema/scopes.ts';
 
 /** The endpoints, each of which accepts keys of its own. */
@@ -72,6 +73,6 @@ export type KeyStore = {
   setOrigin(origin: Origin): Promise<void>;
   isEmpty(): Promise<boolean>;
   /** Resolves if the engine responds; rejects otherwise. */
-  ready(): Promise<void>;
+  ready(): Promise<StoreState>;
   close(): Promise<void>;
 };

@@ -7,13 +7,14 @@ import type { Settings } from '../settings/table.ts';
 import { serveAdmin } from './admin.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { Readiness } from './readiness.ts';
+import { watchSizes } from './sizes.open.ts';
 
 /**
  * Opens the admin port, then the port for clients with `listen`, and logs both. The lifecycle
  * closes them, the port for clients first. Rejects if a port is taken.
  */
 export async function openPorts(options: {
-  settings: Pick<Settings, 'host' | 'adminPort' | 'environment'>;
+  settings: Pick<Settings, 'host' | 'adminPort' | 'environment' | 'mongodbUrl' | 'dataDir'>;
   lifecycle: Lifecycle;
   ready: () => Promise<Readiness>;
   metrics: Metrics;
@@ -23,6 +24,7 @@ export async function openPorts(options: {
   const { settings, lifecycle, ready, metrics, log, listen } = options;
   const { host, environment } = settings;
   metrics.dependencyUp(() => dependenciesUp(ready));
+  await watchSizes(settings, metrics);
   const admin = await serveAdmin({
     host,
     port: settings.adminPort,

@@ -1,8 +1,12 @@
 // What a process reports at /readyz about itself and its dependencies.
+import type { StoreState } from '../store/outage.ts';
 import { withTimeout } from '../timeout.ts';
 
-/** `degraded` means that it is unavailable, but its callers manage without it for now. */
-export type DependencyState = 'up' | 'degraded' | 'down';
+/**
+ * `degraded` means that it is unavailable, but its callers manage without it for now; `full` that
+ * it can be read, but has no room to write.
+ */
+export type DependencyState = 'up' | 'full' | 'degraded' | 'down';
 
 /** `ok` is whether the process should get requests. */
 export type Readiness = { ok: boolean; dependencies: Record<string, DependencyState> };
@@ -11,18 +15,20 @@ export type Readiness = { ok: boolean; dependencies: Record<string, DependencySt
 export const READY_MS = 2_000;
 const DEPENDENCY_MS = 1_800;
 
-/** The error with which `ready` rejects, or undefined if it resolves within 1.8 seconds. */
-export async function failureOf(ready: () => Promise<unknown>): Promise<unknown> {
+/** It is down if `ready` rejects, with `failure`, or does not resolve within 1.8 seconds. */
+export async function stateOf(
+  ready: () => Promise<StoreState>,
+): Promise<{ state: 'up' | 'full' | 'down'; failure?: unknown }> {
   try {
-    await withTimeout(ready(), DEPENDENCY_MS, () => new Error('not ready in time'));
-    return undefined;
-  } catch (error) {
-    return error ?? new Error('not ready');
+    const found = await withTimeout(ready(), DEPENDENCY_MS, () => new Error('not ready in time'));
+    return { state: found ?? 'up' };
+  } catch (failure) {
+    return { state: 'down', failure };
   }
 }
 
-/** The readiness of a subgraph: its store answers. */
-export async function storeReadiness(ready: () => Promise<void>): Promise<Readiness> {
-  const ok = (await failureOf(ready)) === undefined;
-  return { ok, dependencies: { store: ok ? 'up' : 'down' } };
+/** The readiness of a subgraph: its store answers. One that is full can be read. */
+export async function storeReadiness(ready: () => Promise<StoreState>): Promise<Readiness> {
+  const { state } = await stateOf(ready);
+  return { ok: state !== 'down', dependencies: { store: state } };
 }

@@ -10,10 +10,13 @@ import {
 } from 'node:fs';
 import { getSystemErrorName } from 'node:util';
 import type { Database, RootDatabase } from 'lmdb';
+import { outageOf, type StoreState } from './outage.ts';
 
 const LOOK_MS = 2;
 /** A transaction that writes less is rare. */
 const FULL_BYTES = 65_536;
+/** How long a store counts as full after a write that had no room, unless one succeeds. */
+const NO_ROOM_MS = 60_000;
 /** LMDB does not write pages that the same transaction frees: a file may lack so many. */
 const UNWRITTEN_PAGES = 256;
 
@@ -76,10 +79,14 @@ export function refuseCutOff(file: string, root: RootDatabase): void {
 
 const CUT_OFF = 'it has been cut off';
 
-/** Whether the disk that has this file or folder is full. One without a limit has 0 blocks. */
-export function isDiskFull(path: string): boolean {
+/** The bytes left on the disk that has this file or folder. One without a limit has 0 blocks. */
+export function roomOf(path: string): number {
   const { blocks, bavail, bsize } = statfsSync(path);
-  return blocks > 0 && bavail * bsize < FULL_BYTES;
+  return blocks > 0 ? bavail * bsize : Number.POSITIVE_INFINITY;
+}
+
+export function isDiskFull(path: string): boolean {
+  return roomOf(path) < FULL_BYTES;
 }
 
 /** Throws if the disk that has this folder is full. */
@@ -97,6 +104,8 @@ export class StoreHealth {
   private isClosed = false;
   private size = 0;
   private lookedAt = Number.NEGATIVE_INFINITY;
+  /** When a write last had no room, if none has succeeded since. */
+  hadNoRoomAt = Number.NEGATIVE_INFINITY;
   /** A value that cannot be read: others can. */
   private badValue: StoreDamaged | undefined = undefined;
   /** Pages that cannot be read: nothing may be read any more, since LMDB can end the process. */
@@ -125,10 +134,13 @@ export class StoreHealth {
   }
 
   /** Throws if damage has been found before. */
-  checkReady(): void {
+  checkReady(): StoreState {
     this.check();
     if (this.isClosed) throw new Error('the store is closed');
     if (this.badValue !== undefined) throw this.badValue;
+    // A quota, or a limit on the size of files, does not show on the disk.
+    const isLimited = performance.now() - this.hadNoRoomAt < NO_ROOM_MS;
+    return isLimited || (existsSync(this.file) && isDiskFull(this.file)) ? 'full' : undefined;
   }
 
   /** The error to throw for one that a read has thrown. Remembers if it means damage. */
@@ -152,7 +164,10 @@ export class StoreHealth {
     const name = getSystemErrorName(-code);
     // LMDB's word for a write that the disk took only a part of.
     const isFull = name === 'EIO' && isDiskFull(this.file);
-    return Object.assign(new Error(message, { cause: reason }), { code: isFull ? 'ENOSPC' : name });
+    const words = { code: isFull ? 'ENOSPC' : name };
+    const failure = Object.assign(new Error(message, { cause: reason }), words);
+    if (outageOf(failure) === 'full') this.hadNoRoomAt = performance.now();
+    return failure;
   }
 
   /** Remembers that a value could not be decoded. */
@@ -223,7 +238,9 @@ export function guardWrites(root: RootDatabase, health: StoreHealth): void {
     root[kind] = async <T>(change: () => T): Promise<T> => {
       health.check();
       try {
-        return await write(change);
+        const result = await write(change);
+        health.hadNoRoomAt = Number.NEGATIVE_INFINITY;
+        return result;
       } catch (error) {
         throw await health.writeError(error);
       }

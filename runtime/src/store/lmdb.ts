@@ -6,6 +6,7 @@ import type { Environment } from '../environment.ts';
 import { fileOf, LMDB_OPTIONS, openFile } from './file.lmdb.ts';
 import { guardReads, guardWrites, StoreHealth } from './health.lmdb.ts';
 import { holdDataDir } from './lock.lmdb.ts';
+import type { StoreState } from './outage.ts';
 import { type Ownership, ownershipOf, refuseOwner } from './ownership.ts';
 import { makePrivateFolder, restrictFiles, type StoreName } from './private.ts';
 
@@ -17,8 +18,8 @@ export type EmbeddedStore = {
    * snapshot.
    */
   root: RootDatabase;
-  /** Resolves unless the store is damaged. */
-  ready(): Promise<void>;
+  /** Rejects if the store is damaged. */
+  ready(): Promise<StoreState>;
 };
 
 /** Another process that creates the store at the same moment needs less. */

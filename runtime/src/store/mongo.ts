@@ -17,7 +17,7 @@ const DEADLINE_MS = 2_000;
 // Callers have deadlines of their own; this one keeps a dead socket from staying in the pool.
 const SOCKET_TIMEOUT_MS = 10_000;
 
-export type Mongo = { db: Db; ready(): Promise<void>; close(): Promise<void> };
+export type Mongo = { db: Db; ready(): Promise<undefined>; close(): Promise<void> };
 
 /**
  * Connects to the URL's database, or to `loyalty` if the URL names none. `store` is the name of the

@@ -10,6 +10,9 @@ const SYSTEM_CODES =
   /^(E(CONN\w+|PIPE|TIMEDOUT|NOTFOUND|AI_AGAIN|HOSTUNREACH|NETUNREACH|NOSPC|FBIG|IO|ROFS|DQUOT|MFILE|NFILE)|UND_ERR_\w+)$/;
 /** A disk, quota or file that cannot grow, and LMDB's own code for it. */
 const FULL_CODES = new Set<unknown>(['ENOSPC', 'EDQUOT', 'EFBIG', -30_792]);
+/** What is wrong with a store that answers: `full` if it has no room to write. */
+export type StoreState = 'full' | undefined;
+
 const DEEPEST_CAUSE = 4;
 /** Codes and names of classes, which say why; a message may say more than a log may hold. */
 const WORD = /^-?\w{1,64}$/;

@@ -7,7 +7,7 @@ import { type HttpServer, serveHttp } from '../http/server.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import type { Tracing } from '../observe/tracing/trace.ts';
-import { failureOf } from '../process/readiness.ts';
+import { stateOf } from '../process/readiness.ts';
 import { settingsOfSubgraph } from '../settings/subgraphs.ts';
 import type { Settings } from '../settings/table.ts';
 import type { Execute } from '../transport/deadline.ts';
@@ -97,7 +97,7 @@ function createRespond(subgraph: Subgraph, execute: Execute): RespondToSigned {
 }
 
 async function respondToProbe(subgraph: Subgraph, record: LoggedRequest): Promise<HttpResponse> {
-  if ((await failureOf(subgraph.ready)) !== undefined) return record.fail('SERVICE_UNAVAILABLE');
+  if ((await stateOf(subgraph.ready)).state === 'down') return record.fail('SERVICE_UNAVAILABLE');
   const body = JSON.stringify({ data: { __typename: subgraph.schema.getQueryType()?.name } });
   return { status: 200, headers: {}, body };
 }

@@ -1,5 +1,6 @@
 // What a subgraph is, and what its resolvers know of a request.
 import type { GraphQLSchema } from 'graphql';
+import type { StoreState } from '../store/outage.ts';
 import type { Caller } from '../transport/types.ts';
 
 /** The context of resolvers. */
@@ -10,6 +11,6 @@ export type Subgraph = {
   name: string;
   schema: GraphQLSchema;
   /** Resolves if the store responds, rejects otherwise. */
-  ready(): Promise<void>;
+  ready(): Promise<StoreState>;
   close(): Promise<void>;
 };

@@ -1,6 +1,7 @@
 // The types that the gateway, the transports and the subgraphs share.
 import type { ErrorDetails } from '../errors.ts';
 import type { ReceivedHeaders, Trace } from '../observe/tracing/trace.ts';
+import type { StoreState } from '../store/outage.ts';
 
 /** Who asks, and so whose data an operation may see. The gateway derives it from the credential. */
 export type Caller =
@@ -55,6 +56,6 @@ export type Transport = {
    * Resolves if the subgraph answers `{__typename}` to the service, rejects otherwise. The
    * subgraphs of this repository then check their stores; another one says what it likes.
    */
-  ready(): Promise<void>;
+  ready(): Promise<StoreState>;
   close(): Promise<void>;
 };

@@ -1,5 +1,6 @@
 // What the members subgraph needs from its store, in domain words.
 import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
+import type { StoreState } from '@partner-loyalty/runtime/store/outage.ts';
 import type { RightsStore } from '../rights/rights.ts';
 import type {
   Identity,
@@ -50,6 +51,6 @@ export type MembersStore = EnrollmentStore &
     /** Whether the store has no members. */
     isEmpty(): Promise<boolean>;
     /** Resolves if the engine answers; rejects otherwise. */
-    ready(): Promise<void>;
+    ready(): Promise<StoreState>;
     close(): Promise<void>;
   };

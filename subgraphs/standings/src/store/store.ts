@@ -1,5 +1,6 @@
 // The store of the standings subgraph in domain terms, which LMDB and MongoDB implement.
 import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
+import type { StoreState } from '@partner-loyalty/runtime/store/outage.ts';
 import type { Activity, DatedActivity } from '../rules/activity.ts';
 import type { Program } from '../rules/program.ts';
 import type { Standing } from '../rules/standing.ts';
@@ -60,6 +61,6 @@ export type StandingsStore = {
   /** Whether there is neither a program nor an activity. */
   isEmpty(): Promise<boolean>;
   /** Resolves if the engine responds; rejects otherwise. */
-  ready(): Promise<void>;
+  ready(): Promise<StoreState>;
   close(): Promise<void>;
 };
