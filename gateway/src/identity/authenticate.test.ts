@@ -17,7 +17,7 @@ const TOKENS: Record<string, MemberToken> = {
   'of-out': { memberId: 'm1', partnerId: 'out', expiresAt },
   'of-inn': { memberId: 'm1', partnerId: 'inn', expiresAt },
 };
-const tokens: TokenVerifier = { verify: (token) => TOKENS[token] };
+const tokens: TokenVerifier = { verify: (token) => TOKENS[token] ?? 'expired' };
 
 let folder: { path: string; remove(): void };
 let store: KeyStore;

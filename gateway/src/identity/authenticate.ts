@@ -5,7 +5,7 @@ import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
 import { EVERY_SCOPE, type ScopeBits } from '../schema/scopes.ts';
 import { parseKey } from './apikey.ts';
-import type { MemberToken, TokenVerifier } from './idtoken.ts';
+import type { MemberToken, TokenRefusal, TokenVerifier } from './idtoken.ts';
 import type { Key, Keyring } from './keyring.ts';
 import type { KeyEndpoint } from './keystore.ts';
 import type { IsSuspended } from './suspensions.ts';
@@ -68,8 +68,9 @@ export function createAuthenticator(
 ): Authenticate {
   const { environment, tokens, isSuspended } = parts;
   const find = createFind(parts, 'graphql');
-  const toMember = (token: MemberToken | undefined): MaybePromise<Authenticated> => {
-    if (token?.partnerId === undefined) return memberOf(token, false);
+  const toMember = (token: MemberToken | TokenRefusal): MaybePromise<Authenticated> => {
+    if (typeof token === 'string') return REFUSED;
+    if (token.partnerId === undefined) return memberOf(token, false);
     return mapMaybe(isSuspended(token.partnerId), (suspended) => memberOf(token, suspended));
   };
 
@@ -152,9 +153,7 @@ function partnerOf(key: Key, keyBudget: number): Authenticated {
   };
 }
 
-function memberOf(token: MemberToken | undefined, isSuspended: boolean): Authenticated {
-  if (token === undefined) return REFUSED;
-  const { memberId, partnerId } = token;
+function memberOf({ memberId, partnerId }: MemberToken, isSuspended: boolean): Authenticated {
   const caller: Caller =
     partnerId === undefined
       ? { kind: 'member', memberId }

@@ -1,7 +1,7 @@
 // Verification of ID tokens.
 import { createHmac, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
-import { type JWK, type JWTHeaderParameters, SignJWT, type SignOptions, UnsecuredJWT } from 'jose';
+import { type JWK, SignJWT, type SignOptions, UnsecuredJWT } from 'jose';
 import { createTokenVerifier, type TokenRules } from './idtoken.ts';
 import { createJwks } from './jwks.ts';
 
@@ -30,7 +30,7 @@ const CLAIMS = { iss: ISSUER, aud: AUDIENCE, sub: 'm1', iat: seconds, exp: secon
 
 function sign(
   claims: object = {},
-  header: Partial<JWTHeaderParameters> = {},
+  header: object = {},
   signer = es,
   crit?: SignOptions['crit'],
 ): Promise<string> {
@@ -155,12 +155,12 @@ describe('a token is refused', () => {
   ];
 
   test.each(attacks)('%s', async (_, token) => {
-    expect(await verify(token())).toBeUndefined();
+    expect(await verify(token())).toEqual(expect.any(String));
   });
 
   test('without the member claim, even if objects inherit a property of its name', async () => {
-    expect(await verify(sign(), { memberClaim: 'loyalty_id' })).toBeUndefined();
-    expect(await verify(sign(), { memberClaim: 'constructor' })).toBeUndefined();
+    expect(await verify(sign(), { memberClaim: 'loyalty_id' })).toBe('unknown');
+    expect(await verify(sign(), { memberClaim: 'constructor' })).toBe('unknown');
   });
 });
 
@@ -179,7 +179,7 @@ test('a verified token needs no wait until it expires, and is then refused', asy
   now = NOW + 59_999;
   expect(verifier.verify(token)).toMatchObject({ memberId: 'm1' });
   now = NOW + 60_000 + 31_000;
-  expect(await verifier.verify(token)).toBeUndefined();
+  expect(await verifier.verify(token)).toBe('expired');
 });
 
 test('a changed copy of a verified token is refused', async () => {
@@ -187,7 +187,83 @@ test('a changed copy of a verified token is refused', async () => {
   const token = await sign();
   await verifier.verify(token);
   const last = token.at(-1) === 'A' ? 'Q' : 'A';
-  expect(await verifier.verify(token.slice(0, -1) + last)).toBeUndefined();
+  expect(await verifier.verify(token.slice(0, -1) + last)).toBe('unknown');
+});
+
+test('the reason of a refusal tells a token that has expired from what is none', async () => {
+  expect(await verify(sign({ exp: seconds - 31 }))).toBe('expired');
+  expect(await verify(sign({ exp: seconds - 31 }, {}, attacker))).toBe('unknown');
+  for (const token of ['a b.c', 'x', 'x'.repeat(8_193)])
+    expect(await verify(token)).toBe('malformed');
+});
+
+describe('a key that the provider has withdrawn', () => {
+  const MINUTE_MS = 60_000;
+
+  /** A provider whose keys change, and a verifier that has seen a token of the first one. */
+  async function setUp(header = {}) {
+    const provider = { signers: [es], down: false };
+    let time = 0;
+    const keys = createJwks({
+      async fetchKeys() {
+        if (provider.down) throw new Error('connection refused');
+        return { keys: provider.signers.map(publicJwk) };
+      },
+      uptime: () => time,
+    });
+    const verifier = createVerifier({ keys });
+    const token = await sign({ exp: seconds + 2 * 86_400 }, header);
+    const pass = (ms: number) => {
+      time += ms;
+    };
+    expect(await verifier.verify(token)).toMatchObject({ memberId: 'm1' });
+    return { provider, verifier, token, pass };
+  }
+
+  test('ends a token that was seen before within 10 minutes, used or not meanwhile', async () => {
+    const { provider, verifier, token, pass } = await setUp();
+    provider.signers = [rs];
+    pass(10 * MINUTE_MS);
+    expect(await verifier.verify(token)).toBe('unknown');
+    expect(await verifier.verify(token)).toBe('unknown');
+  });
+
+  test('ends it as soon as the keys were read for another token', async () => {
+    const { provider, verifier, token, pass } = await setUp();
+    provider.signers = [rs];
+    pass(MINUTE_MS / 2);
+    expect(await verifier.verify(await sign({}, {}, rs))).toMatchObject({ memberId: 'm1' });
+    expect(await verifier.verify(token)).toBe('unknown');
+  });
+
+  test.each([
+    ['replaced by another with its name', {}],
+    ['named by no token', { kid: undefined }],
+  ])('ends it also if it is %s', async (_, header) => {
+    const { provider, verifier, token, pass } = await setUp(header);
+    provider.signers = [{ ...attacker }];
+    pass(10 * MINUTE_MS);
+    expect(await verifier.verify(token)).toBe('unknown');
+  });
+
+  test('ends no token of the keys that stay, which are verified without a wait again', async () => {
+    const { provider, verifier, token, pass } = await setUp();
+    provider.signers = [rs, es];
+    pass(10 * MINUTE_MS);
+    expect(await verifier.verify(token)).toMatchObject({ memberId: 'm1' });
+    expect(verifier.verify(token)).toMatchObject({ memberId: 'm1' });
+  });
+
+  test('ends nothing while the provider is down, for 24 hours, nor makes tokens wait', async () => {
+    const { provider, verifier, token, pass } = await setUp();
+    provider.down = true;
+    pass(10 * MINUTE_MS);
+    expect(await verifier.verify(token)).toMatchObject({ memberId: 'm1' });
+    pass(MINUTE_MS / 2);
+    expect(verifier.verify(token)).toMatchObject({ memberId: 'm1' });
+    pass(24 * 60 * MINUTE_MS);
+    await expect(verifier.verify(token)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+  });
 });
 
 test('a token is unavailable, not refused, while keys or partners cannot be read', async () => {

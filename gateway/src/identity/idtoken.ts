@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { ApiError, fail } from '@partner-loyalty/runtime/errors.ts';
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
-import { type JWTPayload, jwtVerify } from 'jose';
+import { type CompactVerifyGetKey, errors, type JWTPayload, jwtVerify } from 'jose';
 import type { Jwks } from './jwks.ts';
 import type { IssuedToken } from './ownprovider.ts';
 
@@ -22,33 +22,36 @@ export type MemberToken = {
   expiresAt: Date;
 };
 
+/** Why a token or a key is not valid; `unknown` is also a token that nobody here has issued. */
+export type TokenRefusal = 'unknown' | 'malformed' | 'revoked' | 'expired';
+
 export type TokenVerifier = {
   /**
-   * The claims of a token; undefined if it is not valid. Returns the plain value if the token has
-   * been verified before. Rejects with SERVICE_UNAVAILABLE if the provider's keys or the partners
-   * cannot be read.
+   * The claims of a token, or why it is not valid. Returns the plain value if the token has been
+   * verified before, and the provider's keys have not changed since. Rejects with
+   * SERVICE_UNAVAILABLE if the provider's keys or the partners cannot be read.
    */
-  verify(token: string): MaybePromise<MemberToken | undefined>;
+  verify(token: string): MaybePromise<MemberToken | TokenRefusal>;
 };
 
 export type TokenRules = {
   issuer: string;
   audience: string;
-  keys: Pick<Jwks, 'find'>;
+  keys: Jwks;
   /** The claim that contains the member's id. */
   memberClaim: string;
   /**
    * Whether an `azp` names a partner. It always does if the service is its own provider. An
    * external provider writes the id of an OAuth client there, which restricts the token only if a
-   * partner has the same id. Each token is checked once, so creating such a partner does not
-   * restrict tokens already in use.
+   * partner has the same id. A token is checked once, until the provider's keys change, so creating
+   * such a partner does not restrict tokens already in use.
    */
   isPartner(azp: string): MaybePromise<boolean>;
   /**
-   * Whether a token that was verified once is still valid, asked each time it is used. The built-in
-   * provider can revoke keys and end sessions; its tokens live 24 hours at most.
+   * Whether the session of a token has not ended, asked each time it is used, after the keys. The
+   * built-in provider can end sessions; its tokens live 24 hours at most.
    */
-  isCurrent?: ((token: IssuedToken) => MaybePromise<boolean>) | undefined;
+  isCurrent?: ((token: IssuedToken) => boolean) | undefined;
   caches: Caches;
   /** The time in milliseconds since 1970. */
   now?: () => number;
@@ -59,45 +62,55 @@ export type TokenRules = {
  * (jku, x5u, jwk, x5c).
  */
 export function createTokenVerifier(rules: TokenRules): TokenVerifier {
-  const { caches, isCurrent, now = Date.now } = rules;
+  const { caches, keys, isCurrent = () => true, now = Date.now } = rules;
   const cache = caches.open<Verified>(() => BYTES_PER_TOKEN);
 
-  async function verifyUncached(token: string, digest: string): Promise<Verified | undefined> {
+  async function verifyUncached(token: string, digest: string) {
     const verified = await verifiedToken(token, rules, now());
-    if (verified) cache.set(digest, verified);
-    return verified;
+    if (typeof verified === 'string') return verified;
+    cache.set(digest, verified);
+    return currentClaims(verified);
   }
 
-  /** The claims of a token whose signature and claims are right, if it has not been revoked. */
-  function currentClaims(verified: Verified | undefined): MaybePromise<MemberToken | undefined> {
-    if (verified === undefined || isCurrent === undefined) return verified?.claims;
-    return mapMaybe(isCurrent(verified.issued), (current) =>
-      current ? verified.claims : undefined,
-    );
+  function currentClaims({ claims, issued }: Verified): MemberToken | TokenRefusal {
+    return isCurrent(issued) ? claims : 'revoked';
   }
 
   return {
     verify(token) {
-      if (token.length > MAX_TOKEN_LENGTH) return undefined;
+      if (token.length > MAX_TOKEN_LENGTH) return 'malformed';
       const digest = hash('sha256', token, 'base64');
       const cached = cache.get(digest);
-      return cached && cached.claims.expiresAt.getTime() > now()
-        ? currentClaims(cached)
-        : verifyUncached(token, digest).then(currentClaims);
+      if (cached === undefined || cached.claims.expiresAt.getTime() <= now())
+        return verifyUncached(token, digest);
+      return mapMaybe(keys.latest(), (latest) =>
+        latest === cached.keys ? currentClaims(cached) : verifyUncached(token, digest),
+      );
     },
   };
 }
 
-type Verified = { claims: MemberToken; issued: IssuedToken };
+type Verified = {
+  claims: MemberToken;
+  issued: IssuedToken;
+  /** Those that it was verified with. */
+  keys: object;
+};
 
 async function verifiedToken(
   token: string,
   rules: TokenRules,
   now: number,
-): Promise<Verified | undefined> {
+): Promise<Verified | TokenRefusal> {
   const { issuer, audience, keys } = rules;
+  // If newer keys are fetched meanwhile, the token is verified again when it is used again.
+  let latest: object = {};
+  const find: CompactVerifyGetKey = async (header, jws) => {
+    latest = await keys.latest();
+    return keys.find(header, jws);
+  };
   try {
-    const { payload, protectedHeader } = await jwtVerify(token, keys.find, {
+    const { payload, protectedHeader } = await jwtVerify(token, find, {
       algorithms: ALGORITHMS,
       issuer,
       audience,
@@ -105,20 +118,17 @@ async function verifiedToken(
       clockTolerance: TOLERANCE_SECONDS,
       currentDate: new Date(now),
     });
-    if (!isIdToken(protectedHeader.typ) || !isIssuedFor(audience, payload, now)) return undefined;
-    if (rules.isCurrent !== undefined && livesTooLong(payload)) return undefined;
+    if (!isIdToken(protectedHeader.typ) || !isIssuedFor(audience, payload, now)) return 'unknown';
+    if (rules.isCurrent !== undefined && livesTooLong(payload)) return 'unknown';
     const claims = await memberToken(payload, rules);
-    const { kid } = protectedHeader;
-    return (
-      claims && {
-        claims,
-        issued: { kid, memberId: claims.memberId, issuedAt: issuedAtOf(payload) },
-      }
-    );
+    if (claims === undefined) return 'unknown';
+    const issued = { memberId: claims.memberId, issuedAt: issuedAtOf(payload) };
+    return { claims, issued, keys: latest };
   } catch (error) {
     // An ApiError is about the provider's keys; any other error is about the token and refuses it.
     if (error instanceof ApiError) throw error;
-    return undefined;
+    if (error instanceof errors.JWTExpired) return 'expired';
+    return error instanceof errors.JWSInvalid ? 'malformed' : 'unknown';
   }
 }
 

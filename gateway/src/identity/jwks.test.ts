@@ -28,7 +28,7 @@ function setUp() {
   const pass = (ms: number) => {
     time += ms;
   };
-  return { provider, find, pass };
+  return { provider, find, latest: jwks.latest, pass };
 }
 
 const settled = () => new Promise((resolve) => setTimeout(resolve, 20));
@@ -65,9 +65,28 @@ test('a key that the provider withdrew is refused after 10 minutes', async () =>
   await find('a');
   provider.keys = [newJwk('b')];
   pass(10 * 60_000);
-  await find('a');
-  await settled();
   await expect(find('a')).rejects.toMatchObject({ code: 'ERR_JWKS_NO_MATCHING_KEY' });
+});
+
+test('keys in use are fetched every 5 minutes, without a wait', async () => {
+  const { provider, find, latest, pass } = setUp();
+  await find('a');
+  provider.keys = [newJwk('b')];
+  pass(5 * 60_000);
+  const before = latest();
+  expect(before).not.toBeInstanceOf(Promise);
+  await settled();
+  expect(provider.fetches).toBe(2);
+  expect(latest()).not.toBe(before);
+});
+
+test('the latest keys stay the same as long as the provider sends the same', async () => {
+  const { provider, find, latest, pass } = setUp();
+  await find('a');
+  const before = latest();
+  pass(10 * 60_000);
+  expect(await latest()).toBe(before);
+  expect(provider.fetches).toBe(2);
 });
 
 test('keys of a provider that is down stay usable for 24 hours without a wait', async () => {

@@ -4,7 +4,7 @@ import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 import { type CompactVerifyGetKey, createLocalJWKSet, errors, type JSONWebKeySet } from 'jose';
 
-const RETAINED_MS = 24 * 3_600_000;
+const USABLE_MS = 24 * 3_600_000;
 const NO_KEYS_COOLDOWN_MS = 1_000;
 
 export type Jwks = {
@@ -13,15 +13,18 @@ export type Jwks = {
    * if the keys could not be fetched at all.
    */
   find: CompactVerifyGetKey;
-  /** Whether the key is one of the latest. A promise if those have to be fetched again first. */
-  has(kid: string): MaybePromise<boolean>;
+  /**
+   * Stands for the latest keys: the same object as long as they stay the same. A promise if they
+   * have to be fetched first; rejects as `find` does.
+   */
+  latest(): MaybePromise<object>;
 };
 
 /** How old keys may be and how often they are fetched, in milliseconds. */
 export type JwksTimes = {
   /** Older keys are fetched again in the background. */
   refreshAfter: number;
-  /** Calls wait for a fetch of older keys, unless it fails. */
+  /** Calls wait for a fetch of older keys, unless it fails or one has failed a moment ago. */
   waitAfter: number;
   /** The least time between two fetches, while there are keys. */
   cooldown: number;
@@ -29,10 +32,13 @@ export type JwksTimes = {
   waitsForUnknown: boolean;
 };
 
-/** An external provider: it announces new keys well before it signs with them. */
+/**
+ * An external provider: it announces new keys well before it signs with them. One that it withdrew
+ * is refused within 10 minutes.
+ */
 const EXTERNAL: JwksTimes = {
-  refreshAfter: 10 * 60_000,
-  waitAfter: Number.POSITIVE_INFINITY,
+  refreshAfter: 5 * 60_000,
+  waitAfter: 10 * 60_000,
   cooldown: 30_000,
   waitsForUnknown: false,
 };
@@ -46,7 +52,7 @@ export const BUILT_IN: JwksTimes = {
 };
 
 /**
- * A cache over `fetchKeys`. While fetching fails, keys stay usable for another 24 hours. Between
+ * A cache over `fetchKeys`. While fetching fails, keys stay usable for 24 hours. Between
  * fetches, an unknown key is refused from memory. `uptime` counts milliseconds.
  */
 export function createJwks({
@@ -59,14 +65,14 @@ export function createJwks({
   uptime?: () => number;
 }): Jwks {
   const keySet = createKeySet(fetchKeys, uptime);
-  const usableMs = times.refreshAfter + RETAINED_MS;
 
   function usableKeys(): MaybePromise<Keys> {
     const { keys, ageMs } = keySet.current();
-    if (keys === undefined || ageMs >= usableMs) return fetchKeysFirst();
+    if (keys === undefined || ageMs > USABLE_MS) return fetchKeysFirst();
     if (ageMs < times.refreshAfter) return keys;
     const refreshed = keySet.refresh(times.cooldown)?.catch(() => {});
-    if (refreshed === undefined || ageMs < times.waitAfter) return keys;
+    const waits = ageMs >= times.waitAfter && keySet.sinceFailureMs() >= 2 * times.cooldown;
+    if (refreshed === undefined || !waits) return keys;
     return refreshed.then(() => keySet.current().keys ?? keys);
   }
 
@@ -75,7 +81,7 @@ export function createJwks({
       .refresh(NO_KEYS_COOLDOWN_MS)
       ?.catch((error) => fail('SERVICE_UNAVAILABLE', undefined, { cause: error }));
     const { keys, ageMs } = keySet.current();
-    return keys && ageMs < usableMs ? keys : fail('SERVICE_UNAVAILABLE');
+    return keys && ageMs <= USABLE_MS ? keys : fail('SERVICE_UNAVAILABLE');
   }
 
   /** Fetches the keys for one that is unknown; false if the last fetch was too recent. */
@@ -100,31 +106,34 @@ export function createJwks({
         return (keySet.current().keys?.find ?? find)(header, token);
       }
     },
-    has(kid) {
-      const keys = usableKeys();
-      return keys instanceof Promise ? keys.then(({ kids }) => kids.has(kid)) : keys.kids.has(kid);
-    },
+    latest: usableKeys,
   };
 }
 
-type Keys = { find: CompactVerifyGetKey; kids: ReadonlySet<string | undefined> };
+type Keys = { find: CompactVerifyGetKey; text: string };
 
 /** The latest keys, and the one fetch of them that may be in flight. */
 function createKeySet(fetchKeys: () => Promise<JSONWebKeySet>, uptime: () => number) {
   let keys: Keys | undefined;
   let fetchedAt = Number.NEGATIVE_INFINITY;
   let triedAt = Number.NEGATIVE_INFINITY;
+  let failedAt = Number.NEGATIVE_INFINITY;
   let inFlight: Promise<void> | undefined;
 
   async function fetchNow(): Promise<void> {
     triedAt = uptime();
-    const fetched = await fetchKeys();
-    keys = { find: createLocalJWKSet(fetched), kids: new Set(fetched.keys.map(({ kid }) => kid)) };
+    const fetched = await fetchKeys().catch((error) => {
+      failedAt = uptime();
+      throw error;
+    });
+    const text = JSON.stringify(fetched.keys);
+    if (text !== keys?.text) keys = { find: createLocalJWKSet(fetched), text };
     fetchedAt = triedAt;
   }
 
   return {
     current: () => ({ keys, ageMs: uptime() - fetchedAt }),
+    sinceFailureMs: () => uptime() - failedAt,
     cooldownLeft: (cooldownMs: number) => Math.max(0, triedAt + cooldownMs - uptime()),
     /** Joins the fetch in flight or starts one; undefined if the last one was too recent. */
     refresh(cooldownMs: number): Promise<void> | undefined {
