@@ -12,6 +12,7 @@ import { createStandings } from '@partner-loyalty/standings';
 import { openAudit } from '../../gateway/src/audit/audit.ts';
 import { createBudget } from '../../gateway/src/budget/budget.ts';
 import { createLimiter, type Limiter } from '../../gateway/src/budget/limiter.ts';
+import { createRefusals } from '../../gateway/src/budget/refusals.ts';
 import { createDocuments } from '../../gateway/src/document/documents.ts';
 import { createCors, GRAPHQL_CORS } from '../../gateway/src/edge/cors.ts';
 import { readGraphFile, SUPERGRAPH_FILE } from '../../gateway/src/graph/committed.ts';
@@ -115,7 +116,7 @@ async function keyAuth(): Promise<Authenticate> {
   const store = await openKeyStore({ dataDir: options.dataDir, environment: 'sandbox' });
   return createAuthenticator({
     environment: 'sandbox',
-    keyring: createKeyring({ store, caches, metrics, log }),
+    keyring: createKeyring({ store, caches, metrics, log, refusals: createRefusals(60) }),
     tokens: { verify: () => 'unknown' },
     isSuspended: () => false,
     keyBudget: 600,
@@ -143,7 +144,7 @@ function noAuth(): Authenticate {
   return () => ({ kind: 'principal', principal });
 }
 
-function noLimiter(): Limiter {
+function noLimiter(): Omit<Limiter, 'refusals'> {
   const verdict = {
     policy: 'key',
     allowed: true,

@@ -31,6 +31,7 @@ import { createDeprecationHeaders } from './schema/dates.ts';
 import { createInvitation, INVITATION_PATH } from './sign-in/invitation.ts';
 import { createMembersClient, type MembersClient } from './sign-in/membersclient.ts';
 import { createSignIn, SIGN_IN_PATH } from './sign-in/signin.ts';
+import { createTokens } from './sign-in/tokens.ts';
 import { createWellKnown, DISCOVERY_PATH, JWKS_PATH } from './sign-in/wellknown.ts';
 import type { UsageCounter } from './usage/counter.ts';
 import type { KeyUseCounter } from './usage/keyuse.ts';
@@ -66,7 +67,8 @@ export function openGateway(parts: GatewayParts): Gateway {
   const { settings, keyStore, counters, graphs, audit, metrics, caches } = parts;
   const members = createMembersClient(graphs.askProvider);
   const limiter = createLimiter(counters, settings.rateLimitWindowSeconds, metrics);
-  const keyring = createKeyring({ store: keyStore, caches, metrics, log: parts.log });
+  const { refusals } = limiter;
+  const keyring = createKeyring({ store: keyStore, caches, metrics, refusals, log: parts.log });
   const budget = createBudget(limiter);
   // Shared by both endpoints, so that its limit on introspections holds for them together.
   const operate = createOperate({ ...parts, budget });
@@ -74,16 +76,16 @@ export function openGateway(parts: GatewayParts): Gateway {
   const graphql = createGraphql(parts, shared);
   const mcp = createMcpEndpoint(parts, shared);
   const wellKnown = createWellKnown(members, baseUrls(settings).own);
+  const tokens = createTokens({ members, limiter });
   const signIn = createSignIn({
-    members,
+    tokens,
     offersSignIn: settings.idTokenIssuer === undefined,
     isSecure: baseUrls(settings).own.startsWith('https:'),
     partnerName: (partnerId) => partnerName(keyStore, partnerId),
     graphql,
-    limiter,
     log: parts.log,
   });
-  const invitation = createInvitation({ members, limiter, log: parts.log });
+  const invitation = createInvitation({ tokens, log: parts.log });
   const { changelogs, log } = parts;
   const pages = createPages({ about: aboutOf(settings), settings, graphs, changelogs, log });
 

@@ -5,7 +5,7 @@ import { hashKey, issueKey, type KeyLimits, newKey } from '@partner-loyalty/gate
 import { UNKNOWN_KEY } from '../support/cases/outcomes.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { type ApiResponse, BUDGET_HEADERS, budgetHeaders } from '../support/service/client.ts';
-import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
+import { ENGINES, type InProcessService, startInProcess } from '../support/service/inprocess.ts';
 import { loyaltyJson } from '../support/service/loyalty.ts';
 import { callMcp } from '../support/service/mcp.ts';
 import { addKey, addPartner } from '../support/service/testdata.ts';
@@ -40,6 +40,56 @@ test.each([
   }
   expect(statuses.slice(0, 60)).not.toContain(429);
   expect(statuses.slice(60)).toEqual(Array(10).fill(429));
+});
+
+describe.each(ENGINES)('unknown keys on %s', (engine) => {
+  let service: InProcessService;
+  beforeAll(async () => {
+    const env = { TRUSTED_PROXIES: '127.0.0.1' };
+    service = await startInProcess({ engine, env });
+  });
+  afterAll(() => service.close());
+
+  /** How many look-ups of keys have read the store. */
+  const reads = async () => {
+    const text = await (await fetch(`${service.adminUrl}/metrics`)).text();
+    const counts = text.matchAll(/^loyalty_key_cache_total\{outcome="(?:miss|stale)"\} (\d+)$/gm);
+    return Array.from(counts, ([, count]) => Number(count)).reduce((sum, count) => sum + count, 0);
+  };
+  const guess = (address: string, key = newKey('sandbox')) =>
+    service.send({ query: '{ __typename }', key, headers: from(address) });
+
+  test.each([
+    [100, 'one by one', '203.0.113.10', 1],
+    [1_000, '50 at a time', '203.0.113.11', 50],
+  ])('%i from one address, %s, cause 61 reads', async (count, _, address, size) => {
+    const before = await reads();
+    const statuses: number[] = [];
+    while (statuses.length < count) {
+      const guesses = Array.from({ length: size }, () => guess(address));
+      for (const { status } of await Promise.all(guesses)) statuses.push(status);
+    }
+    expect(statuses.filter((status) => status === 401)).toHaveLength(60);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(count - 60);
+    expect(await reads()).toBe(before + 61);
+  });
+
+  test('a new key works from a flooded address soon, and elsewhere at once', async () => {
+    const flooded = '203.0.113.12';
+    for (let n = 0; n < 62; n += 1) await guess(flooded);
+    const key = await addKey(service.stores.keys, 'alpha');
+    await until(async () => (await guess(flooded, key)).status === 200);
+    const other = await addKey(service.stores.keys, 'alpha');
+    expect(await guess('203.0.113.13', other)).toMatchObject({ status: 200 });
+    expect(await guess(flooded, other)).toMatchObject({ status: 200 });
+  });
+
+  test('one key from 200 addresses causes one read', async () => {
+    const before = await reads();
+    const key = newKey('sandbox');
+    for (let n = 0; n < 200; n += 1) await guess(`198.51.100.${n}`, key);
+    expect(await reads()).toBe(before + 1);
+  });
 });
 
 test('a valid key from the same address is served, and its budget shows on every path', async () => {

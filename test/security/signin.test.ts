@@ -1,5 +1,5 @@
 // Attacks on sign-in over HTTP, each named, with the response that it gets.
-import { createHmac, createPublicKey, type JsonWebKey } from 'node:crypto';
+import { createHmac, createPublicKey, type JsonWebKey, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, request } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
@@ -276,6 +276,36 @@ test('of 20 concurrent exchanges and two sign-ins with one link, one succeeds', 
     'code' in response ? sessionOf(response) : response.status === 200,
   );
   expect(won).toHaveLength(1);
+});
+
+test('guesses from an address over its limit read nothing, and a genuine link waits', async () => {
+  const headers = { ...visitor(), 'sec-fetch-site': 'same-origin' };
+  const guess = () => `ml_${randomBytes(32).toString('base64url')}`;
+  const statuses: number[] = [];
+  for (let n = 0; n < 61; n += 1)
+    statuses.push((await postForm({ token: guess() }, headers)).status);
+  expect(statuses).toEqual([...Array(60).fill(410), 429]);
+  const token = await newToken();
+  const before = service.calls.length;
+  for (const field of [guess(), token, 'in_xxxxxxxxxxxx'])
+    expect((await postForm({ token: field }, headers)).status).toBe(429);
+  for (const page of [`/sign-in?token=${token}`, '/invitation?token=in_xxxxxxxxxxxx'])
+    expect((await fetch(service.url + page, { headers })).status).toBe(429);
+  expect(service.calls.slice(before)).toEqual([]);
+  expect((await postForm({ token })).status).toBe(200);
+});
+
+test('a token that was not found causes no other read for 5 seconds, whoever sends it', async () => {
+  const token = `eu_${randomBytes(32).toString('base64url')}`;
+  const invitation = `in_${randomBytes(32).toString('base64url')}`;
+  const statuses = async () => [
+    (await postForm({ token })).status,
+    (await fetch(`${service.url}/invitation?token=${invitation}`, { headers: visitor() })).status,
+  ];
+  expect(await statuses()).toEqual([410, 410]);
+  const before = service.calls.length;
+  for (let n = 0; n < 3; n += 1) expect(await statuses()).toEqual([410, 410]);
+  expect(service.calls.slice(before)).toEqual([]);
 });
 
 test("/sign-in refuses a link for a partner's page, and the partner can still exchange it", async () => {

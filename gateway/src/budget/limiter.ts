@@ -3,7 +3,8 @@ import type { ResponseHeaders } from '@partner-loyalty/runtime/http/headers.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { createAddressCounters } from './addresses.ts';
 import { batched } from './counters.batch.ts';
-import type { Counter, Counters } from './counters.ts';
+import type { Count, Counter, Counters } from './counters.ts';
+import { createRefusals, type Refusals } from './refusals.ts';
 
 /** Of all but the budget of a key, whose window is a setting. */
 export const WINDOW_SECONDS = { member: 60, refusal: 60, page: 60 };
@@ -42,6 +43,8 @@ export type Limiter = {
   consumeRefusal(address: string): Promise<Verdict>;
   /** Counts a request for a page or another public document, in the same way. */
   consumePage(address: string): Promise<Verdict>;
+  /** Which client addresses are over that limit, as far as this process knows. */
+  refusals: Omit<Refusals, 'count'>;
 };
 
 /** Processes may share the counters. `keyWindowSeconds` is the window of a key's budget. */
@@ -55,32 +58,44 @@ export function createLimiter(
   // Only counters in Redis have a state, and only they are a network round trip away.
   const estimates = counters.state === undefined ? undefined : new Estimates();
   const counterOf = createAddressCounters(WINDOW_SECONDS.refusal * 1_000);
+  const refusals = createRefusals(REFUSAL_BUDGET);
+
+  function add(policy: Policy, subject: string, cost: number): Promise<Count> {
+    byPolicy[policy] ??= batched(counters.counter(policy, windowSeconds[policy]));
+    return byPolicy[policy].add(subject, cost);
+  }
+
+  function decide(policy: Policy, budget: number, count: Count): Verdict {
+    const { consumedPoints, msBeforeNext, degraded } = count;
+    const allowed = consumedPoints <= budget;
+    metrics.limit(policy, degraded ? 'insurance' : allowed ? 'taken' : 'refused');
+    return {
+      policy,
+      allowed,
+      limit: budget,
+      remaining: Math.max(0, budget - consumedPoints),
+      resetSeconds: Math.max(1, Math.ceil(msBeforeNext / 1000)),
+      windowSeconds: windowSeconds[policy],
+    };
+  }
 
   const consume: Limiter['consume'] = (policy, subject, cost, budget) => {
-    byPolicy[policy] ??= batched(counters.counter(policy, windowSeconds[policy]));
     if (policy === 'key') estimates?.consuming(subject, cost);
-    return byPolicy[policy]
-      .add(subject, cost)
-      .then(({ consumedPoints, msBeforeNext, degraded }) => {
-        const allowed = consumedPoints <= budget;
-        if (policy === 'key') estimates?.consumed(subject, cost, consumedPoints);
-        metrics.limit(policy, degraded ? 'insurance' : allowed ? 'taken' : 'refused');
-        return {
-          policy,
-          allowed,
-          limit: budget,
-          remaining: Math.max(0, budget - consumedPoints),
-          resetSeconds: Math.max(1, Math.ceil(msBeforeNext / 1000)),
-          windowSeconds: windowSeconds[policy],
-        };
-      });
+    return add(policy, subject, cost).then((count) => {
+      if (policy === 'key') estimates?.consumed(subject, cost, count.consumedPoints);
+      return decide(policy, budget, count);
+    });
   };
   return {
     consume,
     hasPlenty: (policy, subject, cost, budget) =>
       policy === 'key' && estimates?.isPlenty(subject, cost, budget) === true,
-    consumeRefusal: (address) => consume('refusal', counterOf(address), 1, REFUSAL_BUDGET),
+    consumeRefusal: (address) =>
+      refusals
+        .count(address, () => add('refusal', counterOf(address), 1))
+        .then((count) => decide('refusal', REFUSAL_BUDGET, count)),
     consumePage: (address) => consume('page', counterOf(address), 1, PAGE_BUDGET),
+    refusals,
   };
 }
 

@@ -2,6 +2,7 @@
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { temporaryFolder } from '../../../test/support/folder.ts';
+import { createRefusals } from '../budget/refusals.ts';
 import { DEFAULT_SCOPES, EVERY_SCOPE, scopeBits, scopeNames } from '../schema/scopes.ts';
 import { openKeyStore } from '../stores.ts';
 import { hashKey, issueKey, newKey } from './apikey.ts';
@@ -46,7 +47,12 @@ beforeAll(async () => {
   await store.revokeKey(revoked.record.keyId, AT);
   const keys = {
     environment: 'sandbox',
-    keyring: createKeyring({ store, caches: createCaches(), log: createLog('silent') }),
+    keyring: createKeyring({
+      store,
+      caches: createCaches(),
+      log: createLog('silent'),
+      refusals: createRefusals(60),
+    }),
     keyBudget: 600,
   } as const;
   from = createAuthenticator({

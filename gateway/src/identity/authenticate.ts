@@ -5,6 +5,7 @@ import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
 import { EVERY_SCOPE, type ScopeBits } from '../schema/scopes.ts';
 import { parseKey } from './apikey.ts';
+import type { Client } from './freshrecords.ts';
 import type { MemberToken, TokenRefusal, TokenVerifier } from './idtoken.ts';
 import type { Key, Keyring } from './keyring.ts';
 import type { KeyEndpoint } from './keystore.ts';
@@ -48,9 +49,6 @@ export type Authenticated =
   | { kind: 'refused'; keyId?: string }
   /** No credential, an empty one, or an authorization scheme other than Bearer. */
   | { kind: 'none' };
-
-/** Parsing an address takes 10 µs, so it is read only for a key that has a list of addresses. */
-type Client = { readonly address: string };
 
 export type Authenticate = (headers: RequestHeaders, client: Client) => MaybePromise<Authenticated>;
 
@@ -107,12 +105,12 @@ type KeyParts = { environment: Environment; keyring: Keyring; keyBudget: number 
 /** Returns a function that finds the caller with a well-formed key for the endpoint. */
 function createFind({ keyring, keyBudget }: KeyParts, endpoint: KeyEndpoint) {
   const toPartner = (key: Key | undefined, client: Client): Authenticated => {
-    if (key?.endpoint !== endpoint) return REFUSED;
+    if (key?.endpoint !== endpoint || key.ended !== undefined) return REFUSED;
     const isElsewhere = key.allowed?.has(client.address) === false;
     return isElsewhere ? { kind: 'refused', keyId: key.keyId } : partnerOf(key, keyBudget);
   };
   return (text: string, client: Client): MaybePromise<Authenticated> =>
-    mapMaybe(keyring.find(text), (key) => toPartner(key, client));
+    mapMaybe(keyring.find(text, client), (key) => toPartner(key, client));
 }
 
 function besideToken(ofKey: Authenticated): Authenticated {

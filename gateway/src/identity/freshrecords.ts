@@ -18,14 +18,16 @@ const NO_WAIT_MS = 4_000;
 
 export type Outcome = 'hit' | 'miss' | 'stale';
 
+/** Its address takes a while to parse, so it is read only where it matters. */
+export type Client = { readonly address: string };
+
 export type FreshRecords<T> = {
   /**
    * The record; undefined if there is none. Returns the plain value unless it has to wait for the
-   * store. A new record is found at once, and a change within 5 seconds. Fails with
-   * SERVICE_UNAVAILABLE, after at most 2 seconds, if the store does not respond and has not
-   * confirmed the record for 60 seconds.
+   * store. A change is seen within 5 seconds. Fails with SERVICE_UNAVAILABLE, after at most 2
+   * seconds, if the store does not respond and has not confirmed the record for 60 seconds.
    */
-  find(id: string): MaybePromise<T | undefined>;
+  find(id: string, client?: Client): MaybePromise<T | undefined>;
   /** When the last read that found a record began, on `uptime`'s clock. */
   lastReadAt(): number;
 };
@@ -50,25 +52,23 @@ export function createFreshRecords<T>(
     });
   }
 
-  function findUncached(id: string): MaybePromise<T | undefined> {
-    count('miss');
+  function findUncached(id: string, client: Client | undefined): MaybePromise<T | undefined> {
     const joined = cache.inFlight(id);
-    if (joined === undefined) return mapMaybe(cache.read(id), recordOrThrow);
-    // The joined read may have begun before the record was created: if it found none, read again.
-    return joined
-      .then(recordOrThrow)
-      .then((record) => record ?? mapMaybe(cache.read(id), recordOrThrow));
+    if (joined !== undefined) return counted(joined, 'hit').then(recordOrThrow);
+    const read = () => mapMaybe(counted(cache.read(id), 'miss'), recordOrThrow);
+    const { admit } = source;
+    return client === undefined || admit === undefined ? read() : admit(id, client, read);
   }
 
-  function counted<R extends T | undefined>(record: R, outcome: Outcome): R {
+  function counted<R>(found: R, outcome: Outcome): R {
     count(outcome);
-    return record;
+    return found;
   }
 
   return {
-    find(id) {
+    find(id, client) {
       const entry = cache.get(id);
-      if (entry === undefined) return findUncached(id);
+      if (entry === undefined) return findUncached(id, client);
       const state = stateOf(entry, uptime());
       return state === 'fresh' ? counted(entry.record, 'hit') : findCached(id, entry, state);
     },
@@ -114,6 +114,12 @@ type RecordRead<T> = { record: T | undefined } | { error: ApiError };
 export type RecordSource<T> = {
   /** Reads a record; undefined if there is none, which is not kept. */
   find(id: string): MaybePromise<T | undefined>;
+  /** Decides whether a client causes the read of a record that is not in the cache. */
+  admit?(
+    id: string,
+    client: Client,
+    read: () => MaybePromise<T | undefined>,
+  ): MaybePromise<T | undefined>;
   /** The bytes of a record in the cache. */
   weigh(record: T): number;
   caches: Caches;
@@ -123,8 +129,8 @@ export type RecordSource<T> = {
 };
 
 /**
- * lru-cache's own `fetch` does not fit: it returns a promise even for a hit, has one TTL for both
- * refresh and expiry, and joins a read that began before a record was created.
+ * lru-cache's own `fetch` does not fit: it returns a promise even for a hit, and has one TTL for
+ * both refresh and expiry.
  */
 function createRecordCache<T>(source: RecordSource<T>) {
   const { caches, uptime, log } = source;

@@ -1,20 +1,25 @@
 // Finds keys by their text, and what they may be used for (docs/api.md, Keys).
 import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { createRecent } from '@partner-loyalty/runtime/cache/recent.ts';
 import { addressCheck } from '@partner-loyalty/runtime/http/address.ts';
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { type ScopeBits, scopeBits } from '../schema/scopes.ts';
 import { defaultScopes, hashKey } from './apikey.ts';
-import { createFreshRecords } from './freshrecords.ts';
+import { type Client, createFreshRecords } from './freshrecords.ts';
 import type { FoundKey, KeyEndpoint, KeyStore } from './keystore.ts';
+import { createKnownKeys } from './knownkeys.ts';
 
 /** Measured (test/memory), with ids of 128 characters. */
 const BYTES_PER_KEY = 1_024;
 /** Of an address list: a parsed IPv6 address has eight numbers. */
 const BYTES_PER_RANGE = 512;
 
-/** A key that is not revoked, with what its partner decides. */
+/** For how long a key that was not found causes no other read. */
+const ABSENT_MS = 5_000;
+
+/** A key, with what its partner decides. */
 export type Key = {
   keyId: string;
   partnerId: string;
@@ -24,6 +29,8 @@ export type Key = {
   /** Whether its partner is suspended. */
   isSuspended: boolean;
   expiresAt?: Date | undefined;
+  /** Why it is no longer valid; undefined if it is. */
+  ended?: 'revoked' | 'expired' | undefined;
   scopes: ScopeBits;
   /** Undefined if every address may use the key. */
   allowed?: AddressList | undefined;
@@ -33,14 +40,24 @@ type AddressList = { ranges: number; has(address: string): boolean };
 
 export type Keyring = {
   /**
-   * The valid key with this text; undefined if it is unknown, revoked or expired. Returns the
-   * plain value unless it has to wait for the store. A new key works at once. A key stops at its
-   * expiry, and within 5 seconds of its revocation. Fails with SERVICE_UNAVAILABLE, after at most
-   * 2 seconds, if the store does not respond and has not confirmed the key for 60 seconds.
+   * The key with this text, even if it has ended; undefined if it is unknown. Returns the plain
+   * value unless it has to wait for the store. A new key is found at once, or 5 seconds after it
+   * was looked up in vain; from an address that is over its limit of refused credentials, a tenth
+   * of a second after its creation. A key ends at its expiry, and within 5 seconds of its
+   * revocation. Fails with SERVICE_UNAVAILABLE, after at most 2 seconds, if the store does not
+   * respond and has not confirmed the key for 60 seconds.
    */
-  find(text: string): MaybePromise<Key | undefined>;
+  find(text: string, client: Client): MaybePromise<Key | undefined>;
   /** When the last read that found a key began, on `uptime`'s clock. */
   lastReadAt(): number;
+};
+
+/** The refused credentials of client addresses, which have a limit (gateway/src/budget). */
+export type Refusals = {
+  /** Whether the address would be over its limit if all that is pending were refused. */
+  mayBeOver(address: string): boolean;
+  /** Runs what looks up a credential, which is pending meanwhile. */
+  duringLookUp<T>(address: string, run: () => MaybePromise<T>): MaybePromise<T>;
 };
 
 /** `now` is the time in milliseconds since 1970; `uptime` counts milliseconds and never jumps. */
@@ -49,30 +66,52 @@ export function createKeyring({
   caches,
   log,
   metrics = { keyCache() {} },
+  refusals,
   now = Date.now,
   uptime = () => performance.now(),
 }: {
-  store: Pick<KeyStore, 'keyByHash'>;
+  store: Pick<KeyStore, 'keyByHash' | 'addedHashes'>;
   caches: Caches;
   log: Pick<Log, 'outage'>;
   metrics?: Pick<Metrics, 'keyCache'>;
+  refusals: Refusals;
   now?: () => number;
   uptime?: () => number;
 }): Keyring {
-  const find = (hash: string) => mapMaybe(store.keyByHash(hash), validKey);
-  const keys = createFreshRecords({ find, weigh, caches, uptime, log }, metrics.keyCache);
-  const unlessExpired = (key: Key | undefined) =>
-    key?.expiresAt === undefined || key.expiresAt.getTime() > now() ? key : undefined;
+  const find = (hash: string) => mapMaybe(store.keyByHash(hash), toKey);
+  const source = { find, admit, weigh, caches, uptime, log };
+  const keys = createFreshRecords(source, metrics.keyCache);
+  const absent = createRecent(ABSENT_MS, uptime);
+  const mayExist = createKnownKeys(store, log, uptime);
+
+  function admit(hash: string, { address }: Client, read: () => MaybePromise<Key | undefined>) {
+    const unread = (): undefined => {
+      metrics.keyCache('hit');
+    };
+    const readNoted = () =>
+      mapMaybe(read(), (key) => {
+        if (key === undefined) absent.add(hash);
+        return key;
+      });
+    if (absent.has(hash)) return unread();
+    if (!refusals.mayBeOver(address)) return refusals.duringLookUp(address, readNoted);
+    return mayExist(hash).then((may) => (may ? readNoted() : unread()));
+  }
+
+  const withExpiry = (key: Key | undefined): Key | undefined =>
+    key?.expiresAt === undefined || key.expiresAt.getTime() > now()
+      ? key
+      : { ended: 'expired', ...key };
 
   return {
-    find: (text) => mapMaybe(keys.find(hashKey(text)), unlessExpired),
+    find: (text, client) => mapMaybe(keys.find(hashKey(text), client), withExpiry),
     lastReadAt: keys.lastReadAt,
   };
 }
 
-function validKey(found: FoundKey | undefined): Key | undefined {
-  if (found === undefined || found.key.revokedAt !== undefined) return undefined;
-  const { keyId, partnerId, expiresAt, allow, endpoint = 'graphql' } = found.key;
+function toKey(found: FoundKey | undefined): Key | undefined {
+  if (found === undefined) return undefined;
+  const { keyId, partnerId, expiresAt, revokedAt, allow, endpoint = 'graphql' } = found.key;
   const { scopes = defaultScopes(endpoint) } = found.key;
   const { budget, suspendedAt } = found.partner;
   return {
@@ -82,6 +121,7 @@ function validKey(found: FoundKey | undefined): Key | undefined {
     budget,
     isSuspended: suspendedAt !== undefined,
     expiresAt,
+    ...(revokedAt && { ended: 'revoked' }),
     scopes: scopeBits(scopes),
     allowed: allow && addressList(allow),
   };

@@ -204,6 +204,27 @@ describe.each(['lmdb', 'mongodb'])('the key store on %s', (engine) => {
     expect((await store.keyByHash(key.hash))?.partner).toEqual(partner('inn'));
   });
 
+  test('the hashes of keys are listed once, and then those that another process added', async () => {
+    const other = await open();
+    const list = async (mark: number | undefined) => {
+      const hashes = new Set<string>();
+      return { mark: await store.addedHashes(mark, (hash) => hashes.add(hash)), hashes };
+    };
+    for (const id of ['inn', 'spa', 'none']) await store.createPartner(partner(id));
+    // On LMDB, more than it reads in one tick.
+    const keys = Array.from({ length: engine === 'lmdb' ? 1_100 : 20 }, () => newRecord('inn'));
+    await Promise.all(keys.map((key) => store.createKey(key)));
+    await store.revokeKey(keys[0]?.keyId ?? '', AT);
+    const first = await list(undefined);
+    expect(first.hashes).toEqual(new Set(keys.map(({ hash }) => hash)));
+    const added = newRecord('spa');
+    await other.createKey(added);
+    const second = await list(first.mark);
+    expect(second.hashes).toContain(added.hash);
+    expect((await list(second.mark)).mark).toBe(second.mark);
+    await other.close();
+  });
+
   test('the store of one environment cannot be opened as the other', async () => {
     await expect(open('production')).rejects.toThrow(
       'the keys store belongs to the sandbox environment; it cannot be opened as production',
@@ -233,6 +254,21 @@ describe.each(['lmdb', 'mongodb'])('the key store on %s', (engine) => {
         );
         expect(plan).toContain('"indexName":"keys.hash_1"');
         expect(plan).not.toMatch(/COLLSCAN|Seq Scan/);
+      });
+    });
+
+    test('MongoDB lists the keys of an earlier version once, and later only what is new', async () => {
+      await withDb(async (db) => {
+        const { partnerId, ...key } = newRecord('old');
+        const document = { _id: partnerId, name: 'Old', createdAt: AT, keys: [key] };
+        await db.collection<typeof document>('partners').insertOne(document);
+        const listed: string[] = [];
+        const mark = await store.addedHashes(undefined, (hash) => listed.push(hash));
+        await store.createPartner(partner('inn'));
+        const added = newRecord('inn');
+        await store.createKey(added);
+        await store.addedHashes(mark, (hash) => listed.push(hash));
+        expect(listed).toEqual([key.hash, added.hash]);
       });
     });
   } else {

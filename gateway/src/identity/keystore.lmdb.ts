@@ -1,4 +1,5 @@
 // The store of partners and keys in an embedded LMDB, which the processes of one machine may share.
+import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import { openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
@@ -13,6 +14,8 @@ type Stored<T> = {
 };
 type StoredPartner = Stored<Partner>;
 type StoredKey = Stored<KeyRecord>;
+
+const PAGE_SIZE = 1_000;
 
 /** Opens `dataDir/keys`. Rejects if it cannot be written or belongs to the other environment. */
 export async function openLmdbKeyStore(
@@ -85,6 +88,17 @@ function keyMethods({ root, partners, keys, keyIdByHash, keyIdsByPartner }: Tabl
       const key = keyId === undefined ? undefined : keys.get(keyId);
       const partner = key && partners.get(key.partnerId);
       return key && partner && { key: toKey(key), partner: toPartner(partner) };
+    },
+    async addedHashes(mark, add) {
+      const count = keyIdByHash.getKeysCount();
+      for (let start = ''; count !== mark; await nextTick()) {
+        const range = { start, exclusiveStart: true, limit: PAGE_SIZE };
+        const page = Array.from(keyIdByHash.getKeys(range));
+        page.forEach(add);
+        if (page.length < PAGE_SIZE) break;
+        start = page.at(-1) ?? '';
+      }
+      return count;
     },
     createKey(key) {
       const { keyId, partnerId, hash } = key;

@@ -6,8 +6,17 @@ import type { Collection, Db } from 'mongodb';
 import type { KeyRecord, KeyStore, Origin, Partner } from './keystore.ts';
 
 type KeyDocument = Omit<KeyRecord, 'partnerId'>;
-/** `keys` is absent until the first key: sparse unique indexes ignore partners without keys. */
-type PartnerDocument = Omit<Partner, 'partnerId'> & { _id: string; keys?: KeyDocument[] };
+/**
+ * `keys` is absent until the first key: sparse unique indexes ignore partners without keys.
+ * `keyAddedAt` is the time of the last key by the server's clock.
+ */
+type PartnerDocument = Omit<Partner, 'partnerId'> & {
+  _id: string;
+  keys?: KeyDocument[];
+  keyAddedAt?: Date;
+};
+/** How much later than others a write may be seen, or may have come from another server's clock. */
+const OVERLAP_MS = 60_000;
 type OwnerDocument = { _id: string; origin?: Origin };
 
 /**
@@ -60,6 +69,7 @@ function openPartners(db: Db): Promise<Collection<PartnerDocument>> {
   return openCollection(db, 'partners', undefined, [
     [{ 'keys.hash': 1 }, unique],
     [{ 'keys.keyId': 1 }, unique],
+    [{ keyAddedAt: 1 }, { sparse: true }],
   ]);
 }
 
@@ -111,6 +121,16 @@ function keyMethods(partners: Collection<PartnerDocument>) {
       const key = found?.keys?.[0];
       return found && key ? { key: toKey(found._id, key), partner: toPartner(found) } : undefined;
     },
+    async addedHashes(mark, add) {
+      const added = mark !== undefined && { keyAddedAt: { $gte: new Date(mark - OVERLAP_MS) } };
+      const projection = { 'keys.hash': 1, keyAddedAt: 1 };
+      let latest = mark ?? 0;
+      for await (const { keys = [], keyAddedAt } of partners.find({ ...added }, { projection })) {
+        for (const { hash } of keys) add(hash);
+        latest = Math.max(latest, keyAddedAt?.getTime() ?? 0);
+      }
+      return latest;
+    },
     async createKey({ partnerId, ...key }) {
       // A unique index does not apply within one document, so the filter checks the partner's keys.
       const filter = {
@@ -118,7 +138,10 @@ function keyMethods(partners: Collection<PartnerDocument>) {
         'keys.keyId': { $ne: key.keyId },
         'keys.hash': { $ne: key.hash },
       };
-      const { matchedCount } = await partners.updateOne(filter, { $push: { keys: key } });
+      const { matchedCount } = await partners.updateOne(filter, {
+        $push: { keys: key },
+        $currentDate: { keyAddedAt: true },
+      });
       if (matchedCount === 0)
         throw new Error(
           `the key cannot be added: no partner ${partnerId}, or the key exists already`,
@@ -154,7 +177,7 @@ function keyMethods(partners: Collection<PartnerDocument>) {
   } satisfies Partial<KeyStore>;
 }
 
-function toPartner({ _id, keys: _, ...partner }: PartnerDocument): Partner {
+function toPartner({ _id, keys: _, keyAddedAt: __, ...partner }: PartnerDocument): Partner {
   return { partnerId: _id, ...partner };
 }
 

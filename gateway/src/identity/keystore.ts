@@ -53,6 +53,12 @@ export type KeyStore = {
    * there is none. One indexed read.
    */
   keyByHash(hash: string): MaybePromise<FoundKey | undefined>;
+  /**
+   * Calls `add` with the hash of every key that was created since an earlier call, which resolved
+   * with `mark`, and perhaps with others; without a mark, with all. Keys are never removed.
+   * Resolves with the next mark.
+   */
+  addedHashes(mark: number | undefined, add: (hash: string) => void): Promise<number>;
   /** False if the partner exists already. */
   createPartner(partner: Partner): Promise<boolean>;
   /** Changes a partner, and nothing else of it; undefined if there is no such partner. */

@@ -3,37 +3,30 @@
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
-import type { Limiter } from '../budget/limiter.ts';
 import { pageResponse, textPage } from '../pages/layout.ts';
 import { INVALID_LINK, linkPage } from './cards.ts';
 import { createFormPage } from './form.ts';
 import { isInvitation } from './links.ts';
-import type { MembersClient } from './membersclient.ts';
-import { refuseLink } from './redeem.ts';
+import type { Tokens } from './tokens.ts';
 
 export const INVITATION_PATH = '/invitation';
 
-export type InvitationParts = {
-  members: Pick<MembersClient, 'redeem'>;
-  limiter: Pick<Limiter, 'consumeRefusal'>;
-  log: Log;
-};
+export type InvitationParts = { tokens: Tokens; log: Log };
 
 /**
  * Handles `/invitation`; never rejects. Opening a link does not accept, because mail scanners open
  * links too.
  */
 export function createInvitation({
-  members,
-  limiter,
+  tokens,
   log,
 }: InvitationParts): (request: HttpRequest) => Promise<HttpResponse> {
   return createFormPage({
     log,
     async show(request, token) {
       if (!isInvitation(token)) return pageResponse(404, INVALID_LINK);
-      const outcome = await members.redeem('invitation', token, request.requestId);
-      if ('refused' in outcome) return refuseLink(limiter, request);
+      const outcome = await tokens.redeem('invitation', token, request);
+      if ('page' in outcome) return outcome.page;
       const { partnerName, email } = outcome.value;
       const page = {
         title: `${partnerName} invites you`,
@@ -46,9 +39,9 @@ export function createInvitation({
     },
     async submit(request, form) {
       const token = form.get('token') ?? '';
-      if (!isInvitation(token)) return refuseLink(limiter, request);
-      const outcome = await members.redeem('acceptInvitation', token, request.requestId);
-      if ('refused' in outcome) return refuseLink(limiter, request);
+      if (!isInvitation(token)) return tokens.refuse(request);
+      const outcome = await tokens.redeem('acceptInvitation', token, request);
+      if ('page' in outcome) return outcome.page;
       const { partnerName, email } = outcome.value;
       const text = `${email} is now enrolled with ${partnerName}.`;
       return pageResponse(200, textPage('You are enrolled', text));

@@ -10,7 +10,7 @@ import type { EndedSessions } from '../identity/ownprovider.ts';
 /** An invitation as the invited person sees it. */
 type Invitation = { partnerName: string; email: string };
 /** What each field that takes a token gives. */
-type Redeemed = {
+export type Redeemed = {
   signIn: { idToken: string };
   confirmChange: { email: string };
   undoChange: { email: string };

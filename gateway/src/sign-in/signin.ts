@@ -32,26 +32,25 @@ export type SignInParts = Omit<RedeemParts, 'profile' | 'sessions'> & {
  * links too.
  */
 export function createSignIn({
-  members,
+  tokens,
   offersSignIn,
   isSecure,
   partnerName,
   graphql,
-  limiter,
   log,
 }: SignInParts): (request: HttpRequest) => Promise<HttpResponse> {
   const sessions = createSessions(isSecure);
   const profile = createProfilePage(createApiClient(graphql), partnerName, sessions);
-  const redeem = createRedeemer({ members, profile, sessions, limiter });
+  const redeem = createRedeemer({ tokens, profile, sessions });
 
   function show(request: HttpRequest, token: string): HttpResponse | Promise<HttpResponse> {
     const session = request.search === '' && offersSignIn ? sessions.read(request) : undefined;
     if (session !== undefined) return profile.show(request, session);
     const kind = linkKind(token);
     if (kind === 'signIn' && !offersSignIn) return pageResponse(404, SIGN_IN_ELSEWHERE);
-    return kind && isWellFormed(token)
-      ? pageResponse(200, linkPage(LINKS[kind], token, SIGN_IN_PATH))
-      : pageResponse(404, INVALID_LINK);
+    if (kind === undefined || !isWellFormed(token)) return pageResponse(404, INVALID_LINK);
+    const refusal = tokens.refusal(request);
+    return refusal ?? pageResponse(200, linkPage(LINKS[kind], token, SIGN_IN_PATH));
   }
 
   async function submit(request: HttpRequest, form: URLSearchParams): Promise<HttpResponse> {

@@ -95,7 +95,8 @@ export const METRICS = {
     name: 'loyalty_key_cache_total',
     labels: ['outcome'],
     series: each(['hit', 'miss', 'stale']),
-    meaning: 'Look-ups of keys: `hit`, `miss`, or `stale` if the key store was unavailable.',
+    meaning:
+      'Look-ups of keys: `hit` if memory answered, also that there is none; `miss` if the key store did, or `stale` if it was unavailable.',
   }),
   documentCache: counter({
     name: 'loyalty_document_cache_total',

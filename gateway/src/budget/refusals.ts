@@ -1,0 +1,83 @@
+// What a process knows of the refused credentials of client addresses, before counters answer.
+import { addressBlock } from '@partner-loyalty/runtime/http/address.ts';
+import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
+import type { Count } from './counters.ts';
+
+/** Each takes about 0.3 KB. */
+const MAX_ADDRESSES = 20_000;
+
+type Tally = {
+  /** What the counter answered last, in a window that ends at `endsAt`. */
+  counted: number;
+  endsAt: number;
+  /** Credentials that are being looked up, or counted as refused. */
+  pending: number;
+};
+
+const NOTHING: Readonly<Tally> = { counted: 0, endsAt: 0, pending: 0 };
+
+/** Other processes may have counted more. An IPv6 /64 counts as one address. */
+export type Refusals = {
+  /** Whether one was refused beyond the limit, in a window that has not ended. */
+  isOver(address: string): boolean;
+  /** Whether the address would be over the limit if all that is pending were refused. */
+  mayBeOver(address: string): boolean;
+  /** Runs what looks up a credential, which is pending meanwhile. */
+  duringLookUp<T>(address: string, run: () => MaybePromise<T>): MaybePromise<T>;
+  /** Counts a refused credential, which is pending until `add` has counted it. */
+  count(address: string, add: () => Promise<Count>): Promise<Count>;
+};
+
+/** `now` counts milliseconds. */
+export function createRefusals(limit: number, now = () => performance.now()): Refusals {
+  // The address that was seen longest ago is the first.
+  const byAddress = new Map<string, Tally>();
+  const tallyOf = (address: string) => byAddress.get(addressBlock(address)) ?? NOTHING;
+  const countedOf = ({ counted, endsAt }: Tally) => (now() < endsAt ? counted : 0);
+
+  function begin(address: string): Tally {
+    const block = addressBlock(address);
+    const tally = byAddress.get(block) ?? { ...NOTHING };
+    tally.pending += 1;
+    byAddress.delete(block);
+    byAddress.set(block, tally);
+    const [first] = byAddress.keys();
+    if (byAddress.size > MAX_ADDRESSES && first !== undefined) byAddress.delete(first);
+    return tally;
+  }
+
+  return {
+    isOver: (address) => countedOf(tallyOf(address)) > limit,
+    mayBeOver(address) {
+      const tally = tallyOf(address);
+      return countedOf(tally) + tally.pending > limit;
+    },
+    duringLookUp(address, run) {
+      const tally = begin(address);
+      let found: ReturnType<typeof run> | undefined;
+      try {
+        found = run();
+        return found;
+      } finally {
+        const end = () => {
+          tally.pending -= 1;
+        };
+        if (found instanceof Promise) found.then(end, end);
+        else end();
+      }
+    },
+    async count(address, add) {
+      const tally = begin(address);
+      // From before the call: the window never ends later for this process than for the counter.
+      const begunAt = now();
+      try {
+        const count = await add();
+        tally.counted = count.consumedPoints;
+        tally.endsAt = begunAt + count.msBeforeNext;
+        return count;
+      } finally {
+        tally.pending -= 1;
+      }
+    },
+  };
+}

@@ -1,0 +1,53 @@
+// Redeems the tokens of mailed links, with bounds on how often they can be guessed.
+import { createRecent } from '@partner-loyalty/runtime/cache/recent.ts';
+import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
+import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
+import type { Limiter } from '../budget/limiter.ts';
+import { pageResponse } from '../pages/layout.ts';
+import { ADDRESS_IN_USE, INVALID_LINK, TOO_MANY_ATTEMPTS } from './cards.ts';
+import type { MembersClient, Redeemed } from './membersclient.ts';
+
+/** For how long a token that was not found causes no other read. */
+const ABSENT_MS = 5_000;
+
+export type TokenParts = {
+  members: Pick<MembersClient, 'redeem'>;
+  limiter: Pick<Limiter, 'consumeRefusal' | 'refusals'>;
+};
+
+export type Tokens = {
+  /** The page for a client address that is over a limit, which redeems nothing; else undefined. */
+  refusal(request: HttpRequest): HttpResponse | undefined;
+  /** What the token gives, or a page. Rejects with an ApiError if the subgraph is unavailable. */
+  redeem<Field extends keyof Redeemed>(
+    field: Field,
+    token: string,
+    request: HttpRequest,
+  ): Promise<{ value: Redeemed[Field] } | { page: HttpResponse }>;
+  /** The page for a token that is not valid. Guessing tokens is limited as guessing keys is. */
+  refuse(request: HttpRequest): Promise<HttpResponse>;
+};
+
+export function createTokens({ members, limiter }: TokenParts): Tokens {
+  const absent = createRecent(ABSENT_MS);
+  const tooMany = () => pageResponse(429, TOO_MANY_ATTEMPTS);
+  const refusal: Tokens['refusal'] = ({ address }) =>
+    limiter.refusals.isOver(address) ? tooMany() : undefined;
+  const refuse: Tokens['refuse'] = async ({ address }) =>
+    (await limiter.consumeRefusal(address)).allowed ? pageResponse(410, INVALID_LINK) : tooMany();
+
+  return {
+    refusal,
+    refuse,
+    async redeem(field, token, request) {
+      const page = refusal(request);
+      if (page !== undefined) return { page };
+      if (absent.has(token)) return { page: await refuse(request) };
+      const outcome = await members.redeem(field, token, request.requestId);
+      if (!('refused' in outcome)) return outcome;
+      if (outcome.refused === 'EMAIL_IN_USE') return { page: pageResponse(409, ADDRESS_IN_USE) };
+      absent.add(token);
+      return { page: await refuse(request) };
+    },
+  };
+}
