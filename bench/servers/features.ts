@@ -89,6 +89,7 @@ const graphql = createHandler({
     : { count: () => {} },
   cors: createCors([], GRAPHQL_CORS),
   correctEndpoint: 'http://localhost:4001/graphql',
+  logClientAddress: 'masked',
   tracing: options.traced && (await traceTo(options.traced)),
   log,
   metrics,

@@ -33,6 +33,8 @@ let keyStore: KeyStore;
 let gateway: Gateway;
 let close: () => unknown;
 let privateKey: Awaited<ReturnType<typeof generateKeyPair>>['privateKey'];
+/** What the log says of requests. */
+const lines: string[] = [];
 /** The operations of callers that reached a subgraph. */
 const asked: string[] = [];
 
@@ -49,8 +51,9 @@ beforeAll(async () => {
   const pair = await generateKeyPair('ES256');
   privateKey = pair.privateKey;
   const subgraph = subgraphWith({ ...(await exportJWK(pair.publicKey)), kid: 'k', alg: 'ES256' });
-  const settings = readSettings({ CORS_ORIGINS: PAGE }, 'all');
-  const [caches, log, metrics] = [createCaches(), createLog('silent'), createMetrics()];
+  const settings = readSettings({ CORS_ORIGINS: PAGE, LOG_CLIENT_ADDRESS: 'full' }, 'all');
+  const [caches, metrics] = [createCaches(), createMetrics()];
+  const log = { ...createLog('silent'), infoJson: (fields: string) => void lines.push(fields) };
   const documents = createDocuments(caches, metrics);
   const connections = createConnections({
     settings: { subgraphs: {} },
@@ -144,6 +147,7 @@ async function send({ key, token, query = READ, body, headers, ...others }: Sent
     headers: received,
     body: text,
     closes,
+    observer,
   } = await gateway.handle({
     ...{ method: 'POST', path: '/graphql', search: '', requestId: 'r', address: '192.0.2.1' },
     signal: new AbortController().signal,
@@ -157,11 +161,19 @@ async function send({ key, token, query = READ, body, headers, ...others }: Sent
     body: body ?? (async () => Buffer.from(JSON.stringify({ query }))),
     ...UNSHARED,
   });
+  observer?.ended(String(text).length, true);
   const parsed = String(text) === '' ? {} : JSON.parse(String(text));
   const { errors } = parsed;
   const code = errors?.[0].extensions.code ?? 'OK';
   return { status, headers: received, errors, code, closes };
 }
+
+test('with LOG_CLIENT_ADDRESS=full, the line of a refused key has the whole address', async () => {
+  await send({ key: 'nonsense', address: '2001:db8::7' });
+  expect(lines.at(-1)).toContain('"reason":"malformed","clientAddress":"2001:db8::7"');
+  await send({ key: await keyOf('inn') });
+  expect(lines.at(-1)).not.toContain('clientAddress');
+});
 
 describe('what a key may do', () => {
   test.each<[string, KeyScope[], string, string]>([

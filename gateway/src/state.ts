@@ -17,6 +17,8 @@ export type RequestState = {
   startedAt: number;
   credential: Credential;
   principal?: Principal | undefined;
+  /** What the log says of a request without one: a socket that is closed has no address. */
+  unidentified?: string | undefined;
   /**
    * The decision on the principal's budget; without a principal, on the client address's refused
    * credentials. Undefined until the request is charged.

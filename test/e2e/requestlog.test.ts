@@ -1,6 +1,7 @@
 // The log and the metrics as an operator reads them: who sent what, and what became of it.
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { issueKey, newKey } from '@partner-loyalty/gateway';
 import { type DeployedService, startDeployed } from '../support/service/stack.ts';
 
 const READ = 'query ($email: String!) { memberByEmail(email: $email) { memberId tier } }';
@@ -15,6 +16,7 @@ const logs: Record<'gateway' | 'members' | 'standings', Line[]> = {
 };
 const metrics = { gateway: '', members: '' };
 const responses: Record<string, { bytes: number }> = {};
+const keyIds: Record<string, string> = {};
 
 /** Sends everything first: lines are complete when the processes have stopped. */
 beforeAll(async () => {
@@ -42,6 +44,21 @@ beforeAll(async () => {
   await sent('unknown-field', { query: 'query Unknown { secretField __typename }' });
   await sent('malformed', { query: '{' });
   await sent('unknown-key', { query: '{ __typename }', key: `${keys.alpha.slice(0, -1)}_` });
+  const ended = { expiresAt: new Date(), revokedAt: new Date() };
+  for (const [name, limits] of [
+    ['expired', { expiresAt: ended.expiresAt }],
+    ['revoked', {}],
+    ['elsewhere', { allow: ['192.0.2.0/24'] }],
+  ] as const) {
+    const { key, record } = issueKey('sandbox', 'gamma', new Date(), limits);
+    await stack.stores.keys.createKey(record);
+    if (name === 'revoked') await stack.stores.keys.revokeKey(record.keyId, ended.revokedAt);
+    keyIds[name] = record.keyId;
+    await sent(name, { query: '{ __typename }', key });
+  }
+  await sent('never-made', { query: '{ __typename }', key: newKey('sandbox') });
+  await sent('no-key', { query: '{ __typename }', key: '' });
+  await sent('bad-token', { query: '{ __typename }', token: 'x' });
   const profile = '{ memberProfile(id: "m-both") { memberId } }';
   const token = await provider.issue('m-both', { azp: 'beta' });
   await sent('member', { query: profile, token });
@@ -137,6 +154,23 @@ test('a refused request has what is known of it', () => {
   expect(unknown).toMatchObject({ status: 401, codes: ['UNAUTHENTICATED'] });
   expect(unknown).not.toHaveProperty('partner');
 });
+
+test.each([
+  ['unknown-key', 'malformed', undefined],
+  ['never-made', 'unknown', undefined],
+  ['expired', 'expired', 'gamma'],
+  ['revoked', 'revoked', 'gamma'],
+  ['elsewhere', 'address', 'gamma'],
+  ['no-key', 'missing', undefined],
+  ['bad-token', 'malformed', undefined],
+])(
+  'the line of a 401 says why (%s: %s), whose key it was, and where from',
+  (id, reason, partner) => {
+    const line = lineOf(id);
+    expect(line).toMatchObject({ status: 401, reason, clientAddress: '127.0.0.0/24' });
+    expect([line.partner, line.keyId]).toEqual([partner, partner && keyIds[id]]);
+  },
+);
 
 test("a member's line has the partner of its token, if there is one, and no member ID", () => {
   const line = lineOf('member');

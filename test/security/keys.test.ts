@@ -385,15 +385,32 @@ test('the last use of a key, and its requests and refusals of a day, once the ga
   await send({ key, body: '{' });
   await send({ key, query, headers: { 'x-forwarded-for': '192.0.2.1' } });
   await send({ query, token: 'x' });
+  const ended = [
+    await addKey(stores.keys, 'gamma', 'sandbox', { expiresAt: before }),
+    await addKey(stores.keys, 'gamma'),
+  ];
+  const [, , , { keyId: revoked = '' } = {}] = await stores.keys.keys('gamma');
+  await stores.keys.revokeKey(revoked, before);
+  // The last of them come from an address that is over its limit.
+  for (let n = 0; n < 70; n += 1)
+    for (const each of n < 68 ? [newKey('sandbox')] : ended)
+      await send({ key: each, query, headers: { 'x-forwarded-for': '192.0.2.2' } });
   const ofMcp = await addKey(stores.keys, 'gamma', 'sandbox', { endpoint: 'mcp' });
   await callMcp(service.url, ofMcp, 'find_member', { memberId: 'm-both' });
   await callMcp(service.url, ofMcp, 'no_such_tool', {});
   await service.close();
 
-  const [unused, used, assistant] = await loyaltyJson({ DATA_DIR }, 'keys', 'list', 'gamma');
+  const [unused, used, expired, withdrawn, assistant] = await loyaltyJson(
+    { DATA_DIR },
+    'keys',
+    'list',
+    'gamma',
+  );
   expect(unused).toMatchObject({ requests: 0, refusals: 0 });
   expect(unused).not.toHaveProperty('lastUsedAt');
   expect(used).toMatchObject({ requests: 6, refusals: 3 });
+  expect(expired).toMatchObject({ state: 'expired', requests: 2, refusals: 2 });
+  expect(withdrawn).toMatchObject({ state: 'revoked', requests: 2, refusals: 2 });
   expect(assistant).toMatchObject({ for: 'mcp', requests: 2, refusals: 1 });
   const lastUsedAt = String(used?.lastUsedAt);
   expect(lastUsedAt).toMatch(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:00\.000Z$/);

@@ -1,10 +1,12 @@
 // What a request leaves when its response has ended: the log line, the metrics and the key's use.
 import { isServerError } from '@partner-loyalty/runtime/errors.ts';
+import { maskedAddress } from '@partner-loyalty/runtime/http/address.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { ResponseObserver } from '@partner-loyalty/runtime/http/response.ts';
 import { jsonFields, type Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { Trace } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { loggedOperation, rootFieldsOf } from '../document/executable.ts';
 import type { ServedGraphs } from '../graph/served.ts';
 import { type Principal, partnerIdOf } from '../identity/authenticate.ts';
@@ -16,6 +18,7 @@ export type RequestLineParts = {
   log: Pick<Log, 'infoJson'>;
   metrics: Pick<Metrics, 'request' | 'partner' | 'executed' | 'budgetUsed'>;
   keyUse: Pick<KeyUseCounter, 'count'>;
+  logClientAddress: Settings['logClientAddress'];
 };
 
 /** Callers, or lists of codes, whose part of the line is remembered. */
@@ -28,18 +31,19 @@ const CLOSED_EARLY = jsonFields({ reason: 'the client closed the connection' });
 export function createRequestLine(
   parts: RequestLineParts,
 ): (request: HttpRequest, state: RequestState) => ResponseObserver {
-  const { graphs, log, metrics, keyUse } = parts;
+  const { graphs, log, metrics, keyUse, logClientAddress } = parts;
   const describe = createDescribeCaller();
   const describeCodes = rememberFields();
 
   const end: End = ({ requestId }, state, bytes, isWhole) => {
-    const { status, codes, principal, cost, startedAt, verdict } = state;
+    const { status, codes, principal, unidentified = '', cost, startedAt, verdict } = state;
     // Whole microseconds: shorter numbers make the line cheaper to write.
     const durationMs = Math.round((performance.now() - startedAt) * 1000) / 1000;
-    const caller = principal === undefined ? '' : describe(principal);
+    const caller = principal === undefined ? unidentified : describe(principal);
     const operation = state.executable?.logged ?? describeRefused(state, graphs);
     const failed = codes.length === 0 ? '' : describeCodes(codes.join(), { codes });
-    const ending = isWhole ? `,"bytes":${bytes}` : CLOSED_EARLY;
+    const closed = unidentified === '' ? CLOSED_EARLY : '';
+    const ending = isWhole ? `,"bytes":${bytes}` : closed;
     log.infoJson(
       `,"requestId":"${requestId}"${caller}${operation},"cost":${cost},"status":${status}${failed}${ending},"durationMs":${durationMs}`,
       'request',
@@ -57,7 +61,25 @@ export function createRequestLine(
     const keyId = keyIdOf(state);
     if (keyId !== undefined) keyUse.count(keyId, status);
   };
-  return (request, state) => new RequestEnd(request, state, end);
+  return (request, state) => {
+    if (state.principal === undefined)
+      state.unidentified = describeUnidentified(request, state, logClientAddress);
+    return new RequestEnd(request, state, end);
+  };
+}
+
+/** Undefined unless the credential is missing, which may be right, or refused. */
+function describeUnidentified(
+  { address }: HttpRequest,
+  { credential, verdict }: RequestState,
+  logClientAddress: Settings['logClientAddress'],
+): string | undefined {
+  const isMissing = credential.kind === 'none' && verdict !== undefined;
+  if (credential.kind !== 'refused' && !isMissing) return undefined;
+  const clientAddress = logClientAddress === 'full' ? address : maskedAddress(address);
+  if (credential.kind !== 'refused') return jsonFields({ reason: 'missing', clientAddress });
+  const { reason, keyId, partnerId: partner } = credential;
+  return jsonFields({ partner, keyId, reason, clientAddress });
 }
 
 /** Nothing in a trace is personal: no member ID, variable or literal. */
@@ -75,7 +97,7 @@ function endSpan(trace: Trace, { status, codes, principal, asked }: RequestState
   trace.end(attributes, status >= 500 || isServerError(codes[0]));
 }
 
-/** The key of a request, even if it was used from an address that is not on its list. */
+/** The key of a request, even if it has ended or may not be used from there. */
 function keyIdOf({ principal, credential }: RequestState): string | undefined {
   if (principal !== undefined) return principal.policy === 'key' ? principal.id : undefined;
   return credential.kind === 'refused' ? credential.keyId : undefined;

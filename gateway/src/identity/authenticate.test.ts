@@ -133,21 +133,26 @@ test.each([
 });
 
 test.each([
-  ['unknown', { 'x-partner-api-key': newKey('sandbox') }],
-  ['revoked', { 'x-partner-api-key': revoked.key }],
-  ['expired', { 'x-partner-api-key': expired.key }],
-  ['malformed', { 'x-partner-api-key': `${inn.key}0` }],
-  ['sent twice', { 'x-partner-api-key': `${inn.key}, ${inn.key}` }],
+  ['unknown', 'unknown', newKey('sandbox'), undefined],
+  ['revoked', 'revoked', revoked.key, revoked.record],
+  ['expired', 'expired', expired.key, expired.record],
+  ['malformed', 'malformed', `${inn.key}0`, undefined],
+  ['sent twice', 'malformed', `${inn.key}, ${inn.key}`, undefined],
   [
     'of the other environment but with a wrong checksum',
-    { 'x-partner-api-key': foreign.slice(0, -1) + (foreign.endsWith('0') ? '1' : '0') },
+    'malformed',
+    foreign.slice(0, -1) + (foreign.endsWith('0') ? '1' : '0'),
+    undefined,
   ],
-])('a key that is %s is refused', (_, headers) => {
-  expect(authenticate(headers)).toEqual({ kind: 'refused' });
+])('a key that is %s is refused, as %s, with its ID if it exists', (_, reason, key, record) => {
+  const { keyId, partnerId } = record ?? {};
+  const expected = { kind: 'refused', reason, keyId, partnerId };
+  expect(authenticate({ 'x-partner-api-key': key })).toEqual(expected);
 });
 
 test('a token that is not valid is refused', () => {
-  expect(authenticate({ authorization: 'Bearer bad' })).toEqual({ kind: 'refused' });
+  const expected = { kind: 'refused', reason: 'expired' };
+  expect(authenticate({ authorization: 'Bearer bad' })).toEqual(expected);
 });
 
 test('a well-formed key of the other environment is reported before anything else', () => {
@@ -195,7 +200,11 @@ test.each([
   ['', 'refused'],
 ])('a key with a list of addresses, used from %j: %s', (address, kind) => {
   const headers = { 'x-partner-api-key': listed.key };
-  expect(authenticate(headers, address)).toMatchObject({ kind });
+  const refused = { reason: 'address', keyId: listed.record.keyId, partnerId: 'spa' };
+  expect(authenticate(headers, address)).toMatchObject({
+    kind,
+    ...(kind === 'refused' && refused),
+  });
   expect(authenticate({ ...headers, authorization: 'Bearer x' }, address)).toMatchObject({
     kind: 'ambiguous',
     principal: kind === 'principal' ? expect.anything() : undefined,
@@ -220,10 +229,8 @@ test('an MCP key is the credential of its endpoint alone, and reads', () => {
   });
   if (!('principal' in found) || found.principal === undefined) throw new Error('the key is valid');
   expect(scopeNames(found.principal.scopes)).toEqual(['read']);
-  expect(authenticate({ 'x-partner-api-key': assistant.key })).toEqual({ kind: 'refused' });
-  expect(authenticate({ 'x-partner-api-key': newKey('production', 'mcp') })).toEqual({
-    kind: 'refused',
-  });
+  for (const key of [assistant.key, newKey('production', 'mcp')])
+    expect(authenticate({ 'x-partner-api-key': key })).toMatchObject({ kind: 'refused' });
 });
 
 test.each([
@@ -235,7 +242,7 @@ test.each([
   ['refused', 'an unknown key', { 'x-api-key': newKey('sandbox', 'mcp') }],
   ['mismatch', 'a key of the other environment', { 'x-api-key': newKey('production', 'mcp') }],
 ])('%s at /mcp: %s', (kind, _, headers) => {
-  expect(fromMcp(headers, { address: '192.0.2.1' })).toEqual({ kind });
+  expect(fromMcp(headers, { address: '192.0.2.1' })).toMatchObject({ kind });
 });
 
 test('a key is refused where its record does not belong, whatever its text says', async () => {
@@ -248,6 +255,7 @@ test('a key is refused where its record does not belong, whatever its text says'
     const { record } = issueKey('sandbox', 'inn', AT, { endpoint });
     await store.createKey({ ...record, hash: hashKey(text) });
   }
-  expect(fromMcp({ 'x-api-key': forMcp }, { address: '192.0.2.1' })).toEqual({ kind: 'refused' });
-  expect(authenticate({ 'x-partner-api-key': forGraphql })).toEqual({ kind: 'refused' });
+  const refused = { kind: 'refused', reason: 'unknown' };
+  expect(fromMcp({ 'x-api-key': forMcp }, { address: '192.0.2.1' })).toEqual(refused);
+  expect(authenticate({ 'x-partner-api-key': forGraphql })).toEqual(refused);
 });

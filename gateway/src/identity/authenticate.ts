@@ -42,18 +42,25 @@ export type Authenticated =
   | { kind: 'mismatch' }
   /** Both a key and a token; the principal is the key's, if the key is valid. */
   | { kind: 'ambiguous'; principal: Principal | undefined }
-  /**
-   * A key or token that is malformed, unknown, revoked or expired. `keyId` is that of a key used
-   * from an address that is not on its list, which callers cannot tell from an unknown one.
-   */
-  | { kind: 'refused'; keyId?: string }
+  | Refused
   /** No credential, an empty one, or an authorization scheme other than Bearer. */
   | { kind: 'none' };
+
+/** A key or token that is not valid. Callers cannot tell the reasons apart; the log has them. */
+export type Refused = {
+  kind: 'refused';
+  /** `address` is that of a key used from one that is not on its list. */
+  reason: TokenRefusal | 'address';
+  /** Of a key that exists. */
+  keyId?: string;
+  partnerId?: string;
+};
 
 export type Authenticate = (headers: RequestHeaders, client: Client) => MaybePromise<Authenticated>;
 
 const MISMATCH: Authenticated = { kind: 'mismatch' };
-const REFUSED: Authenticated = { kind: 'refused' };
+const MALFORMED: Authenticated = { kind: 'refused', reason: 'malformed' };
+const UNKNOWN: Authenticated = { kind: 'refused', reason: 'unknown' };
 const NONE: Authenticated = { kind: 'none' };
 
 /**
@@ -67,7 +74,7 @@ export function createAuthenticator(
   const { environment, tokens, isSuspended } = parts;
   const find = createFind(parts, 'graphql');
   const toMember = (token: MemberToken | TokenRefusal): MaybePromise<Authenticated> => {
-    if (typeof token === 'string') return REFUSED;
+    if (typeof token === 'string') return { kind: 'refused', reason: token };
     if (token.partnerId === undefined) return memberOf(token, false);
     return mapMaybe(isSuspended(token.partnerId), (suspended) => memberOf(token, suspended));
   };
@@ -78,7 +85,7 @@ export function createAuthenticator(
     const parsed = text === '' ? undefined : parseKey(text);
     if (parsed && parsed.environment !== environment) return MISMATCH;
     if (text !== '') {
-      const ofKey = parsed ? find(text, client) : REFUSED;
+      const ofKey = parsed ? find(text, client) : MALFORMED;
       return token === undefined ? ofKey : mapMaybe(ofKey, besideToken);
     }
     return token === undefined ? NONE : mapMaybe(tokens.verify(token), toMember);
@@ -95,7 +102,7 @@ export function createMcpAuthenticator(parts: KeyParts): Authenticate {
     const text = keyIn(headers, 'x-api-key');
     if (text === '') return NONE;
     const parsed = parseKey(text, 'mcp');
-    if (parsed === undefined) return REFUSED;
+    if (parsed === undefined) return MALFORMED;
     return parsed.environment === parts.environment ? find(text, client) : MISMATCH;
   };
 }
@@ -105,9 +112,11 @@ type KeyParts = { environment: Environment; keyring: Keyring; keyBudget: number 
 /** Returns a function that finds the caller with a well-formed key for the endpoint. */
 function createFind({ keyring, keyBudget }: KeyParts, endpoint: KeyEndpoint) {
   const toPartner = (key: Key | undefined, client: Client): Authenticated => {
-    if (key?.endpoint !== endpoint || key.ended !== undefined) return REFUSED;
+    if (key?.endpoint !== endpoint) return UNKNOWN;
     const isElsewhere = key.allowed?.has(client.address) === false;
-    return isElsewhere ? { kind: 'refused', keyId: key.keyId } : partnerOf(key, keyBudget);
+    if (key.ended === undefined && !isElsewhere) return partnerOf(key, keyBudget);
+    const { keyId, partnerId, ended: reason = 'address' } = key;
+    return { kind: 'refused', reason, keyId, partnerId };
   };
   return (text: string, client: Client): MaybePromise<Authenticated> =>
     mapMaybe(keyring.find(text, client), (key) => toPartner(key, client));

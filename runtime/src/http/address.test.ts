@@ -1,5 +1,5 @@
 // Which address counts as the client's, behind proxies.
-import { clientAddress, createTrust } from './address.ts';
+import { clientAddress, createTrust, maskedAddress } from './address.ts';
 
 const trusted = createTrust(['10.0.0.0/8', 'fd00::/8', '192.0.2.1/32']);
 
@@ -34,4 +34,14 @@ test.each([
   ['never an address written as a number', '10.0.0.1', '0x7f000001', '10.0.0.1'],
 ])('%s', (_, socket, forwardedFor, client) => {
   expect(clientAddress(socket, forwardedFor, trusted)).toBe(client);
+});
+
+test.each([
+  ['198.51.100.77', '198.51.100.0/24'],
+  ['::ffff:198.51.100.77', '198.51.100.0/24'],
+  ['2001:db8:1:2:3::4', '2001:db8:1::/48'],
+  ['fe80::1%eth0', 'fe80::/48'],
+  ['unknown', 'unknown'],
+])('masked, %s is %s', (address, masked) => {
+  expect(maskedAddress(address)).toBe(masked);
 });

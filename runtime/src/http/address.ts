@@ -66,6 +66,15 @@ export function parseAddress(entry: string): Address | undefined {
     : undefined;
 }
 
+/** The network of a client address that names no single client: its /24 of IPv4, or its /48. */
+export function maskedAddress(address: string): string {
+  const parsed = parseAddress(address);
+  if (parsed === undefined) return address;
+  return parsed.kind() === 'ipv4'
+    ? `${ipaddr.IPv4.networkAddressFromCIDR(`${parsed}/24`)}/24`
+    : `${ipaddr.IPv6.networkAddressFromCIDR(`${parsed}/48`)}/48`;
+}
+
 /**
  * The unit by which client addresses are counted: an IPv4 address, IPv4-mapped IPv6 included, or
  * the /64 of an IPv6 address.

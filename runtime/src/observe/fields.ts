@@ -1,8 +1,8 @@
 // The fields of log lines, one row each.
 
 /**
- * Every field that a line may have. A new one must never hold an address, a name, a key, a token
- * or a variable.
+ * Every field that a line may have. A new one must never hold an email address, a name, a key, a
+ * token or a variable.
  */
 export const LOG_FIELDS = {
   requestId: 'Identifies the request, as `x-request-id` does in the response.',
@@ -34,6 +34,8 @@ export const LOG_FIELDS = {
   port: 'The port for clients.',
   adminPort: 'The port for health and metrics.',
   pid: 'The process that writes the line.',
+  clientAddress:
+    'Of a request whose credential is missing or refused, the client address: its /24 (IPv4) or /48 (IPv6), unless `LOG_CLIENT_ADDRESS` is `full`.',
   reason: 'Why it happened, in fixed words.',
   count: 'How many.',
 } as const;

@@ -53,6 +53,7 @@ export type Settings = WithSubgraphs & {
   auditLog: string | undefined;
   explorer: 'on' | 'off';
   logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
+  logClientAddress: 'masked' | 'full';
   adminPort: number;
   maxConnections: number;
   maxConnectionsPerAddress: number;
@@ -329,6 +330,15 @@ export const SETTINGS: {
     usedBy: EVERY,
     schema: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
     fallback: () => 'info',
+  },
+  logClientAddress: {
+    name: 'LOG_CLIENT_ADDRESS',
+    default: '`masked`',
+    meaning:
+      'How the log shows the client address of a request without a valid credential: `masked`, which is the /24 of an IPv4 address and the /48 of an IPv6 address, or `full`.',
+    usedBy: GATEWAY,
+    schema: oneOf('masked', 'full'),
+    fallback: () => 'masked',
   },
   adminPort: {
     name: 'ADMIN_PORT',

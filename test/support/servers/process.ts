@@ -37,7 +37,7 @@ const START_TIMEOUT_MS = 90_000;
 // Longer than the 25 seconds that the service gives its requests to finish.
 const PATIENCE_SECONDS = 30;
 // Error messages need only the last part of a chatty server's output.
-const KEPT_CHARACTERS = 16_384;
+const KEPT_CHARACTERS = 32_768;
 // A line that is waited for may be followed by those of thousands of requests meanwhile.
 const SEARCHED_CHARACTERS = 2 ** 21;
 
