@@ -1,6 +1,6 @@
 # One image per target:
 #   docker build --target gateway --build-arg COMMIT=$(git rev-parse HEAD) .
-FROM node:24.21.0-slim AS base
+FROM node:24.21.0-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6 AS base
 ENV NODE_ENV=production
 WORKDIR /app
 # npm checks the lock file against the manifests of all workspaces, so every image has them. Each

@@ -1,7 +1,7 @@
 // What the manifests of deploy/kubernetes promise, as far as building them shows it.
-import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
 import {
   OWN_SUBGRAPHS,
@@ -10,8 +10,10 @@ import {
 } from '@partner-loyalty/runtime/settings/subgraphs.ts';
 import { type ProcessName, SETTINGS } from '@partner-loyalty/runtime/settings/table.ts';
 import type { IContainer } from 'kubernetes-models/v1';
-import { PLANNER_LIMITS } from '../../gateway/src/execute/plan.apollo.ts';
-import { type Built, buildOverlay, faultsOf, type Objects, ofKind } from './overlay.ts';
+import { parse } from 'yaml';
+import { temporaryFolder } from '../support/folder.ts';
+import { CLOSING_SECONDS, HEAP_PARTS, heapMegabytes } from '../support/limits.ts';
+import { type Built, build, buildOverlay, faultsOf, type Objects, ofKind } from './overlay.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const README = readFileSync(join(ROOT, 'deploy/README.md'), 'utf8');
@@ -29,10 +31,7 @@ const SECRET: Record<string, string> = {
   KEY_ENCRYPTION_KEY: Buffer.alloc(32).toString('base64'),
   SMTP_URL: 'smtps://loyalty:secret@mail.example',
 };
-/** How long a process takes at most to finish its requests (docs/operator.md, Settings). */
-const CLOSING_SECONDS = 25;
-/** Of a container's memory, for both heaps of V8 at most. */
-const HEAP_PARTS = 0.7;
+const jobs = ofKind(objectsOf.production, 'CronJob');
 
 const each = ENVIRONMENTS.flatMap((environment) =>
   objectsOf[environment].map((object) => ({
@@ -130,6 +129,15 @@ test.each(deployments)('$environment $name has no secret of its own, but names o
   }
 });
 
+test.each(ENVIRONMENTS)(
+  'a client of %s cannot choose its address: no proxy is trusted unless the operator names it',
+  (environment) => {
+    const [map] = ofKind(objectsOf[environment], 'ConfigMap');
+    expect(map?.data?.TRUSTED_PROXIES).toBe('');
+    for (const row of servers) expect(settingsOf(row).trustedProxies ?? []).toEqual([]);
+  },
+);
+
 test('gateways in production write the audit log to stdout, those of the sandbox none', () => {
   const gateways = servers.filter(({ name }) => name === 'gateway');
   expect(gateways.map((row) => [row.environment, settingsOf(row).auditLog])).toEqual([
@@ -177,19 +185,9 @@ test.each(servers)('$environment $name has a memory limit that its heaps fit in'
   const options = environmentOf(row).NODE_OPTIONS ?? '';
   const image = /^NODE_OPTIONS=(.*)$/m.exec(readFileSync(join(ROOT, 'node.env'), 'utf8'))?.[1];
   expect(options.startsWith(`${image} `)).toBe(true);
-  const heap = execFileSync(
-    process.execPath,
-    [...options.split(' '), '-p', 'v8.getHeapStatistics().heap_size_limit'],
-    { encoding: 'utf8' },
-  );
-  // The thread that plans operations has a heap of its own.
-  const planner =
-    row.name === 'gateway'
-      ? PLANNER_LIMITS.maxOldGenerationSizeMb + PLANNER_LIMITS.maxYoungGenerationSizeMb
-      : 0;
   const { requests, limits } = containerOf(row.deployment).resources ?? {};
-  const mostMebibytes = Number(heap) / 2 ** 20 + planner;
-  expect(mostMebibytes).toBeLessThan(mebibytes(limits?.memory) * HEAP_PARTS);
+  const heap = heapMegabytes(options, row.name === 'gateway');
+  expect(heap).toBeLessThan(mebibytes(limits?.memory) * HEAP_PARTS);
   expect(mebibytes(requests?.memory)).toBeLessThanOrEqual(mebibytes(limits?.memory));
   expect(requests?.cpu).toBeDefined();
 });
@@ -261,6 +259,103 @@ test.each([
         ? [{ to: [{ namespaceSelector: { matchLabels: { 'partner-loyalty/subgraph': 'true' } } }] }]
         : [],
     );
+  }
+});
+
+test('an overlay adds the identity provider: then gateways also connect to port 443', () => {
+  const folder = temporaryFolder();
+  try {
+    const [production, provider] = ['production', 'provider'].map((name) =>
+      relative(folder.path, join(ROOT, 'deploy/kubernetes', name)),
+    );
+    writeFileSync(
+      join(folder.path, 'kustomization.yaml'),
+      JSON.stringify({ resources: [production], components: [provider] }),
+    );
+    const built = ofKind(build(folder.path), 'NetworkPolicy');
+    const before = ofKind(objectsOf.production, 'NetworkPolicy').map(
+      ({ metadata }) => metadata.name,
+    );
+    const added = built.filter(({ metadata }) => !before.includes(metadata.name));
+    expect(added.map(faultsOf)).toEqual([[]]);
+    expect(added[0]?.spec).toEqual({
+      podSelector: { matchLabels: { [NAME]: 'gateway' } },
+      policyTypes: ['Egress'],
+      egress: [{ ports: [{ port: 443 }] }],
+    });
+  } finally {
+    folder.remove();
+  }
+});
+
+test.each(jobs)('$metadata.name is a job that connects to MongoDB alone', ({ metadata, spec }) => {
+  const pod = spec?.jobTemplate.spec?.template;
+  const [container, ...others] = pod?.spec?.containers ?? [];
+  expect(others).toEqual([]);
+  expect(pod?.spec).toMatchObject({
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: 1000,
+      seccompProfile: { type: 'RuntimeDefault' },
+    },
+  });
+  expect(container?.securityContext).toEqual({
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ['ALL'] },
+  });
+  const compose = parse(readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8'), { merge: true });
+  expect(container?.image).toBe(compose.services.mongo.image);
+  expect(spec?.suspend ?? false).toBe(metadata.name === 'restore');
+  const name = pod?.metadata?.labels?.[NAME] ?? '';
+  const policies = policiesOf('production', name).filter(
+    ({ metadata: { name } }) => name !== 'dns' && name !== 'default-deny',
+  );
+  expect(policies.map(({ metadata: { name } }) => name)).toEqual(['mongodb']);
+});
+
+test('a dump takes the place of old ones only when it is complete', () => {
+  const folder = temporaryFolder();
+  const [container] =
+    jobs.find(({ metadata }) => metadata.name === 'backup')?.spec?.jobTemplate.spec?.template.spec
+      ?.containers ?? [];
+  const [, , script = ''] = container?.command ?? [];
+  const file = (name: string, days: number) => {
+    const path = join(folder.path, name);
+    const seconds = Date.now() / 1_000 - days * 86_400;
+    writeFileSync(path, '');
+    utimesSync(path, seconds, seconds);
+  };
+  const dumps = () => readdirSync(folder.path).filter((name) => !name.includes('mongodump'));
+  /** As in the container, with a `mongodump` that writes half of a dump and then ends. */
+  const back = (up: 'ends' | 'fails') => {
+    const exit = up === 'ends' ? 0 : 1;
+    const fake = `#!/bin/sh\nfor last; do :; done; echo half > "\${last#--archive=}"; exit ${exit}\n`;
+    writeFileSync(join(folder.path, 'mongodump'), fake, { mode: 0o755 });
+    const here = script.replaceAll('/backups', folder.path).replaceAll('/tmp/url', '$TMPDIR/url');
+    const env = {
+      PATH: `${folder.path}:${process.env.PATH}`,
+      TMPDIR: folder.path,
+      BACKUP_URL: 'mongodb://backup@mongodb',
+      KEEP_DAYS: container?.env?.find(({ name }) => name === 'KEEP_DAYS')?.value,
+    };
+    return spawnSync('sh', ['-euc', here], { env }).status;
+  };
+  try {
+    file('2026-01-01.archive.gz', 20);
+    file('2026-01-20.archive.gz', 1);
+    expect(back('fails')).toBe(1);
+    expect(dumps().filter((name) => name.endsWith('.gz'))).toEqual([
+      '2026-01-01.archive.gz',
+      '2026-01-20.archive.gz',
+    ]);
+    expect(back('ends')).toBe(0);
+    const kept = dumps().filter((name) => name !== 'url.yaml');
+    expect(kept).toEqual(['2026-01-20.archive.gz', expect.stringMatching(/^\d.*\.archive\.gz$/)]);
+  } finally {
+    folder.remove();
   }
 });
 

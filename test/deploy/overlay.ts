@@ -1,27 +1,36 @@
 // Builds an environment of deploy/kubernetes with kustomize, and checks objects by their schemas.
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import type { IDeployment } from 'kubernetes-models/apps/v1';
 import { Deployment } from 'kubernetes-models/apps/v1';
 import type { IHorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2';
 import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2';
+import type { ICronJob } from 'kubernetes-models/batch/v1';
+import { CronJob } from 'kubernetes-models/batch/v1';
 import type { IIngress, INetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { Ingress, NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import type { IPodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
-import type { IConfigMap, INamespace, IService } from 'kubernetes-models/v1';
-import { ConfigMap, Namespace, Service } from 'kubernetes-models/v1';
+import type {
+  IConfigMap,
+  INamespace,
+  IPersistentVolumeClaim,
+  IService,
+} from 'kubernetes-models/v1';
+import { ConfigMap, Namespace, PersistentVolumeClaim, Service } from 'kubernetes-models/v1';
 import { parseAllDocuments } from 'yaml';
 
 const FOLDER = join(import.meta.dirname, '../../deploy/kubernetes');
 
 export type Objects = {
   ConfigMap: IConfigMap;
+  CronJob: ICronJob;
   Deployment: IDeployment;
   HorizontalPodAutoscaler: IHorizontalPodAutoscaler;
   Ingress: IIngress;
   Namespace: INamespace;
   NetworkPolicy: INetworkPolicy;
+  PersistentVolumeClaim: IPersistentVolumeClaim;
   PodDisruptionBudget: IPodDisruptionBudget;
   Service: IService;
 };
@@ -29,12 +38,14 @@ export type Built = { apiVersion: string; kind: string; metadata: { name: string
 
 /** Every object of an environment. */
 export function buildOverlay(environment: string): Built[] {
-  const text = execFileSync('kubectl', ['kustomize', join(FOLDER, environment)], {
-    encoding: 'utf8',
-    // It warns of fields that are deprecated now, whose successors older versions do not know.
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  return parseAllDocuments(text).map((document) => document.toJSON());
+  return build(join(FOLDER, environment));
+}
+
+/** Every object of a kustomization. Throws if kustomize warns, as it does of deprecated fields. */
+export function build(folder: string): Built[] {
+  const { stdout, stderr } = spawnSync('kubectl', ['kustomize', folder], { encoding: 'utf8' });
+  if (stderr !== '') throw new Error(stderr);
+  return parseAllDocuments(stdout).map((document) => document.toJSON());
 }
 
 export function ofKind<Kind extends keyof Objects>(
@@ -47,11 +58,13 @@ export function ofKind<Kind extends keyof Objects>(
 
 const MODELS = [
   ConfigMap,
+  CronJob,
   Deployment,
   HorizontalPodAutoscaler,
   Ingress,
   Namespace,
   NetworkPolicy,
+  PersistentVolumeClaim,
   PodDisruptionBudget,
   Service,
 ];

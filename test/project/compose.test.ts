@@ -10,6 +10,7 @@ import {
 import { type ProcessName, SETTINGS } from '@partner-loyalty/runtime/settings/table.ts';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
+import { CLOSING_SECONDS, HEAP_PARTS, heapMegabytes } from '../support/limits.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
@@ -24,6 +25,7 @@ type Service = {
   security_opt: string[];
   tmpfs: string[];
   restart: string;
+  stop_grace_period: string;
   profiles?: string[];
   networks: string[];
   ports?: string[];
@@ -57,6 +59,7 @@ const SECRETS = {
   PRODUCTION_SUBGRAPH_SECRET: 'a-secret-of-production',
   PRODUCTION_MONGO_PASSWORD: 'mongo-of-production',
   PRODUCTION_REDIS_PASSWORD: 'redis-of-production',
+  PRODUCTION_SMTP_URL: 'smtps://loyalty:secret@mail.example',
 };
 
 test("the file fits the compose specification's schema", () => {
@@ -74,7 +77,6 @@ test('the sandbox starts by default, production and the operator command by prof
   expect(byProfile('production')).toEqual([
     'mongo-production',
     'redis-production',
-    'mailpit-production',
     'members-production',
     'standings-production',
     'gateway-production',
@@ -111,9 +113,17 @@ test.each(staying)(
   },
 );
 
-test.each(services)('%s is built here or pinned to a version', (_name, { image, build }) => {
-  if (build === undefined) expect(image).toMatch(/^[\w./-]+:v?\d+\.\d+\.\d+/);
+test.each(services)('%s is built here or pinned to a digest', (_name, { image, build }) => {
+  if (build === undefined)
+    expect(image).toMatch(/^[\w./-]+:v?\d+\.\d+\.\d+[\w-]*@sha256:[0-9a-f]{64}$/);
   else expect(stages).toHaveProperty(build.target);
+});
+
+test('Renovate keeps the digests of images', () => {
+  const { packageRules } = JSON.parse(read('.github/renovate.json'));
+  expect(packageRules).toContainEqual(
+    expect.objectContaining({ matchDatasources: ['docker'], pinDigests: true }),
+  );
 });
 
 test('ports are published on the loopback address only', () => {
@@ -140,8 +150,24 @@ test('the file contains no secret: they come from the environment, and productio
   ).toThrow('SUBGRAPH_SECRET must be set');
 });
 
+test('production sends its mail by its own server: without one, members does not start', () => {
+  expect(settingsOf('members').smtpUrl).toBe('smtp://mailpit:1025');
+  const { PRODUCTION_SMTP_URL, ...others } = SECRETS;
+  expect(settingsOf('members-production').smtpUrl).toBe(PRODUCTION_SMTP_URL);
+  expect(() => settingsOf('members-production', others)).toThrow('SMTP_URL must');
+});
+
+test('a client cannot choose its address: no proxy is trusted unless the operator names it', () => {
+  for (const name of ['gateway', 'gateway-production']) {
+    expect(settingsOf(name).trustedProxies).toEqual([]);
+    const named = settingsOf(name, { ...SECRETS, TRUSTED_PROXIES: '172.18.0.1' });
+    expect(named.trustedProxies).toHaveLength(1);
+  }
+});
+
 test.each(built)('%s has known settings with valid values', (name, { environment = {} }) => {
   const known = [
+    'NODE_OPTIONS',
     ...Object.values(SETTINGS).map((row) => row.name),
     ...OWN_SUBGRAPHS.map((subgraph) => variableOf(subgraph, 'url')),
   ];
@@ -150,6 +176,24 @@ test.each(built)('%s has known settings with valid values', (name, { environment
     name.endsWith('-production') ? 'production' : 'sandbox',
   );
 });
+
+test.each(built)('%s has a memory limit that its heaps fit in', (name, service) => {
+  const heap = heapMegabytes(service.environment?.NODE_OPTIONS, processOf(name) === 'gateway');
+  expect(heap).toBeLessThan(
+    Number.parseInt(service.deploy.resources.limits.memory, 10) * HEAP_PARTS,
+  );
+});
+
+test.each(built.filter(([name]) => !name.startsWith('loyalty')))(
+  '%s has time to drain before it is killed',
+  (name, service) => {
+    const { drainSeconds } = settingsOf(name);
+    expect(drainSeconds).toBeGreaterThan(0);
+    expect(Number.parseInt(service.stop_grace_period, 10)).toBeGreaterThanOrEqual(
+      drainSeconds + CLOSING_SECONDS,
+    );
+  },
+);
 
 test.each(built.filter(([name]) => !name.startsWith('loyalty')))(
   '%s listens where its health check, the other services and its users connect',
@@ -228,7 +272,7 @@ test('every missing password of the sandbox stops compose with a line that says 
 test('every image is built on the one pinned version of Node', () => {
   const lines = read('Dockerfile').split('\n');
   const [base, ...others] = lines.filter((line) => line.startsWith('FROM '));
-  expect(base).toBe('FROM node:24.21.0-slim AS base');
+  expect(base).toMatch(/^FROM node:24\.\d+\.\d+-slim@sha256:[0-9a-f]{64} AS base$/);
   expect(others).toEqual(targets.map((target) => `FROM base AS ${target}`));
 });
 

@@ -1,8 +1,11 @@
 // Installs Debian packages if the machine allows it, that is, on Debian as root.
 import { existsSync } from 'node:fs';
-import { chmod, readFile, rm, writeFile } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
 import { run } from './process.ts';
+
+const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg';
 
 /** The path of a command, or undefined if it is not on PATH. */
 export function findCommand(name: string): string | undefined {
@@ -44,4 +47,52 @@ export async function aptInstall(name: string, command = name): Promise<void> {
   } finally {
     if (needsPolicy) await rm(policy);
   }
+}
+
+/**
+ * Resolves with the root folder of a system of another release of Debian that contains a package,
+ * and installs it there if it is missing. `extract` has the files of the package and of those that
+ * it depends on, `apt` is a system to run programs in. Needs Debian and root.
+ */
+export async function debianSystem(
+  name: string,
+  release: string,
+  variant: 'apt' | 'extract',
+  packageName: string,
+): Promise<string> {
+  const root = join(homedir(), '.cache', 'partner-loyalty', name);
+  if (existsSync(root)) return root;
+  const partial = `${root}.${process.pid}`;
+  await mkdir(dirname(root), { recursive: true });
+  await aptInstall('mmdebstrap');
+  const options = ['--mode=root', `--include=${packageName}`, `--keyring=${KEYRING}`];
+  const apt = [
+    '--aptopt=APT::Install-Recommends "false"',
+    '--aptopt=Acquire::Check-Valid-Until "false"',
+  ];
+  try {
+    const all = [`--variant=${variant}`, ...options, ...apt, release, partial, await mirror()];
+    await run('mmdebstrap', all);
+    // All or nothing: two test runs that install at the same time end with one installation.
+    await rename(partial, root).catch((error) => {
+      if (!existsSync(root)) throw error;
+    });
+  } finally {
+    await rm(partial, { recursive: true, force: true });
+  }
+  return root;
+}
+
+async function mirror(): Promise<string> {
+  const lists = await readdir('/etc/apt/sources.list.d').catch(() => []);
+  for (const path of [
+    '/etc/apt/sources.list',
+    ...lists.map((name) => join('/etc/apt/sources.list.d', name)),
+  ]) {
+    const found = /https?:\/\/\S*\/debian\/?(?=\s)/.exec(
+      await readFile(path, 'utf8').catch(() => ''),
+    );
+    if (found) return found[0];
+  }
+  throw new Error('/etc/apt names no Debian mirror');
 }
