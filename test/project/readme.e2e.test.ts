@@ -1,11 +1,15 @@
-// Follows the README's instructions: for imports, and for sign-in with the link in a browser.
+// Follows the README's instructions: separate services, imports, and sign-in in a browser.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../support/folder.ts';
 import { startBrowser } from '../support/servers/browser.ts';
+import { freshMongodbUrl, redisUrl } from '../support/servers/databases.ts';
 import { freePort, run } from '../support/servers/process.ts';
 import { loyalty } from '../support/service/loyalty.ts';
 import { startService } from '../support/service/npmstart.ts';
+import { until } from '../support/until.ts';
 
 const README = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
 
@@ -68,6 +72,52 @@ test("the README's commands lead from the first start to a member's profile", as
   } finally {
     await browser.close();
     await service.kill();
+    folder.remove();
+  }
+});
+
+test("the README's commands start subgraphs, and two gateways beside each other", async () => {
+  const [, commands = ''] = /^## Separate services$.*?^```\n(.*?)^```/ms.exec(README) ?? [];
+  const folder = temporaryFolder();
+  const database = freshMongodbUrl();
+  const [members, standings, first, second, ...admin] = await Promise.all(
+    Array.from({ length: 6 }, freePort),
+  );
+  const here = commands
+    .replace('mongodb://localhost/loyalty', database.url)
+    .replace('redis://localhost', redisUrl())
+    .replaceAll(':4011', `:${members}`)
+    .replaceAll(':4012', `:${standings}`)
+    .replace('npm start -w subgraphs/members', `PORT=${members} ADMIN_PORT=0 $&`)
+    .replace('npm start -w subgraphs/standings', `PORT=${standings} ADMIN_PORT=0 $&`)
+    .replace(/^npm start -w gateway/m, `PORT=${first} ADMIN_PORT=${admin[0]} $&`)
+    .replace('PORT=4002 ADMIN_PORT=14002', `PORT=${second} ADMIN_PORT=${admin[1]}`)
+    .replace('data/gateway-2', folder.path);
+  const shell = spawn('bash', ['-c', here], {
+    cwd: join(import.meta.dirname, '../..'),
+    // A process group of its own, so that everything that it starts can be ended.
+    detached: true,
+    stdio: 'ignore',
+  });
+  const ended = once(shell, 'close');
+  try {
+    for (const port of admin) {
+      // Cast: what /readyz answers (docs/operator.md, Settings).
+      const answer = () =>
+        fetch(`http://127.0.0.1:${port}/readyz`).then(
+          (reply) => reply.json() as Promise<{ dependencies: Record<string, string> }>,
+          () => undefined,
+        );
+      const dependencies = await until(async () => {
+        const reply = await answer();
+        return reply?.dependencies.standings === 'up' && reply.dependencies;
+      });
+      expect(dependencies).toEqual({ keys: 'up', members: 'up', standings: 'up', redis: 'up' });
+    }
+  } finally {
+    if (shell.pid) process.kill(-shell.pid, 'SIGKILL');
+    await ended;
+    await database.drop();
     folder.remove();
   }
 });
