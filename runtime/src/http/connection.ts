@@ -40,6 +40,8 @@ export type ConnectionOwner = {
   /** Returns what is to be called when the response is taken or cannot be sent. */
   serve(connection: Connection, exchange: Exchange): () => void;
   later: Shares['later'];
+  /** A response was written that the kernel has not taken. */
+  unread(connection: Connection): void;
   /** The connection has a body that is not complete, or bytes that wait; or it had until now. */
   arriving(connection: Connection): void;
 };
@@ -76,7 +78,9 @@ export class Connection {
   private readonly waiting: Exchange[] = [];
   private isServing = false;
   private isFeeding = false;
-  private isCounted = false;
+  /** Of what arrives, as it was counted last. */
+  countedBytes = 0;
+  private wasArriving = false;
   /** The last request that the parser began. */
   private message: IncomingMessage | undefined = undefined;
   private isBodyWanted = false;
@@ -131,6 +135,11 @@ export class Connection {
   /** Whether nothing that arrives reaches the parser any more. */
   get isStopped(): boolean {
     return this.onDiscarded !== undefined;
+  }
+
+  /** Notes that a part of a response was written. */
+  wrote(): void {
+    if (this.socket.writableLength > 0) this.shared.unread(this);
   }
 
   /** Takes a request from node:http: it is served now or waits for the one before it. */
@@ -207,9 +216,8 @@ export class Connection {
       at = this.feedPiece(bytes, at);
     }
     this.isFeeding = false;
-    const wasArriving = this.isCounted;
-    this.isCounted = this.isArriving;
-    if (this.isCounted || wasArriving) this.shared.arriving(this);
+    if (this.isArriving || this.wasArriving) this.shared.arriving(this);
+    this.wasArriving = this.isArriving;
   }
 
   /** Returns where the next piece begins. */

@@ -30,8 +30,6 @@ export type Connections = {
    * the new one (docs/api.md, Errors).
    */
   add(connection: Connection): void;
-  /** A request on it has a valid credential. */
-  shows(connection: Connection): void;
   /** It has a body that is not complete, or bytes that wait. */
   arriving(connection: Connection): void;
   /** A response was written that the kernel has not taken. */
@@ -55,7 +53,6 @@ export function createConnections(server: Server, parts: Parts): Connections {
   const bodies = new Map<Connection, Progress & { hasBegun: boolean }>();
   const unread = new Map<Connection, Progress>();
   const arrivingBytes = new Account();
-  const counted = new Map<Connection, number>();
 
   function close(connection: Connection, reason: 'full' | 'unread' | 'memory'): void {
     metrics?.closed(reason);
@@ -104,10 +101,8 @@ export function createConnections(server: Server, parts: Parts): Connections {
   }
 
   function countArriving(connection: Connection, bytes: number): void {
-    const before = counted.get(connection) ?? 0;
-    arrivingBytes.add(connection.block, bytes - before);
-    if (bytes === 0) counted.delete(connection);
-    else counted.set(connection, bytes);
+    arrivingBytes.add(connection.block, bytes - connection.countedBytes);
+    connection.countedBytes = bytes;
   }
 
   function arriving(connection: Connection): void {
@@ -180,9 +175,6 @@ export function createConnections(server: Server, parts: Parts): Connections {
 
   return {
     add,
-    shows(connection) {
-      connection.shownAt = performance.now();
-    },
     arriving,
     unread(connection) {
       if (!all.has(connection)) return;

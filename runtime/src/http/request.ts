@@ -48,8 +48,6 @@ export type RequestContext = {
   newId: () => string;
   trusted: ReturnType<typeof createTrust>;
   shares: Shares;
-  /** Notes that a connection has shown a valid credential. */
-  shows(connection: Connection): void;
 };
 
 const CALLER_ID = /^[A-Za-z0-9._-]{1,128}$/;
@@ -128,8 +126,8 @@ export class NodeRequest implements HttpRequest {
   admit(owner: RequestOwner): Promise<void> | undefined {
     const { connection } = this;
     if (connection === undefined || this.inProgress !== undefined) return this.turn();
-    const { shares, shows } = this.context;
-    if (owner !== undefined) shows(connection);
+    const { shares } = this.context;
+    if (owner !== undefined) connection.shownAt = performance.now();
     this.inProgress =
       owner === SIGNED ? shares.beginSigned() : shares.begin(owner, addressBlock(this.address));
     connection.owner = this.inProgress.owner;

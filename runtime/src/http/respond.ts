@@ -22,12 +22,10 @@ export function createResponder(
   parts: {
     context: RequestContext;
     isDraining: () => boolean;
-    /** Notes that a response waits for its client. */
-    unread: (connection: Connection) => void;
     log: Log;
   },
 ): Responder {
-  const { context, isDraining, unread, log } = parts;
+  const { context, isDraining, log } = parts;
   const respond = createRespond(handle, log);
 
   async function answer(
@@ -46,14 +44,14 @@ export function createResponder(
         : await respond(request);
       observer = made.observer;
       if (typeof made.body !== 'function') request.takes(made.body.length);
-      await writeResponse(connection, exchange, made, requestId, closing, unread);
+      await writeResponse(connection, exchange, made, requestId, closing);
     } catch (error) {
       log.error({ requestId, err: error }, 'a response failed');
       observer?.ended(0, false);
       if (outgoing.headersSent) outgoing.destroy();
       else {
         const made = errorResponse('INTERNAL_SERVER_ERROR', requestId);
-        await writeResponse(connection, exchange, made, requestId, () => true, unread);
+        await writeResponse(connection, exchange, made, requestId, () => true);
       }
     }
   }

@@ -69,17 +69,17 @@ export async function serveHttp(options: {
   });
   const server = createServer({ ...LIMITS, requireHostHeader: false });
   const connections = createConnections(server, { limits, shares, metrics, log });
-  const { shows, arriving, unread } = connections;
+  const { arriving, unread } = connections;
   const newId = createIds();
   let isDraining = false;
   const responder = createResponder(handle, {
-    context: { newId, trusted: isTrusted, shares, shows },
+    context: { newId, trusted: isTrusted, shares },
     isDraining: () => isDraining,
-    unread,
     log,
   });
   const bySocket = new WeakMap<Duplex, Connection>();
-  const shared = { isTrusted, arriving, serve: responder.request, later: shares.later };
+  const serve = responder.request;
+  const shared = { isTrusted, arriving, unread, serve, later: shares.later };
   server.on('connection', (socket) => {
     const connection = new Connection(socket, shared);
     bySocket.set(socket, connection);

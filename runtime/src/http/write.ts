@@ -17,8 +17,7 @@ const DISCARD_MS = 2_000;
 /**
  * Writes a response. If `closing` returns true before or after that, the connection ends with it.
  * Resolves when a body that comes in pieces is complete, and rejects if its function does.
- * The response's observer is not called in that case. `unread` is called if the kernel does not
- * take all of it at once.
+ * The response's observer is not called in that case.
  */
 export async function writeResponse(
   connection: Connection,
@@ -26,7 +25,6 @@ export async function writeResponse(
   response: HttpResponse,
   requestId: string,
   closing: () => boolean,
-  unread: (connection: Connection) => void,
 ): Promise<void> {
   const { incoming, outgoing } = exchange;
   const { body, observer } = response;
@@ -48,7 +46,7 @@ export async function writeResponse(
       writeAtOnce(outgoing, body, length);
       if (closes) void connection.discardRest().then(() => outgoing.end());
       else end(exchange, closing);
-      if (outgoing.socket?.writableLength) unread(connection);
+      connection.wrote();
       if (observer === undefined) return;
       observeEnd(outgoing, incoming.method === 'HEAD' ? 0 : (length ?? 0), observer);
     });
@@ -58,7 +56,7 @@ export async function writeResponse(
   await body((piece) => {
     bytes += Buffer.byteLength(piece);
     outgoing.write(piece);
-    if (outgoing.socket?.writableLength) unread(connection);
+    connection.wrote();
   });
   end(exchange, closing);
   if (observer !== undefined) observeEnd(outgoing, bytes, observer);
