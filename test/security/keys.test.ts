@@ -418,10 +418,10 @@ test('the last use of a key, and its requests and refusals of a day, once the ga
   expect(await loyaltyJson({ DATA_DIR }, 'partners', 'top')).toEqual([
     {
       partnerId: 'gamma',
-      requests: 8,
-      refusals: 4,
+      requests: 12,
+      refusals: 8,
       errors: 0,
-      keys: 2,
+      keys: 4,
       busiestKey: used?.keyId,
       keyRequests: 6,
     },
