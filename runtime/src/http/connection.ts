@@ -61,6 +61,8 @@ export class Connection {
   readonly isProxy: boolean;
   /** On performance.now()'s clock. */
   activeAt = performance.now();
+  /** Whether it is a gateway's: a request on it had a valid signature. */
+  isSigned = false;
   /** When it last showed a valid credential. */
   shownAt = Number.NEGATIVE_INFINITY;
   /** Whose response it has. */

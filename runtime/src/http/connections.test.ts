@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { until } from '../../../test/support/until.ts';
 import { createLog } from '../observe/log.ts';
 import type { ConnectionLimits } from './connections.ts';
-import type { HttpRequest } from './request.ts';
+import { type HttpRequest, SIGNED } from './request.ts';
 import type { HttpResponse } from './response.ts';
 import { type HttpServer, serveHttp } from './server.ts';
 
@@ -287,6 +287,25 @@ describe('a new connection', () => {
     await isClosed(guest);
     expect([...proxies, other].every(({ destroyed }) => !destroyed)).toBe(true);
   });
+});
+
+test("half-sent bodies of a gateway's connections have no share", async () => {
+  const server = await serve(async (request) => {
+    await request.body(1_000_000);
+    await request.admit(SIGNED);
+    return OK;
+  });
+  const body = post('x'.repeat(1_000_000));
+  const clients: Client[] = [];
+  for (let n = 0; n < 20; n += 1) {
+    const client = await open(server);
+    clients.push(client);
+    client.write(post('signed'));
+    await until(() => responses(client) === 1);
+    client.write(body.slice(0, -1));
+  }
+  for (const client of clients) client.write('x');
+  await until(() => clients.every((client) => responses(client) === 2));
 });
 
 test('half-sent bodies of one address take at most 16 MiB', async () => {

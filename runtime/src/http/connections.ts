@@ -107,7 +107,7 @@ export function createConnections(server: Server, parts: Parts): Connections {
 
   function arriving(connection: Connection): void {
     if (!all.has(connection)) return;
-    const { block, isProxy, body, isArriving, parsedBytes } = connection;
+    const { block, isProxy, isSigned, body, isArriving, parsedBytes } = connection;
     countArriving(connection, connection.arrivingBytes);
     if (!isArriving || body === undefined) bodies.delete(connection);
     else if (!bodies.has(connection))
@@ -116,7 +116,8 @@ export function createConnections(server: Server, parts: Parts): Connections {
         since: performance.now(),
         hasBegun: body.length > 0,
       });
-    if (!isProxy && !arrivingBytes.isBelowShare(block)) closeLargest(blocks.of(block));
+    const hasShare = !isProxy && !isSigned;
+    if (hasShare && !arrivingBytes.isBelowShare(block)) closeLargest(blocks.of(block));
     else if (arrivingBytes.isFull()) closeLargest(blocks.of(arrivingBytes.largest() ?? block));
   }
 

@@ -128,6 +128,7 @@ export class NodeRequest implements HttpRequest {
     if (connection === undefined || this.inProgress !== undefined) return this.turn();
     const { shares } = this.context;
     if (owner !== undefined) connection.shownAt = performance.now();
+    if (owner === SIGNED) connection.isSigned = true;
     this.inProgress =
       owner === SIGNED ? shares.beginSigned() : shares.begin(owner, addressBlock(this.address));
     connection.owner = this.inProgress.owner;
