@@ -12,6 +12,7 @@ import {
   write,
   writeSync,
 } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
@@ -181,14 +182,14 @@ class AuditFile implements AuditSink {
   }
 
   private async writeBatch(): Promise<void> {
-    if (this.fd === undefined) throw new Error('the file is not open');
+    const { fd } = this;
+    if (fd === undefined) throw new Error('the file is not open');
     const batch = this.nextBatch();
-    const last = Buffer.of(LINE_FEED);
-    const { size } = await fstatAsync(this.fd);
-    if (size > 0) await readAsync(this.fd, last, 0, 1, size - 1);
-    const start = startAfter(last);
+    let start = await startIn(fd);
+    // Another process may be in the middle of a write, which looks like a torn line until it ends.
+    if (start !== '') start = await pause(TORN_MS).then(() => startIn(fd));
     const bytes = Buffer.from(`${start}${batch.join('')}`);
-    const { bytesWritten } = await writeAsync(this.fd, bytes);
+    const { bytesWritten } = await writeAsync(fd, bytes);
     const isWhole = bytesWritten === bytes.length;
     const written = isWhole ? batch.length : linesIn(bytes.subarray(start.length, bytesWritten));
     for (const line of this.lines.splice(0, written)) this.length -= line.length;
@@ -208,6 +209,14 @@ class AuditFile implements AuditSink {
 }
 
 const LINE_FEED = 10;
+const TORN_MS = 100;
+
+async function startIn(fd: number): Promise<string> {
+  const last = Buffer.of(LINE_FEED);
+  const { size } = await fstatAsync(fd);
+  if (size > 0) await readAsync(fd, last, 0, 1, size - 1);
+  return startAfter(last);
+}
 
 /** A write begins a line: the last one is torn if a process was killed or a disk was full. */
 function startAfter(last: Buffer): string {
