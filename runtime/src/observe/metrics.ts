@@ -5,11 +5,12 @@ import { OWN_SUBGRAPHS } from '../settings/subgraphs.ts';
 import { ownVersion } from '../version.ts';
 import { createLabels, OTHER } from './labels.ts';
 import {
-  createCounter,
+  CountedSeries,
   createGauge,
-  createHistogram,
   createPeaks,
+  createSeries,
   type MetricRow,
+  ObservedSeries,
   type WriteMetric,
 } from './series.ts';
 
@@ -48,6 +49,7 @@ export const METRICS = {
   shed: counter<[]>({
     name: 'loyalty_shed_requests_total',
     labels: [],
+    series: [[]],
     meaning:
       'Requests that were refused because their caller, or all callers, had too many in progress.',
   }),
@@ -228,7 +230,6 @@ export function createMetrics(commit = 'unknown'): Metrics {
   const methods = Object.fromEntries(opened) as Methods;
   const versions = { version: ownVersion(), commit, node: process.version };
   methods.build(() => [[versions, 1]]);
-  const { executed, partner, budgetUsed } = methods;
   const knownPartner = createLabels(MAX_PARTNERS, 1);
   const partnerLabel = (partnerId: string | undefined): string =>
     partnerId === undefined
@@ -242,11 +243,11 @@ export function createMetrics(commit = 'unknown'): Metrics {
       const owner = partnerLabel(partnerId);
       const labelOf = operationLabels.get(owner) ?? createLabels(OPERATIONS.most, OPERATIONS.uses);
       operationLabels.set(owner, labelOf);
-      executed(surface, labelOf(operation), durationMs);
+      methods.executed(surface, labelOf(operation), durationMs);
     },
     mailLimited: (partnerId) => methods.mailLimited(partnerLabel(partnerId)),
-    partner: (partnerId, code) => partner(partnerLabel(partnerId), code),
-    budgetUsed: (partnerId, ratio) => budgetUsed(partnerLabel(partnerId), ratio),
+    partner: (partnerId, code) => methods.partner(partnerLabel(partnerId), code),
+    budgetUsed: (partnerId, ratio) => methods.budgetUsed(partnerLabel(partnerId), ratio),
     text: async () =>
       (await Promise.all([...own.map((write) => write()), registry.metrics()])).join(''),
   };
@@ -274,7 +275,7 @@ function counter<Values extends [first?: string | undefined, second?: string]>(r
     ...row,
     type: 'counter',
     open(metrics: WriteMetric[]): (...values: Values) => void {
-      const countOf = cacheChildren(createCounter(row, metrics), row.series);
+      const countOf = createSeries('counter', row, metrics, CountedSeries);
       return (first?: string, second?: string) => countOf(first, second).inc();
     },
   };
@@ -286,7 +287,7 @@ function sum<Value extends string>(row: RowOf<[Value]>) {
     ...row,
     type: 'counter',
     open(metrics: WriteMetric[]): (value: Value, count: number) => void {
-      const countOf = cacheChildren(createCounter(row, metrics), row.series);
+      const countOf = createSeries('counter', row, metrics, CountedSeries);
       return (value, count) => countOf(value).inc(count);
     },
   };
@@ -300,7 +301,7 @@ function histogram<Values extends [first: string | number, second: string]>(row:
     open(
       metrics: WriteMetric[],
     ): (first: Values[0], second: Values[1], durationMs: number) => void {
-      const seriesOf = cacheChildren(createHistogram(row, metrics), row.series);
+      const seriesOf = createSeries('histogram', row, metrics, ObservedSeries);
       return (first, second, durationMs) => seriesOf(first, second).observe(durationMs / 1000);
     },
   };
@@ -313,30 +314,4 @@ function peak(row: MetricRow) {
 
 function gauge(row: MetricRow) {
   return { ...row, type: 'gauge', open: (metrics: WriteMetric[]) => createGauge(row, metrics) };
-}
-
-/**
- * Caches a metric's children by up to two label values: creating one costs more than using it. The
- * children with the values in `initial` exist from the start.
- */
-function cacheChildren<Child>(
-  create: (...values: string[]) => Child,
-  initial: readonly (readonly [first?: string | number | undefined, second?: string])[] = [],
-): (first?: string | number, second?: string) => Child {
-  const known = new Map<string | number | undefined, Map<string | undefined, Child>>();
-  const childOf = (first?: string | number, second?: string): Child => {
-    let row = known.get(first);
-    if (row === undefined) {
-      row = new Map();
-      known.set(first, row);
-    }
-    let child = row.get(second);
-    if (child === undefined) {
-      child = create(...[first, second].filter((value) => value !== undefined).map(String));
-      row.set(second, child);
-    }
-    return child;
-  };
-  for (const values of initial) childOf(...values);
-  return childOf;
 }
