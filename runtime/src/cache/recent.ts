@@ -3,23 +3,15 @@
 /** Each takes about 0.2 KB. */
 const MAX_TEXTS = 20_000;
 
-export type Recent = {
-  add(text: string): void;
-  /** Whether it was added within the time, and fewer than 20,000 others since. */
-  has(text: string): boolean;
-};
-
 /** `uptime` counts milliseconds and never jumps. */
-export function createRecent(
-  forMs: number,
-  uptime: () => number = () => performance.now(),
-): Recent {
+export function createRecent(forMs: number, uptime = () => performance.now()) {
   // In the order of their times.
   const addedAt = new Map<string, number>();
   const isRecent = (at: number | undefined) => at !== undefined && uptime() - at < forMs;
   return {
-    has: (text) => isRecent(addedAt.get(text)),
-    add(text) {
+    /** Whether it was added within the time, and fewer than 20,000 others since. */
+    has: (text: string) => isRecent(addedAt.get(text)),
+    add(text: string): void {
       addedAt.delete(text);
       addedAt.set(text, uptime());
       for (const [oldest, at] of addedAt) {

@@ -8,6 +8,14 @@ import type { SubgraphRequest, SubgraphResponse } from './types.ts';
 const MAX_MISSED = 5;
 const PROBE_MS = 1_000;
 
+type Options = {
+  name: string;
+  log: Pick<Log, 'warn' | 'outage' | 'recovered'>;
+  metrics: Pick<Metrics, 'circuit'> | undefined;
+  /** Resolves if the subgraph is ready. */
+  probe: () => Promise<unknown>;
+};
+
 /**
  * One for each subgraph. Counts operations, since each has its own deadline. While the circuit is
  * open, it probes the subgraph every second, so that no caller has to wait; the first response, to
@@ -17,24 +25,12 @@ const PROBE_MS = 1_000;
  * process answers synchronously. Here, a call costs one comparison.
  */
 export class Circuit {
-  private readonly name: string;
-  private readonly log: Pick<Log, 'warn' | 'outage' | 'recovered'>;
-  private readonly metrics: Pick<Metrics, 'circuit'> | undefined;
-  private readonly probe: () => Promise<unknown>;
+  private readonly options: Options;
   private missed = 0;
   private timer: NodeJS.Timeout | undefined = undefined;
 
-  /** `probe` resolves if the subgraph is ready. */
-  constructor(options: {
-    name: string;
-    log: Pick<Log, 'warn' | 'outage' | 'recovered'>;
-    metrics: Pick<Metrics, 'circuit'> | undefined;
-    probe: () => Promise<unknown>;
-  }) {
-    this.name = options.name;
-    this.log = options.log;
-    this.metrics = options.metrics;
-    this.probe = options.probe;
+  constructor(options: Options) {
+    this.options = options;
   }
 
   /** Whether calls fail at once. */
@@ -44,11 +40,10 @@ export class Circuit {
 
   /** The response to a call while the circuit is open. */
   refuse({ requestId }: SubgraphRequest): SubgraphResponse {
-    this.metrics?.circuit(this.name, 'refused');
-    this.log.outage(
-      { requestId, subgraph: this.name, reason: 'its circuit is open' },
-      'a subgraph was not asked',
-    );
+    const { name: subgraph, metrics, log } = this.options;
+    metrics?.circuit(subgraph, 'refused');
+    const reason = 'its circuit is open';
+    log.outage({ requestId, subgraph, reason }, 'a subgraph was not asked');
     return unavailable();
   }
 
@@ -57,20 +52,20 @@ export class Circuit {
     this.missed = 0;
     if (!this.isOpen()) return;
     this.close();
-    this.metrics?.circuit(this.name, 'closed');
-    this.log.recovered({ subgraph: this.name }, 'a subgraph answers again: its circuit is closed');
+    const { name: subgraph, metrics, log } = this.options;
+    metrics?.circuit(subgraph, 'closed');
+    log.recovered({ subgraph }, 'a subgraph answers again: its circuit is closed');
   }
 
   /** Records that an operation had no response by its deadline. */
   missedDeadline(): void {
     this.missed += 1;
     if (this.missed < MAX_MISSED || this.isOpen()) return;
-    this.timer = setInterval(() => this.probeNow(), PROBE_MS).unref();
-    this.metrics?.circuit(this.name, 'opened');
-    this.log.warn(
-      { subgraph: this.name, count: this.missed },
-      'a subgraph missed its deadlines: its circuit is open',
-    );
+    this.timer = setInterval(() => this.probe(), PROBE_MS).unref();
+    const { name: subgraph, metrics, log } = this.options;
+    const count = this.missed;
+    metrics?.circuit(subgraph, 'opened');
+    log.warn({ subgraph, count }, 'a subgraph missed its deadlines: its circuit is open');
   }
 
   /** Ends the probes. */
@@ -79,8 +74,8 @@ export class Circuit {
     this.timer = undefined;
   }
 
-  private probeNow(): void {
-    this.probe().then(
+  private probe(): void {
+    this.options.probe().then(
       () => this.answered(),
       () => {}, // The next probe is in a second.
     );

@@ -16,7 +16,7 @@ import { type EncodedRequest, encodeBatches, encodeOperation, MEDIA_TYPES, WIRE 
 /** Measured: with batches, neither more connections nor pipelining helps. */
 const CONNECTIONS = { batching: 32, single: 128 };
 
-export type HttpTransportOptions = {
+type HttpTransportOptions = {
   name: string;
   /** The endpoint; `/graphql` if it has no path. */
   url: string;
@@ -99,15 +99,7 @@ const ACCEPT = {
   batch: `${MEDIA_TYPES.lines}, ${MEDIA_TYPES.response};q=0.9, ${MEDIA_TYPES.json};q=0.8`,
 };
 
-function createSend(
-  pool: Pool,
-  {
-    name,
-    url,
-    secret,
-    batching,
-  }: Pick<HttpTransportOptions, 'name' | 'url' | 'secret' | 'batching'>,
-): Send {
+function createSend(pool: Pool, { name, url, secret, batching }: HttpTransportOptions): Send {
   const sign = createSigner(name, secret);
   const path = pathOf(url);
 

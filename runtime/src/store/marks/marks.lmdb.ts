@@ -2,20 +2,13 @@
 import type { RootDatabase } from 'lmdb';
 import { markOf, newMarkKey } from './mark.ts';
 
-export type LmdbMarks = {
-  isEmpty(): boolean;
-  has(memberId: string): boolean;
-  /** Call it in a transaction. */
-  add(memberId: string, at: Date): void;
-  /** Whether there was a mark. Call it in a transaction. */
-  remove(memberId: string): boolean;
-};
+export type LmdbMarks = ReturnType<typeof openLmdbMarks>;
 
 /** The name, in the root database, of the key that the marks are made with. */
 const KEY = 'markKey';
 
 /** Opens the marks of a store. Call it in a transaction, as other databases are opened. */
-export function openLmdbMarks(root: RootDatabase): LmdbMarks {
+export function openLmdbMarks(root: RootDatabase) {
   const marks = root.openDB<number, string>({ name: 'marks' });
   const known = (memberId: string): string | undefined => {
     const key: string | undefined = root.get(KEY);
@@ -24,14 +17,16 @@ export function openLmdbMarks(root: RootDatabase): LmdbMarks {
   const has = (mark: string | undefined) => mark !== undefined && marks.doesExist(mark);
   return {
     isEmpty: () => marks.getKeysCount({ limit: 1 }) === 0,
-    has: (memberId) => has(known(memberId)),
-    add(memberId, at) {
+    has: (memberId: string) => has(known(memberId)),
+    /** Call it in a transaction. */
+    add(memberId: string, at: Date): void {
       const key: string = root.get(KEY) ?? newMarkKey();
       root.put(KEY, key);
       const mark = markOf(key, memberId);
       if (!marks.doesExist(mark)) marks.put(mark, at.getTime());
     },
-    remove(memberId) {
+    /** Whether there was a mark. Call it in a transaction. */
+    remove(memberId: string): boolean {
       const mark = known(memberId);
       if (mark === undefined || !marks.doesExist(mark)) return false;
       marks.remove(mark);

@@ -6,27 +6,27 @@ import { markOf, newMarkKey } from './mark.ts';
 
 type MarkDocument = { _id: string; erasedAt?: Date; key?: string };
 
-export type MongoMarks = {
-  /** Those of the members who have a mark, by one read. */
-  among(memberIds: Iterable<string>): Promise<ReadonlySet<string>>;
-  /** Resolves once a majority of the servers has the mark. */
-  add(memberId: string, at: Date): Promise<void>;
-  /** Whether there was a mark. */
-  remove(memberId: string): Promise<boolean>;
-};
+export type MongoMarks = Awaited<ReturnType<typeof openMongoMarks>>;
 
 const KEY_ID = 'key';
+
 /** Opens the marks of a store in the collection `name`. */
-export async function openMongoMarks(db: Db, name: string): Promise<MongoMarks> {
+export async function openMongoMarks(db: Db, name: string) {
   await openCollection<MarkDocument>(db, name);
   // A writer must see the mark that was set before it looked, whatever the URL prefers.
   const marks = db.collection<MarkDocument>(name, {
     readPreference: 'primary',
     writeConcern: { w: 'majority' },
   });
-  const key = await keyOf();
+  // The first process that opens the marks creates their key.
+  await marks.insertOne({ _id: KEY_ID, key: newMarkKey() }).catch((error) => {
+    if (!isDuplicate(error)) throw error;
+  });
+  const key = (await marks.findOne({ _id: KEY_ID }))?.key;
+  if (key === undefined) throw new Error(`the collection ${name} has no key`);
   return {
-    async among(memberIds) {
+    /** Those of the members who have a mark, by one read. */
+    async among(memberIds: Iterable<string>): Promise<ReadonlySet<string>> {
       const byMark = new Map(Array.from(memberIds, (id) => [markOf(key, id), id]));
       if (byMark.size === 0) return new Set();
       const found = marks.find(
@@ -35,25 +35,17 @@ export async function openMongoMarks(db: Db, name: string): Promise<MongoMarks> 
       );
       return new Set((await found.toArray()).flatMap(({ _id }) => byMark.get(_id) ?? []));
     },
-    async add(memberId, at) {
+    /** Resolves once a majority of the servers has the mark. */
+    async add(memberId: string, at: Date): Promise<void> {
       await marks.updateOne(
         { _id: markOf(key, memberId) },
         { $setOnInsert: { erasedAt: at } },
         { upsert: true },
       );
     },
-    async remove(memberId) {
+    /** Whether there was a mark. */
+    async remove(memberId: string): Promise<boolean> {
       return (await marks.deleteOne({ _id: markOf(key, memberId) })).deletedCount > 0;
     },
   };
-
-  /** The key, created by the first process that opens the marks. */
-  async function keyOf(): Promise<string> {
-    await marks.insertOne({ _id: KEY_ID, key: newMarkKey() }).catch((error) => {
-      if (!isDuplicate(error)) throw error;
-    });
-    const key = (await marks.findOne({ _id: KEY_ID }))?.key;
-    if (key === undefined) throw new Error(`the collection ${name} has no key`);
-    return key;
-  }
 }

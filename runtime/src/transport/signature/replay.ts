@@ -4,18 +4,13 @@
 const CAPACITY = 500_000;
 const WINDOW_MS = 30_000;
 
-export type ReplayGuard = {
-  /** Whether a request signed at `timeMs` may still be accepted. */
-  fresh(timeMs: number): boolean;
-  /** Returns true for the first use of a fresh signature in Base64, and false for any other use. */
-  firstUse(timeMs: number, signature: string): boolean;
-};
+export type ReplayGuard = ReturnType<typeof createReplayGuard>;
 
 /**
  * Accepts signatures within 30 seconds of now. If there are more than `capacity`, it forgets those
  * of the oldest second, and refuses all requests signed up to then.
  */
-export function createReplayGuard(now: () => number = Date.now, capacity = CAPACITY): ReplayGuard {
+export function createReplayGuard(now: () => number = Date.now, capacity = CAPACITY) {
   // By the second of signing, so that it can forget a whole second at once.
   const seen = new Map<number, Set<number>>();
   let size = 0;
@@ -43,8 +38,10 @@ export function createReplayGuard(now: () => number = Date.now, capacity = CAPAC
 
   const fresh = (timeMs: number) => timeMs >= floorMs && Math.abs(now() - timeMs) <= WINDOW_MS;
   return {
+    /** Whether a request signed at `timeMs` may still be accepted. */
     fresh,
-    firstUse(timeMs, signature) {
+    /** Returns true for the first use of a fresh signature in Base64, and false for any other. */
+    firstUse(timeMs: number, signature: string): boolean {
       if (!fresh(timeMs)) return false;
       const bucket = bucketOf(Math.floor(timeMs / 1000));
       // 48 bits of the signature fit a number, which takes the least memory.

@@ -37,29 +37,13 @@ export type Refusal =
   | 'wrong digest of the body'
   | 'used before';
 
-export type Verifier = {
-  /** What the headers claim, or why no request with them passes. Call it before reading a body. */
-  read(headers: RequestHeaders): Claim | Refusal;
-  /**
-   * Undefined once for each request to this subgraph that one of the secrets signed at most 30
-   * seconds ago. `path` has no query string.
-   */
-  verify(
-    claim: Claim,
-    request: { method: string; path: string; body: Buffer },
-  ): Refusal | undefined;
-};
-
 /** Verifies requests against several secrets, so that a secret can be changed without a gap. */
-export function createVerifier(
-  subgraph: string,
-  secrets: readonly string[],
-  guard: ReplayGuard,
-): Verifier {
+export function createVerifier(subgraph: string, secrets: readonly string[], guard: ReplayGuard) {
   const macs = new Map(secrets.map((secret) => [keyIdOf(secret), createMac(secret)]));
 
   return {
-    read: (headers) => {
+    /** What the headers claim, or why they are refused. Call it before reading a body. */
+    read(headers: RequestHeaders): Claim | Refusal {
       const name = headers['partner-loyalty-subgraph'];
       const caller = headers['partner-loyalty-scope'];
       const requestId = headers['x-request-id'];
@@ -73,7 +57,14 @@ export function createVerifier(
       if (!guard.fresh(signature.createdMs)) return LATE;
       return { mac, signature, caller, requestId, digest };
     },
-    verify: ({ mac, signature, caller, requestId, digest }, { method, path, body }) => {
+    /**
+     * Undefined once for each request to this subgraph that one of the secrets signed at most 30
+     * seconds ago. `path` has no query string.
+     */
+    verify(
+      { mac, signature, caller, requestId, digest }: Claim,
+      { method, path, body }: { method: string; path: string; body: Buffer },
+    ): Refusal | undefined {
       const covered: Covered = {
         '@method': method,
         '@path': path,
