@@ -202,24 +202,12 @@ export function detailsIn({ argument, reason }: Record<string, unknown>): ErrorD
   };
 }
 
-/** The codes of the table that are in errors of a subgraph of this repository. */
-export function codesOf(subgraph: string): ErrorCode[] {
-  // Cast: Object.keys loses the names.
-  const codes = Object.keys(ERRORS) as ErrorCode[];
-  return codes.filter((code) => subgraphsWith(code)?.includes(subgraph));
-}
-
 /**
  * Whether errors of a subgraph may have a code that callers get to see: a code of its own, or one
  * that subgraphs of this repository share. What the gateway itself decides is never among them.
  */
 export function isSubgraphCode(code: string): boolean {
-  return isErrorCode(code) ? subgraphsWith(code) !== undefined : OWN_CODE.test(code);
-}
-
-function subgraphsWith(code: ErrorCode): readonly string[] | undefined {
-  const row: ErrorRow = ERRORS[code];
-  return row.subgraphs;
+  return isErrorCode(code) ? 'subgraphs' in ERRORS[code] : OWN_CODE.test(code);
 }
 
 /** Whether the error is one of this side: no caller can avoid it. */

@@ -2,7 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readGraphFile, SUPERGRAPH_FILE } from '@partner-loyalty/gateway';
-import { codesOf, isSubgraphCode } from '@partner-loyalty/runtime/errors.ts';
+import { isSubgraphCode } from '@partner-loyalty/runtime/errors.ts';
+import { codesOf } from '../support/codes.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 

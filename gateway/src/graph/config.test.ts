@@ -1,7 +1,7 @@
 // Reads supergraph.yaml: the committed one, and wrong ones.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { codesOf } from '@partner-loyalty/runtime/errors.ts';
+import { codesOf } from '../../../test/support/codes.ts';
 import { temporaryFolder } from '../../../test/support/folder.ts';
 import { SUPERGRAPH_CONFIG } from './committed.ts';
 import { readSupergraphConfig } from './config.ts';

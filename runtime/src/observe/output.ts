@@ -7,13 +7,7 @@ const MAX_DELAY_MS = 1_000;
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
 const FLUSH_MS = 1_000;
 
-export type Output = {
-  write(line: string): void;
-  /** Whether lines are being lost: the reader is gone, or too slow. */
-  isLosing(): boolean;
-  /** Writes what is buffered before it returns. Gives up after a second if the reader is slow. */
-  flush(): void;
-};
+type Output = ReturnType<typeof createOutput>;
 
 const outputs = new Map<number, Output>();
 
@@ -37,7 +31,7 @@ export function outputOf(fd: number): Output {
  * 5.7 µs with it in synchronous mode, 6.9 µs in asynchronous mode, 3.6 µs with this, pino
  * included), and its flushSync() never returns if the reader is gone.
  */
-function createOutput(fd: number): Output {
+function createOutput(fd: number) {
   let pending = Buffer.alloc(0);
   let lines: string[] = [];
   /** How long `lines` are, and how long those that came since the last attempt to send. */
@@ -71,6 +65,7 @@ function createOutput(fd: number): Output {
     }
   }
 
+  /** Writes what is buffered before it returns. Gives up after a second if the reader is slow. */
   function flush(): void {
     clearTimeout(timer);
     timer = undefined;
@@ -80,10 +75,11 @@ function createOutput(fd: number): Output {
   }
 
   process.on('exit', flush);
+  /** Whether lines are being lost: the reader is gone, or too slow. */
   const isLosing = () => gone || pending.length + length > MAX_BUFFERED_BYTES;
   return {
     isLosing,
-    write(line) {
+    write(line: string): void {
       if (isLosing()) return;
       lines.push(line);
       length += line.length;

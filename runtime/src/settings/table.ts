@@ -73,6 +73,9 @@ export type SettingRow<T = unknown> = {
   secret?: true;
   /** Turns the text of the variable into the value. */
   schema: z.ZodType<T, string>;
+} & (undefined extends T ? Partial<WithFallback<T>> : WithFallback<T>);
+
+type WithFallback<T> = {
   /** The value if the variable is not set. `known` has the values of the rows above. */
   fallback: (known: Settings, process: ProcessName) => T;
 };
@@ -82,7 +85,6 @@ const GATEWAY: readonly ProcessName[] = ['all', 'gateway'];
 const MEMBERS: readonly ProcessName[] = ['all', 'members'];
 const IDENTITY: readonly ProcessName[] = ['all', 'gateway', 'members'];
 const ROOT = resolve(import.meta.dirname, '../../..');
-const none = () => undefined;
 
 /** A host as URLs have it; one that stands for all addresses is localhost. */
 export function hostInUrl(host: string): string {
@@ -160,7 +162,6 @@ export const SETTINGS: {
     usedBy: EVERY,
     secret: true,
     schema: connection('mongodb', 'mongodb+srv'),
-    fallback: none,
   },
   redisUrl: {
     name: 'REDIS_URL',
@@ -170,7 +171,6 @@ export const SETTINGS: {
     usedBy: GATEWAY,
     secret: true,
     schema: redisUrl,
-    fallback: none,
   },
   dataDir: {
     name: 'DATA_DIR',
@@ -203,7 +203,6 @@ export const SETTINGS: {
     meaning: 'A supergraph to serve instead; the gateway follows every change of the file.',
     usedBy: GATEWAY,
     schema: z.string().transform((path) => resolve(ROOT, path)),
-    fallback: none,
   },
   subgraphSecret: {
     name: 'SUBGRAPH_SECRET',
@@ -213,7 +212,6 @@ export const SETTINGS: {
     usedBy: EVERY,
     secret: true,
     schema: matching(/^.{16,}$/su, 'have at least 16 characters'),
-    fallback: none,
   },
   subgraphSecretOld: {
     name: 'SUBGRAPH_SECRET_OLD',
@@ -222,7 +220,6 @@ export const SETTINGS: {
     usedBy: EVERY,
     secret: true,
     schema: matching(/^.{16,}$/su, 'have at least 16 characters'),
-    fallback: none,
   },
   idTokenIssuer: {
     name: 'ID_TOKEN_ISSUER',
@@ -230,7 +227,6 @@ export const SETTINGS: {
     meaning: 'The `iss` of an external identity provider; set it together with the audience.',
     usedBy: IDENTITY,
     schema: matching(/^\S+$/, 'not contain spaces'),
-    fallback: none,
   },
   idTokenAudience: {
     name: 'ID_TOKEN_AUDIENCE',
@@ -238,7 +234,6 @@ export const SETTINGS: {
     meaning: "The `aud` of the provider's tokens.",
     usedBy: IDENTITY,
     schema: matching(/^\S+$/, 'not contain spaces'),
-    fallback: none,
   },
   idTokenJwksUrl: {
     name: 'ID_TOKEN_JWKS_URL',
@@ -246,7 +241,6 @@ export const SETTINGS: {
     meaning: "The URL of the provider's public keys.",
     usedBy: IDENTITY,
     schema: webUrl,
-    fallback: none,
   },
   idTokenMemberClaim: {
     name: 'ID_TOKEN_MEMBER_CLAIM',
@@ -264,7 +258,6 @@ export const SETTINGS: {
     usedBy: MEMBERS,
     secret: true,
     schema: matching(/^[A-Za-z0-9+/]{43}=$/, 'be 32 bytes in Base64'),
-    fallback: none,
   },
   smtpUrl: {
     name: 'SMTP_URL',
@@ -273,7 +266,6 @@ export const SETTINGS: {
     usedBy: MEMBERS,
     secret: true,
     schema: connection('smtp', 'smtps'),
-    fallback: none,
   },
   mailFrom: {
     name: 'MAIL_FROM',
@@ -312,7 +304,6 @@ export const SETTINGS: {
       'The file that gets a line for each member that a partner was shown or changed, relative to the root of the project; `-` is stdout.',
     usedBy: GATEWAY,
     schema: z.string().transform((path) => (path === '-' ? path : resolve(ROOT, path))),
-    fallback: none,
   },
   explorer: {
     name: 'EXPLORER',
@@ -382,7 +373,6 @@ export const SETTINGS: {
       'Where [traces](../operator.md#tracing) go, by OTLP over HTTP. The other standard `OTEL_` variables apply to them too.',
     usedBy: EVERY,
     schema: webUrl,
-    fallback: none,
   },
   commit: {
     name: 'COMMIT',

@@ -40,8 +40,7 @@ export async function serveSubgraph(options: {
   if (secrets.length === 0)
     throw new Error('SUBGRAPH_SECRET must be set if a subgraph runs in a process of its own');
   const verifier = createVerifier(subgraph.name, secrets, createReplayGuard());
-  const respondToSigned = createRespond(subgraph, createExecutor(subgraph, log, caches));
-
+  const execute = createExecutor(subgraph, log, caches);
   const parts = { log, metrics, tracing };
 
   async function handle(request: HttpRequest): Promise<HttpResponse> {
@@ -63,37 +62,33 @@ export async function serveSubgraph(options: {
     void request.admit(SIGNED);
     const { protocol } = claim.signature;
     if (!isUnderstood(protocol)) return record.refuseProtocol(protocol);
-    return respondToSigned(request, claim.caller, body, record);
+    return respondToSigned({ subgraph, execute }, request, claim.caller, body, record);
   }
 
   return serveHttp({ port, host, handle, trustedProxies: [], log });
 }
 
-type RespondToSigned = (
-  request: HttpRequest,
+function respondToSigned(
+  { subgraph, execute }: { subgraph: Subgraph; execute: Execute },
+  { method, path, headers, requestId }: HttpRequest,
   caller: string,
   body: Buffer,
   record: LoggedRequest,
-) => HttpResponse | Promise<HttpResponse>;
-
-/** Returns a function that responds to requests with a valid signature. */
-function createRespond(subgraph: Subgraph, execute: Execute): RespondToSigned {
-  return ({ method, path, headers, requestId }, caller, body, record) => {
-    if (path !== WIRE.path) return record.fail('NOT_FOUND');
-    if (method !== 'POST') return record.fail('METHOD_NOT_ALLOWED', { allow: 'POST' });
-    const asked = decodeRequest(caller, requestId, body.toString('utf8'));
-    if (asked === undefined) return record.fail('BAD_REQUEST');
-    const { accept = '' } = headers;
-    if ('batch' in asked) {
-      record.executing(asked.batch);
-      return accept.includes(MEDIA_TYPES.lines)
-        ? respondInLines(execute, asked.batch, record)
-        : respondInArray(execute, asked.batch, accept, record);
-    }
-    if (isProbe(asked.operation)) return respondToProbe(subgraph, record);
-    record.executing([asked.operation]);
-    return respondToOne(execute, asked.operation, accept, record);
-  };
+): HttpResponse | Promise<HttpResponse> {
+  if (path !== WIRE.path) return record.fail('NOT_FOUND');
+  if (method !== 'POST') return record.fail('METHOD_NOT_ALLOWED', { allow: 'POST' });
+  const asked = decodeRequest(caller, requestId, body.toString('utf8'));
+  if (asked === undefined) return record.fail('BAD_REQUEST');
+  const { accept = '' } = headers;
+  if ('batch' in asked) {
+    record.executing(asked.batch);
+    return accept.includes(MEDIA_TYPES.lines)
+      ? respondInLines(execute, asked.batch, record)
+      : respondInArray(execute, asked.batch, accept, record);
+  }
+  if (isProbe(asked.operation)) return respondToProbe(subgraph, record);
+  record.executing([asked.operation]);
+  return respondToOne(execute, asked.operation, accept, record);
 }
 
 async function respondToProbe(subgraph: Subgraph, record: LoggedRequest): Promise<HttpResponse> {
