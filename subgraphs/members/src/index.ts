@@ -6,24 +6,13 @@ import { createKeyVault, type KeyVault } from './signingkeys/signingkey.ts';
 import type { MembersStore } from './store/store.ts';
 
 export { createMembers, startMembers } from './members.ts';
-export { LENGTHS, parseAddress, parseOptionalText, parseText } from './resolvers/input.ts';
-export type { MembersOptions } from './resolvers/resolvers.ts';
+export { LENGTHS } from './resolvers/input.ts';
 export { canonicalEmail } from './rules/email.ts';
-export type {
-  Address,
-  EnrollInput,
-  Enrollment,
-  EnrollResult,
-  Identity,
-  ImportResult,
-  Member,
-  MemberImport,
-} from './rules/member.ts';
+export type { Address, Identity, ImportResult, Member, MemberImport } from './rules/member.ts';
 export { endingSessions } from './signingkeys/endedsessions.ts';
-export { type IdToken, type IdTokenClaims, issueIdToken } from './signingkeys/idtoken.ts';
+export { issueIdToken } from './signingkeys/idtoken.ts';
 export { ensureSigningKey, revokeSigningKey, rotateSigningKey } from './signingkeys/signingkey.ts';
 export type { MembersStore } from './store/store.ts';
-export type { MailPartner } from './tables/partner.ts';
 
 const openStore = openByEngine<MembersStore, [KeyVault, string]>({
   lmdb: async () => (await import('./store/store.lmdb.ts')).openLmdbMembersStore,

@@ -17,7 +17,7 @@ export { DEFAULT_PROGRAM, type Program, parseProgram } from './rules/program.ts'
 export type { Standing } from './rules/standing.ts';
 export { tierOf } from './rules/tiers.ts';
 export { yearOf } from './rules/year.ts';
-export type { MemberStanding, RecordOutcome, StandingsStore } from './store/store.ts';
+export type { RecordOutcome, StandingsStore } from './store/store.ts';
 
 export const openStandingsStore = openByEngine<StandingsStore>({
   lmdb: async () => (await import('./store/store.lmdb.ts')).openLmdbStandingsStore,

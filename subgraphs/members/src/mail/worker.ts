@@ -17,21 +17,13 @@ const LEASE_MS = 120_000;
 const CLEAN_INTERVAL_MS = 600_000;
 const STOP_TIMEOUT_MS = 10_000;
 
-export type MailWorker = {
-  /** Makes the worker check the outbox soon; otherwise it does so about once a second. */
-  wake(): void;
-  /**
-   * Claims no more jobs and waits up to 10 seconds for those in progress; what is not sent by then
-   * is tried again later.
-   */
-  stop(): Promise<void>;
-};
+export type MailWorker = ReturnType<typeof startMailWorker>;
 
 /** Several workers may share an outbox, in one process or in many. */
 export function startMailWorker(
   sender: Sender,
   { log, metrics, now = Date.now }: { log: Log; metrics: Metrics; now?: () => number },
-): MailWorker {
+) {
   const { outbox, invitations } = sender.store;
   const stopping = new AbortController();
   const sending = new AbortController();
@@ -85,10 +77,15 @@ export function startMailWorker(
   watchQueue(outbox, metrics, now);
 
   return {
-    wake() {
+    /** Makes the worker check the outbox soon; otherwise it does so about once a second. */
+    wake(): void {
       delay ??= setTimeout(wakeNow, WAKE_DELAY_MS.min + Math.random() * WAKE_DELAY_MS.spread);
     },
-    async stop() {
+    /**
+     * Claims no more jobs and waits up to 10 seconds for those in progress; what is not sent by
+     * then is tried again later.
+     */
+    async stop(): Promise<void> {
       stopping.abort();
       wakeNow();
       const timeout = setTimeout(() => sending.abort(), STOP_TIMEOUT_MS);

@@ -6,7 +6,6 @@ import {
   type UnlockResult,
   unlockAddress,
 } from '../rules/lock.ts';
-import type { TakenAddress } from '../rules/mailedtoken.ts';
 import type { Address } from '../rules/member.ts';
 import { addressKey, isLocked, tokenKey } from '../rules/record.ts';
 import { addContestToken, findToken } from '../rules/token.ts';
@@ -14,7 +13,10 @@ import type { Engine } from './engine.ts';
 
 export type LockStore = ReturnType<typeof createLockStore>;
 
-/** Addresses are canonical; times are in milliseconds since 1970. */
+/**
+ * The rules of rules/lock.ts and rules/token.ts, each applied as one step, and the reads for them.
+ * Addresses are canonical; times are in milliseconds since 1970.
+ */
 export function createLockStore({ find, apply }: Engine) {
   const tokenOf = async (hash: string, now: number) => {
     const record = await find(tokenKey(hash));
@@ -22,26 +24,17 @@ export function createLockStore({ find, apply }: Engine) {
     return record && token && { memberId: record.memberId, address: token.address };
   };
   return {
-    /**
-     * Adds a token that contests that undoing took an address away, valid for 7 days from the
-     * undoing on, and returns what it contests; undefined if nothing was taken away.
-     */
     addContest: (
       hash: string,
       loss: { memberId: string; undoId: string; address: string },
       now: number,
-    ): Promise<TakenAddress | undefined> =>
-      apply([loss.memberId], [], (records) => addContestToken(records, hash, loss, now)),
+    ) => apply([loss.memberId], [], (records) => addContestToken(records, hash, loss, now)),
 
     /** The member whose token this is, without redeeming it. */
     async findContest(hash: string, now: number): Promise<string | undefined> {
       return (await tokenOf(hash, now))?.memberId;
     },
 
-    /**
-     * Redeems a token, for one of any number of concurrent calls, and locks the address that was
-     * taken away and the member's current one. False if the token is not valid.
-     */
     async contest(hash: string, now: number): Promise<boolean> {
       const token = await tokenOf(hash, now);
       if (token === undefined) return false;
@@ -69,11 +62,9 @@ export function createLockStore({ find, apply }: Engine) {
       return { address: { typed: email, canonical: current }, memberId };
     },
 
-    /** Locks an address; undefined if it leads to nobody, otherwise its member. */
-    lock: (canonical: string, now: number): Promise<string | undefined> =>
+    lock: (canonical: string, now: number) =>
       apply([], [addressKey(canonical)], (records) => lockAddress(records, canonical, now)),
 
-    /** Unlocks an address. With `to`, it becomes the current one of the member with this ID. */
     unlock(address: Address, to: string | undefined): Promise<UnlockResult> {
       const attempt: UnlockAttempt = { isFreed: false };
       return apply(to === undefined ? [] : [to], [addressKey(address.canonical)], (records) =>

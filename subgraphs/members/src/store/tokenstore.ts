@@ -6,8 +6,7 @@ import {
   type UndoResult,
   undoChange,
 } from '../rules/emailchange.ts';
-import type { AddressChange, ChangeToken, SignInToken } from '../rules/mailedtoken.ts';
-import type { Identity } from '../rules/member.ts';
+import type { ChangeToken, SignInToken } from '../rules/mailedtoken.ts';
 import { addressKey, enrolledKey, isConfirmed, isLocked, tokenKey } from '../rules/record.ts';
 import {
   addChangeToken,
@@ -19,14 +18,14 @@ import {
 } from '../rules/token.ts';
 import type { Engine } from './engine.ts';
 
-/** A member with the canonical address that mail goes to. */
-export type Mailbox = Identity & { address: string };
-
 export type Recipient = { memberId: string; isConfirmed: boolean };
 
 export type TokenStore = ReturnType<typeof createTokenStore>;
 
-/** Times are in milliseconds since 1970. Tokens are identified by their hashes. */
+/**
+ * The rules of rules/token.ts and rules/emailchange.ts, each applied as one step, and the reads for
+ * them. Times are in milliseconds since 1970. Tokens are identified by their hashes.
+ */
 export function createTokenStore({ find, apply }: Engine) {
   const changeOf = async (hash: string, now: number) => {
     const record = await find(tokenKey(hash));
@@ -49,46 +48,20 @@ export function createTokenStore({ find, apply }: Engine) {
       return { memberId: record.memberId, isConfirmed: isConfirmed(record) };
     },
 
-    /**
-     * Adds a sign-in token to the member who has this address, current or historical, and is
-     * actively enrolled with the token's partner; undefined if there is none.
-     */
-    addSignIn: (
-      token: Omit<SignInToken, 'address'>,
-      canonical: string,
-      now: number,
-    ): Promise<Mailbox | undefined> =>
+    addSignIn: (token: Omit<SignInToken, 'address'>, canonical: string, now: number) =>
       apply([], [enrolledKey(token.partnerId, canonical)], (records) =>
         addSignInToken(records, token, canonical, now),
       ),
 
-    /** Adds a token for a change of address; false if the member cannot change it now. */
-    addChange: (token: ChangeToken, memberId: string, now: number): Promise<boolean> =>
+    addChange: (token: ChangeToken, memberId: string, now: number) =>
       apply([memberId], [addressKey(token.address.canonical)], (records) =>
         addChangeToken(records, token, memberId, now),
       ),
 
-    /**
-     * Adds a token that undoes a change of address, valid for 7 days from the change on, and
-     * returns the change; undefined if there is no such change.
-     */
-    addUndo: (
-      hash: string,
-      memberId: string,
-      changeId: string,
-      now: number,
-    ): Promise<AddressChange | undefined> =>
+    addUndo: (hash: string, memberId: string, changeId: string, now: number) =>
       apply([memberId], [], (records) => addUndoToken(records, hash, memberId, changeId, now)),
 
-    /**
-     * Redeems a sign-in token, for one of any number of concurrent calls. Undefined if it is not
-     * valid for this redeemer; then it stays as it is.
-     */
-    async redeemSignIn(
-      hash: string,
-      redeemer: Redeemer,
-      now: number,
-    ): Promise<Mailbox | undefined> {
+    async redeemSignIn(hash: string, redeemer: Redeemer, now: number) {
       // A read first, so that guessing tokens costs no write.
       if ((await find(tokenKey(hash))) === undefined) return undefined;
       return apply([], [tokenKey(hash)], (records) =>
@@ -99,10 +72,7 @@ export function createTokenStore({ find, apply }: Engine) {
     /** The change of address that a token proves, without redeeming it. */
     findChange: changeOf,
 
-    /**
-     * Redeems a change token and makes its address the current one. `changeId` becomes the ID of
-     * the change.
-     */
+    /** `changeId` becomes the ID of the change. */
     async confirmChange(hash: string, changeId: string, now: number): Promise<EmailChangeResult> {
       const change = await changeOf(hash, now);
       if (change === undefined) return { outcome: 'invalid-token' };
@@ -118,11 +88,7 @@ export function createTokenStore({ find, apply }: Engine) {
      */
     findUndo: undoingOf,
 
-    /**
-     * Redeems an undo token: the address from before the change is current again, and the new one
-     * no longer leads to the member. `undoId` identifies the call. Nothing changes if it would take
-     * away more than `taken`, because the member's address has changed since findUndo.
-     */
+    /** `undoId` identifies the call, and `taken` is what `findUndo` has returned. */
     async undoChange(
       hash: string,
       { undoId, taken }: { undoId: string; taken: readonly string[] },
