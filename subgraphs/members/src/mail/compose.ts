@@ -2,7 +2,7 @@
 import { makeToken, TOKEN_USES } from '../rules/mailedtoken.ts';
 import type { MembersStore } from '../store/store.ts';
 import type { Job, MailTask } from '../tables/outbox.ts';
-import { admit, changeLimits, invitationLimits, magicLinkLimits } from './limits.ts';
+import { admit, changeLimits, partnerLimits } from './limits.ts';
 import {
   changedEmail,
   changeEmail,
@@ -31,6 +31,7 @@ export type Composer = {
  */
 export type NotComposed = 'dropped' | 'limited' | 'early';
 
+type Context = Composer & { job: Job; now: number };
 type TaskOf<Kind extends MailTask['kind']> = Extract<MailTask, { kind: Kind }>;
 
 /** How long a notice waits for its change of address, or for the undoing of one. */
@@ -38,23 +39,23 @@ const CHANGE_MS = 60_000;
 
 export function compose(job: Job, composer: Composer, now: number): Promise<Email | NotComposed> {
   const { task } = job;
-  if (task.kind === 'magic-link') return composeMagicLink(job, task, composer, now);
-  if (task.kind === 'change') return composeChange(job, task, composer, now);
-  if (task.kind === 'changed') return composeChangeNotice(job, task, composer, now);
-  if (task.kind === 'undone') return composeUndoNotice(job, task, composer, now);
-  return composeInvitation(job, task, composer, now);
+  const context = { ...composer, job, now };
+  if (task.kind === 'magic-link') return composeMagicLink(task, context);
+  if (task.kind === 'change') return composeChange(task, context);
+  if (task.kind === 'changed') return composeChangeNotice(task, context);
+  if (task.kind === 'undone') return composeUndoNotice(task, context);
+  return composeInvitation(task, context);
 }
 
 async function composeMagicLink(
-  job: Job,
   { partnerId, address }: TaskOf<'magic-link'>,
-  { store, baseAddress }: Composer,
-  now: number,
+  { store, baseAddress, job, now }: Context,
 ): Promise<Email | NotComposed> {
   const recipient = await store.tokens.findRecipient(partnerId, address);
   if (recipient === undefined) return 'dropped';
   const partner = (await store.partners.get(partnerId)) ?? { partnerId, name: partnerId };
-  const limits = magicLinkLimits(partner, recipient);
+  const { memberId, isConfirmed } = recipient;
+  const limits = partnerLimits('link', partner, memberId, !isConfirmed);
   const admission = await admit(job, limits, store.outbox, now);
   if (admission !== 'admitted') return admission;
 
@@ -72,10 +73,8 @@ async function composeMagicLink(
 }
 
 async function composeChange(
-  job: Job,
   { memberId, address }: TaskOf<'change'>,
-  { store, baseAddress }: Composer,
-  now: number,
+  { store, baseAddress, job, now }: Context,
 ): Promise<Email | NotComposed> {
   // Before the limits count: nothing is kept about somebody who was erased.
   if ((await store.member(memberId)) === undefined) return 'dropped';
@@ -96,10 +95,8 @@ async function composeChange(
 }
 
 async function composeChangeNotice(
-  job: Job,
   { memberId, changeId }: TaskOf<'changed'>,
-  { store, baseAddress }: Composer,
-  now: number,
+  { store, baseAddress, job, now }: Context,
 ): Promise<Email | NotComposed> {
   const { token, hash } = makeToken('undo');
   const change = await store.tokens.addUndo(hash, memberId, changeId, now);
@@ -110,10 +107,8 @@ async function composeChangeNotice(
 }
 
 async function composeUndoNotice(
-  job: Job,
   { address, ...undo }: TaskOf<'undone'>,
-  { store, baseAddress }: Composer,
-  now: number,
+  { store, baseAddress, job, now }: Context,
 ): Promise<Email | NotComposed> {
   const { token, hash } = makeToken('contest');
   const loss = await store.locks.addContest(hash, { ...undo, address }, now);
@@ -123,17 +118,15 @@ async function composeUndoNotice(
 }
 
 async function composeInvitation(
-  job: Job,
   { kind: _, ...input }: TaskOf<'invitation'>,
-  { store, baseAddress }: Composer,
-  now: number,
+  { store, baseAddress, job, now }: Context,
 ): Promise<Email | NotComposed> {
   const { partnerId } = input;
   const mailbox = await store.locks.mailbox(input.address);
   if (mailbox === undefined) return 'dropped';
   const { address, memberId = address.canonical } = mailbox;
   const partner = (await store.partners.get(partnerId)) ?? { partnerId, name: partnerId };
-  const limits = invitationLimits(partner, memberId);
+  const limits = partnerLimits('invitation', partner, memberId, true);
   const admission = await admit(job, limits, store.outbox, now);
   if (admission !== 'admitted') return admission;
 

@@ -1,5 +1,4 @@
 // The limits on mail, so that nobody can flood mailboxes through this service.
-import type { Recipient } from '../store/tokenstore.ts';
 import type { Job, Limit, Outbox } from '../tables/outbox.ts';
 import { DAILY_INVITATIONS, type MailPartner } from '../tables/partner.ts';
 
@@ -15,26 +14,20 @@ const DAY_MS = 24 * 60 * 60_000;
 /** `outcome` is what becomes of mail beyond the limit. */
 type MailLimit = Limit & { outcome: 'dropped' | 'limited' };
 
-/** By member instead of address, since all addresses of a member lead to one mailbox. */
-export function magicLinkLimits(
+/**
+ * `mailbox` is a member's ID, since all addresses of a member lead to one mailbox, or the canonical
+ * address of a person who is not a member.
+ */
+export function partnerLimits(
+  kind: 'link' | 'invitation',
   partner: MailPartner,
-  { memberId, isConfirmed }: Recipient,
+  mailbox: string,
+  isStranger: boolean,
 ): MailLimit[] {
-  const { partnerId } = partner;
   return [
-    mailboxLimit(`link\n${partnerId}\n${memberId}`),
-    ...(isConfirmed ? [] : [strangersLimit(partner)]),
-    partnerLimit(partnerId),
-  ];
-}
-
-/** `mailbox` is a member's ID, or the canonical address of a person who is not a member. */
-export function invitationLimits(partner: MailPartner, mailbox: string): MailLimit[] {
-  const { partnerId } = partner;
-  return [
-    mailboxLimit(`invitation\n${partnerId}\n${mailbox}`),
-    strangersLimit(partner),
-    partnerLimit(partnerId),
+    mailboxLimit(`${kind}\n${partner.partnerId}\n${mailbox}`),
+    ...(isStranger ? [strangersLimit(partner)] : []),
+    partnerLimit(partner.partnerId),
   ];
 }
 

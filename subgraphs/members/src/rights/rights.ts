@@ -5,19 +5,9 @@ import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 import { canonicalEmail } from '../rules/email.ts';
 import { addressKey, type MemberRecord } from '../rules/record.ts';
 import type { EndedSessionsStore } from '../signingkeys/endedsessions.ts';
-import type { InvitationStore, KeptInvitation } from '../tables/invitation.ts';
-import type { KeptCount, KeptJob, Outbox } from '../tables/outbox.ts';
+import type { InvitationStore } from '../tables/invitation.ts';
+import type { Outbox } from '../tables/outbox.ts';
 import { addressesIn, isAbout, isLimitOf, type Traces } from './traces.ts';
-
-/** All that the store has of a member. Tokens are without the hashes that they are found by. */
-export type MemberData = {
-  member: Omit<MemberRecord, 'tokens'> & { tokens: object[] };
-  invitations: KeptInvitation[];
-  mail: KeptJob[];
-  mailCounts: KeptCount[];
-  /** When the member's sessions were ended, in milliseconds since 1970. */
-  sessionsEndedAt: number | undefined;
-};
 
 export type RightsStore = ReturnType<typeof createRights>;
 
@@ -53,8 +43,11 @@ export function createRights(parts: Parts) {
     isErased: marks.has,
     /** Takes the mark away that `erase` left. Whether there was one. */
     liftMark: marks.remove,
-    /** All that is kept of a member; undefined if there is no such member. */
-    async find(memberId: string): Promise<MemberData | undefined> {
+    /**
+     * All that is kept of a member; undefined if there is no such member. Tokens are without the
+     * hashes that they are found by.
+     */
+    async find(memberId: string) {
       const record = (await engine.load(memberId))?.record;
       if (record === undefined) return undefined;
       const traces = await tracesOf(record, engine);

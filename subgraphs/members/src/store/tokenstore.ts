@@ -18,8 +18,6 @@ import {
 } from '../rules/token.ts';
 import type { Engine } from './engine.ts';
 
-export type Recipient = { memberId: string; isConfirmed: boolean };
-
 export type TokenStore = ReturnType<typeof createTokenStore>;
 
 /**
@@ -42,7 +40,7 @@ export function createTokenStore({ find, apply }: Engine) {
      * The member to whom `addSignIn` would add a token, and whether the address that its mail goes
      * to is confirmed.
      */
-    async findRecipient(partnerId: string, canonical: string): Promise<Recipient | undefined> {
+    async findRecipient(partnerId: string, canonical: string) {
       const record = await find(enrolledKey(partnerId, canonical));
       if (record === undefined || isLocked(record, record.address)) return undefined;
       return { memberId: record.memberId, isConfirmed: isConfirmed(record) };

@@ -1,5 +1,5 @@
 // What the members subgraph needs to know about a partner, stored beside the members.
-import type { Table, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
+import type { TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
 
 export type MailPartner = {
   partnerId: string;
@@ -14,8 +14,6 @@ export type MailPartner = {
 };
 
 export const DAILY_INVITATIONS = 200;
-
-export type MailPartners = Pick<Table<MailPartner>, 'get' | 'put'>;
 
 // Not `partners`: the key store, which has partners too, may share the database.
 export const PARTNERS: TableDefinition<MailPartner> = { name: 'mailpartners', id: 'partnerId' };
