@@ -1,6 +1,6 @@
 // Pages of a member's activities, newest first, merged from those with each partner.
 import { fail, failInput } from '@partner-loyalty/runtime/errors.ts';
-import { allMaybe, type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
+import { allMaybe, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { SubgraphContext } from '@partner-loyalty/runtime/subgraph/types.ts';
 import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
 import type { Activity } from './rules/activity.ts';
@@ -8,19 +8,9 @@ import { decodeCursor, encodeCursor, type Position } from './rules/cursor.ts';
 import { yearOf } from './rules/year.ts';
 import type { Before, StandingsStore } from './store/store.ts';
 
-export type PageArguments = {
+type PageArguments = {
   first?: number | null | undefined;
   after?: string | null | undefined;
-};
-
-export type ActivityPage = {
-  edges: { node: Activity & { membershipYear: string }; cursor: string }[];
-  pageInfo: {
-    hasNextPage: boolean;
-    hasPreviousPage: boolean;
-    startCursor: string | undefined;
-    endCursor: string | undefined;
-  };
 };
 
 const DEFAULT_FIRST = 20;
@@ -45,25 +35,20 @@ export function createPages(store: Pick<StandingsStore, 'program' | 'latestActiv
     partnerIds: readonly string[],
     { first, after }: PageArguments,
     context: SubgraphContext,
-  ): MaybePromise<ActivityPage> {
+  ) {
     const size = sizeOf(first);
     const owner = ownerOf(context.caller, memberId);
     const position = after === null || after === undefined ? undefined : positionOf(after, owner);
     charge(context, size * partnerIds.length);
     const reads = partnerIds.map((partnerId) =>
-      mapMaybe(store.program(partnerId), (program) =>
-        mapMaybe(
-          // One more than the page has, which says whether there is another page.
-          store.latestActivities(
-            partnerId,
-            memberId,
-            size + 1,
-            position && beforeOf(position, partnerId),
-          ),
-          (found) =>
-            found.map((one) => ({ ...one, membershipYear: yearOf(program, one.occurredAt) })),
-        ),
-      ),
+      mapMaybe(store.program(partnerId), (program) => {
+        const before = position && beforeOf(position, partnerId);
+        // One more than the page has, which says whether there is another page.
+        const latest = store.latestActivities(partnerId, memberId, size + 1, before);
+        return mapMaybe(latest, (found) =>
+          found.map((one) => ({ ...one, membershipYear: yearOf(program, one.occurredAt) })),
+        );
+      }),
     );
     return mapMaybe(allMaybe(reads), (found) => {
       const newest = found.length === 1 ? (found[0] ?? []) : found.flat().sort(byPosition);

@@ -4,17 +4,7 @@ import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
 import { SubgraphUnavailable } from '@partner-loyalty/runtime/transport/deadline.ts';
 import type { SubgraphResponse, Transport } from '@partner-loyalty/runtime/transport/types.ts';
 
-export type MembersClient = {
-  /**
-   * Those of the members who were ever enrolled with the partner. Rejects with SERVICE_UNAVAILABLE
-   * if members does not answer in time.
-   */
-  everEnrolled(
-    partnerId: string,
-    memberIds: readonly string[],
-    requestId: string,
-  ): Promise<ReadonlySet<string>>;
-};
+export type MembersClient = ReturnType<typeof createMembersClient>;
 
 const EVER_ENROLLED =
   'query ($partnerId: ID!, $memberIds: [ID!]!) { everEnrolled(partnerId: $partnerId, memberIds: $memberIds) }';
@@ -25,7 +15,7 @@ const DEADLINE_MS = 1_500;
 export function createMembersClient(
   transport: Pick<Transport, 'execute'> | undefined,
   log?: Pick<Log, 'warn'>,
-): MembersClient {
+) {
   let isTold = false;
   function noTransport(): never {
     if (!isTold)
@@ -35,12 +25,19 @@ export function createMembersClient(
   }
 
   return {
-    async everEnrolled(partnerId, memberIds, requestId) {
+    /**
+     * Those of the members who were ever enrolled with the partner. Rejects with
+     * SERVICE_UNAVAILABLE if members does not answer in time.
+     */
+    async everEnrolled(
+      partnerId: string,
+      memberIds: readonly string[],
+      requestId: string,
+    ): Promise<ReadonlySet<string>> {
       const { execute } = transport ?? noTransport();
-      const variables = { partnerId, memberIds };
       const response = execute({
         query: EVER_ENROLLED,
-        variables,
+        variables: { partnerId, memberIds },
         caller: { kind: 'service' },
         requestId,
       });

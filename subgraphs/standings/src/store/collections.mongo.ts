@@ -1,13 +1,6 @@
 // The collections of standings, activities and programs on MongoDB: documents, validators, indexes.
 import { openCollection } from '@partner-loyalty/runtime/store/mongo.ts';
-import type {
-  Collection,
-  CreateIndexesOptions,
-  Db,
-  Document,
-  IndexSpecification,
-  ObjectId,
-} from 'mongodb';
+import type { Db, Document, ObjectId } from 'mongodb';
 import type { ActivityContent } from '../rules/activity.ts';
 import type { Program } from '../rules/program.ts';
 import type { Standing } from '../rules/standing.ts';
@@ -35,43 +28,34 @@ export type StandingDocument = Standing & {
 export type Decision = { id: string; pending: ObjectId; refused?: true };
 
 export type ProgramDocument = Program & { _id: string };
-export type Collections = {
-  standings: Collection<StandingDocument>;
-  activities: Collection<ActivityDocument>;
-  programs: Collection<ProgramDocument>;
-  /** The standings, read where the URL prefers. */
-  sums: Collection<StandingDocument>;
-};
+export type Collections = Awaited<ReturnType<typeof openCollections>>;
 
 /** What recording relies on: that a write is never rolled back, and that a read sees it. */
 const STRICT = { readPreference: 'primary', writeConcern: { w: 'majority' } } as const;
 
-/** Opens the collections with their validators and indexes. */
-export async function openCollections(db: Db): Promise<Collections> {
+/**
+ * Opens the collections with their validators and indexes. No index is unique, so that standings
+ * and activities can be sharded by `_id`, hashed.
+ */
+export async function openCollections(db: Db) {
   const [sums, , programs] = await Promise.all([
-    openCollection<StandingDocument>(db, 'standings', SCHEMAS.standings, INDEXES.standings),
-    openCollection<ActivityDocument>(db, 'activities', SCHEMAS.activities, INDEXES.activities),
+    openCollection<StandingDocument>(db, 'standings', SCHEMAS.standings, [[{ memberId: 1 }, {}]]),
+    openCollection<ActivityDocument>(db, 'activities', SCHEMAS.activities, [
+      [{ memberId: 1, partnerId: 1, occurredAt: 1, _id: 1 }, {}],
+    ]),
     openCollection<ProgramDocument>(db, 'programs', SCHEMAS.programs),
   ]);
+  // `sums` are the standings, read where the URL prefers.
   return { ...strictCollections(db), programs, sums };
 }
 
 /** The collections that recording writes to. */
-export function strictCollections(db: Db): Pick<Collections, 'standings' | 'activities'> {
+export function strictCollections(db: Db) {
   return {
     standings: db.collection<StandingDocument>('standings', STRICT),
     activities: db.collection<ActivityDocument>('activities', STRICT),
   };
 }
-
-/** None is unique, so that both collections can be sharded by `_id`, hashed. */
-const INDEXES: Record<
-  'standings' | 'activities',
-  readonly [IndexSpecification, CreateIndexesOptions][]
-> = {
-  standings: [[{ memberId: 1 }, {}]],
-  activities: [[{ memberId: 1, partnerId: 1, occurredAt: 1, _id: 1 }, {}]],
-};
 
 const text = { bsonType: 'string', minLength: 1 };
 const int = { bsonType: 'int' };
@@ -134,4 +118,4 @@ const SCHEMAS = {
       },
     },
   },
-} satisfies Record<Exclude<keyof Collections, 'sums'>, Document>;
+} satisfies Record<string, Document>;

@@ -31,7 +31,6 @@ export function partnerOf(standing: string): string {
   return standing.slice(0, standing.indexOf('\0'));
 }
 
-/** Finds programs. */
 export function programsQuery({ programs }: Pick<Collections, 'programs'>, partnerIds: string[]) {
   return programs.find({ _id: { $in: partnerIds } }, oneResponse(partnerIds.length));
 }

@@ -2,33 +2,26 @@
 //
 // Standings and activities are arrays, since there are millions of them. Only the functions of this
 // file know the positions.
-import { type LmdbMarks, openLmdbMarks } from '@partner-loyalty/runtime/store/marks/marks.lmdb.ts';
-import type { Database, RootDatabase } from 'lmdb';
+import { openLmdbMarks } from '@partner-loyalty/runtime/store/marks/marks.lmdb.ts';
+import type { RootDatabase } from 'lmdb';
 import type { Activity, ActivityContent } from '../rules/activity.ts';
 import type { Program } from '../rules/program.ts';
 import type { Standing } from '../rules/standing.ts';
 
-export type Tables = {
-  root: RootDatabase;
-  programs: Database<Program, string>;
-  standings: Database<StoredStanding, StandingKey>;
-  /** By partner and the partner's own ID. */
-  activities: Database<StoredActivity, ActivityKey>;
-  /** The activities of each member, by partner and in the order of time. The key says it all. */
-  memberActivities: Database<Buffer, MemberActivityKey>;
-  marks: LmdbMarks;
-};
+export type Tables = Awaited<ReturnType<typeof openTables>>;
 
 /**
  * Opens the databases. In one transaction: otherwise each one begins its own, which blocks this
  * whole process while another process writes.
  */
-export function openTables(root: RootDatabase): Promise<Tables> {
+export function openTables(root: RootDatabase) {
   return root.transaction(() => ({
     root,
     programs: root.openDB<Program, string>({ name: 'programs', encoding: 'json' }),
     standings: root.openDB<StoredStanding, StandingKey>({ name: 'standings' }),
+    /** By partner and the partner's own ID. */
     activities: root.openDB<StoredActivity, ActivityKey>({ name: 'activities' }),
+    /** The activities of each member, by partner and in the order of time. The key says it all. */
     memberActivities: root.openDB<Buffer, MemberActivityKey>({
       name: 'memberActivities',
       encoding: 'binary',
