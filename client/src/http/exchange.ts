@@ -41,13 +41,10 @@ export async function exchange(sent: Exchange): Promise<RawResponse> {
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof PartnerLoyaltyError) throw error;
+    const details = { requestId };
     if (isLate)
-      throw new PartnerLoyaltyError('TIMEOUT', `no response within ${sent.timeoutMs} ms`, {
-        requestId,
-      });
-    throw new PartnerLoyaltyError('NETWORK_ERROR', `no response${systemCode(error)}`, {
-      requestId,
-    });
+      throw new PartnerLoyaltyError('TIMEOUT', `no response within ${sent.timeoutMs} ms`, details);
+    throw new PartnerLoyaltyError('NETWORK_ERROR', `no response${systemCode(error)}`, details);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
@@ -95,13 +92,7 @@ function unexpected(message: string, { requestId }: Exchange, status: number) {
 
 /** Such as ECONNREFUSED, which Node's fetch has in the cause. */
 function systemCode(error: unknown): string {
-  const code = property(property(error, 'cause'), 'code');
+  // Cast: whatever was thrown, these properties can be read.
+  const code = (error as { cause?: { code?: unknown } | null } | null)?.cause?.code;
   return typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(code) ? `: ${code}` : '';
-}
-
-function property(value: unknown, name: string): unknown {
-  // Cast: any property of an object can be read.
-  return typeof value === 'object' && value !== null
-    ? (value as Record<string, unknown>)[name]
-    : undefined;
 }

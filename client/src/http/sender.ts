@@ -21,21 +21,13 @@ export type Received = {
   limits: Limits | undefined;
 };
 
-export type Sender = {
-  /**
-   * Rejects with a CallError if there is no data, or none that is worth having: every root field is
-   * null for an error of the service.
-   */
-  send(sent: Sent, repeatable: boolean, options: CallOptions): Promise<Received>;
-  /** What the latest response reports of the budget. */
-  limits(): Limits | undefined;
-};
+export type Sender = ReturnType<typeof createSender>;
 
 type Outcome = { received: Received; failure?: CallError | undefined } | { failure: CallError };
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
-export function createSender(options: ClientOptions, authorize: Authorize): Sender {
+export function createSender(options: ClientOptions, authorize: Authorize) {
   const url = endpointOf(options.url);
   const base = timingOf(options);
   // A browser's fetch cannot be called as a method of another object.
@@ -63,6 +55,10 @@ export function createSender(options: ClientOptions, authorize: Authorize): Send
     return outcomeOf(readResponse(raw, requestId, secret), requestId, limits);
   }
 
+  /**
+   * Rejects with a CallError if there is no data, or none that is worth having: every root field is
+   * null for an error of the service.
+   */
   async function send(sent: Sent, repeatable: boolean, call: CallOptions): Promise<Received> {
     const timing = timingOf(call, base);
     const { signal, requestId = newRequestId() } = call;
@@ -86,7 +82,9 @@ export function createSender(options: ClientOptions, authorize: Authorize): Send
     }
   }
 
-  return { send, limits: () => latest };
+  /** What the latest response reports of the budget. */
+  const limits = () => latest;
+  return { send, limits };
 }
 
 /** A response without a part of the service can be returned, but a complete one is better. */

@@ -1,8 +1,6 @@
 // Builds the document of an operation from its table and a selection.
 import { type AnySelection, type Field, fieldOf, namedType, type Schema } from './schema.ts';
 
-export type BuiltDocument = { query: string; variables: Record<string, unknown> };
-
 /** The service allows 8 levels, the root field included. */
 const MAX_DEPTH = 7;
 
@@ -17,7 +15,7 @@ export function buildDocument(
   name: string,
   variables: Record<string, unknown>,
   selection: AnySelection,
-): BuiltDocument {
+) {
   const field = fieldOf(schema, root, name);
   if (field === undefined) throw new TypeError(`there is no ${root} field ${name}`);
   const declared: string[] = [];
