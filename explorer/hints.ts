@@ -36,13 +36,8 @@ export const NO_CREDENTIAL = 'Paste a partner key (pk_…) or an ID token.';
 export const MCP_KEY =
   'This is an MCP key (mk_…): it works only at /mcp. Paste a partner key (pk_…) or an ID token.';
 
-/** The text if the variables cannot be sent. */
 export const NOT_AN_OBJECT = 'The variables must be one JSON object. Nothing was sent.';
-
-/** The text if they cannot be formatted. */
 export const NOT_JSON = 'The variables are not JSON.';
-
-/** The text if there was no response. */
 export const NO_RESPONSE = 'The service did not respond. Check your connection and try again.';
 
 type About = 'key' | 'run';

@@ -3,7 +3,6 @@
 import {
   buildClientSchema,
   buildSchema,
-  type GraphQLSchema,
   getIntrospectionQuery,
   type IntrospectionQuery,
 } from 'graphql';
@@ -51,8 +50,6 @@ export async function send(
   return { status, statusText, headers, milliseconds: performance.now() - startedAt, body };
 }
 
-export type Loaded = { response: TimedResponse; schema: GraphQLSchema | undefined };
-
 const INTROSPECTION = {
   query: getIntrospectionQuery({ specifiedByUrl: true, inputValueDeprecation: true }),
 };
@@ -60,18 +57,15 @@ const INTROSPECTION = {
 const PROBE = { query: '{ __typename }' };
 
 /** Without a schema if the credential is refused. Rejects if no response comes. */
-export async function loadSchema(credential: Credential, memberSchema: string): Promise<Loaded> {
+export async function loadSchema(credential: Credential, memberSchema: string) {
   if (credential.kind === 'partner') {
     const response = await send(INTROSPECTION, credential);
-    return { response, schema: response.status === 200 ? schemaIn(response.body.data) : undefined };
+    if (response.status !== 200) return { response, schema: undefined };
+    // Cast: buildClientSchema throws if it is something else.
+    return { response, schema: buildClientSchema(response.body.data as IntrospectionQuery) };
   }
   const response = await send(PROBE, credential);
   if (response.status !== 200) return { response, schema: undefined };
   const file = await fetch(memberSchema, { credentials: 'omit' });
   return { response, schema: buildSchema(await file.text()) };
-}
-
-function schemaIn(introspection: unknown): GraphQLSchema {
-  // Cast: buildClientSchema throws if it is something else.
-  return buildClientSchema(introspection as IntrospectionQuery);
 }
