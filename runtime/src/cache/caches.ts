@@ -18,17 +18,7 @@ export type Cache<V> = {
   close(): void;
 };
 
-export type Caches = {
-  /**
-   * Opens a cache. `weigh` returns the bytes that a value takes, in addition to its key: never less
-   * than what hostile callers can make it take, which test/memory measures.
-   */
-  open<V>(weigh: (value: V, key: string) => number): Cache<V>;
-  /** Sets bytes aside for something that is never forgotten. */
-  reserve(bytes: number): void;
-  /** What all entries take, and what is reserved. */
-  bytes(): number;
-};
+export type Caches = ReturnType<typeof createCaches>;
 
 const HEAP_PARTS = 4;
 // Of a Map entry, the lists of an LRU cache, and the objects that hold a string.
@@ -38,11 +28,12 @@ const BYTES_PER_KEY_CHARACTER = 2;
 const LARGEST_ENTRY_PARTS = 8;
 
 /** Callers choose the keys and the values, so only their bytes count, not their number. */
-export function createCaches(maxBytes = getHeapStatistics().heap_size_limit / HEAP_PARTS): Caches {
+export function createCaches(maxBytes = getHeapStatistics().heap_size_limit / HEAP_PARTS) {
   const opened = new Set<Pick<LRUCache<string, object>, 'calculatedSize' | 'pop'>>();
   let reserved = 0;
 
-  const bytes = () => {
+  /** What all entries take, and what is reserved. */
+  const bytes = (): number => {
     let sum = reserved;
     for (const { calculatedSize } of opened) sum += calculatedSize;
     return sum;
@@ -60,6 +51,10 @@ export function createCaches(maxBytes = getHeapStatistics().heap_size_limit / HE
   }
 
   return {
+    /**
+     * Opens a cache. `weigh` returns the bytes that a value takes, in addition to its key: never
+     * less than what hostile callers can make it take, which test/memory measures.
+     */
     open<V>(weigh: (value: V, key: string) => number): Cache<V> {
       const entries = new LRUCache<string, { value: V }>({
         maxSize: Math.ceil(maxBytes),
@@ -89,7 +84,8 @@ export function createCaches(maxBytes = getHeapStatistics().heap_size_limit / HE
         },
       };
     },
-    reserve(more) {
+    /** Sets bytes aside for something that is never forgotten. */
+    reserve(more: number): void {
       reserved += more;
       shrink();
     },

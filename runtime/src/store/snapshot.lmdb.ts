@@ -3,18 +3,7 @@ import type { Database, Key, RootDatabase, Transaction } from 'lmdb';
 import { UNREADABLE } from './inspection.ts';
 
 /** The records of a table as they were when the snapshot was taken. */
-export type Snapshot = {
-  get<V, K extends Key>(table: Database<V, K>, key: K): V | typeof UNREADABLE | undefined;
-  /** In the order of their keys. `onUnreadable` gets the key of each that cannot be decoded. */
-  records<V, K extends Key>(
-    table: Database<V, K>,
-    onUnreadable: (key: K) => void,
-  ): Iterable<{ key: K; value: V }>;
-  keys<V, K extends Key>(table: Database<V, K>): Iterable<K>;
-  /** From a key on, or from the beginning of one. */
-  keysFrom<V, K extends Key>(table: Database<V, K>, start: Key): Iterable<K>;
-  count(table: Database<unknown, Key>): number;
-};
+export type Snapshot = ReturnType<typeof snapshotOf>;
 
 /**
  * Runs `read` on one snapshot of a store, which others may write to meanwhile. The tables have to
@@ -33,9 +22,10 @@ export async function withSnapshot<T>(
 }
 
 // lmdb modifies its options, so each call gets an object of its own.
-function snapshotOf(transaction: Transaction): Snapshot {
-  const keys: Snapshot['keys'] = (table) => table.getKeys({ transaction });
-  const get: Snapshot['get'] = (table, key) => {
+function snapshotOf(transaction: Transaction) {
+  const keys = <K extends Key>(table: Database<unknown, K>): Iterable<K> =>
+    table.getKeys({ transaction });
+  const get = <V, K extends Key>(table: Database<V, K>, key: K) => {
     try {
       return table.get(key, { transaction });
     } catch {
@@ -45,14 +35,17 @@ function snapshotOf(transaction: Transaction): Snapshot {
   return {
     get,
     keys,
-    keysFrom: (table, start) => table.getKeys({ start, transaction }),
-    *records(table, onUnreadable) {
+    /** From a key on, or from the beginning of one. */
+    keysFrom: <K extends Key>(table: Database<unknown, K>, start: Key): Iterable<K> =>
+      table.getKeys({ start, transaction }),
+    /** In the order of their keys. `onUnreadable` gets the key of each that cannot be decoded. */
+    *records<V, K extends Key>(table: Database<V, K>, onUnreadable: (key: K) => void) {
       for (const key of keys(table)) {
         const value = get(table, key);
         if (value === UNREADABLE) onUnreadable(key);
         else if (value !== undefined) yield { key, value };
       }
     },
-    count: (table) => table.getKeysCount({ transaction }),
+    count: (table: Database<unknown, Key>) => table.getKeysCount({ transaction }),
   };
 }
