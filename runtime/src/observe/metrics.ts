@@ -58,13 +58,13 @@ export const METRICS = {
     labels: ['reason'],
     series: each(['full', 'unread', 'memory']),
     meaning:
-      'Connections that were closed: for a new one (`full`), because their client did not read a response (`unread`), or because of what their address had sent of bodies (`memory`).',
+      'Connections that were closed: for a new one (`full`), because their client did not read a response (`unread`), or because the bodies from their address took too much memory (`memory`).',
   }),
   budgetUsed: peak({
     name: 'loyalty_budget_used_ratio',
     labels: ['partner'],
     meaning:
-      "How full the budget of a partner's fullest key was in the last 1 to 2 minutes, at the requests that this process answered: from 0 to 1, which is all of it. The first 300 partners, and `other`.",
+      "How much of the budget of a partner's busiest key was used in the last 1 to 2 minutes, as far as this process answered its requests: from 0 to 1, which is all of it. The first 300 partners, and `other`.",
   }),
   operation: counter({
     name: 'loyalty_subgraph_operations_total',
@@ -98,7 +98,7 @@ export const METRICS = {
     labels: ['outcome'],
     series: each(['hit', 'miss', 'stale']),
     meaning:
-      'Look-ups of keys: `hit` if memory answered, also that there is none; `miss` if the key store did, or `stale` if it was unavailable.',
+      'Look-ups of keys: `hit` if memory answered, even that there is no such key; `miss` if the key store did, or `stale` if it was unavailable.',
   }),
   documentCache: counter({
     name: 'loyalty_document_cache_total',
@@ -133,13 +133,13 @@ export const METRICS = {
     name: 'loyalty_mail_queue',
     labels: [],
     meaning:
-      'Mail that is not sent yet, from the process that sends it, up to 5 seconds old. Processes that share a store have the same queue.',
+      'Mail that is not sent yet, as the process that sends mail knows it: up to 5 seconds old. Processes that share a store report the same queue.',
   }),
   mailOldest: gauge({
     name: 'loyalty_mail_oldest_seconds',
     labels: [],
     meaning:
-      'How long ago the oldest of it was requested, 0 if there is none: of the 500 mails that are tried next.',
+      'How long ago the oldest mail that is not sent yet was requested, or 0 if there is none: of the 500 mails that are tried next.',
   }),
   audit: sum({
     name: 'loyalty_audit_total',
@@ -162,7 +162,7 @@ export const METRICS = {
   storeRoom: gauge({
     name: 'loyalty_store_room_bytes',
     labels: ['store'],
-    meaning: 'The room that is left on the disk of this file.',
+    meaning: 'The space that is left on the disk with this file.',
   }),
   circuitOpen: gauge({
     name: 'loyalty_circuit_open',
@@ -191,7 +191,7 @@ export const METRICS = {
   }),
 };
 
-/** How many names of operations of each owner have series, once they were used so often. */
+/** How many operation names of each owner get series, and how often they are used before. */
 const OPERATIONS = { most: 10, uses: 100 };
 const MAX_PARTNERS = 300;
 /** The label of requests without a partner. A partner with this ID is counted as `other`. */

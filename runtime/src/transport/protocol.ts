@@ -1,12 +1,12 @@
 // The number of the protocol between gateways and subgraphs, which each signature has.
 
 /**
- * Raise it with each change of what is sent. Processes whose numbers differ by one run beside each
- * other: the former ignores what a number adds, and no longer needs what it takes away.
+ * Raise it with every change to what is sent. Processes whose numbers differ by one work together:
+ * the older one ignores what a number adds, and must not need what it removes.
  */
 export const PROTOCOL = 2;
 
-/** The version before there were numbers, and whatever else signs requests. */
+/** Of requests without a number: from the version before there were any, or from other signers. */
 export const UNNUMBERED = 1;
 
 export function isUnderstood(protocol: number): boolean {

@@ -40,8 +40,8 @@ function mailboxLimit(key: string): MailLimit {
 }
 
 /**
- * One for all mail to people who may not know the partner, whatever it is. It comes before the
- * limit on all of the partner's mail, so that mail beyond it takes nothing from members.
+ * One limit on all mail to people who may not know the partner. It comes before the limit on all of
+ * the partner's mail, so that mail beyond it takes nothing from members.
  */
 function strangersLimit({ partnerId, invitations = DAILY_INVITATIONS }: MailPartner): MailLimit {
   const key = `invitations\n${partnerId}`;

@@ -3,7 +3,7 @@ import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
 import type { Outbox } from '../tables/outbox.ts';
 
-/** However often metrics are read, the store is asked as often as this. */
+/** The store is read no more often than this, however often metrics are. */
 const FRESH_MS = 5_000;
 const DEADLINE_MS = 1_000;
 
