@@ -1,11 +1,13 @@
 // Health and metrics, as a load balancer and a scraper see them.
+
 import { EventEmitter, once } from 'node:events';
 import { withFakeTimeouts } from '../../../test/support/clock.ts';
+import type { HttpServer } from '../http/server.ts';
 import { createLog } from '../observe/log.ts';
-import { type Admin, serveAdmin } from './admin.ts';
+import { serveAdmin } from './admin.ts';
 import type { Readiness } from './readiness.ts';
 
-const opened: Admin[] = [];
+const opened: HttpServer[] = [];
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((admin) => admin.close()));
 });

@@ -2,13 +2,11 @@
 
 import type { HttpRequest } from '../http/request.ts';
 import { errorResponse, type HttpResponse } from '../http/response.ts';
-import { serveHttp } from '../http/server.ts';
+import { type HttpServer, serveHttp } from '../http/server.ts';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { withTimeout } from '../timeout.ts';
 import { READY_MS, type Readiness } from './readiness.ts';
-
-export type Admin = { port: number; close(): Promise<void> };
 
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
@@ -27,7 +25,7 @@ export async function serveAdmin(options: {
   draining: () => boolean;
   metrics: Pick<Metrics, 'text'>;
   log: Log;
-}): Promise<Admin> {
+}): Promise<HttpServer> {
   const { port, host, ready, draining, metrics, log } = options;
 
   async function handle(request: HttpRequest): Promise<HttpResponse> {
@@ -46,8 +44,7 @@ export async function serveAdmin(options: {
     return { status: readiness.ok ? 200 : 503, headers: {}, body: JSON.stringify(readiness) };
   }
 
-  const server = await serveHttp({ port, host, handle, trustedProxies: [], log });
-  return { port: server.port, close: server.close };
+  return serveHttp({ port, host, handle, trustedProxies: [], log });
 }
 
 async function inTime(ready: () => Promise<Readiness>): Promise<Readiness> {
