@@ -22,11 +22,10 @@ export async function isDebianRoot(): Promise<boolean> {
 }
 
 /**
- * Installs a package, unless its command, by default of the same name, is there already. Starts
- * none of the package's services.
+ * Installs packages. Starts none of their services. Two installations at a time would fail, since
+ * each needs the same lock.
  */
-export async function aptInstall(name: string, command = name): Promise<void> {
-  if (findCommand(command)) return;
+export async function aptInstall(...names: string[]): Promise<void> {
   // Debian's packages run this script before they start a service; exit code 101 forbids the start.
   const policy = '/usr/sbin/policy-rc.d';
   const needsPolicy = !existsSync(policy);
@@ -34,16 +33,14 @@ export async function aptInstall(name: string, command = name): Promise<void> {
     await writeFile(policy, '#!/bin/sh\nexit 101\n');
     await chmod(policy, 0o755);
   }
+  const command = ['apt-get', 'install', '-qy', '--no-install-recommends', ...names];
+  const install = () => run('env', ['DEBIAN_FRONTEND=noninteractive', ...command]);
   try {
-    await run('apt-get', ['update', '-q']);
-    await run('env', [
-      'DEBIAN_FRONTEND=noninteractive',
-      'apt-get',
-      'install',
-      '-qy',
-      '--no-install-recommends',
-      name,
-    ]);
+    // The lists of packages may be missing or out of date.
+    await install().catch(async () => {
+      await run('apt-get', ['update', '-q']);
+      await install();
+    });
   } finally {
     if (needsPolicy) await rm(policy);
   }
@@ -64,7 +61,7 @@ export async function debianSystem(
   if (existsSync(root)) return root;
   const partial = `${root}.${process.pid}`;
   await mkdir(dirname(root), { recursive: true });
-  await aptInstall('mmdebstrap');
+  if (!findCommand('mmdebstrap')) await aptInstall('mmdebstrap');
   const options = ['--mode=root', `--include=${packageName}`, `--keyring=${KEYRING}`];
   const apt = [
     '--aptopt=APT::Install-Recommends "false"',
