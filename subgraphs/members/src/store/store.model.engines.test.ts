@@ -64,7 +64,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 describe.each(ENGINES)('the members store on %s', (engine) => {
   // A failure is reported before the test's own time limit, even if it could be shrunk further.
   const runsOf = {
-    numRuns: engine === 'lmdb' ? 300 : 20,
+    numRuns: engine === 'lmdb' ? 150 : 20,
     interruptAfterTimeLimit: 110_000,
     markInterruptAsFailure: true,
   };
