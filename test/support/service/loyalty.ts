@@ -4,8 +4,6 @@ import { once } from 'node:events';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
-import { runCommand } from '../../../bin/cli/command.ts';
-import { createShell } from '../../../bin/cli/shell/shell.ts';
 import { programArgs } from '../programs/programs.ts';
 
 /** Settings, as environment variables. */
@@ -15,6 +13,9 @@ export type Ran = { code: number | null; stdout: string; stderr: string };
 
 /** Runs the command in this process with the settings in `env` only. */
 export async function loyalty(env: Env, ...args: string[]): Promise<Ran> {
+  // They load the whole gateway, which takes a second, and many tests only start processes.
+  const { runCommand } = await import('../../../bin/cli/command.ts');
+  const { createShell } = await import('../../../bin/cli/shell/shell.ts');
   const ran: Ran = { code: 0, stdout: '', stderr: '' };
   const sink = (name: 'stdout' | 'stderr') =>
     new Writable({

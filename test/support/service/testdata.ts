@@ -1,11 +1,5 @@
 // The test data: partners, members, enrollments and activities, written to stores as imports do.
-import {
-  issueKey,
-  KEY_SCOPES,
-  type KeyLimits,
-  type KeyStore,
-  type Partner,
-} from '@partner-loyalty/gateway';
+import type { KeyLimits, KeyStore, Partner } from '@partner-loyalty/gateway';
 import {
   type Address,
   canonicalEmail,
@@ -19,6 +13,8 @@ import {
   type StandingsStore,
   yearOf,
 } from '@partner-loyalty/standings';
+import { issueKey } from '../../../gateway/src/identity/apikey.ts';
+import { KEY_SCOPES } from '../../../gateway/src/schema/scopes.ts';
 
 export type Stores = { keys: KeyStore; members: MembersStore; standings: StandingsStore };
 
