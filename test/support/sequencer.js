@@ -2,7 +2,9 @@
 import TestSequencer from '@jest/test-sequencer';
 
 const KINDS = [
-  /\/test\/(faults|memory|security)\//,
+  // A minute each, of which outages is mostly spent waiting for time limits.
+  /\/test\/(faults\/outages|memory)/,
+  /\/test\/(faults|security)\//,
   /\.e2e\.test\.ts$|\/test\/e2e\//,
   /\.engines\.test\.ts$/,
   /./,
