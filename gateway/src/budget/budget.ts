@@ -15,8 +15,7 @@ export type Budget = {
   /**
    * Charges a request, which pays once: later calls change nothing. With a valid key or token, its
    * budget pays `cost`, or 1 if that is more than the whole budget. Without a valid credential, the
-   * client address pays 1. Resolves with whether enough was left; if not, the rest is
-   * used up.
+   * client address pays 1. Resolves with whether enough was left; if not, the rest is used up.
    */
   charge(client: Client, state: RequestState, cost?: number): Promise<boolean>;
   /**
@@ -25,8 +24,6 @@ export type Budget = {
    * the budget has plenty left. In the worst case, other processes have just used up the rest.
    */
   spend<T>(spending: Spending, run: () => Promise<T>): Promise<T>;
-  /** Charges a principal's request that was refused before its cost was known: 1. */
-  chargeRefusal(client: Client, state: RequestState): Promise<void>;
 };
 
 export type Spending = {
@@ -38,9 +35,9 @@ export type Spending = {
   isRepeatable: boolean;
 };
 
-type BudgetLimiter = Pick<Limiter, 'consume' | 'consumeRefusal' | 'hasPlenty'>;
-
-export function createBudget(limiter: BudgetLimiter): Budget {
+export function createBudget(
+  limiter: Pick<Limiter, 'consume' | 'consumeRefusal' | 'hasPlenty'>,
+): Budget {
   async function charge(client: Client, state: RequestState, cost = 1): Promise<boolean> {
     if (state.verdict !== undefined) return state.verdict.allowed;
     const { principal } = state;
@@ -70,9 +67,6 @@ export function createBudget(limiter: BudgetLimiter): Budget {
         );
       return await (early ?? run());
     },
-    async chargeRefusal(client, state) {
-      if (state.principal !== undefined) await charge(client, state);
-    },
   };
 }
 
@@ -88,14 +82,11 @@ export type Cost = {
 /** What an operation costs with these variables. */
 export function costOf(operation: Operation | undefined, variables: Record<string, unknown>): Cost {
   if (operation === undefined) return { cost: 1, tooLong: undefined, bytes: 0 };
-  const { lists, cost } = operation;
-  const { added, longest, tooLong } =
-    lists === undefined ? NO_LISTS : costOfLists(lists, variables);
+  const { added, longest, tooLong } = costOfLists(operation.lists, variables);
   if (tooLong !== undefined) return { cost: 1, tooLong, bytes: 0 };
-  return { cost: cost + added, tooLong, bytes: bytesExpected(operation, longest, variables) };
+  const bytes = bytesExpected(operation, longest, variables);
+  return { cost: operation.cost + added, tooLong, bytes };
 }
-
-const NO_LISTS = { added: 0, longest: 1, tooLong: undefined };
 
 const BYTES_OF_RESPONSE = 1_024;
 /** Of a name, a value and what is around them. */

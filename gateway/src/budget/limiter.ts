@@ -4,7 +4,7 @@ import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { createAddressCounters } from './addresses.ts';
 import { batched } from './counters.batch.ts';
 import type { Count, Counter, Counters } from './counters.ts';
-import { createRefusals, type Refusals } from './refusals.ts';
+import { type CountedRefusals, createRefusals } from './refusals.ts';
 
 /** Of all but the budget of a key, whose window is a setting. */
 export const WINDOW_SECONDS = { member: 60, refusal: 60, page: 60 };
@@ -44,7 +44,7 @@ export type Limiter = {
   /** Counts a request for a page or another public document, in the same way. */
   consumePage(address: string): Promise<Verdict>;
   /** Which client addresses are over that limit, as far as this process knows. */
-  refusals: Omit<Refusals, 'count'>;
+  refusals: Omit<CountedRefusals, 'count'>;
 };
 
 /** Processes may share the counters. `keyWindowSeconds` is the window of a key's budget. */

@@ -1,6 +1,6 @@
 // What a process knows of the refused credentials of client addresses, before counters answer.
 import { addressBlock } from '@partner-loyalty/runtime/http/address.ts';
-import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
+import type { Refusals } from '../identity/keyring.ts';
 import type { Count } from './counters.ts';
 
 /** Each takes about 0.3 KB. */
@@ -17,19 +17,15 @@ type Tally = {
 const NOTHING: Readonly<Tally> = { counted: 0, endsAt: 0, pending: 0 };
 
 /** Other processes may have counted more. An IPv6 /64 counts as one address. */
-export type Refusals = {
+export type CountedRefusals = Refusals & {
   /** Whether one was refused beyond the limit, in a window that has not ended. */
   isOver(address: string): boolean;
-  /** Whether the address would be over the limit if all that is pending were refused. */
-  mayBeOver(address: string): boolean;
-  /** Runs what looks up a credential, which is pending meanwhile. */
-  duringLookUp<T>(address: string, run: () => MaybePromise<T>): MaybePromise<T>;
   /** Counts a refused credential, which is pending until `add` has counted it. */
   count(address: string, add: () => Promise<Count>): Promise<Count>;
 };
 
 /** `now` counts milliseconds. */
-export function createRefusals(limit: number, now = () => performance.now()): Refusals {
+export function createRefusals(limit: number, now = () => performance.now()): CountedRefusals {
   // The address that was seen longest ago is the first.
   const byAddress = new Map<string, Tally>();
   const tallyOf = (address: string) => byAddress.get(addressBlock(address)) ?? NOTHING;

@@ -29,7 +29,7 @@ export type Operation = {
    */
   cost: number;
   /** The root fields with lists among their arguments, whose items cost 1 each. */
-  lists: readonly ListField[] | undefined;
+  lists: readonly ListField[];
   /** With fragments expanded. */
   selections: number;
   /** The largest integer among the arguments in the document; at least 1. */

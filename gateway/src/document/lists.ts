@@ -22,16 +22,13 @@ export function listFieldOf({ arguments: args = [] }: FieldNode): ListField | un
   return lists.length === 0 ? undefined : lists;
 }
 
-/**
- * The fields of an operation that have lists, without variables that are none; undefined if there
- * are no such fields.
- */
+/** The fields of an operation that have lists, without variables that are none. */
 export function listsOf(
   fields: readonly ListField[],
   { variableDefinitions = [] }: OperationDefinitionNode,
-): readonly ListField[] | undefined {
+): readonly ListField[] {
   const definitions = new Map(variableDefinitions.map((one) => [one.variable.name.value, one]));
-  const lists = fields.flatMap((field) => {
+  return fields.flatMap((field) => {
     const kept = field.flatMap((one): ListArgument[] => {
       if (one.variable === undefined) return [one];
       const definition = definitions.get(one.variable);
@@ -42,7 +39,6 @@ export function listsOf(
     });
     return kept.length === 0 ? [] : [kept];
   });
-  return lists.length === 0 ? undefined : lists;
 }
 
 /**

@@ -101,7 +101,8 @@ export function createEndpoint(parts: EndpointParts, form: ResponseForm): Endpoi
     try {
       body = await execute(request, state);
     } catch (error) {
-      await budget.chargeRefusal(request, state);
+      // Of a principal: refused before the cost was known, it costs 1.
+      if (state.principal !== undefined) await budget.charge(request, state);
       body = refuse(error, request, state);
     }
     try {

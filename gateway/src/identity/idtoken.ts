@@ -119,11 +119,11 @@ async function verifiedToken(
       currentDate: new Date(now),
     });
     if (!isIdToken(protectedHeader.typ) || !isIssuedFor(audience, payload, now)) return 'unknown';
-    if (rules.isCurrent !== undefined && livesTooLong(payload)) return 'unknown';
+    const { iat = 0, exp = 0 } = payload;
+    if (rules.isCurrent !== undefined && exp - iat > MAX_LIFETIME_SECONDS) return 'unknown';
     const claims = await memberToken(payload, rules);
     if (claims === undefined) return 'unknown';
-    const issued = { memberId: claims.memberId, issuedAt: issuedAtOf(payload) };
-    return { claims, issued, keys: latest };
+    return { claims, issued: { memberId: claims.memberId, issuedAt: iat }, keys: latest };
   } catch (error) {
     // An ApiError is about the provider's keys; any other error is about the token and refuses it.
     if (error instanceof ApiError) throw error;
@@ -150,14 +150,6 @@ function isIssuedFor(audience: string, { aud, iat, sub }: JWTPayload, now: numbe
     typeof sub === 'string' &&
     sub !== ''
   );
-}
-
-function livesTooLong(payload: JWTPayload): boolean {
-  return (payload.exp ?? 0) - issuedAtOf(payload) > MAX_LIFETIME_SECONDS;
-}
-
-function issuedAtOf({ iat }: JWTPayload): number {
-  return iat ?? 0;
 }
 
 async function memberToken(

@@ -2,14 +2,7 @@
 import { createHash } from 'node:crypto';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import type { Counts } from './counts.ts';
-import type {
-  FieldUsage,
-  KeyActivity,
-  KeyUse,
-  OperationUsage,
-  UsageCaller,
-  UsageStore,
-} from './usagestore.ts';
+import type { FieldUsage, OperationUsage, UsageCaller, UsageStore } from './usagestore.ts';
 
 export type Usage = Parameters<UsageStore['add']>[0];
 
@@ -127,22 +120,4 @@ export function lastHours(now: Date): string[] {
 /** The first hour to keep if `hour` is the last. */
 export function firstKeptHour(hour: string): string {
   return hourOf(new Date(Date.parse(`${hour}:00:00Z`) - KEPT_HOURS * HOUR_MS));
-}
-
-/** The newest hour of what is written; undefined if nothing is. */
-export function newestHour(uses: readonly KeyUse[]): string | undefined {
-  return uses
-    .map(({ hour }) => hour)
-    .sort()
-    .at(-1);
-}
-
-/** What is shown of a key. */
-export function activityOf(
-  keyId: string,
-  lastUsedAt: Date,
-  hours: readonly Counts['counts'][],
-): KeyActivity {
-  const sum = (name: string) => hours.reduce((total, hour) => total + (hour[name] ?? 0), 0);
-  return { keyId, lastUsedAt, requests: sum('requests'), refusals: sum('refusals') };
 }

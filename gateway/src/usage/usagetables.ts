@@ -2,7 +2,6 @@
 import type { CountTable, OpenCountTable } from './counts.ts';
 import {
   AFTER_HOURS,
-  activityOf,
   daysOf,
   fieldCounts,
   firstKeptDay,
@@ -15,7 +14,6 @@ import {
   lastHours,
   MAX_OPERATIONS,
   mostUsed,
-  newestHour,
   operationCounts,
   operationsOf,
 } from './records.ts';
@@ -70,8 +68,9 @@ export async function createUsageStore(
           { id: keyId, about: {}, counts: {}, latestMs: lastUsedAt.getTime() },
         ]),
       );
-      const newest = newestHour(uses);
-      if (newest === undefined || newest <= lastHour) return;
+      let newest = lastHour;
+      for (const { hour } of uses) if (hour > newest) newest = hour;
+      if (newest === lastHour) return;
       await keyUses.removeBefore(firstKeptHour(newest));
       lastHour = newest;
     },
@@ -85,7 +84,8 @@ export async function createUsageStore(
       return used.map((keyId) => {
         const lastUsedAt = new Date(lastUses.get(keyId)?.latestMs ?? 0);
         const ofKey = hours.map((hour) => counts.get(hourId(hour, keyId))?.counts ?? {});
-        return activityOf(keyId, lastUsedAt, ofKey);
+        const sum = (name: string) => ofKey.reduce((total, hour) => total + (hour[name] ?? 0), 0);
+        return { keyId, lastUsedAt, requests: sum('requests'), refusals: sum('refusals') };
       });
     },
     async keyUsesSince(instant) {
