@@ -59,15 +59,17 @@ export function redisCounter(
 ): RedisCounter {
   const { keyPrefix } = limiterOptions(environment, name, windowSeconds);
   const keyOf = (subject: string) => `${keyPrefix}:${subject}`;
-  const addAll = scriptedAddAll(client);
+  client.defineCommand('countAll', { lua: SCRIPT });
+  // Cast: the line above adds the method.
+  const scripted = client as unknown as Scripted;
   const most = client.isCluster ? 1 : MAX_ADDITIONS;
-  let pending: PendingAddition[] = [];
+  let pending: Addition[] = [];
 
   function sendPending(): void {
     const all = pending;
     pending = [];
     for (let first = 0; first < all.length; first += most)
-      void send(addAll, all.slice(first, first + most), windowSeconds);
+      void send(scripted, all.slice(first, first + most), windowSeconds);
   }
 
   return {
@@ -80,16 +82,30 @@ export function redisCounter(
   };
 }
 
-type PendingAddition = Addition & { resolve(count: Count): void; reject(error: unknown): void };
+/** The points to add to the count under a key. */
+type Addition = {
+  key: string;
+  points: number;
+  resolve(count: Count): void;
+  reject(error: unknown): void;
+};
 
+/** Adds to all counts. In a cluster, their keys must be on one node. */
 async function send(
-  addAll: AddAll,
-  additions: readonly PendingAddition[],
+  scripted: Scripted,
+  additions: readonly Addition[],
   windowSeconds: number,
 ): Promise<void> {
+  const keys = additions.map(({ key }) => key);
+  const points = additions.map((addition) => addition.points);
   try {
-    const counts = await withTimeout(addAll(additions, windowSeconds), DEADLINE_MS, noResponse);
-    for (const [place, count] of counts.entries()) additions[place]?.resolve(count);
+    const sent = scripted.countAll(keys.length, ...keys, windowSeconds, ...points);
+    const counts = await withTimeout(sent, DEADLINE_MS, noResponse);
+    for (const [place, { resolve }] of additions.entries())
+      resolve({
+        consumedPoints: counts[2 * place] ?? Number.NaN,
+        msBeforeNext: counts[2 * place + 1] ?? Number.NaN,
+      });
   } catch (error) {
     for (const { reject } of additions) reject(error);
   }
@@ -104,13 +120,7 @@ function noResponse(): Error {
   return timeoutError('no response in time');
 }
 
-/** The points to add to the count under a key. */
-export type Addition = { key: string; points: number };
-
-/** Adds to all counts. The window of each begins with its first addition. */
-export type AddAll = (additions: readonly Addition[], windowSeconds: number) => Promise<Count[]>;
-
-// ARGV has the length of a window, then the points for each key. Returns the sum and the
+// The window of each count begins with its first addition. ARGV has the length of a window, then the points for each key. Returns the sum and the
 // milliseconds left for each. A count without an expiry would never be reset, so it gets one.
 const SCRIPT = `
 local counts = {}
@@ -130,19 +140,3 @@ return counts
 type Scripted = {
   countAll(keys: number, ...keysAndPoints: (string | number)[]): Promise<number[]>;
 };
-
-/** In a cluster, the keys of one call must be on one node. */
-function scriptedAddAll(client: Redis | Cluster): AddAll {
-  client.defineCommand('countAll', { lua: SCRIPT });
-  // Cast: the line above adds the method.
-  const scripted = client as unknown as Scripted;
-  return async (additions, windowSeconds) => {
-    const keys = additions.map(({ key }) => key);
-    const points = additions.map((addition) => addition.points);
-    const counts = await scripted.countAll(keys.length, ...keys, windowSeconds, ...points);
-    return additions.map((_, place) => ({
-      consumedPoints: counts[2 * place] ?? Number.NaN,
-      msBeforeNext: counts[2 * place + 1] ?? Number.NaN,
-    }));
-  };
-}
