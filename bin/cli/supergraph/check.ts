@@ -1,5 +1,4 @@
 // `loyalty supergraph check`: what a schema would change for callers, and who uses what it breaks.
-import type { VersionChange } from '@partner-loyalty/gateway';
 import type { CheckedChange, GraphContent } from '@partner-loyalty/gateway/publish';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { firstDay } from '../shell/argument.ts';
@@ -30,22 +29,15 @@ export async function check(
   refuseBrokenPolicy(faults);
 }
 
-/** What callers notice of a new version. */
-export type Checked = {
-  /** With who used what they break in the last 30 days. */
-  changes: CheckedChange[];
-  /** What the deprecation policy forbids. */
-  faults: string[];
-  /** Its lines in the changelogs. */
-  lines: VersionChange[];
-};
-
-/** What callers notice if `after` replaces `before`. */
+/**
+ * What callers notice if `after` replaces `before`: the changes, with who used what they break in
+ * the last 30 days; what the deprecation policy forbids; and the lines in the changelogs.
+ */
 export async function checkedChanges(
   settings: Settings,
   before: GraphContent,
   after: GraphContent,
-): Promise<Checked> {
+) {
   const { policyFaults, surfaceChanges, surfaceSchemas, versionChanges, withUsage } = await import(
     '@partner-loyalty/gateway/publish'
   );

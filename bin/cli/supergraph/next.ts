@@ -1,7 +1,6 @@
 // What the next version would be: what is published now, with the schema of one subgraph.
 import { readFileSync } from 'node:fs';
 import type { GraphStore, SubgraphEntry } from '@partner-loyalty/gateway';
-import type { GraphContent } from '@partner-loyalty/gateway/publish';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import { variableOf } from '@partner-loyalty/runtime/settings/subgraphs.ts';
 import { SETTINGS } from '@partner-loyalty/runtime/settings/table.ts';
@@ -10,24 +9,15 @@ import { CommandError, type Shell } from '../shell/shell.ts';
 /** An option that is left out keeps its value. */
 export type EntryOptions = { url?: string; batching?: boolean; codes?: string[] };
 
-export type Next = {
-  /** The version that is published now; 0 if none is. */
-  version: number;
-  before: GraphContent;
-  after: GraphContent;
-  entry: SubgraphEntry;
-  sdl: string;
-};
-
 /**
- * Composes the next version. Throws a CommandError if the schemas do not compose, after a line for
+ * Composes the version that follows `version`, which is 0 if none is published. Throws a CommandError if the schemas do not compose, after a line for
  * each fault; or if the name is not free to use.
  */
 export async function nextContent(
   shell: Shell,
   graphs: GraphStore,
   { name, file, options = {} }: { name: string; file: string; options?: EntryOptions },
-): Promise<Next> {
+) {
   const { currentContent, withSubgraph } = await import('@partner-loyalty/gateway/publish');
   refuseReservedName(name);
   const sdl = readFileSync(file, 'utf8');

@@ -1,5 +1,5 @@
 // `loyalty supergraph publish`, `remove` and `rollback`: each adds a version that gateways serve.
-import { datedSdl, type GraphStore } from '@partner-loyalty/gateway';
+import type { GraphStore } from '@partner-loyalty/gateway';
 import type { CheckedChange, GraphContent } from '@partner-loyalty/gateway/publish';
 import { CommandError, noSuch, type Shell } from '../shell/shell.ts';
 import { withStore } from '../shell/stores.ts';
@@ -45,7 +45,7 @@ export async function rollback(
   given: number | undefined,
   { force }: Force,
 ): Promise<void> {
-  const { currentContent } = await import('@partner-loyalty/gateway/publish');
+  const { contentOf, currentContent } = await import('@partner-loyalty/gateway/publish');
   await withStore('graph', shell.settings(), async (graphs) => {
     const { version, ...before } = await currentContent(graphs);
     if (version === 0) throw new CommandError('nothing is published yet');
@@ -59,18 +59,6 @@ export async function rollback(
       force,
     );
   });
-}
-
-/** The content of a version; version 0 is the committed graph. */
-async function contentOf(graphs: GraphStore, version: number): Promise<GraphContent> {
-  if (version === 0) {
-    const { committedContent } = await import('@partner-loyalty/gateway/publish');
-    return committedContent();
-  }
-  const found = await graphs.version(version);
-  if (found === undefined) throw new CommandError(`there is no version ${version}`);
-  const { subgraphs, schemas, publishedAt } = found;
-  return { supergraph: datedSdl(found.supergraph, publishedAt), subgraphs, schemas };
 }
 
 /** Checks the step and adds the version. Unless forced, refuses to break what is in use. */

@@ -15,10 +15,19 @@ export async function currentContent(
   store: Pick<GraphStore, 'latest' | 'version'>,
 ): Promise<GraphContent & { version: number }> {
   const version = await store.latest();
-  if (version === 0) return { version, ...committedContent() };
-  const published = await store.version(version);
-  if (published === undefined) throw new Error(`the store lacks version ${version}`);
-  return { ...published, supergraph: datedSdl(published.supergraph, published.publishedAt) };
+  return { version, ...(await contentOf(store, version)) };
+}
+
+/** The content of a version; version 0 is the committed graph. Rejects if there is no such one. */
+export async function contentOf(
+  store: Pick<GraphStore, 'version'>,
+  version: number,
+): Promise<GraphContent> {
+  if (version === 0) return committedContent();
+  const found = await store.version(version);
+  if (found === undefined) throw new Error(`there is no version ${version}`);
+  const { subgraphs, schemas, publishedAt } = found;
+  return { supergraph: datedSdl(found.supergraph, publishedAt), subgraphs, schemas };
 }
 
 /** The graph that is committed in this repository. */

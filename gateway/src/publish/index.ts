@@ -6,6 +6,7 @@ export { surfaceChanges, surfaceSchemas, versionChanges } from './changes.ts';
 export { CompositionError, compose } from './compose.ts';
 export {
   committedContent,
+  contentOf,
   currentContent,
   type GraphContent,
   newProvider,
