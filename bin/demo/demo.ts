@@ -1,11 +1,11 @@
 // Fills empty stores with the demo, once; an interrupted fill is repeated at the next start.
 import { issueKey, type KeyStore } from '@partner-loyalty/gateway';
-import type { MemberImport, MembersStore } from '@partner-loyalty/members';
+import type { MembersStore } from '@partner-loyalty/members';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
-import type { DatedActivity, StandingsStore } from '@partner-loyalty/standings';
+import type { StandingsStore } from '@partner-loyalty/standings';
 import { demoActivities } from './activities.ts';
 import { createRandom, demoMembers } from './members.ts';
-import { DEMO_PARTNERS, type DemoPartner } from './partners.ts';
+import { DEMO_PARTNERS } from './partners.ts';
 
 export type Stores = { keys: KeyStore; members: MembersStore; standings: StandingsStore };
 
@@ -60,16 +60,10 @@ export async function fillDemo(
   return demoKeys;
 }
 
-export type DemoData = {
-  partners: readonly DemoPartner[];
-  members: MemberImport[];
-  activities: DatedActivity[];
-};
-
 const SEED = 20_260_701;
 
 /** 3 partners, 200 members and their activities as of `now`. */
-export function demoData(now: Date): DemoData {
+export function demoData(now: Date) {
   const random = createRandom(SEED);
   const members = demoMembers(random);
   return { partners: DEMO_PARTNERS, members, activities: demoActivities(members, now, random) };
