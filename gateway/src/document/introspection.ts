@@ -12,20 +12,20 @@ import {
 export const INTROSPECTION_FIELDS = new Set(['__schema', '__type']);
 
 /**
- * Splits a document with one operation, its first definition, into its introspection and the rest,
- * which is undefined if nothing else is selected.
+ * Splits a document with one operation, its first definition, into its introspection and the rest.
+ * Either is undefined if nothing of it is selected.
  */
-export function splitIntrospection(document: DocumentNode): {
-  introspection: DocumentNode;
-  rest: DocumentNode | undefined;
-} {
+export function splitIntrospection(document: DocumentNode) {
   const introspection = select(document, ({ name }) => INTROSPECTION_FIELDS.has(name.value));
   const rest = select(document, ({ name }) => !INTROSPECTION_FIELDS.has(name.value));
-  return { introspection, rest: hasFields(rest) ? rest : undefined };
+  return { introspection, rest };
 }
 
 // The document with only the wanted root fields; fragments spread at its root become inline.
-function select(document: DocumentNode, wanted: (field: FieldNode) => boolean): DocumentNode {
+function select(
+  document: DocumentNode,
+  wanted: (field: FieldNode) => boolean,
+): DocumentNode | undefined {
   const [operation] = document.definitions;
   if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('the operation comes first');
   const fragments = fragmentsOf(document);
@@ -43,11 +43,8 @@ function select(document: DocumentNode, wanted: (field: FieldNode) => boolean): 
     const { directives = [] } = selection;
     return [{ kind: Kind.INLINE_FRAGMENT, directives, selectionSet }];
   };
-  const definitions = [{ ...operation, selectionSet: filter(operation.selectionSet) }];
-  return { kind: Kind.DOCUMENT, definitions: [...definitions, ...fragments.values()] };
-}
-
-function hasFields({ definitions: [operation] }: DocumentNode): boolean {
-  if (operation?.kind !== Kind.OPERATION_DEFINITION) return false;
-  return operation.selectionSet.selections.length > 0;
+  const selectionSet = filter(operation.selectionSet);
+  if (selectionSet.selections.length === 0) return undefined;
+  const definitions = [{ ...operation, selectionSet }, ...fragments.values()];
+  return { kind: Kind.DOCUMENT, definitions };
 }

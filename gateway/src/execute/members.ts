@@ -187,8 +187,7 @@ function leavesOf(
     const name = nodes[0]?.name.value ?? '';
     const inner = getNamedType(type.getFields()[name]?.type);
     const below = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
-    if (inner === undefined || isLeafType(inner)) leaves.add(name);
-    else if (isObjectType(inner) || isInterfaceType(inner))
+    if (isObjectType(inner) || isInterfaceType(inner))
       for (const leaf of leavesOf(schema, collect, inner, below)) leaves.add(`${name}.${leaf}`);
     else leaves.add(name);
   }

@@ -21,7 +21,6 @@ import {
   OperationTypeNode,
   print,
   type SelectionSetNode,
-  type VariableDefinitionNode,
   visit,
 } from 'graphql';
 import type { OwnedType, Ownership } from './ownership.ts';
@@ -101,7 +100,9 @@ function planOperation(
   const root = operation && schema.getRootType(operation.operation);
   if (operation === undefined || !root) return notDirect();
   const planning: Planning = { schema, ownership, fragments, operation };
-  if (operation.variableDefinitions?.some(isReserved)) return notDirect();
+  // The variable of entities has this name.
+  const names = operation.variableDefinitions?.map(({ variable }) => variable.name.value);
+  if (names?.includes(REPRESENTATIONS)) return notDirect();
 
   const selected: Selected = new Map();
   collect(planning, root, operation.selectionSet, [], selected);
@@ -113,12 +114,11 @@ function planOperation(
   if (operation.operation === OperationTypeNode.MUTATION && selected.size > 1)
     if (fetches.length > 1 || fetches.some(({ dependents }) => dependents.length > 0))
       return notDirect();
-  return inParallel(fetches.map((fetch) => sequenceOf(planning, rootNode(planning, fetch), fetch)));
-}
-
-/** The variable of entities has this name. */
-function isReserved({ variable }: { variable: { name: { value: string } } }): boolean {
-  return variable.name.value === REPRESENTATIONS;
+  const nodes = fetches.map((fetch) => {
+    const node = fetchNode(operation, fetch, operation.operation, [], fetch.text);
+    return sequenceOf(planning, node, fetch);
+  });
+  return inParallel(nodes);
 }
 
 const REPRESENTATIONS = 'representations';
@@ -358,10 +358,6 @@ function listSteps(type: GraphQLOutputType): string[] {
   return isListType(type) ? ['@', ...listSteps(type.ofType)] : [];
 }
 
-function rootNode({ operation }: Planning, fetch: SubgraphFetch): FetchNode {
-  return fetchNode(operation, fetch, operation.operation, [], fetch.text);
-}
-
 function dependentNode(
   { operation }: Planning,
   { path, typeName, needed, fetch }: DependentFetch,
@@ -388,7 +384,8 @@ function fetchNode(
   text: string,
 ): FetchNode {
   const used = variableDefinitions.filter(({ variable }) => variables.has(variable.name.value));
-  const definitions = [...declared, ...used.map((each) => print(withoutDirectives(each)))];
+  const plain = used.map((each) => print({ ...each, directives: [] }));
+  const definitions = [...declared, ...plain];
   const head = definitions.length === 0 ? '' : `(${definitions.join(',')})`;
   return {
     kind: 'Fetch',
@@ -398,10 +395,6 @@ function fetchNode(
     operationName: undefined,
     operationKind,
   };
-}
-
-function withoutDirectives(definition: VariableDefinitionNode): VariableDefinitionNode {
-  return { ...definition, directives: [] };
 }
 
 /** A fetch and then those that need its result. */

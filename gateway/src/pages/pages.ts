@@ -15,9 +15,7 @@ import { observed, pageHeaders, pageResponse, UNAVAILABLE } from './layout.ts';
 import { type Prepared, prepare, preparedResponse } from './prepared.ts';
 import { type DocumentedGraph, once, onceForEach, type Route } from './route.ts';
 import { STYLE } from './style.ts';
-
-const HOME_PATH = '/';
-const DOCS_PATH = '/docs';
+import { hasCredential } from './visit.ts';
 
 const HEADERS_OF_PAGES = {
   ...pageHeaders(STYLE, ["form-action 'none'"]),
@@ -59,7 +57,7 @@ export function createPages(
 
   return (request) => {
     const route = routes.get(request.path);
-    if (route === undefined || !isRead(request)) return undefined;
+    if (route === undefined || !isRead(request) || hasCredential(request)) return undefined;
     return route.isPage && !namesHtml(request) ? undefined : respond(request, route);
   };
 }
@@ -85,8 +83,8 @@ function createRoutes({
   const explorer =
     settings.explorer === 'on' ? explorerRoutes(about, settings.idTokenMemberClaim, current) : [];
   return new Map<string, Route>([
-    [HOME_PATH, { isPage: true, content: once(async () => pageOf(homePage(about))) }],
-    [DOCS_PATH, { isPage: true, content: onceForEach(current, docs) }],
+    ['/', { isPage: true, content: once(async () => pageOf(homePage(about))) }],
+    ['/docs', { isPage: true, content: onceForEach(current, docs) }],
     ...explorer,
   ]);
 }
@@ -95,13 +93,8 @@ function pageOf(text: string): Promise<Prepared> {
   return prepare(text, HEADERS_OF_PAGES);
 }
 
-/** A request with a credential is one to the API, which counts it whatever its path is. */
-function isRead({ method, headers }: HttpRequest): boolean {
-  return (
-    (method === 'GET' || method === 'HEAD') &&
-    headers['x-partner-api-key'] === undefined &&
-    headers.authorization === undefined
-  );
+function isRead({ method }: HttpRequest): boolean {
+  return method === 'GET' || method === 'HEAD';
 }
 
 function namesHtml({ headers }: HttpRequest): boolean {

@@ -45,9 +45,10 @@ export function preparedResponse(
   { headers, etag, bodies }: Prepared,
   request: HttpRequest,
 ): HttpResponse {
-  const shared = { vary: 'accept, accept-encoding', etag: etag };
+  const shared = { vary: 'accept, accept-encoding', etag };
+  const { 'content-type': _type, ...others } = headers;
   if (request.headers['if-none-match']?.includes(etag.slice(2)))
-    return { status: 304, headers: { ...withoutType(headers), ...shared }, body: '' };
+    return { status: 304, headers: { ...others, ...shared }, body: '' };
   const encoding = encodingFor(request);
   const encoded = encoding === 'identity' ? {} : { 'content-encoding': encoding };
   return { status: 200, headers: { ...headers, ...shared, ...encoded }, body: bodies[encoding] };
@@ -61,9 +62,4 @@ function encodingFor({ headers }: HttpRequest): Encoding {
   const encodings = negotiator.encodings(['br', 'gzip']);
   if (encodings.includes('br')) return 'br';
   return encodings.includes('gzip') ? 'gzip' : 'identity';
-}
-
-function withoutType(headers: Prepared['headers']): Record<string, string> {
-  const { 'content-type': _type, ...others } = headers;
-  return others;
 }

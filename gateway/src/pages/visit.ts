@@ -38,7 +38,7 @@ function tooMany({ headers, requestId }: HttpRequest, retryAfter = '60'): HttpRe
     : errorResponse('RATE_LIMITED', requestId, wait);
 }
 
-/** Whether a request has anything that could identify a caller of the API. */
+/** Whether a request is one to the API, which counts it whatever its path is. */
 export function hasCredential({ headers }: HttpRequest): boolean {
   return headers['x-partner-api-key'] !== undefined || headers.authorization !== undefined;
 }

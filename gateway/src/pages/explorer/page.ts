@@ -23,7 +23,7 @@ not.</p></noscript>
 <form id="credential" class="credential" autocomplete="off">
 <label for="secret">Partner key or ID token</label>
 <input id="secret" class="secret" type="text" autocomplete="off" autocapitalize="off"
- autocorrect="off" spellcheck="false" placeholder="${keyExample(about)}" aria-describedby="kept">
+ autocorrect="off" spellcheck="false" placeholder="${keyPrefix(about.environment)}…" aria-describedby="kept">
 <button type="submit">Use</button>
 <button type="button" id="forget" class="quiet">Forget</button>
 <p id="kept" class="soft">Kept in this tab, as is what you type, until you close it or press Forget,
@@ -69,8 +69,4 @@ and sent only to this service. Requests count against your budget, and changes a
     style: EXPLORER_STYLE,
     head: html`<script type="module" src="${scriptPath}"></script>`,
   });
-}
-
-function keyExample({ environment }: About): string {
-  return `${keyPrefix(environment)}…`;
 }
