@@ -41,7 +41,6 @@ export async function runCommand(args: readonly string[], shell: Shell): Promise
   }
 }
 
-/** All commands, in groups. */
 export function createProgram(shell: Shell): Command {
   const program = new Command('loyalty')
     .description(

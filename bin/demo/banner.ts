@@ -49,7 +49,6 @@ function inBrowser(explorer: string | undefined): string {
   return explorer === undefined ? '' : `\n  In a browser:  ${explorer}\n`;
 }
 
-/** How to create a key, and what to do with it. */
 function withoutKeys(start: Start, explorer: string | undefined): string {
   const { environment, endpoint, partnerIds } = start;
   const placeholder = `${keyPrefix(environment)}…`;

@@ -98,7 +98,6 @@ export function createRandom(seed: number): () => number {
   };
 }
 
-/** One of the items of a list that is not empty. */
 export function pick<T>(items: readonly T[], random: () => number): T {
   return items[Math.floor(random() * items.length)] as T; // Cast: the index is below the length.
 }

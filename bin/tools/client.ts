@@ -16,7 +16,6 @@ import {
   parse,
 } from 'graphql';
 
-/** The text of the generated file. */
 export function clientErrors(): string {
   const rows: [string, ErrorRow][] = Object.entries(ERRORS);
   const codes = rows.map(
@@ -109,7 +108,7 @@ function namedObject(type: GraphQLOutputType): GraphQLObjectType {
 
 function selectionType(type: GraphQLObjectType): string {
   const fields = Object.values(type.getFields()).map(
-    (field) => `${comment(field, '  ')}  readonly ${field.name}?: ${selectionOf(type, field)};\n`,
+    (field) => `${comment(field)}  readonly ${field.name}?: ${selectionOf(type, field)};\n`,
   );
   return `export type ${type.name}Selection = {\n${fields.join('')}};`;
 }
@@ -150,7 +149,7 @@ function method(root: GraphQLObjectType, field: GraphQLField<unknown, unknown>):
   const isLookup = root.name === 'Query' && isObjectType(field.type);
   const result = resultType(field.type);
   const variables = field.args.length === 0 ? 'Record<string, never>' : argumentsType(root, field);
-  return `${comment(field, '  ')}  ${field.name}: Operation<
+  return `${comment(field)}  ${field.name}: Operation<
     ${variables},
     ${result}${isLookup ? ' | null' : ''},
     ${named.name}Selection,
@@ -167,18 +166,15 @@ function resultType(type: GraphQLOutputType): string {
   return `ReadonlyArray<${isNonNullType(type.ofType) ? item : `${item} | null`}>`;
 }
 
-function comment(
-  { description, deprecationReason }: GraphQLField<unknown, unknown>,
-  indent: string,
-): string {
+function comment({ description, deprecationReason }: GraphQLField<unknown, unknown>): string {
   const text = [description, deprecationReason && `@deprecated ${deprecationReason}`]
     .filter((part) => part)
     .join('\n')
     .replaceAll('*/', '*\\/');
   if (text === '') return '';
-  if (!text.includes('\n')) return `${indent}/** ${text} */\n`;
-  const lines = text.split('\n').map((line) => `${indent} * ${line}`.trimEnd());
-  return `${indent}/**\n${lines.join('\n')}\n${indent} */\n`;
+  if (!text.includes('\n')) return `  /** ${text} */\n`;
+  const lines = text.split('\n').map((line) => `   * ${line}`.trimEnd());
+  return `  /**\n${lines.join('\n')}\n   */\n`;
 }
 
 function tableOf(type: GraphQLObjectType): string {

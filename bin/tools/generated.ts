@@ -1,7 +1,7 @@
 // The generated files, each with the text that it must have.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SURFACES, type SurfaceName } from '@partner-loyalty/gateway';
+import { SURFACE_NAMES } from '@partner-loyalty/gateway';
 import { compose, surfaceText } from '@partner-loyalty/gateway/publish';
 import { clientErrors, clientTypes } from './client.ts';
 import { bundleExplorer } from './explorer.ts';
@@ -27,13 +27,12 @@ export const GENERATED: readonly Generated[] = [
   { file: 'gateway/supergraph.graphql', render: supergraph },
   ...typedSubgraphs(ROOT).map(resolverTypesOf),
   // Committed, so that a diff shows every change of what a surface exposes.
-  // Cast: Object.keys knows no key types.
-  ...(Object.keys(SURFACES) as SurfaceName[]).map((surface) => ({
+  ...SURFACE_NAMES.map((surface) => ({
     file: `gateway/surface.${surface}.graphql`,
     render: () => surfaceText(supergraph(), surface),
   })),
   { file: 'client/src/generated/errors.generated.ts', render: clientErrors },
-  ...(['partner', 'member'] as const).map((surface) => ({
+  ...SURFACE_NAMES.map((surface) => ({
     file: `client/src/generated/${surface}.generated.ts`,
     render: async () => clientTypes(surface, await surfaceText(supergraph(), surface)),
   })),

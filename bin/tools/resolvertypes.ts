@@ -6,7 +6,6 @@ import * as typescript from '@graphql-codegen/typescript';
 import * as typescriptResolvers from '@graphql-codegen/typescript-resolvers';
 import { parse } from 'graphql';
 
-/** The content of a subgraph's codegen.json. */
 export type ResolverTypesConfig = {
   /** The generated file, relative to the subgraph's folder. */
   output: string;

@@ -22,7 +22,7 @@ export {
   type PartnerChange,
 } from './identity/keystore.ts';
 export { DEFAULT_SCOPES, KEY_SCOPES, type KeyScope } from './schema/scopes.ts';
-export { SURFACES, type SurfaceName, surfaceSdl } from './schema/surfaces.ts';
+export { SURFACE_NAMES, type SurfaceName, surfaceSdl } from './schema/surfaces.ts';
 export { serveGateway } from './serve.ts';
 export {
   openGraphStore,

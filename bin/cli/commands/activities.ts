@@ -1,5 +1,4 @@
 // `loyalty activities`: imports what members earned and gave back.
-
 import type { Parsed } from '@partner-loyalty/runtime/input.ts';
 import {
   createActivityParser,

@@ -14,7 +14,7 @@ import { CommandError, oneLine, type Row, type Shell } from '../shell/shell.ts';
 
 type Options = { member?: string; partner?: string; since?: Date };
 
-/** Lines are printed so many at a time: those of a partner can be millions. */
+/** Rows are printed in batches of this size, since a partner can have millions. */
 const PRINTED_ROWS = 1_000;
 
 export function auditCommand(shell: Shell): Command {

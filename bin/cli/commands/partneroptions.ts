@@ -23,7 +23,6 @@ export type PartnerOptions = {
   invitations?: number | 'default';
 };
 
-/** Adds the options, except the name. */
 export function withPartnerOptions(command: Command): Command {
   return command
     .option('--program <file>', 'its tiers and membership year, as JSON')

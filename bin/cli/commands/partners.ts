@@ -1,5 +1,5 @@
 // `loyalty partners`: creates, changes, suspends and lists partners.
-import type { KeyStore, Partner, PartnerChange } from '@partner-loyalty/gateway';
+import type { Partner, PartnerChange } from '@partner-loyalty/gateway';
 import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { DEFAULT_PROGRAM, type Program, type StandingsStore } from '@partner-loyalty/standings';
@@ -140,19 +140,14 @@ async function suspend(shell: Shell, partnerId: string): Promise<void> {
 async function change(shell: Shell, partnerId: string, changes: PartnerChange): Promise<void> {
   const settings = shell.settings();
   const partner = await withStore('keys', settings, async (keys) => {
-    await requirePartner(keys, partnerId);
+    const before = await requirePartner(keys, partnerId);
     await claimForOperator(keys);
-    const changed = await applied(keys, partnerId, changes);
-    await putIntoMembers(settings, changed);
-    return changed;
+    const isEmpty = Object.keys(changes).length === 0; // Only the program has changed.
+    const changed = isEmpty ? before : await keys.changePartner(partnerId, changes);
+    if (changed !== undefined) await putIntoMembers(settings, changed);
+    return changed ?? before;
   });
   shell.print(partner);
-}
-
-async function applied(keys: KeyStore, partnerId: string, changes: PartnerChange) {
-  const isEmpty = Object.keys(changes).length === 0; // Only the program has changed.
-  const changed = isEmpty ? undefined : await keys.changePartner(partnerId, changes);
-  return changed ?? requirePartner(keys, partnerId);
 }
 
 /** What the options change of a stored partner; `none` and `default` remove a property. */

@@ -1,4 +1,4 @@
-// `loyalty partners top`: the partners with the most requests, as an incident begins with them.
+// `loyalty partners top`: the partners with the most requests, to look at first in an incident.
 import type { UsageStore } from '@partner-loyalty/gateway';
 import { CommandError, type Row, type Shell } from '../shell/shell.ts';
 import { withStore } from '../shell/stores.ts';

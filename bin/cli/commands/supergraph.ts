@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import {
   SUPERGRAPH_CONFIG,
   SUPERGRAPH_FILE,
-  SURFACES,
+  SURFACE_NAMES,
   type SurfaceName,
   subgraphCode,
   subgraphName,
@@ -98,8 +98,7 @@ function withSchema(command: Command): Command {
 }
 
 const version = digits(0, 1_000_000_000);
-// Cast: Object.keys knows no key types.
-const surface = z.enum(Object.keys(SURFACES) as SurfaceName[]);
+const surface = z.enum(SURFACE_NAMES);
 const codes = z.string().transform((text, context) => {
   const all = [...new Set(text.split(',').map((code) => code.trim()))].filter(
     (code) => code !== '',

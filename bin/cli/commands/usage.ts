@@ -10,7 +10,6 @@ type Options = { partner?: string; field?: string; days: number; operations?: bo
 type Usage = FieldUsage | OperationUsage;
 
 const DAYS = 30;
-/** How long usage is kept. */
 const MAX_DAYS = 60;
 
 export function usageCommand(shell: Shell): Command {

@@ -15,7 +15,6 @@ export type ParsedBatch<T> = {
   bytes: number;
 };
 
-/** Small enough for any memory. */
 const BATCH_BYTES = 4_194_304;
 
 /** Batches of about `batchLines`, fewer if the lines are long. */

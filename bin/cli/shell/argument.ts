@@ -1,5 +1,4 @@
 // Parses what an operator types: numbers, times, durations and the limits of keys.
-
 import { KEY_SCOPES } from '@partner-loyalty/gateway';
 import { createParser, integer, parsedBy } from '@partner-loyalty/runtime/input.ts';
 import { cidrRange } from '@partner-loyalty/runtime/settings/schemas.ts';
@@ -64,12 +63,10 @@ export function firstDay(days: number): string {
 /** Each request from a key with a list compares its address with all of them. */
 const MAX_RANGES = 100;
 
-/** What a key may be used for. */
 export const scopes = items(z.enum(KEY_SCOPES), `must be a list of ${KEY_SCOPES.join(', ')}`)
   .refine((list) => list.length > 0, 'must name a scope')
   .transform((list) => KEY_SCOPES.filter((scope) => list.includes(scope)));
 
-/** The addresses that may use a key. */
 export const addresses = items(
   cidrRange,
   'must be a list of addresses and ranges, such as 192.0.2.7,10.0.0.0/8',
@@ -77,7 +74,6 @@ export const addresses = items(
   .refine((list) => list.length > 0, 'must name an address or a range')
   .refine((list) => list.length <= MAX_RANGES, `must have at most ${MAX_RANGES} ranges`);
 
-/** A duration in milliseconds. */
 export const durationMs = parsedBy(parseDuration, 'must be a duration such as 2s, 15m, 12h or 90d');
 
 /** A duration from now, or an instant in the future. */

@@ -15,7 +15,6 @@ export type Row = Record<string, string | number | boolean | Date | object | und
 export type Shell = {
   /** Throws an Error that names every fault of the settings. */
   settings(): Settings;
-  /** Whether `--json` was given. */
   json: boolean;
   /** Prints a result: a line of JSON with `--json`, aligned text otherwise. */
   print(row: Row): void;
@@ -49,7 +48,6 @@ export function createShell(
   return shell;
 }
 
-/** The message of an error in one line. */
 export function oneLine(error: unknown): string {
   return inOneLine(error instanceof Error ? error.message : String(error));
 }

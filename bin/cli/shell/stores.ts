@@ -57,7 +57,6 @@ export async function claimForOperator(keys: KeyStore): Promise<void> {
   if (origin === undefined || origin === 'demo-begun') await keys.setOrigin('operator');
 }
 
-/** Does some work with the members store that changes it. */
 export async function changeMembers<T>(
   shell: Shell,
   work: (members: MembersStore) => Promise<T>,
@@ -67,14 +66,12 @@ export async function changeMembers<T>(
   return withStore('members', settings, work);
 }
 
-/** The partner with this ID. Throws a CommandError if there is none. */
 export async function requirePartner(keys: KeyStore, partnerId: string): Promise<Partner> {
   const partner = await keys.partner(partnerId);
   if (partner === undefined) throw noSuch('partner', partnerId);
   return partner;
 }
 
-/** The member with this ID. Throws a CommandError if there is none. */
 export async function requireMember(members: MembersStore, memberId: string): Promise<Member> {
   const member = await members.member(memberId);
   if (member === undefined) throw noSuch('member', memberId);

@@ -54,13 +54,16 @@ export async function checkedChanges(
   };
 }
 
-/** Throws a CommandError that names the changes if callers use what one of them breaks. */
-export function refuseInUse(changes: readonly CheckedChange[], reason: string): void {
-  const inUse = changes.filter(({ usedBy }) => usedBy.length > 0);
-  if (inUse.length > 0) throw new CommandError(`${reason}: ${namesWithUse(inUse)}`);
+export function inUse(changes: readonly CheckedChange[]): CheckedChange[] {
+  return changes.filter(({ usedBy }) => usedBy.length > 0);
 }
 
-/** Throws a CommandError that names the faults if there are any. */
+/** Throws a CommandError that names the changes that break what callers use, if there are any. */
+export function refuseInUse(changes: readonly CheckedChange[], reason: string): void {
+  const used = inUse(changes);
+  if (used.length > 0) throw new CommandError(`${reason}: ${namesWithUse(used)}`);
+}
+
 export function refuseBrokenPolicy(faults: readonly string[], advice = ''): void {
   if (faults.length === 0) return;
   const rest = faults.length - MAX_FAULTS;

@@ -10,8 +10,9 @@ import { CommandError, type Shell } from '../shell/shell.ts';
 export type EntryOptions = { url?: string; batching?: boolean; codes?: string[] };
 
 /**
- * Composes the version that follows `version`, which is 0 if none is published. Throws a CommandError if the schemas do not compose, after a line for
- * each fault; or if the name is not free to use.
+ * Composes the version that follows `version`, which is 0 if none is published. Throws a
+ * CommandError if the schemas do not compose, after a line for each fault; or if the name is not
+ * free to use.
  */
 export async function nextContent(
   shell: Shell,

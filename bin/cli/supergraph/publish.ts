@@ -1,16 +1,15 @@
 // `loyalty supergraph publish`, `remove` and `rollback`: each adds a version that gateways serve.
 import type { GraphStore } from '@partner-loyalty/gateway';
-import type { CheckedChange, GraphContent } from '@partner-loyalty/gateway/publish';
+import type { GraphContent } from '@partner-loyalty/gateway/publish';
 import { CommandError, noSuch, type Shell } from '../shell/shell.ts';
 import { withStore } from '../shell/stores.ts';
-import { checkedChanges, refuseBrokenPolicy, refuseInUse } from './check.ts';
+import { checkedChanges, inUse, refuseBrokenPolicy, refuseInUse } from './check.ts';
 import { composing, type EntryOptions, nextContent } from './next.ts';
 import { countLevels, printChanges } from './report.ts';
 import { askSubgraph } from './target.ts';
 
 type Force = { force?: boolean };
 
-/** A version to add. */
 type Step = { version: number; before: GraphContent; after: GraphContent; change: string };
 
 export async function publish(
@@ -74,7 +73,8 @@ async function addVersion(
   if (!shell.json) printChanges(shell, changes);
   if (!force) {
     await refuseNewProvider(before, after);
-    refuseUse(shell, changes);
+    if (shell.json) printChanges(shell, inUse(changes));
+    refuseInUse(changes, 'breaking changes are in use, and need --force');
     refuseBrokenPolicy(faults, ', and this needs --force');
   }
   const publishedAt = new Date();
@@ -93,10 +93,4 @@ async function refuseNewProvider(before: GraphContent, after: GraphContent): Pro
     throw new CommandError(
       `${name} would take over signingKeys and decide which member tokens are valid; this needs --force`,
     );
-}
-
-function refuseUse(shell: Shell, changes: readonly CheckedChange[]): void {
-  const inUse = changes.filter(({ usedBy }) => usedBy.length > 0);
-  if (shell.json) printChanges(shell, inUse);
-  refuseInUse(changes, 'breaking changes are in use, and need --force');
 }

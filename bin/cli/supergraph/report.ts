@@ -1,6 +1,5 @@
 // Prints the changes that a check has found.
-
-import { SURFACES } from '@partner-loyalty/gateway';
+import { SURFACE_NAMES } from '@partner-loyalty/gateway';
 import type { CheckedChange, UsedBy } from '@partner-loyalty/gateway/publish';
 import type { Shell } from '../shell/shell.ts';
 
@@ -14,7 +13,7 @@ export function printChanges(shell: Shell, changes: readonly CheckedChange[]): v
     for (const change of changes) shell.write(`${JSON.stringify(change)}\n`);
     return;
   }
-  for (const surface of Object.keys(SURFACES)) {
+  for (const surface of SURFACE_NAMES) {
     const found = changes.filter((change) => change.surface === surface);
     shell.write(`${surface} surface: ${found.length === 0 ? 'no changes' : summary(found)}\n`);
     if (found.length > 0) shell.printAll(found.map(toRow));
@@ -33,7 +32,6 @@ export function namesWithUse(changes: readonly CheckedChange[]): string {
   return named.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
 }
 
-/** How many changes there are of each level. */
 export function countLevels(changes: readonly CheckedChange[]) {
   const count = (level: CheckedChange['level']) =>
     changes.filter((change) => change.level === level).length;

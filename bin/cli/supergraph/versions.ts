@@ -1,9 +1,8 @@
 // `loyalty supergraph list`, `show` and `changelog`: what is published, and what was.
-
 import {
   CHANGELOG_VERSIONS,
   changelogOf,
-  SURFACES,
+  SURFACE_NAMES,
   type SurfaceName,
 } from '@partner-loyalty/gateway';
 import { CommandError, type Shell } from '../shell/shell.ts';
@@ -47,8 +46,7 @@ export async function changelog(shell: Shell, only: SurfaceName | undefined): Pr
     versions: await graphs.versions(CHANGELOG_VERSIONS),
   }));
   const schemas = surfaceSchemas(content.supergraph);
-  // Cast: Object.keys knows no key types.
-  const surfaces = only === undefined ? (Object.keys(SURFACES) as SurfaceName[]) : [only];
+  const surfaces = only === undefined ? SURFACE_NAMES : [only];
   shell.printAll(
     surfaces.flatMap((surface) =>
       changelogOf(surface, schemas[surface], versions).map(({ date, kind, coordinate, text }) => {
