@@ -1,5 +1,4 @@
 // The route /invitation: a mailed link shows who invites the reader, and a button accepts.
-
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';

@@ -2,7 +2,6 @@
 
 export type LinkKind = 'signIn' | 'confirmChange' | 'undoChange' | 'contestUndo';
 
-/** The text of the page that a link opens. */
 export type Link = { title: string; text: string; button: string };
 
 export const LINKS: Record<LinkKind, Link> = {

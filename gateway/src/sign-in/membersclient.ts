@@ -9,7 +9,6 @@ import type { EndedSessions } from '../identity/ownprovider.ts';
 
 /** An invitation as the invited person sees it. */
 type Invitation = { partnerName: string; email: string };
-/** What each field that takes a token gives. */
 export type Redeemed = {
   signIn: { idToken: string };
   confirmChange: { email: string };
@@ -25,7 +24,6 @@ type Outcome<T> = { value: T } | { refused: ErrorCode };
 
 /** Every method rejects with an ApiError if the subgraph is unavailable. */
 export type MembersClient = {
-  /** The public keys of the built-in identity provider. */
   signingKeys(): Promise<JSONWebKeySet>;
   /** Sessions that ended at `since` or later, in milliseconds since 1970, the earliest first. */
   endedSessions(since: number): Promise<readonly EndedSessions[]>;
@@ -54,36 +52,24 @@ type Ask = (request: SubgraphRequest) => Promise<SubgraphResponse>;
 
 /** `ask` reaches the subgraph that is the built-in identity provider. */
 export function createMembersClient(ask: Ask): MembersClient {
+  const askAsService = (query: string, requestId: string, variables = {}) =>
+    ask({ query, variables, caller: { kind: 'service' }, requestId });
   return {
     async signingKeys() {
-      const { data } = await ask({
-        query: SIGNING_KEYS,
-        caller: { kind: 'service' },
-        requestId: 'signing-keys',
-      });
+      const { data } = await askAsService(SIGNING_KEYS, 'signing-keys');
       return typeof data?.signingKeys === 'string'
         ? JSON.parse(data.signingKeys)
         : fail('SERVICE_UNAVAILABLE');
     },
     async endedSessions(since) {
-      const { data } = await ask({
-        query: ENDED_SESSIONS,
-        variables: { since },
-        caller: { kind: 'service' },
-        requestId: 'ended-sessions',
-      });
+      const { data } = await askAsService(ENDED_SESSIONS, 'ended-sessions', { since });
       // Cast: the subgraph's schema promises this list.
       return Array.isArray(data?.endedSessions)
         ? (data.endedSessions as EndedSessions[])
         : fail('SERVICE_UNAVAILABLE');
     },
     async redeem(field, token, requestId) {
-      const { data, errors } = await ask({
-        query: REDEEM[field],
-        variables: { token },
-        caller: { kind: 'service' },
-        requestId,
-      });
+      const { data, errors } = await askAsService(REDEEM[field], requestId, { token });
       const code = errors?.[0]?.extensions.code;
       if (code === 'SERVICE_UNAVAILABLE' || code === 'INTERNAL_SERVER_ERROR') return fail(code);
       if (isErrorCode(code)) return { refused: code };

@@ -21,7 +21,6 @@ export type ProfilePage = {
   requestEmailChange(request: HttpRequest, session: string, email: string): Promise<HttpResponse>;
 };
 
-/** Gives the name of a partner that members read. */
 export type PartnerName = (partnerId: string) => Promise<string>;
 
 const PROFILE = `query ($id: ID!) { memberProfile(id: $id) {

@@ -17,7 +17,6 @@ export type CallApi = <T>(
   variables: Record<string, unknown>,
 ) => Promise<ApiResponse<T>>;
 
-/** `graphql` is the handler of /graphql. */
 export function createApiClient(graphql: (request: HttpRequest) => Promise<HttpResponse>): CallApi {
   return async (request, idToken, query, variables) => {
     const { address, requestId, signal } = request;
@@ -51,7 +50,6 @@ export type Sessions = {
   read(request: Pick<HttpRequest, 'headers'>): string | undefined;
   /** Adds the cookie of a session; it goes when the browser is closed. */
   begin(response: HttpResponse, idToken: string): HttpResponse;
-  /** Takes the cookie away. */
   end(response: HttpResponse): HttpResponse;
 };
 

@@ -1,5 +1,4 @@
 // The route /sign-in: a mailed link opens a page with a button, and pressing it redeems the link.
-
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
@@ -22,7 +21,6 @@ export type SignInParts = Omit<RedeemParts, 'profile' | 'sessions'> & {
   /** Whether members reach the page by TLS. */
   isSecure: boolean;
   partnerName: PartnerName;
-  /** The handler of /graphql. */
   graphql: (request: HttpRequest) => Promise<HttpResponse>;
   log: Log;
 };

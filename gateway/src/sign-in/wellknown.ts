@@ -1,5 +1,4 @@
 // The public documents of the built-in identity provider (OpenID Connect Discovery 1.0; RFC 7517).
-
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import { errorResponse, type HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { MembersClient } from './membersclient.ts';
