@@ -21,7 +21,6 @@ export type Execution = {
   caller: Caller;
   requestId: string;
   trace?: Trace | undefined;
-  /** Counts the response. */
   size: ResponseSize;
   /** Gets the members that the response shows or the operation has changed. */
   accesses?: MemberAccess[] | undefined;
@@ -36,7 +35,6 @@ export type ExecutionResult = {
 
 export type Executor = {
   schema: GraphQLSchema;
-  /** The scopes that its root fields need. */
   scopes: RootScopes;
   /** Plans a validated document with one operation, printed. */
   plan(key: string): Promise<void>;

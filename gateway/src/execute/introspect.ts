@@ -23,10 +23,8 @@ import { type Collect, createCollect } from './collect.ts';
 type Data = Record<string, unknown>;
 type Resolve = (source: unknown) => unknown;
 
-/** What the steps of one execution share. */
 type Execution = {
   collect: Collect;
-  /** What resolvers get. */
   info: GraphQLResolveInfo;
   variables: Data;
   size: ResponseSize;

@@ -21,7 +21,6 @@ import {
 } from 'graphql';
 import type { Collect } from './collect.ts';
 
-/** A member in a response. */
 export type MemberAccess = {
   /** The root field. */
   operation: string;

@@ -77,7 +77,6 @@ function openedOf(response: PlannerResponse): SurfaceFacts {
 }
 
 type Thread = {
-  /** Assigns the request its id. */
   ask(request: PlannerRequest): Promise<PlannerResponse>;
   tell(request: PlannerRequest): void;
 };

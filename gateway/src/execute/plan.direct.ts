@@ -25,20 +25,17 @@ import {
 } from 'graphql';
 import type { OwnedType, Ownership } from './ownership.ts';
 
-/** Undefined as a node if no field needs a subgraph. */
-export type DirectPlan = { node: PlanNode | undefined };
-
 /**
  * Plans a validated operation whose fields have been renamed by renameFields. Returns undefined if
  * it has abstract types, a field under several conditions, an object of conditions alone, several
  * fields of a mutation over several subgraphs, or fields for which a subgraph is to be chosen.
- * Apollo's planner plans those.
+ * Apollo's planner plans those. The node is undefined if no field needs a subgraph.
  */
 export function planDirectly(
   document: DocumentNode,
   schema: GraphQLSchema,
   ownership: Ownership,
-): DirectPlan | undefined {
+): { node: PlanNode | undefined } | undefined {
   try {
     return { node: planOperation(document, schema, ownership) };
   } catch (error) {

@@ -23,7 +23,6 @@ import { type RenamedOperation, renameFields } from './rename.ts';
 import type { ApolloPlan, ApolloSchemas } from './run.apollo.ts';
 import { compileShape, type Shape } from './shape.ts';
 
-/** A planned operation. */
 export type Planned = {
   /** What the subgraphs are asked. */
   plan: Plan;
@@ -44,7 +43,6 @@ export type Planner = {
   /** The surface's schema, as its callers see it. */
   schema: GraphQLSchema;
   subgraphs: readonly string[];
-  /** The scopes that its root fields need. */
   scopes: RootScopes;
   /** Plans a validated document with one operation, printed; later calls find what it keeps. */
   plan(key: string): Planned | Promise<Planned>;
@@ -92,7 +90,6 @@ export async function openPlanner(
   };
   const operations = caches.open(weighOperation);
   const plans = caches.open(weighPlan);
-  /** The operations that the thread is planning. */
   const pending = new Map<string, Promise<PlannedOperation>>();
 
   /** With the IDs of members; `whole` has those too that callers do not see, if there are any. */
@@ -180,7 +177,6 @@ type PlannedOperation = Planned & { document: DocumentNode; shapes: Shapes };
 
 type Shapes = {
   find: Planned['shapeFor'];
-  /** How many it keeps. */
   count(): number;
 };
 

@@ -19,7 +19,6 @@ import type { Path } from './shape.ts';
 /** A plan with what Apollo's execution reads beside it. */
 export type ApolloPlan = {
   plan: QueryPlan;
-  /** The operation that was planned. */
   document: DocumentNode;
   apolloSchemas(): Promise<ApolloSchemas>;
 };
@@ -30,13 +29,6 @@ export type ApolloSchemas = {
   apiSchema: Parameters<typeof executeQueryPlan>[5];
   /** The whole graph, hidden fields included. */
   supergraph: GraphQLSchema;
-};
-
-export type ApolloResult = {
-  /** Shaped by the planned operation; null if a null has reached the root. */
-  data: Data | null;
-  /** The paths in `data` of nulls and values that the schema does not allow. */
-  violations: Path[];
 };
 
 /** `api` is what callers see, also as `schema`. */
@@ -51,10 +43,14 @@ export function buildApolloSchemas(
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
 /**
- * Runs a plan. What goes wrong in a subgraph is in `run.errors`, never a rejection; rejects if the
- * plan cannot be run.
+ * Runs a plan. The data is shaped by the planned operation, or null if a null has reached the root;
+ * the violations are the paths in it of nulls and values that the schema does not allow. What goes
+ * wrong in a subgraph is in `run.errors`, never a rejection; rejects if the plan cannot be run.
  */
-export async function runApolloPlan(apollo: ApolloPlan, run: PlanRun): Promise<ApolloResult> {
+export async function runApolloPlan(
+  apollo: ApolloPlan,
+  run: PlanRun,
+): Promise<{ data: Data | null; violations: Path[] }> {
   const { plan, document } = apollo;
   const { schema, apiSchema, supergraph } = await apollo.apolloSchemas();
   const { variables } = run;

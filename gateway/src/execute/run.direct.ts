@@ -125,7 +125,6 @@ function runFetch(fetch: FetchNode, run: PlanRun, path: readonly string[]): void
   return response.then((late) => take(late, fetch, run, objects, trace));
 }
 
-/** Ends the span of a fetch. */
 export function endFetch(trace: Trace, { errors }: SubgraphResponse): void {
   const code = errors?.[0]?.extensions.code;
   trace.end({ 'error.type': code }, isServerError(code));

@@ -24,9 +24,7 @@ import { createAccessRecorder, type MemberAccess } from './members.ts';
 export type Path = readonly (string | number)[];
 type Data = Record<string, unknown>;
 
-/** The state of shaping one response. */
 export type Shaping = {
-  /** Counts what the response grows by. */
   size: ResponseSize;
   /** Gets the path of each null that the schema forbids and of each value that is not in it. */
   violations: Path[];
@@ -184,7 +182,6 @@ function compileType(compilation: Compilation, type: GraphQLOutputType, sets: Se
   return isRequired ? required(completer) : optional(completer);
 }
 
-/** `type` is not a non-null type. */
 function compileInner(compilation: Compilation, type: GraphQLOutputType, sets: Sets): Completer {
   if (isListType(type))
     return compileList(type.ofType, compileType(compilation, type.ofType, sets));

@@ -74,7 +74,6 @@ export async function openSurface(
   const deprecations = deprecationsOf(schema);
   const valid = new WeakSet<ClientDocument>();
   const executables = new WeakMap<Operation, ExecutableOperation>();
-
   const scopes = new WeakMap<Operation, ScopeBits>();
 
   const surface: Surface = {
