@@ -57,7 +57,6 @@ export function hashKey(text: string): string {
   return hash('sha256', text, 'hex');
 }
 
-/** What limits the use of a key. */
 export type KeyLimits = Pick<KeyRecord, 'expiresAt' | 'scopes' | 'allow' | 'endpoint'>;
 
 /** Creates a key for a partner: the text, to be shown once, and the record to store. */

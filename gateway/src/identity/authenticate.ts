@@ -14,7 +14,6 @@ import type { IsSuspended } from './suspensions.ts';
 /** Root fields a member may select in a window (docs/api.md, Budget). */
 export const MEMBER_BUDGET = 120;
 
-/** An authenticated caller. */
 export type Principal = {
   /** The key's or the member's id; the budget is counted under it. */
   id: string;
@@ -25,7 +24,6 @@ export type Principal = {
   /** Root fields in a window of `policy`. */
   budget: number;
   policy: 'key' | 'member';
-  /** What a key may be used for. */
   scopes: ScopeBits;
   /** Whether the partner whose key or token it is may do nothing at all. */
   isSuspended: boolean;

@@ -32,7 +32,6 @@ export type FreshRecords<T> = {
   lastReadAt(): number;
 };
 
-/** `count` is called with the outcome of each look-up. */
 export function createFreshRecords<T>(
   source: RecordSource<T>,
   count: (outcome: Outcome) => void,
@@ -120,7 +119,6 @@ export type RecordSource<T> = {
     client: Client,
     read: () => MaybePromise<T | undefined>,
   ): MaybePromise<T | undefined>;
-  /** The bytes of a record in the cache. */
   weigh(record: T): number;
   caches: Caches;
   log: Pick<Log, 'outage'>;

@@ -38,7 +38,6 @@ export type TokenRules = {
   issuer: string;
   audience: string;
   keys: Jwks;
-  /** The claim that contains the member's id. */
   memberClaim: string;
   /**
    * Whether an `azp` names a partner. It always does if the service is its own provider. An

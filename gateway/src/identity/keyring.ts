@@ -23,10 +23,8 @@ const ABSENT_MS = 5_000;
 export type Key = {
   keyId: string;
   partnerId: string;
-  /** The only endpoint that accepts it. */
   endpoint: KeyEndpoint;
   budget?: number | undefined;
-  /** Whether its partner is suspended. */
   isSuspended: boolean;
   expiresAt?: Date | undefined;
   /** Why it is no longer valid; undefined if it is. */

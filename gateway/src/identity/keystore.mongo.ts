@@ -119,7 +119,8 @@ function keyMethods(partners: Collection<PartnerDocument>) {
     async keyByHash(hash) {
       const found = await keyByHashQuery(partners, hash).next();
       const key = found?.keys?.[0];
-      return found && key ? { key: toKey(found._id, key), partner: toPartner(found) } : undefined;
+      if (!found || !key) return undefined;
+      return { key: { partnerId: found._id, ...key }, partner: toPartner(found) };
     },
     async addedHashes(mark, add) {
       const added = mark !== undefined && { keyAddedAt: { $gte: new Date(mark - OVERLAP_MS) } };
@@ -153,11 +154,11 @@ function keyMethods(partners: Collection<PartnerDocument>) {
         { projection: { 'keys.$': 1 } },
       );
       const key = found?.keys?.[0];
-      return found && key ? toKey(found._id, key) : undefined;
+      return found && key ? { partnerId: found._id, ...key } : undefined;
     },
     async keys(partnerId) {
       const found = await partners.findOne({ _id: partnerId }, { projection: { keys: 1 } });
-      return (found?.keys ?? []).map((key) => toKey(partnerId, key));
+      return (found?.keys ?? []).map((key) => ({ partnerId, ...key }));
     },
     async expireKey(keyId, at) {
       const filter = { 'keys.keyId': keyId };
@@ -179,8 +180,4 @@ function keyMethods(partners: Collection<PartnerDocument>) {
 
 function toPartner({ _id, keys: _, keyAddedAt: __, ...partner }: PartnerDocument): Partner {
   return { partnerId: _id, ...partner };
-}
-
-function toKey(partnerId: string, key: KeyDocument): KeyRecord {
-  return { partnerId, ...key };
 }

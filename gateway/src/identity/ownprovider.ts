@@ -1,6 +1,6 @@
 // What the gateway knows of the built-in identity provider: its keys, and which sessions ended.
 import type { JSONWebKeySet } from 'jose';
-import { BUILT_IN, createJwks, type Jwks } from './jwks.ts';
+import { BUILT_IN, createJwks } from './jwks.ts';
 
 /** Times are in milliseconds since 1970. */
 export type EndedSessions = { memberId: string; endedAt: number };
@@ -14,18 +14,12 @@ export type OwnProvider = {
 /** What a token says of itself; `issuedAt` is in seconds since 1970. */
 export type IssuedToken = { memberId: string; issuedAt: number };
 
-export type OwnTokens = {
-  jwks: Jwks;
-  /** Whether the member's session has not ended, as of when the keys were read. */
-  isCurrent(token: IssuedToken): boolean;
-};
-
 /** The longest that a token lives. */
 const TOKEN_LIFETIME_MS = 24 * 3_600_000;
 /** How far the clocks of the processes that end sessions may differ. */
 const CLOCK_SKEW_MS = 60_000;
 
-export function createOwnTokens(provider: OwnProvider, now: () => number = Date.now): OwnTokens {
+export function createOwnTokens(provider: OwnProvider, now: () => number = Date.now) {
   const ended = createEndedSessions(provider, now);
   const jwks = createJwks({
     times: BUILT_IN,
@@ -36,7 +30,8 @@ export function createOwnTokens(provider: OwnProvider, now: () => number = Date.
   });
   return {
     jwks,
-    isCurrent: ({ memberId, issuedAt }) => issuedAt > ended.secondOf(memberId),
+    /** Whether the member's session has not ended, as of when the keys were read. */
+    isCurrent: ({ memberId, issuedAt }: IssuedToken) => issuedAt > ended.secondOf(memberId),
   };
 }
 
