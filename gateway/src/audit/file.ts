@@ -67,7 +67,6 @@ class AuditFile implements AuditSink {
   private readonly timer: NodeJS.Timeout;
   private fd: number | undefined;
   private lines: string[] = [];
-  /** The characters of `lines`. */
   private length = 0;
   private isFailing = false;
   private flushing: Promise<void> | undefined;
@@ -118,17 +117,13 @@ class AuditFile implements AuditSink {
   async close(): Promise<void> {
     clearInterval(this.timer);
     process.off('SIGHUP', this.flushSoon);
-    await withTimeout(this.flushAll(), CLOSE_MS, () => new Error('it hangs')).catch(() => {});
+    const flushed = Promise.resolve(this.flushing).then(() => this.flush());
+    await withTimeout(flushed, CLOSE_MS, () => new Error('it hangs')).catch(() => {});
     process.off('exit', this.writeAtExit);
     if (this.lines.length > 0) this.observe.metrics.audit('lost', this.lines.length);
     if (this.fd !== undefined && this.flushing === undefined) await closeAsync(this.fd);
     this.fd = undefined;
     if (this.lines.length > 0) throw new Error(`${this.lines.length} lines could not be written`);
-  }
-
-  private async flushAll(): Promise<void> {
-    await this.flushing;
-    await this.flush();
   }
 
   /** Writes all lines. One call at a time does so; never rejects. */

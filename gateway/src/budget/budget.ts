@@ -79,7 +79,6 @@ export type Cost = {
   bytes: number;
 };
 
-/** What an operation costs with these variables. */
 export function costOf(operation: Operation | undefined, variables: Record<string, unknown>): Cost {
   if (operation === undefined) return { cost: 1, tooLong: undefined, bytes: 0 };
   const { added, longest, tooLong } = costOfLists(operation.lists, variables);
@@ -89,9 +88,9 @@ export function costOf(operation: Operation | undefined, variables: Record<strin
 }
 
 const BYTES_OF_RESPONSE = 1_024;
-/** Of a name, a value and what is around them. */
+/** For a name, its value and the punctuation around them. */
 const BYTES_OF_SELECTION = 32;
-/** Of a field, in items of its lists together. */
+/** More items than this in the lists around a field are not expected. */
 const MOST_ITEMS = 2_000;
 
 /** An integer among the arguments may be the length of a page, in each item of a list. */

@@ -4,9 +4,7 @@ import { RateLimiterMemory } from 'rate-limiter-flexible';
 
 /** The state of a subject's window right after a consumption. */
 export type Count = {
-  /** Everything the subject consumed in this window. */
   consumedPoints: number;
-  /** Milliseconds until the window ends. */
   msBeforeNext: number;
   /** Set if this process counted alone because the shared counters did not respond. */
   degraded?: true | undefined;

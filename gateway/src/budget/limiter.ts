@@ -37,7 +37,7 @@ export type Limiter = {
    */
   hasPlenty(policy: Policy, subject: string, cost: number, budget: number): boolean;
   /**
-   * Counts a request without a valid credential of a client address; an IPv6 /64 counts as one
+   * Counts a client address's request without a valid credential; an IPv6 /64 counts as one
    * address. In a flood of addresses, they share counters.
    */
   consumeRefusal(address: string): Promise<Verdict>;
@@ -133,7 +133,6 @@ type Estimate = {
 export class Estimates {
   private readonly bySubject = new Map<string, Estimate>();
 
-  /** Whether at least half of the budget would be left after the cost. */
   isPlenty(subject: string, cost: number, budget: number): boolean {
     const estimate = this.bySubject.get(subject);
     if (estimate?.consumed === undefined) return false;

@@ -114,7 +114,6 @@ class Nodes {
     cluster.on('-node', (redis: Redis) => this.forget(redis));
   }
 
-  /** The health of the node that has the slot. */
   ownerOf(slot: number): RedisHealth | undefined {
     const name = this.cluster.slots[slot]?.[0];
     return name === undefined ? undefined : this.healthOf(name);

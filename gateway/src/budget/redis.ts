@@ -82,7 +82,6 @@ export function redisCounter(
   };
 }
 
-/** The points to add to the count under a key. */
 type Addition = {
   key: string;
   points: number;
@@ -120,8 +119,9 @@ function noResponse(): Error {
   return timeoutError('no response in time');
 }
 
-// The window of each count begins with its first addition. ARGV has the length of a window, then the points for each key. Returns the sum and the
-// milliseconds left for each. A count without an expiry would never be reset, so it gets one.
+// The window of each count begins with its first addition. ARGV has the length of a window, then
+// the points for each key. Returns the sum and the milliseconds left for each. A count without an
+// expiry would never be reset, so it gets one.
 const SCRIPT = `
 local counts = {}
 for place, key in ipairs(KEYS) do

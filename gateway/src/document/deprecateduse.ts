@@ -23,7 +23,6 @@ export type DeprecatedUse = {
   dates: DeprecationDates | undefined;
   /** Those whose values can use more. */
   variables: readonly InputVariable[];
-  /** Everything that is deprecated in the schema. */
   deprecations: Deprecations;
 };
 

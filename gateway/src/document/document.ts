@@ -16,7 +16,6 @@ import { containsLiterals, withoutLiterals } from './literals.ts';
 import { createMeasure, excessOf, LIMITS } from './measure.ts';
 import { GraphqlRequestError } from './validation.ts';
 
-/** One operation of a document, measured. */
 export type Operation = {
   node: OperationDefinitionNode;
   /** For logs, metrics and traces: the first 64 characters, without a key or token. */

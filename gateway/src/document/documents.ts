@@ -7,7 +7,6 @@ import { type ClientDocument, parseDocument } from './document.ts';
 export type Documents = {
   /** The document with this text, from the cache or parsed now. Throws as parseDocument does. */
   read(text: string): ClientDocument;
-  /** Adds a valid document to the cache. */
   keep(document: ClientDocument): void;
   /** The documents in the cache that were used most, of late. Halves what it knows of uses. */
   mostUsed(count: number): ClientDocument[];

@@ -116,7 +116,6 @@ function responseKeyOf({ alias, name }: FieldNode): string {
   return (alias ?? name).value;
 }
 
-/** How many deprecated coordinates a log line names. */
 const MAX_LOGGED = 10;
 
 /** What a log line says of an operation, as JSON. The fields are ones of the schema. */

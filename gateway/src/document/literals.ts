@@ -26,7 +26,6 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 
-/** Whether a document contains a string or a number. */
 export function containsLiterals(document: DocumentNode): boolean {
   return contains(document, isLiteral);
 }

@@ -11,7 +11,6 @@ export const LIMITS = {
   selections: 1_000,
   /** `@skip`, `@include` and other directives, after expanding fragments. */
   directives: 100,
-  /** Definitions of fragments in a document. */
   fragments: 50,
   depth: 8,
   introspectionDepth: 15,

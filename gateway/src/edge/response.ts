@@ -1,5 +1,4 @@
 // Builds the GraphQL response to an executed operation: known error codes pass, the rest is masked.
-
 import type { ErrorDetails } from '@partner-loyalty/runtime/errors.ts';
 import { ERRORS } from '@partner-loyalty/runtime/errors.ts';
 import type { SubgraphError } from '@partner-loyalty/runtime/transport/types.ts';

@@ -9,7 +9,6 @@ import type { Graph, SubgraphEntry } from './graph.ts';
 /** The composed graph with its tags, as `loyalty supergraph compose` writes it. */
 export const SUPERGRAPH_FILE = join(import.meta.dirname, '../../supergraph.graphql');
 
-/** What the committed graph is composed of. */
 export const SUPERGRAPH_CONFIG = join(import.meta.dirname, '../../../supergraph.yaml');
 
 /** Rejects if the file cannot be read or is not a supergraph. */

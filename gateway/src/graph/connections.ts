@@ -10,7 +10,6 @@ export type Connection = {
   readonly transport: Transport;
   /** What it was opened with: the same key leads to the same connection. */
   readonly key: string;
-  /** How many graphs use it. */
   graphs: number;
 };
 
@@ -22,7 +21,6 @@ export type Connections = {
   open(subgraphs: readonly SubgraphEntry[]): Promise<Map<string, Connection>>;
   /** Closes those that no other graph uses. */
   release(connections: Iterable<Connection>): void;
-  /** Closes all of them. */
   close(): Promise<void>;
 };
 

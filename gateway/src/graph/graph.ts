@@ -12,7 +12,6 @@ export type SubgraphEntry = {
   codes: readonly string[];
 };
 
-/** What the gateway needs to serve a graph. */
 export type Graph = {
   /** 0 for the graph that is committed, or that SUPERGRAPH_FILE names. */
   version: number;
@@ -41,7 +40,6 @@ export type VersionChange = {
   text: string;
 };
 
-/** A line of the list of versions. */
 export type GraphVersionSummary = Pick<
   GraphVersion,
   'version' | 'publishedAt' | 'change' | 'changes'

@@ -24,7 +24,6 @@ export type ServedGraph = {
   readonly connections: ReadonlyMap<string, Connection>;
   /** The name of the subgraph that is the built-in identity provider. */
   readonly provider: string | undefined;
-  /** How many requests use it. */
   requests: number;
 };
 
@@ -32,7 +31,6 @@ export type ServedGraphs = {
   /** The graph for a new request, which calls `done` with it at its end. */
   use(): ServedGraph;
   done(graph: ServedGraph): void;
-  /** The graph that new requests get. */
   current(): ServedGraph;
   /** Asks the subgraph that is the built-in identity provider. */
   askProvider(request: SubgraphRequest): Promise<SubgraphResponse>;
@@ -52,14 +50,12 @@ type GraphParts = {
   log: Pick<Log, 'debug'>;
 };
 
-/** How many documents are prepared ahead. */
 const DOCUMENTS_IN_USE = 200;
 /** And no more after this: a graph has to serve within 5 seconds, however long plans take. */
 const PREPARE_MS = 2_500;
 /** A surface serves after this, even if its first plan is not made. */
 const WARM_UP_MS = 1_000;
 
-/** Rejects if the first graph cannot be built. */
 export async function serveGraphs(
   first: Graph,
   parts: GraphParts & { documents: Documents; prepareMs?: number },

@@ -20,7 +20,6 @@ export type GraphSource = {
    * does again until it can.
    */
   next(): Promise<Graph | undefined>;
-  /** Records that a graph is served. */
   serves(graph: Graph): Promise<void>;
 };
 

@@ -72,7 +72,6 @@ export function watchGraphs(
   return () => clearInterval(timer);
 }
 
-/** Counts and logs that a graph cannot be built. */
 export function reportRefused(
   { version }: Graph,
   error: unknown,

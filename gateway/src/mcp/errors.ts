@@ -13,7 +13,6 @@ export class RpcError extends ApiError {
   }
 }
 
-/** An error as the protocol's library gives it. */
 export type RpcErrorObject = { code: number; message: string; data?: unknown };
 
 /** JSON-RPC leaves the codes from this one down to servers. */

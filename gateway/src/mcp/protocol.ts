@@ -92,7 +92,8 @@ export async function load(
   }
 
   return async (message, exchange) => {
-    if (message.method === LISTEN && message.id !== undefined) return noSuchMethod(message.id);
+    if (message.method === LISTEN && message.id !== undefined)
+      return errorOf(404, message.id, -32601, 'Method not found');
     const request = toRequest(exchange.request.headers);
     const isLegacy = await library.isLegacyRequest(request, message);
     // The library's response to an error has neither its code nor its status.
@@ -106,7 +107,8 @@ export async function load(
     const text = await response.text();
     const [refusal] = refusals;
     // To these clients, another status is a broken connection: they do not read the body.
-    if (isLegacy && refusal instanceof RpcError) return brokenRule(message.id, refusal);
+    if (isLegacy && refusal instanceof RpcError)
+      return errorOf(200, message.id, refusal.rpcCode, refusal.message);
     if (refusal !== undefined) throw refusal;
     return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
   };
@@ -123,11 +125,6 @@ function toRequest(headers: RequestHeaders): Request {
   return new Request('http://localhost/mcp', { method: 'POST', headers: all });
 }
 
-function brokenRule(id: RpcMessage['id'], { rpcCode, message }: RpcError): McpResponse {
-  return { status: 200, body: { jsonrpc: '2.0', id, error: { code: rpcCode, message } } };
-}
-
-function noSuchMethod(id: string | number): McpResponse {
-  const error = { code: -32601, message: 'Method not found' };
-  return { status: 404, body: { jsonrpc: '2.0', id, error } };
+function errorOf(status: number, id: unknown, code: number, message: string): McpResponse {
+  return { status, body: { jsonrpc: '2.0', id, error: { code, message } } };
 }

@@ -12,7 +12,6 @@ import type { Describe } from './describe.ts';
 import { RpcError } from './errors.ts';
 import { type Tool, toolNamed } from './tools.ts';
 
-/** The request that a message came with. */
 export type Exchange = {
   request: HttpRequest;
   state: RequestState;

@@ -68,7 +68,6 @@ const INTROSPECTION = 'query McpDescribeSchema { member: __schema { queryType { 
 
 type Data = Record<string, unknown>;
 
-/** A tool as the protocol lists it, and what it runs. */
 export type Tool = {
   title: string;
   description: string;

@@ -6,11 +6,9 @@ import { STYLE } from './style.ts';
 /** What every page shows about the service. */
 export type About = {
   environment: 'sandbox' | 'production';
-  /** The URL of /graphql. */
   endpoint: string;
   /** The same of the other environment; undefined if nobody has set where that is. */
   otherEndpoint: string | undefined;
-  /** The URL of /mcp. */
   mcpEndpoint: string;
   hasExplorer: boolean;
 };
@@ -34,7 +32,6 @@ const PLACES = [
   ['/explorer', 'Explorer'],
 ] as const;
 
-/** The text of a page in the frame. */
 export function framed(about: About, page: FramedPage): string {
   const { title, path, main, kind, attributes = {}, style, head } = page;
   const data = Object.entries(attributes).map(([name, value]) => html` ${name}="${value}"`);

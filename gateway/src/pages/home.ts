@@ -1,10 +1,8 @@
 // The page at `/`: what the service is, and the first request to it.
-
 import { keyPrefix } from '../identity/apikey.ts';
 import { type About, codeBlock, framed } from './frame.ts';
 import { type Html, html } from './html.ts';
 
-/** The text of the page. */
 export function homePage(about: About): string {
   const { environment, endpoint, otherEndpoint, mcpEndpoint } = about;
   const isSandbox = environment === 'sandbox';

@@ -66,7 +66,6 @@ ${content}
   );
 }
 
-/** A page of text. */
 export function textPage(title: string, text: string): string {
   return page(title, html`<p>${text}</p>`);
 }
@@ -76,7 +75,6 @@ export const UNAVAILABLE = textPage(
   'Something on our side is not responding. Please try again in a minute.',
 );
 
-/** Responds with a page. */
 export function pageResponse(
   status: number,
   body: string,

@@ -1,5 +1,4 @@
 // The pages for partners' engineers: which path gets which page, each prepared once.
-
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';

@@ -10,7 +10,6 @@ export type Route = {
   content(): Promise<Prepared>;
 };
 
-/** The part of a graph that the pages show. */
 export type DocumentedGraph = {
   version: number;
   surfaces: Readonly<Record<SurfaceName, { schema: GraphQLSchema; rootScopes: RootScopes }>>;

@@ -8,7 +8,6 @@ import { SURFACE_NAMES, type SurfaceName, surfaceSdl } from '../schema/surfaces.
 import { affectedCoordinates } from './affected.ts';
 import { CompositionError } from './compose.ts';
 
-/** What kind of line in a changelog it is. */
 export type Kind = VersionChange['kind'];
 
 /** `breaking` can make callers' operations fail, `dangerous` can change what they do. */

@@ -8,7 +8,6 @@ import { elementsIn, tagsIn } from '../schema/definitions.ts';
 import { KEY_SCOPES, scopeOfTag } from '../schema/scopes.ts';
 import { SURFACES } from '../schema/surfaces.ts';
 
-/** A subgraph as it is composed. */
 export type SubgraphSource = {
   name: string;
   url?: string | undefined;

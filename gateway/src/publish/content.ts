@@ -30,7 +30,6 @@ export async function contentOf(
   return { supergraph: datedSdl(found.supergraph, publishedAt), subgraphs, schemas };
 }
 
-/** The graph that is committed in this repository. */
 export function committedContent(): GraphContent {
   const configured = readSupergraphConfig(SUPERGRAPH_CONFIG);
   return {

@@ -53,7 +53,6 @@ export function argumentsOf(
     );
 }
 
-/** The names that `@tag`s give. */
 export function tagsIn(directives: readonly DirectiveNode[] = []): string[] {
   return argumentsOf(directives, 'tag').map(({ name }) => String(name));
 }

@@ -3,7 +3,6 @@ import {
   type ConstDirectiveNode,
   type DefinitionNode,
   type DocumentNode,
-  type FieldDefinitionNode,
   Kind,
   type ObjectTypeDefinitionNode,
 } from 'graphql';
@@ -16,7 +15,6 @@ const UNKNOWN_SCOPE = 16;
 
 export type KeyScope = keyof typeof BITS;
 
-/** A set of scopes. */
 export type ScopeBits = number;
 
 // Cast: Object.keys loses the names.
@@ -38,7 +36,6 @@ export function scopeBits(scopes: readonly KeyScope[]): ScopeBits {
   return scopes.reduce((bits, scope) => bits | (BITS[scope] ?? 0), 0);
 }
 
-/** The names of the scopes in a set. */
 export function scopeNames(bits: ScopeBits): KeyScope[] {
   return KEY_SCOPES.filter((scope) => (bits & BITS[scope]) !== 0);
 }
@@ -73,14 +70,12 @@ function scopesOfFields(
     (node): node is ObjectTypeDefinitionNode =>
       node.kind === Kind.OBJECT_TYPE_DEFINITION && node.name.value === typeName,
   );
-  const visible = (type?.fields ?? []).filter((field) => !isHidden(field));
+  const visible = (type?.fields ?? []).filter(
+    ({ directives = [] }) => !directives.some((each) => each.name.value === 'inaccessible'),
+  );
   return new Map(
     visible.map(({ name, directives = [] }) => [name.value, taggedScopes(directives) || otherwise]),
   );
-}
-
-function isHidden({ directives = [] }: FieldDefinitionNode): boolean {
-  return directives.some(({ name }) => name.value === 'inaccessible');
 }
 
 function taggedScopes(directives: readonly ConstDirectiveNode[]): ScopeBits {

@@ -21,7 +21,6 @@ const BYTES_PER_COORDINATE = 64;
 const CHARACTERS_IN_A_ROW = 2_000;
 
 export type UsageCounter = {
-  /** Counts an operation that is about to be executed. */
   count(
     surface: SurfaceName,
     schema: GraphQLSchema,
@@ -153,7 +152,6 @@ async function tally(
   return { fields, operations };
 }
 
-/** Finds the coordinates of operations, and caches them. */
 function createCoordinates(caches: Caches) {
   let schemas = 0;
   const ids = new WeakMap<GraphQLSchema, number>();
@@ -163,11 +161,8 @@ function createCoordinates(caches: Caches) {
       const id = ids.get(schema) ?? ++schemas;
       ids.set(schema, id);
       const key = `${id} ${operation}`;
-      let found = known.get(key);
-      if (found === undefined) {
-        found = coordinatesOf(parse(operation, { noLocation: true }), schema);
-        known.set(key, found);
-      }
+      const found = known.get(key) ?? coordinatesOf(parse(operation, { noLocation: true }), schema);
+      known.set(key, found);
       return found;
     },
     close: known.close,

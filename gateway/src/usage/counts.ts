@@ -5,7 +5,6 @@ export type Counts<About extends object = object> = {
   id: string;
   /** What is counted. Only the first addition under an ID sets it. */
   about: About;
-  /** By any name. */
   counts: Readonly<Record<string, number>>;
   /** The latest use, in milliseconds since 1970. */
   latestMs?: number;

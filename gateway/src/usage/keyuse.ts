@@ -10,7 +10,7 @@ const DEADLINE_MS = 10_000;
 const MAX_KEYS = 10_000;
 
 export type KeyUseCounter = {
-  /** Counts a request with a key, when its response has ended, by the HTTP status of that. */
+  /** Counts a request with a key by the HTTP status of its response, once that has ended. */
   count(keyId: string, status: number): void;
   /**
    * Writes what is counted so far, unless a write is under way. Never rejects: what cannot be

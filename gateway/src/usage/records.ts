@@ -105,7 +105,6 @@ export function hourId(hour: string, keyId: string): string {
 /** Hours sort before this, and keys, which begin with a letter, after it. */
 export const AFTER_HOURS = ':';
 
-/** The key of a record of an hour. */
 export function keyIdIn(id: string): string {
   return id.slice(id.indexOf(' ') + 1);
 }

@@ -9,14 +9,12 @@ export type UsageCaller = {
   partnerId?: string | undefined;
 };
 
-/** How often a field or an argument was requested. */
 export type FieldUsage = UsageCaller & {
   /** A schema coordinate: `Type.field`, `Type.field(argument:)` or `Type.inputField`. */
   coordinate: string;
   count: number;
 };
 
-/** How often an operation was requested. */
 export type OperationUsage = UsageCaller & {
   /** Normalized, without literals. */
   operation: string;
@@ -31,7 +29,7 @@ export type KeyUse = {
   requests: number;
   /** Of these, how many were refused with a status from 400 to 499. */
   refusals: number;
-  /** And how many failed with one above. */
+  /** And how many failed with a status of 500 or more. */
   errors: number;
   lastUsedAt: Date;
 };

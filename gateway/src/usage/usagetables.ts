@@ -17,7 +17,6 @@ import {
   operationCounts,
   operationsOf,
 } from './records.ts';
-
 import type { OperationUsage, UsageCaller, UsageStore } from './usagestore.ts';
 
 /** IDs begin with the day; those of `keyUses` with the hour, or they are that of a key. */

@@ -18,7 +18,6 @@ export const KEY = z.looseObject({
   allow: z.array(text).nullish(),
 });
 
-/** Calls `report` for each field that is wrong. */
 export function checkShape(
   shape: z.ZodType,
   value: unknown,

@@ -10,20 +10,14 @@ import { openKeyTables } from '../identity/keystore.lmdb.ts';
 import { openCountTables } from '../usage/counts.lmdb.ts';
 import { checkShape, KEY, PARTNER } from './shapes.ts';
 
-type Verify = (
-  dataDir: string,
-  environment: Environment,
-  inspection: Inspection,
-) => Promise<number>;
-
 type Report = Inspection['report'];
 
 function verifier<Tables>(
   name: StoreName,
   openTables: (root: RootDatabase) => Tables,
   check: (tables: Tables, snapshot: Snapshot, report: Report) => number,
-): Verify {
-  return async (dataDir, environment, { report }) => {
+) {
+  return async (dataDir: string, environment: Environment, { report }: Inspection) => {
     const { root } = await openLmdb(dataDir, name, environment);
     try {
       const tables = openTables(root);

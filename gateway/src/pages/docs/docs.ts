@@ -10,7 +10,6 @@ import { keysSection } from './scopes.ts';
 import { referenceOf, surfaceSection } from './surface.ts';
 import { type Budget, errorsList, headersList, limitsTable } from './tables.ts';
 
-/** What is served now. */
 export type Served = {
   /** 0 if nothing was published. */
   version: number;

@@ -19,7 +19,6 @@ const MEANINGS: Readonly<Record<KeyScope, string>> = {
   ingest: 'Record activities',
 };
 
-/** The section about keys. */
 export function keysSection(scopes: RootScopes): Html {
   const optional = KEY_SCOPES.filter((scope) => !DEFAULT_SCOPES.includes(scope));
   return html`<p>The operator of the service gives out keys. Ask for one, and say which scopes you

@@ -1,5 +1,4 @@
 // The facts of the reference: error codes, headers and limits, from the code that uses them.
-
 import { ERRORS } from '@partner-loyalty/runtime/errors.ts';
 import { HEADERS } from '@partner-loyalty/runtime/http/headers.ts';
 import { WINDOW_SECONDS } from '../../budget/limiter.ts';

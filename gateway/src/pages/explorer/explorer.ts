@@ -26,7 +26,6 @@ const TEXT_HEADERS = {
   'content-type': 'text/plain; charset=utf-8',
   'cache-control': 'no-cache',
 };
-/** The routes of the explorer, by their paths. */
 export function explorerRoutes(
   about: About,
   memberClaim: string,

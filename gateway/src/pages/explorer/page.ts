@@ -1,5 +1,4 @@
 // The page at `/explorer` before its script fills it.
-
 import { keyPrefix } from '../../identity/apikey.ts';
 import { type About, framed } from '../frame.ts';
 import { html } from '../html.ts';
@@ -8,13 +7,11 @@ import { EXPLORER_STYLE } from './style.ts';
 export type ExplorerPage = {
   scriptPath: string;
   licensesPath: string;
-  /** The path of the member surface's schema. */
   memberSchemaPath: string;
   /** The claim of an ID token that is the member's ID. */
   memberClaim: string;
 };
 
-/** The text of the page. */
 export function explorerPage(about: About, parts: ExplorerPage): string {
   const { scriptPath, licensesPath, memberSchemaPath, memberClaim } = parts;
   const main = html`<h1 class="unseen">Explorer</h1>
