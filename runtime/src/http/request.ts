@@ -129,8 +129,9 @@ export class NodeRequest implements HttpRequest {
     const { shares } = this.context;
     if (owner !== undefined) connection.shownAt = performance.now();
     if (owner === SIGNED) connection.isSigned = true;
-    this.inProgress =
-      owner === SIGNED ? shares.beginSigned() : shares.begin(owner, addressBlock(this.address));
+    if (owner === SIGNED) this.inProgress = shares.beginSigned();
+    // An owner's address is never needed, and finding it takes 3 µs.
+    else this.inProgress = shares.begin(owner, owner ?? addressBlock(this.address));
     connection.owner = this.inProgress.owner;
     return this.inProgress.turn();
   }

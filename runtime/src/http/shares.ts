@@ -44,10 +44,11 @@ export type InProgress = {
 
 export type Shares = {
   /**
-   * Begins a request whose body is complete. `owner` is undefined without a valid credential.
+   * Begins a request whose body is complete. `owner` is undefined without a valid credential; then
+   * the `part` is the client's address.
    * Throws SERVICE_UNAVAILABLE if the owner has its share of requests in progress.
    */
-  begin(owner: string | undefined, address: string): InProgress;
+  begin(owner: string | undefined, part: string): InProgress;
   /** Begins a request with a valid signature, which no share limits. */
   beginSigned(): InProgress;
   /** Runs a step when it is the turn of whoever sent what it is about. */
@@ -205,7 +206,7 @@ export function createShares(refused: () => void): Shares {
   }
 
   return {
-    begin: (owner = NOBODY, address) => begin(owner, owner === NOBODY ? address : ''),
+    begin: (owner = NOBODY, part) => begin(owner, part),
     beginSigned: () => begin(SIGNER, ''),
     later: (owner = NOBODY, address, run) =>
       turns.add(owner, owner === NOBODY ? address : '', { run }),
