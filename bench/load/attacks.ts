@@ -18,6 +18,9 @@ const LOOK_UP = 'memberByEmail(email: "member1@bench.example")';
 const WIDE = `query ($keys: [MemberKeyInput!]!) { memberLookups(keys: $keys) { member { ${names(90, 'email')} } } }`;
 const HUNDRED = Array.from({ length: 100 }, () => ({ email: 'member1@bench.example' }));
 
+/** When the other callers' load has begun. */
+const BEGINS_MS = 2_000;
+
 export const ATTACKS = {
   '300 new documents at once': (attack: Send) =>
     onEach(attack, 300, 1, (n) =>
@@ -49,7 +52,10 @@ function names(count: number, field: string, unique = 0): string {
   );
 }
 
-/** Writes to so many connections of so many addresses, none of which is the other callers'. */
+/**
+ * Writes to so many connections of so many addresses, none of which is the other callers'. It is
+ * ready before that, since its own start takes much of the core that it shares with them.
+ */
 async function onEach(
   { url }: Send,
   connections: number,
@@ -65,7 +71,10 @@ async function onEach(
     sockets.push(socket);
     await once(socket, 'connect');
   }
-  for (const [n, socket] of sockets.entries()) socket.write(text(n, socket));
+  const texts = sockets.map((socket, n) => text(n, socket));
+  console.log('ready');
+  await pause(BEGINS_MS);
+  for (const [n, socket] of sockets.entries()) socket.write(texts[n] ?? '');
 }
 
 if (process.argv[1] === import.meta.filename) {

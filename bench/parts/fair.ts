@@ -72,16 +72,18 @@ async function measure(server: Server, name: string, seconds: number) {
   const templates = requestTemplates({ ...server, keys: caller === undefined ? [] : [caller] });
   const load = { url, templates, members, connections: 16, cores: 'load' as const, seconds };
   const attack =
-    name === QUIET ? undefined : startAttack({ name, url, key: attacker, seconds } as Attack);
+    name === QUIET ? undefined : await startAttack({ name, url, key: attacker, seconds } as Attack);
   try {
     return await offer({ ...load, ratePerSecond: RATE });
   } finally {
-    await (await attack)?.stop();
+    await attack?.stop();
   }
 }
 
-function startAttack(attack: Attack) {
+async function startAttack(attack: Attack) {
   const file = `${import.meta.dirname}/../load/attacks.ts`;
   const run = pinned('load', process.execPath, ['--import', 'tsx', file, JSON.stringify(attack)]);
-  return startProcess({ ...run, signal: 'KILL' });
+  const started = await startProcess({ ...run, signal: 'KILL' });
+  await started.wrote(/ready/);
+  return started;
 }
