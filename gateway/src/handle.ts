@@ -3,7 +3,7 @@ import { fail } from '@partner-loyalty/runtime/errors.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
 import type { Tracing } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
-import { parseGraphqlBody, readJsonBody } from './edge/body.ts';
+import { bytesParsed, parseGraphqlBody, readJsonBody } from './edge/body.ts';
 import { createEndpoint, type EndpointParts, GRAPHQL_FORM } from './edge/endpoint.ts';
 import { createIdentify, type IdentifyParts, requireUsable } from './edge/identify.ts';
 import type { Operate } from './operate.ts';
@@ -41,7 +41,7 @@ export function createHandler(
 
     trace?.phase('read');
     const body = await readJsonBody(request);
-    const turn = request.admit(state.principal?.owner);
+    const turn = request.admit(state.principal?.owner, bytesParsed(body.length));
     if (turn !== undefined) await turn;
     // Awaited: an async function that returns a promise takes two more microtasks.
     return await operate(request, state, parseGraphqlBody(body));

@@ -216,6 +216,20 @@ test('responses that nobody reads take a share of the memory, and then their con
   expect(largest).toBeLessThan(200e6);
 });
 
+test('500 bodies of a valid key that take much memory when parsed do not end the process', async () => {
+  const nested = '['.repeat(32_000) + ']'.repeat(32_000);
+  const request = post(`{"query":"{ __typename }","variables":{"nested":${nested}}}`, [
+    keyOf(service.keys.beta),
+  ]);
+  const sockets = await openAll(500, '127.0.0.2');
+  for (const socket of sockets) {
+    listen(socket);
+    socket.write(request);
+  }
+  await until(() => sockets.every(({ received }) => statuses(received).length > 0));
+  expect((await service.send(probe.request)).text).toBe(probe.expected);
+});
+
 test('bodies in chunks of one byte are refused after 1,000 of them', async () => {
   const { pid } = service.stack.gateway;
   const sockets = await openAll(30, '127.0.0.40');

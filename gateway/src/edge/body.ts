@@ -19,6 +19,11 @@ export function readJsonBody(request: HttpRequest): Promise<Buffer> {
   return request.body(BODY_LIMIT);
 }
 
+/** About the memory that a body and its document take, at most. Measured: `[[…]]`, `{ a a … }`. */
+export function bytesParsed(length: number): number {
+  return 32 * length + 128 * Math.min(length, 2_048);
+}
+
 /** The members of a body (GraphQL over HTTP, section 5.4). Throws BAD_REQUEST. */
 export function parseGraphqlBody(body: Buffer): GraphqlBody {
   return validate(parseJson(textOf(body)));

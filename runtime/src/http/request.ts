@@ -30,9 +30,10 @@ export type HttpRequest = {
    * Counts the request as one in progress of its owner, once its body is complete: of a partner or
    * member with a valid credential, of everybody without one if `owner` is undefined, or of the
    * gateway that signed it. Throws or rejects with SERVICE_UNAVAILABLE if the owner has too many.
-   * Await what it returns: it may not be the owner's turn yet. Later calls only wait for that.
+   * Await what it returns: it may not be the owner's turn yet, nor may there be memory for `bytes`,
+   * about what the parsed body takes. Later calls only wait for the turn.
    */
-  admit(owner: RequestOwner): Promise<void> | undefined;
+  admit(owner: RequestOwner, bytes?: number): Promise<void> | undefined;
   /** Waits for the owner's turn again; call it before a long step. */
   turn(): Promise<void> | undefined;
   /** Waits for memory for a response of about so many bytes; call it before it is built. */
@@ -123,7 +124,7 @@ export class NodeRequest implements HttpRequest {
     return readBody(incoming, limitBytes, connection);
   }
 
-  admit(owner: RequestOwner): Promise<void> | undefined {
+  admit(owner: RequestOwner, bytes = 0): Promise<void> | undefined {
     const { connection } = this;
     if (connection === undefined || this.inProgress !== undefined) return this.turn();
     const { shares } = this.context;
@@ -133,7 +134,7 @@ export class NodeRequest implements HttpRequest {
     // An owner's address is never needed, and finding it takes 3 µs.
     else this.inProgress = shares.begin(owner, owner ?? addressBlock(this.address));
     connection.owner = this.inProgress.owner;
-    return this.inProgress.turn();
+    return this.inProgress.start(bytes);
   }
 
   turn(): Promise<void> | undefined {

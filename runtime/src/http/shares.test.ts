@@ -122,6 +122,20 @@ describe('memory', () => {
     expect(order).toEqual([1, 2, 3]);
   });
 
+  test('bodies that are parsed have as much of their own until their response is text', async () => {
+    const first = begin('inn');
+    expect(first.start(16 * MIB)).toBeUndefined();
+    const second = begin('inn');
+    const waiting = second.start(MIB);
+    expect(waiting).toBeInstanceOf(Promise);
+    // Whoever has its body never waits for those that do not.
+    expect(first.reserve(MIB)).toBeUndefined();
+    expect(begin('air').start(MIB)).toBeUndefined();
+    first.takes(1_000);
+    await waiting;
+    expect(begin('inn').start(MIB)).toBeUndefined();
+  });
+
   test('a response takes what it has, not what was reserved', async () => {
     const request = begin('inn');
     request.reserve(16 * MIB);

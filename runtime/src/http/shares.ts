@@ -1,7 +1,7 @@
 // What each caller may take of a process: requests in progress, turns, and memory for responses.
 import { ApiError } from '../errors.ts';
 import { createTurns, type Step } from '../eventloop/turns.ts';
-import { Account } from './account.ts';
+import { Memory } from './memory.ts';
 
 /** Requests whose body is complete and whose response is not taken, in a process. */
 const MAX_IN_PROGRESS = 2_000;
@@ -18,13 +18,13 @@ type Owner = {
   inProgress: number;
   /** Requests that nothing was done for yet, in the order of their arrival. */
   notBegun: Set<InProgress>;
-  /** Those that wait for memory. */
-  starved: Set<InProgress>;
 };
 
 /** A request in progress. */
 export type InProgress = {
   owner: string;
+  /** Waits for memory for about so many bytes, which the parsed body takes, and for a turn. */
+  start(bytes: number): Promise<void> | undefined;
   /**
    * Waits for the owner's turn of the event loop; undefined if it is now. Rejects with
    * SERVICE_UNAVAILABLE if another owner's request takes the place of this one before its first
@@ -36,7 +36,7 @@ export type InProgress = {
    * free again at the end.
    */
   reserve(bytes: number): Promise<void> | undefined;
-  /** The response has this many bytes, instead of those that were reserved. */
+  /** The response has this many bytes, instead of those that were reserved, and the body none. */
   takes(bytes: number): void;
   /** The response was taken or cannot be sent. Whatever the request waits for is given up. */
   end(): void;
@@ -62,15 +62,16 @@ export type Shares = {
 /** `refused` is called for each request that is refused because others are in progress. */
 export function createShares(refused: () => void): Shares {
   const turns = createTurns();
-  const memory = new Account();
+  // Apart, so that a request that waits for its response never holds up those it waits for.
+  const bodies = new Memory();
+  const responses = new Memory();
   const owners = new Map<string, Owner>();
-  const starving = new Set<Owner>();
   let inProgress = 0;
 
   function ownerOf(id: string): Owner {
     let owner = owners.get(id);
     if (owner === undefined) {
-      owner = { id, inProgress: 0, notBegun: new Set(), starved: new Set() };
+      owner = { id, inProgress: 0, notBegun: new Set() };
       owners.set(id, owner);
     }
     return owner;
@@ -94,22 +95,10 @@ export function createShares(refused: () => void): Shares {
     return [...(most?.notBegun ?? [])].at(-1) as Request | undefined;
   }
 
-  function feedStarved(): void {
-    for (const owner of starving) {
-      for (const request of owner.starved as Set<Request>) {
-        if (!memory.isBelowShare(owner.id)) break;
-        request.feed();
-      }
-      if (owner.starved.size === 0) starving.delete(owner);
-    }
-  }
-
   class Request implements InProgress, Step {
     readonly owner: string;
     private readonly of: Owner;
     private readonly part: string;
-    private bytes = 0;
-    private wanted = 0;
     private hasBegun = false;
     private hasEnded = false;
     private waits: { resolve(): void; reject(error: Error): void } | undefined = undefined;
@@ -120,6 +109,13 @@ export function createShares(refused: () => void): Shares {
       this.part = part;
       owner.inProgress += 1;
       inProgress += 1;
+    }
+
+    start(bytes: number): Promise<void> | undefined {
+      const { of } = this;
+      if (bytes === 0 || of.id === SIGNER || bodies.reserve(this, bytes)) return this.turn();
+      of.notBegun.add(this);
+      return this.wait().then(() => this.turn());
     }
 
     turn(): Promise<void> | undefined {
@@ -140,27 +136,19 @@ export function createShares(refused: () => void): Shares {
     }
 
     reserve(bytes: number): Promise<void> | undefined {
-      const { of } = this;
-      this.wanted = bytes;
-      if (of.starved.size === 0 && (of.id === SIGNER || memory.isBelowShare(of.id))) {
-        this.takes(bytes);
-        return undefined;
-      }
-      of.starved.add(this);
-      starving.add(of);
-      return this.wait();
+      if (this.of.id !== SIGNER && !responses.reserve(this, bytes)) return this.wait();
+      return undefined;
     }
 
-    feed(): void {
-      this.of.starved.delete(this);
-      this.takes(this.wanted);
+    granted(): void {
+      this.of.notBegun.delete(this);
       this.waits?.resolve();
     }
 
     takes(bytes: number): void {
       if (this.hasEnded) return;
-      memory.add(this.owner, bytes - this.bytes);
-      this.bytes = bytes;
+      bodies.leave(this);
+      responses.takes(this, bytes);
     }
 
     /** Another owner's request takes its place. */
@@ -174,7 +162,6 @@ export function createShares(refused: () => void): Shares {
       if (waits === undefined) return;
       turns.remove(of.id, this.part, this);
       of.notBegun.delete(this);
-      of.starved.delete(this);
       waits.reject(new ApiError('SERVICE_UNAVAILABLE'));
     }
 
@@ -182,12 +169,12 @@ export function createShares(refused: () => void): Shares {
       if (this.hasEnded) return;
       const { of } = this;
       this.giveUp();
-      this.takes(0);
+      bodies.leave(this);
+      responses.leave(this);
       this.hasEnded = true;
       inProgress -= 1;
       of.inProgress -= 1;
       if (of.inProgress === 0) owners.delete(of.id);
-      if (starving.size > 0) feedStarved();
     }
 
     private wait(): Promise<void> {
@@ -210,7 +197,7 @@ export function createShares(refused: () => void): Shares {
     beginSigned: () => begin(SIGNER, ''),
     later: (owner = NOBODY, address, run) =>
       turns.add(owner, owner === NOBODY ? address : '', { run }),
-    isStarved: (owner) => (owners.get(owner)?.starved.size ?? 0) > 0,
-    overfull: () => (memory.isFull() ? memory.largest() : undefined),
+    isStarved: (owner) => responses.isStarved(owner),
+    overfull: () => responses.overfull(),
   };
 }
