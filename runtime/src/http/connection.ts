@@ -4,15 +4,12 @@ import type { Socket } from 'node:net';
 import { addressBlock, addressSite, parseAddress } from './address.ts';
 import type { Shares } from './shares.ts';
 
-/** The end of a request's head (RFC 9112, section 2.1). */
-const END_OF_HEAD = '\r\n\r\n';
+/** Ends a request's head, and a chunked body (RFC 9112, sections 2.1 and 7.1). */
+const EMPTY_LINE = '\r\n\r\n';
 const LINE_END = '\r\n';
 /** A piece of a head whose end has not come yet. */
 const HEAD_PIECE = 4_096;
-/**
- * A piece of a chunked body, whose end only the parser sees. The shortest request has 18 bytes, so
- * no more than 14 of them are in the piece behind the body.
- */
+/** A piece of a chunked body, whose end only the parser sees. */
 const CHUNKED_PIECE = 256;
 const CHUNKS_AT_ONCE = 16 * CHUNKED_PIECE;
 /** Of what a client sends after a response that ends its connection. */
@@ -76,8 +73,6 @@ export class Connection {
   private readonly parse: (piece: Buffer) => void;
   /** Bytes that wait for the parser. */
   private held: Buffer | undefined = undefined;
-  /** Requests behind the one that is served, which the parser found in the same piece. */
-  private readonly waiting: Exchange[] = [];
   private isServing = false;
   private isFeeding = false;
   /** Of what arrives, as it was counted last. */
@@ -90,6 +85,8 @@ export class Connection {
   private bodyLeft: number | undefined = undefined;
   /** Whether the parser has a part of a head. */
   private isInHead = false;
+  /** What the parser got last of a head or a chunked body: up to 3 bytes, before an EMPTY_LINE. */
+  private tail = '';
   /** Set when it is stopped. */
   private onDiscarded: ((bytes: number) => void) | undefined = undefined;
 
@@ -144,12 +141,17 @@ export class Connection {
     if (this.socket.writableLength > 0) this.shared.unread(this);
   }
 
-  /** Takes a request from node:http: it is served now or waits for the one before it. */
+  /** Serves a request that node:http has parsed the head of. */
   begin(exchange: Exchange): void {
-    this.message = exchange.incoming;
+    const { incoming, outgoing } = exchange;
+    const length = incoming.headers['content-length'];
+    this.message = incoming;
     this.isInHead = false;
-    if (this.isServing) this.waiting.push(exchange);
-    else this.serve(exchange);
+    this.bodyLeft = length === undefined ? undefined : Number(length);
+    this.isBodyWanted = false;
+    this.isServing = true;
+    const end = this.shared.serve(this, exchange);
+    outgoing.once('close', () => this.served(end));
   }
 
   /** Lets the body of the request that is served reach the parser; `body` is what is kept of it. */
@@ -164,7 +166,6 @@ export class Connection {
   /** Nothing that arrives reaches the parser any more. Frees what waits. */
   stop(onDiscarded: (bytes: number) => void = () => {}): void {
     this.onDiscarded = onDiscarded;
-    this.waiting.length = 0;
     const { held } = this;
     this.held = undefined;
     if (held !== undefined) onDiscarded(held.length);
@@ -227,7 +228,10 @@ export class Connection {
     const { message } = this;
     const isInBody = message !== undefined && !message.complete;
     const at = isInBody || this.isInHead ? from : skipLineBreaks(bytes, from);
-    const end = isInBody ? this.endOfBodyPiece(bytes, at) : endOfHeadPiece(bytes, at);
+    const end =
+      isInBody && this.bodyLeft !== undefined
+        ? Math.min(bytes.length, at + this.bodyLeft)
+        : this.endOfLines(bytes, at, isInBody ? CHUNKED_PIECE : HEAD_PIECE);
     if (at === end) return end;
     this.parsedBytes += end - at;
     if (!isInBody) this.isInHead = true;
@@ -236,30 +240,30 @@ export class Connection {
     return end;
   }
 
-  private endOfBodyPiece(bytes: Buffer, from: number): number {
-    if (this.bodyLeft !== undefined) return Math.min(bytes.length, from + this.bodyLeft);
-    const piece = bytes.subarray(from, from + CHUNKED_PIECE);
+  /** No piece goes beyond an empty line, behind which a body or another request begins. */
+  private endOfLines(bytes: Buffer, from: number, most: number): number {
+    const { tail } = this;
+    this.tail = '';
+    // Most heads come whole, and this is not looked for.
+    const across =
+      tail === '' ? -1 : (tail + bytes.toString('latin1', from, from + 3)).indexOf(EMPTY_LINE);
+    if (across !== -1) return from + across + EMPTY_LINE.length - tail.length;
+    const piece = bytes.subarray(from, from + most);
+    const found = piece.indexOf(EMPTY_LINE, 0, 'latin1');
+    if (found !== -1) return from + found + EMPTY_LINE.length;
     // A short chunk is not cut in two, so that it counts as one.
-    const lastLine = piece.lastIndexOf(LINE_END, undefined, 'latin1');
-    return from + (lastLine === -1 ? piece.length : lastLine + LINE_END.length);
+    const lastLine = this.isInChunks ? piece.lastIndexOf(LINE_END, undefined, 'latin1') : -1;
+    const length = lastLine === -1 ? piece.length : lastLine + LINE_END.length;
+    this.tail = (tail + piece.toString('latin1', Math.max(0, length - 3), length)).slice(-3);
+    return from + length;
   }
 
   /** Whether the parser may have more now. */
   private mayParse(): boolean {
     // node:http must not be fed while it waits for the socket to drain.
-    if (this.waiting.length > 0 || this.socket.writableNeedDrain) return false;
+    if (this.socket.writableNeedDrain) return false;
     if (this.message?.complete === false) return this.isBodyWanted;
     return !this.isServing;
-  }
-
-  private serve(exchange: Exchange): void {
-    const { incoming, outgoing } = exchange;
-    const length = incoming.headers['content-length'];
-    this.bodyLeft = length === undefined ? undefined : Number(length);
-    this.isBodyWanted = false;
-    this.isServing = true;
-    const end = this.shared.serve(this, exchange);
-    outgoing.once('close', () => this.served(end));
   }
 
   private served(end: () => void): void {
@@ -267,7 +271,7 @@ export class Connection {
     this.isServing = false;
     this.body = undefined;
     this.activeAt = performance.now();
-    if (this.waiting.length > 0 || this.held !== undefined) this.goOnLater();
+    if (this.held !== undefined) this.goOnLater();
   }
 
   /** Not at once: requests of others have come meanwhile. */
@@ -276,8 +280,6 @@ export class Connection {
   }
 
   private goOn(): void {
-    const next = this.isServing ? undefined : this.waiting.shift();
-    if (next !== undefined) this.serve(next);
     const { held } = this;
     if (held === undefined || !this.mayParse()) return;
     this.held = undefined;
@@ -291,10 +293,4 @@ function skipLineBreaks(bytes: Buffer, from: number): number {
   let at = from;
   while (bytes[at] === 13 || bytes[at] === 10) at += 1;
   return at;
-}
-
-function endOfHeadPiece(bytes: Buffer, from: number): number {
-  const found = bytes.indexOf(END_OF_HEAD, from, 'latin1');
-  const end = found === -1 ? bytes.length : found + END_OF_HEAD.length;
-  return Math.min(end, from + HEAD_PIECE);
 }

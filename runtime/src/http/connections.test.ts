@@ -53,6 +53,7 @@ const ownerIn = ({ headers }: HttpRequest) => headers['x-api-key']?.toString();
 
 const OK: HttpResponse = { status: 200, headers: {}, body: '{}' };
 const GET = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n';
+const CHUNKED = 'POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n';
 const post = (body: string, headers = '') =>
   `POST / HTTP/1.1\r\nhost: x\r\n${headers}content-length: ${body.length}\r\n\r\n${body}`;
 const responses = ({ received }: Client) => received.match(/HTTP\/1\.1 \d+/g)?.length ?? 0;
@@ -100,10 +101,7 @@ describe('requests of one connection', () => {
 
   test.each([
     ['with a length', post('hello')],
-    [
-      'in chunks',
-      'POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n',
-    ],
+    ['in chunks', `${CHUNKED}5\r\nhello\r\n0\r\n\r\n`],
     ['after empty lines', `\r\n\r\n\r\n\r\n${post('hello')}`],
   ])('%s are told apart wherever they are cut', async (_, text) => {
     const server = await serve(async (request) => ({
@@ -121,6 +119,40 @@ describe('requests of one connection', () => {
       expect(client.received).toContain('hello');
       client.destroy();
     }
+  });
+
+  test('are told apart behind a chunked body, wherever the head of the next one ends', async () => {
+    const server = await serve(async (request) => ({
+      ...OK,
+      body: request.path + (await request.body(1_000)).toString(),
+    }));
+    for (let length = 130; length < 200; length += 1) {
+      const client = await open(server);
+      const named = GET.replace('host: x', `host: ${'x'.repeat(length)}`);
+      client.write(`${CHUNKED}5\r\nhello\r\n0\r\n\r\n`);
+      client.write(named + GET.replace('/', '/last'));
+      await until(() => client.received.endsWith('/last'));
+      expect(responses(client)).toBe(3);
+      client.destroy();
+    }
+  });
+
+  test('are told apart if their heads end in a read of its own', async () => {
+    const server = await serve(async (request) => ({
+      ...OK,
+      body: (await request.body(100)).toString(),
+    }));
+    const first = post('GET / HTTP/1.1 and more');
+    const head = first.indexOf('\r\n\r\n') + 3;
+    const client = await open(server);
+    client.setNoDelay(true);
+    for (const part of [first.slice(0, head), first.slice(head, head + 15)]) {
+      client.write(part);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    client.write(first.slice(head + 15) + GET);
+    await until(() => responses(client) === 2);
+    expect(client.received.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200']);
   });
 
   test('have bodies that are not parsed before the handler asks for them', async () => {
