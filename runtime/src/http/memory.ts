@@ -1,6 +1,9 @@
 // Memory of one kind: whoever has more than its share waits for its own requests.
 import { Account } from './account.ts';
 
+/** Not counted: so much for each request in progress of an owner is 16 MiB. */
+const SMALL_BYTES = 32 * 1024;
+
 /** A request that takes memory. */
 type Holder = {
   owner: string;
@@ -16,6 +19,7 @@ export class Memory {
 
   /** Takes so many bytes; false if the request has to wait for them. */
   reserve(holder: Holder, bytes: number): boolean {
+    if (bytes <= SMALL_BYTES) return true;
     const { owner } = holder;
     const waiting = this.waiting.get(owner);
     if (waiting === undefined && this.taken.isBelowShare(owner)) {
@@ -29,15 +33,19 @@ export class Memory {
 
   /** The request has this many bytes now. */
   takes(holder: Holder, bytes: number): void {
-    this.taken.add(holder.owner, bytes - (this.held.get(holder) ?? 0));
-    if (bytes === 0) this.held.delete(holder);
-    else this.held.set(holder, bytes);
+    const counted = bytes <= SMALL_BYTES ? 0 : bytes;
+    const before = this.held.get(holder) ?? 0;
+    if (counted === before) return;
+    this.taken.add(holder.owner, counted - before);
+    if (counted === 0) this.held.delete(holder);
+    else this.held.set(holder, counted);
   }
 
   /** Frees what the request has, and gives up what it waits for. */
   leave(holder: Holder): void {
-    this.waiting.get(holder.owner)?.delete(holder);
     this.takes(holder, 0);
+    if (this.waiting.size === 0) return;
+    this.waiting.get(holder.owner)?.delete(holder);
     for (const [owner, waiting] of this.waiting) this.feed(owner, waiting);
   }
 

@@ -104,7 +104,7 @@ describe('memory', () => {
 
   test('the share of an owner is smaller with others who have any', () => {
     for (let n = 0; n < 8; n += 1) expect(begin(`owner ${n}`).reserve(8 * MIB)).toBeUndefined();
-    expect(begin('owner 0').reserve(1)).toBeInstanceOf(Promise);
+    expect(begin('owner 0').reserve(MIB)).toBeInstanceOf(Promise);
     expect(begin('another').reserve(7 * MIB)).toBeUndefined();
   });
 
