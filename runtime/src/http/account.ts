@@ -23,6 +23,11 @@ export class Account {
     return held < Math.min(MAX_BYTES_OF_ONE, MAX_BYTES / this.held.size);
   }
 
+  /** Whether the holder has more than anyone may have. */
+  isOver(holder: string): boolean {
+    return (this.held.get(holder) ?? 0) > MAX_BYTES_OF_ONE;
+  }
+
   isFull(): boolean {
     return this.total > MAX_BYTES;
   }

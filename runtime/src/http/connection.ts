@@ -36,6 +36,7 @@ export type ConnectionOwner = {
   isTrusted(address: NonNullable<ReturnType<typeof parseAddress>>): boolean;
   /** Returns what is to be called when the response is taken or cannot be sent. */
   serve(connection: Connection, exchange: Exchange): () => void;
+  mayRun: Shares['mayRun'];
   later: Shares['later'];
   /** A response was written that the kernel has not taken. */
   unread(connection: Connection): void;
@@ -197,10 +198,14 @@ export class Connection {
   private received(bytes: Buffer): void {
     this.activeAt = performance.now();
     if (this.onDiscarded !== undefined) this.onDiscarded(bytes.length);
-    else if (this.held === undefined) this.feed(bytes);
-    else {
+    else if (this.held !== undefined) {
       this.held = Buffer.concat([this.held, bytes]);
       this.socket.pause();
+    } else if (this.isSigned || this.shared.mayRun(this.owner)) this.feed(bytes);
+    else {
+      this.held = bytes;
+      this.countArriving();
+      this.goOnLater();
     }
   }
 
@@ -219,6 +224,10 @@ export class Connection {
       at = this.feedPiece(bytes, at);
     }
     this.isFeeding = false;
+    this.countArriving();
+  }
+
+  private countArriving(): void {
     if (this.isArriving || this.wasArriving) this.shared.arriving(this);
     this.wasArriving = this.isArriving;
   }

@@ -340,23 +340,40 @@ test("half-sent bodies of a gateway's connections have no share", async () => {
   await until(() => clients.every((client) => responses(client) === 2));
 });
 
-test('half-sent bodies of one address take at most 16 MiB', async () => {
-  const server = await serve(
-    async (request) => {
-      await request.body(1_000_000);
-      return OK;
-    },
-    { limits: { maxConnections: 100, maxConnectionsPerAddress: 100 } },
-  );
-  const clients: Client[] = [];
-  const body = post('x'.repeat(1_000_000)).slice(0, -1);
-  for (let n = 0; n < 20; n += 1) {
-    const client = await open(server, '127.0.0.9');
-    clients.push(client);
-    client.write(body);
+describe('half-sent bodies', () => {
+  const limits = { maxConnections: 100, maxConnectionsPerAddress: 100 };
+  const withBodies = () =>
+    serve(
+      async (request) => {
+        await request.body(1_000_000);
+        return OK;
+      },
+      { limits },
+    );
+  const half = post('x'.repeat(1_000_000)).slice(0, -1);
+
+  async function openHalf(server: HttpServer, count: number, address: string): Promise<Client[]> {
+    const clients = await Promise.all(Array.from({ length: count }, () => open(server, address)));
+    for (const client of clients) client.write(half);
+    return clients;
   }
-  const other = await open(server);
-  other.write(post('whole'));
-  await until(() => responses(other) === 1);
-  await until(() => clients.filter(({ destroyed }) => destroyed).length >= 3);
+
+  test('of one address take at most 16 MiB', async () => {
+    const server = await withBodies();
+    const clients = await openHalf(server, 20, '127.0.0.9');
+    const other = await open(server);
+    other.write(post('whole'));
+    await until(() => responses(other) === 1);
+    await until(() => clients.filter(({ destroyed }) => destroyed).length >= 3);
+  });
+
+  test('of an address that has less are left alone, however many others have some', async () => {
+    const server = await withBodies();
+    const others: Client[] = [];
+    for (let n = 0; n < 20; n += 1)
+      others.push(...(await openHalf(server, 1, `127.0.0.${n + 20}`)));
+    const clients = await openHalf(server, 10, '127.0.0.9');
+    for (const client of [...clients, ...others]) client.write('x');
+    await until(() => [...clients, ...others].every((client) => responses(client) === 1));
+  });
 });

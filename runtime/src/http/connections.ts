@@ -117,7 +117,7 @@ export function createConnections(server: Server, parts: Parts): Connections {
         hasBegun: body.length > 0,
       });
     const hasShare = !isProxy && !isSigned;
-    if (hasShare && !arrivingBytes.isBelowShare(block)) closeLargest(blocks.of(block));
+    if (hasShare && arrivingBytes.isOver(block)) closeLargest(blocks.of(block));
     else if (arrivingBytes.isFull()) closeLargest(blocks.of(arrivingBytes.largest() ?? block));
   }
 

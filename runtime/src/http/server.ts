@@ -79,7 +79,8 @@ export async function serveHttp(options: {
   });
   const bySocket = new WeakMap<Duplex, Connection>();
   const serve = responder.request;
-  const shared = { isTrusted, arriving, unread, serve, later: shares.later };
+  const { mayRun, later } = shares;
+  const shared = { isTrusted, arriving, unread, serve, mayRun, later };
   server.on('connection', (socket) => {
     const connection = new Connection(socket, shared);
     bySocket.set(socket, connection);

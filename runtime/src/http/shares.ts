@@ -51,6 +51,8 @@ export type Shares = {
   begin(owner: string | undefined, part: string): InProgress;
   /** Begins a request with a valid signature, which no share limits. */
   beginSigned(): InProgress;
+  /** Whether work of this owner may begin now. */
+  mayRun(owner: string | undefined): boolean;
   /** Runs a step when it is the turn of whoever sent what it is about. */
   later(owner: string | undefined, address: string, run: () => void): void;
   /** Whether requests of this owner wait for memory. */
@@ -195,6 +197,7 @@ export function createShares(refused: () => void): Shares {
   return {
     begin: (owner = NOBODY, part) => begin(owner, part),
     beginSigned: () => begin(SIGNER, ''),
+    mayRun: (owner = NOBODY) => turns.mayRun(owner),
     later: (owner = NOBODY, address, run) =>
       turns.add(owner, owner === NOBODY ? address : '', { run }),
     isStarved: (owner) => responses.isStarved(owner),
