@@ -75,7 +75,7 @@ export function createTurns(now: () => number = () => performance.now()): Turns 
   }
 
   return {
-    mayRun: (owner) => hasTime() && !queues.has(owner),
+    mayRun: (owner) => hasTime() && (waiting < MOST_STEPS || !queues.has(owner)),
     add(owner, part, step) {
       hasTime();
       let queue = queues.get(owner);

@@ -133,8 +133,7 @@ export function createShares(refused: () => void): Shares {
 
     run(): void {
       this.hasBegun = true;
-      this.of.notBegun.delete(this);
-      this.waits?.resolve();
+      this.granted();
     }
 
     reserve(bytes: number): Promise<void> | undefined {
@@ -143,8 +142,10 @@ export function createShares(refused: () => void): Shares {
     }
 
     granted(): void {
+      const { waits } = this;
+      this.waits = undefined;
       this.of.notBegun.delete(this);
-      this.waits?.resolve();
+      waits?.resolve();
     }
 
     takes(bytes: number): void {
