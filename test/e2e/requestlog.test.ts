@@ -59,6 +59,9 @@ beforeAll(async () => {
   await sent('never-made', { query: '{ __typename }', key: newKey('sandbox') });
   await sent('no-key', { query: '{ __typename }', key: '' });
   await sent('bad-token', { query: '{ __typename }', token: 'x' });
+  await sent('other-environment', { query: '{ __typename }', key: newKey('production') });
+  const headers = { authorization: 'Bearer x' };
+  await sent('two-credentials', { query: '{ __typename }', key: newKey('sandbox'), headers });
   const profile = '{ memberProfile(id: "m-both") { memberId } }';
   const token = await provider.issue('m-both', { azp: 'beta' });
   await sent('member', { query: profile, token });
@@ -156,18 +159,20 @@ test('a refused request has what is known of it', () => {
 });
 
 test.each([
-  ['unknown-key', 'malformed', undefined],
-  ['never-made', 'unknown', undefined],
-  ['expired', 'expired', 'gamma'],
-  ['revoked', 'revoked', 'gamma'],
-  ['elsewhere', 'address', 'gamma'],
-  ['no-key', 'missing', undefined],
-  ['bad-token', 'malformed', undefined],
+  ['unknown-key', 401, 'malformed', undefined],
+  ['never-made', 401, 'unknown', undefined],
+  ['expired', 401, 'expired', 'gamma'],
+  ['revoked', 401, 'revoked', 'gamma'],
+  ['elsewhere', 401, 'address', 'gamma'],
+  ['no-key', 401, 'missing', undefined],
+  ['bad-token', 401, 'malformed', undefined],
+  ['other-environment', 403, 'environment', undefined],
+  ['two-credentials', 400, 'unknown', undefined],
 ])(
-  'the line of a 401 says why (%s: %s), whose key it was, and where from',
-  (id, reason, partner) => {
+  'the line of a request without a valid credential (%s: %s) says why (%s), whose key it was, and where from',
+  (id, status, reason, partner) => {
     const line = lineOf(id);
-    expect(line).toMatchObject({ status: 401, reason, clientAddress: '127.0.0.0/24' });
+    expect(line).toMatchObject({ status, reason, clientAddress: '127.0.0.0/24' });
     expect([line.partner, line.keyId]).toEqual([partner, partner && keyIds[id]]);
   },
 );

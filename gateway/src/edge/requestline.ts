@@ -9,8 +9,8 @@ import type { Trace } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { loggedOperation, rootFieldsOf } from '../document/executable.ts';
 import type { ServedGraphs } from '../graph/served.ts';
-import { type Principal, partnerIdOf } from '../identity/authenticate.ts';
-import type { RequestState } from '../state.ts';
+import { type Principal, partnerIdOf, type Refused } from '../identity/authenticate.ts';
+import type { Credential, RequestState } from '../state.ts';
 import type { KeyUseCounter } from '../usage/keyuse.ts';
 
 export type RequestLineParts = {
@@ -68,18 +68,29 @@ export function createRequestLine(
   };
 }
 
-/** Undefined unless the credential is missing, which may be right, or refused. */
+/** Undefined unless the credential is missing where it is needed, or not valid here. */
 function describeUnidentified(
   { address }: HttpRequest,
   { credential, verdict }: RequestState,
   logClientAddress: Settings['logClientAddress'],
 ): string | undefined {
-  const isMissing = credential.kind === 'none' && verdict !== undefined;
-  if (credential.kind !== 'refused' && !isMissing) return undefined;
+  const refused = refusedIn(credential);
+  const reason = refused?.reason ?? reasonOf(credential.kind, verdict !== undefined);
+  if (reason === undefined) return undefined;
   const clientAddress = logClientAddress === 'full' ? address : maskedAddress(address);
-  if (credential.kind !== 'refused') return jsonFields({ reason: 'missing', clientAddress });
-  const { reason, keyId, partnerId: partner } = credential;
+  const { keyId, partnerId: partner } = refused ?? {};
   return jsonFields({ partner, keyId, reason, clientAddress });
+}
+
+function reasonOf(kind: Credential['kind'], isCounted: boolean): string | undefined {
+  if (kind === 'mismatch') return 'environment';
+  return kind === 'none' && isCounted ? 'missing' : undefined;
+}
+
+/** The refusal of a key or token, also of a key that comes with a token. */
+function refusedIn(credential: Credential): Refused | undefined {
+  if (credential.kind === 'ambiguous') return credential.refused;
+  return credential.kind === 'refused' ? credential : undefined;
 }
 
 /** Nothing in a trace is personal: no member ID, variable or literal. */
@@ -100,7 +111,7 @@ function endSpan(trace: Trace, { status, codes, principal, asked }: RequestState
 /** The key of a request, even if it has ended or may not be used from there. */
 function keyIdOf({ principal, credential }: RequestState): string | undefined {
   if (principal !== undefined) return principal.policy === 'key' ? principal.id : undefined;
-  return credential.kind === 'refused' ? credential.keyId : undefined;
+  return refusedIn(credential)?.keyId;
 }
 
 type End = (request: HttpRequest, state: RequestState, bytes: number, isWhole: boolean) => void;

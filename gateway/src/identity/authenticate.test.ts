@@ -165,9 +165,11 @@ test('a well-formed key of the other environment is reported before anything els
 test('a key and a token together are ambiguous, valid or not', () => {
   for (const key of [inn.key, revoked.key, newKey('sandbox'), 'nonsense']) {
     for (const authorization of ['Bearer good', 'Bearer bad']) {
+      const { keyId } = inn.record;
       expect(authenticate({ 'x-partner-api-key': key, authorization })).toEqual({
         kind: 'ambiguous',
-        principal: key === inn.key ? expect.objectContaining({ id: inn.record.keyId }) : undefined,
+        principal: key === inn.key ? expect.objectContaining({ id: keyId }) : undefined,
+        refused: key === inn.key ? undefined : expect.objectContaining({ kind: 'refused' }),
       });
     }
   }

@@ -39,7 +39,7 @@ export type Authenticated =
   /** A well-formed key of the other environment; checked before anything else. */
   | { kind: 'mismatch' }
   /** Both a key and a token; the principal is the key's, if the key is valid. */
-  | { kind: 'ambiguous'; principal: Principal | undefined }
+  | { kind: 'ambiguous'; principal: Principal | undefined; refused: Refused | undefined }
   | Refused
   /** No credential, an empty one, or an authorization scheme other than Bearer. */
   | { kind: 'none' };
@@ -121,7 +121,11 @@ function createFind({ keyring, keyBudget }: KeyParts, endpoint: KeyEndpoint) {
 }
 
 function besideToken(ofKey: Authenticated): Authenticated {
-  return { kind: 'ambiguous', principal: 'principal' in ofKey ? ofKey.principal : undefined };
+  return {
+    kind: 'ambiguous',
+    principal: 'principal' in ofKey ? ofKey.principal : undefined,
+    refused: ofKey.kind === 'refused' ? ofKey : undefined,
+  };
 }
 
 /**

@@ -22,7 +22,7 @@ export const LOG_FIELDS = {
   status: 'The HTTP status of the response.',
   code: 'The error code of the response, or the code of a system error.',
   durationMs: 'How long it took, up to the last byte handed over to the socket.',
-  cost: 'What the request took from the budget.',
+  cost: 'What the request took from the budget; 1 without a valid credential.',
   subgraph: 'The name of a subgraph.',
   version: 'The version of a graph.',
   field: 'The fields that were asked of a subgraph, by their names in its schema.',
