@@ -96,7 +96,7 @@ export const ERRORS = {
   RATE_LIMITED: {
     status: 429,
     message: 'the budget is used up',
-    when: 'The budget of the window is used up; `Retry-After` says when the next window starts.',
+    when: 'The budget of the window is used up, or the client address sent too many requests without a [valid credential](../api.md#budget); `Retry-After` says when the next window starts.',
   },
   MEMBER_NOT_FOUND: {
     status: 200,

@@ -78,7 +78,7 @@ export const SERVICE_CODES = {
    */
   OPERATION_TOO_COMPLEX: { status: 400, reasons: [] },
   /**
-   * The budget of the window is used up; `Retry-After` says when the next window starts.
+   * The budget of the window is used up, or the client address sent too many requests without a valid credential; `Retry-After` says when the next window starts.
    * HTTP status 429.
    */
   RATE_LIMITED: { status: 429, reasons: [] },

@@ -57,7 +57,7 @@ export async function openGraphs(options: {
 function withAdvice(error: unknown, { version }: Graph): unknown {
   if (version === 0 || !(error instanceof Error)) return error;
   return new Error(
-    `${error.message}\nVersion ${version} of the graph, the newest that is published, needs it, and this gateway has kept no earlier one. Correct this, or publish another version: loyalty supergraph rollback`,
+    `${error.message}\nVersion ${version} of the graph, the newest that is published, needs it, and this gateway has kept no earlier one. Correct this, or publish another version: loyalty supergraph rollback VERSION`,
     { cause: error },
   );
 }
