@@ -321,6 +321,25 @@ describe('a new connection', () => {
   });
 });
 
+test('an attack by clients that are gone before their request is counted takes no place of others', async () => {
+  let gone = 0;
+  const server = await serve(async (request) => {
+    if (request.path === '/gone') {
+      await once(request.signal, 'abort');
+      gone += 1;
+    }
+    await request.admit(undefined);
+    return OK;
+  });
+  const clients = await Promise.all(Array.from({ length: 500 }, () => open(server)));
+  for (const client of clients) client.write(GET.replace('/', '/gone'), () => client.destroy());
+  await until(() => gone === 500);
+  const other = await open(server);
+  other.write(GET);
+  await until(() => responses(other) === 1);
+  expect(other.received).toMatch(/^HTTP\/1.1 200 /);
+});
+
 test("half-sent bodies of a gateway's connections have no share", async () => {
   const server = await serve(async (request) => {
     await request.body(1_000_000);

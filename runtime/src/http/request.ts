@@ -29,9 +29,9 @@ export type HttpRequest = {
   /**
    * Counts the request as one in progress of its owner, once its body is complete: of a partner or
    * member with a valid credential, of everybody without one if `owner` is undefined, or of the
-   * gateway that signed it. Throws or rejects with SERVICE_UNAVAILABLE if the owner has too many.
-   * Await what it returns: it may not be the owner's turn yet, nor may there be memory for `bytes`,
-   * about what the parsed body takes. Later calls only wait for the turn.
+   * gateway that signed it. Throws or rejects with SERVICE_UNAVAILABLE if the owner has too many or
+   * the client is gone. Await what it returns: it may not be the owner's turn yet, nor may there be
+   * memory for `bytes`, about what the parsed body takes. Later calls only wait for the turn.
    */
   admit(owner: RequestOwner, bytes?: number): Promise<void> | undefined;
   /** Waits for the owner's turn again; call it before a long step. */
@@ -127,6 +127,8 @@ export class NodeRequest implements HttpRequest {
   admit(owner: RequestOwner, bytes = 0): Promise<void> | undefined {
     const { connection } = this;
     if (connection === undefined || this.inProgress !== undefined) return this.turn();
+    // It has ended already, so nothing would end what begins now.
+    if (this.outgoing?.destroyed) throw new ApiError('SERVICE_UNAVAILABLE');
     const { shares } = this.context;
     if (owner !== undefined) connection.shownAt = performance.now();
     if (owner === SIGNED) connection.isSigned = true;
