@@ -237,6 +237,10 @@ describe.each(ENGINES)('on %s', (_name, open) => {
       { requests: 1_070, busiestKey: calm },
       { requests: 60 },
     ]);
+    const oldest = new Date(Date.now() - 48 * 3_600_000);
+    oldest.setUTCMinutes(0, 0, 0);
+    const sinceOldest = ['--since', oldest.toISOString()];
+    expect(await loyaltyJson(env, 'partners', 'top', ...sinceOldest)).toHaveLength(2);
     expect((await loyalty(env, 'partners', 'top', '--since', '49h')).stderr).toBe(
       'loyalty: --since must be in the last 48 hours, which are kept\n',
     );

@@ -11,7 +11,10 @@ const KEPT_HOURS = 48;
 const SHOWN_PARTNERS = 20;
 
 export async function top(shell: Shell, since = hoursAgo(DEFAULT_HOURS)): Promise<void> {
-  if (since < hoursAgo(KEPT_HOURS))
+  const oldest = hoursAgo(KEPT_HOURS);
+  // Hours count whole, and `48h` was some milliseconds ago.
+  oldest.setUTCMinutes(0, 0, 0);
+  if (since < oldest)
     throw new CommandError(`--since must be in the last ${KEPT_HOURS} hours, which are kept`);
   const settings = shell.settings();
   const uses = await withStore('usage', settings, (usage) => usage.keyUsesSince(since));
