@@ -23,7 +23,7 @@ export class Memory {
     const { owner } = holder;
     const waiting = this.waiting.get(owner);
     if (waiting === undefined && this.taken.isBelowShare(owner)) {
-      this.takes(holder, bytes);
+      this.count(holder, bytes);
       return true;
     }
     if (waiting === undefined) this.waiting.set(owner, new Map([[holder, bytes]]));
@@ -33,20 +33,14 @@ export class Memory {
 
   /** The request has this many bytes now. */
   takes(holder: Holder, bytes: number): void {
-    const counted = bytes <= SMALL_BYTES ? 0 : bytes;
-    const before = this.held.get(holder) ?? 0;
-    if (counted === before) return;
-    this.taken.add(holder.owner, counted - before);
-    if (counted === 0) this.held.delete(holder);
-    else this.held.set(holder, counted);
+    this.count(holder, bytes);
+    for (const [owner, waiting] of this.waiting) this.feed(owner, waiting);
   }
 
   /** Frees what the request has, and gives up what it waits for. */
   leave(holder: Holder): void {
-    this.takes(holder, 0);
-    if (this.waiting.size === 0) return;
     this.waiting.get(holder.owner)?.delete(holder);
-    for (const [owner, waiting] of this.waiting) this.feed(owner, waiting);
+    this.takes(holder, 0);
   }
 
   isStarved(owner: string): boolean {
@@ -62,9 +56,18 @@ export class Memory {
     for (const [holder, bytes] of waiting) {
       if (!this.taken.isBelowShare(owner)) return;
       waiting.delete(holder);
-      this.takes(holder, bytes);
+      this.count(holder, bytes);
       holder.granted();
     }
     this.waiting.delete(owner);
+  }
+
+  private count(holder: Holder, bytes: number): void {
+    const counted = bytes <= SMALL_BYTES ? 0 : bytes;
+    const before = this.held.get(holder) ?? 0;
+    if (counted === before) return;
+    this.taken.add(holder.owner, counted - before);
+    if (counted === 0) this.held.delete(holder);
+    else this.held.set(holder, counted);
   }
 }

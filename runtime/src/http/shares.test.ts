@@ -1,5 +1,4 @@
 // The shares of owners: requests in progress, turns, and memory for responses.
-import { setImmediate as nextTick } from 'node:timers/promises';
 import { createShares, type InProgress } from './shares.ts';
 
 const MIB = 1024 * 1024;
@@ -139,9 +138,17 @@ describe('memory', () => {
   test('a response takes what it has, not what was reserved', async () => {
     const request = begin('inn');
     request.reserve(16 * MIB);
+    const waiting = begin('inn').reserve(MIB);
     request.takes(1_000);
+    await waiting;
     expect(begin('inn').reserve(MIB)).toBeUndefined();
-    await nextTick();
+  });
+
+  test('a request that has ended takes none', () => {
+    const request = begin('inn');
+    request.end();
+    expect(() => request.reserve(16 * MIB)).toThrow(refused);
+    expect(begin('inn').reserve(MIB)).toBeUndefined();
   });
 
   test('beyond 64 MiB in all, the owner with most is named', () => {

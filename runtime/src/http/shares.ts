@@ -33,7 +33,7 @@ export type InProgress = {
   turn(): Promise<void> | undefined;
   /**
    * Takes memory for a response of about so many bytes; waits while the owner has its share. It is
-   * free again at the end.
+   * free again at the end. Throws SERVICE_UNAVAILABLE after it.
    */
   reserve(bytes: number): Promise<void> | undefined;
   /** The response has this many bytes, instead of those that were reserved, and the body none. */
@@ -137,6 +137,7 @@ export function createShares(refused: () => void): Shares {
     }
 
     reserve(bytes: number): Promise<void> | undefined {
+      if (this.hasEnded) throw new ApiError('SERVICE_UNAVAILABLE');
       if (this.of.id !== SIGNER && !responses.reserve(this, bytes)) return this.wait();
       return undefined;
     }
