@@ -54,7 +54,7 @@ export type GatewayParts = {
 };
 
 export type Gateway = {
-  /** Handles a request to any path; never rejects. */
+  /** Handles a request to any path. Rejects with an ApiError if too many are in progress. */
   handle(request: HttpRequest): Promise<HttpResponse>;
   /** Whether it can answer anything, and the state of its dependencies. */
   ready(): Promise<Readiness>;

@@ -49,18 +49,14 @@ export function createRefusals(limit: number, now = () => performance.now()): Co
       return countedOf(tally) + tally.pending > limit;
     },
     duringLookUp(address, run) {
+      const found = run();
+      if (!(found instanceof Promise)) return found;
       const tally = begin(address);
-      let found: ReturnType<typeof run> | undefined;
-      try {
-        found = run();
-        return found;
-      } finally {
-        const end = () => {
-          tally.pending -= 1;
-        };
-        if (found instanceof Promise) found.then(end, end);
-        else end();
-      }
+      const end = () => {
+        tally.pending -= 1;
+      };
+      found.then(end, end);
+      return found;
     },
     async count(address, add) {
       const tally = begin(address);

@@ -78,11 +78,8 @@ export function createTurns(now: () => number = () => performance.now()): Turns 
     mayRun: (owner) => hasTime() && (waiting < MOST_STEPS || !queues.has(owner)),
     add(owner, part, step) {
       hasTime();
-      let queue = queues.get(owner);
-      if (queue === undefined) {
-        queue = new Map();
-        queues.set(owner, queue);
-      }
+      const queue: Queue = queues.get(owner) ?? new Map();
+      queues.set(owner, queue);
       const steps = queue.get(part);
       if (steps === undefined) queue.set(part, [step]);
       else steps.push(step);

@@ -70,15 +70,6 @@ export function createShares(refused: () => void): Shares {
   const owners = new Map<string, Owner>();
   let inProgress = 0;
 
-  function ownerOf(id: string): Owner {
-    let owner = owners.get(id);
-    if (owner === undefined) {
-      owner = { id, inProgress: 0, notBegun: new Set() };
-      owners.set(id, owner);
-    }
-    return owner;
-  }
-
   /** Makes room for a request; false if there is none for this owner. */
   function makeRoom({ id, inProgress: own }: Owner): boolean {
     if (id === SIGNER) return true;
@@ -189,11 +180,13 @@ export function createShares(refused: () => void): Shares {
   }
 
   function begin(id: string, part: string): InProgress {
-    const owner = ownerOf(id);
-    if (makeRoom(owner)) return new Request(owner, part);
-    if (owner.inProgress === 0) owners.delete(id);
-    refused();
-    throw new ApiError('SERVICE_UNAVAILABLE');
+    const owner = owners.get(id) ?? { id, inProgress: 0, notBegun: new Set() };
+    if (!makeRoom(owner)) {
+      refused();
+      throw new ApiError('SERVICE_UNAVAILABLE');
+    }
+    owners.set(id, owner);
+    return new Request(owner, part);
   }
 
   return {
