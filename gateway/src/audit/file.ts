@@ -118,7 +118,7 @@ class AuditFile implements AuditSink {
     clearInterval(this.timer);
     process.off('SIGHUP', this.flushSoon);
     const flushed = Promise.resolve(this.flushing).then(() => this.flush());
-    await withTimeout(flushed, CLOSE_MS, () => new Error('it hangs')).catch(() => {});
+    await withTimeout(flushed, CLOSE_MS, 'it hangs').catch(() => {});
     process.off('exit', this.writeAtExit);
     if (this.lines.length > 0) this.observe.metrics.audit('lost', this.lines.length);
     if (this.fd !== undefined && this.flushing === undefined) await closeAsync(this.fd);

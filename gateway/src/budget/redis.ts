@@ -1,7 +1,7 @@
 // Redis as the counters use it, whether it is one server or a cluster.
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
-import { timeoutError, withTimeout } from '@partner-loyalty/runtime/timeout.ts';
+import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
 import type { Cluster, Redis } from 'ioredis';
 import type { Count, Counter } from './counters.ts';
 import { limiterOptions } from './counters.ts';
@@ -99,7 +99,7 @@ async function send(
   const points = additions.map((addition) => addition.points);
   try {
     const sent = scripted.countAll(keys.length, ...keys, windowSeconds, ...points);
-    const counts = await withTimeout(sent, DEADLINE_MS, noResponse);
+    const counts = await withTimeout(sent, DEADLINE_MS, 'no response in time');
     for (const [place, { resolve }] of additions.entries())
       resolve({
         consumedPoints: counts[2 * place] ?? Number.NaN,
@@ -113,10 +113,6 @@ async function send(
 /** Adding 0 to it fails if Redis responds but cannot write, unlike a ping. */
 export function probeCounter(client: Redis | Cluster, environment: Environment): RedisCounter {
   return redisCounter(client, environment, 'probe', 60);
-}
-
-function noResponse(): Error {
-  return timeoutError('no response in time');
 }
 
 // The window of each count begins with its first addition. ARGV has the length of a window, then

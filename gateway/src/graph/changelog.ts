@@ -1,5 +1,5 @@
 // The changelog of a surface: what published versions changed for its callers, newest first.
-import { timeoutError, withTimeout } from '@partner-loyalty/runtime/timeout.ts';
+import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
 import type { GraphQLSchema } from 'graphql';
 import { dayOf } from '../schema/dates.ts';
 import { deprecationsOf } from '../schema/deprecations.ts';
@@ -40,8 +40,10 @@ export function createChangelogs({
   async function read({ version }: ServedGraph): Promise<GraphVersionSummary[]> {
     // The committed graph, or that of SUPERGRAPH_FILE, has nothing to do with what is published.
     if (version === 0) return [];
-    const found = await withTimeout(store.versions(CHANGELOG_VERSIONS), DEADLINE_MS, () =>
-      timeoutError('the store of graphs does not answer'),
+    const found = await withTimeout(
+      store.versions(CHANGELOG_VERSIONS),
+      DEADLINE_MS,
+      'the store of graphs does not answer',
     );
     return found.filter((each) => each.version <= version);
   }

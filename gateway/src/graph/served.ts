@@ -135,7 +135,11 @@ async function build(
 
 /** V8 compiles code when it first runs, which would make the first request take twice as long. */
 async function warmUp({ schema, warm }: Surface): Promise<void> {
-  await withTimeout(warm(parseDocument(sampleRead(schema))), WARM_UP_MS, tooLate);
+  await withTimeout(
+    warm(parseDocument(sampleRead(schema))),
+    WARM_UP_MS,
+    'the surface does not wait for its plan',
+  );
 }
 
 type Preparable = { surfaces: Readonly<Record<SurfaceName, Pick<Surface, 'knows' | 'warm'>>> };
@@ -158,15 +162,11 @@ export async function prepareAhead(
       await nextTurn();
       // A document that is invalid on the new graph is refused when a caller sends it.
       const warmed = next.surfaces[name].warm(document).catch(() => {});
-      const isLate = await withTimeout(warmed, leftMs, tooLate).then(
+      const isLate = await withTimeout(warmed, leftMs, 'the graph does not wait').then(
         () => false,
         () => true,
       );
       if (isLate) return;
     }
   }
-}
-
-function tooLate(): Error {
-  return new Error('the graph does not wait for this plan');
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { makePrivateFolder } from '@partner-loyalty/runtime/store/private.ts';
-import { timeoutError, withTimeout } from '@partner-loyalty/runtime/timeout.ts';
+import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
 import * as z from 'zod';
 import { datedSdl } from '../schema/dated.ts';
 import { graphOf, readGraphFile, readSdlFile, SUPERGRAPH_FILE } from './committed.ts';
@@ -125,7 +125,7 @@ function unreadable(cause: unknown): UnreadableFile {
 }
 
 function inTime<T>(read: Promise<T>): Promise<T> {
-  return withTimeout(read, DEADLINE_MS, () => timeoutError('the store of graphs does not answer'));
+  return withTimeout(read, DEADLINE_MS, 'the store of graphs does not answer');
 }
 
 const FOLDER = 'lastgraph';

@@ -3,7 +3,7 @@ import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { ApiError } from '@partner-loyalty/runtime/errors.ts';
 import { type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
-import { timeoutError, withTimeout } from '@partner-loyalty/runtime/timeout.ts';
+import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
 
 // A changed record shows within STALE_MS. A look-up from REFRESH_MS on reads the record again in
 // the background, so that no look-up of a busy record waits.
@@ -143,7 +143,7 @@ function createRecordCache<T>(source: RecordSource<T>) {
     try {
       const found = source.find(id);
       if (!(found instanceof Promise)) return succeeded(found);
-      const read = withTimeout(found, DEADLINE_MS, tooLate)
+      const read = withTimeout(found, DEADLINE_MS, 'the key store did not respond in time')
         .then(succeeded, failed)
         .finally(() => reads.delete(id));
       reads.set(id, read);
@@ -180,8 +180,4 @@ function createRecordCache<T>(source: RecordSource<T>) {
     inFlight: (id: string) => reads.get(id),
     lastReadAt: () => lastReadAt,
   };
-}
-
-function tooLate(): Error {
-  return timeoutError('the key store did not respond in time');
 }

@@ -1,7 +1,7 @@
 // A filter of the keys that exist, so that a flood of unknown ones causes no reads of the store.
 import { ApiError } from '@partner-loyalty/runtime/errors.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
-import { timeoutError, withTimeout } from '@partner-loyalty/runtime/timeout.ts';
+import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
 import type { KeyStore } from './keystore.ts';
 
 const MAX_AGE_MS = 100;
@@ -46,7 +46,7 @@ export function createKnownKeys(
       reading = undefined;
     });
     try {
-      await withTimeout(reading, DEADLINE_MS, tooLate);
+      await withTimeout(reading, DEADLINE_MS, 'the key store did not list the keys in time');
     } catch (cause) {
       log.outage({ store: 'keys', err: cause }, 'the keys that exist could not be read');
       throw new ApiError('SERVICE_UNAVAILABLE', undefined, { cause });
@@ -66,8 +66,4 @@ function bitsOf(hash: string): number[] {
 
 function byteAt(filter: Uint8Array, bit: number): number {
   return filter[bit >> 3] ?? 0;
-}
-
-function tooLate(): Error {
-  return timeoutError('the key store did not list the keys in time');
 }

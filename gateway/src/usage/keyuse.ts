@@ -1,6 +1,6 @@
 // Counts the requests of each key, and writes the counts once a minute.
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
-import { timeoutError, withTimeout } from '@partner-loyalty/runtime/timeout.ts';
+import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
 import { hourOf } from './records.ts';
 import type { KeyUse, UsageStore } from './usagestore.ts';
 
@@ -34,7 +34,11 @@ export function createKeyUseCounter(
 
   async function writeCounts(uses: KeyUse[]): Promise<void> {
     try {
-      await withTimeout(store.addKeyUses(uses), DEADLINE_MS, tooLate);
+      await withTimeout(
+        store.addKeyUses(uses),
+        DEADLINE_MS,
+        'the usage store did not respond in time',
+      );
     } catch (error) {
       log.outage({ store: 'usage', err: error }, 'the use of keys could not be written');
     } finally {
@@ -77,8 +81,4 @@ export function createKeyUseCounter(
 function keyUse(keyId: string, { lastUsedMs, ...counts }: Count): KeyUse {
   const lastUsedAt = new Date(lastUsedMs);
   return { keyId, hour: hourOf(lastUsedAt), ...counts, lastUsedAt };
-}
-
-function tooLate(): Error {
-  return timeoutError('the usage store did not respond in time');
 }

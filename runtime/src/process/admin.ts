@@ -49,7 +49,7 @@ export async function serveAdmin(options: {
 
 async function inTime(ready: () => Promise<Readiness>): Promise<Readiness> {
   try {
-    return await withTimeout(ready(), READY_MS, () => new Error('not ready in time'));
+    return await withTimeout(ready(), READY_MS, 'not ready in time');
   } catch {
     return NOT_READY;
   }

@@ -20,7 +20,7 @@ export async function stateOf(
   ready: () => Promise<StoreState>,
 ): Promise<{ state: 'up' | 'full' | 'down'; failure?: unknown }> {
   try {
-    const found = await withTimeout(ready(), DEPENDENCY_MS, () => new Error('not ready in time'));
+    const found = await withTimeout(ready(), DEPENDENCY_MS, 'not ready in time');
     return { state: found ?? 'up' };
   } catch (failure) {
     return { state: 'down', failure };

@@ -23,8 +23,7 @@ export function createInProcessTransport(
 ): Transport {
   const { name } = subgraph;
   const execute = createExecutor(subgraph, log, caches);
-  const probe = () =>
-    withTimeout(subgraph.ready(), DEADLINE_MS, () => new Error('no answer in time'));
+  const probe = () => withTimeout(subgraph.ready(), DEADLINE_MS, 'no answer in time');
   const circuit = new Circuit({ name, log, metrics, probe });
 
   const fieldNames = createFieldNames();

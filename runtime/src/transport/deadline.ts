@@ -17,7 +17,7 @@ export function withDeadline(
   timeoutMs: number = DEADLINE_MS,
   onTimeout: () => void = () => {},
 ): Promise<SubgraphResponse> {
-  return withTimeout(response, timeoutMs, () => new Error('too late')).catch(() => {
+  return withTimeout(response, timeoutMs, 'too late').catch(() => {
     onTimeout();
     return unavailable();
   });

@@ -1,8 +1,7 @@
 // Asks the members subgraph, as the service itself and not for a caller.
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
-import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
-import { SubgraphUnavailable } from '@partner-loyalty/runtime/transport/deadline.ts';
-import type { SubgraphResponse, Transport } from '@partner-loyalty/runtime/transport/types.ts';
+import { SubgraphUnavailable, withDeadline } from '@partner-loyalty/runtime/transport/deadline.ts';
+import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 
 export type MembersClient = ReturnType<typeof createMembersClient>;
 
@@ -41,15 +40,11 @@ export function createMembersClient(
         caller: { kind: 'service' },
         requestId,
       });
-      const { data } = await withTimeout<SubgraphResponse>(
-        Promise.resolve(response),
-        DEADLINE_MS,
-        () => new SubgraphUnavailable('members', 'did not answer in time'),
-      );
+      const { data } = await withDeadline(Promise.resolve(response), DEADLINE_MS);
       const found = data?.everEnrolled;
       if (Array.isArray(found)) return new Set(found.map(String));
-      // The transport has logged why.
-      throw new SubgraphUnavailable('members', 'did not answer');
+      // The transport has logged why, unless it was only late.
+      throw new SubgraphUnavailable('members', 'did not answer in time');
     },
   };
 }

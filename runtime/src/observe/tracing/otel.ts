@@ -79,8 +79,7 @@ export function createTracing(parts: {
       // The caller's own headers, if it sent any: no span of this process is known to anyone.
       return new UnrecordedTrace(() => headersOf(trace.getSpan(parent) ?? span));
     },
-    close: () =>
-      withTimeout(provider.shutdown(), CLOSING_MS, () => new Error('too late')).catch(() => {}),
+    close: () => withTimeout(provider.shutdown(), CLOSING_MS, 'too late').catch(() => {}),
   };
 }
 

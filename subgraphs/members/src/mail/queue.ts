@@ -19,8 +19,9 @@ export function watchQueue(
   function waiting() {
     if (performance.now() - readAt < FRESH_MS) return reading;
     readAt = performance.now();
-    const late = () => new Error('no answer in time');
-    reading = withTimeout(outbox.waiting(), DEADLINE_MS, late).catch(() => undefined);
+    reading = withTimeout(outbox.waiting(), DEADLINE_MS, 'no answer in time').catch(
+      () => undefined,
+    );
     return reading;
   }
 
