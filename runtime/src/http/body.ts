@@ -17,28 +17,19 @@ export function areTooShort(chunks: number, bytes: number): boolean {
 }
 
 /**
- * Bytes on the wire, chunk headers included, that a chunked body of `limitBytes` may take. Each
- * chunk costs CPU, however short it is.
- */
-function rawLimit(limitBytes: number): number {
-  return 2 * limitBytes;
-}
-
-/**
  * The body: the chunk, if it came in one; otherwise a copy in at most `limitBytes` of memory,
  * because each small chunk would keep the larger buffer that it was read into. Rejects with
  * PAYLOAD_TOO_LARGE if the body or its chunks are too long or too many, and with BAD_REQUEST if the
- * client stops early, or is slower than a connection may be (408). Nothing more
- * of a chunked body that is too long is parsed.
+ * client stops early, or is slower than a connection may be (408). Nothing more of a chunked body
+ * that is too long is parsed.
  */
 export function readBody(
   incoming: IncomingMessage,
   limitBytes: number,
   connection: Connection,
 ): Promise<Buffer> {
-  const announced = Number(incoming.headers['content-length']);
-  if (announced > limitBytes) return Promise.reject(new ApiError('PAYLOAD_TOO_LARGE'));
   return new Promise((resolve, reject) => {
+    const announced = Number(incoming.headers['content-length']);
     const body = new Body(connection, limitBytes, announced, reject);
     incoming.on('data', (chunk: Buffer) => {
       if (body.takes(chunk)) return;
@@ -105,8 +96,9 @@ class Body implements ArrivingBody {
   }
 
   private hasManyChunks(length: number): boolean {
+    // With the heads of its chunks.
     const raw = this.connection.parsedBytes - this.startedAt;
-    return areTooShort(this.chunks, length) || raw > rawLimit(this.limitBytes);
+    return areTooShort(this.chunks, length) || raw > 2 * this.limitBytes;
   }
 
   private append(chunk: Buffer, needed: number): void {

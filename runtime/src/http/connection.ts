@@ -1,7 +1,7 @@
 // A connection: what arrives on it reaches node:http piece by piece, one request at a time.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { addressBlock, addressSite, parseAddress } from './address.ts';
+import { type Address, addressBlock, addressSite, parseAddress } from './address.ts';
 import type { Shares } from './shares.ts';
 
 /** Ends a request's head, and a chunked body (RFC 9112, sections 2.1 and 7.1). */
@@ -32,12 +32,10 @@ export type ArrivingBody = {
   tooSlow(): void;
 };
 
-export type ConnectionOwner = {
-  isTrusted(address: NonNullable<ReturnType<typeof parseAddress>>): boolean;
+export type ConnectionParts = Pick<Shares, 'mayRun' | 'later'> & {
+  isTrusted(address: Address): boolean;
   /** Returns what is to be called when the response is taken or cannot be sent. */
   serve(connection: Connection, exchange: Exchange): () => void;
-  mayRun: Shares['mayRun'];
-  later: Shares['later'];
   /** A response was written that the kernel has not taken. */
   unread(connection: Connection): void;
   /** The connection has a body that is not complete, or bytes that wait; or it had until now. */
@@ -65,16 +63,17 @@ export class Connection {
   shownAt = Number.NEGATIVE_INFINITY;
   /** Whose response it has. */
   owner: string | undefined = undefined;
+  /** Whether it has a request whose response is not sent. */
+  isServing = false;
   /** The body that the handler reads. */
   body: ArrivingBody | undefined = undefined;
   /** All bytes that the parser got. */
   parsedBytes = 0;
 
-  private readonly shared: ConnectionOwner;
+  private readonly parts: ConnectionParts;
   private readonly parse: (piece: Buffer) => void;
   /** Bytes that wait for the parser. */
   private held: Buffer | undefined = undefined;
-  private isServing = false;
   private isFeeding = false;
   /** Of what arrives, as it was counted last. */
   countedBytes = 0;
@@ -91,14 +90,14 @@ export class Connection {
   /** Set when it is stopped. */
   private onDiscarded: ((bytes: number) => void) | undefined = undefined;
 
-  constructor(socket: Socket, shared: ConnectionOwner) {
+  constructor(socket: Socket, parts: ConnectionParts) {
     const { remoteAddress = '' } = socket;
     const address = parseAddress(remoteAddress);
     this.socket = socket;
-    this.shared = shared;
+    this.parts = parts;
     this.block = addressBlock(remoteAddress);
     this.site = addressSite(remoteAddress);
-    this.isProxy = address !== undefined && shared.isTrusted(address);
+    this.isProxy = address !== undefined && parts.isTrusted(address);
     // That of node:http's parser. Whoever listens to `data` takes the socket out of its hands.
     const [parse] = socket.listeners('data');
     this.parse = parse as (piece: Buffer) => void;
@@ -123,10 +122,6 @@ export class Connection {
     return this.held !== undefined || this.message?.complete === false;
   }
 
-  get isBusy(): boolean {
-    return this.isServing;
-  }
-
   /** Whether it has sent nothing that was parsed as a request. */
   get isUnused(): boolean {
     return this.message === undefined;
@@ -139,7 +134,7 @@ export class Connection {
 
   /** Notes that a part of a response was written. */
   wrote(): void {
-    if (this.socket.writableLength > 0) this.shared.unread(this);
+    if (this.socket.writableLength > 0) this.parts.unread(this);
   }
 
   /** Serves a request that node:http has parsed the head of. */
@@ -151,7 +146,7 @@ export class Connection {
     this.bodyLeft = length === undefined ? undefined : Number(length);
     this.isBodyWanted = false;
     this.isServing = true;
-    const end = this.shared.serve(this, exchange);
+    const end = this.parts.serve(this, exchange);
     outgoing.once('close', () => this.served(end));
   }
 
@@ -161,7 +156,7 @@ export class Connection {
     this.isBodyWanted = true;
     if (this.isFeeding) return;
     this.goOn();
-    if (this.isArriving) this.shared.arriving(this);
+    if (this.isArriving) this.parts.arriving(this);
   }
 
   /** Nothing that arrives reaches the parser any more. Frees what waits. */
@@ -201,7 +196,7 @@ export class Connection {
     else if (this.held !== undefined) {
       this.held = Buffer.concat([this.held, bytes]);
       this.socket.pause();
-    } else if (this.isSigned || this.shared.mayRun(this.owner)) this.feed(bytes);
+    } else if (this.isSigned || this.parts.mayRun(this.owner)) this.feed(bytes);
     else {
       this.held = bytes;
       this.countArriving();
@@ -228,7 +223,7 @@ export class Connection {
   }
 
   private countArriving(): void {
-    if (this.isArriving || this.wasArriving) this.shared.arriving(this);
+    if (this.isArriving || this.wasArriving) this.parts.arriving(this);
     this.wasArriving = this.isArriving;
   }
 
@@ -285,7 +280,7 @@ export class Connection {
 
   /** Not at once: requests of others have come meanwhile. */
   private goOnLater(): void {
-    this.shared.later(this.owner, this.block, () => this.goOn());
+    this.parts.later(this.owner, this.block, () => this.goOn());
   }
 
   private goOn(): void {

@@ -95,7 +95,7 @@ export function createConnections(server: Server, parts: Parts): Connections {
   /** A connection of the address with most callers', for a new one of an address that has few. */
   function knownFor(block: string): Connection | undefined {
     const isKnown = (one: Connection) => !isUnknown(one);
-    const isIdle = (one: Connection) => !one.isBusy && !one.isProxy && isKnown(one);
+    const isIdle = (one: Connection) => !one.isServing && !one.isProxy && isKnown(one);
     if (blocks.of(block).size >= limits.maxConnections / blocks.count(isKnown)) return undefined;
     return longestIdle(blocks.largest(isIdle), isIdle);
   }
@@ -228,24 +228,14 @@ class Groups {
 
   /** How many groups have one that is wanted. */
   count(isWanted: (connection: Connection) => boolean): number {
-    let count = 0;
-    for (const group of this.groups.values()) if (some(group, isWanted)) count += 1;
-    return count;
+    return [...this.groups.values()].filter((group) => [...group].some(isWanted)).length;
   }
 
   /** The largest group of those that have one that is wanted; empty if none has. */
   largest(isWanted: (connection: Connection) => boolean): ReadonlySet<Connection> {
     let largest: ReadonlySet<Connection> = new Set();
     for (const group of this.groups.values())
-      if (group.size > largest.size && some(group, isWanted)) largest = group;
+      if (group.size > largest.size && [...group].some(isWanted)) largest = group;
     return largest;
   }
-}
-
-function some(
-  connections: Iterable<Connection>,
-  isWanted: (connection: Connection) => boolean,
-): boolean {
-  for (const connection of connections) if (isWanted(connection)) return true;
-  return false;
 }

@@ -69,7 +69,6 @@ export async function serveHttp(options: {
   });
   const server = createServer({ ...LIMITS, requireHostHeader: false });
   const connections = createConnections(server, { limits, shares, metrics, log });
-  const { arriving, unread } = connections;
   const newId = createIds();
   let isDraining = false;
   const responder = createResponder(handle, {
@@ -78,11 +77,9 @@ export async function serveHttp(options: {
     log,
   });
   const bySocket = new WeakMap<Duplex, Connection>();
-  const serve = responder.request;
-  const { mayRun, later } = shares;
-  const shared = { isTrusted, arriving, unread, serve, mayRun, later };
+  const parts = { ...shares, ...connections, isTrusted, serve: responder.request };
   server.on('connection', (socket) => {
-    const connection = new Connection(socket, shared);
+    const connection = new Connection(socket, parts);
     bySocket.set(socket, connection);
     connections.add(connection);
   });
