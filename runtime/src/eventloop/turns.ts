@@ -11,24 +11,12 @@ export type Step = { run(): void };
 /** The steps of an owner. Its parts, such as client addresses, take turns within it. */
 type Queue = Map<string, Step[]>;
 
-export type Turns = {
-  /**
-   * Whether work of this owner may begin now: the tick has time left, and nothing of the owner
-   * waits. A step that has begun is not interrupted, so ask before each long one.
-   */
-  mayRun(owner: string): boolean;
-  /** Runs the step when it is the owner's turn, and within the owner the part's. */
-  add(owner: string, part: string, step: Step): void;
-  /** Takes back a step that has not run. */
-  remove(owner: string, part: string, step: Step): void;
-};
-
 /**
  * Owners with waiting steps run one in turn, at least one in each tick. What arrives for an owner
  * that has nothing waiting runs before them, for as long as the tick's time lasts: so an owner
  * waits for at most one slice of each other one. `now` counts milliseconds.
  */
-export function createTurns(now: () => number = () => performance.now()): Turns {
+export function createTurns(now: () => number = () => performance.now()) {
   // In the order of their turns.
   const queues = new Map<string, Queue>();
   let waiting = 0;
@@ -75,8 +63,13 @@ export function createTurns(now: () => number = () => performance.now()): Turns 
   }
 
   return {
-    mayRun: (owner) => hasTime() && (waiting < MOST_STEPS || !queues.has(owner)),
-    add(owner, part, step) {
+    /**
+     * Whether work of this owner may begin now: the tick has time left, and little waits, or
+     * nothing of the owner. A step that has begun is not interrupted, so ask before each long one.
+     */
+    mayRun: (owner: string) => hasTime() && (waiting < MOST_STEPS || !queues.has(owner)),
+    /** Runs the step when it is the owner's turn, and within the owner the part's. */
+    add(owner: string, part: string, step: Step): void {
       hasTime();
       const queue: Queue = queues.get(owner) ?? new Map();
       queues.set(owner, queue);
@@ -85,7 +78,8 @@ export function createTurns(now: () => number = () => performance.now()): Turns 
       else steps.push(step);
       waiting += 1;
     },
-    remove(owner, part, step) {
+    /** Takes back a step that has not run. */
+    remove(owner: string, part: string, step: Step): void {
       const queue = queues.get(owner);
       const steps = queue?.get(part) ?? [];
       const index = steps.indexOf(step);

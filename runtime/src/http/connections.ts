@@ -24,19 +24,6 @@ const STALLED_MS = 15_000;
 /** The progress of a body, or of a client that reads a response. */
 type Progress = { bytes: number; since: number };
 
-export type Connections = {
-  /**
-   * Adds a connection that was accepted. If there are too many, one of them is closed, which may be
-   * the new one (docs/api.md, Errors).
-   */
-  add(connection: Connection): void;
-  /** It has a body that is not complete, or bytes that wait. */
-  arriving(connection: Connection): void;
-  /** A response was written that the kernel has not taken. */
-  unread(connection: Connection): void;
-  all(): Iterable<Connection>;
-};
-
 type Parts = {
   limits: ConnectionLimits;
   shares: Pick<Shares, 'isStarved' | 'overfull'>;
@@ -45,7 +32,7 @@ type Parts = {
 };
 
 /** Looks after the connections of a server until it closes. */
-export function createConnections(server: Server, parts: Parts): Connections {
+export function createConnections(server: Server, parts: Parts) {
   const { limits, shares, metrics, log } = parts;
   const all = new Set<Connection>();
   const blocks = new Groups(({ block }) => block);
@@ -71,6 +58,10 @@ export function createConnections(server: Server, parts: Parts): Connections {
     connection.stop();
   }
 
+  /**
+   * Adds a connection that was accepted. If there are too many, one of them is closed, which may be
+   * the new one (docs/api.md, Errors).
+   */
   function add(connection: Connection): void {
     const { block, isProxy } = connection;
     const isAddressFull = !isProxy && blocks.of(block).size >= limits.maxConnectionsPerAddress;
@@ -105,6 +96,7 @@ export function createConnections(server: Server, parts: Parts): Connections {
     connection.countedBytes = bytes;
   }
 
+  /** It has a body that is not complete, or bytes that wait; or it had until now. */
   function arriving(connection: Connection): void {
     if (!all.has(connection)) return;
     const { block, isProxy, isSigned, body, isArriving, parsedBytes } = connection;
@@ -177,13 +169,14 @@ export function createConnections(server: Server, parts: Parts): Connections {
   return {
     add,
     arriving,
-    unread(connection) {
+    /** A response was written that the kernel has not taken. */
+    unread(connection: Connection): void {
       if (!all.has(connection)) return;
       const bytes = connection.socket.writableLength;
       unread.set(connection, { bytes, since: performance.now() });
       closeOverfull();
     },
-    all: () => all,
+    all: (): Iterable<Connection> => all,
   };
 }
 

@@ -11,20 +11,10 @@ import { writeRawResponse, writeResponse } from './write.ts';
 export type Handle = (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
 
 /** Turns node:http's events into calls of a handler. */
-export type Responder = {
-  /** Returns what is to be called when the response is taken or cannot be sent. */
-  request(connection: Connection, exchange: Exchange): () => void;
-  connect(incoming: IncomingMessage, socket: Duplex): void;
-};
-
 export function createResponder(
   handle: Handle,
-  parts: {
-    context: RequestContext;
-    isDraining: () => boolean;
-    log: Log;
-  },
-): Responder {
+  parts: { context: RequestContext; isDraining: () => boolean; log: Log },
+) {
   const { context, isDraining, log } = parts;
   const respond = createRespond(handle, log);
 
@@ -64,12 +54,13 @@ export function createResponder(
   }
 
   return {
-    request(connection, exchange) {
+    /** Returns what is to be called when the response is taken or cannot be sent. */
+    request(connection: Connection, exchange: Exchange): () => void {
       const request = new NodeRequest(exchange, connection, context);
       void answer(request, connection, exchange);
       return () => request.end();
     },
-    connect: (incoming, socket) => void respondToConnect(incoming, socket),
+    connect: (incoming: IncomingMessage, socket: Duplex) => void respondToConnect(incoming, socket),
   };
 }
 

@@ -13,56 +13,18 @@ const NOBODY = '';
 /** A gateway, whose requests are signed. It has no share: others' requests stand behind its own. */
 const SIGNER = '*';
 
-type Owner = {
-  id: string;
-  inProgress: number;
-  /** Requests that nothing was done for yet, in the order of their arrival. */
-  notBegun: Set<InProgress>;
-};
-
+export type Shares = ReturnType<typeof createShares>;
 /** A request in progress. */
-export type InProgress = {
-  owner: string;
-  /** Waits for memory for about so many bytes, which the parsed body takes, and for a turn. */
-  start(bytes: number): Promise<void> | undefined;
-  /**
-   * Waits for the owner's turn of the event loop; undefined if it is now. Rejects with
-   * SERVICE_UNAVAILABLE if another owner's request takes the place of this one before its first
-   * turn, or if the connection closes.
-   */
-  turn(): Promise<void> | undefined;
-  /**
-   * Takes memory for a response of about so many bytes; waits while the owner has its share. It is
-   * free again at the end. Throws SERVICE_UNAVAILABLE after it.
-   */
-  reserve(bytes: number): Promise<void> | undefined;
-  /** The response has this many bytes, instead of those that were reserved, and the body none. */
-  takes(bytes: number): void;
-  /** The response was taken or cannot be sent. Whatever the request waits for is given up. */
-  end(): void;
-};
-
-export type Shares = {
-  /**
-   * Begins a request whose body is complete. `owner` is undefined without a valid credential; then
-   * the `part` is the client's address.
-   * Throws SERVICE_UNAVAILABLE if the owner has its share of requests in progress.
-   */
-  begin(owner: string | undefined, part: string): InProgress;
-  /** Begins a request with a valid signature, which no share limits. */
-  beginSigned(): InProgress;
-  /** Whether work of this owner may begin now. */
-  mayRun(owner: string | undefined): boolean;
-  /** Runs a step when it is the turn of whoever sent what it is about. */
-  later(owner: string | undefined, address: string, run: () => void): void;
-  /** Whether requests of this owner wait for memory. */
-  isStarved(owner: string): boolean;
-  /** The owner whose responses are to be closed first; undefined while all have room. */
-  overfull(): string | undefined;
-};
+export type InProgress = ReturnType<Shares['begin']>;
 
 /** `refused` is called for each request that is refused because others are in progress. */
-export function createShares(refused: () => void): Shares {
+export function createShares(refused: () => void) {
+  type Owner = {
+    id: string;
+    inProgress: number;
+    /** Requests that nothing was done for yet, in the order of their arrival. */
+    notBegun: Set<Request>;
+  };
   const turns = createTurns();
   // Apart, so that a request that waits for its response never holds up those it waits for.
   const bodies = new Memory();
@@ -85,10 +47,10 @@ export function createShares(refused: () => void): Shares {
     let most: Owner | undefined;
     for (const owner of owners.values())
       if (owner.notBegun.size > 0 && owner.inProgress > (most?.inProgress ?? 0)) most = owner;
-    return [...(most?.notBegun ?? [])].at(-1) as Request | undefined;
+    return [...(most?.notBegun ?? [])].at(-1);
   }
 
-  class Request implements InProgress, Step {
+  class Request implements Step {
     readonly owner: string;
     private readonly of: Owner;
     private readonly part: string;
@@ -104,6 +66,7 @@ export function createShares(refused: () => void): Shares {
       inProgress += 1;
     }
 
+    /** Waits for memory for about so many bytes, which the parsed body takes, and for a turn. */
     start(bytes: number): Promise<void> | undefined {
       const { of } = this;
       if (bytes === 0 || of.id === SIGNER || bodies.reserve(this, bytes)) return this.turn();
@@ -111,6 +74,11 @@ export function createShares(refused: () => void): Shares {
       return this.wait().then(() => this.turn());
     }
 
+    /**
+     * Waits for the owner's turn of the event loop; undefined if it is now. Rejects with
+     * SERVICE_UNAVAILABLE if another owner's request takes the place of this one before its first
+     * turn, or if the connection closes.
+     */
     turn(): Promise<void> | undefined {
       const { of } = this;
       if (of.id === SIGNER || turns.mayRun(of.id)) {
@@ -127,6 +95,10 @@ export function createShares(refused: () => void): Shares {
       this.granted();
     }
 
+    /**
+     * Takes memory for a response of about so many bytes; waits while the owner has its share. It
+     * is free again at the end. Throws SERVICE_UNAVAILABLE after it.
+     */
     reserve(bytes: number): Promise<void> | undefined {
       if (this.hasEnded) throw new ApiError('SERVICE_UNAVAILABLE');
       if (this.of.id !== SIGNER && !responses.reserve(this, bytes)) return this.wait();
@@ -140,6 +112,7 @@ export function createShares(refused: () => void): Shares {
       waits?.resolve();
     }
 
+    /** The response has this many bytes, instead of those that were reserved, and the body none. */
     takes(bytes: number): void {
       if (this.hasEnded) return;
       bodies.leave(this);
@@ -160,6 +133,7 @@ export function createShares(refused: () => void): Shares {
       waits.reject(new ApiError('SERVICE_UNAVAILABLE'));
     }
 
+    /** The response was taken or cannot be sent. Whatever the request waits for is given up. */
     end(): void {
       if (this.hasEnded) return;
       const { of } = this;
@@ -179,8 +153,8 @@ export function createShares(refused: () => void): Shares {
     }
   }
 
-  function begin(id: string, part: string): InProgress {
-    const owner = owners.get(id) ?? { id, inProgress: 0, notBegun: new Set() };
+  function begin(id: string, part: string): Request {
+    const owner: Owner = owners.get(id) ?? { id, inProgress: 0, notBegun: new Set() };
     if (!makeRoom(owner)) {
       refused();
       throw new ApiError('SERVICE_UNAVAILABLE');
@@ -190,12 +164,22 @@ export function createShares(refused: () => void): Shares {
   }
 
   return {
-    begin: (owner = NOBODY, part) => begin(owner, part),
+    /**
+     * Begins a request whose body is complete. `owner` is undefined without a valid credential;
+     * then the `part` is the client's address. Throws SERVICE_UNAVAILABLE if the owner has its
+     * share of requests in progress.
+     */
+    begin: (owner: string | undefined, part: string) => begin(owner ?? NOBODY, part),
+    /** Begins a request with a valid signature, which no share limits. */
     beginSigned: () => begin(SIGNER, ''),
-    mayRun: (owner = NOBODY) => turns.mayRun(owner),
-    later: (owner = NOBODY, address, run) =>
-      turns.add(owner, owner === NOBODY ? address : '', { run }),
-    isStarved: (owner) => responses.isStarved(owner),
+    /** Whether work of this owner may begin now. */
+    mayRun: (owner: string | undefined) => turns.mayRun(owner ?? NOBODY),
+    /** Runs a step when it is the turn of whoever sent what it is about. */
+    later: (owner: string | undefined, address: string, run: () => void) =>
+      turns.add(owner ?? NOBODY, owner ? '' : address, { run }),
+    /** Whether requests of this owner wait for memory. */
+    isStarved: (owner: string) => responses.isStarved(owner),
+    /** The owner whose responses are to be closed first; undefined while all have room. */
     overfull: () => responses.overfull(),
   };
 }
