@@ -124,52 +124,34 @@ export function openGateway(parts: GatewayParts): Gateway {
 
 type Shared = { members: MembersClient; budget: Budget; keyring: Keyring; operate: Operate };
 
-function createGraphql(parts: GatewayParts, { members, budget, keyring, operate }: Shared): Handle {
-  const { settings, keyStore, graphs, keyUse, tracing, log, metrics, caches } = parts;
+function createGraphql(parts: GatewayParts, shared: Shared): Handle {
+  const { settings, keyStore, caches, log } = parts;
   const { own, other } = baseUrls(settings);
+  const { environment, rateLimitBudget: keyBudget, corsOrigins, logClientAddress } = settings;
+  const { keyring, members: ownProvider } = shared;
+  const tokens = openTokenVerifier(settings, { keyStore, ownUrl: own, ownProvider, caches, log });
+  const isSuspended = createSuspensions(keyStore, caches, log);
   return createHandler({
-    authenticate: createAuthenticator({
-      environment: settings.environment,
-      keyring,
-      tokens: openTokenVerifier(settings, {
-        keyStore,
-        ownUrl: own,
-        ownProvider: members,
-        caches,
-        log,
-      }),
-      isSuspended: createSuspensions(keyStore, caches, log),
-      keyBudget: settings.rateLimitBudget,
-    }),
-    operate,
-    budget,
-    graphs,
-    keyUse,
-    tracing,
-    logClientAddress: settings.logClientAddress,
-    cors: createCors(settings.corsOrigins, GRAPHQL_CORS),
+    ...parts,
+    ...shared,
+    authenticate: createAuthenticator({ environment, keyring, tokens, isSuspended, keyBudget }),
+    logClientAddress,
+    cors: createCors(corsOrigins, GRAPHQL_CORS),
     addDeprecation: createDeprecationHeaders(own),
     correctEndpoint: `${other}/graphql`,
-    log,
-    metrics,
   });
 }
 
-function createMcpEndpoint(parts: GatewayParts, { budget, keyring, operate }: Shared): Handle {
-  const { settings, graphs, keyUse, tracing, log, metrics } = parts;
-  const { environment, rateLimitBudget: keyBudget, corsOrigins } = settings;
+function createMcpEndpoint(parts: GatewayParts, shared: Shared): Handle {
+  const { settings } = parts;
+  const { environment, rateLimitBudget: keyBudget, corsOrigins, logClientAddress } = settings;
   return createMcp({
-    authenticate: createMcpAuthenticator({ environment, keyring, keyBudget }),
-    operate,
-    budget,
-    graphs,
-    keyUse,
-    tracing,
-    logClientAddress: settings.logClientAddress,
+    ...parts,
+    ...shared,
+    authenticate: createMcpAuthenticator({ environment, keyring: shared.keyring, keyBudget }),
+    logClientAddress,
     cors: createCors(corsOrigins, MCP_CORS),
     correctEndpoint: `${baseUrls(settings).other}${MCP_PATH}`,
-    log,
-    metrics,
   });
 }
 
