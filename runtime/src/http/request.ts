@@ -48,6 +48,8 @@ export const SIGNED = Symbol('a signed request');
 export type RequestContext = {
   newId: () => string;
   trusted: ReturnType<typeof createTrust>;
+  /** The sender of a request is no trusted proxy, but says whom it is for. */
+  ignored(sender: string): void;
   shares: Shares;
 };
 
@@ -92,12 +94,12 @@ export class NodeRequest implements HttpRequest {
   }
 
   get address(): string {
+    const { remoteAddress = '' } = this.incoming.socket;
     const forwardedFor = this.headers['x-forwarded-for'];
-    return clientAddress(
-      this.incoming.socket.remoteAddress,
-      typeof forwardedFor === 'string' ? forwardedFor : undefined,
-      this.context.trusted,
-    );
+    if (typeof forwardedFor !== 'string')
+      return clientAddress(remoteAddress, undefined, this.context.trusted);
+    if (this.connection?.isProxy === false) this.context.ignored(remoteAddress);
+    return clientAddress(remoteAddress, forwardedFor, this.context.trusted);
   }
 
   get signal(): AbortSignal {

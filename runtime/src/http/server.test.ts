@@ -440,6 +440,29 @@ test('x-forwarded-for is trusted from a trusted proxy only', async () => {
   expect(await call(await serve(handle, ['127.0.0.0/8']))).toEqual({ address: '198.51.100.1' });
 });
 
+test('a line a minute at most says that x-forwarded-for is ignored', async () => {
+  const lines: object[] = [];
+  const server = await serveHttp({
+    port: 0,
+    host: '127.0.0.1',
+    handle: ({ address }) => json({ address }),
+    trustedProxies: ['192.0.2.1/32'],
+    log: { ...log, warn: (fields, message) => void lines.push({ ...fields, message }) },
+  });
+  servers.push(server);
+  const url = `http://127.0.0.1:${server.port}/`;
+  await fetch(url);
+  expect(lines).toEqual([]);
+  for (let n = 0; n < 2; n += 1)
+    await fetch(url, { headers: { 'x-forwarded-for': '203.0.113.7' } });
+  expect(lines).toEqual([
+    {
+      clientAddress: '127.0.0.0/24',
+      message: 'x-forwarded-for is ignored: TRUSTED_PROXIES does not have its sender',
+    },
+  ]);
+});
+
 describe('a drain', () => {
   test('answers running requests with `connection: close`, and accepts no new connections', async () => {
     const [began, finish] = [promised(), promised()];

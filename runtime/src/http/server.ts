@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Log } from '../observe/log.ts';
 import type { Metrics } from '../observe/metrics.ts';
-import { createTrust } from './address.ts';
+import { createTrust, maskedAddress } from './address.ts';
 import { Connection } from './connection.ts';
 import { type ConnectionLimits, createConnections } from './connections.ts';
 import { createResponder, type Handle } from './respond.ts';
@@ -43,6 +43,8 @@ const UNUSED_MS = 500;
  * after this time waits for its client.
  */
 const DRAIN_MS = 10_000;
+/** How long a line stands for all requests whose x-forwarded-for is ignored. */
+const IGNORED_MS = 60_000;
 
 type Outgoing = ServerResponse<IncomingMessage>;
 
@@ -72,7 +74,7 @@ export async function serveHttp(options: {
   const newId = createIds();
   let isDraining = false;
   const responder = createResponder(handle, {
-    context: { newId, trusted: isTrusted, shares },
+    context: { newId, trusted: isTrusted, ignored: createIgnored(log), shares },
     isDraining: () => isDraining,
     log,
   });
@@ -127,6 +129,17 @@ function createIds(): () => string {
   const prefix = randomBytes(9).toString('base64url');
   let count = 0;
   return () => `${prefix}-${(count++).toString(36)}`;
+}
+
+/** Without its proxy in TRUSTED_PROXIES, a service takes all callers for one client. */
+function createIgnored(log: Pick<Log, 'warn'>): (sender: string) => void {
+  let saidAt = Number.NEGATIVE_INFINITY;
+  return (sender) => {
+    if (performance.now() - saidAt < IGNORED_MS) return;
+    saidAt = performance.now();
+    const fields = { clientAddress: maskedAddress(sender) };
+    log.warn(fields, 'x-forwarded-for is ignored: TRUSTED_PROXIES does not have its sender');
+  };
 }
 
 function listen(server: Server, { port, host }: { port: number; host: string }): Promise<void> {

@@ -35,7 +35,7 @@ export const LOG_FIELDS = {
   adminPort: 'The port for health and metrics.',
   pid: 'The process that writes the line.',
   clientAddress:
-    'The client address of a request whose credential is missing or refused: its /24 (IPv4) or /48 (IPv6), unless `LOG_CLIENT_ADDRESS` is `full`.',
+    'The client address of a request whose credential is missing or refused: its /24 (IPv4) or /48 (IPv6), unless `LOG_CLIENT_ADDRESS` is `full`. Also, always masked, the sender of an `x-forwarded-for` that is ignored.',
   reason: 'Why it happened, in fixed words.',
   count: 'How many.',
 } as const;
