@@ -4,7 +4,7 @@ import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { createAddressCounters } from './addresses.ts';
 import { batched } from './counters.batch.ts';
 import type { Count, Counter, Counters } from './counters.ts';
-import { type CountedRefusals, createRefusals } from './refusals.ts';
+import { createRefusals } from './refusals.ts';
 
 /** Of all but the budget of a key, whose window is a setting. */
 export const WINDOW_SECONDS = { member: 60, refusal: 60, page: 60 };
@@ -24,35 +24,14 @@ export type Verdict = {
   windowSeconds: number;
 };
 
-export type Limiter = {
-  /**
-   * Consumes `cost` from the subject's budget. The window is fixed and begins with the first
-   * consumption. If less than `cost` remains, the verdict refuses and the rest is used up.
-   * Rejects only if a counter does.
-   */
-  consume(policy: Policy, subject: string, cost: number, budget: number): Promise<Verdict>;
-  /**
-   * Whether at least half of a key's budget would be left after the cost, as far as this process
-   * knows; false if it does not know. Call it before consume.
-   */
-  hasPlenty(policy: Policy, subject: string, cost: number, budget: number): boolean;
-  /**
-   * Counts a client address's request without a valid credential; an IPv6 /64 counts as one
-   * address. In a flood of addresses, they share counters.
-   */
-  consumeRefusal(address: string): Promise<Verdict>;
-  /** Counts a request for a page or another public document, in the same way. */
-  consumePage(address: string): Promise<Verdict>;
-  /** Which client addresses are over that limit, as far as this process knows. */
-  refusals: Omit<CountedRefusals, 'count'>;
-};
+export type Limiter = ReturnType<typeof createLimiter>;
 
 /** Processes may share the counters. `keyWindowSeconds` is the window of a key's budget. */
 export function createLimiter(
   counters: Counters,
   keyWindowSeconds: number,
   metrics: Pick<Metrics, 'limit'> = { limit() {} },
-): Limiter {
+) {
   const windowSeconds: Record<Policy, number> = { key: keyWindowSeconds, ...WINDOW_SECONDS };
   const byPolicy: Partial<Record<Policy, Counter>> = {};
   // Only counters in Redis have a state, and only they are a network round trip away.
@@ -79,22 +58,43 @@ export function createLimiter(
     };
   }
 
-  const consume: Limiter['consume'] = (policy, subject, cost, budget) => {
+  /**
+   * Consumes `cost` from the subject's budget. The window is fixed and begins with the first
+   * consumption. If less than `cost` remains, the verdict refuses and the rest is used up. Rejects
+   * only if a counter does.
+   */
+  function consume(
+    policy: Policy,
+    subject: string,
+    cost: number,
+    budget: number,
+  ): Promise<Verdict> {
     if (policy === 'key') estimates?.consuming(subject, cost);
     return add(policy, subject, cost).then((count) => {
       if (policy === 'key') estimates?.consumed(subject, cost, count.consumedPoints);
       return decide(policy, budget, count);
     });
-  };
+  }
+
   return {
     consume,
-    hasPlenty: (policy, subject, cost, budget) =>
+    /**
+     * Whether at least half of a key's budget would be left after the cost, as far as this process
+     * knows; false if it does not know. Call it before consume.
+     */
+    hasPlenty: (policy: Policy, subject: string, cost: number, budget: number) =>
       policy === 'key' && estimates?.isPlenty(subject, cost, budget) === true,
-    consumeRefusal: (address) =>
+    /**
+     * Counts a client address's request without a valid credential; an IPv6 /64 counts as one
+     * address. In a flood of addresses, they share counters.
+     */
+    consumeRefusal: (address: string) =>
       refusals
         .count(address, () => add('refusal', counterOf(address), 1))
         .then((count) => decide('refusal', REFUSAL_BUDGET, count)),
-    consumePage: (address) => consume('page', counterOf(address), 1, PAGE_BUDGET),
+    /** Counts a request for a page or another public document, in the same way. */
+    consumePage: (address: string) => consume('page', counterOf(address), 1, PAGE_BUDGET),
+    /** Which client addresses are over that limit, as far as this process knows. */
     refusals,
   };
 }

@@ -1,6 +1,6 @@
 // What a process knows of the refused credentials of client addresses, before counters answer.
 import { addressBlock } from '@partner-loyalty/runtime/http/address.ts';
-import type { Refusals } from '../identity/keyring.ts';
+import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 import type { Count } from './counters.ts';
 
 /** Each takes about 0.3 KB. */
@@ -16,16 +16,11 @@ type Tally = {
 
 const NOTHING: Readonly<Tally> = { counted: 0, endsAt: 0, pending: 0 };
 
-/** Other processes may have counted more. An IPv6 /64 counts as one address. */
-export type CountedRefusals = Refusals & {
-  /** Whether one was refused beyond the limit, in a window that has not ended. */
-  isOver(address: string): boolean;
-  /** Counts a refused credential, which is pending until `add` has counted it. */
-  count(address: string, add: () => Promise<Count>): Promise<Count>;
-};
-
-/** `now` counts milliseconds. */
-export function createRefusals(limit: number, now = () => performance.now()): CountedRefusals {
+/**
+ * Other processes may have counted more. An IPv6 /64 counts as one address. `now` counts
+ * milliseconds.
+ */
+export function createRefusals(limit: number, now = () => performance.now()) {
   // The address that was seen longest ago is the first.
   const byAddress = new Map<string, Tally>();
   const tallyOf = (address: string) => byAddress.get(addressBlock(address)) ?? NOTHING;
@@ -43,12 +38,13 @@ export function createRefusals(limit: number, now = () => performance.now()): Co
   }
 
   return {
-    isOver: (address) => countedOf(tallyOf(address)) > limit,
-    mayBeOver(address) {
+    /** Whether one was refused beyond the limit, in a window that has not ended. */
+    isOver: (address: string) => countedOf(tallyOf(address)) > limit,
+    mayBeOver(address: string) {
       const tally = tallyOf(address);
       return countedOf(tally) + tally.pending > limit;
     },
-    duringLookUp(address, run) {
+    duringLookUp<T>(address: string, run: () => MaybePromise<T>) {
       const found = run();
       if (!(found instanceof Promise)) return found;
       const tally = begin(address);
@@ -58,7 +54,8 @@ export function createRefusals(limit: number, now = () => performance.now()): Co
       found.then(end, end);
       return found;
     },
-    async count(address, add) {
+    /** Counts a refused credential, which is pending until `add` has counted it. */
+    async count(address: string, add: () => Promise<Count>) {
       const tally = begin(address);
       // From before the call: the window never ends later for this process than for the counter.
       const begunAt = now();

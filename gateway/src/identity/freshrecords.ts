@@ -21,21 +21,7 @@ export type Outcome = 'hit' | 'miss' | 'stale';
 /** Its address takes a while to parse, so it is read only where it matters. */
 export type Client = { readonly address: string };
 
-export type FreshRecords<T> = {
-  /**
-   * The record; undefined if there is none. Returns the plain value unless it has to wait for the
-   * store. A change is seen within 5 seconds. Fails with SERVICE_UNAVAILABLE, after at most 2
-   * seconds, if the store does not respond and has not confirmed the record for 60 seconds.
-   */
-  find(id: string, client?: Client): MaybePromise<T | undefined>;
-  /** When the last read that found a record began, on `uptime`'s clock. */
-  lastReadAt(): number;
-};
-
-export function createFreshRecords<T>(
-  source: RecordSource<T>,
-  count: (outcome: Outcome) => void,
-): FreshRecords<T> {
+export function createFreshRecords<T>(source: RecordSource<T>, count: (outcome: Outcome) => void) {
   const { uptime } = source;
   const cache = createRecordCache(source);
 
@@ -65,12 +51,18 @@ export function createFreshRecords<T>(
   }
 
   return {
-    find(id, client) {
+    /**
+     * The record; undefined if there is none. Returns the plain value unless it has to wait for the
+     * store. A change is seen within 5 seconds. Fails with SERVICE_UNAVAILABLE, after at most 2
+     * seconds, if the store does not respond and has not confirmed the record for 60 seconds.
+     */
+    find(id: string, client?: Client): MaybePromise<T | undefined> {
       const entry = cache.get(id);
       if (entry === undefined) return findUncached(id, client);
       const state = stateOf(entry, uptime());
       return state === 'fresh' ? counted(entry.record, 'hit') : findCached(id, entry, state);
     },
+    /** When the last read that found a record began, on `uptime`'s clock. */
     lastReadAt: cache.lastReadAt,
   };
 }

@@ -14,19 +14,17 @@ const BITS = 2 ** 25;
 /** Positions in the hexadecimal digits of a hash, each of a number of 32 bits. */
 const NUMBERS = [0, 8, 16, 24];
 
-/** By the hash of a key: false if there was no such key a tenth of a second ago. */
-export type MayExist = (hash: string) => Promise<boolean>;
-
 /**
- * The filter takes its memory and reads the store at the first call, and then reads what is new, at
- * most ten times a second. Calls reject with SERVICE_UNAVAILABLE, after at most 2 seconds, if it
- * cannot be read.
+ * Returns a function that says, by the hash of a key, whether it may exist: false if there was no
+ * such key a tenth of a second ago. The filter takes its memory and reads the store at the first
+ * call, and then reads what is new, at most ten times a second. Calls reject with
+ * SERVICE_UNAVAILABLE, after at most 2 seconds, if it cannot be read.
  */
 export function createKnownKeys(
   store: Pick<KeyStore, 'addedHashes'>,
   log: Pick<Log, 'outage'>,
   uptime: () => number,
-): MayExist {
+) {
   let filter = new Uint8Array(0);
   let mark: number | undefined;
   let readAt = Number.NEGATIVE_INFINITY;
@@ -53,7 +51,7 @@ export function createKnownKeys(
     }
   }
 
-  return async (hash) => {
+  return async (hash: string): Promise<boolean> => {
     if (uptime() - readAt >= MAX_AGE_MS) await refresh();
     return bitsOf(hash).every((bit) => (byteAt(filter, bit) & (1 << (bit & 7))) !== 0);
   };

@@ -15,31 +15,29 @@ export type TokenParts = {
   limiter: Pick<Limiter, 'consumeRefusal' | 'refusals'>;
 };
 
-export type Tokens = {
-  /** The page for a client address that is over a limit, which redeems nothing; else undefined. */
-  refusal(request: HttpRequest): HttpResponse | undefined;
-  /** What the token gives, or a page. Rejects with an ApiError if the subgraph is unavailable. */
-  redeem<Field extends keyof Redeemed>(
-    field: Field,
-    token: string,
-    request: HttpRequest,
-  ): Promise<{ value: Redeemed[Field] } | { page: HttpResponse }>;
-  /** The page for a token that is not valid. Guessing tokens is limited as guessing keys is. */
-  refuse(request: HttpRequest): Promise<HttpResponse>;
-};
+export type Tokens = ReturnType<typeof createTokens>;
 
-export function createTokens({ members, limiter }: TokenParts): Tokens {
+export function createTokens({ members, limiter }: TokenParts) {
   const absent = createRecent(ABSENT_MS);
   const tooMany = () => pageResponse(429, TOO_MANY_ATTEMPTS);
-  const refusal: Tokens['refusal'] = ({ address }) =>
+
+  /** The page for a client address that is over a limit, which redeems nothing; else undefined. */
+  const refusal = ({ address }: HttpRequest) =>
     limiter.refusals.isOver(address) ? tooMany() : undefined;
-  const refuse: Tokens['refuse'] = async ({ address }) =>
+
+  /** The page for a token that is not valid. Guessing tokens is limited as guessing keys is. */
+  const refuse = async ({ address }: HttpRequest) =>
     (await limiter.consumeRefusal(address)).allowed ? pageResponse(410, INVALID_LINK) : tooMany();
 
   return {
     refusal,
     refuse,
-    async redeem(field, token, request) {
+    /** What the token gives, or a page. Rejects with an ApiError if the subgraph is unavailable. */
+    async redeem<Field extends keyof Redeemed>(
+      field: Field,
+      token: string,
+      request: HttpRequest,
+    ): Promise<{ value: Redeemed[Field] } | { page: HttpResponse }> {
       const page = refusal(request);
       if (page !== undefined) return { page };
       if (absent.has(token)) return { page: await refuse(request) };
