@@ -15,7 +15,7 @@ export type Attack = {
 type Send = Pick<Attack, 'url' | 'key'>;
 
 const LOOK_UP = 'memberByEmail(email: "member1@bench.example")';
-const WIDE = `query ($keys: [MemberKeyInput!]!) { memberLookups(keys: $keys) { member { ${names(90, 'email')} } } }`;
+const WIDE = `query ($keys: [MemberKey!]!) { memberLookups(keys: $keys) { member { ${names(90, 'email')} } } }`;
 const HUNDRED = Array.from({ length: 100 }, () => ({ email: 'member1@bench.example' }));
 
 /** When the other callers' load has begun. */

@@ -14,17 +14,21 @@ const opened: Socket[] = [];
 beforeAll(async () => {
   service = await startDeployed('one process', { NODE_OPTIONS: '--max-old-space-size=256' });
   // The partner that is to be served sends more than a default budget allows.
-  await loyalty(service.stack.env, 'partners', 'update', 'alpha', '--budget', '1000000');
-  await until(async () => {
-    const { headers } = await service.send({ query: '{ __typename }' });
-    return headers.get('ratelimit-limit') === '1000000';
-  });
+  await raiseBudget('alpha');
   probe = await startProbe(service.send);
 });
 afterEach(() => {
   for (const socket of opened.splice(0)) socket.destroy();
 });
 afterAll(() => service.close());
+
+async function raiseBudget(partner: 'alpha' | 'beta'): Promise<void> {
+  await loyalty(service.stack.env, 'partners', 'update', partner, '--budget', '1000000');
+  await until(async () => {
+    const { headers } = await service.send({ query: '{ __typename }', key: service.keys[partner] });
+    return headers.get('ratelimit-limit') === '1000000';
+  });
+}
 
 /** A connection that notes what it receives, from one of the loopback addresses. */
 async function open(address: string): Promise<Socket & { received: string }> {
@@ -202,8 +206,11 @@ test('300 new documents of one partner at once do not hold up another', async ()
 test('responses that nobody reads take a share of the memory, and then their connections end', async () => {
   const names = Array.from({ length: 90 }, (_, n) => `${'a'.repeat(20)}${n}: email`).join(' ');
   const keys = Array.from({ length: 100 }, () => ({ email: 'both@example.com' }));
-  const query = `query ($keys: [MemberKeyInput!]!) { memberLookups(keys: $keys) { member { ${names} } } }`;
+  const query = `query ($keys: [MemberKey!]!) { memberLookups(keys: $keys) { member { ${names} } } }`;
   const request = post(JSON.stringify({ query, variables: { keys } }), [keyOf(service.keys.beta)]);
+  await raiseBudget('beta');
+  const read = await service.send({ query, variables: { keys }, key: service.keys.beta });
+  expect(read.text.length).toBeGreaterThan(300_000);
   const sockets = await openAll(60, '127.0.0.2');
   let largest = 0;
   await probe.during(async () => {
@@ -214,6 +221,8 @@ test('responses that nobody reads take a share of the memory, and then their con
     for (const _ of Array(20).keys()) largest = Math.max(largest, await heapBytes());
   });
   expect(largest).toBeLessThan(200e6);
+  const closed = () => metric('loyalty_connections_closed_total', 'unread');
+  await until(async () => (await closed()) > 0);
 });
 
 test('500 bodies of a valid key that take much memory when parsed do not end the process', async () => {
