@@ -239,6 +239,20 @@ test('500 bodies of a valid key that take much memory when parsed do not end the
   expect((await service.send(probe.request)).text).toBe(probe.expected);
 });
 
+test('3,584 connections with as many headers as a head can have do not end the process', async () => {
+  const headers = Array.from({ length: 1_400 }, (_, n) => `x${n}:${n}\r\n`).join('');
+  for (let host = 50; host < 57; host += 1) {
+    const sockets = await openAll(512, `127.0.0.${host}`);
+    sockets.forEach((socket, n) => {
+      listen(socket);
+      // Every other one is complete, and its connection idle after the response.
+      socket.write(`GET / HTTP/1.1\r\nhost: x\r\n${headers}${n % 2 === 0 ? '\r\n' : ''}`);
+    });
+  }
+  expect((await service.send(probe.request)).text).toBe(probe.expected);
+  expect(await heapBytes()).toBeLessThan(160e6);
+});
+
 test('bodies in chunks of one byte are refused after 1,000 of them', async () => {
   const { pid } = service.stack.gateway;
   const sockets = await openAll(30, '127.0.0.40');

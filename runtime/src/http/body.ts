@@ -73,13 +73,21 @@ class Body implements ArrivingBody {
     this.reject(new ApiError('BAD_REQUEST', 'the body arrives too slowly', { status: 408 }));
   }
 
+  /** A chunk header may never end, so that no chunk comes. */
+  checkChunks(): void {
+    // With the heads of its chunks.
+    if (this.connection.parsedBytes - this.startedAt <= 2 * this.limitBytes) return;
+    this.connection.stop();
+    this.reject(new ApiError('PAYLOAD_TOO_LARGE'));
+  }
+
   /** Adds a chunk; false, and nothing is kept, if the body or its chunks are too long. */
   takes(chunk: Buffer): boolean {
     if (this.isTooLong) return false;
     const { limitBytes } = this;
     const needed = this.length + chunk.length;
     this.chunks += 1;
-    if (needed > limitBytes || (this.isChunked && this.hasManyChunks(needed))) {
+    if (needed > limitBytes || (this.isChunked && areTooShort(this.chunks, needed))) {
       this.isTooLong = true;
       this.bytes = NOTHING;
       return false;
@@ -93,12 +101,6 @@ class Body implements ArrivingBody {
 
   read(): Buffer {
     return this.bytes.subarray(0, this.length);
-  }
-
-  private hasManyChunks(length: number): boolean {
-    // With the heads of its chunks.
-    const raw = this.connection.parsedBytes - this.startedAt;
-    return areTooShort(this.chunks, length) || raw > 2 * this.limitBytes;
   }
 
   private append(chunk: Buffer, needed: number): void {

@@ -16,6 +16,9 @@ const CHUNKS_AT_ONCE = 16 * CHUNKED_PIECE;
 const DISCARDED_BYTES = 64 * 1024;
 const DISCARDED_MS = 1_000;
 
+/** Stands for a request that was served. */
+const COMPLETE = { complete: true };
+
 /** A request that node:http has parsed, and the response to it. */
 export type Exchange = {
   incoming: IncomingMessage;
@@ -30,6 +33,8 @@ export type ArrivingBody = {
   readonly length: number;
   /** Ends it: the handler's promise rejects. */
   tooSlow(): void;
+  /** Ends it if its chunks, headers included, are too long. */
+  checkChunks(): void;
 };
 
 export type ConnectionParts = Pick<Shares, 'mayRun' | 'later'> & {
@@ -79,7 +84,7 @@ export class Connection {
   countedBytes = 0;
   private wasArriving = false;
   /** The last request that the parser began. */
-  private message: IncomingMessage | undefined = undefined;
+  private message: Pick<IncomingMessage, 'complete'> | undefined = undefined;
   private isBodyWanted = false;
   /** Of the body of `message`; undefined if it is chunked. */
   private bodyLeft: number | undefined = undefined;
@@ -241,6 +246,7 @@ export class Connection {
     if (!isInBody) this.isInHead = true;
     else if (this.bodyLeft !== undefined) this.bodyLeft -= end - at;
     this.parse(at === 0 && end === bytes.length ? bytes : bytes.subarray(at, end));
+    if (this.isInChunks) this.body?.checkChunks();
     return end;
   }
 
@@ -274,6 +280,8 @@ export class Connection {
     end();
     this.isServing = false;
     this.body = undefined;
+    // Its headers would stay in memory while the connection is idle.
+    if (this.message?.complete === true) this.message = COMPLETE;
     this.activeAt = performance.now();
     if (this.held !== undefined) this.goOnLater();
   }

@@ -8,6 +8,9 @@ import { type HttpRequest, NodeRequest, type RequestContext } from './request.ts
 import { errorResponse, type HttpResponse, type ResponseObserver } from './response.ts';
 import { writeRawResponse, writeResponse } from './write.ts';
 
+/** Of a request. A short one takes ten times its bytes in memory. */
+export const MAX_HEADERS = 100;
+
 export type Handle = (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
 
 /** Turns node:http's events into calls of a handler. */
@@ -29,9 +32,13 @@ export function createResponder(
     const closing = () => isDraining() || request.awaitsContinue;
     let observer: ResponseObserver | undefined;
     try {
-      const made = lacksHost(incoming)
-        ? errorResponse('BAD_REQUEST', requestId)
-        : await respond(request);
+      const refused = hasManyHeaders(incoming) ? 431 : lacksHost(incoming) ? 400 : undefined;
+      // node:http drops what is beyond its limit, such as the body's length.
+      if (refused === 431) connection.stop();
+      const made =
+        refused === undefined
+          ? await respond(request)
+          : { ...errorResponse('BAD_REQUEST', requestId), status: refused };
       observer = made.observer;
       if (typeof made.body !== 'function') request.takes(made.body.length);
       await writeResponse(connection, exchange, made, requestId, closing);
@@ -77,6 +84,11 @@ function createRespond(handle: Handle, log: Log): (request: HttpRequest) => Prom
       return errorResponse('INTERNAL_SERVER_ERROR', requestId);
     }
   };
+}
+
+/** `rawHeaders` has names and values. */
+function hasManyHeaders({ rawHeaders }: IncomingMessage): boolean {
+  return rawHeaders.length > 2 * MAX_HEADERS;
 }
 
 /** HTTP/1.1 requires `host` (RFC 9112, section 3.2). node:http itself would not answer in JSON. */

@@ -205,6 +205,15 @@ describe('a body', () => {
     expect(await statusOf(`41\r\n${'x'.repeat(65)}\r\n`, 1_001)).toBe('200');
   });
 
+  test('with a chunk length whose zeros never end gets 413', async () => {
+    const port = await serve(length);
+    const answer = await exchange(
+      port,
+      `POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n${'0'.repeat(10_000)}`,
+    );
+    expect(answer).toMatch(/^HTTP\/1.1 413 [\s\S]+PAYLOAD_TOO_LARGE/);
+  });
+
   test('that never ends is cut off', async () => {
     const port = await serve(length);
     const socket = connect(port, '127.0.0.1');
@@ -287,6 +296,11 @@ describe('malformed or unusual HTTP', () => {
       431,
     ],
     ['a header of 20 KB', `GET / HTTP/1.1\r\nhost: x\r\na: ${'b'.repeat(20_000)}\r\n\r\n`, 431],
+    [
+      'more than 100 headers',
+      `POST / HTTP/1.1\r\nhost: x\r\n${'a: b\r\n'.repeat(100)}content-length: 1\r\n\r\n`,
+      431,
+    ],
     [
       'a chunk length that is not a number',
       'POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n',

@@ -9,7 +9,7 @@ import type { Metrics } from '../observe/metrics.ts';
 import { createTrust, maskedAddress } from './address.ts';
 import { Connection } from './connection.ts';
 import { type ConnectionLimits, createConnections } from './connections.ts';
-import { createResponder, type Handle } from './respond.ts';
+import { createResponder, type Handle, MAX_HEADERS } from './respond.ts';
 import { errorBody } from './response.ts';
 import { createShares } from './shares.ts';
 import { writeRawResponse } from './write.ts';
@@ -70,6 +70,7 @@ export async function serveHttp(options: {
     log.outage({ reason: 'overload' }, 'a request was refused');
   });
   const server = createServer({ ...LIMITS, requireHostHeader: false });
+  server.maxHeadersCount = MAX_HEADERS;
   const connections = createConnections(server, { limits, shares, metrics, log });
   const newId = createIds();
   let isDraining = false;
