@@ -87,6 +87,22 @@ test('each tick begins at least one step, and no more than its time allows', asy
   expect(Math.max(...perTick)).toBeLessThanOrEqual(3);
 });
 
+test('while connections come in every tick, every other slice is for accepting them', async () => {
+  for (let n = 0; n < 200; n += 1) turns.add('a', '', step('a', 1));
+  const perTick: number[] = [];
+  for (let tick = 0; tick < 40; tick += 1) {
+    const before = order.length;
+    turns.accepted();
+    time += 0.5;
+    await nextTick();
+    perTick.push(order.length - before);
+  }
+  expect(perTick.filter((steps) => steps === 0).length).toBeGreaterThan(25);
+  expect(order.length).toBeGreaterThan(10);
+  await drained();
+  expect(order.length).toBeGreaterThan(100);
+});
+
 test('promises of one step settle before the next one runs', async () => {
   const asyncStep = (name: string) => ({
     async run() {

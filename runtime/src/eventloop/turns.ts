@@ -24,6 +24,11 @@ export function createTurns(now: () => number = () => performance.now()) {
   let sliceEndsAt: number | undefined;
   let isEndScheduled = false;
   let begun = 0;
+  /** Ticks in a row, before this one, that accepted a connection. */
+  let acceptingTicks = 0;
+  let hasAccepted = false;
+  /** When the slice for accepting connections ends. */
+  let acceptsUntil = Number.NEGATIVE_INFINITY;
 
   function hasTime(): boolean {
     const time = now();
@@ -32,11 +37,12 @@ export function createTurns(now: () => number = () => performance.now()) {
       isEndScheduled = true;
       setImmediate(endTick);
     }
-    return time < sliceEndsAt;
+    return time < sliceEndsAt && time >= acceptsUntil;
   }
 
   function endTick(): void {
     sliceEndsAt = undefined;
+    shareWithAccepting();
     isEndScheduled = waiting > 0;
     if (waiting === 0) return;
     begun = 0;
@@ -45,8 +51,15 @@ export function createTurns(now: () => number = () => performance.now()) {
     setImmediate(endTick);
   }
 
+  function shareWithAccepting(): void {
+    acceptingTicks = hasAccepted ? acceptingTicks + 1 : 0;
+    hasAccepted = false;
+    if (acceptingTicks < 2) acceptsUntil = Number.NEGATIVE_INFINITY;
+    else if (now() >= acceptsUntil) acceptsUntil = now() + SLICE_MS;
+  }
+
   function runNext(): void {
-    if (waiting === 0 || (!hasTime() && begun > 0)) return;
+    if (waiting === 0 || (!hasTime() && (begun > 0 || now() < acceptsUntil))) return;
     begun += 1;
     takeNext()?.run();
   }
@@ -77,6 +90,14 @@ export function createTurns(now: () => number = () => performance.now()) {
       if (steps === undefined) queue.set(part, [step]);
       else steps.push(step);
       waiting += 1;
+    },
+    /**
+     * Notes that the tick has accepted a connection. libuv accepts one in each tick, so while ticks
+     * in a row do, many may wait: every other slice is theirs, in which no work begins.
+     */
+    accepted(): void {
+      hasAccepted = true;
+      hasTime();
     },
     /** Takes back a step that has not run. */
     remove(owner: string, part: string, step: Step): void {

@@ -23,6 +23,11 @@ export class Account {
     return held < Math.min(MAX_BYTES_OF_ONE, MAX_BYTES / this.held.size);
   }
 
+  /** Whether the holder has half of what anyone may have. */
+  isHalfFull(holder: string): boolean {
+    return (this.held.get(holder) ?? 0) >= MAX_BYTES_OF_ONE / 2;
+  }
+
   /** Whether the holder has more than anyone may have. */
   isOver(holder: string): boolean {
     return (this.held.get(holder) ?? 0) > MAX_BYTES_OF_ONE;

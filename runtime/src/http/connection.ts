@@ -80,6 +80,7 @@ export class Connection {
   /** Bytes that wait for the parser. */
   private held: Buffer | undefined = undefined;
   private isFeeding = false;
+  private isResting = false;
   /** Of what arrives, as it was counted last. */
   countedBytes = 0;
   private wasArriving = false;
@@ -162,6 +163,17 @@ export class Connection {
     if (this.isFeeding) return;
     this.goOn();
     if (this.isArriving) this.parts.arriving(this);
+  }
+
+  /** Reads nothing more, until `wake`. */
+  rest(): void {
+    this.isResting = true;
+    this.socket.pause();
+  }
+
+  wake(): void {
+    this.isResting = false;
+    if (this.held === undefined) this.socket.resume();
   }
 
   /** Nothing that arrives reaches the parser any more. Frees what waits. */
@@ -296,7 +308,7 @@ export class Connection {
     if (held === undefined || !this.mayParse()) return;
     this.held = undefined;
     this.feed(held);
-    if (this.held === undefined) this.socket.resume();
+    if (this.held === undefined && !this.isResting) this.socket.resume();
   }
 }
 

@@ -322,9 +322,11 @@ describe('a new connection', () => {
 });
 
 test('an attack by clients that are gone before their request is counted takes no place of others', async () => {
+  let arrived = 0;
   let gone = 0;
   const server = await serve(async (request) => {
     if (request.path === '/gone') {
+      arrived += 1;
       await once(request.signal, 'abort');
       gone += 1;
     }
@@ -332,7 +334,9 @@ test('an attack by clients that are gone before their request is counted takes n
     return OK;
   });
   const clients = await Promise.all(Array.from({ length: 500 }, () => open(server)));
-  for (const client of clients) client.write(GET.replace('/', '/gone'), () => client.destroy());
+  for (const client of clients) client.write(GET.replace('/', '/gone'));
+  await until(() => arrived === 500);
+  for (const client of clients) client.destroy();
   await until(() => gone === 500);
   const other = await open(server);
   other.write(GET);
@@ -360,7 +364,7 @@ test("half-sent bodies of a gateway's connections have no share", async () => {
 });
 
 describe('half-sent bodies', () => {
-  const limits = { maxConnections: 100, maxConnectionsPerAddress: 100 };
+  const limits = { maxConnections: 600, maxConnectionsPerAddress: 600 };
   const withBodies = () =>
     serve(
       async (request) => {
@@ -386,6 +390,27 @@ describe('half-sent bodies', () => {
     await until(() => clients.filter(({ destroyed }) => destroyed).length >= 3);
   });
 
+  test('that wait behind a response do not end the connections of an address', async () => {
+    let answer: () => void = () => {};
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const server = await serve(
+      async (request) => {
+        await (request.method === 'GET' ? answered : request.body(1_000_000));
+        return OK;
+      },
+      { limits },
+    );
+    const clients = await Promise.all(Array.from({ length: 500 }, () => open(server, '127.0.0.9')));
+    for (const client of clients) client.write(GET + post('x'.repeat(60_000)));
+    const other = await open(server);
+    other.write(post('whole'));
+    await until(() => responses(other) === 1);
+    answer();
+    await until(() => clients.every((client) => responses(client) === 2));
+  });
+
   test('of an address that has less are left alone, however many others have some', async () => {
     const server = await withBodies();
     const others: Client[] = [];
@@ -395,4 +420,20 @@ describe('half-sent bodies', () => {
     for (const client of [...clients, ...others]) client.write('x');
     await until(() => [...clients, ...others].every((client) => responses(client) === 1));
   });
+});
+
+test('a client that reads a response slowly is not cut off', async () => {
+  const body = 'x'.repeat(8_000_000);
+  const server = await serve(() => ({ status: 200, headers: {}, body }));
+  const client = await open(server);
+  client.pause();
+  client.write(GET);
+  const startedAt = performance.now();
+  // Longer than a client may take without reading anything.
+  while (performance.now() - startedAt < 17_000) {
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    client.read(100_000);
+  }
+  client.resume();
+  await until(() => client.received.length > body.length);
 });

@@ -40,6 +40,8 @@ export function createConnections(server: Server, parts: Parts) {
   const bodies = new Map<Connection, Progress & { hasBegun: boolean }>();
   const unread = new Map<Connection, Progress>();
   const arrivingBytes = new Account();
+  /** By address, those that are not read while what has arrived on others is worked off. */
+  const resting = new Map<string, Set<Connection>>();
 
   function close(connection: Connection, reason: 'full' | 'unread' | 'memory'): void {
     metrics?.closed(reason);
@@ -55,6 +57,7 @@ export function createConnections(server: Server, parts: Parts) {
     unread.delete(connection);
     bodies.delete(connection);
     countArriving(connection, 0);
+    resting.get(connection.block)?.delete(connection);
     connection.stop();
   }
 
@@ -76,6 +79,8 @@ export function createConnections(server: Server, parts: Parts) {
     blocks.add(connection);
     sites.add(connection);
     connection.socket.once('close', () => forget(connection));
+    const idle = resting.get(block);
+    if (idle !== undefined && !isProxy) restIn(idle, connection);
   }
 
   /** Without a valid credential in the last minute. */
@@ -109,8 +114,29 @@ export function createConnections(server: Server, parts: Parts) {
         hasBegun: body.length > 0,
       });
     const hasShare = !isProxy && !isSigned;
+    if (hasShare) restOrWake(connection);
     if (hasShare && arrivingBytes.isOver(block)) closeLargest(blocks.of(block));
     else if (arrivingBytes.isFull()) closeLargest(blocks.of(arrivingBytes.largest() ?? block));
+  }
+
+  /** What is not read waits in the kernel, so that complete requests need not be closed. */
+  function restOrWake(connection: Connection): void {
+    const { block } = connection;
+    const others = resting.get(block);
+    if (!arrivingBytes.isHalfFull(block)) {
+      resting.delete(block);
+      for (const one of others ?? []) one.wake();
+    } else if (others === undefined) {
+      const idle = new Set<Connection>();
+      resting.set(block, idle);
+      for (const one of blocks.of(block)) restIn(idle, one);
+    } else restIn(others, connection);
+  }
+
+  function restIn(idle: Set<Connection>, connection: Connection): void {
+    if (connection.isArriving) return;
+    idle.add(connection);
+    connection.rest();
   }
 
   function closeLargest(connections: Iterable<Connection>): void {
@@ -135,10 +161,9 @@ export function createConnections(server: Server, parts: Parts) {
 
   function checkUnread(now: number): void {
     for (const [connection, { bytes, since }] of unread) {
-      const { writableLength } = connection.socket;
-      if (writableLength === 0) unread.delete(connection);
-      else if (writableLength !== bytes)
-        unread.set(connection, { bytes: writableLength, since: now });
+      const left = unsentBytes(connection);
+      if (left === 0) unread.delete(connection);
+      else if (left !== bytes) unread.set(connection, { bytes: left, since: now });
       else if (now - since >= STALLED_MS || isInTheWay(connection)) close(connection, 'unread');
     }
     closeOverfull();
@@ -172,12 +197,22 @@ export function createConnections(server: Server, parts: Parts) {
     /** A response was written that the kernel has not taken. */
     unread(connection: Connection): void {
       if (!all.has(connection)) return;
-      const bytes = connection.socket.writableLength;
-      unread.set(connection, { bytes, since: performance.now() });
+      unread.set(connection, { bytes: unsentBytes(connection), since: performance.now() });
       closeOverfull();
     },
     all: (): Iterable<Connection> => all,
   };
+}
+
+/**
+ * What the kernel has not taken: it falls with each part of a write that it takes, as Node's own
+ * timeout of a socket sees it. Cast: that number is private.
+ */
+function unsentBytes({ socket }: Connection): number {
+  const { writableLength, _handle: handle } = socket as typeof socket & {
+    _handle?: { writeQueueSize: number } | null;
+  };
+  return writableLength === 0 ? 0 : writableLength + (handle?.writeQueueSize ?? 0);
 }
 
 /** The one that has been idle the longest, of those that are wanted. */

@@ -82,6 +82,7 @@ export async function serveHttp(options: {
   const bySocket = new WeakMap<Duplex, Connection>();
   const parts = { ...shares, ...connections, isTrusted, serve: responder.request };
   server.on('connection', (socket) => {
+    shares.accepted();
     const connection = new Connection(socket, parts);
     bySocket.set(socket, connection);
     connections.add(connection);

@@ -174,6 +174,8 @@ export function createShares(refused: () => void) {
     beginSigned: () => begin(SIGNER, ''),
     /** Whether work of this owner may begin now. */
     mayRun: (owner: string | undefined) => turns.mayRun(owner ?? NOBODY),
+    /** A connection was accepted. */
+    accepted: turns.accepted,
     /** Runs a step when it is the turn of whoever sent what it is about. */
     later: (owner: string | undefined, address: string, run: () => void) =>
       turns.add(owner ?? NOBODY, owner ? '' : address, { run }),
