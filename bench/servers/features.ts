@@ -8,6 +8,7 @@ import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics, METRICS, type Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { Tracing } from '@partner-loyalty/runtime/observe/tracing/trace.ts';
 import { createInProcessTransport } from '@partner-loyalty/runtime/subgraph/inprocess.ts';
+import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { createStandings } from '@partner-loyalty/standings';
 import { openAudit } from '../../gateway/src/audit/audit.ts';
 import { createBudget } from '../../gateway/src/budget/budget.ts';
@@ -52,8 +53,14 @@ const log = createLog(isOn('logs') ? 'info' : 'silent');
 const metrics = chosenMetrics();
 const audit = openAudit(options.auditLog, { log, metrics });
 const caches = createCaches();
+const nothing: Transport = {
+  execute: () => ({ data: null }),
+  ready: async () => {},
+  close: async () => {},
+};
 const noMail = { baseAddress: 'http://localhost:4000', wake: () => {} };
 const transports = {
+  gateway: nothing,
   members: createInProcessTransport(
     createMembers(memoryMembers(MEMORY_MEMBERS), noMail),
     log,

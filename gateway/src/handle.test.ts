@@ -57,7 +57,7 @@ beforeAll(async () => {
   const documents = createDocuments(caches, metrics);
   const connections = createConnections({
     settings: { subgraphs: {} },
-    inProcess: { members: subgraph, standings: subgraph },
+    inProcess: { gateway: subgraph, members: subgraph, standings: subgraph },
     log,
     metrics,
   });

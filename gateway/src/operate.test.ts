@@ -59,7 +59,7 @@ async function start({ hasPlenty = true, audits = false } = {}) {
   const documents = createDocuments(caches, { documentCache: () => {} });
   const connections = createConnections({
     settings: { subgraphs: {} },
-    inProcess: { members: transport, standings: transport },
+    inProcess: { gateway: transport, members: transport, standings: transport },
     log,
     metrics: createMetrics(),
   });

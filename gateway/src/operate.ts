@@ -57,7 +57,8 @@ export function createOperate(parts: OperateParts): Operate {
     const principal = requireAllowed(state.principal, document, operation);
 
     trace?.phase('budget');
-    const { cost, tooLong, bytes } = costOf(operation, variables);
+    const { defaultPages } = graphs.current().surfaces[principal.surface];
+    const { cost, tooLong, bytes } = costOf(operation, variables, defaultPages);
     const isRepeatable = canRepeat(document, operation, principal);
     const { executable, result } = await budget.spend(
       { client: request, state, principal, cost, isRepeatable },

@@ -4,6 +4,7 @@ import {
   type Readiness,
   stateOf,
 } from '@partner-loyalty/runtime/process/readiness.ts';
+import { GATEWAY_SUBGRAPH } from '@partner-loyalty/runtime/settings/subgraphs.ts';
 import { outageOf } from '@partner-loyalty/runtime/store/outage.ts';
 import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import type { Audit } from './audit/audit.ts';
@@ -48,10 +49,13 @@ export function createReadiness(
     return { name, isLocal, state };
   }
 
+  // What the gateway answers itself reads the key store, which is looked at already.
+  const isOther = ([name]: readonly [string, Transport]) => name !== GATEWAY_SUBGRAPH;
+
   return async () => {
     const [keys, subgraphs] = await Promise.all([
       keysState(),
-      Promise.all(Array.from(transports(), subgraphState)),
+      Promise.all(Array.from(transports()).filter(isOther).map(subgraphState)),
     ]);
     const ownUp = subgraphs.every(({ isLocal, state }) => isLocal !== true || state !== 'down');
     const budgets = counters.state?.();

@@ -8,6 +8,7 @@ import type { Lifecycle } from '@partner-loyalty/runtime/process/lifecycle.ts';
 import { openPorts } from '@partner-loyalty/runtime/process/ports.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { openNowOrLater } from '@partner-loyalty/runtime/store/later.ts';
+import { createInProcessTransport } from '@partner-loyalty/runtime/subgraph/inprocess.ts';
 import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { openAudit } from './audit/audit.ts';
 import type { Counters } from './budget/counters.ts';
@@ -17,6 +18,7 @@ import { createChangelogs } from './graph/changelog.ts';
 import { openGraphs } from './graph/open.ts';
 import type { ServedGraphs } from './graph/served.ts';
 import type { KeyStore } from './identity/keystore.ts';
+import { createViewer } from './identity/viewer.ts';
 import { openCounters, openGraphStore, openUsageStore } from './stores.ts';
 import { createUsageCounter } from './usage/counter.ts';
 import { createKeyUseCounter } from './usage/keyuse.ts';
@@ -47,7 +49,12 @@ export async function serveGateway(options: {
   const open = <Store extends OpenedStore>(name: string, openIt: () => Promise<Store>) =>
     openStore(name, openIt, { lifecycle, log });
   const store = await open('graph', () => openGraphStore(settings));
-  const graphs = await openGraphs({ ...parts, store, inProcess, lifecycle });
+  const viewer = createViewer(keyStore, settings);
+  const carried = {
+    ...inProcess,
+    [viewer.name]: createInProcessTransport(viewer, log, caches, metrics),
+  };
+  const graphs = await openGraphs({ ...parts, store, inProcess: carried, lifecycle });
   const usageStore = await open('usage', () => openUsageStore(settings));
   const usage = createUsageCounter(usageStore, parts);
   lifecycle.opened('usage', usage.close);

@@ -186,6 +186,7 @@ function createSubgraphs(): Record<string, Subgraph> {
 
 /** A subgraph that graphql-js executes for a caller. */
 function sourceInProcess(name: string, caller: Caller): GraphQLDataSource {
+  if (name === 'gateway') return { process: async () => ({}) as never };
   const schema = createSubgraphs()[name]?.schema;
   if (schema === undefined) throw new Error(`no subgraph is called ${name}`);
   return {

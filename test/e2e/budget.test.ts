@@ -114,42 +114,54 @@ describe('in one process', () => {
       1,
       { query: 'query ($v: String!) { memberByEmail(email: $v) { tier } }', variables: { v: 1 } },
     ],
-    ['three look-ups in a list', 3, { query: LOOK_UPS, variables: { keys: keys(3) } }],
+    ['ten look-ups in a list', 1, { query: LOOK_UPS, variables: { keys: keys(10) } }],
+    ['21 look-ups in a list', 3, { query: LOOK_UPS, variables: { keys: keys(21) } }],
     ['no look-up in a list', 1, { query: LOOK_UPS, variables: { keys: [] } }],
     ['a list that is null', 1, { query: LOOK_UPS, variables: { keys: null } }],
     ['a list that is left out', 1, { query: LOOK_UPS }],
     ['one item instead of a list', 1, { query: LOOK_UPS, variables: { keys: keys(1)[0] } }],
-    ['a literal list', 2, { query: `{ memberLookups(keys: ${literals(2)}) { member { tier } } }` }],
+    [
+      'a literal list',
+      2,
+      { query: `{ memberLookups(keys: ${literals(11)}) { member { tier } } }` },
+    ],
     [
       'a list that is the default of a variable',
       4,
-      { query: LOOK_UPS.replace('!)', `! = ${literals(4)})`) },
+      { query: LOOK_UPS.replace('!)', `! = ${literals(40)})`) },
     ],
     [
       'a list in place of the default of a variable',
       2,
-      { query: LOOK_UPS.replace('!)', `! = ${literals(4)})`), variables: { keys: keys(2) } },
+      { query: LOOK_UPS.replace('!)', `! = ${literals(40)})`), variables: { keys: keys(20) } },
     ],
     [
       'lists under aliases and in fragments, skipped or not',
       11,
       {
-        query: `query ($keys: [MemberKey!]!) { ...F ...F a: memberLookups(keys: ${literals(4)}) { member { tier } } __typename }
+        query: `query ($keys: [MemberKey!]!) { ...F ...F a: memberLookups(keys: ${literals(40)}) { member { tier } } __typename }
           fragment F on Query { memberLookups(keys: $keys) @skip(if: true) { member { tier } } }`,
-        variables: { keys: keys(3) },
+        variables: { keys: keys(30) },
       },
     ],
     [
       'a list of an unknown field',
       3,
-      { query: 'query ($v: [Int]) { a(b: $v) }', variables: { v: [1, 2, 3] } },
+      { query: 'query ($v: [Int]) { a(b: $v) }', variables: { v: Array(30).fill(1) } },
     ],
     [
       'a list of 101 items',
       1,
       { query: `{ memberLookups(keys: ${literals(101)}) { member { tier } } __typename }` },
     ],
-    ['more look-ups than the whole budget', 1, { query: LOOK_UPS, variables: { keys: keys(41) } }],
+    [
+      'more look-ups than the whole budget',
+      1,
+      {
+        query: `query ($keys: [MemberKey!]!) { ${times(5, (n) => `a${n}: memberLookups(keys: $keys) { member { tier } }`)} }`,
+        variables: { keys: keys(90) },
+      },
+    ],
     ['more than 10 root fields', 1, { query: `{ ${times(11, (n) => `a${n}: __typename`)} }` }],
     ['a syntax error', 1, { query: '{' }],
     ['malformed JSON', 1, { body: '{' }],
@@ -163,18 +175,24 @@ describe('in one process', () => {
     expect(remaining(await service.send({ ...request, key }))).toBe(40 - cost);
   });
 
-  test('429 and no data when a request costs more than is left', async () => {
+  test('429 and no data when a request costs more than is left, which it leaves but for 1', async () => {
     const key = await freshKey(5);
     expect(
       remaining(
         await service.send({ query: '{ a: __typename b: __typename c: __typename }', key }),
       ),
     ).toBe(2);
-    const { status, code, body } = await service.send({
+    const refused = await service.send({
       query: '{ a: __typename b: __typename c: __typename }',
       key,
     });
-    expect([status, code, body.data]).toEqual([429, 'RATE_LIMITED', undefined]);
+    expect([refused.status, refused.code, refused.body.data]).toEqual([
+      429,
+      'RATE_LIMITED',
+      undefined,
+    ]);
+    expect(remaining(refused)).toBe(1);
+    expect((await service.send({ query: '{ __typename }', key })).status).toBe(200);
   });
 
   test('a mutation refused with 429 changes nothing', async () => {

@@ -104,7 +104,9 @@ describe.each(ENGINES)('on %s', (_name, open) => {
     expect(listed).toMatchObject({ code: 0, stdout: '' });
     expect(listed.stderr).toContain('nothing is published');
     const { stdout } = await loyalty(env, 'supergraph', 'show');
-    expect(stdout).toMatch(/^# version 0: the committed graph\n# members http:\S+ batching BAD_/);
+    expect(stdout).toMatch(
+      /^# version 0: the committed graph\n# gateway .*\n# members http:\S+ batching BAD_/,
+    );
     expect(stdout).toContain('\nschema\n');
     expect(await refused('rollback')).toContain('nothing is published yet');
     expect(await refused('remove', 'offers')).toContain('there is no subgraph "offers"');
@@ -245,7 +247,11 @@ describe.each(ENGINES)('on %s', (_name, open) => {
     expect(await step('rollback')).toEqual([6, 'rollback to 4', 0]);
     expect((await stored())?.schemas.offers).toBe(OFFERS);
     expect(await step('remove', 'offers', force)).toEqual([7, 'remove offers', expect.any(Number)]);
-    expect((await stored())?.subgraphs.map(({ name }) => name)).toEqual(['members', 'standings']);
+    expect((await stored())?.subgraphs.map(({ name }) => name)).toEqual([
+      'gateway',
+      'members',
+      'standings',
+    ]);
     expect(await step('rollback', '3')).toEqual([8, 'rollback to 3', 0]);
     expect(await refused('rollback', '8')).toContain('version 8 is the newest already');
     expect(await refused('rollback', '99')).toContain('there is no version 99');

@@ -4,6 +4,7 @@ import type { SubgraphEntry } from '@partner-loyalty/gateway';
 import { createLog, type Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import {
+  GATEWAY_SUBGRAPH,
   OWN_SUBGRAPHS,
   settingsOfSubgraph,
   variableOf,
@@ -50,6 +51,7 @@ function targetOf(
   givenUrl: string | undefined,
   others: readonly string[],
 ): Target | undefined {
+  if (name === GATEWAY_SUBGRAPH) return undefined;
   const own = settingsOfSubgraph(settings, name);
   const isOurs = OWN_SUBGRAPHS.some((each) => each === name);
   const url = own.url ?? givenUrl ?? (isOurs ? undefined : publishedUrl);

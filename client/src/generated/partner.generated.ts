@@ -151,7 +151,7 @@ export type Mutation = {
    */
   readonly exchangeMagicLink: Maybe<MagicLinkSession>;
   /**
-   * Records 1 to 100 activities of the calling partner, each of which costs 1. The outcomes are in the
+   * Records 1 to 100 activities of the calling partner; 10 of them cost 1. The outcomes are in the
    * order of the activities. An activity that is recorded already is not recorded again, so the call
    * can be repeated. Needs a key with the scope `ingest`, which keys lack by default.
    */
@@ -237,6 +237,8 @@ export type PartnerMemberReadActivitiesArgs = {
 };
 
 export type Query = {
+  /** What the key of this request is and may do. It needs no scope. */
+  readonly viewer: Maybe<Viewer>;
   /**
    * The member with this address, current or historical, if actively enrolled with the calling
    * partner.
@@ -247,7 +249,7 @@ export type Query = {
   /** The member with this ID, if actively enrolled with the calling partner. A member ID never changes. */
   readonly memberById: Maybe<PartnerMemberRead>;
   /**
-   * Looks up 1 to 100 members at once, in the order of the keys. Each key costs 1. A key that finds no
+   * Looks up 1 to 100 members at once, in the order of the keys; 10 keys cost 1. A key that finds no
    * member is no error.
    */
   readonly memberLookups: Maybe<ReadonlyArray<MemberLookup>>;
@@ -302,6 +304,22 @@ export type Standing = {
   readonly yearEnd: Scalars['DateTime']['output'];
   /** When the standing was read. */
   readonly asOf: Scalars['DateTime']['output'];
+};
+
+/** A partner key. */
+export type Viewer = {
+  readonly partnerId: Scalars['ID']['output'];
+  readonly partnerName: Scalars['String']['output'];
+  /** As it is in the operator's list of keys; it is not the key. */
+  readonly keyId: Scalars['ID']['output'];
+  readonly scopes: ReadonlyArray<Scalars['String']['output']>;
+  /** Null if it never expires. */
+  readonly expiresAt: Maybe<Scalars['DateTime']['output']>;
+  /** Root fields in a window. */
+  readonly budget: Scalars['Int']['output'];
+  readonly windowSeconds: Scalars['Int']['output'];
+  /** `sandbox` or `production`. */
+  readonly environment: Scalars['String']['output'];
 };
 
 export type ActivitySelection = {
@@ -419,9 +437,25 @@ export type StandingSelection = {
   readonly asOf?: true;
 };
 
+export type ViewerSelection = {
+  readonly partnerId?: true;
+  readonly partnerName?: true;
+  /** As it is in the operator's list of keys; it is not the key. */
+  readonly keyId?: true;
+  readonly scopes?: true;
+  /** Null if it never expires. */
+  readonly expiresAt?: true;
+  /** Root fields in a window. */
+  readonly budget?: true;
+  readonly windowSeconds?: true;
+  /** `sandbox` or `production`. */
+  readonly environment?: true;
+};
+
 /** What a method selects without `select`: every field that takes no arguments. */
 
 export const DEFAULTS = {
+  Viewer: { partnerId: true, partnerName: true, keyId: true, scopes: true, expiresAt: true, budget: true, windowSeconds: true, environment: true },
   PartnerMemberRead: { memberId: true, email: true, firstName: true, lastName: true, externalId: true, enrolledAt: true, tier: true, points: true, standing: { partnerId: true, partnerName: true, tier: true, points: true, stays: true, nextTier: true, pointsToNextTier: true, yearStart: true, yearEnd: true, asOf: true } },
   MemberLookup: { member: { memberId: true, email: true, firstName: true, lastName: true, externalId: true, enrolledAt: true, tier: true, points: true, standing: { partnerId: true, partnerName: true, tier: true, points: true, stays: true, nextTier: true, pointsToNextTier: true, yearStart: true, yearEnd: true, asOf: true } } },
   EnrollMemberPayload: { member: { memberId: true, email: true, firstName: true, lastName: true, externalId: true, enrolledAt: true, tier: true, points: true, standing: { partnerId: true, partnerName: true, tier: true, points: true, stays: true, nextTier: true, pointsToNextTier: true, yearStart: true, yearEnd: true, asOf: true } }, created: true },
@@ -435,6 +469,14 @@ export const DEFAULTS = {
 /** The methods of the surface, one for each of its root fields. */
 
 export type Operations = {
+  /** What the key of this request is and may do. It needs no scope. */
+  viewer: Operation<
+    Record<string, never>,
+    Viewer | null,
+    ViewerSelection,
+    typeof DEFAULTS.Viewer
+  >;
+
   /**
    * The member with this address, current or historical, if actively enrolled with the calling
    * partner.
@@ -463,7 +505,7 @@ export type Operations = {
   >;
 
   /**
-   * Looks up 1 to 100 members at once, in the order of the keys. Each key costs 1. A key that finds no
+   * Looks up 1 to 100 members at once, in the order of the keys; 10 keys cost 1. A key that finds no
    * member is no error.
    */
   memberLookups: Operation<
@@ -538,7 +580,7 @@ export type Operations = {
   >;
 
   /**
-   * Records 1 to 100 activities of the calling partner, each of which costs 1. The outcomes are in the
+   * Records 1 to 100 activities of the calling partner; 10 of them cost 1. The outcomes are in the
    * order of the activities. An activity that is recorded already is not recorded again, so the call
    * can be repeated. Needs a key with the scope `ingest`, which keys lack by default.
    */
@@ -615,6 +657,7 @@ export const SCHEMA = {
     activities: { type: 'ActivityConnection!', arguments: { first: 'Int',after: 'String' } },
   },
   Query: {
+    viewer: { type: 'Viewer' },
     memberByEmail: { type: 'PartnerMemberRead', arguments: { email: 'String!' } },
     memberByExternalId: { type: 'PartnerMemberRead', arguments: { externalId: 'String!' } },
     memberById: { type: 'PartnerMemberRead', arguments: { memberId: 'ID!' } },
@@ -638,5 +681,15 @@ export const SCHEMA = {
     yearStart: { type: 'DateTime!', leaf: 'string' },
     yearEnd: { type: 'DateTime!', leaf: 'string' },
     asOf: { type: 'DateTime!', leaf: 'string' },
+  },
+  Viewer: {
+    partnerId: { type: 'ID!', leaf: 'string' },
+    partnerName: { type: 'String!', leaf: 'string' },
+    keyId: { type: 'ID!', leaf: 'string' },
+    scopes: { type: '[String!]!', leaf: 'string' },
+    expiresAt: { type: 'DateTime', leaf: 'string' },
+    budget: { type: 'Int!', leaf: 'number' },
+    windowSeconds: { type: 'Int!', leaf: 'number' },
+    environment: { type: 'String!', leaf: 'string' },
   },
 } as const satisfies Schema;

@@ -3,7 +3,7 @@ import { fail } from '@partner-loyalty/runtime/errors.ts';
 import { pollDone } from '@partner-loyalty/runtime/eventloop/afterpoll.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { Operation } from '../document/document.ts';
-import { costOfLists } from '../document/lists.ts';
+import { type CostOfFields, costOfFields, type DefaultPages } from '../document/lists.ts';
 import { MAX_RESPONSE_BYTES } from '../document/responsesize.ts';
 import type { Principal } from '../identity/authenticate.ts';
 import type { RequestState } from '../state.ts';
@@ -15,7 +15,7 @@ export type Budget = {
   /**
    * Charges a request, which pays once: later calls change nothing. With a valid key or token, its
    * budget pays `cost`, or 1 if that is more than the whole budget. Without a valid credential, the
-   * client address pays 1. Resolves with whether enough was left; if not, the rest is used up.
+   * client address pays 1. Resolves with whether enough was left; if not, it pays 1.
    */
   charge(client: Client, state: RequestState, cost?: number): Promise<boolean>;
   /**
@@ -70,21 +70,20 @@ export function createBudget(
   };
 }
 
-export type Cost = {
-  /** In root fields; 1 if a list is too long. */
-  cost: number;
-  /** The argument whose list is too long. */
-  tooLong: string | undefined;
+export type Cost = Pick<CostOfFields, 'cost' | 'tooLong'> & {
   /** About how large the response may get. */
   bytes: number;
 };
 
-export function costOf(operation: Operation | undefined, variables: Record<string, unknown>): Cost {
+export function costOf(
+  operation: Operation | undefined,
+  variables: Record<string, unknown>,
+  defaultPages: DefaultPages,
+): Cost {
   if (operation === undefined) return { cost: 1, tooLong: undefined, bytes: 0 };
-  const { added, longest, tooLong } = costOfLists(operation.lists, variables);
-  if (tooLong !== undefined) return { cost: 1, tooLong, bytes: 0 };
-  const bytes = bytesExpected(operation, longest, variables);
-  return { cost: operation.cost + added, tooLong, bytes };
+  const { cost, longest, tooLong } = costOfFields(operation.rootFields, variables, defaultPages);
+  const bytes = tooLong === undefined ? bytesExpected(operation, longest, variables) : 0;
+  return { cost, tooLong, bytes };
 }
 
 const BYTES_OF_RESPONSE = 1_024;

@@ -1,22 +1,25 @@
 // Batches of consumptions, some of which fail.
 import { batched } from './counters.batch.ts';
-import type { Count, Counter } from './counters.ts';
+import { type Count, type Counter, createMemoryCounters } from './counters.ts';
 
 /** A counter that fails for subjects named after a way to fail. */
 function failingCounter() {
   const sums = new Map<string, number>();
   const sent: string[] = [];
   const counter: Counter = {
-    add(subject, points) {
+    add(subject, { points }) {
       sent.push(`${subject} ${points}`);
       if (subject === 'throws') throw new Error('thrown');
       if (subject === 'rejects') return Promise.reject(new Error('rejected'));
       sums.set(subject, (sums.get(subject) ?? 0) + points);
-      return Promise.resolve({ consumedPoints: sums.get(subject) ?? 0, msBeforeNext: 1 });
+      const consumedPoints = sums.get(subject) ?? 0;
+      return Promise.resolve({ consumedPoints, isWithin: true, msBeforeNext: 1 });
     },
   };
   return { counter, sent };
 }
+
+const taking = (points: number, limit = 100) => ({ points, limit, refused: 1 });
 
 const outcome = (consumption: Promise<Count>) =>
   consumption.then(({ consumedPoints }) => consumedPoints, String);
@@ -26,7 +29,7 @@ test('a subject that cannot be counted fails for its own consumers alone', async
   const { add } = batched(counter);
   const subjects = ['one', 'throws', 'two', 'rejects', 'one', 'throws', 'rejects', 'two'];
   const outcomes = await Promise.all(
-    subjects.map((subject, index) => outcome(add(subject, index + 1))),
+    subjects.map((subject, index) => outcome(add(subject, taking(index + 1)))),
   );
   expect(outcomes).toEqual([
     1,
@@ -44,6 +47,17 @@ test('a subject that cannot be counted fails for its own consumers alone', async
 test('the tick after a failure counts as usual', async () => {
   const { counter } = failingCounter();
   const { add } = batched(counter);
-  expect(await outcome(add('throws', 1))).toBe('Error: thrown');
-  expect(await outcome(add('one', 2))).toBe(2);
+  expect(await outcome(add('throws', taking(1)))).toBe('Error: thrown');
+  expect(await outcome(add('one', taking(2)))).toBe(2);
+});
+
+test('beyond the limit, each consumption of a tick is counted by itself', async () => {
+  const { add } = batched(createMemoryCounters('sandbox').counter('key', 60));
+  const counts = await Promise.all([4, 3, 5, 1].map((points) => add('one', taking(points, 10))));
+  expect(counts.map(({ consumedPoints, isWithin }) => [consumedPoints, isWithin])).toEqual([
+    [4, true],
+    [7, true],
+    [8, false],
+    [9, true],
+  ]);
 });

@@ -76,7 +76,7 @@ test('consumptions of one subject in a tick become one command, keyed by environ
     Number(/cmdstat_incrby:calls=(\d+)/.exec(await redis.info('commandstats'))?.[1]);
   await limiter.consume('key', 'k', 1, 100);
   const before = await commands();
-  await Promise.all(Array.from({ length: 50 }, () => limiter.consume('key', 'k', 2, 100)));
+  await Promise.all(Array.from({ length: 50 }, () => limiter.consume('key', 'k', 2, 200)));
   expect((await commands()) - before).toBe(1);
   expect(await redis.get('loyalty:sandbox:key:k')).toBe('101');
   redis.disconnect();

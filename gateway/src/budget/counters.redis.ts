@@ -34,14 +34,14 @@ export async function openRedisCounters(
  */
 function withFallback(redis: SharedRedis, shared: RedisCounter, fallback: Counter): Counter {
   return {
-    add(subject, points) {
-      const local = fallback.add(subject, points).then(degraded);
+    add(subject, consumption) {
+      const local = fallback.add(subject, consumption).then(degraded);
       const health = redis.healthOf(shared.keyOf(subject));
       if (!health?.isUp()) {
         (health ?? redis).reportAbsence();
         return local;
       }
-      return shared.add(subject, points).catch((error) => {
+      return shared.add(subject, consumption).catch((error) => {
         health.reportFailure(error);
         return local;
       });
@@ -49,6 +49,6 @@ function withFallback(redis: SharedRedis, shared: RedisCounter, fallback: Counte
   };
 }
 
-function degraded({ consumedPoints, msBeforeNext }: Count): Count {
-  return { consumedPoints, msBeforeNext, degraded: true };
+function degraded(count: Count): Count {
+  return { ...count, degraded: true };
 }

@@ -5,13 +5,22 @@ import { RateLimiterMemory } from 'rate-limiter-flexible';
 /** The state of a subject's window right after a consumption. */
 export type Count = {
   consumedPoints: number;
+  /** Whether the points were added, because the sum is within the limit. */
+  isWithin: boolean;
   msBeforeNext: number;
   /** Set if this process counted alone because the shared counters did not respond. */
   degraded?: true | undefined;
 };
 
+export type Consumption = {
+  points: number;
+  /** The most that the sum may be; otherwise `refused` points are added instead. */
+  limit: number;
+  refused: number;
+};
+
 /** Counts each subject in a fixed window that begins with the subject's first consumption. */
-export type Counter = { add(subject: string, points: number): Promise<Count> };
+export type Counter = { add(subject: string, consumption: Consumption): Promise<Count> };
 
 export type Counters = {
   /**
@@ -28,10 +37,29 @@ export function createMemoryCounters(environment: Environment): Counters {
   return {
     counter(name, windowSeconds) {
       const limiter = new RateLimiterMemory(limiterOptions(environment, name, windowSeconds));
-      return { add: (subject, points) => limiter.penalty(subject, points) };
+      // One after the other, so that no other addition sees points that are taken back.
+      let last: Promise<unknown> = Promise.resolve();
+      return {
+        add(subject, consumption) {
+          const count = last.then(() => addWithin(limiter, subject, consumption));
+          last = count;
+          return count;
+        },
+      };
     },
     close() {},
   };
+}
+
+async function addWithin(
+  limiter: RateLimiterMemory,
+  subject: string,
+  { points, limit, refused }: Consumption,
+): Promise<Count> {
+  const { consumedPoints, msBeforeNext } = await limiter.penalty(subject, points);
+  if (consumedPoints <= limit) return { consumedPoints, isWithin: true, msBeforeNext };
+  const left = await limiter.reward(subject, points - refused);
+  return { consumedPoints: left.consumedPoints, isWithin: false, msBeforeNext };
 }
 
 /**

@@ -33,7 +33,7 @@ describe.each(['memory', 'redis'])('a limiter that counts in %s', (engine) => {
     for (const { resetSeconds } of verdicts) expect([58, 59, 60]).toContain(resetSeconds);
   });
 
-  test('a cost above what remains is refused and uses up the rest', async () => {
+  test('a cost above what remains is refused, costs 1 and leaves the rest', async () => {
     const subject = newSubject();
     expect(await limiter.consume('key', subject, 7, 10)).toMatchObject({
       allowed: true,
@@ -41,10 +41,10 @@ describe.each(['memory', 'redis'])('a limiter that counts in %s', (engine) => {
     });
     expect(await limiter.consume('key', subject, 4, 10)).toMatchObject({
       allowed: false,
-      remaining: 0,
+      remaining: 2,
     });
-    expect(await limiter.consume('key', subject, 1, 10)).toMatchObject({
-      allowed: false,
+    expect(await limiter.consume('key', subject, 2, 10)).toMatchObject({
+      allowed: true,
       remaining: 0,
     });
   });
@@ -95,10 +95,12 @@ describe.each(['memory', 'redis'])('a limiter that counts in %s', (engine) => {
             ),
           );
           consumptions.forEach(({ subject, cost, budget }, i) => {
-            const sum = (consumed[subject] ?? 0) + cost;
+            const before = consumed[subject] ?? 0;
+            const allowed = before + cost <= budget;
+            const sum = before + (allowed ? cost : 1);
             consumed[subject] = sum;
             expect(verdicts[i]).toMatchObject({
-              allowed: sum <= budget,
+              allowed,
               remaining: Math.max(0, budget - sum),
               limit: budget,
             });

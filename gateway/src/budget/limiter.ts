@@ -39,14 +39,13 @@ export function createLimiter(
   const counterOf = createAddressCounters(WINDOW_SECONDS.refusal * 1_000);
   const refusals = createRefusals(REFUSAL_BUDGET);
 
-  function add(policy: Policy, subject: string, cost: number): Promise<Count> {
+  function add(policy: Policy, subject: string, cost: number, budget: number): Promise<Count> {
     byPolicy[policy] ??= batched(counters.counter(policy, windowSeconds[policy]));
-    return byPolicy[policy].add(subject, cost);
+    return byPolicy[policy].add(subject, { points: cost, limit: budget, refused: 1 });
   }
 
   function decide(policy: Policy, budget: number, count: Count): Verdict {
-    const { consumedPoints, msBeforeNext, degraded } = count;
-    const allowed = consumedPoints <= budget;
+    const { consumedPoints, isWithin: allowed, msBeforeNext, degraded } = count;
     metrics.limit(policy, degraded ? 'insurance' : allowed ? 'taken' : 'refused');
     return {
       policy,
@@ -60,8 +59,8 @@ export function createLimiter(
 
   /**
    * Consumes `cost` from the subject's budget. The window is fixed and begins with the first
-   * consumption. If less than `cost` remains, the verdict refuses and the rest is used up. Rejects
-   * only if a counter does.
+   * consumption. If less than `cost` remains, the verdict refuses, and 1 is consumed instead.
+   * Rejects only if a counter does.
    */
   function consume(
     policy: Policy,
@@ -70,7 +69,7 @@ export function createLimiter(
     budget: number,
   ): Promise<Verdict> {
     if (policy === 'key') estimates?.consuming(subject, cost);
-    return add(policy, subject, cost).then((count) => {
+    return add(policy, subject, cost, budget).then((count) => {
       if (policy === 'key') estimates?.consumed(subject, cost, count.consumedPoints);
       return decide(policy, budget, count);
     });
@@ -90,7 +89,7 @@ export function createLimiter(
      */
     consumeRefusal: (address: string) =>
       refusals
-        .count(address, () => add('refusal', counterOf(address), 1))
+        .count(address, () => add('refusal', counterOf(address), 1, REFUSAL_BUDGET))
         .then((count) => decide('refusal', REFUSAL_BUDGET, count)),
     /** Counts a request for a page or another public document, in the same way. */
     consumePage: (address: string) => consume('page', counterOf(address), 1, PAGE_BUDGET),

@@ -5,6 +5,7 @@ import slotOf from 'cluster-key-slot';
 import { Cluster, type Redis } from 'ioredis';
 import {
   CONNECTION,
+  NOTHING,
   probeCounter,
   RECONNECT_MS,
   type RedisCounter,
@@ -178,7 +179,7 @@ class Nodes {
   private write(name: string, redis: Redis): Promise<unknown> {
     for (let tag = 0; tag < MAX_TAGS; tag++) {
       const slot = slotOf(this.probe.keyOf(`{${tag}}`));
-      if (this.cluster.slots[slot]?.[0] === name) return this.probe.add(`{${tag}}`, 0);
+      if (this.cluster.slots[slot]?.[0] === name) return this.probe.add(`{${tag}}`, NOTHING);
     }
     return redis.ping();
   }

@@ -1,7 +1,7 @@
 // One Redis server, as the counters use it.
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import { Redis } from 'ioredis';
-import { CONNECTION, probeCounter, type RedisLog, type SharedRedis } from './redis.ts';
+import { CONNECTION, NOTHING, probeCounter, type RedisLog, type SharedRedis } from './redis.ts';
 import { RedisHealth } from './redishealth.ts';
 
 /** The counters switch over to it when it comes up, if it is down at the start. */
@@ -13,7 +13,7 @@ export function connectServer(url: string, environment: Environment, log: RedisL
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
   });
   const probe = probeCounter(client, environment);
-  const health = new RedisHealth(client, () => probe.add('probe', 0), {
+  const health = new RedisHealth(client, () => probe.add('probe', NOTHING), {
     lost: (reason) =>
       log.outage(
         { engine: 'redis', reason },

@@ -3,7 +3,7 @@ import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
 import type { Cluster, Redis } from 'ioredis';
-import type { Count, Counter } from './counters.ts';
+import type { Consumption, Count, Counter } from './counters.ts';
 import { limiterOptions } from './counters.ts';
 import type { RedisHealth } from './redishealth.ts';
 
@@ -74,17 +74,17 @@ export function redisCounter(
 
   return {
     keyOf,
-    add: (subject, points) =>
+    add: (subject, consumption) =>
       new Promise((resolve, reject) => {
         if (pending.length === 0) queueMicrotask(sendPending);
-        pending.push({ key: keyOf(subject), points, resolve, reject });
+        pending.push({ key: keyOf(subject), consumption, resolve, reject });
       }),
   };
 }
 
 type Addition = {
   key: string;
-  points: number;
+  consumption: Consumption;
   resolve(count: Count): void;
   reject(error: unknown): void;
 };
@@ -96,39 +96,54 @@ async function send(
   windowSeconds: number,
 ): Promise<void> {
   const keys = additions.map(({ key }) => key);
-  const points = additions.map((addition) => addition.points);
+  const wanted = additions.flatMap(({ consumption: { points, limit, refused } }) => [
+    points,
+    limit,
+    refused,
+  ]);
   try {
-    const sent = scripted.countAll(keys.length, ...keys, windowSeconds, ...points);
+    const sent = scripted.countAll(keys.length, ...keys, windowSeconds, ...wanted);
     const counts = await withTimeout(sent, DEADLINE_MS, 'no response in time');
     for (const [place, { resolve }] of additions.entries())
       resolve({
-        consumedPoints: counts[2 * place] ?? Number.NaN,
-        msBeforeNext: counts[2 * place + 1] ?? Number.NaN,
+        consumedPoints: counts[3 * place] ?? Number.NaN,
+        isWithin: counts[3 * place + 1] === 1,
+        msBeforeNext: counts[3 * place + 2] ?? Number.NaN,
       });
   } catch (error) {
     for (const { reject } of additions) reject(error);
   }
 }
 
-/** Adding 0 to it fails if Redis responds but cannot write, unlike a ping. */
+export const NOTHING: Consumption = { points: 0, limit: 0, refused: 0 };
+
+/** Adding NOTHING to it fails if Redis responds but cannot write, unlike a ping. */
 export function probeCounter(client: Redis | Cluster, environment: Environment): RedisCounter {
   return redisCounter(client, environment, 'probe', 60);
 }
 
 // The window of each count begins with its first addition. ARGV has the length of a window, then
-// the points for each key. Returns the sum and the milliseconds left for each. A count without an
-// expiry would never be reset, so it gets one.
+// the points, the limit and the points beyond the limit for each key. Returns for each the sum,
+// whether it was within the limit, and the milliseconds left. A count without an expiry would never
+// be reset, so it gets one.
 const SCRIPT = `
 local counts = {}
 for place, key in ipairs(KEYS) do
+  local first = 3 * place - 2
   redis.call('set', key, 0, 'EX', ARGV[1], 'NX')
-  counts[2 * place - 1] = redis.call('incrby', key, ARGV[place + 1])
+  local sum = redis.call('incrby', key, ARGV[first + 1])
+  local within = sum <= tonumber(ARGV[first + 2])
+  if not within and ARGV[first + 1] ~= ARGV[first + 3] then
+    sum = redis.call('incrby', key, ARGV[first + 3] - ARGV[first + 1])
+  end
   local left = redis.call('pttl', key)
   if left == -1 then
     redis.call('expire', key, ARGV[1])
     left = 1000 * ARGV[1]
   end
-  counts[2 * place] = left
+  counts[first] = sum
+  counts[first + 1] = within and 1 or 0
+  counts[first + 2] = left
 end
 return counts
 `;

@@ -1,7 +1,7 @@
 // Parsing, measuring and selecting operations.
 import { getIntrospectionQuery, print } from 'graphql';
 import { parseDocument, selectOperation } from './document.ts';
-import { costOfLists } from './lists.ts';
+import { costOfFields } from './lists.ts';
 import { LIMITS } from './measure.ts';
 
 function operationOf(query: string, name?: string) {
@@ -10,13 +10,18 @@ function operationOf(query: string, name?: string) {
   return operation;
 }
 
+const PAGES = new Map([['paged', 100]]);
+
+function costOf(query: string, variables: Record<string, unknown> = {}) {
+  return costOfFields(operationOf(query).rootFields, variables, PAGES);
+}
+
 const many = (count: number, piece: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => piece(index)).join(' ');
 
 test('root fields count each alias, each __typename and each duplicate', () => {
   expect(
-    operationOf('{ a: memberByEmail(email: "x") { email } __typename __typename b: __typename }')
-      .cost,
+    costOf('{ a: memberByEmail(email: "x") { email } __typename __typename b: __typename }').cost,
   ).toBe(4);
 });
 
@@ -33,36 +38,51 @@ test('a document with descriptions has the plan of one without, and is not cache
 test('root fields in fragments and under @skip count', () => {
   const query =
     'query { ...A ...A ... @skip(if: true) { c: __typename } } fragment A on Query { a: __typename ...B } fragment B on Query { b: __typename }';
-  expect(operationOf(query).cost).toBe(5);
+  expect(costOf(query).cost).toBe(5);
 });
 
-test.each<[string, number | undefined, string, Record<string, unknown>]>([
-  ['{ a(x: [1 2 3]) b(x: []) c(x: 1) }', 2, '', {}],
-  ['query ($v: [I]) { a(x: $v) }', 2, '', { v: [1, 2, 3] }],
-  ['query ($v: [I] = [1 2]) { a(x: $v) }', 1, '', {}],
-  ['query ($v: [I] = [1 2]) { a(x: $v) }', 0, '', { v: null }],
-  ['query ($v: [I!]!) { a(x: $v) { b(x: [1 2 3]) } }', 0, '', { v: { length: 7 } }],
-  ['query ($v: [I]) { a(x: $v, y: [1 2 3 4]) }', 3, '', { v: [1, 2] }],
-  ['query ($v: [I]) { ...F ...F } fragment F on Q { a(x: $v) }', 4, '', { v: [1, 2, 3] }],
-  ['query ($v: [I]) { a(x: $v) b(y: $w) }', undefined, 'x', { v: Array(101).fill(1) }],
-  ['query ($toString: [I]) { a(x: $toString) }', 0, '', {}],
-])('%s costs %p more for its lists', (query, added, tooLong, variables) => {
-  const { lists } = operationOf(query);
-  expect(lists && costOfLists(lists, variables)).toMatchObject(
-    added === undefined ? { tooLong } : { added, tooLong: undefined },
-  );
+const list = (length: number) => `[${'1 '.repeat(length)}]`;
+
+test.each<[string, number, Record<string, unknown>]>([
+  [`{ a(x: ${list(11)}) b(x: []) c(x: 1) }`, 4, {}],
+  [`{ a(x: ${list(10)}) }`, 1, {}],
+  ['query ($v: [I]) { a(x: $v) }', 3, { v: Array(21).fill(1) }],
+  [`query ($v: [I] = ${list(12)}) { a(x: $v) }`, 2, {}],
+  [`query ($v: [I] = ${list(12)}) { a(x: $v) }`, 1, { v: null }],
+  [`query ($v: [I!]!) { a(x: $v) { b(x: ${list(50)}) } }`, 1, { v: { length: 70 } }],
+  [`query ($v: [I]) { a(x: $v, y: ${list(40)}) }`, 4, { v: Array(20).fill(1) }],
+  ['query ($v: [I]) { ...F ...F } fragment F on Q { a(x: $v) }', 4, { v: Array(20).fill(1) }],
+  ['query ($toString: [I]) { a(x: $toString) }', 1, {}],
+  ['{ paged }', 10, {}],
+  ['{ p: paged(first: 500) paged(first: 1) }', 51, {}],
+  ['query ($n: Int) { paged(first: $n) }', 3, { n: 21 }],
+  ['query ($n: Int = 20) { paged(first: $n) }', 2, {}],
+  ['query ($n: Int) { paged(first: $n) }', 10, {}],
+  ['{ paged(first: null) }', 10, {}],
+  ['{ paged(first: -5) }', 1, {}],
+  ['query ($n: Int) { paged(first: $n) }', 10, { n: '500' }],
+  [`query ($v: [I]) { paged(first: 20, x: $v) }`, 5, { v: Array(50).fill(1) }],
+  ['{ a(first: 500) { paged } }', 1, {}],
+  ['query ($v: I!) { a(x: $v) }', 1, { v: 90 }],
+])('%s costs %p', (query, cost, variables) => {
+  expect(costOf(query, variables)).toMatchObject({ cost, tooLong: undefined });
 });
 
-test.each(['{ a(x: 1) { b(x: [1 2]) } }', 'query ($v: I!) { a(x: $v) }', '{ a(x: $v) }'])(
-  '%s has no list that costs',
-  (query) => expect(operationOf(query).lists).toEqual([]),
-);
+test('an operation with a list of over 100 items costs 1, and says which it is', () => {
+  const variables = { v: Array(101).fill(1) };
+  expect(costOf('query ($v: [I]) { a(x: $v) b(y: $w) }', variables)).toMatchObject({
+    cost: 1,
+    tooLong: 'x',
+  });
+});
 
 test('fragments that multiply lists are measured in linear time', () => {
   const chain = many(40, (n) => `fragment F${n} on Q { ...F${n + 1} ...F${n + 1} }`);
-  const { excess, lists } = operationOf(`{ ...F0 } ${chain} fragment F40 on Q { a(x: [1 2]) }`);
+  const { excess, rootFields } = operationOf(
+    `{ ...F0 } ${chain} fragment F40 on Q { a(x: [1 2]) }`,
+  );
   expect(excess).toMatch(/root fields/);
-  expect(lists?.length ?? 0).toBeLessThanOrEqual(LIMITS.rootFields);
+  expect(rootFields.length).toBeLessThanOrEqual(LIMITS.rootFields);
 });
 
 test('ten root fields are accepted, eleven are not', () => {
@@ -137,7 +157,6 @@ describe('introspection', () => {
     expect(operationOf(query)).toMatchObject({
       introspects: true,
       excess: undefined,
-      cost: 1,
     });
   });
 

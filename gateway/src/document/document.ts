@@ -11,7 +11,7 @@ import {
   parse,
   print,
 } from 'graphql';
-import { type ListField, listsOf } from './lists.ts';
+import { type RootField, withVariables } from './lists.ts';
 import { containsLiterals, withoutLiterals } from './literals.ts';
 import { createMeasure, excessOf, LIMITS } from './measure.ts';
 import { GraphqlRequestError } from './validation.ts';
@@ -23,12 +23,10 @@ export type Operation = {
   /** That of the document. */
   hash: string;
   /**
-   * What the operation costs: its root fields with fragments expanded, each alias counted, `@skip`
-   * and `@include` ignored; at least 1. The items of lists come on top.
+   * What the operation costs depends on its root fields: with fragments expanded, each alias
+   * counted, `@skip` and `@include` ignored.
    */
-  cost: number;
-  /** The root fields with lists among their arguments, whose items cost 1 each. */
-  lists: readonly ListField[];
+  rootFields: readonly RootField[];
   /** With fragments expanded. */
   selections: number;
   /** The largest integer among the arguments in the document; at least 1. */
@@ -70,8 +68,7 @@ export function parseDocument(text: string): ClientDocument {
         node: definition,
         name: loggedName(definition),
         hash: documentHash,
-        cost: Math.max(1, size.fields),
-        lists: listsOf(size.listFields, definition),
+        rootFields: withVariables(size.rootFields, definition),
         selections: size.selections,
         largestInteger: size.largestInteger,
         introspects: size.introspections > 0,

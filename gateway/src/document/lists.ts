@@ -1,69 +1,127 @@
-// The lists in the arguments of root fields, each of whose items costs 1.
-import { type FieldNode, Kind, type OperationDefinitionNode, type TypeNode } from 'graphql';
+// What the lists and pages that root fields ask for cost.
+import {
+  type FieldNode,
+  GraphQLInt,
+  type GraphQLSchema,
+  getNullableType,
+  Kind,
+  type OperationDefinitionNode,
+  type TypeNode,
+  type ValueNode,
+} from 'graphql';
 
 /** In items, of a list that is an argument of a root field. */
 export const MAX_ITEMS = 100;
+/** So many entries of a list or a page cost 1. */
+const ENTRIES_OF_COST = 10;
+/** The argument that says how long a page is. */
+const PAGE_ARGUMENT = 'first';
 
 /** An argument that is a list: a literal, or a variable with the length of its default value. */
 type ListArgument = { argument: string; length: number; variable: string | undefined };
-/** The arguments of one root field that are, or can be, lists. Never empty. */
-export type ListField = readonly ListArgument[];
 
-/** The literals and the variables among a field's arguments; undefined if it has neither. */
-export function listFieldOf({ arguments: args = [] }: FieldNode): ListField | undefined {
-  const lists = args.flatMap(({ name, value }): ListArgument[] => {
-    const argument = name.value;
-    if (value.kind === Kind.LIST)
-      return [{ argument, length: value.values.length, variable: undefined }];
-    return value.kind === Kind.VARIABLE
-      ? [{ argument, length: 1, variable: value.name.value }]
-      : [];
-  });
-  return lists.length === 0 ? undefined : lists;
+/** A root field, with its arguments that are, or can be, lists. */
+export type RootField = {
+  name: string;
+  lists: readonly ListArgument[];
+  /** The argument `first`: a literal, or a variable with its default value. */
+  page: { length: number | undefined; variable: string | undefined } | undefined;
+};
+
+/** The length of a page if its caller names none, by the name of the root field that has pages. */
+export type DefaultPages = ReadonlyMap<string, number>;
+
+/** Those of a schema's root fields that have pages: they take an Int as PAGE_ARGUMENT. */
+export function defaultPagesOf(schema: GraphQLSchema): DefaultPages {
+  const roots = [schema.getQueryType(), schema.getMutationType()];
+  const pages = new Map<string, number>();
+  for (const field of roots.flatMap((root) => Object.values(root?.getFields() ?? {})))
+    for (const { name, type, defaultValue } of field.args)
+      if (name === PAGE_ARGUMENT && getNullableType(type) === GraphQLInt)
+        pages.set(field.name, Number(defaultValue ?? 1));
+  return pages;
 }
 
-/** The fields of an operation that have lists, without variables that are none. */
-export function listsOf(
-  fields: readonly ListField[],
+export function rootFieldOf({ name, arguments: args = [] }: FieldNode): RootField {
+  const lists: ListArgument[] = [];
+  let page: RootField['page'];
+  for (const { name: argument, value } of args) {
+    const variable = value.kind === Kind.VARIABLE ? value.name.value : undefined;
+    if (argument.value === PAGE_ARGUMENT) page = { length: integerIn(value), variable };
+    if (value.kind === Kind.LIST)
+      lists.push({ argument: argument.value, length: value.values.length, variable });
+    else if (variable !== undefined) lists.push({ argument: argument.value, length: 1, variable });
+  }
+  return { name: name.value, lists, page };
+}
+
+/** The root fields with their variables' default values, without variables that are no lists. */
+export function withVariables(
+  fields: readonly RootField[],
   { variableDefinitions = [] }: OperationDefinitionNode,
-): readonly ListField[] {
+): readonly RootField[] {
   const definitions = new Map(variableDefinitions.map((one) => [one.variable.name.value, one]));
-  return fields.flatMap((field) => {
-    const kept = field.flatMap((one): ListArgument[] => {
+  return fields.map(({ name, lists, page }) => ({
+    name,
+    lists: lists.flatMap((one): ListArgument[] => {
       if (one.variable === undefined) return [one];
       const definition = definitions.get(one.variable);
       if (definition === undefined || !isList(definition.type)) return [];
       const { defaultValue } = definition;
       const length = defaultValue?.kind === Kind.LIST ? defaultValue.values.length : 1;
       return [{ ...one, length }];
-    });
-    return kept.length === 0 ? [] : [kept];
-  });
+    }),
+    page:
+      page?.variable === undefined
+        ? page
+        : { ...page, length: integerIn(definitions.get(page.variable)?.defaultValue) },
+  }));
 }
 
+export type CostOfFields = {
+  /** In root fields; at least 1. */
+  cost: number;
+  /** The most entries of a list among them, or of a page whose length is not in the request. */
+  longest: number;
+  /** The name of an argument whose list is over MAX_ITEMS. */
+  tooLong: string | undefined;
+};
+
 /**
- * What the lists of a request add to the cost of its root fields: of each field, the items of its
- * longest list but the first; and the items of the longest one of all. `tooLong` is the name of an
- * argument whose list is over MAX_ITEMS.
+ * What root fields cost (docs/api.md, Budget): each 1 for ENTRIES_OF_COST entries of its longest
+ * list or its page, and at least 1.
  */
-export function costOfLists(
-  fields: readonly ListField[],
+export function costOfFields(
+  fields: readonly RootField[],
   variables: Record<string, unknown>,
-): { added: number; longest: number; tooLong: string | undefined } {
-  let added = 0;
+  defaultPages: DefaultPages,
+): CostOfFields {
+  let cost = 0;
   let longestOfAll = 1;
-  for (const field of fields) {
-    let longest = 1;
-    for (const { argument, length, variable } of field) {
+  for (const { name, lists, page } of fields) {
+    const defaultPage = defaultPages.get(name) ?? 1;
+    const asked = defaultPages.has(name) ? lengthOf(page, variables) : undefined;
+    let longest = asked === undefined ? defaultPage : 1;
+    for (const { argument, length, variable } of lists) {
       const given = variable === undefined ? undefined : ownValue(variables, variable);
       const items = given === undefined ? length : Array.isArray(given) ? given.length : 1;
-      if (items > MAX_ITEMS) return { added, longest: items, tooLong: argument };
+      if (items > MAX_ITEMS) return { cost: 1, longest: items, tooLong: argument };
       longest = Math.max(longest, items);
     }
-    added += longest - 1;
+    cost += Math.max(1, Math.ceil(Math.max(longest, asked ?? 1) / ENTRIES_OF_COST));
     longestOfAll = Math.max(longestOfAll, longest);
   }
-  return { added, longest: longestOfAll, tooLong: undefined };
+  return { cost: Math.max(1, cost), longest: longestOfAll, tooLong: undefined };
+}
+
+function lengthOf(page: RootField['page'], variables: Record<string, unknown>): number | undefined {
+  if (page === undefined) return undefined;
+  const given = page.variable === undefined ? undefined : ownValue(variables, page.variable);
+  return typeof given === 'number' ? given : page.length;
+}
+
+function integerIn(value: ValueNode | undefined): number | undefined {
+  return value?.kind === Kind.INT ? Number(value.value) : undefined;
 }
 
 function isList(type: TypeNode): boolean {

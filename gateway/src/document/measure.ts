@@ -2,7 +2,7 @@
 import { fragmentsOf } from '@partner-loyalty/runtime/cache/document.ts';
 import { type DocumentNode, type FieldNode, Kind, type SelectionSetNode } from 'graphql';
 import { INTROSPECTION_FIELDS } from './introspection.ts';
-import { type ListField, listFieldOf } from './lists.ts';
+import { type RootField, rootFieldOf } from './lists.ts';
 
 /** The limits of a document and its operations (docs/api.md, Errors). */
 export const LIMITS = {
@@ -36,8 +36,8 @@ export type Size = {
   nestedLists: boolean;
   /** Whether lists nest inside introspection. */
   nestedIntrospection: boolean;
-  /** Those of the fields that have arguments which can be lists; incomplete over `rootFields`. */
-  listFields: readonly ListField[];
+  /** The fields; incomplete over LIMITS.rootFields. */
+  rootFields: readonly RootField[];
 };
 
 /** Each of these fields multiplies the length of an introspection response. */
@@ -55,7 +55,7 @@ const EMPTY: Size = {
   lists: false,
   nestedLists: false,
   nestedIntrospection: false,
-  listFields: [],
+  rootFields: [],
 };
 
 /** Returns a function that measures selection sets of a document, each fragment once. */
@@ -93,7 +93,6 @@ export function createMeasure(
 
 function sizeOfField(field: FieldNode, child: Readonly<Size>): Size {
   const name = field.name.value;
-  const listField = listFieldOf(field);
   const introspects = INTROSPECTION_FIELDS.has(name);
   const isList = MULTIPLYING_LISTS.has(name);
   return {
@@ -107,7 +106,7 @@ function sizeOfField(field: FieldNode, child: Readonly<Size>): Size {
     lists: child.lists || isList,
     nestedLists: child.nestedLists || (isList && child.lists),
     nestedIntrospection: child.nestedIntrospection || (introspects && child.nestedLists),
-    listFields: listField === undefined ? EMPTY.listFields : [listField],
+    rootFields: [rootFieldOf(field)],
   };
 }
 
@@ -131,8 +130,8 @@ function add(total: Size, part: Readonly<Size>): void {
   total.nestedLists ||= part.nestedLists;
   total.nestedIntrospection ||= part.nestedIntrospection;
   // Fragments can multiply fields without end, but no more than the limit are served.
-  if (part.listFields.length > 0 && total.fields <= LIMITS.rootFields)
-    total.listFields = [...total.listFields, ...part.listFields];
+  if (total.fields <= LIMITS.rootFields)
+    total.rootFields = [...total.rootFields, ...part.rootFields];
 }
 
 /** The first limit that a size exceeds, as a message for the caller; undefined if there is none. */

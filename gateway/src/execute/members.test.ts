@@ -40,7 +40,7 @@ async function seen(
     asked.push(wanted);
     return data;
   });
-  const transports = { members, standings };
+  const transports = { gateway: members, members, standings };
   const executor = await openExecutor(surface, supergraph, transports, createCaches(), true);
   const accesses: MemberAccess[] = [];
   const caller = { kind: 'partner', partnerId: 'inn' } as const;

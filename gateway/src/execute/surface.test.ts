@@ -32,7 +32,7 @@ async function schemaOf(surface: SurfaceName): Promise<string> {
   const opened = await openExecutor(
     surface,
     supergraph,
-    { members: nothing, standings: nothing },
+    { gateway: nothing, members: nothing, standings: nothing },
     createCaches(),
   );
   return printSchema(opened.schema);
@@ -59,7 +59,12 @@ test('a field without a tag is on no surface, but others may be computed from it
   const standings = recording(() => ({
     _entities: [{ partnerStandings: [{ partnerId: 'p', tier: 'GOLD', points: 7 }] }],
   }));
-  const surface = await openExecutor('member', supergraph, { members, standings }, createCaches());
+  const surface = await openExecutor(
+    'member',
+    supergraph,
+    { gateway: members, members, standings },
+    createCaches(),
+  );
   const query = '{ memberProfile(id: "m") { partnerStandings { partnerId tier points } } }';
   const caller = { kind: 'member', memberId: 'm' } as const;
   const result = await surface.execute({
@@ -86,7 +91,12 @@ test('a read asks each subgraph once, and a look-up without a result does not as
     query.includes('as__1:') ? { as__0: found, as__1: null } : { as__0: null },
   );
   const standings = recording(() => ({ _entities: [{ tier: 'GOLD', points: 7 }] }));
-  const surface = await openExecutor('partner', supergraph, { members, standings }, createCaches());
+  const surface = await openExecutor(
+    'partner',
+    supergraph,
+    { gateway: members, members, standings },
+    createCaches(),
+  );
   const run = (query: string) =>
     surface.execute({
       key: query,
@@ -108,7 +118,12 @@ test('a document shows what its variables skip and include, whatever it was exec
   const found = { __typename: 'PartnerMemberRead', memberId: 'm', email: 'e', firstName: 'f' };
   const members = recording(() => ({ as__0: found }));
   const standings = recording(() => ({}));
-  const surface = await openExecutor('partner', supergraph, { members, standings }, createCaches());
+  const surface = await openExecutor(
+    'partner',
+    supergraph,
+    { gateway: members, members, standings },
+    createCaches(),
+  );
   const query = `query ($skip: Boolean!, $include: Boolean!) {
     a: memberByEmail(email: "a") { memberId email @skip(if: $skip) firstName @include(if: $include) } }`;
   for (const skip of [false, true])

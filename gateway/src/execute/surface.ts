@@ -10,6 +10,7 @@ import {
   executableOperation,
   rootFieldsOf,
 } from '../document/executable.ts';
+import { type DefaultPages, defaultPagesOf } from '../document/lists.ts';
 import { ResponseSize } from '../document/responsesize.ts';
 import { requireValid, validationErrorsOf } from '../document/validation.ts';
 import { coerceVariables } from '../document/variables.ts';
@@ -32,6 +33,7 @@ export type OperationRequest = {
 
 export type Surface = {
   schema: GraphQLSchema;
+  defaultPages: DefaultPages;
   /** The scopes that each root field needs. */
   rootScopes: RootScopes;
   /**
@@ -78,6 +80,7 @@ export async function openSurface(
 
   const surface: Surface = {
     schema,
+    defaultPages: defaultPagesOf(schema),
     rootScopes: executor.scopes,
     scopesFor(document, operation) {
       let bits = scopes.get(operation);

@@ -6,6 +6,7 @@ import type { LogFields } from '@partner-loyalty/runtime/observe/fields.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import { readSettings } from '@partner-loyalty/runtime/settings/settings.ts';
+import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { type Folder, temporaryFolder } from '../../../test/support/folder.ts';
 import { createDocuments } from '../document/documents.ts';
 import { graphOf, SUPERGRAPH_FILE } from './committed.ts';
@@ -21,6 +22,12 @@ beforeEach(() => {
   folder = temporaryFolder();
 });
 afterEach(() => folder.remove());
+
+const CARRIED: Transport = {
+  execute: () => ({ data: null }),
+  ready: async () => {},
+  close: async () => {},
+};
 
 /** Opens the graphs of a gateway for which version 3 is the newest. */
 async function open({ dataDir = folder.path, subgraphs = GRAPH.subgraphs } = {}) {
@@ -38,7 +45,7 @@ async function open({ dataDir = folder.path, subgraphs = GRAPH.subgraphs } = {})
     const graphs = await openGraphs({
       settings: readSettings(env, 'gateway'),
       store: { latest: async () => 3, version: async () => newest },
-      inProcess: {},
+      inProcess: { gateway: CARRIED },
       documents: createDocuments(caches, { documentCache: () => {} }),
       lifecycle: { opened: (_, closeIt) => void opened.push(closeIt) },
       caches,

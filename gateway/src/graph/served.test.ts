@@ -26,7 +26,7 @@ async function serve(options: { prepareMs?: number } = {}) {
   const caches = createCaches();
   const documents = createDocuments(caches, { documentCache: () => {} });
   const settings = { subgraphs: {}, subgraphSecret: 'a secret of this test' };
-  const inProcess = { members: local('members') };
+  const inProcess = { gateway: local('gateway'), members: local('members') };
   const connections = createConnections({ settings, inProcess, log, metrics: createMetrics() });
   const graphs = await serveGraphs(graphOf(COMMITTED), {
     ...options,

@@ -74,7 +74,7 @@ test('a key makes its partner the principal, with its own or the default budget'
     principal: {
       id,
       surface: 'partner',
-      caller: { kind: 'partner', partnerId },
+      caller: { kind: 'partner', partnerId, keyId: id },
       budget,
       policy: 'key',
       scopes: scopeBits(DEFAULT_SCOPES),

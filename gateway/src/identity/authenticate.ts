@@ -146,7 +146,7 @@ function keyIn(headers: RequestHeaders, name: HeaderName): string {
 
 function partnerOf(key: Key, keyBudget: number): Authenticated {
   const { keyId, partnerId, budget, scopes, isSuspended } = key;
-  const caller: Caller = { kind: 'partner', partnerId };
+  const caller: Caller = { kind: 'partner', partnerId, keyId };
   return {
     kind: 'principal',
     principal: {

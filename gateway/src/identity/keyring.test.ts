@@ -90,7 +90,11 @@ function setUp(): {
   const find = (key: string, address = CLIENT.address) => keyring.find(key, { address });
   const refuse = async (address: string, count = 61) => {
     for (let consumedPoints = 1; consumedPoints <= count; consumedPoints += 1)
-      await refusals.count(address, async () => ({ consumedPoints, msBeforeNext: 60_000 }));
+      await refusals.count(address, async () => ({
+        consumedPoints,
+        isWithin: true,
+        msBeforeNext: 60_000,
+      }));
   };
   return { find, refuse, outcomes, lines, pass, source };
 }

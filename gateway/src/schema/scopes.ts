@@ -13,6 +13,8 @@ const BITS = { read: 1, enroll: 2, 'sign-in': 4, ingest: 8 } as const;
 /** In the sets of fields whose tag names an unknown scope: no key has it. */
 const UNKNOWN_SCOPE = 16;
 
+const BITS_OF_TAG = { ...BITS, none: 0, unknown: UNKNOWN_SCOPE };
+
 export type KeyScope = keyof typeof BITS;
 
 export type ScopeBits = number;
@@ -43,10 +45,14 @@ export function scopeNames(bits: ScopeBits): KeyScope[] {
 /** The tag by which a root field names the scope that it needs: `scope-enroll`. */
 const SCOPE_TAG = 'scope-';
 
-/** Whether a tag has the form of one that names a scope, and whether there is such a scope. */
-export function scopeOfTag(tag: string): KeyScope | 'unknown' | undefined {
+/**
+ * Whether a tag has the form of one that names a scope, and whether there is such a scope. `none`
+ * is for a root field that every key may use.
+ */
+export function scopeOfTag(tag: string): KeyScope | 'none' | 'unknown' | undefined {
   if (!tag.startsWith(SCOPE_TAG)) return undefined;
   const name = tag.slice(SCOPE_TAG.length);
+  if (name === 'none') return name;
   return KEY_SCOPES.find((scope) => scope === name) ?? 'unknown';
 }
 
@@ -74,15 +80,16 @@ function scopesOfFields(
     ({ directives = [] }) => !directives.some((each) => each.name.value === 'inaccessible'),
   );
   return new Map(
-    visible.map(({ name, directives = [] }) => [name.value, taggedScopes(directives) || otherwise]),
+    visible.map(({ name, directives = [] }) => [name.value, taggedScopes(directives) ?? otherwise]),
   );
 }
 
-function taggedScopes(directives: readonly ConstDirectiveNode[]): ScopeBits {
-  let bits: ScopeBits = 0;
+/** Undefined without such a tag. */
+function taggedScopes(directives: readonly ConstDirectiveNode[]): ScopeBits | undefined {
+  let bits: ScopeBits | undefined;
   for (const tag of tagsIn(directives)) {
     const scope = scopeOfTag(tag);
-    if (scope !== undefined) bits |= scope === 'unknown' ? UNKNOWN_SCOPE : BITS[scope];
+    if (scope !== undefined) bits = (bits ?? 0) | BITS_OF_TAG[scope];
   }
   return bits;
 }

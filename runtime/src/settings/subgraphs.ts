@@ -53,6 +53,9 @@ export const SUBGRAPH_SETTINGS: Readonly<Record<keyof SubgraphSettings, Subgraph
 /** The subgraphs of this repository, which share SUBGRAPH_SECRET unless they have their own. */
 export const OWN_SUBGRAPHS = ['members', 'standings'] as const;
 
+/** The subgraph that every gateway carries. */
+export const GATEWAY_SUBGRAPH = 'gateway';
+
 /** The settings that this module reads. */
 export type WithSubgraphs = {
   /** Read it with settingsOfSubgraph. */

@@ -5,8 +5,11 @@ import type { StoreState } from '../store/outage.ts';
 
 /** Who asks, and so whose data an operation may see. The gateway derives it from the credential. */
 export type Caller =
-  /** A partner's backend, which sees only members actively enrolled with this partner. */
-  | { kind: 'partner'; partnerId: string }
+  /**
+   * A partner's backend, which sees only members actively enrolled with this partner. Its key is
+   * known in the gateway's process alone.
+   */
+  | { kind: 'partner'; partnerId: string; keyId?: string }
   /** A signed-in member. `partnerId` is the partner that the token's `azp` names, if any. */
   | { kind: 'member'; memberId: string; partnerId?: string }
   /** The gateway itself: readiness, signing keys, the sign-in page. */

@@ -25,7 +25,7 @@ export type Scalars = {
 
 export type Mutation = {
   /**
-   * Records 1 to 100 activities of the calling partner, each of which costs 1. The outcomes are in the
+   * Records 1 to 100 activities of the calling partner; 10 of them cost 1. The outcomes are in the
    * order of the activities. An activity that is recorded already is not recorded again, so the call
    * can be repeated. Needs a key with the scope `ingest`, which keys lack by default.
    */

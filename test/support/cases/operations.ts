@@ -64,7 +64,9 @@ export function generateOperation(
   }
 
   function field(parent: GraphQLObjectType, depth: number): string {
-    const definition = pick(Object.values(parent.getFields()));
+    // Stock Apollo does not know the key of a request.
+    const { viewer: _viewer, ...fields } = parent.getFields();
+    const definition = pick(Object.values(fields));
     const args = definition.args.map(({ name, type }) => `${name}: ${value(name, type)}`);
     const call = args.length === 0 ? '' : `(${args.join(', ')})`;
     const alias = args.length > 0 || random() < 0.3 ? `a${count++}: ` : '';

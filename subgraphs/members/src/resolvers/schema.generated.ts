@@ -35,7 +35,7 @@ export type Query = {
   /** The member with this ID, if actively enrolled with the calling partner. A member ID never changes. */
   memberById: Maybe<PartnerMemberRead>;
   /**
-   * Looks up 1 to 100 members at once, in the order of the keys. Each key costs 1. A key that finds no
+   * Looks up 1 to 100 members at once, in the order of the keys; 10 keys cost 1. A key that finds no
    * member is no error.
    */
   memberLookups: Maybe<Array<MemberLookup>>;
