@@ -28,10 +28,15 @@ const PARTNER: Example[] = [
     standing {
       partnerName
       tier
+      tierValidUntil
       points
       nextTier
       pointsToNextTier
       yearEnd
+      previousYear {
+        tier
+        points
+      }
     }
     activities(first: $first) {
       edges {
@@ -117,6 +122,7 @@ const memberExamples = (id: string): Example[] => [
     standings {
       partnerName
       tier
+      tierValidUntil
       points
       nextTier
       pointsToNextTier

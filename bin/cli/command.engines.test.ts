@@ -192,8 +192,9 @@ describe.each(ENGINES)('on %s', (_name, open) => {
       programFile(moved),
     );
     expect(refused.stderr).toMatch(/^loyalty: --program: .* so only its tiers can change\n$/);
-    await run('update', '--program', programFile({ ...PROGRAM, tiers }));
-    expect(await run('show')).toMatchObject([{ program: { ...PROGRAM, tiers } }]);
+    const lasting = { ...PROGRAM, tiers, tierValidity: 'nextYear' };
+    await run('update', '--program', programFile(lasting));
+    expect(await run('show')).toMatchObject([{ program: lasting }]);
     folder.remove();
   });
 

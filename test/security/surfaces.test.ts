@@ -22,7 +22,9 @@ import { type InProcessService, startInProcess } from '../support/service/inproc
 // The surfaces as docs/api.md, Surfaces, describes them, repeated here on purpose.
 const READS = `
   type Standing { partnerId: ID!  partnerName: String!  tier: String!  points: Int!  stays: Int!  nextTier: String  pointsToNextTier: Int
-    yearStart: DateTime!  yearEnd: DateTime!  asOf: DateTime! }
+    yearStart: DateTime!  yearEnd: DateTime!  asOf: DateTime!
+    tierFrom: DateTime!  tierValidUntil: DateTime!  previousYear: YearStanding }
+  type YearStanding { tier: String!  points: Int!  stays: Int!  yearStart: DateTime!  yearEnd: DateTime! }
   type ActivityConnection { edges: [ActivityEdge!]!  pageInfo: PageInfo! }
   type ActivityEdge { node: Activity!  cursor: String! }
   type PageInfo { hasNextPage: Boolean!  hasPreviousPage: Boolean!  startCursor: String  endCursor: String }
@@ -99,7 +101,8 @@ const SELECTIONS: Record<string, (field: string) => string> = {
 
 /** By type on both surfaces: how a member's fields lead to it. */
 const SHARED: Record<string, (field: string, standing: string) => string> = {
-  Standing: (field, standing) => `${standing} { ${field} }`,
+  Standing: (field, standing) => `${standing} { ${withArguments(field)} }`,
+  YearStanding: (field, standing) => `${standing} { previousYear { ${field} } }`,
   ActivityConnection: (field) => `activities { ${withArguments(field)} }`,
   ActivityEdge: (field) => `activities { edges { ${withArguments(field)} } }`,
   PageInfo: (field) => `activities { pageInfo { ${field} } }`,
@@ -142,6 +145,7 @@ const ARGUMENTS: Record<string, string> = {
   partnerStandings: ' { tier }',
   standing: ' { tier }',
   standings: ' { tier }',
+  previousYear: ' { tier }',
   activities: ' { edges { cursor } }',
   edges: ' { cursor }',
   node: ' { points }',

@@ -216,7 +216,7 @@ export type PartnerMemberRead = {
   readonly externalId: Maybe<Scalars['String']['output']>;
   /** When the enrollment with the calling partner began. */
   readonly enrolledAt: Maybe<Scalars['DateTime']['output']>;
-  /** The tier with the calling partner in the current membership year. */
+  /** The tier held with the calling partner. */
   readonly tier: Scalars['String']['output'];
   /** The points with the calling partner in the current membership year; 0 without activity. */
   readonly points: Scalars['Int']['output'];
@@ -291,17 +291,24 @@ export type Standing = {
   readonly partnerId: Scalars['ID']['output'];
   /** The partner's name. */
   readonly partnerName: Scalars['String']['output'];
+  /** The tier held. */
   readonly tier: Scalars['String']['output'];
+  /** When the membership year began whose points earned the tier. */
+  readonly tierFrom: Scalars['DateTime']['output'];
+  /** When the tier ends, unless it is earned again. */
+  readonly tierValidUntil: Scalars['DateTime']['output'];
   readonly points: Scalars['Int']['output'];
   readonly stays: Scalars['Int']['output'];
-  /** The tier above; null at the top. */
+  /** The tier above the one held; null at the top. */
   readonly nextTier: Maybe<Scalars['String']['output']>;
-  /** The points that are missing for it; null at the top. */
+  /** The points of this year that are missing for it; null at the top. */
   readonly pointsToNextTier: Maybe<Scalars['Int']['output']>;
   /** When this membership year began. */
   readonly yearStart: Scalars['DateTime']['output'];
   /** When the next membership year begins. */
   readonly yearEnd: Scalars['DateTime']['output'];
+  /** The membership year before this one; null without activity in it. */
+  readonly previousYear: Maybe<YearStanding>;
   /** When the standing was read. */
   readonly asOf: Scalars['DateTime']['output'];
 };
@@ -320,6 +327,17 @@ export type Viewer = {
   readonly windowSeconds: Scalars['Int']['output'];
   /** `sandbox` or `production`. */
   readonly environment: Scalars['String']['output'];
+};
+
+/** What a member reached in one membership year. */
+export type YearStanding = {
+  /** The tier that the points of this year alone reached. */
+  readonly tier: Scalars['String']['output'];
+  readonly points: Scalars['Int']['output'];
+  readonly stays: Scalars['Int']['output'];
+  readonly yearStart: Scalars['DateTime']['output'];
+  /** When the next membership year began. */
+  readonly yearEnd: Scalars['DateTime']['output'];
 };
 
 export type ActivitySelection = {
@@ -395,7 +413,7 @@ export type PartnerMemberReadSelection = {
   readonly externalId?: true;
   /** When the enrollment with the calling partner began. */
   readonly enrolledAt?: true;
-  /** The tier with the calling partner in the current membership year. */
+  /** The tier held with the calling partner. */
   readonly tier?: true;
   /** The points with the calling partner in the current membership year; 0 without activity. */
   readonly points?: true;
@@ -422,17 +440,24 @@ export type StandingSelection = {
   readonly partnerId?: true;
   /** The partner's name. */
   readonly partnerName?: true;
+  /** The tier held. */
   readonly tier?: true;
+  /** When the membership year began whose points earned the tier. */
+  readonly tierFrom?: true;
+  /** When the tier ends, unless it is earned again. */
+  readonly tierValidUntil?: true;
   readonly points?: true;
   readonly stays?: true;
-  /** The tier above; null at the top. */
+  /** The tier above the one held; null at the top. */
   readonly nextTier?: true;
-  /** The points that are missing for it; null at the top. */
+  /** The points of this year that are missing for it; null at the top. */
   readonly pointsToNextTier?: true;
   /** When this membership year began. */
   readonly yearStart?: true;
   /** When the next membership year begins. */
   readonly yearEnd?: true;
+  /** The membership year before this one; null without activity in it. */
+  readonly previousYear?: YearStandingSelection;
   /** When the standing was read. */
   readonly asOf?: true;
 };
@@ -452,13 +477,23 @@ export type ViewerSelection = {
   readonly environment?: true;
 };
 
+export type YearStandingSelection = {
+  /** The tier that the points of this year alone reached. */
+  readonly tier?: true;
+  readonly points?: true;
+  readonly stays?: true;
+  readonly yearStart?: true;
+  /** When the next membership year began. */
+  readonly yearEnd?: true;
+};
+
 /** What a method selects without `select`: every field that takes no arguments. */
 
 export const DEFAULTS = {
   Viewer: { partnerId: true, partnerName: true, keyId: true, scopes: true, expiresAt: true, budget: true, windowSeconds: true, environment: true },
-  PartnerMemberRead: { memberId: true, email: true, firstName: true, lastName: true, externalId: true, enrolledAt: true, tier: true, points: true, standing: { partnerId: true, partnerName: true, tier: true, points: true, stays: true, nextTier: true, pointsToNextTier: true, yearStart: true, yearEnd: true, asOf: true } },
-  MemberLookup: { member: { memberId: true, email: true, firstName: true, lastName: true, externalId: true, enrolledAt: true, tier: true, points: true, standing: { partnerId: true, partnerName: true, tier: true, points: true, stays: true, nextTier: true, pointsToNextTier: true, yearStart: true, yearEnd: true, asOf: true } } },
-  EnrollMemberPayload: { member: { memberId: true, email: true, firstName: true, lastName: true, externalId: true, enrolledAt: true, tier: true, points: true, standing: { partnerId: true, partnerName: true, tier: true, points: true, stays: true, nextTier: true, pointsToNextTier: true, yearStart: true, yearEnd: true, asOf: true } }, created: true },
+  PartnerMemberRead: { memberId: true, email: true, firstName: true, lastName: true, externalId: true, enrolledAt: true, tier: true, points: true, standing: { partnerId: true, partnerName: true, tier: true, tierFrom: true, tierValidUntil: true, points: true, stays: true, nextTier: true, pointsToNextTier: true, yearStart: true, yearEnd: true, previousYear: { tier: true, points: true, stays: true, yearStart: true, yearEnd: true }, asOf: true } },
+  MemberLookup: { member: { memberId: true, email: true, firstName: true, lastName: true, externalId: true, enrolledAt: true, tier: true, points: true, standing: { partnerId: true, partnerName: true, tier: true, tierFrom: true, tierValidUntil: true, points: true, stays: true, nextTier: true, pointsToNextTier: true, yearStart: true, yearEnd: true, previousYear: { tier: true, points: true, stays: true, yearStart: true, yearEnd: true }, asOf: true } } },
+  EnrollMemberPayload: { member: { memberId: true, email: true, firstName: true, lastName: true, externalId: true, enrolledAt: true, tier: true, points: true, standing: { partnerId: true, partnerName: true, tier: true, tierFrom: true, tierValidUntil: true, points: true, stays: true, nextTier: true, pointsToNextTier: true, yearStart: true, yearEnd: true, previousYear: { tier: true, points: true, stays: true, yearStart: true, yearEnd: true }, asOf: true } }, created: true },
   InviteMemberPayload: { accepted: true },
   EndEnrollmentPayload: { memberId: true },
   RequestMagicLinkPayload: { accepted: true },
@@ -674,12 +709,15 @@ export const SCHEMA = {
     partnerId: { type: 'ID!', leaf: 'string' },
     partnerName: { type: 'String!', leaf: 'string' },
     tier: { type: 'String!', leaf: 'string' },
+    tierFrom: { type: 'DateTime!', leaf: 'string' },
+    tierValidUntil: { type: 'DateTime!', leaf: 'string' },
     points: { type: 'Int!', leaf: 'number' },
     stays: { type: 'Int!', leaf: 'number' },
     nextTier: { type: 'String', leaf: 'string' },
     pointsToNextTier: { type: 'Int', leaf: 'number' },
     yearStart: { type: 'DateTime!', leaf: 'string' },
     yearEnd: { type: 'DateTime!', leaf: 'string' },
+    previousYear: { type: 'YearStanding' },
     asOf: { type: 'DateTime!', leaf: 'string' },
   },
   Viewer: {
@@ -691,5 +729,12 @@ export const SCHEMA = {
     budget: { type: 'Int!', leaf: 'number' },
     windowSeconds: { type: 'Int!', leaf: 'number' },
     environment: { type: 'String!', leaf: 'string' },
+  },
+  YearStanding: {
+    tier: { type: 'String!', leaf: 'string' },
+    points: { type: 'Int!', leaf: 'number' },
+    stays: { type: 'Int!', leaf: 'number' },
+    yearStart: { type: 'DateTime!', leaf: 'string' },
+    yearEnd: { type: 'DateTime!', leaf: 'string' },
   },
 } as const satisfies Schema;

@@ -25,22 +25,33 @@ const MEMBER = z.object({
   email: text('The primary email address.'),
   firstName: text('The first name.').nullable(),
   lastName: text('The last name.').nullable(),
-  tier: text('The tier in the current membership year.'),
+  tier: text('The tier held.'),
   points: z.int().describe('The points of the current membership year.'),
   externalId: text("The partner's own ID for the member.").nullable(),
   enrolledAt: text('When the member was enrolled with the partner (RFC 3339, UTC).').nullable(),
 });
 
+const YEAR_STANDING = z.object({
+  tier: text('The tier that the points of this year alone reached.'),
+  points: z.int().describe('The points of the year.'),
+  stays: z.int().describe('The stays of the year.'),
+  yearStart: text('When the year began (RFC 3339, UTC).'),
+  yearEnd: text('When the year ended.'),
+});
+
 const STANDING = z.object({
   partnerId: text('The ID of the partner.'),
   partnerName: text('The name of the partner.'),
-  tier: text('The tier in the current membership year.'),
+  tier: text('The tier held.'),
+  tierFrom: text('When the year began whose points earned the tier (RFC 3339, UTC).'),
+  tierValidUntil: text('When the tier ends, unless it is earned again.'),
   points: z.int().describe('The points of the year.'),
   stays: z.int().describe('The stays of the year.'),
   nextTier: text('The next tier; null at the top.').nullable(),
   pointsToNextTier: z.int().nullable().describe('The points still needed for it.'),
   yearStart: text('When the membership year began (RFC 3339, UTC).'),
   yearEnd: text('When the next membership year begins.'),
+  previousYear: YEAR_STANDING.nullable().describe('The year before; null without activity in it.'),
   asOf: text('When the standing was read.'),
 });
 
@@ -61,8 +72,9 @@ const FIND_BY = {
   memberId: memberBy('memberById', 'memberId', 'ID!'),
 } as const;
 const FIND_KINDS = ['email', 'externalId', 'memberId'] as const;
+const fieldsOf = (type: z.ZodObject) => Object.keys(type.shape).join(' ');
 /** The member ID is there for the audit log. */
-const STANDING_OF = `query McpMemberStanding($memberId: ID!) { member: memberById(memberId: $memberId) { memberId standing { ${Object.keys(STANDING.shape).join(' ')} } } }`;
+const STANDING_OF = `query McpMemberStanding($memberId: ID!) { member: memberById(memberId: $memberId) { memberId standing { ${fieldsOf(STANDING.omit({ previousYear: true }))} previousYear { ${fieldsOf(YEAR_STANDING)} } } } }`;
 /** Needs the scope of introspection; the schema itself is printed, not built from the response. */
 const INTROSPECTION = 'query McpDescribeSchema { member: __schema { queryType { name } } }';
 
@@ -94,8 +106,8 @@ const TOOLS: ReadonlyMap<string, Tool> = new Map(
     member_standing: {
       title: 'Get the standing of a member',
       description:
-        'The tier, points and stays of a member with this partner in the current membership ' +
-        'year, and the points needed for the next tier.',
+        'The tier that a member holds with this partner and until when, the points and stays of ' +
+        'this membership year and the one before, and the points needed for the next tier.',
       input: MEMBER_STANDING,
       output: STANDING,
       operation: (variables) => ({ query: STANDING_OF, variables }),

@@ -2,13 +2,19 @@
 import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 import type { Program } from './rules/program.ts';
 import type { Standing } from './rules/standing.ts';
+import type { HeldTier } from './rules/tiers.ts';
 
-/** A member's standing with one partner in the current membership year. */
-export type CurrentStanding = Standing & {
+/** A member's standing with one partner. Each year is read when it is first needed. */
+export type CurrentStanding = {
   partnerId: string;
   program: Program | undefined;
   /** When it was read. */
   asOf: Date;
+  /** The sums of the current membership year. */
+  sums(): MaybePromise<Standing>;
+  /** The sums of the year before; undefined without activity in it. */
+  sumsBefore(): MaybePromise<Standing | undefined>;
+  tier(): MaybePromise<HeldTier>;
 };
 
 export type PartnerMemberEntity = {

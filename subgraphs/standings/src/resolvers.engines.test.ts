@@ -1,5 +1,6 @@
 // What the standings subgraph answers, on each engine.
 import { createCaches } from '@partner-loyalty/runtime/cache/caches.ts';
+import { mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
 import { createExecutor } from '@partner-loyalty/runtime/subgraph/executor.ts';
 import type { Execute } from '@partner-loyalty/runtime/transport/deadline.ts';
@@ -16,8 +17,11 @@ const INN: Program = {
     { name: 'Plus', points: 100 },
   ],
 };
+/** The same, but tiers hold to the end of the next year. */
+const CLUB: Program = { ...INN, tierValidity: 'nextYear' };
 const BILLION = 1_000_000_000;
 const inn: Caller = { kind: 'partner', partnerId: 'inn' };
+const club: Caller = { kind: 'partner', partnerId: 'club' };
 const spa: Caller = { kind: 'partner', partnerId: 'spa' };
 const ada: Caller = { kind: 'member', memberId: 'ada' };
 
@@ -40,6 +44,8 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
   let execute: Execute;
   /** The reads of the store, in their order. */
   let storeReads: string[];
+  /** How many reads of standings wait for the store, and the most that did at a time. */
+  let waiting: { now: number; most: number };
 
   const ask = (query: string, r: unknown[], caller: Caller) =>
     execute({ query, variables: { r }, caller, requestId: 'request' });
@@ -50,6 +56,7 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
     place = newPlace(engine);
     store = await place.open();
     await store.putProgram('inn', INN);
+    await store.putProgram('club', CLUB);
     const inYear = (id: string, points: number, year: string, stays = 1) =>
       activity(id, points, { year, stays, occurredAt: new Date(`${year}T12:00:00Z`) });
     await store.record([
@@ -58,6 +65,10 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
       inYear('inn-3', -5, '2026-07-01', -1),
       { ...inYear('inn-4', -50, '2026-07-01'), memberId: 'bob' },
       { ...inYear('spa-1', 7_000, '2026-01-01', 3), partnerId: 'spa' },
+      { ...inYear('club-1', 150, '2025-07-01', 3), partnerId: 'club' },
+      { ...inYear('club-2', 40, '2026-07-01', 2), partnerId: 'club' },
+      { ...inYear('club-3', 100, '2026-07-01'), partnerId: 'club', memberId: 'eve' },
+      { ...inYear('club-4', -7, '2026-07-01'), partnerId: 'club', memberId: 'bob' },
       ...['big-1', 'big-2'].flatMap((partnerId) =>
         [1, 2].map((part) => ({
           ...inYear(`${partnerId}-${part}`, BILLION, '2026-01-01', -BILLION),
@@ -69,6 +80,7 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
   beforeEach(() => {
     now = new Date('2026-08-01T00:00:00Z');
     storeReads = [];
+    waiting = { now: 0, most: 0 };
     const watched: StandingsStore = {
       ...store,
       program: (partnerId) => {
@@ -77,7 +89,12 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
       },
       standing: (...key) => {
         storeReads.push(`standing ${key.join(' ')}`);
-        return store.standing(...key);
+        waiting.now += 1;
+        waiting.most = Math.max(waiting.most, waiting.now);
+        return mapMaybe(store.standing(...key), (found) => {
+          waiting.now -= 1;
+          return found;
+        });
       },
     };
     execute = createExecutor(
@@ -261,6 +278,167 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
       expect(
         await entities(ask(query, profile('inn', 'spa'), { ...ada, partnerId: 'spa' })),
       ).toEqual([{ standings: [{ partnerId: 'spa', points: 7_000 }] }]);
+    });
+  });
+
+  describe('a tier that holds to the end of the next year', () => {
+    const TIER = 'tier points tierFrom tierValidUntil nextTier pointsToNextTier';
+    const query = entitiesQuery(`... on PartnerMemberRead { standing { ${TIER} } }`);
+    const standingsAt = async (at: string, caller: Caller, ...memberIds: string[]) => {
+      now = new Date(at);
+      const found = (await entities(ask(query, reads(...memberIds), caller))) as {
+        standing: unknown;
+      }[];
+      return found.map(({ standing }) => standing);
+    };
+    const [START_2025, START_2026, START_2027, START_2028] = [2025, 2026, 2027, 2028].map(
+      (year) => `${year}-06-30T12:00:00.000Z`,
+    );
+
+    test('is the higher of those that this and last year’s points reach', async () => {
+      const earned = { tier: 'Plus', tierFrom: START_2025, tierValidUntil: START_2027 };
+      const top = { nextTier: null, pointsToNextTier: null };
+      expect(await standingsAt('2026-06-30T11:59:59.999Z', club, 'ada')).toEqual([
+        { ...earned, ...top, points: 150 },
+      ]);
+      // Midnight in Auckland, when the next membership year begins.
+      expect(await standingsAt('2026-06-30T12:00:00Z', club, 'ada')).toEqual([
+        { ...earned, ...top, points: 40 },
+      ]);
+      expect(await standingsAt('2027-06-30T11:59:59.999Z', club, 'ada')).toEqual([
+        { ...earned, ...top, points: 40 },
+      ]);
+      expect(await standingsAt('2027-06-30T12:00:00Z', club, 'ada')).toEqual([
+        {
+          tier: 'Basic',
+          points: 0,
+          tierFrom: START_2027,
+          tierValidUntil: '2029-06-30T12:00:00.000Z',
+          nextTier: 'Plus',
+          pointsToNextTier: 100,
+        },
+      ]);
+    });
+
+    test('is of this year if this year’s points reach it, or nothing reaches more', async () => {
+      const ofThisYear = { tierFrom: START_2026, tierValidUntil: START_2028 };
+      expect(await standingsAt('2026-08-01T00:00:00Z', club, 'eve', 'bob', 'nobody')).toMatchObject(
+        [
+          { tier: 'Plus', points: 100, nextTier: null, ...ofThisYear },
+          { tier: 'Basic', points: -7, pointsToNextTier: 107, ...ofThisYear },
+          { tier: 'Basic', points: 0, pointsToNextTier: 100, ...ofThisYear },
+        ],
+      );
+    });
+
+    test('shows wherever a tier does', async () => {
+      expect(await entities(ask(READ, reads('ada'), club))).toEqual([{ tier: 'Plus', points: 40 }]);
+      const everywhere = entitiesQuery(`... on MemberProfile {
+        partnerStandings { partnerId tier points } standings { tier points tierFrom } }`);
+      expect(await entities(ask(everywhere, profile('club', 'inn'), ada))).toEqual([
+        {
+          partnerStandings: [
+            { partnerId: 'club', tier: 'Plus', points: 40 },
+            { partnerId: 'inn', tier: 'Basic', points: 35 },
+          ],
+          standings: [
+            { tier: 'Plus', points: 40, tierFrom: START_2025 },
+            { tier: 'Basic', points: 35, tierFrom: START_2026 },
+          ],
+        },
+      ]);
+    });
+
+    test('reads both years at once, and once for all fields', async () => {
+      const more = entitiesQuery(
+        '... on PartnerMemberRead { points tier standing { tierFrom previousYear { points } } }',
+      );
+      await ask(more, reads('ada'), club);
+      expect(storeReads.toSorted()).toEqual([
+        'program club',
+        'standing club ada 2025-07-01',
+        'standing club ada 2026-07-01',
+      ]);
+      if (engine === 'mongodb') expect(waiting.most).toBe(2);
+    });
+
+    test('without it ends with the year, and last year is not read', async () => {
+      expect(await standingsAt('2026-06-30T11:59:59.999Z', inn, 'ada')).toMatchObject([
+        { tier: 'Plus', tierFrom: START_2025, tierValidUntil: START_2026 },
+      ]);
+      expect(await standingsAt('2026-06-30T12:00:00Z', inn, 'ada')).toMatchObject([
+        { tier: 'Basic', tierFrom: START_2026, tierValidUntil: START_2027 },
+      ]);
+      expect(storeReads.filter((one) => one.startsWith('standing'))).toEqual([
+        'standing inn ada 2025-07-01',
+        'standing inn ada 2026-07-01',
+      ]);
+    });
+  });
+
+  describe('the year before', () => {
+    const YEARS = `points previousYear { tier points stays yearStart yearEnd }`;
+    const query = entitiesQuery(`... on PartnerMemberRead { tier standing { ${YEARS} } }`);
+
+    test('has what its points alone reached, or is null without activity in it', async () => {
+      const previousYear = {
+        tier: 'Plus',
+        points: 150,
+        yearStart: '2025-06-30T12:00:00.000Z',
+        yearEnd: '2026-06-30T12:00:00.000Z',
+      };
+      expect(await entities(ask(query, reads('ada', 'bob'), inn))).toEqual([
+        { tier: 'Basic', standing: { points: 35, previousYear: { ...previousYear, stays: 1 } } },
+        { tier: 'Basic', standing: { points: -50, previousYear: null } },
+      ]);
+      now = new Date('2027-08-01T00:00:00Z');
+      expect(await entities(ask(query, reads('ada'), club))).toMatchObject([
+        { tier: 'Basic', standing: { points: 0, previousYear: { tier: 'Basic', points: 40 } } },
+      ]);
+      now = new Date('2028-08-01T00:00:00Z');
+      expect(await entities(ask(query, reads('ada'), club))).toMatchObject([
+        { standing: { previousYear: null } },
+      ]);
+    });
+
+    test('is read together with the current one, for all members at once', async () => {
+      await ask(query, reads('ada', 'bob'), inn);
+      expect(storeReads.filter((one) => one.startsWith('standing')).toSorted()).toEqual(
+        ['ada', 'bob'].flatMap((memberId) =>
+          ['2025-07-01', '2026-07-01'].map((year) => `standing inn ${memberId} ${year}`),
+        ),
+      );
+      if (engine === 'mongodb') expect(waiting.most).toBe(4);
+    });
+
+    test('has no activity if it was recorded by a year with another first day', async () => {
+      await store.record([
+        activity('moved', 500, {
+          partnerId: 'moved',
+          year: '2025-01-01',
+          occurredAt: new Date('2025-09-01T00:00:00Z'),
+        }),
+      ]);
+      await store.putProgram('moved', CLUB);
+      const caller: Caller = { kind: 'partner', partnerId: 'moved' };
+      expect(await entities(ask(query, reads('ada'), caller))).toEqual([
+        { tier: 'Basic', standing: { points: 0, previousYear: null } },
+      ]);
+    });
+
+    test('of a profile is there for each partner', async () => {
+      const all = entitiesQuery(
+        '... on MemberProfile { standings { partnerId previousYear { points stays } } }',
+      );
+      expect(await entities(ask(all, profile('inn', 'club', 'spa'), ada))).toEqual([
+        {
+          standings: [
+            { partnerId: 'inn', previousYear: { points: 150, stays: 1 } },
+            { partnerId: 'club', previousYear: { points: 150, stays: 3 } },
+            { partnerId: 'spa', previousYear: null },
+          ],
+        },
+      ]);
     });
   });
 

@@ -1,16 +1,15 @@
 // Resolvers: each checks the caller, then reads the program, then the standing.
-import { fail } from '@partner-loyalty/runtime/errors.ts';
 import { allMaybe, type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import { DATE_TIME } from '@partner-loyalty/runtime/subgraph/resolvers.ts';
-import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
 import { createPages } from './activities.ts';
-import type { CurrentStanding, PartnerMemberEntity, ProfileEntity } from './entities.ts';
+import type { CurrentStanding } from './entities.ts';
 import type { MembersClient } from './members.ts';
+import { callingPartner, createReader, visiblePartners } from './reading.ts';
 import { createRecorder } from './recording.ts';
 import { parseActivities } from './rules/activityinput.ts';
-import { clampInt, NO_ACTIVITY } from './rules/standing.ts';
-import { nextTier, tierOf } from './rules/tiers.ts';
-import { yearBounds, yearOf } from './rules/year.ts';
+import { clampInt, type Standing } from './rules/standing.ts';
+import { tierOf } from './rules/tiers.ts';
+import { yearStart } from './rules/year.ts';
 import type { SubgraphResolvers } from './schema.generated.ts';
 import type { StandingsStore } from './store/store.ts';
 
@@ -32,10 +31,8 @@ export function createResolvers(
     },
     PartnerMemberRead: {
       __resolveReference: ({ __typename, memberId }) => ({ __typename, memberId }),
-      tier: (entity, _, { caller }) =>
-        mapMaybe(standingOf(entity, caller), ({ program, points }) => tierOf(program, points)),
-      points: (entity, _, { caller }) =>
-        mapMaybe(standingOf(entity, caller), ({ points }) => points),
+      tier: (entity, _, { caller }) => mapMaybe(standingOf(entity, caller), tierNameOf),
+      points: (entity, _, { caller }) => mapMaybe(standingOf(entity, caller), pointsOf),
       standing: (entity, _, { caller }) => standingOf(entity, caller),
       activities: ({ memberId }, page, context) =>
         pageOf(memberId, [callingPartner(context.caller)], page, context),
@@ -47,70 +44,52 @@ export function createResolvers(
         activePartnerIds,
       }),
       membershipYearStats: (profile, _, { caller }) =>
-        mapMaybe(standingsOf(profile, caller), (standings) => ({
-          akinPoints: clampInt(standings.reduce((sum, { points }) => sum + points, 0)),
-          totalStays: clampInt(standings.reduce((sum, { stays }) => sum + stays, 0)),
+        mapMaybe(sumsOf(standingsOf(profile, caller)), (years) => ({
+          akinPoints: clampInt(years.reduce((sum, { points }) => sum + points, 0)),
+          totalStays: clampInt(years.reduce((sum, { stays }) => sum + stays, 0)),
         })),
-      partnerStandings: (profile, _, { caller }) =>
-        mapMaybe(standingsOf(profile, caller), (standings) =>
-          standings.map(({ partnerId, program, points }) => ({
-            partnerId,
-            tier: tierOf(program, points),
-            points,
-          })),
-        ),
+      partnerStandings: (profile, _, { caller }) => standingsOf(profile, caller),
       standings: (profile, _, { caller }) => standingsOf(profile, caller),
       activities: (profile, page, context) =>
         pageOf(profile.memberId, visiblePartners(profile, context.caller), page, context),
     },
+    PartnerStanding: { tier: tierNameOf, points: pointsOf },
     Standing: {
-      tier: ({ program, points }) => tierOf(program, points),
-      nextTier: ({ program, points }) => nextTier(program, points)?.name,
-      pointsToNextTier: ({ program, points }) => nextTier(program, points)?.missing,
-      yearStart: ({ program, asOf }) => yearBounds(program, asOf).start,
-      yearEnd: ({ program, asOf }) => yearBounds(program, asOf).end,
+      tier: tierNameOf,
+      points: pointsOf,
+      stays: (standing) => mapMaybe(standing.sums(), ({ stays }) => stays),
+      nextTier: (standing) => mapMaybe(standing.tier(), ({ next }) => next?.name),
+      pointsToNextTier: (standing) => mapMaybe(standing.tier(), ({ next }) => next?.missing),
+      yearStart: ({ program, asOf }) => yearStart(program, asOf),
+      yearEnd: ({ program, asOf }) => yearStart(program, asOf, 1),
+      tierFrom: ({ program, asOf, tier }) =>
+        mapMaybe(tier(), ({ earnedIn }) => yearStart(program, asOf, earnedIn)),
+      tierValidUntil: ({ program, asOf, tier }) =>
+        mapMaybe(tier(), ({ validUntil }) => yearStart(program, asOf, validUntil)),
+      previousYear: ({ program, asOf, sumsBefore }) =>
+        mapMaybe(
+          sumsBefore(),
+          (sums) =>
+            sums && {
+              ...sums,
+              tier: tierOf(program, sums.points),
+              yearStart: yearStart(program, asOf, -1),
+              yearEnd: yearStart(program, asOf),
+            },
+        ),
     },
     DateTime: DATE_TIME,
   };
 }
 
-/** Reads the standings of an entity that the caller may see, once for all of its fields. */
-function createReader(store: Pick<StandingsStore, 'program' | 'standing'>, now: () => Date) {
-  const currentStanding = (partnerId: string, memberId: string): MaybePromise<CurrentStanding> =>
-    mapMaybe(store.program(partnerId), (program) => {
-      const asOf = now();
-      return mapMaybe(
-        store.standing(partnerId, memberId, yearOf(program, asOf)),
-        (standing = NO_ACTIVITY) => ({ partnerId, program, asOf, ...standing }),
-      );
-    });
-
-  return {
-    standingOf(entity: PartnerMemberEntity, caller: Caller): MaybePromise<CurrentStanding> {
-      entity.standing ??= currentStanding(callingPartner(caller), entity.memberId);
-      return entity.standing;
-    },
-    standingsOf(profile: ProfileEntity, caller: Caller): MaybePromise<CurrentStanding[]> {
-      profile.standings ??= allMaybe(
-        visiblePartners(profile, caller).map((partnerId) =>
-          currentStanding(partnerId, profile.memberId),
-        ),
-      );
-      return profile.standings;
-    },
-  };
+function tierNameOf(standing: CurrentStanding): MaybePromise<string> {
+  return mapMaybe(standing.tier(), ({ name }) => name);
 }
 
-// The surfaces admit no other caller; these two checks hold even if a surface is cut wrong.
-function callingPartner(caller: Caller): string {
-  return caller.kind === 'partner' ? caller.partnerId : fail('INTERNAL_SERVER_ERROR');
+function pointsOf(standing: CurrentStanding): MaybePromise<number> {
+  return mapMaybe(standing.sums(), ({ points }) => points);
 }
 
-/** The partners that the member's token may show: all, or only the partner that holds the token. */
-function visiblePartners({ memberId, activePartnerIds }: ProfileEntity, caller: Caller): string[] {
-  if (caller.kind !== 'member' || caller.memberId !== memberId)
-    return fail('INTERNAL_SERVER_ERROR');
-  return caller.partnerId === undefined
-    ? activePartnerIds
-    : activePartnerIds.filter((partnerId) => partnerId === caller.partnerId);
+function sumsOf(standings: MaybePromise<CurrentStanding[]>): MaybePromise<Standing[]> {
+  return mapMaybe(standings, (all) => allMaybe(all.map(({ sums }) => sums())));
 }

@@ -73,7 +73,7 @@ export type ActivityOutcome =
 /** A member as the calling partner sees it. */
 export type PartnerMemberRead = {
   memberId: Scalars['ID']['output'];
-  /** The tier with the calling partner in the current membership year. */
+  /** The tier held with the calling partner. */
   tier: Scalars['String']['output'];
   /** The points with the calling partner in the current membership year; 0 without activity. */
   points: Scalars['Int']['output'];
@@ -120,19 +120,37 @@ export type MemberProfileActivitiesArgs = {
 /** A standing with one partner in the current membership year. */
 export type Standing = {
   partnerId: Scalars['ID']['output'];
+  /** The tier held. */
   tier: Scalars['String']['output'];
+  /** When the membership year began whose points earned the tier. */
+  tierFrom: Scalars['DateTime']['output'];
+  /** When the tier ends, unless it is earned again. */
+  tierValidUntil: Scalars['DateTime']['output'];
   points: Scalars['Int']['output'];
   stays: Scalars['Int']['output'];
-  /** The tier above; null at the top. */
+  /** The tier above the one held; null at the top. */
   nextTier: Maybe<Scalars['String']['output']>;
-  /** The points that are missing for it; null at the top. */
+  /** The points of this year that are missing for it; null at the top. */
   pointsToNextTier: Maybe<Scalars['Int']['output']>;
   /** When this membership year began. */
   yearStart: Scalars['DateTime']['output'];
   /** When the next membership year begins. */
   yearEnd: Scalars['DateTime']['output'];
+  /** The membership year before this one; null without activity in it. */
+  previousYear: Maybe<YearStanding>;
   /** When the standing was read. */
   asOf: Scalars['DateTime']['output'];
+};
+
+/** What a member reached in one membership year. */
+export type YearStanding = {
+  /** The tier that the points of this year alone reached. */
+  tier: Scalars['String']['output'];
+  points: Scalars['Int']['output'];
+  stays: Scalars['Int']['output'];
+  yearStart: Scalars['DateTime']['output'];
+  /** When the next membership year began. */
+  yearEnd: Scalars['DateTime']['output'];
 };
 
 /** A page of activities, as the GraphQL Cursor Connections Specification has it. */
@@ -302,6 +320,7 @@ export type ResolversTypes = {
   String: ResolverTypeWrapper<Scalars['String']['output']>;
   MemberProfile: ResolverTypeWrapper<ProfileEntity>;
   Standing: ResolverTypeWrapper<CurrentStanding>;
+  YearStanding: ResolverTypeWrapper<YearStanding>;
   DateTime: ResolverTypeWrapper<Scalars['DateTime']['output']>;
   ActivityConnection: ResolverTypeWrapper<ActivityConnection>;
   ActivityEdge: ResolverTypeWrapper<ActivityEdge>;
@@ -309,7 +328,7 @@ export type ResolversTypes = {
   Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
   Activity: ResolverTypeWrapper<Activity>;
   MembershipYearStats: ResolverTypeWrapper<MembershipYearStats>;
-  PartnerStanding: ResolverTypeWrapper<PartnerStanding>;
+  PartnerStanding: ResolverTypeWrapper<CurrentStanding>;
 };
 
 /** Mapping between all available schema types and the resolvers parents */
@@ -323,6 +342,7 @@ export type ResolversParentTypes = {
   String: Scalars['String']['output'];
   MemberProfile: ProfileEntity;
   Standing: CurrentStanding;
+  YearStanding: YearStanding;
   DateTime: Scalars['DateTime']['output'];
   ActivityConnection: ActivityConnection;
   ActivityEdge: ActivityEdge;
@@ -330,7 +350,7 @@ export type ResolversParentTypes = {
   Boolean: Scalars['Boolean']['output'];
   Activity: Activity;
   MembershipYearStats: MembershipYearStats;
-  PartnerStanding: PartnerStanding;
+  PartnerStanding: CurrentStanding;
 };
 
 export type MutationResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Mutation'] = ResolversParentTypes['Mutation']> = {
@@ -364,13 +384,24 @@ export type MemberProfileResolvers<ContextType = SubgraphContext, ParentType ext
 export type StandingResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Standing'] = ResolversParentTypes['Standing']> = {
   partnerId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   tier?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  tierFrom?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  tierValidUntil?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   points?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
   stays?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
   nextTier?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   pointsToNextTier?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
   yearStart?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
   yearEnd?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  previousYear?: Resolver<Maybe<ResolversTypes['YearStanding']>, ParentType, ContextType>;
   asOf?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+};
+
+export type YearStandingResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['YearStanding'] = ResolversParentTypes['YearStanding']> = {
+  tier?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  points?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  stays?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
+  yearStart?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  yearEnd?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
 };
 
 export interface DateTimeScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['DateTime'], any> {
@@ -420,6 +451,7 @@ export type Resolvers<ContextType = SubgraphContext> = {
   PartnerMemberRead?: PartnerMemberReadResolvers<ContextType>;
   MemberProfile?: MemberProfileResolvers<ContextType>;
   Standing?: StandingResolvers<ContextType>;
+  YearStanding?: YearStandingResolvers<ContextType>;
   DateTime?: GraphQLScalarType;
   ActivityConnection?: ActivityConnectionResolvers<ContextType>;
   ActivityEdge?: ActivityEdgeResolvers<ContextType>;

@@ -18,6 +18,17 @@ test('a program is accepted as it is', () => {
   expect(parseProgram(program)).toEqual({ value: program });
 });
 
+test.each(['year', 'nextYear'] as const)('tiers may be valid for %s', (tierValidity) => {
+  const program = { membershipYear: YEAR, tiers: TIERS, tierValidity };
+  expect(parseProgram(program)).toEqual({ value: program });
+});
+
+test.each(['NEXT_YEAR', '', 2, null])('tiers are not valid for %j', (tierValidity) => {
+  expect(faultOf({ membershipYear: YEAR, tiers: TIERS, tierValidity })).toBe(
+    'tierValidity must be "year" or "nextYear"',
+  );
+});
+
 test('the default program would be accepted', () => {
   expect(parseProgram(DEFAULT_PROGRAM)).toEqual({ value: DEFAULT_PROGRAM });
 });

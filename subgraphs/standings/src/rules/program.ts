@@ -19,7 +19,12 @@ export type Program = {
   };
   /** In ascending order of the points they require. */
   tiers: { name: string; points: number }[];
+  /** For which membership years a tier holds once its points are earned; undefined is `year`. */
+  tierValidity?: TierValidity | undefined;
 };
+
+/** To the end of the year in which it was earned, or of the one after. */
+export type TierValidity = 'year' | 'nextYear';
 
 /** The program of a partner that has none of its own. */
 export const DEFAULT_PROGRAM: Program = {
@@ -59,8 +64,10 @@ const tiers = z
   .superRefine(refuseDuplicates, { when: ({ value }) => Array.isArray(value) })
   .transform((parsed) => parsed.toSorted((one, other) => one.points - other.points));
 
+const tierValidity = z.enum(['year', 'nextYear'], 'must be "year" or "nextYear"').optional();
+
 const parse = createParser(
-  z.strictObject({ membershipYear: z.strictObject({ start, timeZone }), tiers }),
+  z.strictObject({ membershipYear: z.strictObject({ start, timeZone }), tiers, tierValidity }),
 );
 
 /** Adds an issue for each name and each number of points that an earlier tier has as well. */

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { programOf } from '../../test/program.ts';
 import type { Program } from './program.ts';
-import { yearOf } from './year.ts';
+import { yearOf, yearStart } from './year.ts';
 
 const program = (start: string, timeZone: string): Program =>
   programOf({ membershipYear: { start, timeZone }, tiers: [{ name: 'Member', points: 0 }] });
@@ -133,6 +133,36 @@ test.each(BORDERS)('%s', (_, start, timeZone, first, year) => {
   const before = `${Number(year.slice(0, 4)) - 1}${year.slice(4)}`;
   expect(yearOf(years, new Date(instant(first)))).toBe(year);
   expect(yearOf(years, new Date(instant(first) - 1))).toBe(before);
+  for (const [at, yearsLater] of [
+    [instant(first), 0],
+    [instant(first) - 1, 1],
+  ] as const) {
+    expect(yearOf(years, new Date(at), yearsLater)).toBe(year);
+    expect(yearStart(years, new Date(at), yearsLater)).toEqual(new Date(instant(first)));
+  }
+});
+
+test.each([
+  ['02-28', '2027-02-28T12:00:00Z', ['2026-02-28', '2027-02-28', '2028-02-28']],
+  ['03-01', '2028-02-29T12:00:00Z', ['2026-03-01', '2027-03-01', '2028-03-01']],
+  ['03-01', '2028-03-01T00:00:00Z', ['2027-03-01', '2028-03-01', '2029-03-01']],
+  ['12-31', '2024-12-30T12:00:00Z', ['2022-12-31', '2023-12-31', '2024-12-31']],
+])('of a year that starts on %s, the neighbours at %s start on %j', (start, at, neighbours) => {
+  const years = program(start, 'UTC');
+  const starts = [-1, 0, 1].map((yearsLater) => yearOf(years, new Date(at), yearsLater));
+  expect(starts).toEqual(neighbours);
+});
+
+test('the first instants of years follow the clocks of each year', () => {
+  // In 2026 clocks change the day after, in 2027 later that day, in 2028 two days before.
+  const years = program('03-28', 'Europe/Paris');
+  const at = new Date('2027-05-01T00:00:00Z');
+  const starts = [-1, 0, 1].map((yearsLater) => yearStart(years, at, yearsLater).toISOString());
+  expect(starts).toEqual([
+    '2026-03-27T23:00:00.000Z',
+    '2027-03-27T23:00:00.000Z',
+    '2028-03-27T22:00:00.000Z',
+  ]);
 });
 
 test('without a program the year is the calendar year in UTC', () => {
@@ -167,6 +197,20 @@ test('a year contains the local dates from its first day to the day before the n
       expect(yearOf(program(first, timeZone), at)).toBe(`${calendarYear}-${first}`);
     }),
     { numRuns: 500 },
+  );
+});
+
+test('the year before ends where a year begins, and the year after begins where it ends', () => {
+  fc.assert(
+    fc.property(zone, start, time, (timeZone, first, at) => {
+      const years = program(first, timeZone);
+      const [begin, end] = [yearStart(years, at), yearStart(years, at, 1)];
+      expect(begin.getTime()).toBeLessThanOrEqual(at.getTime());
+      expect(end.getTime()).toBeGreaterThan(at.getTime());
+      expect(yearOf(years, new Date(begin.getTime() - 1))).toBe(yearOf(years, at, -1));
+      expect(yearStart(years, new Date(begin.getTime() - 1))).toEqual(yearStart(years, at, -1));
+      expect(yearOf(years, end)).toBe(yearOf(years, at, 1));
+    }),
   );
 });
 

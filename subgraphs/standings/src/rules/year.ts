@@ -5,24 +5,27 @@ import { DEFAULT_PROGRAM, type Program } from './program.ts';
 /**
  * The membership year that contains an instant, named by its first day, "YYYY-MM-DD" in the
  * program's time zone. It starts at midnight of that day, or at the first instant after midnight
- * if the zone's clocks skip it. Without a program, the default program applies.
+ * if the zone's clocks skip it. Without a program, the default program applies. With `yearsLater`,
+ * the year that many after it; the year before is -1.
  */
-export function yearOf(program: Program | undefined, at: Date): string {
+export function yearOf(program: Program | undefined, at: Date, yearsLater = 0): string {
+  return startBy(program, at, yearsLater).firstDay;
+}
+
+/** The instant at which that membership year begins. */
+export function yearStart(program: Program | undefined, at: Date, yearsLater = 0): Date {
+  return new Date(startBy(program, at, yearsLater).startMs);
+}
+
+function startBy(program: Program | undefined, at: Date, yearsLater: number): Start {
   const { membershipYear } = program ?? DEFAULT_PROGRAM;
   const atMs = at.getTime();
   // East of Greenwich, a calendar year starts while it is still the year before in UTC.
   for (let calendarYear = at.getUTCFullYear() + 1; ; calendarYear--) {
-    const { firstDay, startMs } = startOf(membershipYear, calendarYear);
-    if (startMs <= atMs) return firstDay;
+    const start = startOf(membershipYear, calendarYear);
+    if (start.startMs <= atMs)
+      return yearsLater === 0 ? start : startOf(membershipYear, calendarYear + yearsLater);
   }
-}
-
-/** The instants at which the membership year that contains an instant begins and ends. */
-export function yearBounds(program: Program | undefined, at: Date): { start: Date; end: Date } {
-  const { membershipYear } = program ?? DEFAULT_PROGRAM;
-  const year = Number(yearOf(program, at).slice(0, 4));
-  const instant = (calendarYear: number) => new Date(startOf(membershipYear, calendarYear).startMs);
-  return { start: instant(year), end: instant(year + 1) };
 }
 
 type Start = { firstDay: string; startMs: number };

@@ -116,6 +116,7 @@ const SCHEMAS = {
           properties: { name: text, points: { bsonType: 'int', minimum: 0 } },
         },
       },
+      tierValidity: { enum: ['year', 'nextYear'] },
     },
   },
 } satisfies Record<string, Document>;

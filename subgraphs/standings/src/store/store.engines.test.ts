@@ -447,6 +447,13 @@ describe.each(ENGINES)('the standings store on %s', (engine) => {
       const next = { ...program, tiers: [{ name: 'Only', points: 0 }] };
       await store.putProgram('inn', next);
       expect(await store.program('inn')).toEqual(next);
+      await store.putProgram('inn', { ...next, tierValidity: 'nextYear' });
+      expect(await (await place.open()).program('inn')).toEqual({
+        ...next,
+        tierValidity: 'nextYear',
+      });
+      await store.putProgram('inn', next);
+      expect(await store.program('inn')).toStrictEqual(next);
     });
 
     test('a program is cached as the same object', async () => {

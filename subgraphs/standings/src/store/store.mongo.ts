@@ -70,8 +70,9 @@ function createMongoStandingsStore(
 
   return {
     program: programCache.get,
-    async putProgram(partnerId, { membershipYear, tiers }) {
-      await programs.replaceOne({ _id: partnerId }, { membershipYear, tiers }, { upsert: true });
+    async putProgram(partnerId, { membershipYear, tiers, tierValidity }) {
+      const program = { membershipYear, tiers, tierValidity };
+      await programs.replaceOne({ _id: partnerId }, program, { upsert: true });
       programCache.forget(partnerId);
     },
     standing: (partnerId, memberId, year) =>
