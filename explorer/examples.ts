@@ -69,6 +69,21 @@ const PARTNER: Example[] = [
     variables: { keys: [{ email: EMAIL }, { externalId: 'nobody-has-this' }] },
   },
   {
+    title: 'Your tiers',
+    query: `query Program {
+  program {
+    membershipYearStart
+    timeZone
+    tierValidity
+    tiers {
+      name
+      points
+    }
+  }
+}`,
+    variables: {},
+  },
+  {
     title: 'Enroll a member',
     query: `mutation Enroll($input: EnrollMemberInput!) {
   enrollMember(input: $input) {

@@ -541,6 +541,62 @@ describe.each(ENGINES)('on %s', (engine) => {
       }
     });
 
+    test('has a tier that holds to the end of the next year, as the program says', async () => {
+      const partnerId = `lasting-${calls.freshName()}`;
+      const tiers = [
+        { name: 'Blue', points: 0 },
+        { name: 'Gold', points: 100 },
+      ];
+      const membershipYear = { start: '10-01', timeZone: 'America/Asuncion' };
+      const key = await addPartner(service.stores.keys, { partnerId });
+      const program = { membershipYear, tiers, tierValidity: 'nextYear' } as const;
+      await service.stores.standings.putProgram(partnerId, program);
+      const email = `${calls.freshName()}@example.com`;
+      const enrolled = await calls.execute<{ member: Read }>(ENROLL, { input: { email } }, { key });
+      const { memberId } = typeof enrolled === 'string' ? { memberId: '' } : enrolled.member;
+      const occurredAt = new Date('2022-10-02T12:00:00Z');
+      const earned = { activityId: 'a', partnerId, memberId, points: 120, stays: 1, occurredAt };
+      await service.stores.standings.record([{ ...earned, year: '2022-10-01' }]);
+      const query = `query ($email: String!) { read: memberByEmail(email: $email) { tier points standing {
+        tierFrom tierValidUntil previousYear { tier points stays yearStart yearEnd } } } }`;
+      const at = (time: string) => {
+        calls.at.now = new Date(time);
+        return calls.execute(query, { email }, { key });
+      };
+      // The clocks skip midnight in 2023, and in 2022 and 2024 the change is not on that day.
+      const [y2022, y2023, y2024] = ['2022-10-01', '2023-10-01', '2024-10-01'].map(
+        (day) => `${day}T04:00:00.000Z`,
+      );
+      const previousYear = {
+        tier: 'Gold',
+        points: 120,
+        stays: 1,
+        yearStart: y2022,
+        yearEnd: y2023,
+      };
+      expect(await at('2024-10-01T03:59:59.999Z')).toEqual({
+        tier: 'Gold',
+        points: 0,
+        standing: { tierFrom: y2022, tierValidUntil: y2024, previousYear },
+      });
+      expect(await at('2024-10-01T04:00:00Z')).toMatchObject({
+        tier: 'Blue',
+        standing: { tierFrom: y2024, previousYear: null },
+      });
+      expect(
+        await calls.execute(
+          '{ read: program { membershipYearStart timeZone tierValidity tiers { name points } } }',
+          {},
+          { key },
+        ),
+      ).toEqual({
+        membershipYearStart: '10-01',
+        timeZone: 'America/Asuncion',
+        tierValidity: 'NEXT_YEAR',
+        tiers,
+      });
+    });
+
     test('without a program uses the calendar year in UTC and the single tier MEMBER', async () => {
       expect(await calls.byEmail('ended@example.com', 'gamma')).toMatchObject({
         points: 9,

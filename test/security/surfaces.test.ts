@@ -34,7 +34,11 @@ const READS = `
 const PARTNER = buildSchema(`
   ${READS}
   type Query { memberByEmail(email: String!): PartnerMemberRead  memberByExternalId(externalId: String!): PartnerMemberRead
-    memberById(memberId: ID!): PartnerMemberRead  memberLookups(keys: [MemberKey!]!): [MemberLookup!] }
+    memberById(memberId: ID!): PartnerMemberRead  memberLookups(keys: [MemberKey!]!): [MemberLookup!]
+    program: Program }
+  type Program { membershipYearStart: String!  timeZone: String!  tierValidity: TierValidity!  tiers: [Tier!]! }
+  enum TierValidity { YEAR  NEXT_YEAR }
+  type Tier { name: String!  points: Int! }
   type Mutation { enrollMember(input: EnrollMemberInput!): EnrollMemberPayload  endEnrollment(memberId: ID!): EndEnrollmentPayload
     requestMagicLink(email: String!): RequestMagicLinkPayload  exchangeMagicLink(token: String!): MagicLinkSession
     inviteMember(input: EnrollMemberInput!): InviteMemberPayload
@@ -78,6 +82,8 @@ const SELECTIONS: Record<string, (field: string) => string> = {
     `{ memberByEmail(email: "both@example.com") { ${withArguments(field)} } }`,
   MemberLookup: (field) =>
     `{ memberLookups(keys: [{ memberId: "m-both" }]) { ${withArguments(field)} } }`,
+  Program: (field) => `{ program { ${withArguments(field)} } }`,
+  Tier: (field) => `{ program { tiers { ${field} } } }`,
   EnrollMemberPayload: (field) =>
     `mutation { enrollMember(input: { email: "both@example.com" }) { ${withArguments(field)} } }`,
   InviteMemberPayload: (field) =>
@@ -122,6 +128,8 @@ const ARGUMENTS: Record<string, string> = {
   memberByExternalId: '(externalId: "shared-1") { memberId }',
   memberById: '(memberId: "m-both") { memberId }',
   memberLookups: '(keys: [{ memberId: "m-both" }]) { member { memberId } }',
+  program: ' { timeZone }',
+  tiers: ' { name }',
   memberProfile: '(id: "m-both") { memberId }',
   endedSessions: '(since: 0) { memberId }',
   invitation: '(token: "in_none") { email }',

@@ -236,6 +236,17 @@ export type PartnerMemberReadActivitiesArgs = {
   after?: InputMaybe<Scalars['String']['input']>;
 };
 
+/** How a partner's membership year and tiers work. */
+export type Program = {
+  /** The first day of the membership year, as MM-DD. */
+  readonly membershipYearStart: Scalars['String']['output'];
+  /** The IANA time zone in which that day begins. */
+  readonly timeZone: Scalars['String']['output'];
+  readonly tierValidity: TierValidity;
+  /** From the lowest to the highest. */
+  readonly tiers: ReadonlyArray<Tier>;
+};
+
 export type Query = {
   /** What the key of this request is and may do. It needs no scope. */
   readonly viewer: Maybe<Viewer>;
@@ -253,6 +264,8 @@ export type Query = {
    * member is no error.
    */
   readonly memberLookups: Maybe<ReadonlyArray<MemberLookup>>;
+  /** The calling partner's membership year and tiers. */
+  readonly program: Maybe<Program>;
 };
 
 
@@ -312,6 +325,19 @@ export type Standing = {
   /** When the standing was read. */
   readonly asOf: Scalars['DateTime']['output'];
 };
+
+export type Tier = {
+  readonly name: Scalars['String']['output'];
+  /** The points that reach it. */
+  readonly points: Scalars['Int']['output'];
+};
+
+/** For how long a tier holds once a member has reached it. */
+export type TierValidity =
+  /** To the end of the membership year in which it was earned. */
+  | 'YEAR'
+  /** To the end of the membership year after that. */
+  | 'NEXT_YEAR';
 
 /** A partner key. */
 export type Viewer = {
@@ -426,6 +452,16 @@ export type PartnerMemberReadSelection = {
   readonly activities?: ActivityConnectionSelection & { readonly $arguments?: PartnerMemberReadActivitiesArgs };
 };
 
+export type ProgramSelection = {
+  /** The first day of the membership year, as MM-DD. */
+  readonly membershipYearStart?: true;
+  /** The IANA time zone in which that day begins. */
+  readonly timeZone?: true;
+  readonly tierValidity?: true;
+  /** From the lowest to the highest. */
+  readonly tiers?: TierSelection;
+};
+
 export type RecordedActivitySelection = {
   readonly activityId?: true;
   readonly outcome?: true;
@@ -462,6 +498,12 @@ export type StandingSelection = {
   readonly asOf?: true;
 };
 
+export type TierSelection = {
+  readonly name?: true;
+  /** The points that reach it. */
+  readonly points?: true;
+};
+
 export type ViewerSelection = {
   readonly partnerId?: true;
   readonly partnerName?: true;
@@ -493,6 +535,7 @@ export const DEFAULTS = {
   Viewer: { partnerId: true, partnerName: true, keyId: true, scopes: true, expiresAt: true, budget: true, windowSeconds: true, environment: true },
   PartnerMemberRead: { memberId: true, email: true, firstName: true, lastName: true, externalId: true, enrolledAt: true, tier: true, points: true, standing: { partnerId: true, partnerName: true, tier: true, tierFrom: true, tierValidUntil: true, points: true, stays: true, nextTier: true, pointsToNextTier: true, yearStart: true, yearEnd: true, previousYear: { tier: true, points: true, stays: true, yearStart: true, yearEnd: true }, asOf: true } },
   MemberLookup: { member: { memberId: true, email: true, firstName: true, lastName: true, externalId: true, enrolledAt: true, tier: true, points: true, standing: { partnerId: true, partnerName: true, tier: true, tierFrom: true, tierValidUntil: true, points: true, stays: true, nextTier: true, pointsToNextTier: true, yearStart: true, yearEnd: true, previousYear: { tier: true, points: true, stays: true, yearStart: true, yearEnd: true }, asOf: true } } },
+  Program: { membershipYearStart: true, timeZone: true, tierValidity: true, tiers: { name: true, points: true } },
   EnrollMemberPayload: { member: { memberId: true, email: true, firstName: true, lastName: true, externalId: true, enrolledAt: true, tier: true, points: true, standing: { partnerId: true, partnerName: true, tier: true, tierFrom: true, tierValidUntil: true, points: true, stays: true, nextTier: true, pointsToNextTier: true, yearStart: true, yearEnd: true, previousYear: { tier: true, points: true, stays: true, yearStart: true, yearEnd: true }, asOf: true } }, created: true },
   InviteMemberPayload: { accepted: true },
   EndEnrollmentPayload: { memberId: true },
@@ -548,6 +591,14 @@ export type Operations = {
     ReadonlyArray<MemberLookup>,
     MemberLookupSelection,
     typeof DEFAULTS.MemberLookup
+  >;
+
+  /** The calling partner's membership year and tiers. */
+  program: Operation<
+    Record<string, never>,
+    Program | null,
+    ProgramSelection,
+    typeof DEFAULTS.Program
   >;
 
   /** Enrolls a member with the calling partner. Repeated with the same input, it changes nothing. */
@@ -691,12 +742,19 @@ export const SCHEMA = {
     standing: { type: 'Standing!' },
     activities: { type: 'ActivityConnection!', arguments: { first: 'Int',after: 'String' } },
   },
+  Program: {
+    membershipYearStart: { type: 'String!', leaf: 'string' },
+    timeZone: { type: 'String!', leaf: 'string' },
+    tierValidity: { type: 'TierValidity!', leaf: 'string' },
+    tiers: { type: '[Tier!]!' },
+  },
   Query: {
     viewer: { type: 'Viewer' },
     memberByEmail: { type: 'PartnerMemberRead', arguments: { email: 'String!' } },
     memberByExternalId: { type: 'PartnerMemberRead', arguments: { externalId: 'String!' } },
     memberById: { type: 'PartnerMemberRead', arguments: { memberId: 'ID!' } },
     memberLookups: { type: '[MemberLookup!]', arguments: { keys: '[MemberKey!]!' } },
+    program: { type: 'Program' },
   },
   RecordedActivity: {
     activityId: { type: 'ID!', leaf: 'string' },
@@ -719,6 +777,10 @@ export const SCHEMA = {
     yearEnd: { type: 'DateTime!', leaf: 'string' },
     previousYear: { type: 'YearStanding' },
     asOf: { type: 'DateTime!', leaf: 'string' },
+  },
+  Tier: {
+    name: { type: 'String!', leaf: 'string' },
+    points: { type: 'Int!', leaf: 'number' },
   },
   Viewer: {
     partnerId: { type: 'ID!', leaf: 'string' },

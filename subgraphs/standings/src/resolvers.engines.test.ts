@@ -442,6 +442,39 @@ describe.each(ENGINES)('the standings subgraph on %s', (engine) => {
     });
   });
 
+  describe('program', () => {
+    const query = '{ program { membershipYearStart timeZone tierValidity tiers { name points } } }';
+    const programFor = async (caller: Caller) =>
+      (await execute({ query, caller, requestId: 'request' })).data?.program;
+
+    test('is the calling partner’s membership year and tiers', async () => {
+      const year = { membershipYearStart: '07-01', timeZone: 'Pacific/Auckland' };
+      expect(await programFor(inn)).toEqual({ ...year, tierValidity: 'YEAR', tiers: INN.tiers });
+      expect(await programFor(club)).toEqual({
+        ...year,
+        tierValidity: 'NEXT_YEAR',
+        tiers: INN.tiers,
+      });
+    });
+
+    test('is the default program if the partner has none', async () => {
+      expect(await programFor(spa)).toEqual({
+        membershipYearStart: '01-01',
+        timeZone: 'UTC',
+        tierValidity: 'YEAR',
+        tiers: [{ name: 'MEMBER', points: 0 }],
+      });
+    });
+
+    test.each<[string, Caller]>([
+      ['a member', ada],
+      ['the gateway', { kind: 'service' }],
+    ])('is refused to %s', async (_, caller) => {
+      expect(await programFor(caller)).toBeNull();
+      expect(storeReads).toEqual([]);
+    });
+  });
+
   describe('activities', () => {
     type Page = {
       edges: { node: { activityId: string }; cursor: string }[];

@@ -7,6 +7,7 @@ import type { MembersClient } from './members.ts';
 import { callingPartner, createReader, visiblePartners } from './reading.ts';
 import { createRecorder } from './recording.ts';
 import { parseActivities } from './rules/activityinput.ts';
+import { DEFAULT_PROGRAM } from './rules/program.ts';
 import { clampInt, type Standing } from './rules/standing.ts';
 import { tierOf } from './rules/tiers.ts';
 import { yearStart } from './rules/year.ts';
@@ -23,6 +24,10 @@ export function createResolvers(
   const pageOf = createPages(store);
   const record = createRecorder(store, members, now);
   return {
+    Query: {
+      program: (_, __, { caller }) =>
+        mapMaybe(store.program(callingPartner(caller)), (program = DEFAULT_PROGRAM) => program),
+    },
     Mutation: {
       recordActivities(_, { activities }, { caller, requestId }) {
         const partnerId = callingPartner(caller);
@@ -77,6 +82,11 @@ export function createResolvers(
               yearEnd: yearStart(program, asOf),
             },
         ),
+    },
+    Program: {
+      membershipYearStart: ({ membershipYear }) => membershipYear.start,
+      timeZone: ({ membershipYear }) => membershipYear.timeZone,
+      tierValidity: ({ tierValidity }) => (tierValidity === 'nextYear' ? 'NEXT_YEAR' : 'YEAR'),
     },
     DateTime: DATE_TIME,
   };

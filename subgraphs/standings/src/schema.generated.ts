@@ -1,6 +1,7 @@
 // Resolver types, generated from schema.graphql by `npm run generate`.
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
 import type { PartnerMemberEntity, ProfileEntity, CurrentStanding } from './entities.ts';
+import type { Program as PartnerProgram } from './rules/program.ts';
 import type { SubgraphContext } from '@partner-loyalty/runtime/subgraph/types.ts';
 import type { CompleteResolvers } from '@partner-loyalty/runtime/subgraph/resolvers.ts';
 export type Maybe<T> = T | null | undefined;
@@ -21,6 +22,35 @@ export type Scalars = {
   /** An instant as RFC 3339 has it, in UTC: 2026-03-01T12:00:00.000Z */
   DateTime: { input: unknown; output: Date; }
   _FieldSet: { input: any; output: any; }
+};
+
+export type Query = {
+  /** The calling partner's membership year and tiers. */
+  program: Maybe<Program>;
+};
+
+/** How a partner's membership year and tiers work. */
+export type Program = {
+  /** The first day of the membership year, as MM-DD. */
+  membershipYearStart: Scalars['String']['output'];
+  /** The IANA time zone in which that day begins. */
+  timeZone: Scalars['String']['output'];
+  tierValidity: TierValidity;
+  /** From the lowest to the highest. */
+  tiers: Array<Tier>;
+};
+
+/** For how long a tier holds once a member has reached it. */
+export type TierValidity =
+  /** To the end of the membership year in which it was earned. */
+  | 'YEAR'
+  /** To the end of the membership year after that. */
+  | 'NEXT_YEAR';
+
+export type Tier = {
+  name: Scalars['String']['output'];
+  /** The points that reach it. */
+  points: Scalars['Int']['output'];
 };
 
 export type Mutation = {
@@ -310,14 +340,18 @@ export type FederationReferenceTypes = {
 
 /** Mapping between all available schema types and the resolvers types */
 export type ResolversTypes = {
+  Query: ResolverTypeWrapper<undefined>;
+  Program: ResolverTypeWrapper<PartnerProgram>;
+  String: ResolverTypeWrapper<Scalars['String']['output']>;
+  TierValidity: TierValidity;
+  Tier: ResolverTypeWrapper<Tier>;
+  Int: ResolverTypeWrapper<Scalars['Int']['output']>;
   Mutation: ResolverTypeWrapper<undefined>;
   ActivityInput: ActivityInput;
   ID: ResolverTypeWrapper<Scalars['ID']['output']>;
-  Int: ResolverTypeWrapper<Scalars['Int']['output']>;
   RecordedActivity: ResolverTypeWrapper<RecordedActivity>;
   ActivityOutcome: ActivityOutcome;
   PartnerMemberRead: ResolverTypeWrapper<PartnerMemberEntity>;
-  String: ResolverTypeWrapper<Scalars['String']['output']>;
   MemberProfile: ResolverTypeWrapper<ProfileEntity>;
   Standing: ResolverTypeWrapper<CurrentStanding>;
   YearStanding: ResolverTypeWrapper<YearStanding>;
@@ -333,13 +367,16 @@ export type ResolversTypes = {
 
 /** Mapping between all available schema types and the resolvers parents */
 export type ResolversParentTypes = {
+  Query: undefined;
+  Program: PartnerProgram;
+  String: Scalars['String']['output'];
+  Tier: Tier;
+  Int: Scalars['Int']['output'];
   Mutation: undefined;
   ActivityInput: ActivityInput;
   ID: Scalars['ID']['output'];
-  Int: Scalars['Int']['output'];
   RecordedActivity: RecordedActivity;
   PartnerMemberRead: PartnerMemberEntity;
-  String: Scalars['String']['output'];
   MemberProfile: ProfileEntity;
   Standing: CurrentStanding;
   YearStanding: YearStanding;
@@ -351,6 +388,22 @@ export type ResolversParentTypes = {
   Activity: Activity;
   MembershipYearStats: MembershipYearStats;
   PartnerStanding: CurrentStanding;
+};
+
+export type QueryResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Query'] = ResolversParentTypes['Query']> = {
+  program?: Resolver<Maybe<ResolversTypes['Program']>, ParentType, ContextType>;
+};
+
+export type ProgramResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Program'] = ResolversParentTypes['Program']> = {
+  membershipYearStart?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  timeZone?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  tierValidity?: Resolver<ResolversTypes['TierValidity'], ParentType, ContextType>;
+  tiers?: Resolver<Array<ResolversTypes['Tier']>, ParentType, ContextType>;
+};
+
+export type TierResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Tier'] = ResolversParentTypes['Tier']> = {
+  name?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  points?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
 };
 
 export type MutationResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Mutation'] = ResolversParentTypes['Mutation']> = {
@@ -446,6 +499,9 @@ export type PartnerStandingResolvers<ContextType = SubgraphContext, ParentType e
 };
 
 export type Resolvers<ContextType = SubgraphContext> = {
+  Query?: QueryResolvers<ContextType>;
+  Program?: ProgramResolvers<ContextType>;
+  Tier?: TierResolvers<ContextType>;
   Mutation?: MutationResolvers<ContextType>;
   RecordedActivity?: RecordedActivityResolvers<ContextType>;
   PartnerMemberRead?: PartnerMemberReadResolvers<ContextType>;

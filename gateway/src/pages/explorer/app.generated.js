@@ -207,7 +207,17 @@ ${c}`:n;try{l=Nt(u,s)}catch(f){if(f instanceof S){let h=$m((a=(o=f.locations)===
       points
     }
   }
-}`,variables:{keys:[{email:oc},{externalId:"nobody-has-this"}]}},{title:"Enroll a member",query:`mutation Enroll($input: EnrollMemberInput!) {
+}`,variables:{keys:[{email:oc},{externalId:"nobody-has-this"}]}},{title:"Your tiers",query:`query Program {
+  program {
+    membershipYearStart
+    timeZone
+    tierValidity
+    tiers {
+      name
+      points
+    }
+  }
+}`,variables:{}},{title:"Enroll a member",query:`mutation Enroll($input: EnrollMemberInput!) {
   enrollMember(input: $input) {
     created
     member {
