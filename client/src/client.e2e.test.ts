@@ -163,11 +163,16 @@ describe('what the service offers', () => {
     const ingest = createPartnerClient({ url: front.url, key });
     const occurredAt = new Date().toISOString();
     const stay = { activityId: 'stay-1', memberId: 'm-alpha', points: 40, stays: 1, occurredAt };
-    const activities = [stay, { ...stay, activityId: 'stay-2', memberId: 'm-nobody' }];
+    const activities = [
+      stay,
+      { ...stay, activityId: 'stay-2', memberId: 'm-nobody' },
+      { ...stay, activityId: 'stay-3', occurredAt: 'today' },
+    ];
     front.failures.push('lose the response');
     expect(await ingest.recordActivities({ activities })).toEqual([
-      { activityId: 'stay-1', outcome: 'ALREADY_RECORDED' },
-      { activityId: 'stay-2', outcome: 'NOT_ENROLLED' },
+      { activityId: 'stay-1', outcome: 'ALREADY_RECORDED', argument: null },
+      { activityId: 'stay-2', outcome: 'NOT_ENROLLED', argument: null },
+      { activityId: 'stay-3', outcome: 'INVALID', argument: 'activities.2.occurredAt' },
     ]);
     expect(front.requests).toHaveLength(2);
     expect(await client.memberById({ memberId: 'm-alpha' })).toMatchObject({ points: 40 });

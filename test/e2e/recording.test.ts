@@ -244,35 +244,128 @@ describe.each(ENGINES)('on %s', (engine) => {
     expect(await points()).toBe(10);
   });
 
-  test.each<[string, unknown[], string]>([
-    ['no activity', [], 'activities'],
-    ['an empty ID', [input('ok', 1), input(' ', 1)], 'activities.1.activityId'],
-    ['an ID of 129 characters', [input('x'.repeat(129), 1)], 'activities.0.activityId'],
-    ['a line break', [input('a\nb', 1)], 'activities.0.activityId'],
-    ['a lone surrogate', [input('a', 1, { memberId: '\ud800' })], 'activities.0.memberId'],
-    ['an empty member', [input('a', 1, { memberId: '' })], 'activities.0.memberId'],
-    ['a day', [input('a', 1, { occurredAt: '2026-05-15' })], 'activities.0.occurredAt'],
-    ['no zone', [input('a', 1, { occurredAt: '2026-05-15T12:00:00' })], 'activities.0.occurredAt'],
-    ['a number', [input('a', 1, { occurredAt: 5 })], 'activities.0.occurredAt'],
-    ['a list', [input('a', 1, { occurredAt: ['x'] })], 'activities.0.occurredAt'],
-    [
-      'an endless time',
-      [input('a', 1, { occurredAt: '9'.repeat(9_999) })],
-      'activities.0.occurredAt',
-    ],
-  ])(
-    '%s is BAD_USER_INPUT, names the argument, and records nothing',
-    async (_, given, argument) => {
-      const before = service.calls.length;
-      const { status, body } = await service.send({
-        query: RECORD,
-        variables: { activities: given },
+  const INVALID: [what: string, fault: Input, field: string][] = [
+    ['an empty ID', { activityId: ' ' }, 'activityId'],
+    ['an ID of 129 characters', { activityId: 'x'.repeat(129) }, 'activityId'],
+    ['a line break', { activityId: 'a\nb' }, 'activityId'],
+    ['an empty member', { memberId: '' }, 'memberId'],
+    ['a member of 129 characters', { memberId: 'x'.repeat(129) }, 'memberId'],
+    ['no time at all', { occurredAt: '' }, 'occurredAt'],
+    ['a word', { occurredAt: 'yesterday' }, 'occurredAt'],
+    ['a day', { occurredAt: '2026-05-15' }, 'occurredAt'],
+    ['a day that is none', { occurredAt: '2026-02-30T12:00:00Z' }, 'occurredAt'],
+    ['no zone', { occurredAt: '2026-05-15T12:00:00' }, 'occurredAt'],
+    ['a number', { occurredAt: 5 }, 'occurredAt'],
+    ['a boolean', { occurredAt: true }, 'occurredAt'],
+    ['a list', { occurredAt: ['2026-05-15T12:00:00Z'] }, 'occurredAt'],
+    ['an object', { occurredAt: { at: '2026-05-15T12:00:00Z' } }, 'occurredAt'],
+    ['an endless time', { occurredAt: '9'.repeat(9_999) }, 'occurredAt'],
+    ['two faults, the first of which counts', { memberId: '', occurredAt: '' }, 'memberId'],
+    ['a member nobody knows', { memberId: 'm-unknown', occurredAt: '' }, 'occurredAt'],
+  ];
+  const SELECTION = '{ activityId outcome argument }';
+  /** A value as a literal of GraphQL. */
+  const literal = (value: unknown): string => {
+    if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+    if (Array.isArray(value)) return `[${value.map(literal).join(' ')}]`;
+    return `{ ${Object.entries(value).map(([name, one]) => `${name}: ${literal(one)}`)} }`;
+  };
+
+  test.each(INVALID)(
+    'an activity with %s is INVALID, names the argument, and the rest is recorded',
+    async (_, fault, field) => {
+      const { memberId, points } = await member();
+      const first = calls.freshName();
+      const given = [
+        input(first, 1, { memberId }),
+        { ...input('invalid', 4, { memberId }), ...fault },
+        input(`${first}-next`, 2, { memberId }),
+      ];
+      const answer = (outcome: string) => [
+        { activityId: first, outcome, argument: null },
+        {
+          activityId: fault.activityId ?? 'invalid',
+          outcome: 'INVALID',
+          argument: `activities.1.${field}`,
+        },
+        { activityId: `${first}-next`, outcome, argument: null },
+      ];
+      const query = `mutation ($activities: [ActivityInput!]!) { recordActivities(activities: $activities) ${SELECTION} }`;
+      const { status, body } = await service.send({ query, variables: { activities: given } });
+      expect([status, body]).toEqual([200, { data: { recordActivities: answer('RECORDED') } }]);
+      expect(await points()).toBe(3);
+      const inText = await service.send({
+        query: `mutation { recordActivities(activities: ${literal(given)}) ${SELECTION} }`,
       });
-      expect([status, body.data]).toEqual([200, { recordActivities: null }]);
-      expect(body.errors?.[0]?.extensions).toMatchObject({ code: 'BAD_USER_INPUT', argument });
-      expect(service.calls.slice(before)).toEqual([]);
+      expect([inText.status, inText.body]).toEqual([
+        200,
+        { data: { recordActivities: answer('ALREADY_RECORDED') } },
+      ]);
+      expect(await points()).toBe(3);
     },
   );
+
+  test('an ID with a lone surrogate is INVALID, and comes back as it was sent', async () => {
+    const query = `mutation ($activities: [ActivityInput!]!) { recordActivities(activities: $activities) ${SELECTION} }`;
+    const activities = [input('\ud800', 1)];
+    const { body } = await service.send({ query, variables: { activities } });
+    expect(body.data?.recordActivities).toEqual([
+      { activityId: '\ud800', outcome: 'INVALID', argument: 'activities.0.activityId' },
+    ]);
+  });
+
+  test('an activity whose fault is a variable in a literal is INVALID', async () => {
+    const query = `mutation ($id: ID!, $at: DateTime!) { recordActivities(activities: [
+      { activityId: $id, memberId: "m-both", points: 1, occurredAt: "2026-05-15T12:00:00Z" }
+      { activityId: "b", memberId: "m-both", points: 1, occurredAt: $at }]) { outcome argument } }`;
+    const { body } = await service.send({ query, variables: { id: '', at: 'noon' } });
+    expect(body.data?.recordActivities).toEqual([
+      { outcome: 'INVALID', argument: 'activities.0.activityId' },
+      { outcome: 'INVALID', argument: 'activities.1.occurredAt' },
+    ]);
+  });
+
+  test('an invalid activity takes no ID from a valid one, and every other outcome stays', async () => {
+    const { memberId, points } = await member();
+    const own = (activityId: string, more: Input = {}) =>
+      input(activityId, 5, { memberId, ...more });
+    expect(
+      await outcomes([
+        own('mixed', { occurredAt: 'noon' }),
+        own('mixed'),
+        own('mixed', { memberId: 'm-unknown' }),
+        own('mixed', { memberId: '\u0000' }),
+        own('mixed'),
+        own('mixed', { points: 6 }),
+        own('mixed-2', { points: BILLION + 1 }),
+      ]),
+    ).toEqual([
+      'INVALID',
+      'RECORDED',
+      'NOT_ENROLLED',
+      'INVALID',
+      'ALREADY_RECORDED',
+      'CONFLICT',
+      'OUT_OF_RANGE',
+    ]);
+    expect(await points()).toBe(5);
+  });
+
+  test.each<[string, unknown, number]>([
+    ['no activity', [], 200],
+    ['a missing time', [input('a', 1), { ...input('b', 1), occurredAt: undefined }], 400],
+    ['a time that is null', [input('a', 1), { ...input('b', 1), occurredAt: null }], 400],
+    ['half a point', [input('a', 1), input('b', 1.5)], 400],
+    ['an ID that is a list', [input('a', 1), input('b', 1, { activityId: ['b'] })], 400],
+  ])('%s fails the request, and nothing is recorded', async (_, given, expected) => {
+    const before = service.calls.length;
+    const { status, code } = await service.send({
+      query: RECORD,
+      variables: { activities: given },
+    });
+    expect([status, code]).toEqual([expected, 'BAD_USER_INPUT']);
+    expect(service.calls.slice(before)).toEqual([]);
+  });
 });
 
 describe.each(ENGINES)('by two processes on %s', (engine) => {

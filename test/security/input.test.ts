@@ -204,9 +204,6 @@ describe('a text', () => {
       [LOOK_UPS, { keys: [{ externalId: text }] }],
       [LOOK_UPS, { keys: [{ memberId: text }] }],
       ['query ($id: ID!) { memberById(memberId: $id) { memberId } }', { id: text }],
-      [RECORD, { activities: [{ ...ACTIVITY, activityId: text }] }],
-      [RECORD, { activities: [ACTIVITY, { ...ACTIVITY, memberId: text }] }],
-      [RECORD, { activities: [{ ...ACTIVITY, occurredAt: text }] }],
       [
         'mutation ($id: ID!, $x: String) { changeExternalId(memberId: $id, externalId: $x) { memberId } }',
         { id: 'm-both', x: text },
@@ -214,6 +211,11 @@ describe('a text', () => {
     ] as const) {
       const { status, code } = await send({ query, variables });
       expect([status, code]).toEqual([200, 'BAD_USER_INPUT']);
+    }
+    for (const field of ['activityId', 'memberId', 'occurredAt']) {
+      const activities = [{ ...ACTIVITY, [field]: text }];
+      const { body } = await send({ query: RECORD, variables: { activities } });
+      expect(body).toEqual({ data: { recordActivities: [{ outcome: 'INVALID' }] } });
     }
     expect((await send({ query: READ, variables: { email: 'a@example.com' } })).code).toBe(
       'MEMBER_NOT_FOUND',

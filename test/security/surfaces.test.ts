@@ -56,8 +56,8 @@ const PARTNER = buildSchema(`
   type RequestMagicLinkPayload { accepted: Boolean! }
   type MagicLinkSession { memberId: ID!  idToken: String!  expiresAt: String! }
   input ActivityInput { activityId: ID!  memberId: ID!  points: Int!  stays: Int = 0  occurredAt: DateTime! }
-  type RecordedActivity { activityId: ID!  outcome: ActivityOutcome! }
-  enum ActivityOutcome { RECORDED  ALREADY_RECORDED  CONFLICT  OUT_OF_RANGE  NOT_ENROLLED }
+  type RecordedActivity { activityId: ID!  outcome: ActivityOutcome!  argument: String }
+  enum ActivityOutcome { RECORDED  ALREADY_RECORDED  CONFLICT  OUT_OF_RANGE  NOT_ENROLLED  INVALID }
 `);
 const MEMBER = buildSchema(`
   ${READS}

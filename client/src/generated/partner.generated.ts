@@ -65,7 +65,9 @@ export type ActivityOutcome =
   /** Points, stays or time are out of range, or a sum of the year would be. Nothing changed. */
   | 'OUT_OF_RANGE'
   /** No such member was ever enrolled with the calling partner. Nothing changed. */
-  | 'NOT_ENROLLED';
+  | 'NOT_ENROLLED'
+  /** An ID is empty, too long or has control characters, or `occurredAt` is no time. Nothing changed. */
+  | 'INVALID';
 
 export type EndEnrollmentPayload = {
   readonly memberId: Scalars['ID']['output'];
@@ -292,6 +294,8 @@ export type QueryMemberLookupsArgs = {
 export type RecordedActivity = {
   readonly activityId: Scalars['ID']['output'];
   readonly outcome: ActivityOutcome;
+  /** The path of what makes it `INVALID`, such as activities.3.occurredAt; null otherwise. */
+  readonly argument: Maybe<Scalars['String']['output']>;
 };
 
 export type RequestMagicLinkPayload = {
@@ -465,6 +469,8 @@ export type ProgramSelection = {
 export type RecordedActivitySelection = {
   readonly activityId?: true;
   readonly outcome?: true;
+  /** The path of what makes it `INVALID`, such as activities.3.occurredAt; null otherwise. */
+  readonly argument?: true;
 };
 
 export type RequestMagicLinkPayloadSelection = {
@@ -541,7 +547,7 @@ export const DEFAULTS = {
   EndEnrollmentPayload: { memberId: true },
   RequestMagicLinkPayload: { accepted: true },
   MagicLinkSession: { memberId: true, idToken: true, expiresAt: true },
-  RecordedActivity: { activityId: true, outcome: true },
+  RecordedActivity: { activityId: true, outcome: true, argument: true },
 } as const;
 
 /** The methods of the surface, one for each of its root fields. */
@@ -759,6 +765,7 @@ export const SCHEMA = {
   RecordedActivity: {
     activityId: { type: 'ID!', leaf: 'string' },
     outcome: { type: 'ActivityOutcome!', leaf: 'string' },
+    argument: { type: 'String', leaf: 'string' },
   },
   RequestMagicLinkPayload: {
     accepted: { type: 'Boolean!', leaf: 'boolean' },

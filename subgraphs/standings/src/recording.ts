@@ -1,7 +1,7 @@
 // Records what a partner sends: activities of members who were ever enrolled with it.
 import type { MembersClient } from './members.ts';
 import type { Activity, DatedActivity } from './rules/activity.ts';
-import { isInRange } from './rules/activityinput.ts';
+import { type InvalidActivity, isInRange } from './rules/activityinput.ts';
 import { yearOf } from './rules/year.ts';
 import type { ActivityOutcome } from './schema.generated.ts';
 import type { RecordOutcome, StandingsStore } from './store/store.ts';
@@ -11,6 +11,8 @@ export type RecordedActivity = {
   outcome: `${ActivityOutcome}`;
   /** Undefined if the partner must not learn whether there is such a member. */
   memberId: string | undefined;
+  /** The path of what makes it INVALID. */
+  argument: string | undefined;
 };
 
 /** To a partner, an erased member is like one who never existed. */
@@ -33,27 +35,34 @@ export function createRecorder(
 ) {
   return async function record(
     partnerId: string,
-    activities: readonly Activity[],
+    entries: readonly (Activity | InvalidActivity)[],
     requestId: string,
   ): Promise<RecordedActivity[]> {
+    const activities = entries.filter(isActivity);
     const memberIds = [...new Set(activities.map(({ memberId }) => memberId))];
     const enrolled = await members.everEnrolled(partnerId, memberIds, requestId);
     const program = await store.program(partnerId);
     const at = now();
-    const outcomes = activities.map((one): RecordedActivity['outcome'] | undefined =>
+    const refusalOf = (one: Activity): RecordedActivity['outcome'] | undefined =>
       !enrolled.has(one.memberId)
         ? 'NOT_ENROLLED'
         : isInRange(one, at)
           ? undefined
-          : 'OUT_OF_RANGE',
-    );
-    const dated = activities.flatMap((one, index): DatedActivity[] =>
-      outcomes[index] === undefined ? [{ ...one, year: yearOf(program, one.occurredAt) }] : [],
-    );
+          : 'OUT_OF_RANGE';
+    const dated = activities
+      .filter((one) => refusalOf(one) === undefined)
+      .map((one): DatedActivity => ({ ...one, year: yearOf(program, one.occurredAt) }));
     const recorded = (dated.length === 0 ? [] : await store.record(dated)).values();
-    return activities.map(({ activityId, memberId }, index) => {
-      const outcome = outcomes[index] ?? OUTCOMES[recorded.next().value ?? 'erased'];
-      return { activityId, outcome, memberId: outcome === 'NOT_ENROLLED' ? undefined : memberId };
+    return entries.map((entry): RecordedActivity => {
+      if (!isActivity(entry)) return { ...entry, outcome: 'INVALID', memberId: undefined };
+      const { activityId } = entry;
+      const outcome = refusalOf(entry) ?? OUTCOMES[recorded.next().value ?? 'erased'];
+      const memberId = outcome === 'NOT_ENROLLED' ? undefined : entry.memberId;
+      return { activityId, outcome, memberId, argument: undefined };
     });
   };
+}
+
+function isActivity(entry: Activity | InvalidActivity): entry is Activity {
+  return !('argument' in entry);
 }

@@ -84,7 +84,9 @@ export type ActivityInput = {
 export type RecordedActivity = {
   activityId: Scalars['ID']['output'];
   outcome: ActivityOutcome;
-  /** Null for `NOT_ENROLLED`. It is for the audit log only. */
+  /** The path of what makes it `INVALID`, such as activities.3.occurredAt; null otherwise. */
+  argument: Maybe<Scalars['String']['output']>;
+  /** Null for `INVALID` and `NOT_ENROLLED`. It is for the audit log only. */
   memberId: Maybe<Scalars['ID']['output']>;
 };
 
@@ -98,7 +100,9 @@ export type ActivityOutcome =
   /** Points, stays or time are out of range, or a sum of the year would be. Nothing changed. */
   | 'OUT_OF_RANGE'
   /** No such member was ever enrolled with the calling partner. Nothing changed. */
-  | 'NOT_ENROLLED';
+  | 'NOT_ENROLLED'
+  /** An ID is empty, too long or has control characters, or `occurredAt` is no time. Nothing changed. */
+  | 'INVALID';
 
 /** A member as the calling partner sees it. */
 export type PartnerMemberRead = {
@@ -413,6 +417,7 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
 export type RecordedActivityResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['RecordedActivity'] = ResolversParentTypes['RecordedActivity']> = {
   activityId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   outcome?: Resolver<ResolversTypes['ActivityOutcome'], ParentType, ContextType>;
+  argument?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   memberId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
 };
 

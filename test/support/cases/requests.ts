@@ -32,7 +32,7 @@ const KEYS = [
 ];
 
 const RECORD = `mutation ($activities: [ActivityInput!]!) {
-  recordActivities(activities: $activities) { activityId outcome } }`;
+  recordActivities(activities: $activities) { activityId outcome argument } }`;
 const activity = (activityId: string, memberId: string, points: unknown = 5) => ({
   activityId,
   memberId,
@@ -136,7 +136,7 @@ export const REQUESTS: NamedRequest[] = [
   asAlpha(
     'standings and activities of several members',
     `query ($keys: [MemberKey!]!) { memberLookups(keys: $keys) { member {
-       standing { partnerId partnerName tier points stays nextTier pointsToNextTier yearStart yearEnd } activities(first: 1) { ${ACTIVITIES} } } } }`,
+       standing { partnerId partnerName tier points stays nextTier pointsToNextTier yearStart yearEnd tierFrom tierValidUntil previousYear { points } } activities(first: 1) { ${ACTIVITIES} } } } }`,
     { keys: KEYS },
   ),
   asAlpha(
@@ -238,6 +238,7 @@ export const REQUESTS: NamedRequest[] = [
       activity('t-2', 'm-both', 1_000_000_001),
       activity('t-3', 'm-beta'),
       activity('t-4', 'm-ended'),
+      activity('t-5', '\u0000'),
     ],
   }),
   asAlpha('recording them again', RECORD, {
@@ -251,6 +252,10 @@ export const REQUESTS: NamedRequest[] = [
     `{ memberById(memberId: "m-both") { points activities { ${ACTIVITIES} } } }`,
   ),
   asAlpha('recording a malformed activity', RECORD, { activities: [activity('', 'm-both')] }),
+  asAlpha(
+    'the program',
+    '{ program { membershipYearStart timeZone tierValidity tiers { name points } } }',
+  ),
   asAlpha('recording points that are no number', RECORD, {
     activities: [activity('t-5', 'm-both', 'many')],
   }),

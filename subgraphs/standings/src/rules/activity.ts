@@ -82,8 +82,6 @@ export function isSameActivity(one: ActivityContent, other: ActivityContent): bo
 
 /** The most characters of an ID. */
 export const MAX_ID = 128;
-/** The texts that parseInstant accepts, in words. */
-export const INSTANT_FORM = 'an ISO 8601 time with its zone, such as "2026-01-31T09:00:00Z"';
 const MAX_AMOUNT = 1_000_000_000;
 const EARLIEST_MS = Date.UTC(1900, 0);
 const DAY_MS = 86_400_000;
@@ -94,4 +92,7 @@ const amount = integer(-MAX_AMOUNT, MAX_AMOUNT);
 const PLAIN_INSTANT =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3])(?::[0-5]\d){2}(?:\.\d{3})?Z$/;
 
-const instant = parsedBy(parseInstant, `must be ${INSTANT_FORM}`);
+const instant = parsedBy(
+  parseInstant,
+  'must be an ISO 8601 time with its zone, such as "2026-01-31T09:00:00Z"',
+);

@@ -1,14 +1,7 @@
-// Checks the activities that a partner records; errors name the argument's path, never its value.
+// Checks the activities that a partner records; a malformed one is named by its path.
 import { failInput } from '@partner-loyalty/runtime/errors.ts';
 import { textFault } from '@partner-loyalty/runtime/input.ts';
-import {
-  type Activity,
-  INSTANT_FORM,
-  isAmount,
-  isPossibleTime,
-  MAX_ID,
-  parseInstant,
-} from './activity.ts';
+import { type Activity, isAmount, isPossibleTime, MAX_ID, parseInstant } from './activity.ts';
 
 /** An activity as the API takes it. `occurredAt` is what the caller sent. */
 export type ActivityInput = {
@@ -19,26 +12,27 @@ export type ActivityInput = {
   occurredAt: unknown;
 };
 
+/** What the API takes for an activity, but is none: `argument` is the path of the first fault. */
+export type InvalidActivity = { activityId: string; argument: string };
+
 const MAX_ACTIVITIES = 100;
 /** No valid time is longer, whatever its zone and fraction. */
 const MAX_TIME = 64;
 
-/** Fails with BAD_USER_INPUT unless there are 1 to 100 activities, all of them well-formed. */
+/** In the order of the inputs. Fails with BAD_USER_INPUT unless there are 1 to 100. */
 export function parseActivities(
   argument: string,
   partnerId: string,
   inputs: readonly ActivityInput[],
-): Activity[] {
+): (Activity | InvalidActivity)[] {
   if (inputs.length === 0 || inputs.length > MAX_ACTIVITIES)
     failInput(argument, `must have 1 to ${MAX_ACTIVITIES} items`);
-  return inputs.map(({ activityId, memberId, points, stays, occurredAt }, index) => ({
-    activityId: parseId(`${argument}.${index}.activityId`, activityId),
-    partnerId,
-    memberId: parseId(`${argument}.${index}.memberId`, memberId),
-    points: points + 0, // -0 becomes 0.
-    stays: (stays ?? 0) + 0,
-    occurredAt: parseTime(`${argument}.${index}.occurredAt`, occurredAt),
-  }));
+  return inputs.map((input, index) => {
+    const activity = parseActivity(partnerId, input);
+    return typeof activity === 'string'
+      ? { activityId: input.activityId, argument: `${argument}.${index}.${activity}` }
+      : activity;
+  });
 }
 
 /** Whether points, stays and time are what imports take too. */
@@ -46,13 +40,25 @@ export function isInRange({ points, stays, occurredAt }: Activity, now: Date): b
   return isAmount(points) && isAmount(stays) && isPossibleTime(occurredAt, now);
 }
 
-function parseId(argument: string, value: string): string {
-  const fault = textFault(value, MAX_ID);
-  return fault === undefined ? value.trim() : failInput(argument, fault);
+/** The activity, or the name of the first field at fault. IDs come out trimmed. */
+function parseActivity(
+  partnerId: string,
+  { activityId, memberId, points, stays, occurredAt }: ActivityInput,
+): Activity | keyof ActivityInput {
+  if (textFault(activityId, MAX_ID) !== undefined) return 'activityId';
+  if (textFault(memberId, MAX_ID) !== undefined) return 'memberId';
+  const at = parseTime(occurredAt);
+  if (at === undefined) return 'occurredAt';
+  return {
+    activityId: activityId.trim(),
+    partnerId,
+    memberId: memberId.trim(),
+    points: points + 0, // -0 becomes 0.
+    stays: (stays ?? 0) + 0,
+    occurredAt: at,
+  };
 }
 
-function parseTime(argument: string, value: unknown): Date {
-  const at =
-    typeof value === 'string' && value.length <= MAX_TIME ? parseInstant(value) : undefined;
-  return at ?? failInput(argument, `must be ${INSTANT_FORM}`);
+function parseTime(value: unknown): Date | undefined {
+  return typeof value === 'string' && value.length <= MAX_TIME ? parseInstant(value) : undefined;
 }
