@@ -23,6 +23,7 @@ describe('the data', () => {
     expect(partners).toHaveLength(3);
     expect(new Set(partners.map(({ program }) => program.membershipYear.start)).size).toBe(3);
     expect(new Set(partners.map(({ program }) => program.membershipYear.timeZone)).size).toBe(3);
+    expect(partners.filter(({ program }) => program.tierValidity === 'nextYear')).toHaveLength(1);
     expect(
       new Set(partners.flatMap(({ program }) => program.tiers.map(({ name }) => name))).size,
     ).toBe(10);

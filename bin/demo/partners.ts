@@ -27,6 +27,7 @@ export const DEMO_PARTNERS: readonly DemoPartner[] = [
         { name: 'Plus', points: 2_500 },
         { name: 'Prime', points: 10_000 },
       ],
+      tierValidity: 'nextYear',
     },
   },
   {
