@@ -1,5 +1,5 @@
 // Stores that compute members from their numbers, so that a subgraph adds hardly any cost.
-import type { Identity, Member, MembersStore } from '@partner-loyalty/members';
+import type { Identity, MembersStore } from '@partner-loyalty/members';
 import type { Program, Standing, StandingsStore } from '@partner-loyalty/standings';
 import {
   emailOf,
@@ -22,10 +22,7 @@ export function memoryMembers(count: number): MembersStore {
     const isEnrolled = partnerId.startsWith(PARTNER) && index < count;
     return isEnrolled && textOf(index) === text ? identityOf(index) : undefined;
   };
-  const memberOf = (partnerId: string, text: string): Member => ({
-    ...identityOf(numberIn(text)),
-    enrollments: [{ partnerId, status: 'ACTIVE', updatedAt: 0 }],
-  });
+  const memberOf = (text: string) => identityOf(numberIn(text));
   const textOf = { email: emailOf, externalId: externalIdOf, memberId: memberIdOf };
   const calls: Pick<
     MembersStore,
@@ -41,14 +38,14 @@ export function memoryMembers(count: number): MembersStore {
     memberByEmail: (partnerId, canonical) => find(partnerId, canonical, emailOf),
     memberByExternalId: (partnerId, externalId) => find(partnerId, externalId, externalIdOf),
     lookUp: (partnerId, keys) => keys.map(({ by, value }) => find(partnerId, value, textOf[by])),
-    enroll: async ({ partnerId, address }) => ({
+    enroll: async ({ address }) => ({
       outcome: 'enrolled',
       created: false,
-      member: memberOf(partnerId, address.canonical),
+      member: memberOf(address.canonical),
     }),
-    changeExternalId: async (partnerId, memberId) => ({
+    changeExternalId: async (_partnerId, memberId) => ({
       outcome: 'changed',
-      member: memberOf(partnerId, memberId),
+      member: memberOf(memberId),
     }),
     partners: { get: () => undefined, put: async () => undefined },
     ready: async () => undefined,

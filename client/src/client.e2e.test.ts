@@ -151,6 +151,8 @@ describe('what the service offers', () => {
     expect(await client.changeExternalId({ memberId, externalId: null })).toMatchObject({
       externalId: null,
     });
+    const names = { firstName: 'Ada', lastName: null };
+    expect(await client.updateMember({ memberId, input: names })).toMatchObject(names);
     for (let time = 0; time < 2; time += 1)
       expect(await client.endEnrollment({ memberId })).toEqual({ memberId });
     expect(await client.memberById({ memberId })).toBeNull();

@@ -30,6 +30,7 @@ export type MemberClient = Operations &
 const MUTATIONS: Readonly<Record<keyof typeof SCHEMA.Mutation, boolean>> = {
   requestEmailChange: false,
   confirmEmailChange: false,
+  updateProfile: true,
 };
 
 /** Throws if `token` is neither an ID token nor a function. */

@@ -51,6 +51,7 @@ export const PARTNER_MUTATIONS: Readonly<Record<keyof typeof SCHEMA.Mutation, bo
   recordActivities: true,
   endEnrollment: true,
   changeExternalId: true,
+  updateMember: true,
   // These send a mail each time.
   inviteMember: false,
   requestMagicLink: false,

@@ -98,13 +98,14 @@ describe.each(ENGINES)('on %s', (engine) => {
       expect(enrolled).toMatchObject({
         created: true,
         memberId: 'm-beta',
-        email: 'beta.only@example.com',
+        email: 'beta.earlier@example.com',
       });
       expect(await calls.byEmail('beta.earlier@example.com', 'gamma')).toMatchObject({
-        email: 'beta.only@example.com',
+        email: 'beta.earlier@example.com',
       });
-      expect(await calls.byEmail('beta.only@example.com', 'gamma')).toMatchObject({
-        memberId: 'm-beta',
+      expect(await calls.byEmail('beta.only@example.com', 'gamma')).toBe('MEMBER_NOT_FOUND');
+      expect(await calls.byEmail('beta.earlier@example.com', 'beta')).toMatchObject({
+        email: 'beta.only@example.com',
       });
       await calls.end('m-beta', 'gamma');
     });
@@ -296,7 +297,7 @@ describe.each(ENGINES)('on %s', (engine) => {
       });
     });
 
-    test('an existing member changes neither its names nor its address', async () => {
+    test('an existing member shows what this partner wrote, and changes for no other', async () => {
       const enrolled = await calls.enroll(
         { email: 'ALPHA.only@example.com', firstName: 'Other', lastName: 'Other' },
         'gamma',
@@ -304,6 +305,11 @@ describe.each(ENGINES)('on %s', (engine) => {
       expect(enrolled).toMatchObject({
         created: true,
         memberId: 'm-alpha',
+        email: 'ALPHA.only@example.com',
+        firstName: 'Other',
+        lastName: 'Other',
+      });
+      expect(await calls.byEmail('alpha.only@example.com')).toMatchObject({
         email: 'alpha.only@example.com',
         firstName: 'Ochre',
         lastName: null,

@@ -366,12 +366,12 @@ async function createWorld({ send, stores, provider }: Service) {
       list: [...byEmail, ...byExternalId, ...byId].map((member) => ({ member })),
       id: withHistory(partnerId, id, byId.at(-1)),
     });
-    // Cast: the schema guarantees it. Addresses keep the case in which they were typed.
+    // Cast: the schema guarantees it. Addresses keep the case in which the partner wrote them.
     const { list: _list, ...singles } = body.data ?? {};
     for (const read of Object.values(singles) as ({ memberId: string; email: string } | null)[]) {
       if (read === null) continue;
       const member = model.members.find(({ memberId }) => memberId === read.memberId);
-      expect(read.email.toLowerCase()).toBe(member?.current);
+      expect(read.email.toLowerCase()).toBe(member && model.addressSeen(partnerId, member));
     }
   }
 

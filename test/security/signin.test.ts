@@ -206,7 +206,7 @@ test("MEMBER_NOT_FOUND for another member's profile, as for an unknown one", asy
   expect(withoutId(other)).toBe(withoutId(unknown));
 });
 
-test('a token with azp shows only that partner, nothing for an unknown one, and changes no address', async () => {
+test('a token with azp shows only that partner, nothing for an unknown one, and changes neither address nor names', async () => {
   const member = await newMember(service);
   // Cast: the schema guarantees this field.
   const session = sessionOf(await exchange(tokenIn(await magicLink(service, member.email)))) as {
@@ -232,6 +232,12 @@ test('a token with azp shows only that partner, nothing for an unknown one, and 
       body: { errors: [{ message: expect.stringContaining(`${BASE}/sign-in`) }] },
     });
   }
+  const query = 'mutation { updateProfile(input: { firstName: "Eve" }) { firstName } }';
+  expect(await service.send({ query, token: session.idToken })).toMatchObject({
+    status: 200,
+    code: 'FORBIDDEN',
+    body: { data: { updateProfile: null } },
+  });
 });
 
 test('INVALID_TOKEN for an expired link, which cannot sign in on the page either', async () => {

@@ -43,6 +43,7 @@ const PARTNER = buildSchema(`
     requestMagicLink(email: String!): RequestMagicLinkPayload  exchangeMagicLink(token: String!): MagicLinkSession
     inviteMember(input: EnrollMemberInput!): InviteMemberPayload
     changeExternalId(memberId: ID!, externalId: String): PartnerMemberRead
+    updateMember(memberId: ID!, input: UpdateMemberInput!): PartnerMemberRead
     recordActivities(activities: [ActivityInput!]!): [RecordedActivity!] }
   type PartnerMemberRead { memberId: ID!  email: String!  firstName: String  lastName: String  tier: String!  points: Int!
     externalId: String  enrolledAt: DateTime
@@ -50,6 +51,7 @@ const PARTNER = buildSchema(`
   input MemberKey { email: String  externalId: String  memberId: ID }
   type MemberLookup { member: PartnerMemberRead }
   input EnrollMemberInput { email: String!  externalId: String  firstName: String  lastName: String }
+  input UpdateMemberInput { firstName: String  lastName: String }
   type EnrollMemberPayload { member: PartnerMemberRead!  created: Boolean! }
   type EndEnrollmentPayload { memberId: ID! }
   type InviteMemberPayload { accepted: Boolean! }
@@ -62,7 +64,9 @@ const PARTNER = buildSchema(`
 const MEMBER = buildSchema(`
   ${READS}
   type Query { memberProfile(id: ID!): MemberProfile }
-  type Mutation { requestEmailChange(email: String!): RequestEmailChangePayload  confirmEmailChange(token: String!): MemberProfile }
+  type Mutation { requestEmailChange(email: String!): RequestEmailChangePayload  confirmEmailChange(token: String!): MemberProfile
+    updateProfile(input: UpdateProfileInput!): MemberProfile }
+  input UpdateProfileInput { firstName: String  lastName: String }
   type MemberProfile { memberId: ID!  email: String!  firstName: String  lastName: String
     membershipYearStats: MembershipYearStats!  partnerStandings: [PartnerStanding!]!
     standings: [Standing!]!  activities(first: Int = 20, after: String): ActivityConnection! }
@@ -136,6 +140,8 @@ const ARGUMENTS: Record<string, string> = {
   enrollMember: '(input: { email: "both@example.com" }) { created }',
   inviteMember: '(input: { email: "both@example.com" }) { accepted }',
   changeExternalId: '(memberId: "m-alpha", externalId: "alpha-2") { memberId }',
+  updateMember: '(memberId: "m-alpha", input: {}) { memberId }',
+  updateProfile: '(input: {}) { memberId }',
   endEnrollment: '(memberId: "m-beta") { memberId }',
   requestMagicLink: '(email: "both@example.com") { accepted }',
   exchangeMagicLink: '(token: "ml_none") { memberId }',

@@ -141,7 +141,10 @@ const MEMBERS_FAULTS = [
   { record: 'member m-4', problem: 'the address is not the canonical form of the email' },
   { record: 'member m-5', problem: 'enrollments.0.status is not valid' },
   { record: 'member m-6', problem: "an unconfirmed address is not one of the member's" },
+  { record: 'member m-7', problem: "partner inn wrote an address that is not the member's" },
 ];
+
+const STRAY = { typed: 'Stray@example.com', canonical: 'stray@example.com' };
 
 async function damageLmdb({ DATA_DIR = '' }: Env): Promise<void> {
   const { root } = await openLmdb(DATA_DIR, 'members', 'sandbox');
@@ -165,6 +168,11 @@ async function damageLmdb({ DATA_DIR = '' }: Env): Promise<void> {
       enrollments: [{ partnerId: 'inn', status: 'NO', updatedAt: 1 }],
     });
     members.put('m-6', { ...members.get('m-6'), unconfirmed: ['stray@example.com'] });
+    const [enrollment] = members.get('m-7').enrollments;
+    members.put('m-7', {
+      ...members.get('m-7'),
+      enrollments: [{ ...enrollment, written: [STRAY] }],
+    });
   });
   await root.close();
 }
@@ -182,6 +190,7 @@ async function damageMongodb({ MONGODB_URL = '' }: Env): Promise<void> {
   await change('m-4', { $set: { email: 'other@example.com' } });
   await change('m-5', { $set: { 'enrollments.0.status': 'NO' } });
   await change('m-6', { $set: { unconfirmed: ['stray@example.com'] } });
+  await change('m-7', { $set: { 'enrollments.0.written': [STRAY] } });
   await client.close();
 }
 
@@ -203,8 +212,8 @@ describe('verify', () => {
     expect(found.filter(({ problem }) => problem !== undefined).sort(byRecord)).toEqual(
       MEMBERS_FAULTS.map((fault) => ({ store: 'members', ...fault })),
     );
-    expect(found).toContainEqual({ store: 'members', records: 20, faults: 6 });
-    expect([code, stderr]).toEqual([1, 'loyalty: 6 faults\n']);
+    expect(found).toContainEqual({ store: 'members', records: 20, faults: 7 });
+    expect([code, stderr]).toEqual([1, 'loyalty: 7 faults\n']);
     expect((await loyalty(env, 'verify')).stdout).toContain(
       'members: member m-2: an external ID of partner inn of the member leads nowhere\n',
     );

@@ -84,6 +84,11 @@ export type Mutation = {
    * member's current one.
    */
   readonly confirmEmailChange: Maybe<MemberProfile>;
+  /**
+   * Sets the signed-in member's own names, which every partner that the member has confirmed sees
+   * instead of others. A name that is null is cleared, and one that is left out stays.
+   */
+  readonly updateProfile: Maybe<MemberProfile>;
 };
 
 
@@ -94,6 +99,11 @@ export type MutationRequestEmailChangeArgs = {
 
 export type MutationConfirmEmailChangeArgs = {
   token: Scalars['String']['input'];
+};
+
+
+export type MutationUpdateProfileArgs = {
+  input: UpdateProfileInput;
 };
 
 export type PageInfo = {
@@ -153,6 +163,14 @@ export type Standing = {
   readonly previousYear: Maybe<YearStanding>;
   /** When the standing was read. */
   readonly asOf: Scalars['DateTime']['output'];
+};
+
+/** The member's own names. */
+export type UpdateProfileInput = {
+  /** At most 100 characters. */
+  readonly firstName?: InputMaybe<Scalars['String']['input']>;
+  /** At most 100 characters. */
+  readonly lastName?: InputMaybe<Scalars['String']['input']>;
 };
 
 /** What a member reached in one membership year. */
@@ -305,6 +323,17 @@ export type Operations = {
     MemberProfileSelection,
     typeof DEFAULTS.MemberProfile
   >;
+
+  /**
+   * Sets the signed-in member's own names, which every partner that the member has confirmed sees
+   * instead of others. A name that is null is cleared, and one that is left out stays.
+   */
+  updateProfile: Operation<
+    MutationUpdateProfileArgs,
+    MemberProfile,
+    MemberProfileSelection,
+    typeof DEFAULTS.MemberProfile
+  >;
 };
 
 /** The objects of the surface, to build documents and to check responses. */
@@ -343,6 +372,7 @@ export const SCHEMA = {
   Mutation: {
     requestEmailChange: { type: 'RequestEmailChangePayload', arguments: { email: 'String!' } },
     confirmEmailChange: { type: 'MemberProfile', arguments: { token: 'String!' } },
+    updateProfile: { type: 'MemberProfile', arguments: { input: 'UpdateProfileInput!' } },
   },
   PageInfo: {
     hasNextPage: { type: 'Boolean!', leaf: 'boolean' },

@@ -78,12 +78,9 @@ export type EnrollMemberInput = {
   readonly email: Scalars['String']['input'];
   /** The partner's own ID for the member, at most 255 characters. */
   readonly externalId?: InputMaybe<Scalars['String']['input']>;
-  /**
-   * At most 100 characters. Ignored if the member already has one, or was ever enrolled with another
-   * partner.
-   */
+  /** At most 100 characters. Ignored if the calling partner sees one already. No other partner sees it. */
   readonly firstName?: InputMaybe<Scalars['String']['input']>;
-  /** At most 100 characters. Ignored in the same cases. */
+  /** At most 100 characters. Ignored in the same case. */
   readonly lastName?: InputMaybe<Scalars['String']['input']>;
 };
 
@@ -143,6 +140,11 @@ export type Mutation = {
    */
   readonly changeExternalId: Maybe<PartnerMemberRead>;
   /**
+   * Corrects the names of an enrolled member for the calling partner. A name that is null is cleared,
+   * and one that is left out stays. No other partner sees them.
+   */
+  readonly updateMember: Maybe<PartnerMemberRead>;
+  /**
    * Mails a sign-in link to the member with this address, if actively enrolled with the calling
    * partner. The response does not reveal whether there is such a member.
    */
@@ -182,6 +184,12 @@ export type MutationChangeExternalIdArgs = {
 };
 
 
+export type MutationUpdateMemberArgs = {
+  memberId: Scalars['ID']['input'];
+  input: UpdateMemberInput;
+};
+
+
 export type MutationRequestMagicLinkArgs = {
   email: Scalars['String']['input'];
 };
@@ -210,8 +218,15 @@ export type PageInfo = {
 export type PartnerMemberRead = {
   /** The member's stable ID, safe to store as a foreign key. */
   readonly memberId: Scalars['ID']['output'];
-  /** The member's current address, as the member typed it. */
+  /**
+   * The member's current address, as the partner wrote it when enrolling, or else as the member typed
+   * it. A partner that enrolled a historical address sees that one until the member confirms it.
+   */
   readonly email: Scalars['String']['output'];
+  /**
+   * The names that the member has set, or else those that the partner sent; until the member confirms
+   * the partner, the latter alone.
+   */
   readonly firstName: Maybe<Scalars['String']['output']>;
   readonly lastName: Maybe<Scalars['String']['output']>;
   /** The calling partner's own ID for the member. */
@@ -343,6 +358,14 @@ export type TierValidity =
   /** To the end of the membership year after that. */
   | 'NEXT_YEAR';
 
+/** The names of a member for the calling partner. */
+export type UpdateMemberInput = {
+  /** At most 100 characters. */
+  readonly firstName?: InputMaybe<Scalars['String']['input']>;
+  /** At most 100 characters. */
+  readonly lastName?: InputMaybe<Scalars['String']['input']>;
+};
+
 /** A partner key. */
 export type Viewer = {
   readonly partnerId: Scalars['ID']['output'];
@@ -435,8 +458,15 @@ export type PageInfoSelection = {
 export type PartnerMemberReadSelection = {
   /** The member's stable ID, safe to store as a foreign key. */
   readonly memberId?: true;
-  /** The member's current address, as the member typed it. */
+  /**
+   * The member's current address, as the partner wrote it when enrolling, or else as the member typed
+   * it. A partner that enrolled a historical address sees that one until the member confirms it.
+   */
   readonly email?: true;
+  /**
+   * The names that the member has set, or else those that the partner sent; until the member confirms
+   * the partner, the latter alone.
+   */
   readonly firstName?: true;
   readonly lastName?: true;
   /** The calling partner's own ID for the member. */
@@ -650,6 +680,17 @@ export type Operations = {
   >;
 
   /**
+   * Corrects the names of an enrolled member for the calling partner. A name that is null is cleared,
+   * and one that is left out stays. No other partner sees them.
+   */
+  updateMember: Operation<
+    MutationUpdateMemberArgs,
+    PartnerMemberRead,
+    PartnerMemberReadSelection,
+    typeof DEFAULTS.PartnerMemberRead
+  >;
+
+  /**
    * Mails a sign-in link to the member with this address, if actively enrolled with the calling
    * partner. The response does not reveal whether there is such a member.
    */
@@ -726,6 +767,7 @@ export const SCHEMA = {
     inviteMember: { type: 'InviteMemberPayload', arguments: { input: 'EnrollMemberInput!' } },
     endEnrollment: { type: 'EndEnrollmentPayload', arguments: { memberId: 'ID!' } },
     changeExternalId: { type: 'PartnerMemberRead', arguments: { memberId: 'ID!',externalId: 'String' } },
+    updateMember: { type: 'PartnerMemberRead', arguments: { memberId: 'ID!',input: 'UpdateMemberInput!' } },
     requestMagicLink: { type: 'RequestMagicLinkPayload', arguments: { email: 'String!' } },
     exchangeMagicLink: { type: 'MagicLinkSession', arguments: { token: 'String!' } },
     recordActivities: { type: '[RecordedActivity!]', arguments: { activities: '[ActivityInput!]!' } },

@@ -4,7 +4,14 @@ export type ModelMember = {
   memberId: string;
   current: string;
   earlier: Set<string>;
-  enrollments: Map<string, { externalId: string | undefined }>;
+  enrollments: Map<
+    string,
+    {
+      externalId: string | undefined;
+      /** The only addresses that the partner sees and uses: the first was history already. */
+      only?: string[] | undefined;
+    }
+  >;
   /** The partners that ever ended an enrollment. */
   ended: Set<string>;
 };
@@ -24,7 +31,14 @@ export class Model {
 
   byEmail(partnerId: string, address: string): ModelMember | undefined {
     const owner = this.ownerOf(address);
-    return owner?.enrollments.has(partnerId) ? owner : undefined;
+    const active = owner?.enrollments.get(partnerId);
+    return active === undefined || active.only?.includes(address) === false ? undefined : owner;
+  }
+
+  /** The address that a partner sees. */
+  addressSeen(partnerId: string, { current, enrollments }: ModelMember): string | undefined {
+    const only = enrollments.get(partnerId)?.only ?? [current];
+    return only.includes(current) ? current : only.at(-1);
   }
 
   byExternalId(partnerId: string, externalId: string): ModelMember | undefined {
@@ -81,7 +95,10 @@ export class Model {
       this.members.push(owner);
     }
     const active = owner.enrollments.get(partnerId);
-    owner.enrollments.set(partnerId, { externalId: externalId ?? active?.externalId });
+    const isEarlier = owner.current !== address;
+    const only = active ? active.only : isEarlier ? [] : undefined;
+    if (only?.includes(address) === false) only.push(address);
+    owner.enrollments.set(partnerId, { externalId: externalId ?? active?.externalId, only });
   }
 
   /** Sets or takes away an external ID, or the code of the error that this must be. */
@@ -113,10 +130,19 @@ export class Model {
   move(member: ModelMember, address: string): boolean {
     const owner = this.ownerOf(address);
     if (owner !== undefined && owner !== member && owner.current === address) return false;
-    if (owner !== member) owner?.earlier.delete(address);
+    if (owner !== member) this.lose(owner, address);
     if (member.current !== address) member.earlier.add(member.current);
     member.earlier.delete(address);
     member.current = address;
     return true;
+  }
+
+  /** Ends the enrollments of partners that may use no other address of the member. */
+  private lose(member: ModelMember | undefined, address: string): void {
+    member?.earlier.delete(address);
+    for (const [partnerId, { only }] of member?.enrollments ?? []) {
+      if (only?.includes(address)) only.splice(only.indexOf(address), 1);
+      if (member && only?.length === 0) this.end(partnerId, member.memberId);
+    }
   }
 }

@@ -132,6 +132,13 @@ const changeExternalId = (memberId: string, externalId: string | null) => ({
     variables: { memberId, externalId },
   }),
 });
+const updateMember = (memberId: string, input: Record<string, unknown>) => ({
+  request: () => ({
+    query:
+      'mutation ($memberId: ID!, $input: UpdateMemberInput!) { updateMember(memberId: $memberId, input: $input) { memberId } }',
+    variables: { memberId, input },
+  }),
+});
 const enroll = (input: Record<string, unknown>) => ({
   request: () => ({
     query: 'mutation ($input: EnrollMemberInput!) { enrollMember(input: $input) { created } }',
@@ -613,6 +620,11 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
       status: 200,
       ...changeExternalId('m-both', ''),
     },
+    {
+      name: 'a name to correct that is empty',
+      status: 200,
+      ...updateMember('m-both', { lastName: ' ' }),
+    },
     ...['first: 0', 'first: 101', 'after: ""', 'after: "x"'].map((page) => ({
       name: `activities with ${page}`,
       status: 200,
@@ -686,6 +698,7 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
     ...['m-unknown', 'm-beta', 'm-ended', 'M-BOTH'].flatMap((memberId) => [
       { name: `${memberId} by ID`, ...query(`{ memberById(memberId: "${memberId}") { tier } }`) },
       { name: `an external ID for ${memberId}`, ...changeExternalId(memberId, 'free') },
+      { name: `names for ${memberId}`, ...updateMember(memberId, { firstName: 'Free' }) },
     ]),
     {
       name: "another member's profile",

@@ -1,14 +1,13 @@
 // Resolvers of changing a member's address, of undoing that, and of contesting the undoing.
 import { randomUUID } from 'node:crypto';
 import { fail } from '@partner-loyalty/runtime/errors.ts';
-import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
 import type { UndoResult } from '../rules/emailchange.ts';
 import type { Member } from '../rules/member.ts';
 import { endingSessions } from '../signingkeys/endedsessions.ts';
 import type { MembersStore } from '../store/store.ts';
-import { memberOf, parseAddress, requireService } from './input.ts';
-import { profileOf } from './lookups.ts';
+import { ownerOf, parseAddress, requireService } from './input.ts';
 import { type EnqueueMail, hashTokenArgument } from './mail.ts';
+import { profileOf } from './profile.ts';
 import type { Resolvers } from './schema.generated.ts';
 
 type EmailChangeStore = Pick<MembersStore, 'tokens' | 'locks' | 'endedSessions'>;
@@ -18,7 +17,7 @@ export function createEmailChange(
   baseAddress: string,
   enqueueMail: EnqueueMail,
 ) {
-  const ownerOf = createOwnerOf(baseAddress);
+  const refusal = `a token that a partner holds cannot change the address; the member can, on ${baseAddress}/sign-in`;
   const confirm = createConfirm(store, enqueueMail);
   const undo = createUndo(store, enqueueMail);
   const { locks, endedSessions } = store;
@@ -26,11 +25,11 @@ export function createEmailChange(
   return {
     Mutation: {
       requestEmailChange(_, { email }, { caller }) {
-        const memberId = ownerOf(caller);
+        const memberId = ownerOf(caller, refusal);
         return enqueueMail({ kind: 'change', memberId, address: parseAddress('email', email) });
       },
       async confirmEmailChange(_, { token }, { caller }) {
-        return profileOf(await confirm(token, ownerOf(caller)), undefined);
+        return profileOf(await confirm(token, ownerOf(caller, refusal)), undefined);
       },
       confirmChange(_, { token }, { caller }) {
         requireService(caller);
@@ -92,16 +91,4 @@ function createUndo({ tokens, endedSessions }: EmailChangeStore, enqueueMail: En
 function changedMember(result: Exclude<UndoResult, { outcome: 'changed-since' }>): Member {
   if (result.outcome === 'changed') return result.member;
   return fail(result.outcome === 'email-in-use' ? 'EMAIL_IN_USE' : 'INVALID_TOKEN');
-}
-
-/**
- * Returns a function that gives the member who may change the address. An ID token that a partner
- * exchanged has been in the partner's hands, so it does not authorize that.
- */
-function createOwnerOf(baseAddress: string) {
-  const message = `a token that a partner holds cannot change the address; the member can, on ${baseAddress}/sign-in`;
-  return (caller: Caller): string => {
-    const { memberId, partnerId } = memberOf(caller);
-    return partnerId === undefined ? memberId : fail('FORBIDDEN', message);
-  };
 }

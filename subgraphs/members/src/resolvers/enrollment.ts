@@ -1,13 +1,22 @@
 // Resolvers of enrolling a member and ending an enrollment.
 import { fail } from '@partner-loyalty/runtime/errors.ts';
-import { partnerMember } from '../rules/enrollment.ts';
 import type { EnrollInput, ExternalIdConflict } from '../rules/member.ts';
 import type { MembersStore } from '../store/store.ts';
-import { LENGTHS, parseAddress, parseOptionalText, parseText, partnerOf } from './input.ts';
+import {
+  LENGTHS,
+  parseAddress,
+  parseNames,
+  parseOptionalText,
+  parseText,
+  partnerOf,
+} from './input.ts';
 import type { EnrollMemberInput, Resolvers } from './schema.generated.ts';
 
 export function createEnrollment(
-  store: Pick<MembersStore, 'enroll' | 'endEnrollment' | 'changeExternalId' | 'partners'>,
+  store: Pick<
+    MembersStore,
+    'enroll' | 'endEnrollment' | 'changeExternalId' | 'updateNames' | 'partners'
+  >,
 ) {
   return {
     Mutation: {
@@ -19,10 +28,7 @@ export function createEnrollment(
           return fail('CONSENT_REQUIRED');
         const enrolled = await store.enroll(wanted);
         if (enrolled.outcome === 'enrolled')
-          return {
-            member: partnerMember(enrolled.member, partnerId),
-            created: enrolled.created,
-          };
+          return { member: enrolled.member, created: enrolled.created };
         if (enrolled.outcome === 'email-in-use') return fail('EMAIL_IN_USE');
         return failConflict(enrolled.reason);
       },
@@ -37,8 +43,14 @@ export function createEnrollment(
         const memberId = parseText('memberId', args.memberId, LENGTHS.id);
         const externalId = parseOptionalText('externalId', args.externalId, LENGTHS.externalId);
         const result = await store.changeExternalId(partnerId, memberId, externalId);
-        if (result.outcome === 'changed') return partnerMember(result.member, partnerId);
+        if (result.outcome === 'changed') return result.member;
         return result.outcome === 'not-enrolled' ? fail('MEMBER_NOT_FOUND') : failConflict('TAKEN');
+      },
+      async updateMember(_, args, { caller }) {
+        const partnerId = partnerOf(caller);
+        const memberId = parseText('memberId', args.memberId, LENGTHS.id);
+        const member = await store.updateNames(partnerId, memberId, parseNames(args.input));
+        return member ?? fail('MEMBER_NOT_FOUND');
       },
     },
   } satisfies Resolvers;

@@ -3,7 +3,8 @@ import { fail, failInput } from '@partner-loyalty/runtime/errors.ts';
 import { isLongerThan } from '@partner-loyalty/runtime/input.ts';
 import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
 import { ADDRESS_LENGTH, canonicalEmail } from '../rules/email.ts';
-import type { Address } from '../rules/member.ts';
+import type { Address, NamesChange } from '../rules/member.ts';
+import type { UpdateProfileInput } from './schema.generated.ts';
 
 /** The longest values, in characters after trimming. */
 export const LENGTHS = { email: ADDRESS_LENGTH, externalId: 255, name: 100, id: 128 };
@@ -28,6 +29,16 @@ export function parseOptionalText(
   limit: number,
 ): string | undefined {
   return value === null || value === undefined ? undefined : parseText(argument, value, limit);
+}
+
+/** Checks names to change; null clears one. Fails with BAD_USER_INPUT. */
+export function parseNames({ firstName, lastName }: UpdateProfileInput): NamesChange {
+  const parse = (argument: string, value: string | null | undefined) =>
+    value === null ? null : parseOptionalText(argument, value, LENGTHS.name);
+  return {
+    firstName: parse('input.firstName', firstName),
+    lastName: parse('input.lastName', lastName),
+  };
 }
 
 /** Returns an address to store. Fails with BAD_USER_INPUT if the value is not an address. */
@@ -57,6 +68,15 @@ export function partnerOf(caller: Caller): string {
 /** `partnerId` is set if a partner holds the member's token. */
 export function memberOf(caller: Caller): { memberId: string; partnerId?: string } {
   return caller.kind === 'member' ? caller : fail('INTERNAL_SERVER_ERROR');
+}
+
+/**
+ * The member, who alone may make some changes. An ID token that a partner exchanged has been in the
+ * partner's hands, so it does not authorize them: FORBIDDEN, with this message.
+ */
+export function ownerOf(caller: Caller, message: string): string {
+  const { memberId, partnerId } = memberOf(caller);
+  return partnerId === undefined ? memberId : fail('FORBIDDEN', message);
 }
 
 export function requireService(caller: Caller): void {

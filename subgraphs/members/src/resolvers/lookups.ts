@@ -3,7 +3,7 @@ import { ApiError, fail, failInput } from '@partner-loyalty/runtime/errors.ts';
 import { allMaybe, type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
 import { activeEnrollment } from '../rules/enrollment.ts';
-import type { Enrollment, Member, MemberKey, PartnerMember, Profile } from '../rules/member.ts';
+import type { Enrollment, MemberKey, PartnerMember, Profile } from '../rules/member.ts';
 import type { MembersStore } from '../store/store.ts';
 import {
   LENGTHS,
@@ -13,6 +13,7 @@ import {
   partnerOf,
   requireService,
 } from './input.ts';
+import { profileOf } from './profile.ts';
 import type { MemberKey as MemberKeyInput, Resolvers } from './schema.generated.ts';
 
 /** Look-ups are synchronous if the store's are. */
@@ -103,17 +104,6 @@ export function createLookups(
       __resolveReference: ({ memberId }, { caller }) => ownProfile(memberId, caller),
     },
   } satisfies Resolvers;
-}
-
-/** A member's profile; with `partnerId`, it shows no other partner. */
-export function profileOf(member: Member, partnerId: string | undefined): Profile {
-  const active = member.enrollments
-    .filter((one) => one.status === 'ACTIVE')
-    .map((one) => one.partnerId);
-  return {
-    ...member,
-    activePartnerIds: partnerId === undefined ? active : active.filter((one) => one === partnerId),
-  };
 }
 
 /** One for all look-ups that find nobody: making an error costs more than the read. */

@@ -7,6 +7,7 @@ import { publicKeys } from '../signingkeys/signingkey.ts';
 import type { MembersStore } from '../store/store.ts';
 import { parseLookupAddress, partnerOf, requireService } from './input.ts';
 import { type EnqueueMail, hashTokenArgument } from './mail.ts';
+import { profileOf } from './profile.ts';
 import type { Resolvers } from './schema.generated.ts';
 
 /** `issuer` is the issuer and the audience of ID tokens. */
@@ -21,8 +22,8 @@ export function createMagicLink(
     const issue = await openIssuer(store);
     const member =
       (await store.tokens.redeemSignIn(hash, redeemer, Date.now())) ?? fail('INVALID_TOKEN');
-    const { memberId, email } = member;
     const azp = redeemer === 'own-page' ? undefined : redeemer.partnerId;
+    const { memberId, email } = profileOf(member, azp);
     const { idToken, expiresAt } = await issue({ memberId, email, azp }, issuer, new Date());
     return { memberId, idToken, expiresAt: expiresAt.toISOString() };
   };

@@ -7,6 +7,7 @@ import { createInvitations } from './invitation.ts';
 import { createLookups } from './lookups.ts';
 import { createMagicLink } from './magiclink.ts';
 import { createEnqueueMail } from './mail.ts';
+import { createProfile } from './profile.ts';
 import type { SubgraphResolvers } from './schema.generated.ts';
 
 export type MembersOptions = {
@@ -33,6 +34,7 @@ export function createResolvers(
       ...invitations.Mutation,
       ...magicLink.Mutation,
       ...emailChange.Mutation,
+      ...createProfile(store).Mutation,
     },
     PartnerMemberRead: lookups.PartnerMemberRead,
     Standing: lookups.Standing,

@@ -115,6 +115,11 @@ export type Mutation = {
    */
   changeExternalId: Maybe<PartnerMemberRead>;
   /**
+   * Corrects the names of an enrolled member for the calling partner. A name that is null is cleared,
+   * and one that is left out stays. No other partner sees them.
+   */
+  updateMember: Maybe<PartnerMemberRead>;
+  /**
    * Mails a sign-in link to the member with this address, if actively enrolled with the calling
    * partner. The response does not reveal whether there is such a member.
    */
@@ -131,6 +136,11 @@ export type Mutation = {
    * member's current one.
    */
   confirmEmailChange: Maybe<MemberProfile>;
+  /**
+   * Sets the signed-in member's own names, which every partner that the member has confirmed sees
+   * instead of others. A name that is null is cleared, and one that is left out stays.
+   */
+  updateProfile: Maybe<MemberProfile>;
   /** Signs a member in with the token of a link to the sign-in page. */
   signIn: Maybe<MagicLinkSession>;
   /** Confirms a change of address for anyone who has the token. */
@@ -168,6 +178,12 @@ export type MutationChangeExternalIdArgs = {
 };
 
 
+export type MutationUpdateMemberArgs = {
+  memberId: Scalars['ID']['input'];
+  input: UpdateMemberInput;
+};
+
+
 export type MutationRequestMagicLinkArgs = {
   email: Scalars['String']['input'];
 };
@@ -185,6 +201,11 @@ export type MutationRequestEmailChangeArgs = {
 
 export type MutationConfirmEmailChangeArgs = {
   token: Scalars['String']['input'];
+};
+
+
+export type MutationUpdateProfileArgs = {
+  input: UpdateProfileInput;
 };
 
 
@@ -216,8 +237,15 @@ export type MutationAcceptInvitationArgs = {
 export type PartnerMemberRead = {
   /** The member's stable ID, safe to store as a foreign key. */
   memberId: Scalars['ID']['output'];
-  /** The member's current address, as the member typed it. */
+  /**
+   * The member's current address, as the partner wrote it when enrolling, or else as the member typed
+   * it. A partner that enrolled a historical address sees that one until the member confirms it.
+   */
   email: Scalars['String']['output'];
+  /**
+   * The names that the member has set, or else those that the partner sent; until the member confirms
+   * the partner, the latter alone.
+   */
   firstName: Maybe<Scalars['String']['output']>;
   lastName: Maybe<Scalars['String']['output']>;
   /** The calling partner's own ID for the member. */
@@ -245,12 +273,25 @@ export type EnrollMemberInput = {
   email: Scalars['String']['input'];
   /** The partner's own ID for the member, at most 255 characters. */
   externalId?: InputMaybe<Scalars['String']['input']>;
-  /**
-   * At most 100 characters. Ignored if the member already has one, or was ever enrolled with another
-   * partner.
-   */
+  /** At most 100 characters. Ignored if the calling partner sees one already. No other partner sees it. */
   firstName?: InputMaybe<Scalars['String']['input']>;
-  /** At most 100 characters. Ignored in the same cases. */
+  /** At most 100 characters. Ignored in the same case. */
+  lastName?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** The names of a member for the calling partner. */
+export type UpdateMemberInput = {
+  /** At most 100 characters. */
+  firstName?: InputMaybe<Scalars['String']['input']>;
+  /** At most 100 characters. */
+  lastName?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** The member's own names. */
+export type UpdateProfileInput = {
+  /** At most 100 characters. */
+  firstName?: InputMaybe<Scalars['String']['input']>;
+  /** At most 100 characters. */
   lastName?: InputMaybe<Scalars['String']['input']>;
 };
 
@@ -427,6 +468,8 @@ export type ResolversTypes = {
   MemberKey: MemberKey;
   MemberLookup: ResolverTypeWrapper<Omit<MemberLookup, 'member'> & { member?: Maybe<ResolversTypes['PartnerMemberRead']> }>;
   EnrollMemberInput: EnrollMemberInput;
+  UpdateMemberInput: UpdateMemberInput;
+  UpdateProfileInput: UpdateProfileInput;
   EnrollMemberPayload: ResolverTypeWrapper<Omit<EnrollMemberPayload, 'member'> & { member: ResolversTypes['PartnerMemberRead'] }>;
   Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
   InviteMemberPayload: ResolverTypeWrapper<InviteMemberPayload>;
@@ -453,6 +496,8 @@ export type ResolversParentTypes = {
   MemberKey: MemberKey;
   MemberLookup: Omit<MemberLookup, 'member'> & { member?: Maybe<ResolversParentTypes['PartnerMemberRead']> };
   EnrollMemberInput: EnrollMemberInput;
+  UpdateMemberInput: UpdateMemberInput;
+  UpdateProfileInput: UpdateProfileInput;
   EnrollMemberPayload: Omit<EnrollMemberPayload, 'member'> & { member: ResolversParentTypes['PartnerMemberRead'] };
   Boolean: Scalars['Boolean']['output'];
   InviteMemberPayload: InviteMemberPayload;
@@ -484,10 +529,12 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
   inviteMember?: Resolver<Maybe<ResolversTypes['InviteMemberPayload']>, ParentType, ContextType, RequireFields<MutationInviteMemberArgs, 'input'>>;
   endEnrollment?: Resolver<Maybe<ResolversTypes['EndEnrollmentPayload']>, ParentType, ContextType, RequireFields<MutationEndEnrollmentArgs, 'memberId'>>;
   changeExternalId?: Resolver<Maybe<ResolversTypes['PartnerMemberRead']>, ParentType, ContextType, RequireFields<MutationChangeExternalIdArgs, 'memberId'>>;
+  updateMember?: Resolver<Maybe<ResolversTypes['PartnerMemberRead']>, ParentType, ContextType, RequireFields<MutationUpdateMemberArgs, 'memberId' | 'input'>>;
   requestMagicLink?: Resolver<Maybe<ResolversTypes['RequestMagicLinkPayload']>, ParentType, ContextType, RequireFields<MutationRequestMagicLinkArgs, 'email'>>;
   exchangeMagicLink?: Resolver<Maybe<ResolversTypes['MagicLinkSession']>, ParentType, ContextType, RequireFields<MutationExchangeMagicLinkArgs, 'token'>>;
   requestEmailChange?: Resolver<Maybe<ResolversTypes['RequestEmailChangePayload']>, ParentType, ContextType, RequireFields<MutationRequestEmailChangeArgs, 'email'>>;
   confirmEmailChange?: Resolver<Maybe<ResolversTypes['MemberProfile']>, ParentType, ContextType, RequireFields<MutationConfirmEmailChangeArgs, 'token'>>;
+  updateProfile?: Resolver<Maybe<ResolversTypes['MemberProfile']>, ParentType, ContextType, RequireFields<MutationUpdateProfileArgs, 'input'>>;
   signIn?: Resolver<Maybe<ResolversTypes['MagicLinkSession']>, ParentType, ContextType, RequireFields<MutationSignInArgs, 'token'>>;
   confirmChange?: Resolver<Maybe<ResolversTypes['ConfirmedChange']>, ParentType, ContextType, RequireFields<MutationConfirmChangeArgs, 'token'>>;
   undoChange?: Resolver<Maybe<ResolversTypes['ConfirmedChange']>, ParentType, ContextType, RequireFields<MutationUndoChangeArgs, 'token'>>;

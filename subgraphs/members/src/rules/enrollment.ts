@@ -1,66 +1,97 @@
 // The rules of enrolling and ending (docs/api.md, Enrollment); engines apply them atomically.
 import { randomUUID } from 'node:crypto';
 import type {
+  Address,
   EnrollInput,
   Enrollment,
   EnrollResult,
   ExternalIdResult,
   Member,
+  Names,
+  NamesChange,
   PartnerMember,
 } from './member.ts';
+import { changedNames, namesOf, partnerNames, withNames } from './names.ts';
 import { isExternalIdTaken } from './ownership.ts';
 import {
   addressKey,
+  ended,
   hasAddress,
   isEqual,
   isLocked,
   type MemberRecord,
   type MemberRecords,
   newRecord,
+  seenBy,
   withConfirmed,
 } from './record.ts';
 
 /**
  * Enrolls the member who has the address, current or earlier, or a new member. Never moves an
  * address, and refuses one that leads to nobody because it is locked. `confirms` says that whoever
- * reads the address's mail has agreed; otherwise the address of a new member is unconfirmed.
+ * reads the address's mail has agreed; otherwise the address of a new member and a new enrollment
+ * are unconfirmed.
  */
-export function enroll(
-  records: MemberRecords,
-  { partnerId, address, externalId, ...names }: EnrollInput,
-  confirms = false,
-): EnrollResult {
+export function enroll(records: MemberRecords, input: EnrollInput, confirms = false): EnrollResult {
+  const { partnerId, address, externalId } = input;
   const { canonical } = address;
   const stored = records.byKey(addressKey(canonical));
   if (stored !== undefined && !hasAddress(stored, canonical)) return { outcome: 'email-in-use' };
-  const unconfirmed = [canonical];
-  const known = stored ?? { ...newRecord(randomUUID(), address, names), unconfirmed };
+  const known = stored ?? { ...newRecord(randomUUID(), address), unconfirmed: [canonical] };
   const member = confirms ? withConfirmed(known, [canonical]) : known;
-  const enrollments = withEnrollment(member.enrollments, partnerId, 'ACTIVE', externalId);
-  if (enrollments === undefined)
+  const present = member.enrollments.find((one) => one.partnerId === partnerId);
+  const active = activated(present, partnerId, externalId);
+  if (active === undefined)
     return { outcome: 'external-id-conflict', reason: 'MEMBER_HAS_ANOTHER' };
   if (isExternalIdTaken(records, member.memberId, partnerId, externalId))
     return { outcome: 'external-id-conflict', reason: 'TAKEN' };
-  const wanted = { ...member, ...missingNames(member, partnerId, names), enrollments };
+  const trusted = confirms ? confirmed(active) : active;
+  const enrollment = withSentNames(member, withWritten(member, present, trusted, address), input);
+  const wanted = { ...member, enrollments: withEnrollment(member.enrollments, enrollment) };
   const next = isEqual(stored, wanted) ? wanted : records.write(stored, wanted);
-  const created = activeEnrollment(member, partnerId) === undefined;
-  return { outcome: 'enrolled', member: next, created };
+  const created = present?.status !== 'ACTIVE';
+  return { outcome: 'enrolled', member: shownTo(next, enrollment), created };
 }
 
 /**
- * The names that a member lacks, if no other partner ever enrolled the member: another partner
- * might know the person by other names.
+ * The active enrollment in place of `present`, as it is before anybody confirms it; undefined if
+ * that is active with another external ID.
  */
-function missingNames(
-  { enrollments, firstName, lastName }: MemberRecord,
+function activated(
+  present: Enrollment | undefined,
   partnerId: string,
-  names: Pick<EnrollInput, 'firstName' | 'lastName'>,
-): Pick<EnrollInput, 'firstName' | 'lastName'> {
-  if (enrollments.some((one) => one.partnerId !== partnerId)) return {};
-  return {
-    ...(firstName === undefined && names.firstName !== undefined && { firstName: names.firstName }),
-    ...(lastName === undefined && names.lastName !== undefined && { lastName: names.lastName }),
-  };
+  externalId: string | undefined,
+): Enrollment | undefined {
+  const next = nextEnrollment(present, partnerId, 'ACTIVE', externalId);
+  return next && present === undefined ? { ...next, unconfirmed: true } : next;
+}
+
+/** With the address by which the partner begins the enrollment, or may see and use more of it. */
+function withWritten(
+  { address: current }: MemberRecord,
+  present: Enrollment | undefined,
+  enrollment: Enrollment,
+  address: Address,
+): Enrollment {
+  const { unconfirmed, limited, written = [] } = enrollment;
+  const isEarlier = address.canonical !== current;
+  if (present?.status !== 'ACTIVE')
+    return { ...enrollment, written: [address], limited: (unconfirmed && isEarlier) || undefined };
+  if (!limited || written.some(({ canonical }) => canonical === address.canonical))
+    return enrollment;
+  return { ...enrollment, written: [...written, address] };
+}
+
+/** With those names of the input that the partner does not see yet. */
+function withSentNames(member: MemberRecord, enrollment: Enrollment, sent: Names): Enrollment {
+  const names = { ...namesOf(sent), ...namesOf(partnerNames(member, enrollment)) };
+  return withNames(member, enrollment, namesOf(names));
+}
+
+/** The enrollment once the member, or an operator, has confirmed it. */
+export function confirmed(enrollment: Enrollment): Enrollment {
+  if (!enrollment.unconfirmed) return enrollment;
+  return { ...enrollment, unconfirmed: undefined, limited: undefined, confirmedAt: Date.now() };
 }
 
 /**
@@ -68,7 +99,10 @@ function missingNames(
  * current address it is. Undefined if it is no longer current, or locked: then somebody else may
  * have agreed. An external ID that conflicts is left out.
  */
-export function enrollInvited(records: MemberRecords, input: EnrollInput): Member | undefined {
+export function enrollInvited(
+  records: MemberRecords,
+  input: EnrollInput,
+): PartnerMember | undefined {
   const { canonical } = input.address;
   const record = records.byKey(addressKey(canonical));
   if (record !== undefined && (record.address !== canonical || isLocked(record, canonical)))
@@ -96,11 +130,30 @@ export function changeExternalId(
   if (record === undefined || active === undefined) return { outcome: 'not-enrolled' };
   if (isExternalIdTaken(records, memberId, partnerId, externalId))
     return { outcome: 'external-id-conflict' };
-  if (externalId === active.externalId) return { outcome: 'changed', member: record };
-  const { status, enrolledAt, updatedAt } = active;
-  const changed = { partnerId, status, externalId, enrolledAt, updatedAt };
-  const enrollments = record.enrollments.map((one) => (one === active ? changed : one));
-  return { outcome: 'changed', member: records.write(record, { ...record, enrollments }) };
+  return { outcome: 'changed', member: change(records, record, { ...active, externalId }) };
+}
+
+/**
+ * Corrects the names that the partner sees, for this partner alone. Undefined if the member is not
+ * actively enrolled with it.
+ */
+export function updateNames(
+  records: MemberRecords,
+  partnerId: string,
+  memberId: string,
+  wanted: NamesChange,
+): PartnerMember | undefined {
+  const record = records.byId(memberId);
+  const active = record && activeEnrollment(record, partnerId);
+  if (record === undefined || active === undefined) return undefined;
+  const names = changedNames(partnerNames(record, active), wanted);
+  return change(records, record, withNames(record, active, names));
+}
+
+/** Stores an active enrollment of a member, if that changes anything. */
+function change(records: MemberRecords, record: MemberRecord, next: Enrollment): PartnerMember {
+  const wanted = { ...record, enrollments: withEnrollment(record.enrollments, next) };
+  return shownTo(isEqual(record, wanted) ? record : records.write(record, wanted), next);
 }
 
 /**
@@ -115,42 +168,51 @@ export function endEnrollment(
   const record = records.byId(memberId);
   const enrollment = record?.enrollments.find((one) => one.partnerId === partnerId);
   if (record === undefined || enrollment === undefined) return false;
-  const enrollments = withEnrollment(record.enrollments, partnerId, 'ENDED', undefined);
-  if (enrollments !== undefined && enrollment.status === 'ACTIVE')
-    records.write(record, { ...record, enrollments });
+  const enrollments = withEnrollment(record.enrollments, ended(enrollment));
+  if (enrollment.status === 'ACTIVE') records.write(record, { ...record, enrollments });
   return true;
 }
 
 /**
- * The enrollments with one of them added or changed; undefined if it is active with another
+ * The enrollment in place of `present`, with this status; undefined if it is active with another
  * external ID.
  */
-export function withEnrollment(
-  enrollments: Enrollment[],
+export function nextEnrollment(
+  present: Enrollment | undefined,
   partnerId: string,
   status: Enrollment['status'],
   externalId: string | undefined,
-): Enrollment[] | undefined {
-  const present = enrollments.find((one) => one.partnerId === partnerId);
-  const kept = status === 'ACTIVE' ? (present?.externalId ?? externalId) : undefined;
-  if (status === 'ACTIVE' && externalId !== undefined && kept !== externalId) return undefined;
-  const isKept = present?.status === 'ACTIVE';
-  const enrolledAt = status !== 'ACTIVE' ? undefined : isKept ? present.enrolledAt : Date.now();
+): Enrollment | undefined {
   const updatedAt = present?.updatedAt ?? 0; // Writing the record sets the time.
-  const next = { partnerId, status, externalId: kept, enrolledAt, updatedAt };
-  return present === undefined
-    ? [...enrollments, next]
-    : enrollments.map((one) => (one === present ? next : one));
+  if (status === 'ENDED') return ended({ ...present, partnerId, status, updatedAt });
+  const kept = present?.externalId ?? externalId;
+  if (externalId !== undefined && kept !== externalId) return undefined;
+  const enrolledAt = present?.status === 'ACTIVE' ? present.enrolledAt : Date.now();
+  return { ...present, partnerId, status, externalId: kept, enrolledAt, updatedAt };
+}
+
+/** The enrollments with one of them added, or in the place of the partner's former one. */
+export function withEnrollment(enrollments: Enrollment[], next: Enrollment): Enrollment[] {
+  return enrollments.some(({ partnerId }) => partnerId === next.partnerId)
+    ? enrollments.map((one) => (one.partnerId === next.partnerId ? next : one))
+    : [...enrollments, next];
 }
 
 export function activeEnrollment(
-  { enrollments }: Pick<MemberRecord, 'enrollments'>,
+  { enrollments }: Pick<Member, 'enrollments'>,
   partnerId: string,
 ): Enrollment | undefined {
   return enrollments.find((one) => one.partnerId === partnerId && one.status === 'ACTIVE');
 }
 
-/** The member as the partner sees it, with the enrollment. */
-export function partnerMember(member: Member, partnerId: string): PartnerMember {
-  return { ...member, enrollment: activeEnrollment(member, partnerId) };
+/** The member as the partner sees it; undefined if not actively enrolled with it. */
+export function partnerMember(member: Member, partnerId: string): PartnerMember | undefined {
+  const enrollment = activeEnrollment(member, partnerId);
+  return enrollment && shownTo(member, enrollment);
+}
+
+/** `wanted` has not got its time of writing. */
+function shownTo(member: Member, wanted: Enrollment): PartnerMember {
+  const enrollment = activeEnrollment(member, wanted.partnerId) ?? wanted;
+  return { ...seenBy(member, enrollment), enrollment };
 }

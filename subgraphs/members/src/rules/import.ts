@@ -1,7 +1,8 @@
 // The rules of importing members; engines apply them atomically.
 import { randomUUID } from 'node:crypto';
-import { withEnrollment } from './enrollment.ts';
+import { confirmed, nextEnrollment, withEnrollment } from './enrollment.ts';
 import type { Enrollment, EnrollmentImport, ImportResult, MemberImport } from './member.ts';
+import { namesOf } from './names.ts';
 import { claim } from './ownership.ts';
 import {
   addressKey,
@@ -9,7 +10,6 @@ import {
   isLocked,
   type MemberRecord,
   type MemberRecords,
-  namesOf,
   newRecord,
   withConfirmed,
 } from './record.ts';
@@ -62,12 +62,13 @@ function withEnrollments(
   present: Enrollment[],
   imported: EnrollmentImport[],
 ): Enrollment[] | undefined {
-  let enrollments: Enrollment[] | undefined = present;
+  let enrollments = present;
   for (const { partnerId, status, externalId } of imported) {
-    const known: Enrollment | undefined = enrollments.find((one) => one.partnerId === partnerId);
+    const known = enrollments.find((one) => one.partnerId === partnerId);
     const nextStatus = status ?? known?.status ?? 'ACTIVE';
-    enrollments = withEnrollment(enrollments, partnerId, nextStatus, externalId);
-    if (enrollments === undefined) return undefined;
+    const next = nextEnrollment(known, partnerId, nextStatus, externalId);
+    if (next === undefined) return undefined;
+    enrollments = withEnrollment(enrollments, confirmed(next));
   }
   return enrollments;
 }

@@ -12,21 +12,53 @@ export type Enrollment = {
    * milliseconds since 1970.
    */
   updatedAt: number;
+  /**
+   * Until the member signs in through the partner, accepts its invitation, or an operator imports
+   * the enrollment. It stays so when the enrollment ends.
+   */
+  unconfirmed?: true | undefined;
+  /**
+   * When it was confirmed, in milliseconds since 1970; absent if it was not, or confirmed from the
+   * beginning.
+   */
+  confirmedAt?: number | undefined;
+  /**
+   * The addresses by which the partner enrolled the member, as it wrote them: the one that began
+   * the enrollment, and with `limited` those that came later. Only those that are the member's.
+   */
+  written?: Address[] | undefined;
+  /**
+   * The partner sees and uses no other addresses than the written ones: it is unconfirmed, and the
+   * first one was an earlier address already.
+   */
+  limited?: true | undefined;
+  /** The names that the partner sent. */
+  names?: Names | undefined;
 };
 
-/** Who a member is, as partners see it. */
-export type Identity = {
+export type Names = { firstName?: string | undefined; lastName?: string | undefined };
+
+/** What becomes of names: null clears one, undefined keeps it. */
+export type NamesChange = { [Name in keyof Names]: string | null | undefined };
+
+/** Who a member is. */
+export type Identity = Names & {
   memberId: string;
   /** The current address as the member typed it. */
   email: string;
-  firstName?: string | undefined;
-  lastName?: string | undefined;
 };
 
 /** An identity with every field written out: an engine that builds one cannot forget a field. */
 export type WholeIdentity = { [Field in keyof Required<Identity>]: Identity[Field] };
 
-export type Member = Identity & { enrollments: Enrollment[] };
+/** The names are those that were imported, or stored before enrollments had names. */
+export type Member = Identity & {
+  /** The current address, canonical. */
+  address: string;
+  /** The names that the member has set, if any; nothing else replaces them. */
+  ownNames?: Names | undefined;
+  enrollments: Enrollment[];
+};
 
 /** A member as a partner sees it. `enrollment` is the active one with it, if that has been read. */
 export type PartnerMember = Identity & { enrollment?: Enrollment | undefined };
@@ -43,16 +75,14 @@ export type Profile = Identity & {
 /** An address as typed, for display, and in canonical form (email.ts), for everything else. */
 export type Address = { typed: string; canonical: string };
 
-export type EnrollInput = {
+export type EnrollInput = Names & {
   partnerId: string;
   address: Address;
   externalId?: string | undefined;
-  firstName?: string | undefined;
-  lastName?: string | undefined;
 };
 
 export type EnrollResult =
-  | { outcome: 'enrolled'; member: Member; created: boolean }
+  | { outcome: 'enrolled'; member: PartnerMember; created: boolean }
   | { outcome: 'external-id-conflict'; reason: ExternalIdConflict }
   | { outcome: 'email-in-use' };
 
@@ -60,7 +90,7 @@ export type EnrollResult =
 export type ExternalIdConflict = 'TAKEN' | 'MEMBER_HAS_ANOTHER';
 
 export type ExternalIdResult =
-  | { outcome: 'changed'; member: Member }
+  | { outcome: 'changed'; member: PartnerMember }
   | { outcome: 'not-enrolled' | 'external-id-conflict' };
 
 /**

@@ -1,12 +1,11 @@
 // A member's record, the keys that lead to it, and how rules read and write records.
 
 import type { AddressChange, StoredToken, TakenAddress } from './mailedtoken.ts';
-import type { Address, Identity, Member } from './member.ts';
+import type { Address, Enrollment, Member, WholeIdentity } from './member.ts';
+import { namesSeenBy } from './names.ts';
 
 /** The field names are the stored format. Addresses are canonical. */
 export type MemberRecord = Member & {
-  /** The current address. */
-  address: string;
   /** Addresses that were current once and still lead to this member. */
   earlier: string[];
   /**
@@ -50,25 +49,54 @@ export type MemberRecords = {
 
 /**
  * The record to store in place of `before`: each enrollment has the time of the last change that
- * its partner could see, and no address that has left the member is unconfirmed. Once an enrollment
- * has ended, the partner no longer sees the identity.
+ * its partner could see, later than the one before, and nothing mentions an address that has left
+ * the member.
  */
 export function updated(before: MemberRecord | undefined, next: MemberRecord): MemberRecord {
-  const isSame = before !== undefined && IDENTITY.every((field) => before[field] === next[field]);
-  const stored = new Map(before?.enrollments.map((one) => [one.partnerId, JSON.stringify(one)]));
-  const updatedAt = Date.now();
-  const enrollments = next.enrollments.map((one) =>
-    stored.get(one.partnerId) === JSON.stringify(one) && (isSame || one.status === 'ENDED')
-      ? one
-      : { ...one, updatedAt },
-  );
+  const stored = new Map(before?.enrollments.map((one) => [one.partnerId, one]));
+  const now = Date.now();
+  const enrollments = next.enrollments.map((wanted) => {
+    const one = withoutLost(next, wanted);
+    const was = stored.get(one.partnerId);
+    if (before === undefined || was === undefined) return { ...one, updatedAt: now };
+    const isSame = shownBy(before, was) === shownBy(next, one);
+    return { ...one, updatedAt: isSame ? was.updatedAt : Math.max(now, was.updatedAt + 1) };
+  });
   const { unconfirmed = [], ...rest } = next;
   const left = unconfirmed.filter((one) => hasAddress(next, one));
   return { ...rest, enrollments, ...(left.length > 0 && { unconfirmed: left }) };
 }
 
-/** What partners see of a member. */
-const IDENTITY = ['email', 'firstName', 'lastName'] as const satisfies (keyof Identity)[];
+/** The enrollment without addresses that have left the member; ended if no usable one is left. */
+function withoutLost(record: MemberRecord, enrollment: Enrollment): Enrollment {
+  const { written, limited } = enrollment;
+  const left = written?.filter(({ canonical }) => hasAddress(record, canonical));
+  if (left?.length === written?.length) return enrollment;
+  return limited && left?.length === 0 ? ended(enrollment) : { ...enrollment, written: left };
+}
+
+/** All that an enrollment shows its partner. Once it has ended, that is nothing else. */
+function shownBy(record: MemberRecord, enrollment: Enrollment): string {
+  const { status, externalId, enrolledAt, unconfirmed } = enrollment;
+  const shown = [externalId, enrolledAt, unconfirmed, seenBy(record, enrollment)];
+  return status === 'ENDED' ? status : JSON.stringify(shown);
+}
+
+/** Who a member is to a partner, by its active enrollment. */
+export function seenBy(member: Member, enrollment: Enrollment): WholeIdentity {
+  const { memberId, email, address } = member;
+  const { written = [], limited } = enrollment;
+  const { firstName, lastName } = namesSeenBy(member, enrollment);
+  const current = written.find(({ canonical }) => canonical === address);
+  const shown = current ?? (limited ? written.at(-1) : undefined);
+  return { memberId, email: shown?.typed ?? email, firstName, lastName };
+}
+
+/** The enrollment without what only an active one has. */
+export function ended(enrollment: Enrollment): Enrollment {
+  const gone = { externalId: undefined, enrolledAt: undefined, written: undefined };
+  return { ...enrollment, ...gone, limited: undefined, status: 'ENDED' };
+}
 
 // No part contains control characters, so a line break separates them.
 export const addressKey = (canonical: string) => `a\n${canonical}`;
@@ -77,24 +105,35 @@ export const enrolledKey = (partnerId: string, canonical: string) =>
 export const externalKey = (partnerId: string, externalId: string) =>
   `x\n${partnerId}\n${externalId}`;
 export const tokenKey = (hash: string) => `t\n${hash}`;
+/** The partner of a key of an enrollment. */
+export const partnerOfKey = (key: string) => key.split('\n')[1];
 
 /**
- * Every key that leads to this member, and to no other: each address, each locked address and each
- * token; and for active enrollments only, each address with the partner, and the external ID with
- * the partner. Look-ups use the latter two, so a member who is unknown and one who is not enrolled
- * are the same to them.
+ * Every key that leads to this member, and to no other: those of the member, and those of each
+ * enrollment. Look-ups use the latter, so a member who is unknown and one who is not enrolled are
+ * the same to them.
  */
 export function keysOf(record: MemberRecord): string[] {
-  const { address, earlier, enrollments, tokens = [], locked = [] } = record;
-  const addresses = [address, ...earlier];
-  const keys = [...addresses.map(addressKey), ...tokens.map(({ hash }) => tokenKey(hash))];
-  for (const one of locked) if (!addresses.includes(one)) keys.push(addressKey(one));
-  for (const { partnerId, status, externalId } of enrollments) {
-    if (status !== 'ACTIVE') continue;
-    for (const one of addresses) keys.push(enrolledKey(partnerId, one));
-    if (externalId !== undefined) keys.push(externalKey(partnerId, externalId));
-  }
+  const keys = memberKeys(record);
+  for (const enrollment of record.enrollments) keys.push(...enrollmentKeys(record, enrollment));
   return keys;
+}
+
+/** Each address, each locked address and each token. */
+export function memberKeys({ address, earlier, tokens = [], locked = [] }: MemberRecord): string[] {
+  const addresses = new Set([address, ...earlier, ...locked]);
+  return [...Array.from(addresses, addressKey), ...tokens.map(({ hash }) => tokenKey(hash))];
+}
+
+/** If it is active: each address that the partner may use, and the external ID. */
+export function enrollmentKeys(
+  { address, earlier }: MemberRecord,
+  { partnerId, status, externalId, limited, written = [] }: Enrollment,
+): string[] {
+  if (status !== 'ACTIVE') return [];
+  const addresses = limited ? written.map(({ canonical }) => canonical) : [address, ...earlier];
+  const keys = addresses.map((one) => enrolledKey(partnerId, one));
+  return externalId === undefined ? keys : [...keys, externalKey(partnerId, externalId)];
 }
 
 /** Whether an address, in canonical form, is locked at this member. */
@@ -131,28 +170,13 @@ export function isEqual(one: MemberRecord | undefined, other: MemberRecord): boo
 }
 
 /** The record of a new member without enrollments. */
-export function newRecord(
-  memberId: string,
-  { typed, canonical }: Address,
-  names: Names = {},
-): MemberRecord {
+export function newRecord(memberId: string, { typed, canonical }: Address): MemberRecord {
   return {
     memberId,
     email: typed,
-    ...namesOf(names),
     address: canonical,
     earlier: [],
     released: [],
     enrollments: [],
-  };
-}
-
-type Names = Pick<Member, 'firstName' | 'lastName'>;
-
-/** The names that are given, without keys for those that are not. */
-export function namesOf({ firstName, lastName }: Names): Names {
-  return {
-    ...(firstName !== undefined && { firstName }),
-    ...(lastName !== undefined && { lastName }),
   };
 }

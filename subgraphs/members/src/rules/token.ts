@@ -1,5 +1,5 @@
 // The rules of adding a mailed token to its member's record, and of redeeming it.
-import { activeEnrollment } from './enrollment.ts';
+import { activeEnrollment, confirmed, withEnrollment } from './enrollment.ts';
 import {
   type AddressChange,
   type ChangeToken,
@@ -114,8 +114,9 @@ function addToken(
 export type Redeemer = { partnerId: string } | 'own-page';
 
 /**
- * Redeems a sign-in token and returns its member. Undefined if the token is not valid for this
- * redeemer; then it stays as it is.
+ * Redeems a sign-in token, which confirms the address and the partner that requested it, and
+ * returns its member. Undefined if the token is not valid for this redeemer; then it stays as it
+ * is.
  */
 export function redeemSignInToken(
   records: MemberRecords,
@@ -128,7 +129,11 @@ export function redeemSignInToken(
   if (record === undefined || token === undefined || !isValidFor(record, token, redeemer))
     return undefined;
   const tokens = unexpiredTokens(record, now).filter((one) => one !== token);
-  return records.write(record, { ...withConfirmed(record, [token.address]), tokens });
+  const active = activeEnrollment(record, token.partnerId);
+  const { enrollments: present } = record;
+  const enrollments = active ? withEnrollment(present, confirmed(active)) : present;
+  const member = withConfirmed(record, [token.address]);
+  return records.write(record, { ...member, tokens, enrollments });
 }
 
 /** The member's token with this hash, if it has this use and has not expired. */

@@ -77,11 +77,12 @@ describe.each(ENGINES)('an address that a partner enrolled on %s', (engine) => {
     expect(await marks()).toBeUndefined();
   });
 
-  test("is confirmed by a sign-in on the service's page, which partners do not see", async () => {
-    const before = await store.lookUp('inn', [{ by: 'memberId', value: memberId }]);
+  test("is confirmed by a sign-in on the service's page, which other partners do not see", async () => {
+    await enroll('spa');
+    const before = await store.lookUp('spa', [{ by: 'memberId', value: memberId }]);
     await store.tokens.redeemSignIn(await mailLink(), 'own-page', NOW);
     expect(await isConfirmed()).toBe(true);
-    const [after] = await store.lookUp('inn', [{ by: 'memberId', value: memberId }]);
+    const [after] = await store.lookUp('spa', [{ by: 'memberId', value: memberId }]);
     expect(after?.enrollment).toEqual(before[0]?.enrollment);
   });
 

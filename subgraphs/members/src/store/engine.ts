@@ -1,7 +1,14 @@
 // What rules need from an engine, and the enrollments on any engine.
 import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
-import { changeExternalId, endEnrollment, enroll, enrollInvited } from '../rules/enrollment.ts';
-import type { EnrollInput } from '../rules/member.ts';
+import {
+  changeExternalId,
+  endEnrollment,
+  enroll,
+  enrollInvited,
+  updateNames,
+} from '../rules/enrollment.ts';
+import type { EnrollInput, NamesChange } from '../rules/member.ts';
+import { updateOwnNames } from '../rules/ownnames.ts';
 import { addressKey, externalKey, type MemberRecord, type MemberRecords } from '../rules/record.ts';
 
 export type Engine = {
@@ -22,7 +29,7 @@ export type ApplyRule = <T>(
 
 export type EnrollmentStore = ReturnType<typeof createEnrollmentStore>;
 
-/** The rules of rules/enrollment.ts, each applied as one step. */
+/** The rules of enrollments and names, each applied as one step. */
 export function createEnrollmentStore({ apply }: Pick<Engine, 'apply'>) {
   return {
     enroll: (input: EnrollInput) =>
@@ -40,6 +47,13 @@ export function createEnrollmentStore({ apply }: Pick<Engine, 'apply'>) {
         externalId === undefined ? [] : [externalKey(partnerId, externalId)],
         (records) => changeExternalId(records, partnerId, memberId, externalId),
       ),
+
+    updateNames: (partnerId: string, memberId: string, change: NamesChange) =>
+      apply([memberId], [], (records) => updateNames(records, partnerId, memberId, change)),
+
+    /** Of the member, whom it returns. */
+    updateOwnNames: (memberId: string, change: NamesChange) =>
+      apply([memberId], [], (records) => updateOwnNames(records, memberId, change)),
   };
 }
 

@@ -1,5 +1,6 @@
 // The stored form of an identity in LMDB, where each key that leads to a member has one.
 import type { Identity, WholeIdentity } from '../rules/member.ts';
+import { enrollmentKeys, type MemberRecord, memberKeys, seenBy } from '../rules/record.ts';
 
 /**
  * Everything that a look-up returns, so that it takes one read: going from the key to an ID and on
@@ -13,7 +14,19 @@ export type StoredIdentity = [
   lastName: string | null,
 ];
 
-export function encodeIdentity(identity: Identity): StoredIdentity {
+/** What each key of a record leads to: the identity as the one who may use the key sees it. */
+export function entriesOf(record: MemberRecord): Map<string, StoredIdentity> {
+  const own = encodeIdentity(record);
+  const entries = new Map(memberKeys(record).map((key) => [key, own]));
+  for (const enrollment of record.enrollments) {
+    const keys = enrollmentKeys(record, enrollment);
+    const seen = keys.length > 0 ? encodeIdentity(seenBy(record, enrollment)) : own;
+    for (const key of keys) entries.set(key, seen);
+  }
+  return entries;
+}
+
+function encodeIdentity(identity: Identity): StoredIdentity {
   const { memberId, email, firstName = null, lastName = null } = identity;
   return [memberId, email, firstName, lastName];
 }

@@ -57,7 +57,8 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       });
       expect(await store.memberByExternalId('inn', 'A-1')).toEqual(ada);
       expect(await store.member(ada?.memberId ?? '')).toMatchObject({
-        ...ada,
+        memberId: ada?.memberId,
+        email: 'Ada@Example.com',
         enrollments: [{ partnerId: 'inn', status: 'ACTIVE', externalId: 'A-1' }],
       });
       expect(await store.memberByEmail('spa', 'ada@example.com')).toBeUndefined();
@@ -68,7 +69,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
 
     test('omitted names are undefined', async () => {
       const memberId = await enrolledId('inn', 'ada@example.com');
-      expect(await store.memberByEmail('inn', 'ada@example.com')).toEqual({
+      expect(await store.memberByEmail('inn', 'ada@example.com')).toMatchObject({
         memberId,
         email: 'ada@example.com',
         firstName: undefined,
@@ -93,32 +94,22 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       expect(await store.member(memberId ?? '')).toEqual(before);
     });
 
-    test('it fills in a name that is missing, until another partner has enrolled the member', async () => {
+    test('it fills in a name that its enrollment lacks, and changes none', async () => {
       await enroll('inn', 'ada@example.com');
       await store.endEnrollment('inn', (await enrolledId('inn', 'ada@example.com')) ?? '');
       expect(await enroll('inn', 'ada@example.com', undefined, { firstName: 'Ada' })).toMatchObject(
-        { created: true, member: { firstName: 'Ada' } },
+        { created: true, member: { firstName: 'Ada', lastName: undefined } },
       );
-      const eve = { firstName: 'Eve', lastName: 'Eve' };
-      for (const partner of ['spa', 'inn']) {
-        const again = await enroll(partner, 'ada@example.com', undefined, eve);
-        expect(again).toMatchObject({ member: { firstName: 'Ada' } });
-        expect(again).not.toHaveProperty('member.lastName');
-      }
-      expect(await store.memberByEmail('inn', 'ada@example.com')).toMatchObject({
-        firstName: 'Ada',
-        lastName: undefined,
+      const eve = { firstName: 'Eve', lastName: 'Byron' };
+      expect(await enroll('inn', 'ada@example.com', undefined, eve)).toMatchObject({
+        created: false,
+        member: { firstName: 'Ada', lastName: 'Byron' },
       });
     });
 
-    test('a second partner enrolls the same member, whose names stay as they are', async () => {
-      await enroll('inn', 'ada@example.com', 'A-1', { firstName: 'Ada' });
-      const second = await enroll('spa', 'ada@example.com', 'A-1', {
-        firstName: 'Eve',
-        lastName: 'Eve',
-      });
-      expect(second).toMatchObject({ created: true, member: { firstName: 'Ada' } });
-      expect(second).not.toHaveProperty('member.lastName');
+    test('a second partner enrolls the same member', async () => {
+      await enroll('inn', 'ada@example.com', 'A-1');
+      expect(await enroll('spa', 'ada@example.com', 'A-1')).toMatchObject({ created: true });
       expect(await byEmail('spa', 'ada@example.com')).toBe(await byEmail('inn', 'ada@example.com'));
     });
 
@@ -158,10 +149,12 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       await importOne('new@example.com', { memberId: 'ada', previous: ['old@example.com'] });
       expect(await enroll('inn', 'OLD@example.com', 'A-1')).toMatchObject({
         created: true,
-        member: { memberId: 'ada', email: 'new@example.com' },
+        member: { memberId: 'ada' },
       });
-      expect(await byEmail('inn', 'old@example.com')).toBe('ada');
-      expect(await byEmail('inn', 'new@example.com')).toBe('ada');
+      expect(await store.member('ada')).toMatchObject({
+        email: 'new@example.com',
+        earlier: ['old@example.com'],
+      });
     });
 
     test('texts of any script and length are stored as they are', async () => {
@@ -302,8 +295,9 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       expect(await updatedBy(() => store.changeExternalId('bar', 'ada', undefined))).toEqual([
         'bar',
       ]);
-      expect(await importAda('ada@example.com', { firstName: 'Ada' })).toHaveLength(3);
-      expect(await importAda('Ada@example.com')).toHaveLength(3);
+      // `bar` has not been confirmed, and wrote the address itself.
+      expect(await importAda('ada@example.com', { firstName: 'Ada' })).toEqual(['inn', 'spa']);
+      expect(await importAda('Ada@example.com')).toEqual(['inn', 'spa']);
       expect(await importAda('Ada@example.com', { previous: ['a@example.com'] })).toEqual([]);
       // Another member takes over an address that was history.
       expect(await updatedBy(() => importOne('a@example.com', { memberId: 'eve' }))).toEqual([]);
@@ -344,7 +338,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
         }),
       ).toBe('added');
       for (const email of ['new@example.com', 'old@example.com', 'older@example.com']) {
-        expect(await store.memberByEmail('inn', email)).toEqual({
+        expect(await store.memberByEmail('inn', email)).toMatchObject({
           memberId: 'ada',
           email: 'New@Example.com',
           firstName: 'Ada',
@@ -376,9 +370,9 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
         firstName: 'Ada',
         lastName: 'Lovelace',
       };
-      expect(await store.memberByEmail('inn', 'one@example.com')).toEqual(expected);
-      expect(await store.memberByEmail('inn', 'two@example.com')).toEqual(expected);
-      expect(await store.memberByExternalId('inn', 'A-1')).toEqual(expected);
+      expect(await store.memberByEmail('inn', 'one@example.com')).toMatchObject(expected);
+      expect(await store.memberByEmail('inn', 'two@example.com')).toMatchObject(expected);
+      expect(await store.memberByExternalId('inn', 'A-1')).toMatchObject(expected);
       expect(await importOne('one@example.com', { memberId: 'ada' })).toBe('changed');
       expect(await store.memberByEmail('inn', 'two@example.com')).toMatchObject({
         email: 'one@example.com',
@@ -395,7 +389,7 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
       const ada = await byEmail('inn', 'new@example.com');
       expect(await importOne('new@example.com', { firstName: 'Ada' })).toBe('changed');
       expect(await importOne('old@example.com', { lastName: 'Byron' })).toBe('changed');
-      expect(await store.memberByEmail('inn', 'new@example.com')).toEqual({
+      expect(await store.memberByEmail('inn', 'new@example.com')).toMatchObject({
         memberId: ada,
         email: 'old@example.com',
         firstName: 'Ada',

@@ -17,7 +17,6 @@ import type {
 import {
   enrolledKey,
   externalKey,
-  keysOf,
   type MemberRecord,
   type MemberRecords,
   updated,
@@ -27,7 +26,7 @@ import { type MembersTables, openMembersTables } from '../tables/tables.ts';
 import { createEnrollmentStore, type Engine } from './engine.ts';
 import {
   decodeIdentity,
-  encodeIdentity,
+  entriesOf,
   isEqualIdentity,
   type StoredIdentity,
 } from './identity.lmdb.ts';
@@ -127,11 +126,14 @@ function createRecords(
     },
     write(before, wanted) {
       const next = updated(before, wanted);
-      const identity = encodeIdentity(next);
-      const isKept = before !== undefined && isEqualIdentity(encodeIdentity(before), identity);
-      const [stored, keys] = [new Set(before && keysOf(before)), new Set(keysOf(next))];
-      for (const key of stored) if (!keys.has(key)) identities.remove(key);
-      for (const key of keys) if (!isKept || !stored.has(key)) identities.put(key, identity);
+      const stored = before && entriesOf(before);
+      const entries = entriesOf(next);
+      for (const key of stored?.keys() ?? []) if (!entries.has(key)) identities.remove(key);
+      for (const [key, identity] of entries) {
+        const present = stored?.get(key);
+        if (present === undefined || !isEqualIdentity(present, identity))
+          identities.put(key, identity);
+      }
       members.put(next.memberId, next);
       return next;
     },
@@ -147,9 +149,7 @@ function createLmdbLookUp(
     if (by === 'email') return find(enrolledKey(partnerId, value));
     if (by === 'externalId') return find(externalKey(partnerId, value));
     const record = members.get(value);
-    const member = record && partnerMember(record, partnerId);
-    // Of another partner, a record found by ID shows nothing.
-    return member?.enrollment === undefined ? undefined : member;
+    return record && partnerMember(record, partnerId);
   };
   return (partnerId, keys) => keys.map((key) => lookUp(partnerId, key));
 }

@@ -20,6 +20,8 @@ type Step =
   | { do: 'accept'; input: EnrollInput }
   | { do: 'sign-in'; partnerId: string; address: Address }
   | { do: 'end'; partnerId: string /** Which of the members known by then. */; which: number }
+  | { do: 'rename'; partnerId: string; which: number; firstName: string | null }
+  | { do: 'name-oneself'; which: number; firstName: string | null }
   | { do: 'import'; records: MemberImport[] };
 
 const partnerId = fc.constantFrom(...PARTNERS);
@@ -55,6 +57,17 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     address: email.map(address),
   }),
   fc.record({ do: fc.constant('end' as const), partnerId, which: fc.nat(5) }),
+  fc.record({
+    do: fc.constant('rename' as const),
+    partnerId,
+    which: fc.nat(5),
+    firstName: fc.constantFrom('X', 'Y', null),
+  }),
+  fc.record({
+    do: fc.constant('name-oneself' as const),
+    which: fc.nat(5),
+    firstName: fc.constantFrom('X', 'Y', null),
+  }),
   fc.record({
     do: fc.constant('import' as const),
     records: fc.array(imported, { minLength: 1, maxLength: 4 }),
@@ -107,6 +120,16 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
             expect(await store.endEnrollment(one.partnerId, memberId)).toBe(
               model.end(one.partnerId, memberId),
             );
+          } else if (one.do === 'rename') {
+            const memberId = model.knownId(one.which) ?? 'nobody';
+            const { partnerId, firstName } = one;
+            const renamed = await store.updateNames(partnerId, memberId, { firstName });
+            expect(visible(renamed)).toEqual(model.rename(partnerId, memberId, firstName));
+          } else if (one.do === 'name-oneself') {
+            const memberId = model.knownId(one.which) ?? 'nobody';
+            const { firstName } = one;
+            const named = await store.updateOwnNames(memberId, { firstName });
+            expect(named?.ownNames?.firstName).toBe(model.nameOneself(memberId, firstName));
           } else {
             expect(await store.importMembers(one.records)).toEqual(
               one.records.map((each) => model.import(each)),
@@ -132,6 +155,13 @@ describe.each(ENGINES)('the members store on %s', (engine) => {
             if (one.do === 'import') return store.importMembers(one.records);
             if (one.do === 'accept') return store.enrollInvited(one.input);
             if (one.do === 'sign-in') return signIn(store, one.partnerId, one.address);
+            if (one.do === 'rename' || one.do === 'name-oneself') {
+              const { firstName } = one;
+              const memberId = known[one.which] ?? 'nobody';
+              return one.do === 'rename'
+                ? store.updateNames(one.partnerId, memberId, { firstName })
+                : store.updateOwnNames(memberId, { firstName });
+            }
             const answer = await store.enroll(one.input);
             if (answer.outcome === 'enrolled') known.push(answer.member.memberId);
             return answer;
@@ -193,13 +223,13 @@ async function agree(
     for (const canonical of addresses) {
       const found = await store.memberByEmail(partner, canonical);
       model.learn(model.byEmail(partner, canonical), found?.memberId);
-      expect(visible(found)).toEqual(visible(model.byEmail(partner, canonical)));
+      expect(visible(found)).toEqual(model.seen(partner, model.byEmail(partner, canonical)));
       const recipient = await store.tokens.findRecipient(partner, canonical);
       expect(recipient).toEqual(model.recipient(partner, canonical));
     }
     for (const id of EXTERNAL_IDS) {
       expect(visible(await store.memberByExternalId(partner, id))).toEqual(
-        visible(model.byExternalId(partner, id)),
+        model.seen(partner, model.byExternalId(partner, id)),
       );
     }
   }
@@ -213,15 +243,16 @@ function expectTimes(store: MembersStore, model: Model) {
   const known = new Map<string, { seen: string; updatedAt: number }>();
   return async (start: number, isSingle: boolean): Promise<void> => {
     for (const { memberId } of model.members) {
-      const { enrollments = [], ...member } = (await store.member(memberId)) ?? {};
-      for (const { updatedAt, ...enrollment } of enrollments) {
-        const name = `${memberId} ${enrollment.partnerId}`;
+      const { enrollments = [] } = (await store.member(memberId)) ?? {};
+      for (const { updatedAt, partnerId, ...enrollment } of enrollments) {
+        const name = `${memberId} ${partnerId}`;
         const before = known.get(name);
-        const identity =
-          enrollment.status === 'ACTIVE' ? visible({ memberId, email: '', ...member }) : undefined;
-        const seen = JSON.stringify({ ...enrollment, identity });
+        const { status, externalId, enrolledAt, unconfirmed } = enrollment;
+        const [identity] = await store.lookUp(partnerId, [{ by: 'memberId', value: memberId }]);
+        const shown = [visible(identity), externalId, enrolledAt, unconfirmed];
+        const seen = status === 'ENDED' ? status : JSON.stringify(shown);
         if (before !== undefined && before.seen !== seen)
-          expect(updatedAt).toBeGreaterThanOrEqual(start);
+          expect(updatedAt).toBeGreaterThanOrEqual(Math.max(start, before.updatedAt + 1));
         else if (before !== undefined && isSingle) expect(updatedAt).toBe(before.updatedAt);
         known.set(name, { seen, updatedAt });
       }
@@ -243,8 +274,18 @@ type ModelMember = {
   history: string[];
   givenUp: string[];
   unconfirmed: string[];
+  /** The name that the member set. */
+  own: string | undefined;
   active: Map<string, string | undefined>;
   ended: Set<string>;
+  /** The partners that are not confirmed. */
+  doubted: Set<string>;
+  /** The only addresses that a partner sees and uses. */
+  only: Map<string, string[]>;
+  /** How a partner wrote an address. */
+  typed: Map<string, Map<string, string>>;
+  /** The name that a partner sent. */
+  sent: Map<string, string | undefined>;
 };
 
 /** All members in one list, searched linearly. */
@@ -257,7 +298,40 @@ class Model {
 
   byEmail(partner: string, canonical: string): ModelMember | undefined {
     const holder = this.holder(canonical);
-    return holder?.active.has(partner) ? holder : undefined;
+    if (!holder?.active.has(partner)) return undefined;
+    return holder.only.get(partner)?.includes(canonical) === false ? undefined : holder;
+  }
+
+  /** A member as the partner sees it. */
+  seen(partner: string, member: ModelMember | undefined) {
+    if (member === undefined) return undefined;
+    const { memberId, email, current, own, doubted, only, typed } = member;
+    const spelling = typed.get(partner);
+    const last = only.get(partner)?.at(-1);
+    const spelt = spelling?.get(current) ?? (last === undefined ? undefined : spelling?.get(last));
+    const sent = this.sentName(partner, member);
+    const firstName = doubted.has(partner) ? sent : (own ?? sent);
+    return { memberId, email: spelt ?? email, firstName };
+  }
+
+  /** The name that a partner sent, or else, if it is confirmed, the imported one. */
+  sentName(partner: string, { sent, doubted, firstName }: ModelMember): string | undefined {
+    if (sent.has(partner)) return sent.get(partner);
+    return doubted.has(partner) ? undefined : firstName;
+  }
+
+  rename(partner: string, memberId: string, firstName: string | null) {
+    const member = this.members.find((one) => one.memberId === memberId);
+    if (!member?.active.has(partner)) return undefined;
+    const name = firstName ?? undefined;
+    if (this.sentName(partner, member) !== name) member.sent.set(partner, name);
+    return this.seen(partner, member);
+  }
+
+  nameOneself(memberId: string, firstName: string | null): string | undefined {
+    const member = this.members.find((one) => one.memberId === memberId);
+    if (member) member.own = firstName ?? undefined;
+    return member?.own;
   }
 
   recipient(partner: string, canonical: string) {
@@ -293,6 +367,7 @@ class Model {
   enroll(
     { partnerId, address: { typed, canonical }, externalId, firstName }: EnrollInput,
     memberId: string,
+    confirms = false,
   ) {
     const holder = this.holder(canonical);
     const known = holder?.active.get(partnerId);
@@ -304,15 +379,25 @@ class Model {
       )
         return 'external-id-conflict';
     }
-    const member = holder ?? newMember(memberId, typed, canonical, firstName);
+    const member = holder ?? newMember(memberId, typed, canonical);
     if (holder === undefined) {
       member.unconfirmed = [canonical];
       this.members.push(member);
     }
     this.learn(member, memberId);
-    if ([...member.active.keys(), ...member.ended].every((one) => one === partnerId))
-      member.firstName ??= firstName;
     const created = !member.active.has(partnerId);
+    const { doubted, only, sent } = member;
+    if (confirms) confirm(member, partnerId);
+    else if (created && !member.ended.has(partnerId)) doubted.add(partnerId);
+    if (created) {
+      member.typed.set(partnerId, new Map([[canonical, typed]]));
+      if (doubted.has(partnerId) && canonical !== member.current) only.set(partnerId, [canonical]);
+    } else if (only.get(partnerId)?.includes(canonical) === false) {
+      only.get(partnerId)?.push(canonical);
+      member.typed.get(partnerId)?.set(canonical, typed);
+    }
+    if (firstName !== undefined && this.sentName(partnerId, member) === undefined)
+      sent.set(partnerId, firstName);
     member.ended.delete(partnerId);
     member.active.set(partnerId, known ?? externalId);
     return { memberId: member.memberId, created };
@@ -321,8 +406,8 @@ class Model {
   accept(input: EnrollInput, memberId: string): string | undefined {
     const { canonical } = input.address;
     if ((this.holder(canonical)?.current ?? canonical) !== canonical) return undefined;
-    const isEnrolled = typeof this.enroll(input, memberId) === 'object';
-    if (!isEnrolled) this.enroll({ ...input, externalId: undefined }, memberId);
+    const isEnrolled = typeof this.enroll(input, memberId, true) === 'object';
+    if (!isEnrolled) this.enroll({ ...input, externalId: undefined }, memberId, true);
     const member = this.holder(canonical);
     if (member) member.unconfirmed = without(member.unconfirmed, [canonical]);
     return member?.memberId;
@@ -331,12 +416,13 @@ class Model {
   signIn(partnerId: string, canonical: string): string | undefined {
     const member = this.byEmail(partnerId, canonical);
     if (member) member.unconfirmed = without(member.unconfirmed, [member.current]);
+    if (member) confirm(member, partnerId);
     return member?.memberId;
   }
 
   end(partnerId: string, memberId: string): boolean {
     const member = this.members.find((one) => one.memberId === memberId);
-    if (member?.active.delete(partnerId)) member.ended.add(partnerId);
+    if (member?.active.has(partnerId)) end(member, partnerId);
     return member?.ended.has(partnerId) ?? false;
   }
 
@@ -365,10 +451,13 @@ class Model {
         known !== externalId
       )
         return 'external-id-conflict';
-      member.active.delete(partnerId);
+      confirm(member, partnerId);
+      end(member, partnerId);
+      if (becomes === 'ENDED') continue;
       member.ended.delete(partnerId);
-      if (becomes === 'ENDED') member.ended.add(partnerId);
-      else member.active.set(partnerId, known ?? externalId);
+      member.active.set(partnerId, known ?? externalId);
+      const spelling = found?.active.has(partnerId) ? found.typed.get(partnerId) : undefined;
+      if (spelling) member.typed.set(partnerId, new Map(spelling));
     }
     const others = this.members.filter((one) => one !== found);
     const claims = previousAddresses
@@ -384,6 +473,7 @@ class Model {
       other.givenUp.push(...other.history.filter((one) => wanted.includes(one)));
       other.history = other.history.filter((one) => !wanted.includes(one));
       other.unconfirmed = without(other.unconfirmed, wanted);
+      forget(other, wanted);
     }
     const given = [canonical, ...previousAddresses.map((one) => one.canonical)];
     member.unconfirmed = without(member.unconfirmed, given);
@@ -401,23 +491,43 @@ class Model {
   }
 }
 
-function newMember(
-  memberId: string,
-  email: string,
-  current: string,
-  firstName?: string,
-): ModelMember {
+function newMember(memberId: string, email: string, current: string): ModelMember {
   return {
     memberId,
     email,
-    firstName,
+    firstName: undefined,
+    own: undefined,
     current,
     history: [],
     givenUp: [],
     unconfirmed: [],
     active: new Map(),
     ended: new Set(),
+    doubted: new Set(),
+    only: new Map(),
+    typed: new Map(),
+    sent: new Map(),
   };
+}
+
+function confirm({ doubted, only }: ModelMember, partnerId: string): void {
+  doubted.delete(partnerId);
+  only.delete(partnerId);
+}
+
+function end({ active, ended, only, typed }: ModelMember, partnerId: string): void {
+  for (const one of [active, only, typed]) one.delete(partnerId);
+  ended.add(partnerId);
+}
+
+/** Takes addresses from a member, and ends the enrollments of partners that have no other. */
+function forget(member: ModelMember, addresses: string[]): void {
+  for (const spelling of member.typed.values()) for (const one of addresses) spelling.delete(one);
+  for (const [partnerId, only] of member.only) {
+    const left = without(only, addresses);
+    if (left.length > 0) member.only.set(partnerId, left);
+    else end(member, partnerId);
+  }
 }
 
 function without(addresses: string[], others: string[]): string[] {
@@ -432,12 +542,17 @@ function copy(member: ModelMember): ModelMember {
     unconfirmed: [...member.unconfirmed],
     active: new Map(member.active),
     ended: new Set(member.ended),
+    doubted: new Set(member.doubted),
+    only: new Map(member.only),
+    typed: new Map(member.typed),
+    sent: new Map(member.sent),
   };
 }
 
-function shown({ active, ended, history, givenUp, ...rest }: ModelMember) {
+function shown({ active, ended, history, givenUp, doubted, ...rest }: ModelMember) {
   return {
     ...rest,
+    doubted: [...doubted].sort(),
     history: [...history].sort(),
     givenUp: [...givenUp].sort(),
     active: [...active].sort(),

@@ -4,7 +4,7 @@ import { address, memberImport, newPlace, type Place } from '../../test/engine.t
 import type { MemberKey } from '../rules/member.ts';
 import { addressKey, enrolledKey, externalKey } from '../rules/record.ts';
 import { findByIds, findByKeys, type MemberDocument } from './documents.mongo.ts';
-import { createMongoLookUp, identitiesByKey } from './lookup.mongo.ts';
+import { createMongoLookUp, membersByKey } from './lookup.mongo.ts';
 import type { MembersStore } from './store.ts';
 
 let place: Place;
@@ -89,14 +89,14 @@ test('100 look-ups are one read, and one more for IDs among other keys', async (
     [mixed, ['find', 'find']],
   ] as const) {
     commands.length = 0;
-    const found = await lookUp('inn', keys);
+    const found = await Promise.all(keys.map((key) => lookUp('inn', key)));
     expect(found.map((member) => member?.memberId)).toEqual(keys.map((_, i) => `m${i}`));
     expect(commands).toEqual(reads);
   }
   await watched.close();
 });
 
-test('a look-up reads what it shows, and of the keys only those that it was given', async () => {
+test('a look-up reads what it shows, and no other keys or enrollments than it needs', async () => {
   const watched = new MongoClient(place.settings.mongodbUrl ?? '', { monitorCommands: true });
   const read: Document[] = [];
   watched.on('commandSucceeded', ({ commandName, reply }) => {
@@ -110,14 +110,24 @@ test('a look-up reads what it shows, and of the keys only those that it was give
     externalKey('inn', 'X2'),
   ];
   const others = [enrolledKey('pub', 'm1@example.com'), enrolledKey('inn', '$keys')];
-  const found = await identitiesByKey(watched.db().collection('members'), [...asked, ...others]);
+  const watchedMembers = watched.db().collection<MemberDocument>('members');
+  const found = await membersByKey(watchedMembers, [...asked, ...others]);
   expect(asked.map((key) => found.get(key)?.memberId)).toEqual(['m1', 'm1', 'm2']);
   expect(found.size).toBe(asked.length);
   expect(read.flatMap(({ keys }) => keys).sort()).toEqual(asked.toSorted());
-  expect(new Set(read.flatMap(Object.keys))).toEqual(new Set(['_id', 'email', 'keys']));
+  const fields = ['_id', 'email', 'address', 'enrollments', 'keys'];
+  expect(new Set(read.flatMap(Object.keys))).toEqual(new Set(fields));
   read.length = 0;
-  await identitiesByKey(watched.db().collection('members'), [externalKey('inn', 'X2')]);
-  expect(read).toEqual([{ _id: 'm2', email: 'm2@example.com' }]);
+  await membersByKey(watchedMembers, [externalKey('inn', 'X2')]);
+  await membersByKey(watchedMembers, [externalKey('inn', 'X3'), externalKey('inn', 'X4')]);
+  const enrolled = (id: string) => ({
+    _id: `m${id}`,
+    email: `m${id}@example.com`,
+    address: `m${id}@example.com`,
+    enrollments: [expect.objectContaining({ partnerId: 'inn', externalId: `X${id}` })],
+  });
+  const keyed = (id: string) => ({ ...enrolled(id), keys: [externalKey('inn', `X${id}`)] });
+  expect(read).toEqual([enrolled('2'), keyed('3'), keyed('4')]);
   await watched.close();
 });
 

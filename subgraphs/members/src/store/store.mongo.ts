@@ -9,7 +9,6 @@ import { type Mongo, openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
 import { mongoTables } from '@partner-loyalty/runtime/store/table.mongo.ts';
 import { createRights } from '../rights/rights.ts';
 import type { ImportResult, MemberImport } from '../rules/member.ts';
-import { enrolledKey, externalKey } from '../rules/record.ts';
 import type { KeyVault } from '../signingkeys/signingkey.ts';
 import { type MembersTables, openMembersTables } from '../tables/tables.ts';
 import { applyRule, claimedKeys, idsOf, importTogether } from './apply.mongo.ts';
@@ -23,7 +22,7 @@ import {
 import { type ApplyRule, createEnrollmentStore, type Engine } from './engine.ts';
 import { createKeyLock, type KeyLock } from './keylock.ts';
 import { createLockStore } from './lockstore.ts';
-import { createMongoLookUp, identitiesByKey } from './lookup.mongo.ts';
+import { createMongoLookUp } from './lookup.mongo.ts';
 import { createMongoRightsEngine } from './rights.mongo.ts';
 import type { MembersStore } from './store.ts';
 import { createTokenStore } from './tokenstore.ts';
@@ -65,7 +64,7 @@ function createMongoMembersStore(
   },
 ): MembersStore {
   const { members, others, marks, dataDir } = parts;
-  const identity = batchLoad((keys) => identitiesByKey(members, keys));
+  const lookUp = createMongoLookUp(members);
   // Of two concurrent writes of one key, one would only have to start over; DocumentDB even lets
   // both wait until it cancels one.
   const lock = createKeyLock();
@@ -76,9 +75,9 @@ function createMongoMembersStore(
   const rights = createMongoRightsEngine({ members, marks, find, apply });
 
   return {
-    memberByEmail: (partnerId, canonical) => identity(enrolledKey(partnerId, canonical)),
-    memberByExternalId: (partnerId, externalId) => identity(externalKey(partnerId, externalId)),
-    lookUp: createMongoLookUp(members),
+    memberByEmail: (partnerId, value) => lookUp(partnerId, { by: 'email', value }),
+    memberByExternalId: (partnerId, value) => lookUp(partnerId, { by: 'externalId', value }),
+    lookUp: (partnerId, keys) => Promise.all(keys.map((key) => lookUp(partnerId, key))),
     member: batchLoad((ids) => recordsById(members, ids)),
     ...createEnrollmentStore(engine),
     importMembers: (imports) => importInParts(members, marks, lock, imports),

@@ -3,7 +3,6 @@ import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 import type { StoreState } from '@partner-loyalty/runtime/store/outage.ts';
 import type { RightsStore } from '../rights/rights.ts';
 import type {
-  Identity,
   ImportResult,
   Member,
   MemberImport,
@@ -19,14 +18,18 @@ import type { TokenStore } from './tokenstore.ts';
 export type MembersStore = EnrollmentStore &
   MembersTables & {
     /**
-     * Finds a member actively enrolled with the partner by a current or historical address. One
-     * indexed read, the same for a member who is unknown and one who is not enrolled.
+     * Finds a member actively enrolled with the partner by a current or historical address that
+     * the partner may use. One indexed read, the same for a member who is unknown and one who is
+     * not enrolled. All look-ups return the member as the partner sees it.
      */
-    memberByEmail(partnerId: string, canonical: string): MaybePromise<Identity | undefined>;
+    memberByEmail(partnerId: string, canonical: string): MaybePromise<PartnerMember | undefined>;
     /**
      * Finds a member by the external ID of an active enrollment with the partner. One indexed read.
      */
-    memberByExternalId(partnerId: string, externalId: string): MaybePromise<Identity | undefined>;
+    memberByExternalId(
+      partnerId: string,
+      externalId: string,
+    ): MaybePromise<PartnerMember | undefined>;
     /**
      * Finds members actively enrolled with the partner, in the order of the keys. All keys take one
      * indexed read, or two if IDs are among others: the same ones for members who are unknown and
@@ -36,6 +39,7 @@ export type MembersStore = EnrollmentStore &
       partnerId: string,
       keys: readonly MemberKey[],
     ): MaybePromise<readonly (PartnerMember | undefined)[]>;
+    /** The member's record. */
     member(memberId: string): MaybePromise<Member | undefined>;
     /**
      * Imports members as if one after the other, with the results in their order. Repeating an

@@ -45,13 +45,13 @@ export function describeKey(key: string): string {
 const text = z.string().min(1);
 const time = z.number().nonnegative();
 const address = z.looseObject({ typed: text, canonical: text });
+const names = z.looseObject({ firstName: text.nullish(), lastName: text.nullish() });
 
 /** The stored format (rules/record.ts). Fields that are not listed are left alone. */
-const RECORD = z.looseObject({
+const RECORD = names.extend({
   memberId: text,
   email: text,
-  firstName: text.nullish(),
-  lastName: text.nullish(),
+  ownNames: names.optional(),
   address: text,
   earlier: z.array(text),
   released: z.array(text),
@@ -62,6 +62,11 @@ const RECORD = z.looseObject({
       externalId: text.optional(),
       enrolledAt: time.optional(),
       updatedAt: time,
+      unconfirmed: z.literal(true).optional(),
+      confirmedAt: time.optional(),
+      written: z.array(address).optional(),
+      limited: z.literal(true).optional(),
+      names: names.optional(),
     }),
   ),
   tokens: z
@@ -103,4 +108,10 @@ function checkRules(record: MemberRecord, report: (problem: string) => void): vo
     report('two enrollments are with the same partner');
   if (enrollments.some(({ status, externalId }) => status === 'ENDED' && externalId !== undefined))
     report('an ended enrollment has an external ID');
+  for (const { partnerId, written = [], limited } of enrollments) {
+    if (!written.every(({ canonical }) => hasAddress(record, canonical)))
+      report(`partner ${partnerId} wrote an address that is not the member's`);
+    if (limited && written.length === 0)
+      report(`partner ${partnerId} may use no address of the member`);
+  }
 }

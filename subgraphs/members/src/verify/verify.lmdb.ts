@@ -7,7 +7,7 @@ import { tableVerifier } from '@partner-loyalty/runtime/store/table.lmdb.ts';
 import { keysOf } from '../rules/record.ts';
 import { ENDED_SESSIONS } from '../signingkeys/endedsessions.ts';
 import { SIGNING_KEYS } from '../signingkeys/signingkey.ts';
-import { encodeIdentity, type StoredIdentity } from '../store/identity.lmdb.ts';
+import { entriesOf, type StoredIdentity } from '../store/identity.lmdb.ts';
 import { openMemberTables } from '../store/store.lmdb.ts';
 import { INVITATIONS } from '../tables/invitation.ts';
 import { MAIL_COUNTS, OUTBOX } from '../tables/outbox.ts';
@@ -61,8 +61,7 @@ async function checkMembers(
     count += 1;
     const record = await checkMember(memberId, value, inspection);
     if (record === undefined) continue;
-    const expected = JSON.stringify(encodeIdentity(record));
-    for (const key of new Set(keysOf(record))) {
+    for (const [key, expected] of entriesOf(record)) {
       const problem = problemOf(snapshot.get(tables.identities, key), expected);
       if (problem === undefined) keys += 1;
       else inspection.report(nameOf(memberId), `${describeKey(key)} of the member ${problem}`);
@@ -74,12 +73,12 @@ async function checkMembers(
 
 function problemOf(
   found: StoredIdentity | typeof UNREADABLE | undefined,
-  expected: string,
+  expected: StoredIdentity,
 ): string | undefined {
   if (found === undefined) return 'leads nowhere';
   if (found === UNREADABLE) return 'has an entry that cannot be read';
-  if (JSON.stringify(found) === expected) return undefined;
-  return JSON.stringify(found[0]) === JSON.stringify(JSON.parse(expected)[0])
+  if (JSON.stringify(found) === JSON.stringify(expected)) return undefined;
+  return JSON.stringify(found[0]) === JSON.stringify(expected[0])
     ? 'shows another email or name'
     : `leads to member ${found[0]}`;
 }

@@ -1,0 +1,39 @@
+// What a member sees of itself, and how it sets its own names.
+import { fail } from '@partner-loyalty/runtime/errors.ts';
+import { partnerMember } from '../rules/enrollment.ts';
+import type { Identity, Member, Profile } from '../rules/member.ts';
+import { namesSeenByMember } from '../rules/names.ts';
+import type { MembersStore } from '../store/store.ts';
+import { ownerOf, parseNames } from './input.ts';
+import type { Resolvers } from './schema.generated.ts';
+
+const REFUSAL = "a token that a partner holds cannot change the member's own names";
+
+export function createProfile(store: Pick<MembersStore, 'updateOwnNames'>) {
+  return {
+    Mutation: {
+      async updateProfile(_, { input }, { caller }) {
+        const member = await store.updateOwnNames(ownerOf(caller, REFUSAL), parseNames(input));
+        return profileOf(member ?? fail('MEMBER_NOT_FOUND'), undefined);
+      },
+    },
+  } satisfies Resolvers;
+}
+
+/**
+ * A member's profile. With `partnerId`, the partner that holds the token, it shows what that
+ * partner may see, and no other partner.
+ */
+export function profileOf(member: Member, partnerId: string | undefined): Profile {
+  const active = member.enrollments
+    .filter((one) => one.status === 'ACTIVE')
+    .map((one) => one.partnerId);
+  if (partnerId === undefined)
+    return { ...identityOf(member), ...namesSeenByMember(member), activePartnerIds: active };
+  const seen = partnerMember(member, partnerId) ?? { ...identityOf(member), ...member.ownNames };
+  return { ...seen, activePartnerIds: active.filter((one) => one === partnerId) };
+}
+
+function identityOf({ memberId, email }: Member): Identity {
+  return { memberId, email };
+}

@@ -1,0 +1,22 @@
+// The rule by which a member sets the own names.
+import type { NamesChange } from './member.ts';
+import { changedNames, hasName, namesOf } from './names.ts';
+import { isEqual, type MemberRecord, type MemberRecords } from './record.ts';
+
+/**
+ * Sets the member's own names. One that is left out stays as it is, or as the record has it; never
+ * as a partner sent it, since every confirmed partner sees the own names. Undefined if there is no
+ * such member.
+ */
+export function updateOwnNames(
+  records: MemberRecords,
+  memberId: string,
+  change: NamesChange,
+): MemberRecord | undefined {
+  const record = records.byId(memberId);
+  if (record === undefined) return undefined;
+  if (change.firstName === undefined && change.lastName === undefined) return record;
+  const names = changedNames(record.ownNames ?? namesOf(record), change);
+  const wanted = { ...record, ownNames: hasName(names) ? names : undefined };
+  return isEqual(record, wanted) ? record : records.write(record, wanted);
+}
