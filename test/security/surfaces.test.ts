@@ -152,6 +152,8 @@ const ARGUMENTS: Record<string, string> = {
   undoChange: '(token: "eu_none") { memberId }',
   contestUndo: '(token: "co_none")',
   acceptInvitation: '(token: "in_none") { email }',
+  pendingEvents: '(first: 1) { ack }',
+  acknowledgeEvents: '(acks: [])',
   recordActivities: `(activities: [${ACTIVITY}]) { outcome }`,
   everEnrolled: '(partnerId: "beta", memberIds: ["m-beta"])',
   member: ' { memberId }',

@@ -53,7 +53,7 @@ async function importActivity(member: number): Promise<void> {
   await loyaltyJson(env, 'activities', 'import', file);
 }
 
-/** The erased members who are named in a file under a folder. */
+/** What a file under a folder has of erased members, but for the IDs, which events keep. */
 function foundIn(path: string): string[] {
   const text = readdirSync(path, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile())
@@ -61,7 +61,7 @@ function foundIn(path: string): string[] {
     .join();
   const members = Array.from({ length: ERASED }, (_, index) => index * (MEMBERS / ERASED));
   return members
-    .flatMap((member) => ['id', 'mail', 'name', 'x'].map((what) => `${what}-${member}-zoeline`))
+    .flatMap((member) => ['mail', 'name', 'x'].map((what) => `${what}-${member}-zoeline`))
     .filter((word) => text.includes(word));
 }
 

@@ -3,6 +3,7 @@ import { DATE_TIME } from '@partner-loyalty/runtime/subgraph/resolvers.ts';
 import type { MembersStore } from '../store/store.ts';
 import { createEmailChange } from './emailchange.ts';
 import { createEnrollment } from './enrollment.ts';
+import { createEvents } from './events.ts';
 import { createInvitations } from './invitation.ts';
 import { createLookups } from './lookups.ts';
 import { createMagicLink } from './magiclink.ts';
@@ -27,14 +28,16 @@ export function createResolvers(
   const magicLink = createMagicLink(store, baseAddress, enqueueMail);
   const emailChange = createEmailChange(store, baseAddress, enqueueMail);
   const invitations = createInvitations(store, enqueueMail);
+  const events = createEvents(store.events);
   return {
-    Query: { ...lookups.Query, ...magicLink.Query, ...invitations.Query },
+    Query: { ...lookups.Query, ...magicLink.Query, ...invitations.Query, ...events.Query },
     Mutation: {
       ...enrollment.Mutation,
       ...invitations.Mutation,
       ...magicLink.Mutation,
       ...emailChange.Mutation,
       ...createProfile(store).Mutation,
+      ...events.Mutation,
     },
     PartnerMemberRead: lookups.PartnerMemberRead,
     Standing: lookups.Standing,

@@ -52,6 +52,11 @@ export type Query = {
   invitation: Maybe<Invitation>;
   /** Those of at most 100 members who were ever enrolled with the partner. Only standings needs it. */
   everEnrolled: Array<Scalars['ID']['output']>;
+  /**
+   * The oldest events of changes that have not been acknowledged, at most 1,000; those of a member in
+   * the order of the changes. Only standings needs it.
+   */
+  pendingEvents: Array<PendingEvent>;
 };
 
 
@@ -93,6 +98,11 @@ export type QueryInvitationArgs = {
 export type QueryEverEnrolledArgs = {
   partnerId: Scalars['ID']['input'];
   memberIds: Array<Scalars['ID']['input']>;
+};
+
+
+export type QueryPendingEventsArgs = {
+  first: Scalars['Int']['input'];
 };
 
 export type Mutation = {
@@ -154,6 +164,11 @@ export type Mutation = {
   contestUndo: Maybe<Scalars['ID']['output']>;
   /** Accepts an invitation with the token of its link: enrolls its address with the partner. */
   acceptInvitation: Maybe<Invitation>;
+  /**
+   * Takes out pending events, at most 1,000, once they are kept elsewhere. Repeated, it changes
+   * nothing.
+   */
+  acknowledgeEvents: Maybe<Scalars['Boolean']['output']>;
 };
 
 
@@ -231,6 +246,11 @@ export type MutationContestUndoArgs = {
 
 export type MutationAcceptInvitationArgs = {
   token: Scalars['String']['input'];
+};
+
+
+export type MutationAcknowledgeEventsArgs = {
+  acks: Array<Scalars['String']['input']>;
 };
 
 /** A member as the calling partner sees it. */
@@ -359,6 +379,13 @@ export type EndedSessions = {
   endedAt: Scalars['Float']['output'];
 };
 
+export type PendingEvent = {
+  /** What `acknowledgeEvents` takes it out by. */
+  ack: Scalars['String']['output'];
+  /** In JSON: id, type, occurredAt in milliseconds since 1970, partnerId, memberId, externalId. */
+  event: Scalars['String']['output'];
+};
+
 export type ConfirmedChange = {
   memberId: Scalars['ID']['output'];
   email: Scalars['String']['output'];
@@ -462,7 +489,9 @@ export type ResolversTypes = {
   String: ResolverTypeWrapper<Scalars['String']['output']>;
   ID: ResolverTypeWrapper<Scalars['ID']['output']>;
   Float: ResolverTypeWrapper<Scalars['Float']['output']>;
+  Int: ResolverTypeWrapper<Scalars['Int']['output']>;
   Mutation: ResolverTypeWrapper<undefined>;
+  Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
   PartnerMemberRead: ResolverTypeWrapper<PartnerMember>;
   DateTime: ResolverTypeWrapper<Scalars['DateTime']['output']>;
   MemberKey: MemberKey;
@@ -471,7 +500,6 @@ export type ResolversTypes = {
   UpdateMemberInput: UpdateMemberInput;
   UpdateProfileInput: UpdateProfileInput;
   EnrollMemberPayload: ResolverTypeWrapper<Omit<EnrollMemberPayload, 'member'> & { member: ResolversTypes['PartnerMemberRead'] }>;
-  Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
   InviteMemberPayload: ResolverTypeWrapper<InviteMemberPayload>;
   Invitation: ResolverTypeWrapper<Invitation>;
   EndEnrollmentPayload: ResolverTypeWrapper<EndEnrollmentPayload>;
@@ -481,6 +509,7 @@ export type ResolversTypes = {
   MagicLinkSession: ResolverTypeWrapper<MagicLinkSession>;
   RequestEmailChangePayload: ResolverTypeWrapper<RequestEmailChangePayload>;
   EndedSessions: ResolverTypeWrapper<EndedSessions>;
+  PendingEvent: ResolverTypeWrapper<PendingEvent>;
   ConfirmedChange: ResolverTypeWrapper<ConfirmedChange>;
 };
 
@@ -490,7 +519,9 @@ export type ResolversParentTypes = {
   String: Scalars['String']['output'];
   ID: Scalars['ID']['output'];
   Float: Scalars['Float']['output'];
+  Int: Scalars['Int']['output'];
   Mutation: undefined;
+  Boolean: Scalars['Boolean']['output'];
   PartnerMemberRead: PartnerMember;
   DateTime: Scalars['DateTime']['output'];
   MemberKey: MemberKey;
@@ -499,7 +530,6 @@ export type ResolversParentTypes = {
   UpdateMemberInput: UpdateMemberInput;
   UpdateProfileInput: UpdateProfileInput;
   EnrollMemberPayload: Omit<EnrollMemberPayload, 'member'> & { member: ResolversParentTypes['PartnerMemberRead'] };
-  Boolean: Scalars['Boolean']['output'];
   InviteMemberPayload: InviteMemberPayload;
   Invitation: Invitation;
   EndEnrollmentPayload: EndEnrollmentPayload;
@@ -509,6 +539,7 @@ export type ResolversParentTypes = {
   MagicLinkSession: MagicLinkSession;
   RequestEmailChangePayload: RequestEmailChangePayload;
   EndedSessions: EndedSessions;
+  PendingEvent: PendingEvent;
   ConfirmedChange: ConfirmedChange;
 };
 
@@ -522,6 +553,7 @@ export type QueryResolvers<ContextType = SubgraphContext, ParentType extends Res
   endedSessions?: Resolver<Array<ResolversTypes['EndedSessions']>, ParentType, ContextType, RequireFields<QueryEndedSessionsArgs, 'since'>>;
   invitation?: Resolver<Maybe<ResolversTypes['Invitation']>, ParentType, ContextType, RequireFields<QueryInvitationArgs, 'token'>>;
   everEnrolled?: Resolver<Array<ResolversTypes['ID']>, ParentType, ContextType, RequireFields<QueryEverEnrolledArgs, 'partnerId' | 'memberIds'>>;
+  pendingEvents?: Resolver<Array<ResolversTypes['PendingEvent']>, ParentType, ContextType, RequireFields<QueryPendingEventsArgs, 'first'>>;
 };
 
 export type MutationResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Mutation'] = ResolversParentTypes['Mutation']> = {
@@ -540,6 +572,7 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
   undoChange?: Resolver<Maybe<ResolversTypes['ConfirmedChange']>, ParentType, ContextType, RequireFields<MutationUndoChangeArgs, 'token'>>;
   contestUndo?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType, RequireFields<MutationContestUndoArgs, 'token'>>;
   acceptInvitation?: Resolver<Maybe<ResolversTypes['Invitation']>, ParentType, ContextType, RequireFields<MutationAcceptInvitationArgs, 'token'>>;
+  acknowledgeEvents?: Resolver<Maybe<ResolversTypes['Boolean']>, ParentType, ContextType, RequireFields<MutationAcknowledgeEventsArgs, 'acks'>>;
 };
 
 export type PartnerMemberReadResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PartnerMemberRead'] = ResolversParentTypes['PartnerMemberRead']> = {
@@ -611,6 +644,11 @@ export type EndedSessionsResolvers<ContextType = SubgraphContext, ParentType ext
   endedAt?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
 };
 
+export type PendingEventResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PendingEvent'] = ResolversParentTypes['PendingEvent']> = {
+  ack?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  event?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+};
+
 export type ConfirmedChangeResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['ConfirmedChange'] = ResolversParentTypes['ConfirmedChange']> = {
   memberId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   email?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
@@ -632,6 +670,7 @@ export type Resolvers<ContextType = SubgraphContext> = {
   MagicLinkSession?: MagicLinkSessionResolvers<ContextType>;
   RequestEmailChangePayload?: RequestEmailChangePayloadResolvers<ContextType>;
   EndedSessions?: EndedSessionsResolvers<ContextType>;
+  PendingEvent?: PendingEventResolvers<ContextType>;
   ConfirmedChange?: ConfirmedChangeResolvers<ContextType>;
 };
 

@@ -54,17 +54,25 @@ export type MemberRecords = {
  */
 export function updated(before: MemberRecord | undefined, next: MemberRecord): MemberRecord {
   const stored = new Map(before?.enrollments.map((one) => [one.partnerId, one]));
-  const now = Date.now();
+  const updatedAt = timeAfter(before);
   const enrollments = next.enrollments.map((wanted) => {
     const one = withoutLost(next, wanted);
     const was = stored.get(one.partnerId);
-    if (before === undefined || was === undefined) return { ...one, updatedAt: now };
+    if (before === undefined || was === undefined) return { ...one, updatedAt };
     const isSame = shownBy(before, was) === shownBy(next, one);
-    return { ...one, updatedAt: isSame ? was.updatedAt : Math.max(now, was.updatedAt + 1) };
+    return { ...one, updatedAt: isSame ? was.updatedAt : updatedAt };
   });
   const { unconfirmed = [], ...rest } = next;
   const left = unconfirmed.filter((one) => hasAddress(next, one));
   return { ...rest, enrollments, ...(left.length > 0 && { unconfirmed: left }) };
+}
+
+/**
+ * The time of a change, in milliseconds since 1970: later than that of any change that a partner
+ * could see before, even within a millisecond or if another process's clock is ahead.
+ */
+export function timeAfter(before: MemberRecord | undefined): number {
+  return Math.max(Date.now(), ...(before?.enrollments ?? []).map(({ updatedAt }) => updatedAt + 1));
 }
 
 /** The enrollment without addresses that have left the member; ended if no usable one is left. */
@@ -76,7 +84,7 @@ function withoutLost(record: MemberRecord, enrollment: Enrollment): Enrollment {
 }
 
 /** All that an enrollment shows its partner. Once it has ended, that is nothing else. */
-function shownBy(record: MemberRecord, enrollment: Enrollment): string {
+export function shownBy(record: MemberRecord, enrollment: Enrollment): string {
   const { status, externalId, enrolledAt, unconfirmed } = enrollment;
   const shown = [externalId, enrolledAt, unconfirmed, seenBy(record, enrollment)];
   return status === 'ENDED' ? status : JSON.stringify(shown);

@@ -13,31 +13,46 @@ import {
   type Document,
   MongoBulkWriteError,
 } from 'mongodb';
+import { eventsOf, type MemberEvent, withoutExternalId } from '../rules/events.ts';
 import { keysOf, type MemberRecord } from '../rules/record.ts';
 
 /**
  * `version` counts the writes, so that a write can tell whether another came first; `batch`
- * identifies the last one. `keys` are keysOf(record).
+ * identifies the last one. `keys` are keysOf(record). The events of its changes are in the document
+ * until they are acknowledged; `pendingAt` is when the first one occurred.
  */
 export type MemberDocument = Omit<MemberRecord, 'memberId'> & {
   _id: string;
   version: number;
   batch?: string;
   keys: string[];
+  outbox?: MemberEvent[];
+  pendingAt?: number;
+  /** Only of a tombstone. */
+  erasedAt?: number;
 };
+
+/** What keeps the events of an erased member until they are acknowledged. It is no member. */
+type Tombstone = Pick<MemberDocument, 'version' | 'keys' | 'outbox' | 'pendingAt' | 'erasedAt'>;
 
 export type MembersCollection = Collection<MemberDocument>;
 
 /**
- * Opens the collection with its index, which serves every look-up and keeps members apart without
- * transactions: a key is in one document at most.
+ * Opens the collection with its indexes. That of keys serves every look-up and keeps members apart
+ * without transactions: a key is in one document at most. The other one finds events.
  */
 export function openMembers(db: Db): Promise<MembersCollection> {
-  return openCollection(db, 'members', undefined, [[{ keys: 1 }, { unique: true }]]);
+  return openCollection(db, 'members', undefined, [
+    [{ keys: 1 }, { unique: true }],
+    [{ pendingAt: 1 }, { sparse: true }],
+  ]);
 }
 
-/** A record with the version that it was read in; 0 for a member who is not stored yet. */
-export type VersionedRecord = { record: MemberRecord; version: number };
+/**
+ * A record with the version that it was read in, 0 for a member who is not stored yet, and its
+ * pending events.
+ */
+export type VersionedRecord = { record: MemberRecord; version: number; outbox: MemberEvent[] };
 
 /** Finds members by keys. Without a projection, whole documents. */
 export function findByKeys(
@@ -48,7 +63,7 @@ export function findByKeys(
   return members.find({ keys: { $in: keys } }, { projection, ...oneResponse(keys.length) });
 }
 
-/** Finds members by IDs. Without a projection, whole documents. */
+/** Finds members by IDs, and tombstones too. Without a projection, whole documents. */
 export function findByIds(
   members: MembersCollection,
   ids: readonly string[],
@@ -57,14 +72,49 @@ export function findByIds(
   return members.find({ _id: { $in: ids } }, { projection, ...oneResponse(ids.length) });
 }
 
+export function isTombstone({ erasedAt }: Pick<MemberDocument, 'erasedAt'>): boolean {
+  return erasedAt !== undefined;
+}
+
 export function versionedRecord({
   _id,
   version,
   batch: _batch,
   keys: _keys,
+  outbox = [],
+  pendingAt: _pendingAt,
   ...rest
 }: MemberDocument): VersionedRecord {
-  return { record: { memberId: _id, ...rest }, version };
+  return { record: { memberId: _id, ...rest }, version, outbox };
+}
+
+/**
+ * Erases a member, with the events of it; earlier ones lose what they have beside the ID. False if
+ * the document was written since it was read.
+ */
+export async function eraseDocument(
+  members: MembersCollection,
+  document: MemberDocument,
+): Promise<boolean> {
+  const { record, version, outbox } = versionedRecord(document);
+  const filter = { _id: record.memberId, version };
+  const events = [...outbox.map(withoutExternalId), ...eventsOf(record, undefined)];
+  if (events.length === 0) return (await members.deleteOne(filter)).deletedCount === 1;
+  const tombstone: Tombstone = {
+    version: version + 1,
+    // The index takes only one document that has none. No look-up asks for this one.
+    keys: [`d\n${record.memberId}`],
+    erasedAt: Date.now(),
+    ...pendingFields(events),
+  };
+  // Cast: every read of members leaves tombstones out.
+  return (await members.replaceOne(filter, tombstone as MemberDocument)).matchedCount === 1;
+}
+
+/** How a document keeps events. */
+export function pendingFields(outbox: MemberEvent[]): Pick<MemberDocument, 'outbox' | 'pendingAt'> {
+  const [first] = outbox;
+  return first === undefined ? {} : { outbox, pendingAt: first.occurredAt };
 }
 
 /**
@@ -109,17 +159,18 @@ async function unwritten(
   return ids.flatMap((id, index) => (written.has(id) ? [] : [index]));
 }
 
-function isConflict({ code }: { code?: number | string }): boolean {
+export function isConflict({ code }: { code?: number | string }): boolean {
   return code === DUPLICATE_KEY || code === WRITE_CONFLICT;
 }
 
 // Without an upsert, since that would bring a member back who has been erased.
 function writeIfUnchanged(
-  { record, version }: VersionedRecord,
+  { record, version, outbox }: VersionedRecord,
   batch: string,
 ): AnyBulkWriteOperation<MemberDocument> {
   const { memberId, ...rest } = record;
-  const next = { ...rest, version: version + 1, batch, keys: keysOf(record) };
+  const keys = keysOf(record);
+  const next = { ...rest, version: version + 1, batch, keys, ...pendingFields(outbox) };
   if (version === 0) return { insertOne: { document: { _id: memberId, ...next } } };
   return { replaceOne: { filter: { _id: memberId, version }, replacement: next } };
 }

@@ -6,6 +6,7 @@ import { enrolledKey, externalKey, partnerOfKey } from '../rules/record.ts';
 import {
   findByIds,
   findByKeys,
+  isTombstone,
   type MemberDocument,
   type MembersCollection,
 } from './documents.mongo.ts';
@@ -67,8 +68,9 @@ async function membersById(
   members: MembersCollection,
   ids: readonly string[],
 ): Promise<Map<string, Member>> {
-  const found = await findByIds(members, ids, MEMBER).toArray();
-  return new Map(found.map((document) => [document._id, memberOf(document)]));
+  const found = await findByIds(members, ids, { ...MEMBER, erasedAt: 1 }).toArray();
+  const existing = found.filter((document) => !isTombstone(document));
+  return new Map(existing.map((document) => [document._id, memberOf(document)]));
 }
 
 function memberOf({ _id, keys: _, enrollments = [], ...rest }: MemberDocument): Member {

@@ -4,7 +4,9 @@ import { markErased } from '@partner-loyalty/runtime/store/rewrite.lmdb.ts';
 import type { Database } from 'lmdb';
 import type { RightsEngine } from '../rights/rights.ts';
 import { addressesIn, withoutAddresses } from '../rights/traces.ts';
+import { eventsOf } from '../rules/events.ts';
 import { isEqual, keysOf, type MemberRecord, type MemberRecords } from '../rules/record.ts';
+import type { LmdbEvents } from './events.lmdb.ts';
 import type { StoredIdentity } from './identity.lmdb.ts';
 
 type Parts = {
@@ -12,13 +14,14 @@ type Parts = {
   identities: Database<StoredIdentity, string>;
   marks: LmdbMarks;
   records: MemberRecords;
+  events: LmdbEvents;
   /** Resolves when the change is on disk. */
   transact<T>(change: () => T): Promise<T>;
   dataDir: string;
 };
 
 export function createLmdbRightsEngine(parts: Parts): RightsEngine {
-  const { members, identities, marks, records, transact, dataDir } = parts;
+  const { members, identities, marks, records, events, transact, dataDir } = parts;
   return {
     marks: {
       has: async (memberId) => marks.has(memberId),
@@ -53,6 +56,8 @@ export function createLmdbRightsEngine(parts: Parts): RightsEngine {
     if (!isEqual(stored, record)) return false;
     for (const key of keysOf(stored)) identities.remove(key);
     members.remove(memberId);
+    events.forget(memberId);
+    events.add(eventsOf(stored, undefined));
     return true;
   }
 }

@@ -7,7 +7,9 @@ import type { RightsEngine } from '../rights/rights.ts';
 import { withoutAddresses } from '../rights/traces.ts';
 import type { MemberRecord } from '../rules/record.ts';
 import {
+  eraseDocument,
   findByIds,
+  isTombstone,
   type MemberDocument,
   type MembersCollection,
   versionedRecord,
@@ -31,13 +33,9 @@ export function createMongoRightsEngine({ members, marks, find, apply }: Parts):
     find,
     async load(memberId) {
       const [document] = await findByIds(members, [memberId]).toArray();
-      if (document === undefined) return undefined;
-      const { record, version } = versionedRecord(document);
-      return {
-        record,
-        remove: async () =>
-          (await members.deleteOne({ _id: memberId, version })).deletedCount === 1,
-      };
+      if (document === undefined || isTombstone(document)) return undefined;
+      const { record } = versionedRecord(document);
+      return { record, remove: () => eraseDocument(members, document) };
     },
     async forgetAddresses({ memberId, addresses }) {
       const any = { $in: [...addresses] };

@@ -6,6 +6,7 @@ import { lmdbTables } from '@partner-loyalty/runtime/store/table.lmdb.ts';
 import type { Database, RootDatabase } from 'lmdb';
 import { createRights } from '../rights/rights.ts';
 import { partnerMember } from '../rules/enrollment.ts';
+import { eventsOf } from '../rules/events.ts';
 import { importMember } from '../rules/import.ts';
 import type {
   Identity,
@@ -24,6 +25,7 @@ import {
 import type { KeyVault } from '../signingkeys/signingkey.ts';
 import { type MembersTables, openMembersTables } from '../tables/tables.ts';
 import { createEnrollmentStore, type Engine } from './engine.ts';
+import { type LmdbEvents, openLmdbEvents } from './events.lmdb.ts';
 import {
   decodeIdentity,
   entriesOf,
@@ -65,7 +67,8 @@ function createLmdbMembersStore(
   const tables = openMemberTables(root);
   const { members, identities } = tables;
   const marks = openLmdbMarks(root);
-  const records = createRecords(members, identities);
+  const events = openLmdbEvents(root);
+  const records = createRecords(members, identities, events);
 
   const find = (key: string): Identity | undefined => {
     const stored = identities.get(key);
@@ -77,7 +80,7 @@ function createLmdbMembersStore(
    * change is on disk.
    */
   const transact = async <T>(change: () => T): Promise<T> => {
-    const result = await root.childTransaction(change);
+    const result = await root.childTransaction(() => events.storing(change));
     await root.flushed;
     return result;
   };
@@ -92,7 +95,7 @@ function createLmdbMembersStore(
       ? 'erased'
       : importMember(records, line);
 
-  const rights = createLmdbRightsEngine({ ...tables, marks, records, transact, dataDir });
+  const rights = createLmdbRightsEngine({ ...tables, marks, records, events, transact, dataDir });
 
   return {
     memberByEmail: (partnerId, canonical) => find(enrolledKey(partnerId, canonical)),
@@ -105,6 +108,7 @@ function createLmdbMembersStore(
         imports.map(marks.isEmpty() ? (one) => importMember(records, one) : importMarked),
       ),
     tokens: createTokenStore(engine),
+    events: events.store,
     locks: createLockStore(engine),
     rights: createRights({ engine: rights, ...others, dataDir }),
     ...others,
@@ -117,6 +121,7 @@ function createLmdbMembersStore(
 function createRecords(
   members: Database<MemberRecord, string>,
   identities: Database<StoredIdentity, string>,
+  events: LmdbEvents,
 ): MemberRecords {
   return {
     byId: (memberId) => members.get(memberId),
@@ -135,6 +140,7 @@ function createRecords(
           identities.put(key, identity);
       }
       members.put(next.memberId, next);
+      events.add(eventsOf(before, next));
       return next;
     },
   };

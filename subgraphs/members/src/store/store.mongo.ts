@@ -13,13 +13,16 @@ import type { KeyVault } from '../signingkeys/signingkey.ts';
 import { type MembersTables, openMembersTables } from '../tables/tables.ts';
 import { applyRule, claimedKeys, idsOf, importTogether } from './apply.mongo.ts';
 import {
+  eraseDocument,
   findByIds,
   findByKeys,
+  isTombstone,
   type MembersCollection,
   openMembers,
   versionedRecord,
 } from './documents.mongo.ts';
 import { type ApplyRule, createEnrollmentStore, type Engine } from './engine.ts';
+import { createMongoEvents } from './events.mongo.ts';
 import { createKeyLock, type KeyLock } from './keylock.ts';
 import { createLockStore } from './lockstore.ts';
 import { createMongoLookUp } from './lookup.mongo.ts';
@@ -28,6 +31,7 @@ import type { MembersStore } from './store.ts';
 import { createTokenStore } from './tokenstore.ts';
 
 const IMPORTED_TOGETHER = 500;
+const EXISTING = { erasedAt: { $exists: false } };
 
 /**
  * Opens the store in the URL's database. Throws if the server cannot be reached or the store
@@ -82,18 +86,23 @@ function createMongoMembersStore(
     ...createEnrollmentStore(engine),
     importMembers: (imports) => importInParts(members, marks, lock, imports),
     tokens: createTokenStore(engine),
+    events: createMongoEvents(members),
     locks: createLockStore(engine),
     rights: createRights({ engine: rights, ...others, dataDir }),
     ...others,
-    isEmpty: async () => (await members.findOne({}, { projection: { _id: 1 } })) === null,
+    isEmpty: async () => (await members.findOne(EXISTING, { projection: { _id: 1 } })) === null,
     ready: mongo.ready,
     close: mongo.close,
   };
 }
 
 async function recordsById(members: MembersCollection, ids: readonly string[]) {
-  const documents = await findByIds(members, ids).toArray();
+  const documents = await existing(members, ids);
   return new Map(documents.map((found) => [found._id, versionedRecord(found).record]));
+}
+
+async function existing(members: MembersCollection, ids: readonly string[]) {
+  return (await findByIds(members, ids).toArray()).filter((found) => !isTombstone(found));
 }
 
 async function recordByKey(members: MembersCollection, key: string) {
@@ -136,7 +145,11 @@ async function removeErased(
   const added = imports.filter((_, index) => results[index] === 'added');
   const erased = await marks.among(idsOf(added));
   if (erased.size === 0) return;
-  await members.deleteMany({ _id: { $in: [...erased] } });
+  for (let left = [...erased]; left.length > 0; ) {
+    const documents = await existing(members, left);
+    const removed = await Promise.all(documents.map((one) => eraseDocument(members, one)));
+    left = documents.filter((_, index) => !removed[index]).map(({ _id }) => _id);
+  }
   for (const [index, { memberId }] of imports.entries())
     if (memberId !== undefined && erased.has(memberId)) results[index] = 'erased';
 }

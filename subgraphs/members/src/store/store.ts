@@ -11,6 +11,7 @@ import type {
 } from '../rules/member.ts';
 import type { MembersTables } from '../tables/tables.ts';
 import type { EnrollmentStore } from './engine.ts';
+import type { EventStore } from './eventstore.ts';
 import type { LockStore } from './lockstore.ts';
 import type { TokenStore } from './tokenstore.ts';
 
@@ -48,6 +49,8 @@ export type MembersStore = EnrollmentStore &
     importMembers(imports: readonly MemberImport[]): Promise<ImportResult[]>;
     /** The tokens mailed to members. */
     tokens: TokenStore;
+    /** What partners are told of changes. */
+    events: EventStore;
     /** Which addresses are in dispute. */
     locks: LockStore;
     /** Shows and erases what is kept of a member. */

@@ -1,8 +1,10 @@
 // A working copy of some members that rules act on and that is then stored as one batch.
+import { eventsOf, type MemberEvent } from '../rules/events.ts';
 import { keysOf, type MemberRecord, type MemberRecords, updated } from '../rules/record.ts';
 import {
   findByIds,
   findByKeys,
+  isTombstone,
   type MembersCollection,
   replaceUnchanged,
   type VersionedRecord,
@@ -35,6 +37,7 @@ export async function readWorkingSet(
   const records = new Map<string, MemberRecord>();
   const holders = new Map<string, string>();
   const versions = new Map<string, number>();
+  const outboxes = new Map<string, MemberEvent[]>();
   const touched: string[] = [];
   const written: Write[] = [];
   /** The IDs of the members who are stored by the time of the current round. */
@@ -54,10 +57,14 @@ export async function readWorkingSet(
     const conflicts = await replaceUnchanged(members, changed);
     return changed.flatMap(({ record }, index) => (conflicts.has(index) ? [record.memberId] : []));
   };
-  for (const { record, version } of await readOnce(members, ids, keys)) {
-    hold(record);
-    versions.set(record.memberId, version);
-    stored.add(record.memberId);
+  for (const document of await readOnce(members, ids, keys)) {
+    const { record, version, outbox } = versionedRecord(document);
+    const { memberId } = record;
+    // Whoever is added under its ID takes its place, with the events in it.
+    if (!isTombstone(document)) hold(record);
+    versions.set(memberId, version);
+    outboxes.set(memberId, outbox);
+    stored.add(memberId);
   }
 
   return {
@@ -70,6 +77,10 @@ export async function readWorkingSet(
         round = newRound();
         rounds.push(round);
       }
+      const events = eventsOf(before, next);
+      const outbox = [...(outboxes.get(next.memberId) ?? []), ...events];
+      outboxes.set(next.memberId, outbox);
+      round.outboxes.set(next.memberId, outbox);
       written.push(addWrite(round, stored.has(next.memberId) ? before : undefined, next));
       if (before) for (const key of keysOf(before)) holders.delete(key);
       hold(next);
@@ -79,9 +90,10 @@ export async function readWorkingSet(
     touched,
     written,
     async store() {
-      for (const { records: last, writes } of rounds) {
-        const changed = Array.from(last.values(), (record) => {
-          return { record, version: versions.get(record.memberId) ?? 0 };
+      for (const { records: last, writes, outboxes: pending } of rounds) {
+        const changed = Array.from(last, ([memberId, record]) => {
+          const outbox = pending.get(memberId) ?? [];
+          return { record, version: versions.get(memberId) ?? 0, outbox };
         });
         const refused = new Set([
           ...(await conflictsOf(changed.filter(({ version }) => version > 0))),
@@ -101,6 +113,8 @@ export async function readWorkingSet(
 type Round = {
   /** The last record of each member by ID, in the order in which they are stored. */
   records: Map<string, MemberRecord>;
+  /** The pending events of each of them, with those of writes until then. */
+  outboxes: Map<string, MemberEvent[]>;
   writes: Write[];
   /** By key, the ID of the stored member who gave it up. */
   givenUp: Map<string, string>;
@@ -109,7 +123,13 @@ type Round = {
 };
 
 function newRound(): Round {
-  return { records: new Map(), writes: [], givenUp: new Map(), losers: new Set() };
+  return {
+    records: new Map(),
+    outboxes: new Map(),
+    writes: [],
+    givenUp: new Map(),
+    losers: new Set(),
+  };
 }
 
 /**
@@ -155,6 +175,5 @@ async function readOnce(
     ids.length === 0 ? [] : findByIds(members, [...new Set(ids)]).toArray(),
     keys.length === 0 ? [] : findByKeys(members, [...new Set(keys)]).toArray(),
   ]);
-  const documents = new Map([...byId, ...byKey].map((document) => [document._id, document]));
-  return Array.from(documents.values(), versionedRecord);
+  return new Map([...byId, ...byKey].map((document) => [document._id, document])).values();
 }

@@ -2,6 +2,7 @@
 import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
 import * as z from 'zod';
 import { canonicalEmail } from '../rules/email.ts';
+import type { MemberEvent } from '../rules/events.ts';
 import { hasAddress, type MemberRecord } from '../rules/record.ts';
 
 /** How reports name a member. */
@@ -86,6 +87,25 @@ const RECORD = names.extend({
   locked: z.array(text).optional(),
   unconfirmed: z.array(text).optional(),
 });
+
+const EVENT = z.looseObject({
+  id: z.uuid(),
+  type: text,
+  occurredAt: time,
+  partnerId: text,
+  memberId: text,
+  externalId: text.optional(),
+});
+
+/** Whether these are events. Calls `report` if not. */
+export function areEvents(
+  value: unknown,
+  report: (problem: string) => void,
+): value is MemberEvent[] {
+  const { success } = z.array(EVENT).nonempty().safeParse(value);
+  if (!success) report('the events are not valid');
+  return success;
+}
 
 /** Whether it has the shape of a record. Calls `report` for each field that is wrong. */
 export function isRecord(value: unknown, report: (problem: string) => void): value is MemberRecord {

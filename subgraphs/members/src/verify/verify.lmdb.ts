@@ -7,12 +7,13 @@ import { tableVerifier } from '@partner-loyalty/runtime/store/table.lmdb.ts';
 import { keysOf } from '../rules/record.ts';
 import { ENDED_SESSIONS } from '../signingkeys/endedsessions.ts';
 import { SIGNING_KEYS } from '../signingkeys/signingkey.ts';
+import { openEventEntries } from '../store/events.lmdb.ts';
 import { entriesOf, type StoredIdentity } from '../store/identity.lmdb.ts';
 import { openMemberTables } from '../store/store.lmdb.ts';
 import { INVITATIONS } from '../tables/invitation.ts';
 import { MAIL_COUNTS, OUTBOX } from '../tables/outbox.ts';
 import { PARTNERS } from '../tables/partner.ts';
-import { checkMember, describeKey, isRecord, nameOf } from './member.ts';
+import { areEvents, checkMember, describeKey, isRecord, nameOf } from './member.ts';
 
 /** Reports what is wrong with the store. Resolves with the number of members. */
 export async function verifyLmdbMembers(
@@ -23,6 +24,7 @@ export async function verifyLmdbMembers(
   const { root } = await openLmdb(dataDir, 'members', environment);
   try {
     const tables = openMemberTables(root);
+    const entries = openEventEntries(root);
     const verifiers = [
       tableVerifier(root, OUTBOX, (jobId) => `mail ${jobId}`),
       // Not the key, which may have an address.
@@ -35,6 +37,7 @@ export async function verifyLmdbMembers(
     return await withSnapshot(root, async (snapshot) => {
       const members = await checkMembers(tables, snapshot, inspection);
       for (const verify of verifiers) verify(snapshot, inspection);
+      checkEvents(entries, snapshot, inspection);
       return members;
     });
   } finally {
@@ -69,6 +72,17 @@ async function checkMembers(
   }
   if (keys !== snapshot.count(tables.identities)) checkKeys(tables, snapshot, inspection);
   return count;
+}
+
+function checkEvents(
+  entries: ReturnType<typeof openEventEntries>,
+  snapshot: Snapshot,
+  { report }: Inspection,
+): void {
+  const reportEntry = (key: number, problem: string) => report(`events ${key}`, problem);
+  const unreadable = (key: number) => reportEntry(key, 'the record cannot be read');
+  for (const { key, value } of snapshot.records(entries, unreadable))
+    areEvents(value, (problem) => reportEntry(key, problem));
 }
 
 function problemOf(

@@ -4,8 +4,8 @@ import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
 import { openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
 import { walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import { keysOf } from '../rules/record.ts';
-import { type MemberDocument, versionedRecord } from '../store/documents.mongo.ts';
-import { checkMember, describeKey, nameOf } from './member.ts';
+import { isTombstone, type MemberDocument, versionedRecord } from '../store/documents.mongo.ts';
+import { areEvents, checkMember, describeKey, nameOf } from './member.ts';
 
 /** Reports what is wrong with the store. Resolves with the number of members. */
 export async function verifyMongoMembers(
@@ -18,6 +18,8 @@ export async function verifyMongoMembers(
     const members = db.collection<MemberDocument>('members');
     let count = 0;
     for await (const document of walk(members)) {
+      checkEvents(document, inspection);
+      if (isTombstone(document)) continue;
       count += 1;
       await checkDocument(document, inspection);
     }
@@ -25,6 +27,13 @@ export async function verifyMongoMembers(
   } finally {
     await close();
   }
+}
+
+function checkEvents({ _id, outbox, pendingAt }: MemberDocument, { report }: Inspection): void {
+  if (outbox === undefined && pendingAt === undefined) return;
+  const reportMember = (problem: string) => report(nameOf(_id), problem);
+  if (areEvents(outbox, reportMember) && outbox[0]?.occurredAt !== pendingAt)
+    reportMember('the events are not found by the time of the first one');
 }
 
 /** The index of the collection keeps a key from being in two documents. */
