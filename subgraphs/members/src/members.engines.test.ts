@@ -397,6 +397,39 @@ describe.each(ENGINES)('the members subgraph on %s', (engine) => {
     });
   });
 
+  test('the service takes over pending events, and nobody else does', async () => {
+    const service: Caller = { kind: 'service' };
+    const pending = (caller: Caller, first: number) =>
+      ask(caller, 'query ($first: Int!) { pendingEvents(first: $first) { ack event } }', { first });
+    const acknowledge = (caller: Caller, acks: string[]) =>
+      ask(caller, 'mutation ($acks: [String!]!) { acknowledgeEvents(acks: $acks) }', { acks });
+    type Pending = { ack: string; event: string }[];
+    const found = (await pending(service, 1_000)).data?.pendingEvents as Pending;
+    expect(found.map(({ event }) => JSON.parse(event))).toContainEqual({
+      id: expect.any(String),
+      type: 'MEMBER_ENROLLED',
+      occurredAt: expect.any(Number),
+      partnerId: 'inn',
+      memberId: 'ada',
+      externalId: 'A-1',
+    });
+    const acks = found.map(({ ack }) => ack);
+    for (const caller of [INN, ADA])
+      for (const response of [await pending(caller, 1), await acknowledge(caller, acks)])
+        expect(response).toMatchObject({
+          errors: [{ extensions: { code: 'INTERNAL_SERVER_ERROR' } }],
+        });
+    for (const response of [
+      await pending(service, 0),
+      await pending(service, 1_001),
+      await acknowledge(service, Array(1_001).fill('a')),
+    ])
+      expect(response).toMatchObject({ errors: [{ extensions: { code: 'BAD_USER_INPUT' } }] });
+    expect(await pending(service, 1_000)).toEqual({ data: { pendingEvents: found } });
+    expect(await acknowledge(service, acks)).toEqual({ data: { acknowledgeEvents: true } });
+    expect(await pending(service, 1)).toEqual({ data: { pendingEvents: [] } });
+  });
+
   test('a caller that has no access gets nothing, whether the member exists or not', async () => {
     const denied = [
       [byEmail, 'memberByEmail', 'ada@example.com', [ADA, { kind: 'service' }]],

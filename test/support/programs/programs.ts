@@ -10,6 +10,7 @@ export const PROGRAMS = [
   'subgraphs/members/src/main.ts',
   'subgraphs/standings/src/main.ts',
   'subgraphs/members/test/process.ts',
+  'subgraphs/members/test/writer.ts',
   'subgraphs/standings/test/process.ts',
   'test/support/servers/oidc.ts',
   'test/support/store/acknowledge.ts',

@@ -101,6 +101,24 @@ test('a member who lost an address and takes another one is stored twice', async
   expect(await Promise.all(['ada', 'bob', 'eve'].map(current))).toEqual(['x', 'e', 'old']);
 });
 
+test('of a member who is stored twice, no event comes before its change', async () => {
+  await store.importMembers([
+    named('ada', 'ada', 'old'),
+    named('bob', 'bob', 'x'),
+    named('eve', 'e'),
+  ]);
+  const updatedAt = async (id: string) => (await store.member(id))?.enrollments[0]?.updatedAt;
+  const last = async (id: string) => (await members.findOne({ _id: id }))?.outbox?.at(-1);
+  const before = await updatedAt('ada');
+  const killed = () => Promise.reject(new Error('killed'));
+  const moves = [named('eve', 'old'), named('ada', 'x'), named('bob', 'e')];
+  await expect(importBetween([async () => {}, killed], moves)).rejects.toThrow('killed');
+  expect(await current('eve')).toBe('old');
+  expect(await updatedAt('ada')).toBe(before);
+  for (const id of ['ada', 'bob', 'eve'])
+    expect((await last(id))?.occurredAt).toBe(await updatedAt(id));
+});
+
 test('after a conflict, imports of other members are not repeated', async () => {
   await store.importMembers([named('ada', 'ada'), named('bob', 'bob')]);
   const { results, requests } = await importAfter(

@@ -16,17 +16,7 @@ const MAX_ATTEMPTS = 100;
 export function createMongoEvents(members: MembersCollection): EventStore {
   return {
     async pending(limit) {
-      const found = await members
-        .find(PENDING, {
-          projection: { outbox: 1 },
-          sort: { pendingAt: 1 },
-          limit,
-          // A change that a new primary may not have must not be told.
-          readConcern: 'majority',
-          readPreference: 'primary',
-          ...oneResponse(limit),
-        })
-        .toArray();
+      const found = await findPending(members, limit).toArray();
       // Of members that were not read, none has an event before the first `limit` of these.
       return found.flatMap(inOrder).sort(byTime).slice(0, limit);
     },
@@ -39,6 +29,19 @@ export function createMongoEvents(members: MembersCollection): EventStore {
       throw new Error(`other writes changed a member ${MAX_ATTEMPTS} times in a row`);
     },
   };
+}
+
+/** The members whose first pending events are the oldest. */
+export function findPending(members: MembersCollection, limit: number) {
+  return members.find(PENDING, {
+    projection: { outbox: 1 },
+    sort: { pendingAt: 1 },
+    limit,
+    // A change that a new primary may not have must not be told.
+    readConcern: 'majority',
+    readPreference: 'primary',
+    ...oneResponse(limit),
+  });
 }
 
 const PENDING = { pendingAt: { $exists: true } };

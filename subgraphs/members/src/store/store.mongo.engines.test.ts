@@ -4,6 +4,7 @@ import { address, memberImport, newPlace, type Place } from '../../test/engine.t
 import type { MemberKey } from '../rules/member.ts';
 import { addressKey, enrolledKey, externalKey } from '../rules/record.ts';
 import { findByIds, findByKeys, type MemberDocument } from './documents.mongo.ts';
+import { findPending } from './events.mongo.ts';
 import { createMongoLookUp, membersByKey } from './lookup.mongo.ts';
 import type { MembersStore } from './store.ts';
 
@@ -157,6 +158,12 @@ test('several can open it at the same time', async () => {
     ).size,
   ).toBe(1);
   await fresh.release();
+});
+
+test('pending events are found by an index, by which MongoDB also has their order', async () => {
+  const plan = await findPending(members, 10).explain();
+  expect(indexesUsed(plan)).toEqual(new Set(['pendingAt_1']));
+  expect(JSON.stringify(plan)).not.toMatch(/COLLSCAN|Seq Scan|"SORT"/);
 });
 
 /**
