@@ -80,6 +80,8 @@ export const DUPLICATE_KEY = 11000;
 export const WRITE_CONFLICT = 112;
 const NAMESPACE_EXISTS = 48;
 const INDEX_ATTEMPTS = 5;
+/** An index of millions of documents takes minutes. The driver reads this; its types lack it. */
+const NO_DEADLINE = { socketTimeoutMS: 0 };
 
 /**
  * Opens a collection. If necessary, creates it with its validator ($jsonSchema), if it has one, and
@@ -99,7 +101,10 @@ export async function openCollection<T extends Document>(
   }
   const collection = db.collection<T>(name);
   for (const [fields, options] of indexes)
-    await createIndex(() => collection.createIndex(fields, options), INDEX_ATTEMPTS);
+    await createIndex(
+      () => collection.createIndex(fields, { ...options, ...NO_DEADLINE }),
+      INDEX_ATTEMPTS,
+    );
   return collection;
 }
 
