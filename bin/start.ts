@@ -38,7 +38,7 @@ async function start(lifecycle: Lifecycle): Promise<void> {
     lifecycle.opened(subgraph.name, transport.close);
     inProcess[subgraph.name] = transport;
   };
-  const members = isCarried('members') ? await openMembersStore(settings) : undefined;
+  const members = isCarried('members') ? await openMembersStore(settings, log) : undefined;
   if (members !== undefined) carry(await startMembers(members, settings, { log, metrics }));
   const standings = isCarried('standings') ? await openStandingsStore(settings) : undefined;
   if (standings !== undefined) {

@@ -98,7 +98,7 @@ test("the README's examples run against npm start", async () => {
     const lines = stdout.split('\n');
     expect(lines[0]).toBe('Gold');
     for (const line of [
-      "[ 5200, 'not found' ]",
+      "[ 5200, 'NOT_FOUND' ]",
       'demo-001-demo-hotels-',
       'a: { points: 5200 }',
       'b: MEMBER_NOT_FOUND',

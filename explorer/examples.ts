@@ -59,6 +59,7 @@ const PARTNER: Example[] = [
     title: 'Many members at once',
     query: `query Lookups($keys: [MemberKey!]!) {
   memberLookups(keys: $keys) {
+    status
     member {
       memberId
       tier
@@ -82,6 +83,27 @@ const PARTNER: Example[] = [
   }
 }`,
     variables: {},
+  },
+  {
+    title: 'Members who changed',
+    query: `query Members($updatedSince: DateTime, $after: String, $first: Int = 20) {
+  members(updatedSince: $updatedSince, after: $after, first: $first, status: null) {
+    edges {
+      memberId
+      status
+      updatedAt
+      node {
+        tier
+        points
+      }
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}`,
+    variables: { updatedSince: '2026-01-01T00:00:00Z' },
   },
   {
     title: 'Enroll a member',

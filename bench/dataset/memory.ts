@@ -28,6 +28,7 @@ export function memoryMembers(count: number): MembersStore {
     MembersStore,
     | 'memberByEmail'
     | 'memberByExternalId'
+    | 'memberById'
     | 'lookUp'
     | 'enroll'
     | 'changeExternalId'
@@ -37,7 +38,12 @@ export function memoryMembers(count: number): MembersStore {
   > = {
     memberByEmail: (partnerId, canonical) => find(partnerId, canonical, emailOf),
     memberByExternalId: (partnerId, externalId) => find(partnerId, externalId, externalIdOf),
-    lookUp: (partnerId, keys) => keys.map(({ by, value }) => find(partnerId, value, textOf[by])),
+    memberById: (partnerId, memberId) => find(partnerId, memberId, memberIdOf),
+    lookUp: (partnerId, keys) =>
+      keys.map(({ by, value }) => {
+        const member = find(partnerId, value, textOf[by]);
+        return member === undefined ? { status: 'NOT_FOUND' } : { status: 'FOUND', member };
+      }),
     enroll: async ({ address }) => ({
       outcome: 'enrolled',
       created: false,

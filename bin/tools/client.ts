@@ -9,6 +9,7 @@ import {
   type GraphQLOutputType,
   type GraphQLSchema,
   getNamedType,
+  isAbstractType,
   isLeafType,
   isListType,
   isNonNullType,
@@ -78,14 +79,14 @@ function operations(schema: GraphQLSchema) {
       ...objects.filter((type) => !roots.includes(type)).map(selectionType),
       '/** What a method selects without `select`: every field that takes no arguments. */',
       `export const DEFAULTS = {\n${roots
-        .flatMap((root) => Object.values(root.getFields()))
+        .flatMap((root) => fieldsOf(root))
         .map((field) => namedObject(field.type))
         .filter((type, index, all) => all.indexOf(type) === index)
         .map((type) => `  ${type.name}: ${defaultSelection(type, [type])},\n`)
         .join('')}} as const;`,
       '/** The methods of the surface, one for each of its root fields. */',
       `export type Operations = {\n${roots
-        .flatMap((root) => Object.values(root.getFields()).map((field) => method(root, field)))
+        .flatMap((root) => fieldsOf(root).map((field) => method(root, field)))
         .join('\n')}};`,
       '/** The objects of the surface, to build documents and to check responses. */',
       `export const SCHEMA = {\n${objects.map(tableOf).join('')}} as const satisfies Schema;`,
@@ -99,6 +100,13 @@ function objectTypes(schema: GraphQLSchema): GraphQLObjectType[] {
   );
 }
 
+/** Without those of interfaces, which a selection of fields alone cannot tell apart. */
+function fieldsOf(type: GraphQLObjectType): GraphQLField<unknown, unknown>[] {
+  return Object.values(type.getFields()).filter(
+    (field) => !isAbstractType(getNamedType(field.type)),
+  );
+}
+
 /** Every root field of the surfaces returns an object or a list of objects, or it has no method. */
 function namedObject(type: GraphQLOutputType): GraphQLObjectType {
   const named: GraphQLNamedType = getNamedType(type);
@@ -107,7 +115,7 @@ function namedObject(type: GraphQLOutputType): GraphQLObjectType {
 }
 
 function selectionType(type: GraphQLObjectType): string {
-  const fields = Object.values(type.getFields()).map(
+  const fields = fieldsOf(type).map(
     (field) => `${comment(field)}  readonly ${field.name}?: ${selectionOf(type, field)};\n`,
   );
   return `export type ${type.name}Selection = {\n${fields.join('')}};`;
@@ -131,7 +139,7 @@ function argumentsType({ name }: GraphQLObjectType, field: GraphQLField<unknown,
  * pages, which callers ask for. Deprecated fields are left out, and a type within itself.
  */
 function defaultSelection(type: GraphQLObjectType, within: readonly GraphQLObjectType[]): string {
-  const fields = Object.values(type.getFields())
+  const fields = fieldsOf(type)
     .filter(({ args, deprecationReason }) => args.length === 0 && deprecationReason == null)
     .flatMap((field) => {
       const named = getNamedType(field.type);
@@ -178,7 +186,7 @@ function comment({ description, deprecationReason }: GraphQLField<unknown, unkno
 }
 
 function tableOf(type: GraphQLObjectType): string {
-  const fields = Object.values(type.getFields()).map((field) => {
+  const fields = fieldsOf(type).map((field) => {
     const named = getNamedType(field.type);
     const parts = [`type: '${field.type}'`];
     if (!isObjectType(named)) parts.push(`leaf: '${jsonType(named.name)}'`);

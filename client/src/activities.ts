@@ -1,11 +1,7 @@
 // Reads activities page by page.
 import { callError } from './http/response.ts';
+import { eachEdge, PAGE_INFO, type Page } from './pages.ts';
 import type { CallOptions } from './surface/operation.ts';
-
-type Page<Activity> = {
-  edges: readonly { node: Activity }[];
-  pageInfo: { hasNextPage: boolean; endCursor: string | null };
-};
 
 /** Everything that an activity has. */
 const ACTIVITY = {
@@ -16,7 +12,6 @@ const ACTIVITY = {
   occurredAt: true,
   membershipYear: true,
 } as const;
-const PAGE_INFO = { hasNextPage: true, endCursor: true } as const;
 
 /** The most that a page can have. */
 const PAGE_SIZE = 100;
@@ -36,7 +31,7 @@ export function eachActivity<Activity>(
       $arguments: { first: number; after: string | undefined };
     },
     call: CallOptions,
-  ) => Promise<Page<Activity> | null | undefined>,
+  ) => Promise<Page<{ node: Activity }> | null | undefined>,
 ) {
   return async function* activities(
     memberId: string,
@@ -44,21 +39,12 @@ export function eachActivity<Activity>(
   ): AsyncGenerator<Activity, void, undefined> {
     // Cast: the type of the client's `activities` says what the activities have.
     const selected = { edges: { node: select as typeof ACTIVITY }, pageInfo: PAGE_INFO };
-    let after: string | undefined;
-    for (;;) {
-      const page = await read(
-        memberId,
-        { ...selected, $arguments: { first: pageSize, after } },
-        call,
-      );
+    const edges = eachEdge(async (after) => {
+      const $arguments = { first: pageSize, after };
+      const page = await read(memberId, { ...selected, $arguments }, call);
       if (page == null) throw callError('MEMBER_NOT_FOUND', 'member not found', {});
-      for (const { node } of page.edges) yield node;
-      const { hasNextPage, endCursor } = page.pageInfo;
-      if (!hasNextPage) return;
-      // Otherwise the loop would never end.
-      if (endCursor === null || endCursor === after)
-        throw callError('UNEXPECTED_RESPONSE', 'a page has no cursor for the next one', {});
-      after = endCursor;
-    }
+      return page;
+    });
+    for await (const { node } of edges) yield node;
   };
 }

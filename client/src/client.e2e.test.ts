@@ -116,22 +116,51 @@ describe('what the service offers', () => {
 
   test('any number of keys are looked up in requests of 100, in their order', async () => {
     const keys = Array.from({ length: 101 }, (_, index) => ({ memberId: `no-${index}` }));
-    const members = await client.lookUpMembers([...keys, { email: EMAIL }]);
-    expect(members.slice(0, 101)).toEqual(Array(101).fill(null));
-    expect(members[101]).toMatchObject({ memberId: 'm-both', standing: { tier: 'Silver' } });
+    const progress: number[][] = [];
+    const entries = await client.lookUpMembers([...keys, { email: EMAIL }], {
+      onProgress: (soFar, of) => progress.push([soFar.length, of]),
+    });
+    expect(entries.slice(0, 101)).toEqual(Array(101).fill({ status: 'NOT_FOUND', member: null }));
+    expect(entries[101]).toMatchObject({
+      status: 'FOUND',
+      member: { id: 'm-both', memberId: 'm-both', standing: { tier: 'Silver' } },
+    });
+    expect(progress).toEqual([
+      [100, 102],
+      [102, 102],
+    ]);
     expect(front.requests.map(({ variables }) => variables.keys)).toMatchObject([
       { length: 100 },
       { length: 2 },
     ]);
     expect(await client.lookUpMembers([])).toEqual([]);
     const select = { tier: true } as const;
-    const chosen = await client.lookUpMembers([{ email: EMAIL }, { memberId: 'no' }], { select });
-    expect(chosen).toEqual([{ tier: 'Silver' }, null]);
-    const wrong = client.lookUpMembers([...keys, { memberId: 'm', email: EMAIL }]);
-    expect(await failureOf(wrong)).toMatchObject({
-      code: 'BAD_USER_INPUT',
-      argument: expect.stringMatching(/^keys\.101\b/),
-    });
+    const mixed = [{ email: EMAIL }, { memberId: 'no' }, { memberId: 'm', email: EMAIL }];
+    expect(await client.lookUpMembers(mixed, { select })).toEqual([
+      { status: 'FOUND', member: { tier: 'Silver' } },
+      { status: 'NOT_FOUND', member: null },
+      { status: 'INVALID', member: null },
+    ]);
+  });
+
+  test('members() yields every member, page by page, and goes on after a cursor', async () => {
+    const seen = [];
+    for await (const { memberId, status, node, cursor } of client.members({ pageSize: 1 }))
+      seen.push({ memberId, status, id: node?.id, tier: node?.tier, cursor });
+    const ids = seen.map(({ memberId }) => memberId);
+    expect(ids).toContain('m-both');
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(front.requests).toHaveLength(ids.length);
+    for (const { memberId, status, id, tier } of seen)
+      expect([status, id, tier]).toEqual(['ACTIVE', memberId, expect.any(String)]);
+    const rest = [];
+    const [first] = seen;
+    for await (const edge of client.members({ after: first?.cursor, select: { email: true } }))
+      rest.push(edge);
+    expect(rest.map(({ memberId }) => memberId)).toEqual(ids.slice(1));
+    expect(rest[0]?.node).toEqual({ email: expect.any(String) });
+    for await (const { node, status } of client.members({ status: 'ENDED' }))
+      expect([status, node]).toEqual(['ENDED', null]);
   });
 
   test('an enrollment from its beginning to its end', async () => {
@@ -321,7 +350,9 @@ test('look-ups of which a part of the service is away are sent again, and never 
     {"message":"away","path":["memberLookups",0,"member"],"extensions":{"code":"SERVICE_UNAVAILABLE"}}]}`;
   const reply = { status: 200, body: half };
   front.failures.push(reply);
-  expect(await client.lookUpMembers([{ email: EMAIL }])).toMatchObject([{ memberId: 'm-both' }]);
+  expect(await client.lookUpMembers([{ email: EMAIL }])).toMatchObject([
+    { member: { memberId: 'm-both' } },
+  ]);
   expect(front.requests).toHaveLength(2);
   front.failures.push(reply);
   const once = client.lookUpMembers([{ email: EMAIL }], { maxRetries: 0 });

@@ -1,8 +1,5 @@
 // Looks up any number of members, in as many requests as it takes.
 
-import { isCallError } from './errors.ts';
-import { callError } from './http/response.ts';
-
 /** The most keys that the service takes at once. */
 const MAX_KEYS = 100;
 /** Leaves room for the document within the 64 KiB of a request. */
@@ -24,14 +21,4 @@ export function batchesOf<Key>(keys: readonly Key[]): Key[][] {
     }
   }
   return batches;
-}
-
-/** An error with the index in the whole list: `keys.3.email` becomes `keys.103.email`. */
-export function moved(error: unknown, by: number): unknown {
-  if (!isCallError(error) || error.argument === undefined) return error;
-  const argument = error.argument.replace(
-    /^keys\.(\d+)/,
-    (_, index: string) => `keys.${Number(index) + by}`,
-  );
-  return callError(error.code, error.message, { ...error, argument });
 }

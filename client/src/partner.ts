@@ -6,32 +6,66 @@ import {
   type Activity,
   type ActivitySelection,
   DEFAULTS,
+  type LookupStatus,
+  type MemberEdge,
   type MemberKey,
   type Operations,
   type PartnerMemberRead,
   type PartnerMemberReadSelection,
+  type QueryMembersArgs,
   SCHEMA,
 } from './generated/partner.generated.ts';
+import { callError } from './http/response.ts';
 import { createSender } from './http/sender.ts';
-import { batchesOf, moved } from './lookups.ts';
+import { batchesOf } from './lookups.ts';
 import type { ClientOptions } from './options.ts';
+import { eachEdge, PAGE_INFO } from './pages.ts';
 import type { CallOptions, OnlyOf, Selected } from './surface/operation.ts';
 
 type Member = Selected<PartnerMemberRead, typeof DEFAULTS.PartnerMemberRead>;
 
-type LookUpOptions = CallOptions & { select?: PartnerMemberReadSelection };
+type LookUp<M> = { status: LookupStatus; member: M | null };
 
-export type PartnerClient = Operations &
+type LookUpOptions<M> = CallOptions & {
+  /**
+   * Called after each request with all entries so far, and the number of keys: what was read is
+   * there even if a later request fails.
+   */
+  onProgress?: ((entries: readonly LookUp<M>[], of: number) => void) | undefined;
+};
+
+type Edge<M> = Omit<MemberEdge, 'node'> & { node: M | null };
+
+/** What to list: the arguments of `members`, without those of pages. */
+type ListOptions = CallOptions & Omit<QueryMembersArgs, 'first'> & { pageSize?: number };
+
+const MEMBERS_PAGE = 500;
+
+export type PartnerClient = Omit<Operations, 'members'> &
   Base & {
     /**
-     * Looks up any number of members. The result has an entry for each key, in their order: the
-     * member, or null if there is none. Sends a request for every 100 keys, one after the other.
+     * Looks up any number of members. The result has an entry for each key, in their order, with a
+     * status, and the member if the status is FOUND. Sends a request for every 100 keys, one after
+     * the other.
      */
-    lookUpMembers(keys: readonly MemberKey[], options?: CallOptions): Promise<(Member | null)[]>;
+    lookUpMembers(
+      keys: readonly MemberKey[],
+      options?: LookUpOptions<Member>,
+    ): Promise<LookUp<Member>[]>;
     lookUpMembers<const S extends PartnerMemberReadSelection>(
       keys: readonly MemberKey[],
-      options: CallOptions & { select: S & OnlyOf<S, PartnerMemberReadSelection> },
-    ): Promise<(Selected<PartnerMemberRead, S> | null)[]>;
+      options: LookUpOptions<Selected<PartnerMemberRead, S>> & {
+        select: S & OnlyOf<S, PartnerMemberReadSelection>;
+      },
+    ): Promise<LookUp<Selected<PartnerMemberRead, S>>[]>;
+    /**
+     * The members in the order of their last change, page by page. To go on later where it ended,
+     * keep the `cursor` of the last edge and pass it as `after`.
+     */
+    members(options?: ListOptions): AsyncGenerator<Edge<Member>, void, undefined>;
+    members<const S extends PartnerMemberReadSelection>(
+      options: ListOptions & { select: S & OnlyOf<S, PartnerMemberReadSelection> },
+    ): AsyncGenerator<Edge<Selected<PartnerMemberRead, S>>, void, undefined>;
     /** All activities of a member, newest first. Each page is a request, made when it is needed. */
     activities(memberId: string, options?: PageOptions): AsyncGenerator<Activity, void, undefined>;
     activities<const S extends ActivitySelection>(
@@ -71,29 +105,54 @@ export function createPartnerClient({
   const surface = { schema: SCHEMA, defaults: DEFAULTS, mutations: PARTNER_MUTATIONS };
   const sender = createSender(options, authorizeWith(KEY, key));
   const client = createClient<Operations>(surface, sender);
+  const { members: readMembers } = client;
 
   const more = {
     async lookUpMembers(
       keys: readonly MemberKey[],
-      { select = DEFAULTS.PartnerMemberRead, ...call }: LookUpOptions = {},
+      {
+        select = DEFAULTS.PartnerMemberRead,
+        onProgress,
+        ...call
+      }: LookUpOptions<Member> & { select?: PartnerMemberReadSelection } = {},
     ) {
       // Cast: the type of `lookUpMembers` says what the members have.
-      const selection = { member: select as typeof DEFAULTS.PartnerMemberRead };
-      const members: (Member | null)[] = [];
+      const member = select as typeof DEFAULTS.PartnerMemberRead;
+      const entries: LookUp<Member>[] = [];
       for (const batch of batchesOf(keys)) {
-        const found = await client
-          .memberLookups({ keys: batch }, { ...call, select: selection })
-          .catch((error: unknown) => {
-            throw moved(error, members.length);
-          });
-        members.push(...found.map(({ member }) => member));
+        const selection = { status: true, member } as const;
+        entries.push(
+          ...(await client.memberLookups({ keys: batch }, { ...call, select: selection })),
+        );
+        onProgress?.([...entries], keys.length);
       }
-      return members;
+      return entries;
+    },
+    members({
+      after,
+      updatedSince,
+      status,
+      pageSize = MEMBERS_PAGE,
+      select = DEFAULTS.PartnerMemberRead,
+      ...call
+    }: ListOptions & { select?: PartnerMemberReadSelection } = {}) {
+      // Cast: the type of `members` says what the members have.
+      const node = select as typeof DEFAULTS.PartnerMemberRead;
+      const edges = { memberId: true, node, cursor: true, updatedAt: true, status: true } as const;
+      const selection = { edges, pageInfo: PAGE_INFO };
+      return eachEdge(async (from) => {
+        const variables = { first: pageSize, after: from, updatedSince, status };
+        const page = await readMembers(variables, { ...call, select: selection });
+        if (page === null)
+          throw callError('UNEXPECTED_RESPONSE', 'the page is null without an error', {});
+        return page;
+      }, after ?? undefined);
     },
     activities: eachActivity(async (memberId, activities, call) => {
       const member = await client.memberById({ memberId }, { ...call, select: { activities } });
       return member?.activities;
     }),
   };
-  return Object.defineProperties(client, Object.getOwnPropertyDescriptors(more)) as PartnerClient;
+  const methods = Object.getOwnPropertyDescriptors(more);
+  return Object.defineProperties(client as Base, methods) as PartnerClient;
 }

@@ -115,6 +115,15 @@ describe.each(ENGINES)('on %s', (engine) => {
         fields,
       })),
     );
+    const node = '{ node(id: "m-both") { ... on PartnerMemberRead { points } } }';
+    expect(await linesOf({ query: node })).toEqual([
+      { ...ofAlpha(), operation: 'node', memberId: 'm-both', fields: ['points'] },
+    ]);
+    const members = '{ members(status: null) { edges { node { points } } } }';
+    const shown = await linesOf({ query: members });
+    const both = shown.filter(({ memberId }) => memberId === 'm-both');
+    expect(both).toMatchObject([{ operation: 'members', fields: ['points', 'node.points'] }]);
+    expect(shown.map(({ memberId }) => memberId)).not.toContain('m-beta');
     expect(await linesOf({ query: '{ memberById(memberId: "m-beta") { externalId } }' })).toEqual(
       [],
     );

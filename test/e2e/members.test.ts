@@ -610,6 +610,50 @@ describe.each(ENGINES)('on %s', (engine) => {
       });
     });
 
+    test('of a list of members is read with one call of the members subgraph', async () => {
+      // Later than what other tests have enrolled just now.
+      const page = `query ($after: String) { read: members(first: 2, after: $after, status: null) {
+        edges { memberId status node { id tier points standing { partnerId } } } pageInfo { hasNextPage endCursor } } }`;
+      type Edge = { memberId: string; status: string; node: Record<string, unknown> | null };
+      const found: Edge[] = [];
+      for (let after: string | undefined; ; ) {
+        service.calls.length = 0;
+        const read = await calls.execute<{
+          edges: Edge[];
+          pageInfo: { hasNextPage: boolean; endCursor: string };
+        }>(page, { after });
+        if (typeof read === 'string') throw new Error(read);
+        found.push(...read.edges);
+        const ofMembers = service.calls.filter((call) => call.startsWith('members.'));
+        expect(ofMembers).toEqual(['members.list', 'members.list']);
+        after = read.pageInfo.endCursor;
+        if (!read.pageInfo.hasNextPage) break;
+      }
+      expect(found.find(({ memberId }) => memberId === 'm-both')).toEqual({
+        memberId: 'm-both',
+        status: 'ACTIVE',
+        node: { id: 'm-both', tier: 'Silver', points: 250, standing: { partnerId: 'alpha' } },
+      });
+      const ids = found.map(({ memberId }) => memberId);
+      expect(ids).toContain('m-ended');
+      expect(ids).not.toContain('m-beta');
+      for (const { status, node } of found) expect(node === null).toBe(status === 'ENDED');
+    });
+
+    test.each(['m-beta', 'm-ended', 'm-nobody', 'm-none'])(
+      'is not asked for if %s is not enrolled: node is null, member is null',
+      async (id) => {
+        const query = `query ($id: ID!) { node(id: $id) { id ... on PartnerMemberRead { points standing { tier } } } }`;
+        service.calls.length = 0;
+        const read = { key: service.keys.alpha, query, variables: { id } };
+        expect((await service.send(read)).body).toEqual({ data: { node: null } });
+        const lookUps = `query ($id: ID!) { memberLookups(keys: [{ memberId: $id }]) { member { points } } }`;
+        const { body } = await service.send({ ...read, query: lookUps });
+        expect(body).toEqual({ data: { memberLookups: [{ member: null }] } });
+        expect(service.calls.filter((call) => call.startsWith('standings.'))).toEqual([]);
+      },
+    );
+
     test('of a page of 100 is read with one call for all of the members', async () => {
       const query = `query ($keys: [MemberKey!]!) { read: memberLookups(keys: $keys) { member { points } } }`;
       const keys = Array.from({ length: 100 }, () => ({ email: 'both@example.com' }));

@@ -34,7 +34,8 @@ const READS = `
 const PARTNER = buildSchema(`
   ${READS}
   type Query { memberByEmail(email: String!): PartnerMemberRead  memberByExternalId(externalId: String!): PartnerMemberRead
-    memberById(memberId: ID!): PartnerMemberRead  memberLookups(keys: [MemberKey!]!): [MemberLookup!]
+    memberById(memberId: ID!): PartnerMemberRead  memberLookups(keys: [MemberKey!]!): [MemberLookup!]  node(id: ID!): Node
+    members("1 to 500." first: Int = 100, after: String, updatedSince: DateTime, status: EnrollmentStatus = ACTIVE): MemberConnection
     program: Program }
   type Program { membershipYearStart: String!  timeZone: String!  tierValidity: TierValidity!  tiers: [Tier!]! }
   enum TierValidity { YEAR  NEXT_YEAR }
@@ -45,11 +46,16 @@ const PARTNER = buildSchema(`
     changeExternalId(memberId: ID!, externalId: String): PartnerMemberRead
     updateMember(memberId: ID!, input: UpdateMemberInput!): PartnerMemberRead
     recordActivities(activities: [ActivityInput!]!): [RecordedActivity!] }
-  type PartnerMemberRead { memberId: ID!  email: String!  firstName: String  lastName: String  tier: String!  points: Int!
+  interface Node { id: ID! }
+  type PartnerMemberRead implements Node { id: ID!  memberId: ID!  email: String!  firstName: String  lastName: String  tier: String!  points: Int!
     externalId: String  enrolledAt: DateTime
     standing: Standing!  activities(first: Int = 20, after: String): ActivityConnection! }
   input MemberKey { email: String  externalId: String  memberId: ID }
-  type MemberLookup { member: PartnerMemberRead }
+  type MemberLookup { member: PartnerMemberRead  status: LookupStatus! }
+  enum LookupStatus { FOUND  NOT_FOUND  ENDED  ERASED  INVALID }
+  type MemberConnection { edges: [MemberEdge!]!  pageInfo: PageInfo! }
+  type MemberEdge { memberId: ID!  node: PartnerMemberRead  cursor: String!  updatedAt: DateTime!  status: EnrollmentStatus! }
+  enum EnrollmentStatus { ACTIVE  ENDED }
   input EnrollMemberInput { email: String!  externalId: String  firstName: String  lastName: String }
   input UpdateMemberInput { firstName: String  lastName: String }
   type EnrollMemberPayload { member: PartnerMemberRead!  created: Boolean! }
@@ -80,7 +86,8 @@ const ACTIVITY =
 
 /** By type: a document that selects one of its fields. */
 const SELECTIONS: Record<string, (field: string) => string> = {
-  Query: (field) => `{ ${withArguments(field)} }`,
+  Query: (field) =>
+    field === 'node' ? '{ node(id: "m-both") { id } }' : `{ ${withArguments(field)} }`,
   Mutation: (field) => `mutation { ${withArguments(field)} }`,
   PartnerMemberRead: (field) =>
     `{ memberByEmail(email: "both@example.com") { ${withArguments(field)} } }`,
@@ -88,6 +95,9 @@ const SELECTIONS: Record<string, (field: string) => string> = {
     `{ memberLookups(keys: [{ memberId: "m-both" }]) { ${withArguments(field)} } }`,
   Program: (field) => `{ program { ${withArguments(field)} } }`,
   Tier: (field) => `{ program { tiers { ${field} } } }`,
+  Node: (field) => `{ node(id: "m-both") { ${field} } }`,
+  MemberConnection: (field) => `{ members { ${withArguments(field)} } }`,
+  MemberEdge: (field) => `{ members { edges { ${withArguments(field)} } } }`,
   EnrollMemberPayload: (field) =>
     `mutation { enrollMember(input: { email: "both@example.com" }) { ${withArguments(field)} } }`,
   InviteMemberPayload: (field) =>
@@ -134,6 +144,7 @@ const ARGUMENTS: Record<string, string> = {
   memberLookups: '(keys: [{ memberId: "m-both" }]) { member { memberId } }',
   program: ' { timeZone }',
   tiers: ' { name }',
+  members: ' { edges { memberId } }',
   memberProfile: '(id: "m-both") { memberId }',
   endedSessions: '(since: 0) { memberId }',
   invitation: '(token: "in_none") { email }',

@@ -136,6 +136,10 @@ describe('backup', () => {
 /** What is wrong, and how each engine gets it. */
 const MEMBERS_FAULTS = [
   { record: 'member m-1', problem: 'an enrollment is with partner ghost, which does not exist' },
+  {
+    record: 'member m-1',
+    problem: 'the lists of partners do not have the member where it is',
+  },
   { record: 'member m-2', problem: 'an external ID of partner inn of the member leads nowhere' },
   { record: 'member m-3', problem: 'an address leads to the member, who does not have it' },
   { record: 'member m-4', problem: 'the address is not the canonical form of the email' },

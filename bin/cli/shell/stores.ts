@@ -28,7 +28,7 @@ const OPEN: { [Name in keyof Stores]: (settings: Settings) => Promise<Stores[Nam
   keys: openKeyStore,
   graph: openGraphStore,
   usage: openUsageStore,
-  members: openMembersStore,
+  members: (settings) => openMembersStore(settings),
   standings: openStandingsStore,
 };
 

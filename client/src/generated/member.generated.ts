@@ -107,7 +107,7 @@ export type MutationUpdateProfileArgs = {
 };
 
 export type PageInfo = {
-  /** Whether there are older activities. */
+  /** Whether there are more entries after this page. */
   readonly hasNextPage: Scalars['Boolean']['output'];
   /** Whether the page is not the first one. */
   readonly hasPreviousPage: Scalars['Boolean']['output'];
@@ -231,7 +231,7 @@ export type MembershipYearStatsSelection = {
 };
 
 export type PageInfoSelection = {
-  /** Whether there are older activities. */
+  /** Whether there are more entries after this page. */
   readonly hasNextPage?: true;
   /** Whether the page is not the first one. */
   readonly hasPreviousPage?: true;

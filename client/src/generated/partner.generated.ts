@@ -90,10 +90,27 @@ export type EnrollMemberPayload = {
   readonly created: Scalars['Boolean']['output'];
 };
 
+export type EnrollmentStatus =
+  | 'ACTIVE'
+  | 'ENDED';
+
 export type InviteMemberPayload = {
   /** Always true. */
   readonly accepted: Scalars['Boolean']['output'];
 };
+
+/** What became of one key. */
+export type LookupStatus =
+  /** The member is actively enrolled with the calling partner. */
+  | 'FOUND'
+  /** No member whom the calling partner knows has the key. */
+  | 'NOT_FOUND'
+  /** Only by `memberId`: the enrollment with the calling partner has ended. */
+  | 'ENDED'
+  /** Only by `memberId`: the member was once enrolled with the calling partner, and was erased. */
+  | 'ERASED'
+  /** The key has not exactly one field, or its value is empty, too long or has control characters. */
+  | 'INVALID';
 
 export type MagicLinkSession = {
   readonly memberId: Scalars['ID']['output'];
@@ -106,6 +123,23 @@ export type MagicLinkSession = {
   readonly expiresAt: Scalars['String']['output'];
 };
 
+/** A page of members, as the GraphQL Cursor Connections Specification has it. */
+export type MemberConnection = {
+  readonly edges: ReadonlyArray<MemberEdge>;
+  readonly pageInfo: PageInfo;
+};
+
+export type MemberEdge = {
+  readonly memberId: Scalars['ID']['output'];
+  /** Null if the enrollment has ended. */
+  readonly node: Maybe<PartnerMemberRead>;
+  /** It never expires. */
+  readonly cursor: Scalars['String']['output'];
+  /** When the calling partner could last see a change of the member's identity or enrollment. */
+  readonly updatedAt: Scalars['DateTime']['output'];
+  readonly status: EnrollmentStatus;
+};
+
 /** Identifies a member by exactly one of these. */
 export type MemberKey = {
   /** An address, current or historical. */
@@ -116,8 +150,9 @@ export type MemberKey = {
 };
 
 export type MemberLookup = {
-  /** Null if no member who is actively enrolled with the calling partner has the key. */
+  /** Null unless the status is FOUND. */
   readonly member: Maybe<PartnerMemberRead>;
+  readonly status: LookupStatus;
 };
 
 export type Mutation = {
@@ -136,7 +171,7 @@ export type Mutation = {
   readonly endEnrollment: Maybe<EndEnrollmentPayload>;
   /**
    * Sets the external ID of the member's active enrollment with the calling partner. Null takes it
-   * away.
+   * away; leaving it out is an error.
    */
   readonly changeExternalId: Maybe<PartnerMemberRead>;
   /**
@@ -204,8 +239,13 @@ export type MutationRecordActivitiesArgs = {
   activities: ReadonlyArray<ActivityInput>;
 };
 
+/** An object with an ID of its own, by which caches can keep it. */
+export type Node = {
+  readonly id: Scalars['ID']['output'];
+};
+
 export type PageInfo = {
-  /** Whether there are older activities. */
+  /** Whether there are more entries after this page. */
   readonly hasNextPage: Scalars['Boolean']['output'];
   /** Whether the page is not the first one. */
   readonly hasPreviousPage: Scalars['Boolean']['output'];
@@ -215,7 +255,9 @@ export type PageInfo = {
 };
 
 /** A member as the calling partner sees it. */
-export type PartnerMemberRead = {
+export type PartnerMemberRead = Node & {
+  /** The same as `memberId`. */
+  readonly id: Scalars['ID']['output'];
   /** The member's stable ID, safe to store as a foreign key. */
   readonly memberId: Scalars['ID']['output'];
   /**
@@ -278,9 +320,16 @@ export type Query = {
   readonly memberById: Maybe<PartnerMemberRead>;
   /**
    * Looks up 1 to 100 members at once, in the order of the keys; 10 keys cost 1. A key that finds no
-   * member is no error.
+   * member, or that is not valid, is no error.
    */
   readonly memberLookups: Maybe<ReadonlyArray<MemberLookup>>;
+  /**
+   * The members enrolled with the calling partner, in the order of the last change that the partner
+   * could see, in pages.
+   */
+  readonly members: Maybe<MemberConnection>;
+  /** The object with this ID: a member enrolled with the calling partner. Otherwise null, no error. */
+  readonly node: Maybe<Node>;
   /** The calling partner's membership year and tiers. */
   readonly program: Maybe<Program>;
 };
@@ -303,6 +352,19 @@ export type QueryMemberByIdArgs = {
 
 export type QueryMemberLookupsArgs = {
   keys: ReadonlyArray<MemberKey>;
+};
+
+
+export type QueryMembersArgs = {
+  first?: InputMaybe<Scalars['Int']['input']>;
+  after?: InputMaybe<Scalars['String']['input']>;
+  updatedSince?: InputMaybe<Scalars['DateTime']['input']>;
+  status?: InputMaybe<EnrollmentStatus>;
+};
+
+
+export type QueryNodeArgs = {
+  id: Scalars['ID']['input'];
 };
 
 /** What became of an activity. */
@@ -440,13 +502,30 @@ export type MagicLinkSessionSelection = {
   readonly expiresAt?: true;
 };
 
+export type MemberConnectionSelection = {
+  readonly edges?: MemberEdgeSelection;
+  readonly pageInfo?: PageInfoSelection;
+};
+
+export type MemberEdgeSelection = {
+  readonly memberId?: true;
+  /** Null if the enrollment has ended. */
+  readonly node?: PartnerMemberReadSelection;
+  /** It never expires. */
+  readonly cursor?: true;
+  /** When the calling partner could last see a change of the member's identity or enrollment. */
+  readonly updatedAt?: true;
+  readonly status?: true;
+};
+
 export type MemberLookupSelection = {
-  /** Null if no member who is actively enrolled with the calling partner has the key. */
+  /** Null unless the status is FOUND. */
   readonly member?: PartnerMemberReadSelection;
+  readonly status?: true;
 };
 
 export type PageInfoSelection = {
-  /** Whether there are older activities. */
+  /** Whether there are more entries after this page. */
   readonly hasNextPage?: true;
   /** Whether the page is not the first one. */
   readonly hasPreviousPage?: true;
@@ -456,6 +535,8 @@ export type PageInfoSelection = {
 };
 
 export type PartnerMemberReadSelection = {
+  /** The same as `memberId`. */
+  readonly id?: true;
   /** The member's stable ID, safe to store as a foreign key. */
   readonly memberId?: true;
   /**
@@ -569,10 +650,11 @@ export type YearStandingSelection = {
 
 export const DEFAULTS = {
   Viewer: { partnerId: true, partnerName: true, keyId: true, scopes: true, expiresAt: true, budget: true, windowSeconds: true, environment: true },
-  PartnerMemberRead: { memberId: true, email: true, firstName: true, lastName: true, externalId: true, enrolledAt: true, tier: true, points: true, standing: { partnerId: true, partnerName: true, tier: true, tierFrom: true, tierValidUntil: true, points: true, stays: true, nextTier: true, pointsToNextTier: true, yearStart: true, yearEnd: true, previousYear: { tier: true, points: true, stays: true, yearStart: true, yearEnd: true }, asOf: true } },
-  MemberLookup: { member: { memberId: true, email: true, firstName: true, lastName: true, externalId: true, enrolledAt: true, tier: true, points: true, standing: { partnerId: true, partnerName: true, tier: true, tierFrom: true, tierValidUntil: true, points: true, stays: true, nextTier: true, pointsToNextTier: true, yearStart: true, yearEnd: true, previousYear: { tier: true, points: true, stays: true, yearStart: true, yearEnd: true }, asOf: true } } },
+  PartnerMemberRead: { id: true, memberId: true, email: true, firstName: true, lastName: true, externalId: true, enrolledAt: true, tier: true, points: true, standing: { partnerId: true, partnerName: true, tier: true, tierFrom: true, tierValidUntil: true, points: true, stays: true, nextTier: true, pointsToNextTier: true, yearStart: true, yearEnd: true, previousYear: { tier: true, points: true, stays: true, yearStart: true, yearEnd: true }, asOf: true } },
+  MemberLookup: { member: { id: true, memberId: true, email: true, firstName: true, lastName: true, externalId: true, enrolledAt: true, tier: true, points: true, standing: { partnerId: true, partnerName: true, tier: true, tierFrom: true, tierValidUntil: true, points: true, stays: true, nextTier: true, pointsToNextTier: true, yearStart: true, yearEnd: true, previousYear: { tier: true, points: true, stays: true, yearStart: true, yearEnd: true }, asOf: true } }, status: true },
+  MemberConnection: { edges: { memberId: true, node: { id: true, memberId: true, email: true, firstName: true, lastName: true, externalId: true, enrolledAt: true, tier: true, points: true, standing: { partnerId: true, partnerName: true, tier: true, tierFrom: true, tierValidUntil: true, points: true, stays: true, nextTier: true, pointsToNextTier: true, yearStart: true, yearEnd: true, previousYear: { tier: true, points: true, stays: true, yearStart: true, yearEnd: true }, asOf: true } }, cursor: true, updatedAt: true, status: true }, pageInfo: { hasNextPage: true, hasPreviousPage: true, startCursor: true, endCursor: true } },
   Program: { membershipYearStart: true, timeZone: true, tierValidity: true, tiers: { name: true, points: true } },
-  EnrollMemberPayload: { member: { memberId: true, email: true, firstName: true, lastName: true, externalId: true, enrolledAt: true, tier: true, points: true, standing: { partnerId: true, partnerName: true, tier: true, tierFrom: true, tierValidUntil: true, points: true, stays: true, nextTier: true, pointsToNextTier: true, yearStart: true, yearEnd: true, previousYear: { tier: true, points: true, stays: true, yearStart: true, yearEnd: true }, asOf: true } }, created: true },
+  EnrollMemberPayload: { member: { id: true, memberId: true, email: true, firstName: true, lastName: true, externalId: true, enrolledAt: true, tier: true, points: true, standing: { partnerId: true, partnerName: true, tier: true, tierFrom: true, tierValidUntil: true, points: true, stays: true, nextTier: true, pointsToNextTier: true, yearStart: true, yearEnd: true, previousYear: { tier: true, points: true, stays: true, yearStart: true, yearEnd: true }, asOf: true } }, created: true },
   InviteMemberPayload: { accepted: true },
   EndEnrollmentPayload: { memberId: true },
   RequestMagicLinkPayload: { accepted: true },
@@ -620,13 +702,24 @@ export type Operations = {
 
   /**
    * Looks up 1 to 100 members at once, in the order of the keys; 10 keys cost 1. A key that finds no
-   * member is no error.
+   * member, or that is not valid, is no error.
    */
   memberLookups: Operation<
     QueryMemberLookupsArgs,
     ReadonlyArray<MemberLookup>,
     MemberLookupSelection,
     typeof DEFAULTS.MemberLookup
+  >;
+
+  /**
+   * The members enrolled with the calling partner, in the order of the last change that the partner
+   * could see, in pages.
+   */
+  members: Operation<
+    QueryMembersArgs,
+    MemberConnection | null,
+    MemberConnectionSelection,
+    typeof DEFAULTS.MemberConnection
   >;
 
   /** The calling partner's membership year and tiers. */
@@ -670,7 +763,7 @@ export type Operations = {
 
   /**
    * Sets the external ID of the member's active enrollment with the calling partner. Null takes it
-   * away.
+   * away; leaving it out is an error.
    */
   changeExternalId: Operation<
     MutationChangeExternalIdArgs,
@@ -759,8 +852,20 @@ export const SCHEMA = {
     idToken: { type: 'String!', leaf: 'string' },
     expiresAt: { type: 'String!', leaf: 'string' },
   },
+  MemberConnection: {
+    edges: { type: '[MemberEdge!]!' },
+    pageInfo: { type: 'PageInfo!' },
+  },
+  MemberEdge: {
+    memberId: { type: 'ID!', leaf: 'string' },
+    node: { type: 'PartnerMemberRead' },
+    cursor: { type: 'String!', leaf: 'string' },
+    updatedAt: { type: 'DateTime!', leaf: 'string' },
+    status: { type: 'EnrollmentStatus!', leaf: 'string' },
+  },
   MemberLookup: {
     member: { type: 'PartnerMemberRead' },
+    status: { type: 'LookupStatus!', leaf: 'string' },
   },
   Mutation: {
     enrollMember: { type: 'EnrollMemberPayload', arguments: { input: 'EnrollMemberInput!' } },
@@ -779,6 +884,7 @@ export const SCHEMA = {
     endCursor: { type: 'String', leaf: 'string' },
   },
   PartnerMemberRead: {
+    id: { type: 'ID!', leaf: 'string' },
     memberId: { type: 'ID!', leaf: 'string' },
     email: { type: 'String!', leaf: 'string' },
     firstName: { type: 'String', leaf: 'string' },
@@ -802,6 +908,7 @@ export const SCHEMA = {
     memberByExternalId: { type: 'PartnerMemberRead', arguments: { externalId: 'String!' } },
     memberById: { type: 'PartnerMemberRead', arguments: { memberId: 'ID!' } },
     memberLookups: { type: '[MemberLookup!]', arguments: { keys: '[MemberKey!]!' } },
+    members: { type: 'MemberConnection', arguments: { first: 'Int',after: 'String',updatedSince: 'DateTime',status: 'EnrollmentStatus' } },
     program: { type: 'Program' },
   },
   RecordedActivity: {

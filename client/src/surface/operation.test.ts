@@ -30,11 +30,15 @@ export async function usage(): Promise<unknown[]> {
   const found = await client.memberLookups({ keys: [{ email }, { memberId: 'm' }] });
   const tiers: (string | undefined)[] = found.map((each) => each.member?.tier);
   const several = await client.lookUpMembers([{ email }], { select: { standing: { tier: true } } });
-  const chosen: (string | undefined)[] = several.map((each) => each?.standing.tier);
+  const chosen: (string | undefined)[] = several.map((each) => each.member?.standing.tier);
   // @ts-expect-error: not selected.
-  several[0]?.points;
+  several[0]?.member?.points;
   // @ts-expect-error: no field of a member.
   await client.lookUpMembers([{ email }], { select: { mail: true } });
+  for await (const { cursor, node } of client.members({ after: 'c', select: { email: true } })) {
+    // @ts-expect-error: not selected.
+    chosen.push(cursor, node?.email, node?.tier);
+  }
   for await (const activity of client.activities('m', { select: { stays: true } })) {
     const stays: number = activity.stays;
     // @ts-expect-error: not selected.

@@ -31,6 +31,18 @@ export type Log = {
   flush(): void;
 };
 
+const PROGRESS_MS = 5_000;
+
+/** Logs how far long work on a store has come, every 5 seconds. */
+export function logProgress(log: Pick<Log, 'info'>, message: string) {
+  let loggedAt = performance.now();
+  return (store: string, records: number, of: number): void => {
+    if (performance.now() - loggedAt < PROGRESS_MS) return;
+    loggedAt = performance.now();
+    log.info({ store, count: `${records} of ${of}` }, message);
+  };
+}
+
 /**
  * Logs lines of `level` and above. Lines are buffered for at most a second, and written at once
  * when the process exits or logs something fatal.

@@ -1,11 +1,9 @@
 // Rewrites the embedded stores at the start of a service, if something was erased from them.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Log } from '../observe/log.ts';
+import { type Log, logProgress } from '../observe/log.ts';
 import type { StoreSettings } from '../store/engine.ts';
 import { COPY, EMBEDDED_STORES, ERASED } from '../store/private.ts';
-
-const PROGRESS_MS = 5_000;
 
 /**
  * Clears what was erased from the files of the embedded stores, unless another process has one
@@ -21,13 +19,9 @@ export async function clearErased(
   log.flush();
   // LMDB takes a while to load, and there is rarely something to rewrite.
   const { rewriteErased } = await import('../store/rewrite.lmdb.ts');
-  let loggedAt = performance.now();
+  const progress = logProgress(log, 'rewriting a store');
   try {
-    const rewritten = await rewriteErased(dataDir, environment, (store, records, of) => {
-      if (performance.now() - loggedAt < PROGRESS_MS) return;
-      loggedAt = performance.now();
-      log.info({ store, count: `${records} of ${of}` }, 'rewriting a store');
-    });
+    const rewritten = await rewriteErased(dataDir, environment, progress);
     if (rewritten === undefined)
       log.info({ reason: 'another process has a store open' }, 'stores not rewritten');
     for (const { store, bytes } of rewritten ?? []) log.info({ store, bytes }, 'store rewritten');

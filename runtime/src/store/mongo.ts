@@ -7,6 +7,7 @@ import {
   type Document,
   type IndexSpecification,
   MongoClient,
+  MongoNetworkTimeoutError,
   MongoServerError,
 } from 'mongodb';
 import type { Environment } from '../environment.ts';
@@ -108,11 +109,15 @@ export async function openCollection<T extends Document>(
   return collection;
 }
 
-/** Retries if the server aborts it because another process creates the same index. */
+/**
+ * Retries if the server aborts it because another process creates the same index. The server goes
+ * on with an index that takes longer than a socket's deadline, and the next request waits for it.
+ */
 async function createIndex(create: () => Promise<unknown>, attempts: number): Promise<void> {
   try {
     await create();
   } catch (error) {
+    if (error instanceof MongoNetworkTimeoutError) return createIndex(create, attempts);
     if (attempts === 1 || !(error instanceof MongoServerError && error.code === WRITE_CONFLICT))
       throw error;
     // Without a random delay, two processes that collided would collide again.

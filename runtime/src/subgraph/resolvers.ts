@@ -20,7 +20,11 @@ type IncompleteTypes<Resolvers, Types> = {
 }[keyof Resolvers];
 
 type RequiredFields<Resolvers, Types, Type extends keyof Resolvers> = Required<
-  Omit<NonNullable<Resolvers[Type]>, CarriedFields<NonNullable<Resolvers[Type]>, Types, Type>>
+  Omit<
+    NonNullable<Resolvers[Type]>,
+    // The interface of a type resolves it.
+    CarriedFields<NonNullable<Resolvers[Type]>, Types, Type> | '__isTypeOf'
+  >
 >;
 
 /** The fields that the objects of a type have, with the type that the schema declares. */

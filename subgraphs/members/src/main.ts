@@ -20,7 +20,7 @@ async function start(lifecycle: Lifecycle): Promise<void> {
   await clearErased(settings, log);
   const tracing = await openTracing(settings, 'members', { lifecycle, log });
   const metrics = createMetrics(settings.commit);
-  const store = await openMembersStore(settings);
+  const store = await openMembersStore(settings, log);
   const subgraph = await startMembers(store, settings, { log, metrics });
   lifecycle.opened('members', subgraph.close);
   const caches = createCaches();

@@ -213,7 +213,7 @@ describe.each(ENGINES)('the members subgraph on %s', (engine) => {
   const lookUps = (caller: Caller, ...keys: Record<string, unknown>[]) =>
     ask(
       caller,
-      'query ($keys: [MemberKey!]!) { memberLookups(keys: $keys) { member { memberId externalId } } }',
+      'query ($keys: [MemberKey!]!) { memberLookups(keys: $keys) { status member { memberId externalId } } }',
       { keys },
     );
   const change = (caller: Caller, memberId: string, externalId: string | null) =>
@@ -244,44 +244,122 @@ describe.each(ENGINES)('the members subgraph on %s', (engine) => {
       { email: 'no address', memberId: null },
       { email: 'OLD@example.com' },
     ];
-    const ada = { member: { memberId: 'ada', externalId: 'A-1' } };
-    const nobody = { member: null };
+    const ada = { status: 'FOUND', member: { memberId: 'ada', externalId: 'A-1' } };
+    const nobody = { status: 'NOT_FOUND', member: null };
     expect(await lookUps(INN, ...keys)).toEqual({
       data: { memberLookups: [ada, nobody, ada, nobody, nobody, ada] },
     });
+    const found = (memberId: string, externalId: string | null) => {
+      return { status: 'FOUND', member: { memberId, externalId } };
+    };
     expect(await lookUps({ kind: 'partner', partnerId: 'spa' }, ...keys)).toEqual({
       data: {
         memberLookups: [
-          { member: { memberId: 'ada', externalId: null } },
-          { member: { memberId: 'eve', externalId: 'A-1' } },
-          { member: { memberId: 'eve', externalId: 'A-1' } },
-          { member: { memberId: 'eve', externalId: 'A-1' } },
+          found('ada', null),
+          found('eve', 'A-1'),
+          found('eve', 'A-1'),
+          found('eve', 'A-1'),
           nobody,
-          { member: { memberId: 'ada', externalId: null } },
+          found('ada', null),
         ],
       },
     });
   });
 
-  test('a malformed key fails all look-ups, with its place in the message', async () => {
-    for (const [key, message] of [
-      [{}, 'keys.1 must have exactly one of email, externalId, memberId'],
-      [
-        { email: 'a@b.example', externalId: 'x' },
-        'keys.1 must have exactly one of email, externalId, memberId',
-      ],
-      [{ email: ' ' }, 'keys.1.email is empty'],
-      [{ externalId: 'x'.repeat(256) }, 'keys.1.externalId is longer than 255 characters'],
-      [{ memberId: 'a\u0000' }, 'keys.1.memberId holds control characters'],
+  test('a key that is not valid is INVALID and never rejects its batch', async () => {
+    const invalid = { status: 'INVALID', member: null };
+    const ada = { status: 'FOUND', member: { memberId: 'ada', externalId: 'A-1' } };
+    const nobody = { status: 'NOT_FOUND', member: null };
+    for (const [key, entry] of [
+      [{}, invalid],
+      [{ email: null }, invalid],
+      [{ email: 'a@b.example', externalId: 'x' }, invalid],
+      [{ email: ' ' }, invalid],
+      [{ email: `${'a'.repeat(250)}@b.example` }, invalid],
+      [{ externalId: 'x'.repeat(256) }, invalid],
+      [{ externalId: '' }, invalid],
+      [{ memberId: 'a\u0000' }, invalid],
+      [{ memberId: 'm'.repeat(129) }, invalid],
+      [{ email: 'no address' }, nobody],
+      [{ memberId: 'm'.repeat(128) }, nobody],
     ] as const)
-      expect(await lookUps(INN, { memberId: 'ada' }, key)).toEqual(
-        badInput('memberLookups', message),
-      );
+      expect(await lookUps(INN, { memberId: 'ada' }, key, { externalId: 'A-1' })).toEqual({
+        data: { memberLookups: [ada, entry, ada] },
+      });
+    expect(await lookUps(INN, {})).toEqual({ data: { memberLookups: [invalid] } });
     const many = Array.from({ length: 101 }, () => ({ memberId: 'ada' }));
     for (const keys of [[], many])
       expect(await lookUps(INN, ...keys)).toEqual(
         badInput('memberLookups', 'keys must have 1 to 100 items'),
       );
+  });
+
+  test('ENDED and ERASED by memberId only, for members once enrolled with the caller', async () => {
+    const enrollments = [{ partnerId: 'inn', externalId: 'G-1' }, { partnerId: 'spa' }];
+    const gone = { memberId: 'gone', externalId: 'G-1', email: 'gone@example.com' };
+    await store.importMembers([memberImport(gone.email, { memberId: gone.memberId, enrollments })]);
+    const keys = [
+      { memberId: gone.memberId },
+      { email: gone.email },
+      { externalId: gone.externalId },
+    ];
+    const statuses = async (partnerId: string) => {
+      const { data } = await lookUps({ kind: 'partner', partnerId }, ...keys);
+      return (data as { memberLookups: { status: string }[] }).memberLookups.map(
+        ({ status }) => status,
+      );
+    };
+    expect(await statuses('inn')).toEqual(['FOUND', 'FOUND', 'FOUND']);
+    await end(INN, gone.memberId);
+    expect(await statuses('inn')).toEqual(['ENDED', 'NOT_FOUND', 'NOT_FOUND']);
+    expect(await statuses('spa')).toEqual(['FOUND', 'FOUND', 'NOT_FOUND']);
+    await store.rights.erase(gone.memberId);
+    for (const partnerId of ['inn', 'spa'])
+      expect(await statuses(partnerId)).toEqual(['ERASED', 'NOT_FOUND', 'NOT_FOUND']);
+    expect(await statuses('bar')).toEqual(['NOT_FOUND', 'NOT_FOUND', 'NOT_FOUND']);
+    expect(await byId(INN, gone.memberId)).toEqual(notFound('memberById'));
+    // Imported again, the member is who it was.
+    await store.rights.liftMark(gone.memberId);
+    await store.importMembers([
+      memberImport(gone.email, { memberId: gone.memberId, enrollments: [{ partnerId: 'spa' }] }),
+    ]);
+    expect(await statuses('spa')).toEqual(['FOUND', 'FOUND', 'NOT_FOUND']);
+    expect(await statuses('bar')).toEqual(['NOT_FOUND', 'NOT_FOUND', 'NOT_FOUND']);
+  });
+
+  test('node is a member enrolled with the caller, or null without an error', async () => {
+    const node = (id: string) =>
+      ask(
+        INN,
+        'query ($id: ID!) { node(id: $id) { __typename id ... on PartnerMemberRead { memberId email } } }',
+        { id },
+      );
+    expect(await node('ada')).toEqual({
+      data: {
+        node: {
+          __typename: 'PartnerMemberRead',
+          id: 'ada',
+          memberId: 'ada',
+          email: 'Ada@Example.com',
+        },
+      },
+    });
+    for (const id of ['eve', 'nobody', 'ADA', '__proto__'])
+      expect(await node(id)).toEqual({ data: { node: null } });
+    expect(await node('')).toEqual(badInput('node', 'id is empty'));
+  });
+
+  test('changeExternalId: leaving the external ID out is BAD_USER_INPUT and changes nothing', async () => {
+    for (const query of [
+      'mutation { changeExternalId(memberId: "ada") { memberId } }',
+      'mutation ($x: String) { changeExternalId(memberId: "ada", externalId: $x) { memberId } }',
+    ])
+      expect(await ask(INN, query)).toEqual(
+        badInput('changeExternalId', 'externalId must be given; null takes the external ID away'),
+      );
+    expect(await byExternalId(INN, 'A-1')).toMatchObject({
+      data: { memberByExternalId: { memberId: 'ada' } },
+    });
   });
 
   test('an enrollment says when it began, and begins anew after it ended', async () => {

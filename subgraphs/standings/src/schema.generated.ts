@@ -200,7 +200,7 @@ export type ActivityEdge = {
 };
 
 export type PageInfo = {
-  /** Whether there are older activities. */
+  /** Whether there are more entries after this page. */
   hasNextPage: Scalars['Boolean']['output'];
   /** Whether the page is not the first one. */
   hasPreviousPage: Scalars['Boolean']['output'];

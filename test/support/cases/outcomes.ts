@@ -97,6 +97,7 @@ const says =
   ({ body }: ApiResponse) =>
     expect(body.errors?.[0]?.extensions).toMatchObject(details);
 const lookUp = (email: string) => ({ request: () => ({ query: VARIABLE, variables: { email } }) });
+const MEMBERS = '{ members(first: 0) { edges { memberId } } }';
 const LOOK_UPS =
   'query ($keys: [MemberKey!]!) { memberLookups(keys: $keys) { member { memberId } } }';
 const lookUps = (...keys: Record<string, unknown>[]) => ({
@@ -411,7 +412,7 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
       name: 'changing an external ID without enroll',
       ...scoped(
         ['read', 'sign-in', 'ingest'],
-        'mutation { changeExternalId(memberId: "m-none") { memberId } }',
+        'mutation { changeExternalId(memberId: "m-none", externalId: null) { memberId } }',
       ),
     },
     { name: 'a mutation without enroll', ...scoped(['read', 'sign-in', 'ingest'], END) },
@@ -600,15 +601,21 @@ export const OUTCOMES: Record<Exclude<ErrorCode, 'SERVICE_UNAVAILABLE'>, Outcome
       ...recordActivities({ partnerId: 'beta' }),
     },
     { name: 'no look-up', status: 200, ...lookUps() },
-    { name: 'a key without a field', status: 200, ...lookUps({ memberId: 'm-both' }, {}) },
-    { name: 'a key of nulls', status: 200, ...lookUps({ email: null, memberId: null }) },
+    { name: 'a page of no members', status: 200, request: () => ({ query: MEMBERS }) },
     {
-      name: 'a key of two fields',
+      name: 'a cursor of another list',
       status: 200,
-      ...lookUps({ email: 'both@example.com', memberId: 'm-both' }),
+      request: () => ({ query: '{ members(after: "none") { edges { memberId } } }' }),
+      check: says({ argument: 'after' }),
     },
-    { name: 'a key that is empty', status: 200, ...lookUps({ externalId: ' ' }) },
-    { name: 'a key of 129 characters', status: 200, ...lookUps({ memberId: 'x'.repeat(129) }) },
+    {
+      name: 'a change of the external ID without one',
+      status: 200,
+      request: () => ({
+        query: 'mutation { changeExternalId(memberId: "m-both") { memberId } }',
+      }),
+      check: says({ argument: 'externalId' }),
+    },
     { name: 'a key with an unknown field', status: 400, ...lookUps({ partnerId: 'beta' }) },
     {
       name: 'a member ID with a line break',

@@ -19,7 +19,7 @@ const HISTORY = `{ memberProfile(id: "m-both") { standings { partnerName partner
 const PROFILE = `query ($id: ID!) { memberProfile(id: $id) {
   memberId email firstName lastName membershipYearStats { akinPoints totalStays } partnerStandings { partnerId tier points } } }`;
 
-const LOOK_UPS = `query ($keys: [MemberKey!]!) { memberLookups(keys: $keys) { member { externalId tier points memberId } } }`;
+const LOOK_UPS = `query ($keys: [MemberKey!]!) { memberLookups(keys: $keys) { status member { externalId tier points memberId } } }`;
 const KEYS = [
   { memberId: 'm-both' },
   { email: 'nobody@example.com' },
@@ -123,6 +123,11 @@ export const REQUESTS: NamedRequest[] = [
   asAlpha(
     'look-ups by literal keys',
     `{ memberLookups(keys: [{ email: "both@example.com" }, { memberId: "m-beta" }, { externalId: "alpha-2" }]) { member ${READ} } }`,
+  ),
+  asAlpha(
+    'nodes of which one is not enrolled',
+    `{ a: node(id: "m-both") { __typename id ... on PartnerMemberRead { memberId tier standing { points } } }
+       b: node(id: "m-beta") { id ... on PartnerMemberRead { points } } }`,
   ),
   asAlpha(
     'look-ups by keys of which some are variables',

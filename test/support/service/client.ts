@@ -111,8 +111,8 @@ function parse(text: string): ApiResponse['body'] {
 
 const LEAKS: Record<string, RegExp> = {
   'a stack trace': /\n\s+at |\.[cm]?[jt]s:\d|node:internal|node_modules/,
-  // A profile has a field of the name `standings`, in quotes.
-  'the name of a subgraph': /\bmembers\b|(?<!")\bstandings\b|subgraph/i,
+  // Fields have the names `members` and `standings`, in quotes.
+  'the name of a subgraph': /(?<!")\b(?:members|standings)\b|subgraph/i,
   'the name of an engine': /mongo|lmdb|redis|documentdb|postgres|apollo|undici/i,
   'an internal field': /activePartnerIds|_entities|_service|join__|@tag|signingKeys/,
 };

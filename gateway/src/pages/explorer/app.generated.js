@@ -201,6 +201,7 @@ ${c}`:n;try{l=Nt(u,s)}catch(f){if(f instanceof S){let h=$m((a=(o=f.locations)===
   }
 }`,variables:{email:oc}},{title:"Many members at once",query:`query Lookups($keys: [MemberKey!]!) {
   memberLookups(keys: $keys) {
+    status
     member {
       memberId
       tier
@@ -217,7 +218,23 @@ ${c}`:n;try{l=Nt(u,s)}catch(f){if(f instanceof S){let h=$m((a=(o=f.locations)===
       points
     }
   }
-}`,variables:{}},{title:"Enroll a member",query:`mutation Enroll($input: EnrollMemberInput!) {
+}`,variables:{}},{title:"Members who changed",query:`query Members($updatedSince: DateTime, $after: String, $first: Int = 20) {
+  members(updatedSince: $updatedSince, after: $after, first: $first, status: null) {
+    edges {
+      memberId
+      status
+      updatedAt
+      node {
+        tier
+        points
+      }
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}`,variables:{updatedSince:"2026-01-01T00:00:00Z"}},{title:"Enroll a member",query:`mutation Enroll($input: EnrollMemberInput!) {
   enrollMember(input: $input) {
     created
     member {

@@ -1,5 +1,5 @@
 // Resolvers of enrolling a member and ending an enrollment.
-import { fail } from '@partner-loyalty/runtime/errors.ts';
+import { fail, failInput } from '@partner-loyalty/runtime/errors.ts';
 import type { EnrollInput, ExternalIdConflict } from '../rules/member.ts';
 import type { MembersStore } from '../store/store.ts';
 import {
@@ -41,6 +41,9 @@ export function createEnrollment(
       async changeExternalId(_, args, { caller }) {
         const partnerId = partnerOf(caller);
         const memberId = parseText('memberId', args.memberId, LENGTHS.id);
+        // A caller that forgets it would take the external ID away.
+        if (args.externalId === undefined)
+          failInput('externalId', 'must be given; null takes the external ID away');
         const externalId = parseOptionalText('externalId', args.externalId, LENGTHS.externalId);
         const result = await store.changeExternalId(partnerId, memberId, externalId);
         if (result.outcome === 'changed') return result.member;

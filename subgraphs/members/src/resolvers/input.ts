@@ -7,7 +7,13 @@ import type { Address, NamesChange } from '../rules/member.ts';
 import type { UpdateProfileInput } from './schema.generated.ts';
 
 /** The longest values, in characters after trimming. */
-export const LENGTHS = { email: ADDRESS_LENGTH, externalId: 255, name: 100, id: 128 };
+export const LENGTHS = {
+  email: ADDRESS_LENGTH,
+  externalId: 255,
+  name: 100,
+  id: 128,
+  memberId: 128,
+};
 
 /**
  * Returns the argument, trimmed. Fails with BAD_USER_INPUT if it is empty, too long, or has control
@@ -50,12 +56,16 @@ export function parseAddress(argument: string, value: string): Address {
   };
 }
 
-/**
- * Returns an address to look up, in canonical form. Anything else is returned as it is: it equals
- * no stored address, so the look-up takes the same path as for an unknown address.
- */
+/** Returns an address to look up. */
 export function parseLookupAddress(argument: string, value: string): string {
-  const typed = parseText(argument, value, LENGTHS.email);
+  return lookUpAddress(parseText(argument, value, LENGTHS.email));
+}
+
+/**
+ * Returns the canonical form of an address. Anything else is returned as it is: it equals no stored
+ * address, so the look-up takes the same path as for an unknown address.
+ */
+export function lookUpAddress(typed: string): string {
   return canonicalEmail(typed) ?? typed;
 }
 

@@ -1,5 +1,6 @@
 // Resolvers that look up members: identify the caller, check the arguments, read the store.
 import { ApiError, fail, failInput } from '@partner-loyalty/runtime/errors.ts';
+import { textFault } from '@partner-loyalty/runtime/input.ts';
 import { allMaybe, type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { Caller } from '@partner-loyalty/runtime/transport/types.ts';
 import { activeEnrollment } from '../rules/enrollment.ts';
@@ -7,6 +8,7 @@ import type { Enrollment, MemberKey, PartnerMember, Profile } from '../rules/mem
 import type { MembersStore } from '../store/store.ts';
 import {
   LENGTHS,
+  lookUpAddress,
   memberOf,
   parseLookupAddress,
   parseText,
@@ -20,7 +22,7 @@ import type { MemberKey as MemberKeyInput, Resolvers } from './schema.generated.
 export function createLookups(
   store: Pick<
     MembersStore,
-    'memberByEmail' | 'memberByExternalId' | 'lookUp' | 'member' | 'partners'
+    'memberByEmail' | 'memberByExternalId' | 'memberById' | 'lookUp' | 'member' | 'partners'
   >,
 ) {
   const ownProfile = (id: string, caller: Caller): MaybePromise<Profile> => {
@@ -59,16 +61,23 @@ export function createLookups(
       },
       memberById(_, args, { caller }) {
         const partnerId = partnerOf(caller);
-        const value = parseText('memberId', args.memberId, LENGTHS.id);
-        return mapMaybe(store.lookUp(partnerId, [{ by: 'memberId', value }]), ([member]) =>
-          orNotFound(member),
-        );
+        const memberId = parseText('memberId', args.memberId, LENGTHS.id);
+        return mapMaybe(store.memberById(partnerId, memberId), orNotFound);
+      },
+      node(_, { id }, { caller }) {
+        const partnerId = partnerOf(caller);
+        return store.memberById(partnerId, parseText('id', id, LENGTHS.id));
       },
       memberLookups(_, { keys }, { caller }) {
         const partnerId = partnerOf(caller);
-        return mapMaybe(store.lookUp(partnerId, parseKeys('keys', keys)), (members) =>
-          members.map((member) => ({ member })),
-        );
+        if (keys.length === 0 || keys.length > MAX_KEYS)
+          failInput('keys', `must have 1 to ${MAX_KEYS} items`);
+        const parsed = keys.map(parseKey);
+        const valid = parsed.filter((key) => key !== undefined);
+        return mapMaybe(store.lookUp(partnerId, valid), (found) => {
+          const lookUps = found.values();
+          return parsed.map((key) => (key && lookUps.next().value) ?? { status: 'INVALID' });
+        });
       },
       memberProfile: (_, { id }, { caller }) => ownProfile(id, caller),
       everEnrolled(_, { partnerId, memberIds }, { caller }) {
@@ -81,7 +90,9 @@ export function createLookups(
         );
       },
     },
+    Node: { __resolveType: () => 'PartnerMemberRead' },
     PartnerMemberRead: {
+      id: ({ memberId }) => memberId,
       externalId: (member, _, { caller }) =>
         mapMaybe(enrollmentOf(member, caller), (enrollment) => enrollment?.externalId),
       enrolledAt: (member, _, { caller }) =>
@@ -123,23 +134,13 @@ function orNotFound<T>(member: T | undefined): T {
 /** Of one field. */
 const MAX_KEYS = 100;
 
-/** Fails with BAD_USER_INPUT unless there are 1 to 100 keys, each of exactly one kind. */
-function parseKeys(argument: string, keys: readonly MemberKeyInput[]): MemberKey[] {
-  if (keys.length === 0 || keys.length > MAX_KEYS)
-    failInput(argument, `must have 1 to ${MAX_KEYS} items`);
-  return keys.map((key, index) => parseKey(`${argument}.${index}`, key));
+/** Undefined if the key is not valid: one of a batch does not fail the others. */
+function parseKey(key: MemberKeyInput): MemberKey | undefined {
+  const [given, ...others] = KINDS.filter((by) => key[by] !== undefined && key[by] !== null);
+  if (given === undefined || others.length > 0) return undefined;
+  const text = key[given] ?? '';
+  if (textFault(text, LENGTHS[given]) !== undefined) return undefined;
+  return { by: given, value: given === 'email' ? lookUpAddress(text.trim()) : text.trim() };
 }
 
-function parseKey(argument: string, { email, externalId, memberId }: MemberKeyInput): MemberKey {
-  const given = [email, externalId, memberId].filter((one) => one !== undefined && one !== null);
-  if (given.length !== 1)
-    return failInput(argument, 'must have exactly one of email, externalId, memberId');
-  if (email !== undefined && email !== null)
-    return { by: 'email', value: parseLookupAddress(`${argument}.email`, email) };
-  return externalId !== undefined && externalId !== null
-    ? {
-        by: 'externalId',
-        value: parseText(`${argument}.externalId`, externalId, LENGTHS.externalId),
-      }
-    : { by: 'memberId', value: parseText(`${argument}.memberId`, memberId ?? '', LENGTHS.id) };
-}
+const KINDS = ['email', 'externalId', 'memberId'] as const;

@@ -5,6 +5,7 @@ import { createEmailChange } from './emailchange.ts';
 import { createEnrollment } from './enrollment.ts';
 import { createEvents } from './events.ts';
 import { createInvitations } from './invitation.ts';
+import { createList } from './list.ts';
 import { createLookups } from './lookups.ts';
 import { createMagicLink } from './magiclink.ts';
 import { createEnqueueMail } from './mail.ts';
@@ -30,7 +31,13 @@ export function createResolvers(
   const invitations = createInvitations(store, enqueueMail);
   const events = createEvents(store.events);
   return {
-    Query: { ...lookups.Query, ...magicLink.Query, ...invitations.Query, ...events.Query },
+    Query: {
+      ...lookups.Query,
+      ...createList(store).Query,
+      ...magicLink.Query,
+      ...invitations.Query,
+      ...events.Query,
+    },
     Mutation: {
       ...enrollment.Mutation,
       ...invitations.Mutation,
@@ -39,6 +46,7 @@ export function createResolvers(
       ...createProfile(store).Mutation,
       ...events.Mutation,
     },
+    Node: lookups.Node,
     PartnerMemberRead: lookups.PartnerMemberRead,
     Standing: lookups.Standing,
     MemberProfile: lookups.MemberProfile,

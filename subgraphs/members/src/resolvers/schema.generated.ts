@@ -36,9 +36,16 @@ export type Query = {
   memberById: Maybe<PartnerMemberRead>;
   /**
    * Looks up 1 to 100 members at once, in the order of the keys; 10 keys cost 1. A key that finds no
-   * member is no error.
+   * member, or that is not valid, is no error.
    */
   memberLookups: Maybe<Array<MemberLookup>>;
+  /**
+   * The members enrolled with the calling partner, in the order of the last change that the partner
+   * could see, in pages.
+   */
+  members: Maybe<MemberConnection>;
+  /** The object with this ID: a member enrolled with the calling partner. Otherwise null, no error. */
+  node: Maybe<Node>;
   /** The signed-in member's own profile. */
   memberProfile: Maybe<MemberProfile>;
   /** The public keys of the built-in identity provider, as a JWK Set in JSON. */
@@ -77,6 +84,19 @@ export type QueryMemberByIdArgs = {
 
 export type QueryMemberLookupsArgs = {
   keys: Array<MemberKey>;
+};
+
+
+export type QueryMembersArgs = {
+  first?: InputMaybe<Scalars['Int']['input']>;
+  after?: InputMaybe<Scalars['String']['input']>;
+  updatedSince?: InputMaybe<Scalars['DateTime']['input']>;
+  status?: InputMaybe<EnrollmentStatus>;
+};
+
+
+export type QueryNodeArgs = {
+  id: Scalars['ID']['input'];
 };
 
 
@@ -121,7 +141,7 @@ export type Mutation = {
   endEnrollment: Maybe<EndEnrollmentPayload>;
   /**
    * Sets the external ID of the member's active enrollment with the calling partner. Null takes it
-   * away.
+   * away; leaving it out is an error.
    */
   changeExternalId: Maybe<PartnerMemberRead>;
   /**
@@ -253,8 +273,15 @@ export type MutationAcknowledgeEventsArgs = {
   acks: Array<Scalars['String']['input']>;
 };
 
+/** An object with an ID of its own, by which caches can keep it. */
+export type Node = {
+  id: Scalars['ID']['output'];
+};
+
 /** A member as the calling partner sees it. */
-export type PartnerMemberRead = {
+export type PartnerMemberRead = Node & {
+  /** The same as `memberId`. */
+  id: Scalars['ID']['output'];
   /** The member's stable ID, safe to store as a foreign key. */
   memberId: Scalars['ID']['output'];
   /**
@@ -284,8 +311,53 @@ export type MemberKey = {
 };
 
 export type MemberLookup = {
-  /** Null if no member who is actively enrolled with the calling partner has the key. */
+  /** Null unless the status is FOUND. */
   member: Maybe<PartnerMemberRead>;
+  status: LookupStatus;
+};
+
+/** What became of one key. */
+export type LookupStatus =
+  /** The member is actively enrolled with the calling partner. */
+  | 'FOUND'
+  /** No member whom the calling partner knows has the key. */
+  | 'NOT_FOUND'
+  /** Only by `memberId`: the enrollment with the calling partner has ended. */
+  | 'ENDED'
+  /** Only by `memberId`: the member was once enrolled with the calling partner, and was erased. */
+  | 'ERASED'
+  /** The key has not exactly one field, or its value is empty, too long or has control characters. */
+  | 'INVALID';
+
+/** A page of members, as the GraphQL Cursor Connections Specification has it. */
+export type MemberConnection = {
+  edges: Array<MemberEdge>;
+  pageInfo: PageInfo;
+};
+
+export type MemberEdge = {
+  memberId: Scalars['ID']['output'];
+  /** Null if the enrollment has ended. */
+  node: Maybe<PartnerMemberRead>;
+  /** It never expires. */
+  cursor: Scalars['String']['output'];
+  /** When the calling partner could last see a change of the member's identity or enrollment. */
+  updatedAt: Scalars['DateTime']['output'];
+  status: EnrollmentStatus;
+};
+
+export type EnrollmentStatus =
+  | 'ACTIVE'
+  | 'ENDED';
+
+export type PageInfo = {
+  /** Whether there are more entries after this page. */
+  hasNextPage: Scalars['Boolean']['output'];
+  /** Whether the page is not the first one. */
+  hasPreviousPage: Scalars['Boolean']['output'];
+  startCursor: Maybe<Scalars['String']['output']>;
+  /** What `after` takes for the next page. */
+  endCursor: Maybe<Scalars['String']['output']>;
 };
 
 export type EnrollMemberInput = {
@@ -482,20 +554,30 @@ export type FederationReferenceTypes = {
 };
 
 
+/** Mapping of interface types */
+export type ResolversInterfaceTypes<_RefType extends Record<string, unknown>> = {
+  Node: ( PartnerMember );
+};
 
 /** Mapping between all available schema types and the resolvers types */
 export type ResolversTypes = {
   Query: ResolverTypeWrapper<undefined>;
   String: ResolverTypeWrapper<Scalars['String']['output']>;
   ID: ResolverTypeWrapper<Scalars['ID']['output']>;
-  Float: ResolverTypeWrapper<Scalars['Float']['output']>;
   Int: ResolverTypeWrapper<Scalars['Int']['output']>;
+  Float: ResolverTypeWrapper<Scalars['Float']['output']>;
   Mutation: ResolverTypeWrapper<undefined>;
   Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
+  Node: ResolverTypeWrapper<ResolversInterfaceTypes<ResolversTypes>['Node']>;
   PartnerMemberRead: ResolverTypeWrapper<PartnerMember>;
   DateTime: ResolverTypeWrapper<Scalars['DateTime']['output']>;
   MemberKey: MemberKey;
   MemberLookup: ResolverTypeWrapper<Omit<MemberLookup, 'member'> & { member?: Maybe<ResolversTypes['PartnerMemberRead']> }>;
+  LookupStatus: LookupStatus;
+  MemberConnection: ResolverTypeWrapper<Omit<MemberConnection, 'edges'> & { edges: Array<ResolversTypes['MemberEdge']> }>;
+  MemberEdge: ResolverTypeWrapper<Omit<MemberEdge, 'node'> & { node?: Maybe<ResolversTypes['PartnerMemberRead']> }>;
+  EnrollmentStatus: EnrollmentStatus;
+  PageInfo: ResolverTypeWrapper<PageInfo>;
   EnrollMemberInput: EnrollMemberInput;
   UpdateMemberInput: UpdateMemberInput;
   UpdateProfileInput: UpdateProfileInput;
@@ -518,14 +600,18 @@ export type ResolversParentTypes = {
   Query: undefined;
   String: Scalars['String']['output'];
   ID: Scalars['ID']['output'];
-  Float: Scalars['Float']['output'];
   Int: Scalars['Int']['output'];
+  Float: Scalars['Float']['output'];
   Mutation: undefined;
   Boolean: Scalars['Boolean']['output'];
+  Node: ResolversInterfaceTypes<ResolversParentTypes>['Node'];
   PartnerMemberRead: PartnerMember;
   DateTime: Scalars['DateTime']['output'];
   MemberKey: MemberKey;
   MemberLookup: Omit<MemberLookup, 'member'> & { member?: Maybe<ResolversParentTypes['PartnerMemberRead']> };
+  MemberConnection: Omit<MemberConnection, 'edges'> & { edges: Array<ResolversParentTypes['MemberEdge']> };
+  MemberEdge: Omit<MemberEdge, 'node'> & { node?: Maybe<ResolversParentTypes['PartnerMemberRead']> };
+  PageInfo: PageInfo;
   EnrollMemberInput: EnrollMemberInput;
   UpdateMemberInput: UpdateMemberInput;
   UpdateProfileInput: UpdateProfileInput;
@@ -548,6 +634,8 @@ export type QueryResolvers<ContextType = SubgraphContext, ParentType extends Res
   memberByExternalId?: Resolver<Maybe<ResolversTypes['PartnerMemberRead']>, ParentType, ContextType, RequireFields<QueryMemberByExternalIdArgs, 'externalId'>>;
   memberById?: Resolver<Maybe<ResolversTypes['PartnerMemberRead']>, ParentType, ContextType, RequireFields<QueryMemberByIdArgs, 'memberId'>>;
   memberLookups?: Resolver<Maybe<Array<ResolversTypes['MemberLookup']>>, ParentType, ContextType, RequireFields<QueryMemberLookupsArgs, 'keys'>>;
+  members?: Resolver<Maybe<ResolversTypes['MemberConnection']>, ParentType, ContextType, RequireFields<QueryMembersArgs, 'first' | 'status'>>;
+  node?: Resolver<Maybe<ResolversTypes['Node']>, ParentType, ContextType, RequireFields<QueryNodeArgs, 'id'>>;
   memberProfile?: Resolver<Maybe<ResolversTypes['MemberProfile']>, ParentType, ContextType, RequireFields<QueryMemberProfileArgs, 'id'>>;
   signingKeys?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   endedSessions?: Resolver<Array<ResolversTypes['EndedSessions']>, ParentType, ContextType, RequireFields<QueryEndedSessionsArgs, 'since'>>;
@@ -575,13 +663,19 @@ export type MutationResolvers<ContextType = SubgraphContext, ParentType extends 
   acknowledgeEvents?: Resolver<Maybe<ResolversTypes['Boolean']>, ParentType, ContextType, RequireFields<MutationAcknowledgeEventsArgs, 'acks'>>;
 };
 
+export type NodeResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Node'] = ResolversParentTypes['Node']> = {
+  __resolveType: TypeResolveFn<'PartnerMemberRead', ParentType, ContextType>;
+};
+
 export type PartnerMemberReadResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PartnerMemberRead'] = ResolversParentTypes['PartnerMemberRead']> = {
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   memberId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   email?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   firstName?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   lastName?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   externalId?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   enrolledAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 };
 
 export interface DateTimeScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['DateTime'], any> {
@@ -590,6 +684,27 @@ export interface DateTimeScalarConfig extends GraphQLScalarTypeConfig<ResolversT
 
 export type MemberLookupResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['MemberLookup'] = ResolversParentTypes['MemberLookup']> = {
   member?: Resolver<Maybe<ResolversTypes['PartnerMemberRead']>, ParentType, ContextType>;
+  status?: Resolver<ResolversTypes['LookupStatus'], ParentType, ContextType>;
+};
+
+export type MemberConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['MemberConnection'] = ResolversParentTypes['MemberConnection']> = {
+  edges?: Resolver<Array<ResolversTypes['MemberEdge']>, ParentType, ContextType>;
+  pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+};
+
+export type MemberEdgeResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['MemberEdge'] = ResolversParentTypes['MemberEdge']> = {
+  memberId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  node?: Resolver<Maybe<ResolversTypes['PartnerMemberRead']>, ParentType, ContextType>;
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  updatedAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  status?: Resolver<ResolversTypes['EnrollmentStatus'], ParentType, ContextType>;
+};
+
+export type PageInfoResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['PageInfo'] = ResolversParentTypes['PageInfo']> = {
+  hasNextPage?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  hasPreviousPage?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  startCursor?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  endCursor?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
 };
 
 export type EnrollMemberPayloadResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['EnrollMemberPayload'] = ResolversParentTypes['EnrollMemberPayload']> = {
@@ -657,9 +772,13 @@ export type ConfirmedChangeResolvers<ContextType = SubgraphContext, ParentType e
 export type Resolvers<ContextType = SubgraphContext> = {
   Query?: QueryResolvers<ContextType>;
   Mutation?: MutationResolvers<ContextType>;
+  Node?: NodeResolvers<ContextType>;
   PartnerMemberRead?: PartnerMemberReadResolvers<ContextType>;
   DateTime?: GraphQLScalarType;
   MemberLookup?: MemberLookupResolvers<ContextType>;
+  MemberConnection?: MemberConnectionResolvers<ContextType>;
+  MemberEdge?: MemberEdgeResolvers<ContextType>;
+  PageInfo?: PageInfoResolvers<ContextType>;
   EnrollMemberPayload?: EnrollMemberPayloadResolvers<ContextType>;
   InviteMemberPayload?: InviteMemberPayloadResolvers<ContextType>;
   Invitation?: InvitationResolvers<ContextType>;

@@ -3,6 +3,7 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 import { canonicalEmail } from '../rules/email.ts';
+import { enrolledMark } from '../rules/enrollment.ts';
 import { addressKey, type MemberRecord } from '../rules/record.ts';
 import type { EndedSessionsStore } from '../signingkeys/endedsessions.ts';
 import type { InvitationStore } from '../tables/invitation.ts';
@@ -15,7 +16,8 @@ export type RightsStore = ReturnType<typeof createRights>;
 export type RightsEngine = {
   marks: {
     has(memberId: string): Promise<boolean>;
-    add(memberId: string): Promise<void>;
+    /** `of` is the ID of a member, or an `enrolledMark`. */
+    add(of: string): Promise<void>;
     remove(memberId: string): Promise<boolean>;
   };
   find(key: string): MaybePromise<MemberRecord | undefined>;
@@ -61,8 +63,9 @@ export function createRights(parts: Parts) {
       };
     },
     /**
-     * Deletes all that is kept of a member, and leaves a mark by which an import of the same ID is
-     * refused. It can be killed and repeated. Whether there was such a member.
+     * Deletes all that is kept of a member, and leaves marks: one by which an import of the same ID
+     * is refused, and one for each partner that the member was enrolled with. It can be killed and
+     * repeated. Whether there was such a member.
      */
     async erase(memberId: string): Promise<boolean> {
       // First, so that nobody imports the member again meanwhile.
@@ -76,6 +79,8 @@ export function createRights(parts: Parts) {
         await removeQueued(traces, parts);
         if (loaded === undefined) return false;
         await engine.forgetAddresses(traces);
+        for (const { partnerId } of loaded.record.enrollments)
+          await marks.add(enrolledMark(partnerId, memberId));
         if (!(await loaded.remove())) continue;
         // What was queued as long as there was a member.
         await removeQueued(traces, parts);

@@ -6,6 +6,7 @@ import type {
   Enrollment,
   EnrollResult,
   ExternalIdResult,
+  LookUp,
   Member,
   Names,
   NamesChange,
@@ -215,4 +216,18 @@ export function partnerMember(member: Member, partnerId: string): PartnerMember 
 function shownTo(member: Member, wanted: Enrollment): PartnerMember {
   const enrollment = activeEnrollment(member, wanted.partnerId) ?? wanted;
   return { ...seenBy(member, enrollment), enrollment };
+}
+
+/** What a partner finds by the ID of a member, unless the member was erased. */
+export function lookUpOf(found: Member | undefined, partnerId: string): LookUp {
+  if (found === undefined) return { status: 'NOT_FOUND' };
+  const member = partnerMember(found, partnerId);
+  if (member !== undefined) return { status: 'FOUND', member };
+  const isKnown = found.enrollments.some((one) => one.partnerId === partnerId);
+  return { status: isKnown ? 'ENDED' : 'NOT_FOUND' };
+}
+
+/** What the mark of an erased member is made of for a partner that the member was enrolled with. */
+export function enrolledMark(partnerId: string, memberId: string): string {
+  return `${partnerId}\n${memberId}`;
 }

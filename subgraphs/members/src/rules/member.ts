@@ -66,6 +66,14 @@ export type PartnerMember = Identity & { enrollment?: Enrollment | undefined };
 /** How a partner names a member: with a checked value, an address in canonical form. */
 export type MemberKey = { by: 'email' | 'externalId' | 'memberId'; value: string };
 
+/**
+ * What became of looking a member up. `ENDED` and `ERASED` are of members once enrolled with the
+ * partner, by their ID only.
+ */
+export type LookUp =
+  | { status: 'FOUND'; member: PartnerMember }
+  | { status: 'NOT_FOUND' | 'ENDED' | 'ERASED'; member?: undefined };
+
 /** What a member sees of itself. */
 export type Profile = Identity & {
   /** The partners that the member is actively enrolled with. */

@@ -59,7 +59,8 @@ export function updated(before: MemberRecord | undefined, next: MemberRecord): M
     const one = withoutLost(next, wanted);
     const was = stored.get(one.partnerId);
     if (before === undefined || was === undefined) return { ...one, updatedAt };
-    const isSame = shownBy(before, was) === shownBy(next, one);
+    // A rule that takes the time away stamps again what the partner sees.
+    const isSame = one.updatedAt === was.updatedAt && shownBy(before, was) === shownBy(next, one);
     return { ...one, updatedAt: isSame ? was.updatedAt : updatedAt };
   });
   const { unconfirmed = [], ...rest } = next;

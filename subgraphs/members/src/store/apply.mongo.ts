@@ -4,7 +4,9 @@ import { importMember } from '../rules/import.ts';
 import type { ImportResult, MemberImport } from '../rules/member.ts';
 import { addressKey, externalKey, type MemberRecords } from '../rules/record.ts';
 import type { MembersCollection } from './documents.mongo.ts';
-import { readWorkingSet } from './workingset.mongo.ts';
+import type { ApplyRule } from './engine.ts';
+import { stampIfLate } from './late.ts';
+import { readWorkingSet, type WorkingSet } from './workingset.mongo.ts';
 
 const MAX_ATTEMPTS = 100;
 
@@ -15,13 +17,31 @@ export async function applyRule<T>(
   keys: string[],
   rule: (records: MemberRecords) => T,
 ): Promise<T> {
+  const { result, written, since } = await applyOnce(members, ids, keys, rule);
+  await stampWritten(members, written, since);
+  return result;
+}
+
+async function applyOnce<T>(
+  members: MembersCollection,
+  ids: string[],
+  keys: string[],
+  rule: (records: MemberRecords) => T,
+) {
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     const workingSet = await readWorkingSet(members, ids, keys);
+    const since = Date.now();
     const result = rule(workingSet);
-    if (await workingSet.store()) return result;
+    if (await workingSet.store()) return { result, written: workingSet.written, since };
     await setTimeout(Math.random() * attempt);
   }
   throw new Error(`other writes changed a member ${MAX_ATTEMPTS} times in a row`);
+}
+
+function stampWritten(members: MembersCollection, written: WorkingSet['written'], since: number) {
+  const again: ApplyRule = async (ids, keys, rule) =>
+    (await applyOnce(members, ids, keys, rule)).result;
+  return stampIfLate(again, [...new Set(written.map(({ memberId }) => memberId))], since);
 }
 
 /**
@@ -34,6 +54,7 @@ export async function importTogether(
   imports: readonly MemberImport[],
 ): Promise<ImportResult[]> {
   const workingSet = await readWorkingSet(members, idsOf(imports), claimedKeys(imports));
+  const since = Date.now();
   const attempts = imports.map((line) => {
     const { touched, written } = workingSet;
     const [touchedBefore, writtenBefore] = [touched.length, written.length];
@@ -45,7 +66,9 @@ export async function importTogether(
       writes: written.slice(writtenBefore),
     };
   });
-  if (await workingSet.store()) return attempts.map(({ result }) => result);
+  const isStored = await workingSet.store();
+  await stampWritten(members, workingSet.written, since);
+  if (isStored) return attempts.map(({ result }) => result);
 
   const unsettled = new Set<string>();
   const results: ImportResult[] = [];

@@ -15,17 +15,20 @@ import {
 } from 'mongodb';
 import { eventsOf, type MemberEvent, withoutExternalId } from '../rules/events.ts';
 import { keysOf, type MemberRecord } from '../rules/record.ts';
+import { type Listed, listedOf } from './listed.mongo.ts';
 
 /**
  * `version` counts the writes, so that a write can tell whether another came first; `batch`
- * identifies the last one. `keys` are keysOf(record). The events of its changes are in the document
- * until they are acknowledged; `pendingAt` is when the first one occurred.
+ * identifies the last one. `keys` are keysOf(record), and `listed` is listedOf(record). The events
+ * of its changes are in the document until they are acknowledged; `pendingAt` is when the first one
+ * occurred.
  */
 export type MemberDocument = Omit<MemberRecord, 'memberId'> & {
   _id: string;
   version: number;
   batch?: string;
   keys: string[];
+  listed?: Listed;
   outbox?: MemberEvent[];
   pendingAt?: number;
   /** Only of a tombstone. */
@@ -39,11 +42,13 @@ export type MembersCollection = Collection<MemberDocument>;
 
 /**
  * Opens the collection with its indexes. That of keys serves every look-up and keeps members apart
- * without transactions: a key is in one document at most. The other one finds events.
+ * without transactions: a key is in one document at most. The others have the lists of all
+ * partners, and find events.
  */
 export function openMembers(db: Db): Promise<MembersCollection> {
   return openCollection(db, 'members', undefined, [
     [{ keys: 1 }, { unique: true }],
+    [{ 'listed.$**': 1 }, {}],
     [{ pendingAt: 1 }, { sparse: true }],
   ]);
 }
@@ -81,6 +86,7 @@ export function versionedRecord({
   version,
   batch: _batch,
   keys: _keys,
+  listed: _listed,
   outbox = [],
   pendingAt: _pendingAt,
   ...rest
@@ -169,8 +175,14 @@ function writeIfUnchanged(
   batch: string,
 ): AnyBulkWriteOperation<MemberDocument> {
   const { memberId, ...rest } = record;
-  const keys = keysOf(record);
-  const next = { ...rest, version: version + 1, batch, keys, ...pendingFields(outbox) };
+  const next = {
+    ...rest,
+    version: version + 1,
+    batch,
+    keys: keysOf(record),
+    listed: listedOf(record),
+    ...pendingFields(outbox),
+  };
   if (version === 0) return { insertOne: { document: { _id: memberId, ...next } } };
   return { replaceOne: { filter: { _id: memberId, version }, replacement: next } };
 }

@@ -196,11 +196,9 @@ describe.each(ENGINES)('events on %s', (engine) => {
       await store.rights.erase('ada');
       expect([
         await store.member('ada'),
-        ...(await store.lookUp('inn', [
-          { by: 'memberId', value: 'ada' },
-          { by: 'email', value: 'ada@example.com' },
-          { by: 'externalId', value: 'A-1' },
-        ])),
+        await store.memberById('inn', 'ada'),
+        await store.memberByEmail('inn', 'ada@example.com'),
+        await store.memberByExternalId('inn', 'A-1'),
         await store.rights.find('ada'),
         await store.endEnrollment('inn', 'ada'),
         await store.isEmpty(),

@@ -1,7 +1,8 @@
 // Looks members up in MongoDB, many in one read, with only the fields that are needed.
 import { batchLoad } from '@partner-loyalty/runtime/eventloop/batchload.ts';
-import { partnerMember } from '../rules/enrollment.ts';
-import type { Member, MemberKey, PartnerMember } from '../rules/member.ts';
+import type { MongoMarks } from '@partner-loyalty/runtime/store/marks/marks.mongo.ts';
+import { enrolledMark, lookUpOf } from '../rules/enrollment.ts';
+import type { LookUp, Member, MemberKey } from '../rules/member.ts';
 import { enrolledKey, externalKey, partnerOfKey } from '../rules/record.ts';
 import {
   findByIds,
@@ -14,15 +15,21 @@ import {
 /**
  * Shares a read for every 100 keys that are looked up in one event loop tick. IDs take a read of
  * their own beside that of the other keys: DocumentDB would scan the collection for both together.
+ * IDs that find nobody take one of the marks.
  */
-export function createMongoLookUp(members: MembersCollection) {
+export function createMongoLookUp(members: MembersCollection, marks: Pick<MongoMarks, 'among'>) {
   const byId = batchLoad((ids) => membersById(members, ids));
   const byKey = batchLoad((keys) => membersByKey(members, keys));
+  const marked = batchLoad(async (ids) => {
+    return new Map(Array.from(await marks.among(ids), (id) => [id, true]));
+  });
 
-  return async (partnerId: string, key: MemberKey): Promise<PartnerMember | undefined> => {
+  return async (partnerId: string, key: MemberKey): Promise<LookUp> => {
     const { by, value } = key;
-    const found = await (by === 'memberId' ? byId(value) : byKey(storedKey(partnerId, key)));
-    return found && partnerMember(found, partnerId);
+    if (by !== 'memberId') return lookUpOf(await byKey(storedKey(partnerId, key)), partnerId);
+    const found = lookUpOf(await byId(value), partnerId);
+    if (found.status !== 'NOT_FOUND') return found;
+    return (await marked(enrolledMark(partnerId, value))) ? { status: 'ERASED' } : found;
   };
 }
 
@@ -30,7 +37,7 @@ function storedKey(partnerId: string, { by, value }: MemberKey): string {
   return by === 'email' ? enrolledKey(partnerId, value) : externalKey(partnerId, value);
 }
 
-const MEMBER = {
+export const MEMBER = {
   email: 1,
   address: 1,
   firstName: 1,
@@ -73,6 +80,6 @@ async function membersById(
   return new Map(existing.map((document) => [document._id, memberOf(document)]));
 }
 
-function memberOf({ _id, keys: _, enrollments = [], ...rest }: MemberDocument): Member {
+export function memberOf({ _id, keys: _, enrollments = [], ...rest }: MemberDocument): Member {
   return { memberId: _id, enrollments, ...rest };
 }

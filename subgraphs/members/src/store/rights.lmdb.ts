@@ -8,10 +8,12 @@ import { eventsOf } from '../rules/events.ts';
 import { isEqual, keysOf, type MemberRecord, type MemberRecords } from '../rules/record.ts';
 import type { LmdbEvents } from './events.lmdb.ts';
 import type { StoredIdentity } from './identity.lmdb.ts';
+import { type Lists, moveInLists } from './list.lmdb.ts';
 
 type Parts = {
   members: Database<MemberRecord, string>;
   identities: Database<StoredIdentity, string>;
+  lists: Lists;
   marks: LmdbMarks;
   records: MemberRecords;
   events: LmdbEvents;
@@ -21,7 +23,7 @@ type Parts = {
 };
 
 export function createLmdbRightsEngine(parts: Parts): RightsEngine {
-  const { members, identities, marks, records, events, transact, dataDir } = parts;
+  const { members, identities, lists, marks, records, events, transact, dataDir } = parts;
   return {
     marks: {
       has: async (memberId) => marks.has(memberId),
@@ -55,6 +57,7 @@ export function createLmdbRightsEngine(parts: Parts): RightsEngine {
     if (stored === undefined) return true;
     if (!isEqual(stored, record)) return false;
     for (const key of keysOf(stored)) identities.remove(key);
+    moveInLists(lists, stored, undefined);
     members.remove(memberId);
     events.forget(memberId);
     events.add(eventsOf(stored, undefined));

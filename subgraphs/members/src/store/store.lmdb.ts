@@ -1,20 +1,14 @@
 // The members store on LMDB: synchronous reads, and one transaction for each change.
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import { type EmbeddedStore, openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
-import { openLmdbMarks } from '@partner-loyalty/runtime/store/marks/marks.lmdb.ts';
+import { type LmdbMarks, openLmdbMarks } from '@partner-loyalty/runtime/store/marks/marks.lmdb.ts';
 import { lmdbTables } from '@partner-loyalty/runtime/store/table.lmdb.ts';
 import type { Database, RootDatabase } from 'lmdb';
 import { createRights } from '../rights/rights.ts';
-import { partnerMember } from '../rules/enrollment.ts';
+import { enrolledMark, lookUpOf } from '../rules/enrollment.ts';
 import { eventsOf } from '../rules/events.ts';
 import { importMember } from '../rules/import.ts';
-import type {
-  Identity,
-  ImportResult,
-  MemberImport,
-  MemberKey,
-  PartnerMember,
-} from '../rules/member.ts';
+import type { Identity, ImportResult, LookUp, MemberImport, MemberKey } from '../rules/member.ts';
 import {
   enrolledKey,
   externalKey,
@@ -24,7 +18,7 @@ import {
 } from '../rules/record.ts';
 import type { KeyVault } from '../signingkeys/signingkey.ts';
 import { type MembersTables, openMembersTables } from '../tables/tables.ts';
-import { createEnrollmentStore, type Engine } from './engine.ts';
+import { type ApplyRule, createEnrollmentStore, type Engine } from './engine.ts';
 import { type LmdbEvents, openLmdbEvents } from './events.lmdb.ts';
 import {
   decodeIdentity,
@@ -32,9 +26,11 @@ import {
   isEqualIdentity,
   type StoredIdentity,
 } from './identity.lmdb.ts';
+import { stampIfLate } from './late.ts';
+import { buildLists, listMembers, moveInLists, openLists } from './list.lmdb.ts';
 import { createLockStore } from './lockstore.ts';
 import { createLmdbRightsEngine } from './rights.lmdb.ts';
-import type { MembersStore } from './store.ts';
+import type { BuildProgress, MembersStore } from './store.ts';
 import { createTokenStore } from './tokenstore.ts';
 
 /**
@@ -45,30 +41,40 @@ export async function openLmdbMembersStore(
   dataDir: string,
   environment: Environment,
   vault: KeyVault,
+  _dataDir: string,
+  onProgress: BuildProgress,
 ): Promise<MembersStore> {
   const store = await openLmdb(dataDir, 'members', environment);
-  const others = await openMembersTables(lmdbTables(store.root), vault);
-  return createLmdbMembersStore(store, others, dataDir);
+  try {
+    const tables = openMemberTables(store.root);
+    await buildLists(store.root, tables, onProgress);
+    const others = await openMembersTables(lmdbTables(store.root), vault);
+    return createLmdbMembersStore(store, { tables, others, dataDir });
+  } catch (error) {
+    await store.root.close();
+    throw error;
+  }
 }
 
-/** Each member by ID, and who each key leads to. */
+/** Each member by ID, who each key leads to, and the places of members in lists. */
 export function openMemberTables(root: RootDatabase) {
   return {
     members: root.openDB<MemberRecord, string>({ name: 'members', encoding: 'json' }),
     identities: root.openDB<StoredIdentity, string>({ name: 'keys', encoding: 'json' }),
+    lists: openLists(root),
   };
 }
 
+type MemberTables = ReturnType<typeof openMemberTables>;
+
 function createLmdbMembersStore(
   { root, ready }: EmbeddedStore,
-  others: MembersTables,
-  dataDir: string,
+  { tables, others, dataDir }: { tables: MemberTables; others: MembersTables; dataDir: string },
 ): MembersStore {
-  const tables = openMemberTables(root);
   const { members, identities } = tables;
   const marks = openLmdbMarks(root);
   const events = openLmdbEvents(root);
-  const records = createRecords(members, identities, events);
+  const records = createRecords(tables, events);
 
   const find = (key: string): Identity | undefined => {
     const stored = identities.get(key);
@@ -85,28 +91,45 @@ function createLmdbMembersStore(
     return result;
   };
 
-  const engine: Engine = {
-    find: records.byKey,
-    apply: (_ids, _keys, rule) => transact(() => rule(records)),
+  const apply: ApplyRule = async (_ids, _keys, rule) => {
+    const written = new Set<string>();
+    let since = 0;
+    const change = () => {
+      since = Date.now();
+      return rule({
+        ...records,
+        write(before, next) {
+          written.add(next.memberId);
+          return records.write(before, next);
+        },
+      });
+    };
+    const result = await root.childTransaction(() => events.storing(change));
+    await stampIfLate((_, __, again) => transact(() => again(records)), [...written], since);
+    await root.flushed;
+    return result;
   };
+  const engine: Engine = { find: records.byKey, apply };
 
-  const importMarked = (line: MemberImport): ImportResult =>
-    line.memberId !== undefined && marks.has(line.memberId)
-      ? 'erased'
-      : importMember(records, line);
+  const importMarked = (line: MemberImport, known: MemberRecords): ImportResult =>
+    line.memberId !== undefined && marks.has(line.memberId) ? 'erased' : importMember(known, line);
 
   const rights = createLmdbRightsEngine({ ...tables, marks, records, events, transact, dataDir });
 
   return {
     memberByEmail: (partnerId, canonical) => find(enrolledKey(partnerId, canonical)),
     memberByExternalId: (partnerId, externalId) => find(externalKey(partnerId, externalId)),
-    lookUp: createLmdbLookUp(members, find),
+    ...createLmdbLookUp(members, marks, find),
+    list: (query) => listMembers(tables, query),
     member: (memberId) => members.get(memberId),
     ...createEnrollmentStore(engine),
     importMembers: (imports) =>
-      transact(() =>
-        imports.map(marks.isEmpty() ? (one) => importMember(records, one) : importMarked),
-      ),
+      apply([], [], (known) => {
+        const importOne = marks.isEmpty()
+          ? (one: MemberImport) => importMember(known, one)
+          : (one: MemberImport) => importMarked(one, known);
+        return imports.map(importOne);
+      }),
     tokens: createTokenStore(engine),
     events: events.store,
     locks: createLockStore(engine),
@@ -119,8 +142,7 @@ function createLmdbMembersStore(
 }
 
 function createRecords(
-  members: Database<MemberRecord, string>,
-  identities: Database<StoredIdentity, string>,
+  { members, identities, lists }: MemberTables,
   events: LmdbEvents,
 ): MemberRecords {
   return {
@@ -139,6 +161,7 @@ function createRecords(
         if (present === undefined || !isEqualIdentity(present, identity))
           identities.put(key, identity);
       }
+      moveInLists(lists, before, next);
       members.put(next.memberId, next);
       events.add(eventsOf(before, next));
       return next;
@@ -149,13 +172,24 @@ function createRecords(
 /** `find` reads whom a stored key leads to. */
 function createLmdbLookUp(
   members: Database<MemberRecord, string>,
+  marks: LmdbMarks,
   find: (key: string) => Identity | undefined,
-): MembersStore['lookUp'] {
-  const lookUp = (partnerId: string, { by, value }: MemberKey): PartnerMember | undefined => {
-    if (by === 'email') return find(enrolledKey(partnerId, value));
-    if (by === 'externalId') return find(externalKey(partnerId, value));
-    const record = members.get(value);
-    return record && partnerMember(record, partnerId);
+) {
+  const byId = (partnerId: string, memberId: string) => lookUpOf(members.get(memberId), partnerId);
+  const byKey = (key: string): LookUp => {
+    const member = find(key);
+    return member === undefined ? { status: 'NOT_FOUND' } : { status: 'FOUND', member };
   };
-  return (partnerId, keys) => keys.map((key) => lookUp(partnerId, key));
+  const lookUp = (partnerId: string, { by, value }: MemberKey): LookUp => {
+    if (by === 'email') return byKey(enrolledKey(partnerId, value));
+    if (by === 'externalId') return byKey(externalKey(partnerId, value));
+    const found = byId(partnerId, value);
+    const isErased = found.status === 'NOT_FOUND' && marks.has(enrolledMark(partnerId, value));
+    return isErased ? { status: 'ERASED' } : found;
+  };
+  return {
+    memberById: (partnerId: string, memberId: string) => byId(partnerId, memberId).member,
+    lookUp: (partnerId: string, keys: readonly MemberKey[]) =>
+      keys.map((key) => lookUp(partnerId, key)),
+  };
 }

@@ -248,7 +248,7 @@ function expectTimes(store: MembersStore, model: Model) {
         const name = `${memberId} ${partnerId}`;
         const before = known.get(name);
         const { status, externalId, enrolledAt, unconfirmed } = enrollment;
-        const [identity] = await store.lookUp(partnerId, [{ by: 'memberId', value: memberId }]);
+        const identity = await store.memberById(partnerId, memberId);
         const shown = [visible(identity), externalId, enrolledAt, unconfirmed];
         const seen = status === 'ENDED' ? status : JSON.stringify(shown);
         if (before !== undefined && before.seen !== seen)

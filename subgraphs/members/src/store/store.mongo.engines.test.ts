@@ -1,5 +1,6 @@
 // What the members store relies on MongoDB for: indexes and uniqueness.
-import { type Collection, type Document, MongoClient } from 'mongodb';
+import { openMongoMarks } from '@partner-loyalty/runtime/store/marks/marks.mongo.ts';
+import { type Collection, type Document, type Filter, MongoClient } from 'mongodb';
 import { address, memberImport, newPlace, type Place } from '../../test/engine.ts';
 import type { MemberKey } from '../rules/member.ts';
 import { addressKey, enrolledKey, externalKey } from '../rules/record.ts';
@@ -56,6 +57,11 @@ test.each([
   ],
   ['by ID', () => findByIds(members, ['m1']), '_id_'],
   [
+    'of a list',
+    () => members.find({ 'listed.ACTIVE.inn': { $gt: '1', $lt: '2' } } as Filter<MemberDocument>),
+    'listed.$**_1',
+  ],
+  [
     'by the IDs of a batch',
     () =>
       findByIds(
@@ -76,7 +82,8 @@ test('100 look-ups are one read, and one more for IDs among other keys', async (
   const watched = new MongoClient(place.settings.mongodbUrl ?? '', { monitorCommands: true });
   const commands: string[] = [];
   watched.on('commandStarted', ({ commandName }) => commands.push(commandName));
-  const lookUp = createMongoLookUp(watched.db().collection('members'));
+  const marks = await openMongoMarks(watched.db(), 'memberMarks');
+  const lookUp = createMongoLookUp(watched.db().collection('members'), marks);
   const byKey = Array.from({ length: 100 }, (_, i): MemberKey => {
     return i % 2 === 0
       ? { by: 'externalId', value: `X${i}` }
@@ -91,8 +98,14 @@ test('100 look-ups are one read, and one more for IDs among other keys', async (
   ] as const) {
     commands.length = 0;
     const found = await Promise.all(keys.map((key) => lookUp('inn', key)));
-    expect(found.map((member) => member?.memberId)).toEqual(keys.map((_, i) => `m${i}`));
+    expect(found.map(({ member }) => member?.memberId)).toEqual(keys.map((_, i) => `m${i}`));
     expect(commands).toEqual(reads);
+  }
+  // Of members of another partner, and of nobody: the same reads.
+  for (const by of ['m', 'nobody']) {
+    commands.length = 0;
+    await Promise.all(byId.map((_, i) => lookUp('other', { by: 'memberId', value: `${by}${i}` })));
+    expect(commands).toEqual(['find', 'find']);
   }
   await watched.close();
 });

@@ -24,10 +24,11 @@ import {
 import { type ApplyRule, createEnrollmentStore, type Engine } from './engine.ts';
 import { createMongoEvents } from './events.mongo.ts';
 import { createKeyLock, type KeyLock } from './keylock.ts';
+import { buildLists, listMembers } from './list.mongo.ts';
 import { createLockStore } from './lockstore.ts';
 import { createMongoLookUp } from './lookup.mongo.ts';
 import { createMongoRightsEngine } from './rights.mongo.ts';
-import type { MembersStore } from './store.ts';
+import type { BuildProgress, MembersStore } from './store.ts';
 import { createTokenStore } from './tokenstore.ts';
 
 const IMPORTED_TOGETHER = 500;
@@ -42,11 +43,14 @@ export async function openMongoMembersStore(
   environment: Environment,
   vault: KeyVault,
   dataDir: string,
+  onProgress: BuildProgress,
 ): Promise<MembersStore> {
   const mongo = await openMongo(url, 'members', environment);
   try {
+    const members = await openMembers(mongo.db);
+    await buildLists(mongo.db, members, onProgress);
     return createMongoMembersStore(mongo, {
-      members: await openMembers(mongo.db),
+      members,
       others: await openMembersTables(mongoTables(mongo.db), vault),
       marks: await openMongoMarks(mongo.db, 'memberMarks'),
       dataDir,
@@ -68,7 +72,7 @@ function createMongoMembersStore(
   },
 ): MembersStore {
   const { members, others, marks, dataDir } = parts;
-  const lookUp = createMongoLookUp(members);
+  const lookUp = createMongoLookUp(members, marks);
   // Of two concurrent writes of one key, one would only have to start over; DocumentDB even lets
   // both wait until it cancels one.
   const lock = createKeyLock();
@@ -79,9 +83,14 @@ function createMongoMembersStore(
   const rights = createMongoRightsEngine({ members, marks, find, apply });
 
   return {
-    memberByEmail: (partnerId, value) => lookUp(partnerId, { by: 'email', value }),
-    memberByExternalId: (partnerId, value) => lookUp(partnerId, { by: 'externalId', value }),
+    memberByEmail: async (partnerId, value) =>
+      (await lookUp(partnerId, { by: 'email', value })).member,
+    memberByExternalId: async (partnerId, value) =>
+      (await lookUp(partnerId, { by: 'externalId', value })).member,
+    memberById: async (partnerId, value) =>
+      (await lookUp(partnerId, { by: 'memberId', value })).member,
     lookUp: (partnerId, keys) => Promise.all(keys.map((key) => lookUp(partnerId, key))),
+    list: (query) => listMembers(members, query),
     member: batchLoad((ids) => recordsById(members, ids)),
     ...createEnrollmentStore(engine),
     importMembers: (imports) => importInParts(members, marks, lock, imports),

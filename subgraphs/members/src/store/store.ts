@@ -2,8 +2,10 @@
 import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 import type { StoreState } from '@partner-loyalty/runtime/store/outage.ts';
 import type { RightsStore } from '../rights/rights.ts';
+import type { ListEntry, ListQuery } from '../rules/list.ts';
 import type {
   ImportResult,
+  LookUp,
   Member,
   MemberImport,
   MemberKey,
@@ -14,6 +16,9 @@ import type { EnrollmentStore } from './engine.ts';
 import type { EventStore } from './eventstore.ts';
 import type { LockStore } from './lockstore.ts';
 import type { TokenStore } from './tokenstore.ts';
+
+/** How many members an index that is being built has, and of how many. */
+export type BuildProgress = (members: number, of: number) => void;
 
 /** Implemented by store.lmdb.ts and store.mongo.ts. */
 export type MembersStore = EnrollmentStore &
@@ -31,15 +36,16 @@ export type MembersStore = EnrollmentStore &
       partnerId: string,
       externalId: string,
     ): MaybePromise<PartnerMember | undefined>;
+    /** Finds a member actively enrolled with the partner. */
+    memberById(partnerId: string, memberId: string): MaybePromise<PartnerMember | undefined>;
     /**
-     * Finds members actively enrolled with the partner, in the order of the keys. All keys take one
-     * indexed read, or two if IDs are among others: the same ones for members who are unknown and
-     * for those who are not enrolled.
+     * Looks members up, in the order of the keys. All keys take one indexed read, or two if IDs are
+     * among others, and one more if an ID finds nobody: the same ones for members who are unknown
+     * and for those who were never enrolled.
      */
-    lookUp(
-      partnerId: string,
-      keys: readonly MemberKey[],
-    ): MaybePromise<readonly (PartnerMember | undefined)[]>;
+    lookUp(partnerId: string, keys: readonly MemberKey[]): MaybePromise<readonly LookUp[]>;
+    /** Members who are or were enrolled with the partner, by one range of an index. */
+    list(query: ListQuery): MaybePromise<ListEntry[]>;
     /** The member's record. */
     member(memberId: string): MaybePromise<Member | undefined>;
     /**

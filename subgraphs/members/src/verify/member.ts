@@ -43,6 +43,9 @@ export function describeKey(key: string): string {
   }
 }
 
+/** What reports say if an index of lists differs from a record. */
+export const MISPLACED = 'the lists of partners do not have the member where it is';
+
 const text = z.string().min(1);
 const time = z.number().nonnegative();
 const address = z.looseObject({ typed: text, canonical: text });

@@ -4,16 +4,17 @@ import { type Inspection, UNREADABLE } from '@partner-loyalty/runtime/store/insp
 import { openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
 import { type Snapshot, withSnapshot } from '@partner-loyalty/runtime/store/snapshot.lmdb.ts';
 import { tableVerifier } from '@partner-loyalty/runtime/store/table.lmdb.ts';
-import { keysOf } from '../rules/record.ts';
+import { keysOf, type MemberRecord } from '../rules/record.ts';
 import { ENDED_SESSIONS } from '../signingkeys/endedsessions.ts';
 import { SIGNING_KEYS } from '../signingkeys/signingkey.ts';
 import { openEventEntries } from '../store/events.lmdb.ts';
 import { entriesOf, type StoredIdentity } from '../store/identity.lmdb.ts';
+import { BUILT, storedKeysOf } from '../store/list.lmdb.ts';
 import { openMemberTables } from '../store/store.lmdb.ts';
 import { INVITATIONS } from '../tables/invitation.ts';
 import { MAIL_COUNTS, OUTBOX } from '../tables/outbox.ts';
 import { PARTNERS } from '../tables/partner.ts';
-import { areEvents, checkMember, describeKey, isRecord, nameOf } from './member.ts';
+import { areEvents, checkMember, describeKey, isRecord, MISPLACED, nameOf } from './member.ts';
 
 /** Reports what is wrong with the store. Resolves with the number of members. */
 export async function verifyLmdbMembers(
@@ -36,6 +37,8 @@ export async function verifyLmdbMembers(
     ];
     return await withSnapshot(root, async (snapshot) => {
       const members = await checkMembers(tables, snapshot, inspection);
+      // A backup of a version without lists has none.
+      if (root.get(BUILT)) checkLists(tables, snapshot, inspection);
       for (const verify of verifiers) verify(snapshot, inspection);
       checkEvents(entries, snapshot, inspection);
       return members;
@@ -109,5 +112,27 @@ function checkKeys({ members, identities }: Tables, snapshot: Snapshot, { report
     // A record that is not one has been reported.
     else if (isRecord(record, () => {}) && !keysOf(record).includes(key))
       report(nameOf(memberId), `${describeKey(key)} leads to the member, who does not have it`);
+  }
+}
+
+/** Compares the lists with the records, each way. */
+function checkLists({ members, lists }: Tables, snapshot: Snapshot, { report }: Inspection): void {
+  let places = 0;
+  for (const { key: memberId, value } of snapshot.records(members, () => {})) {
+    if (!isRecord(value, () => {})) continue;
+    for (const key of storedKeysOf(value))
+      if (snapshot.get(lists, key) === true) places += 1;
+      else report(nameOf(memberId), MISPLACED);
+  }
+  if (places === snapshot.count(lists)) return;
+  for (const [partnerId, status, updatedAt, memberId] of snapshot.keys(lists)) {
+    const record = snapshot.get(members, memberId);
+    const isListed = ({ enrollments }: MemberRecord) =>
+      enrollments.some(
+        (one) =>
+          one.partnerId === partnerId && one.status === status && one.updatedAt === updatedAt,
+      );
+    if (record === undefined || (isRecord(record, () => {}) && !isListed(record)))
+      report(nameOf(memberId), MISPLACED);
   }
 }

@@ -1,11 +1,13 @@
 // Verifies the members store on MongoDB. A member and all its keys are one document.
+import { isDeepStrictEqual } from 'node:util';
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
 import { openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
 import { walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import { keysOf } from '../rules/record.ts';
 import { isTombstone, type MemberDocument, versionedRecord } from '../store/documents.mongo.ts';
-import { areEvents, checkMember, describeKey, nameOf } from './member.ts';
+import { listedOf } from '../store/listed.mongo.ts';
+import { areEvents, checkMember, describeKey, MISPLACED, nameOf } from './member.ts';
 
 /** Reports what is wrong with the store. Resolves with the number of members. */
 export async function verifyMongoMembers(
@@ -38,7 +40,7 @@ function checkEvents({ _id, outbox, pendingAt }: MemberDocument, { report }: Ins
 
 /** The index of the collection keeps a key from being in two documents. */
 async function checkDocument(document: MemberDocument, inspection: Inspection): Promise<void> {
-  const { _id: memberId, keys } = document;
+  const { _id: memberId, keys, listed } = document;
   const { record: value } = versionedRecord(document);
   const record = await checkMember(memberId, value, inspection);
   if (record === undefined) return;
@@ -49,4 +51,6 @@ async function checkDocument(document: MemberDocument, inspection: Inspection): 
     if (!present.has(key)) report(`${describeKey(key)} of the member leads nowhere`);
   for (const key of present)
     if (!expected.has(key)) report(`${describeKey(key)} leads to the member, who does not have it`);
+  // A dump of a version without lists has none.
+  if (listed !== undefined && !isDeepStrictEqual(listed, listedOf(record))) report(MISPLACED);
 }
