@@ -611,7 +611,6 @@ describe.each(ENGINES)('on %s', (engine) => {
     });
 
     test('of a list of members is read with one call of the members subgraph', async () => {
-      // Later than what other tests have enrolled just now.
       const page = `query ($after: String) { read: members(first: 2, after: $after, status: null) {
         edges { memberId status node { id tier points standing { partnerId } } } pageInfo { hasNextPage endCursor } } }`;
       type Edge = { memberId: string; status: string; node: Record<string, unknown> | null };

@@ -33,7 +33,9 @@ const documents = createDocuments(caches, { documentCache: () => {} });
 const log = createLog('silent');
 const connections = createConnections({
   settings: { subgraphs: {}, subgraphSecret: 'a secret of this test' },
-  inProcess: {},
+  inProcess: {
+    gateway: { execute: () => ({ data: null }), ready: async () => {}, close: async () => {} },
+  },
   log,
   metrics: createMetrics(),
 });

@@ -100,7 +100,7 @@ async function documentsCache(caches: Caches) {
   const surface = await openSurface(
     'partner',
     supergraph,
-    { members: nowhere, standings: nowhere },
+    { gateway: nowhere, members: nowhere, standings: nowhere },
     unused,
   );
   return ({ query }: HeavyRequest) => {
@@ -123,7 +123,11 @@ async function planCache(caches: Caches, record: (sent: Sent) => void = () => {}
     ready: async () => {},
     close: async () => {},
   });
-  const transports = { members: recording('members'), standings: recording('standings') };
+  const transports = {
+    gateway: recording('members'),
+    members: recording('members'),
+    standings: recording('standings'),
+  };
   const surface = await openSurface('partner', supergraph, transports, caches);
   return async ({ query, operationName, variables }: HeavyRequest) => {
     const document = documents.read(query);

@@ -275,7 +275,11 @@ async function createWorld({ send, stores, provider }: Service) {
     const query =
       'mutation ($memberId: ID!, $externalId: String) { changeExternalId(memberId: $memberId, externalId: $externalId) { memberId externalId } }';
     const externalId = id === undefined ? undefined : externalIds[id];
-    const { body, code } = await send({ query, variables: { memberId, externalId }, key });
+    const { body, code } = await send({
+      query,
+      variables: { memberId, externalId: externalId ?? null },
+      key,
+    });
     const expected = model.rename(partnerId, memberId, externalId);
     expect(code).toBe(expected === 'renamed' ? undefined : expected);
     expect(body.data?.changeExternalId).toEqual(

@@ -216,8 +216,8 @@ describe('verify', () => {
     expect(found.filter(({ problem }) => problem !== undefined).sort(byRecord)).toEqual(
       MEMBERS_FAULTS.map((fault) => ({ store: 'members', ...fault })),
     );
-    expect(found).toContainEqual({ store: 'members', records: 20, faults: 7 });
-    expect([code, stderr]).toEqual([1, 'loyalty: 7 faults\n']);
+    expect(found).toContainEqual({ store: 'members', records: 20, faults: 8 });
+    expect([code, stderr]).toEqual([1, 'loyalty: 8 faults\n']);
     expect((await loyalty(env, 'verify')).stdout).toContain(
       'members: member m-2: an external ID of partner inn of the member leads nowhere\n',
     );
