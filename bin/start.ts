@@ -16,7 +16,7 @@ import { createInProcessTransport } from '@partner-loyalty/runtime/subgraph/inpr
 import type { Subgraph } from '@partner-loyalty/runtime/subgraph/types.ts';
 import { openRemoteTransport } from '@partner-loyalty/runtime/transport/remote.ts';
 import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
-import { createStandings, openStandingsStore } from '@partner-loyalty/standings';
+import { openStandingsStore, startStandings } from '@partner-loyalty/standings';
 import { banner, endpointOf } from './demo/banner.ts';
 import { fillDemo, storesForDemo } from './demo/demo.ts';
 
@@ -43,7 +43,7 @@ async function start(lifecycle: Lifecycle): Promise<void> {
   const standings = isCarried('standings') ? await openStandingsStore(settings) : undefined;
   if (standings !== undefined) {
     const toMembers = inProcess.members ?? (await remoteMembers(lifecycle));
-    carry(createStandings(standings, { members: toMembers, log }));
+    carry(startStandings(standings, settings, { members: toMembers, log }));
   }
 
   const emptyStores = await storesForDemo(settings, { keys, members, standings });

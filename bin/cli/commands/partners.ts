@@ -126,7 +126,7 @@ async function changeProgram(
       `--program: partner ${partnerId} has activities in membership years from ${before.start} ` +
         `in ${before.timeZone}, so only its tiers can change`,
     );
-  await standings.putProgram(partnerId, program);
+  await standings.changeProgram(partnerId, program);
 }
 
 async function suspend(shell: Shell, partnerId: string): Promise<void> {

@@ -68,10 +68,10 @@ export const SERVICE_CODES = {
    */
   GRAPHQL_VALIDATION_FAILED: { status: 400, reasons: [] },
   /**
-   * A variable has the wrong type (400), or an argument is empty, too long, or contains control characters or lone surrogates (200).
+   * A variable has the wrong type (400), or an argument is empty, too long, or contains control characters or lone surrogates (200). If a cursor of `events` is older than an event that was dropped, `extensions.reason` is `EXPIRED`.
    * HTTP status 400.
    */
-  BAD_USER_INPUT: { status: 400, reasons: [] },
+  BAD_USER_INPUT: { status: 400, reasons: ["EXPIRED"] },
   /**
    * The operation exceeds one of the limits, or its response is too large.
    * HTTP status 400.

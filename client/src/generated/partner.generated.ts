@@ -94,6 +94,61 @@ export type EnrollmentStatus =
   | 'ACTIVE'
   | 'ENDED';
 
+/** A change that the partner can see. It names nobody. */
+export type Event = {
+  /** It never changes, so whoever gets an event twice can tell. */
+  readonly id: Scalars['ID']['output'];
+  /** Null if the event is of no single member. */
+  readonly memberId: Maybe<Scalars['ID']['output']>;
+  /** The member as he is now; null if not enrolled any more, or if the event is of no single member. */
+  readonly member: Maybe<PartnerMemberRead>;
+  readonly type: EventType;
+  /** When the change was made or recorded. */
+  readonly occurredAt: Scalars['DateTime']['output'];
+  /** The partner's own ID for the member, as it was after the change. */
+  readonly externalId: Maybe<Scalars['String']['output']>;
+  /** The ID of the member whom a merge has made part of this one. */
+  readonly mergedMemberId: Maybe<Scalars['ID']['output']>;
+  readonly tierBefore: Maybe<Scalars['String']['output']>;
+  readonly tierAfter: Maybe<Scalars['String']['output']>;
+  /** Those of the activity, not the balance. */
+  readonly points: Maybe<Scalars['Int']['output']>;
+  readonly activityId: Maybe<Scalars['ID']['output']>;
+};
+
+/** A page of events, as the GraphQL Cursor Connections Specification has it. */
+export type EventConnection = {
+  readonly edges: ReadonlyArray<EventEdge>;
+  readonly pageInfo: PageInfo;
+};
+
+export type EventEdge = {
+  readonly node: Event;
+  /** Good until the event after it is dropped. */
+  readonly cursor: Scalars['String']['output'];
+};
+
+export type EventType =
+  /** Also of a member whose enrollment had ended. */
+  | 'MEMBER_ENROLLED'
+  | 'ENROLLMENT_ENDED'
+  /** The member's address, names or anything else that the partner can see. */
+  | 'MEMBER_UPDATED'
+  /** `externalId` is the new one, null if it was taken away. */
+  | 'EXTERNAL_ID_CHANGED'
+  /** The member is gone. Earlier events keep no external ID and no activity ID. */
+  | 'MEMBER_ERASED'
+  /** `mergedMemberId` is now `memberId`. */
+  | 'MEMBER_MERGED'
+  /** An activity was recorded, of this or an earlier membership year. */
+  | 'POINTS_CHANGED'
+  /** The tier held has changed by the activity of the event before. */
+  | 'TIER_CHANGED'
+  /** A membership year of the program has ended: all points begin at 0, and tiers may have ended. */
+  | 'YEAR_ENDED'
+  /** The operator has changed the program: any tier may be another one. */
+  | 'PROGRAM_CHANGED';
+
 export type InviteMemberPayload = {
   /** Always true. */
   readonly accepted: Scalars['Boolean']['output'];
@@ -332,6 +387,12 @@ export type Query = {
   readonly node: Maybe<Node>;
   /** The calling partner's membership year and tiers. */
   readonly program: Maybe<Program>;
+  /**
+   * What changed for the calling partner, oldest first. `first` is from 1 to 500. Whoever passes
+   * `endCursor` on gets each event exactly once. With `types`, a page looks at up to 10 times `first`
+   * events, so it may have fewer than `first` although there are more.
+   */
+  readonly events: Maybe<EventConnection>;
 };
 
 
@@ -365,6 +426,13 @@ export type QueryMembersArgs = {
 
 export type QueryNodeArgs = {
   id: Scalars['ID']['input'];
+};
+
+
+export type QueryEventsArgs = {
+  first?: InputMaybe<Scalars['Int']['input']>;
+  after?: InputMaybe<Scalars['String']['input']>;
+  types?: InputMaybe<ReadonlyArray<EventType>>;
 };
 
 /** What became of an activity. */
@@ -484,6 +552,38 @@ export type EnrollMemberPayloadSelection = {
   readonly member?: PartnerMemberReadSelection;
   /** Whether this call started the member's enrollment with the calling partner. */
   readonly created?: true;
+};
+
+export type EventSelection = {
+  /** It never changes, so whoever gets an event twice can tell. */
+  readonly id?: true;
+  /** Null if the event is of no single member. */
+  readonly memberId?: true;
+  /** The member as he is now; null if not enrolled any more, or if the event is of no single member. */
+  readonly member?: PartnerMemberReadSelection;
+  readonly type?: true;
+  /** When the change was made or recorded. */
+  readonly occurredAt?: true;
+  /** The partner's own ID for the member, as it was after the change. */
+  readonly externalId?: true;
+  /** The ID of the member whom a merge has made part of this one. */
+  readonly mergedMemberId?: true;
+  readonly tierBefore?: true;
+  readonly tierAfter?: true;
+  /** Those of the activity, not the balance. */
+  readonly points?: true;
+  readonly activityId?: true;
+};
+
+export type EventConnectionSelection = {
+  readonly edges?: EventEdgeSelection;
+  readonly pageInfo?: PageInfoSelection;
+};
+
+export type EventEdgeSelection = {
+  readonly node?: EventSelection;
+  /** Good until the event after it is dropped. */
+  readonly cursor?: true;
 };
 
 export type InviteMemberPayloadSelection = {
@@ -654,6 +754,7 @@ export const DEFAULTS = {
   MemberLookup: { member: { id: true, memberId: true, email: true, firstName: true, lastName: true, externalId: true, enrolledAt: true, tier: true, points: true, standing: { partnerId: true, partnerName: true, tier: true, tierFrom: true, tierValidUntil: true, points: true, stays: true, nextTier: true, pointsToNextTier: true, yearStart: true, yearEnd: true, previousYear: { tier: true, points: true, stays: true, yearStart: true, yearEnd: true }, asOf: true } }, status: true },
   MemberConnection: { edges: { memberId: true, node: { id: true, memberId: true, email: true, firstName: true, lastName: true, externalId: true, enrolledAt: true, tier: true, points: true, standing: { partnerId: true, partnerName: true, tier: true, tierFrom: true, tierValidUntil: true, points: true, stays: true, nextTier: true, pointsToNextTier: true, yearStart: true, yearEnd: true, previousYear: { tier: true, points: true, stays: true, yearStart: true, yearEnd: true }, asOf: true } }, cursor: true, updatedAt: true, status: true }, pageInfo: { hasNextPage: true, hasPreviousPage: true, startCursor: true, endCursor: true } },
   Program: { membershipYearStart: true, timeZone: true, tierValidity: true, tiers: { name: true, points: true } },
+  EventConnection: { edges: { node: { id: true, memberId: true, member: { id: true, memberId: true, email: true, firstName: true, lastName: true, externalId: true, enrolledAt: true, tier: true, points: true, standing: { partnerId: true, partnerName: true, tier: true, tierFrom: true, tierValidUntil: true, points: true, stays: true, nextTier: true, pointsToNextTier: true, yearStart: true, yearEnd: true, previousYear: { tier: true, points: true, stays: true, yearStart: true, yearEnd: true }, asOf: true } }, type: true, occurredAt: true, externalId: true, mergedMemberId: true, tierBefore: true, tierAfter: true, points: true, activityId: true }, cursor: true }, pageInfo: { hasNextPage: true, hasPreviousPage: true, startCursor: true, endCursor: true } },
   EnrollMemberPayload: { member: { id: true, memberId: true, email: true, firstName: true, lastName: true, externalId: true, enrolledAt: true, tier: true, points: true, standing: { partnerId: true, partnerName: true, tier: true, tierFrom: true, tierValidUntil: true, points: true, stays: true, nextTier: true, pointsToNextTier: true, yearStart: true, yearEnd: true, previousYear: { tier: true, points: true, stays: true, yearStart: true, yearEnd: true }, asOf: true } }, created: true },
   InviteMemberPayload: { accepted: true },
   EndEnrollmentPayload: { memberId: true },
@@ -728,6 +829,18 @@ export type Operations = {
     Program | null,
     ProgramSelection,
     typeof DEFAULTS.Program
+  >;
+
+  /**
+   * What changed for the calling partner, oldest first. `first` is from 1 to 500. Whoever passes
+   * `endCursor` on gets each event exactly once. With `types`, a page looks at up to 10 times `first`
+   * events, so it may have fewer than `first` although there are more.
+   */
+  events: Operation<
+    QueryEventsArgs,
+    EventConnection | null,
+    EventConnectionSelection,
+    typeof DEFAULTS.EventConnection
   >;
 
   /** Enrolls a member with the calling partner. Repeated with the same input, it changes nothing. */
@@ -844,6 +957,27 @@ export const SCHEMA = {
     member: { type: 'PartnerMemberRead!' },
     created: { type: 'Boolean!', leaf: 'boolean' },
   },
+  Event: {
+    id: { type: 'ID!', leaf: 'string' },
+    memberId: { type: 'ID', leaf: 'string' },
+    member: { type: 'PartnerMemberRead' },
+    type: { type: 'EventType!', leaf: 'string' },
+    occurredAt: { type: 'DateTime!', leaf: 'string' },
+    externalId: { type: 'String', leaf: 'string' },
+    mergedMemberId: { type: 'ID', leaf: 'string' },
+    tierBefore: { type: 'String', leaf: 'string' },
+    tierAfter: { type: 'String', leaf: 'string' },
+    points: { type: 'Int', leaf: 'number' },
+    activityId: { type: 'ID', leaf: 'string' },
+  },
+  EventConnection: {
+    edges: { type: '[EventEdge!]!' },
+    pageInfo: { type: 'PageInfo!' },
+  },
+  EventEdge: {
+    node: { type: 'Event!' },
+    cursor: { type: 'String!', leaf: 'string' },
+  },
   InviteMemberPayload: {
     accepted: { type: 'Boolean!', leaf: 'boolean' },
   },
@@ -910,6 +1044,7 @@ export const SCHEMA = {
     memberLookups: { type: '[MemberLookup!]', arguments: { keys: '[MemberKey!]!' } },
     members: { type: 'MemberConnection', arguments: { first: 'Int',after: 'String',updatedSince: 'DateTime',status: 'EnrollmentStatus' } },
     program: { type: 'Program' },
+    events: { type: 'EventConnection', arguments: { first: 'Int',after: 'String',types: '[EventType!]' } },
   },
   RecordedActivity: {
     activityId: { type: 'ID!', leaf: 'string' },

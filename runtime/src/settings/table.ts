@@ -51,6 +51,7 @@ export type Settings = WithSubgraphs & {
   trustedProxies: string[];
   corsOrigins: string[];
   auditLog: string | undefined;
+  eventRetentionDays: number;
   explorer: 'on' | 'off';
   logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
   logClientAddress: 'masked' | 'full';
@@ -83,6 +84,7 @@ type WithFallback<T> = {
 const EVERY: readonly ProcessName[] = ['all', 'gateway', 'members', 'standings'];
 const GATEWAY: readonly ProcessName[] = ['all', 'gateway'];
 const MEMBERS: readonly ProcessName[] = ['all', 'members'];
+const STANDINGS: readonly ProcessName[] = ['all', 'standings'];
 const IDENTITY: readonly ProcessName[] = ['all', 'gateway', 'members'];
 const ROOT = resolve(import.meta.dirname, '../../..');
 
@@ -304,6 +306,14 @@ export const SETTINGS: {
       'The file that gets a line for each member that a partner was shown or changed, relative to the root of the project; `-` is stdout.',
     usedBy: GATEWAY,
     schema: z.string().transform((path) => (path === '-' ? path : resolve(ROOT, path))),
+  },
+  eventRetentionDays: {
+    name: 'EVENT_RETENTION_DAYS',
+    default: '30',
+    meaning: 'How many days [events](../api.md#events) are kept, beside the day they came on.',
+    usedBy: STANDINGS,
+    schema: integer(1, 366),
+    fallback: () => 30,
   },
   explorer: {
     name: 'EXPLORER',

@@ -3,11 +3,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { openByEngine } from '@partner-loyalty/runtime/store/engine.ts';
 import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
 import type { Subgraph } from '@partner-loyalty/runtime/subgraph/types.ts';
 import type { Transport } from '@partner-loyalty/runtime/transport/types.ts';
 import { parse } from 'graphql';
+import { startSequencer } from './events/sequencer.ts';
 import { createMembersClient } from './members.ts';
 import { createResolvers } from './resolvers.ts';
 import type { StandingsStore } from './store/store.ts';
@@ -38,6 +40,27 @@ export type StandingsOptions = {
   members?: Pick<Transport, 'execute'> | undefined;
   log?: Pick<Log, 'warn'>;
 };
+
+/**
+ * Starts the subgraph, with a sequencer if members can be reached. Closing it finishes the pass in
+ * progress, then closes the store.
+ */
+export function startStandings(
+  store: StandingsStore,
+  { eventRetentionDays }: Pick<Settings, 'eventRetentionDays'>,
+  { members, log, ...options }: StandingsOptions & { log: Log },
+): Subgraph {
+  const subgraph = createStandings(store, { members, log, ...options });
+  if (members === undefined) return subgraph;
+  const client = createMembersClient(members, log);
+  const sequencing = { members: client, retentionDays: eventRetentionDays, log };
+  const sequencer = startSequencer(store.feed, sequencing);
+  const close = async () => {
+    await sequencer.stop();
+    await store.close();
+  };
+  return { ...subgraph, close };
+}
 
 /** The subgraph on a store; closing the subgraph closes the store. */
 export function createStandings(

@@ -10,7 +10,7 @@ import { storeReadiness } from '@partner-loyalty/runtime/process/readiness.ts';
 import { openTracing } from '@partner-loyalty/runtime/process/tracing.ts';
 import { serveSubgraph } from '@partner-loyalty/runtime/subgraph/server.ts';
 import { openRemoteTransport } from '@partner-loyalty/runtime/transport/remote.ts';
-import { createStandings, openStandingsStore } from './index.ts';
+import { openStandingsStore, startStandings } from './index.ts';
 
 const settings = settingsOrExit('standings');
 const log = createLog(settings.logLevel);
@@ -24,7 +24,7 @@ async function start(lifecycle: Lifecycle): Promise<void> {
   const members = await openRemoteTransport('members', settings, { log, metrics });
   if (members !== undefined) lifecycle.opened('members', members.close);
   const store = await openStandingsStore(settings);
-  const subgraph = createStandings(store, { members, log });
+  const subgraph = startStandings(store, settings, { members, log });
   lifecycle.opened('store', subgraph.close);
   const caches = createCaches();
   metrics.cacheBytes(() => [[{}, caches.bytes()]]);

@@ -3,6 +3,7 @@ import { allMaybe, type MaybePromise, mapMaybe } from '@partner-loyalty/runtime/
 import { DATE_TIME } from '@partner-loyalty/runtime/subgraph/resolvers.ts';
 import { createPages } from './activities.ts';
 import type { CurrentStanding } from './entities.ts';
+import { createEventPages } from './events/connection.ts';
 import type { MembersClient } from './members.ts';
 import { callingPartner, createReader, visiblePartners } from './reading.ts';
 import { createRecorder } from './recording.ts';
@@ -16,17 +17,19 @@ import type { StandingsStore } from './store/store.ts';
 
 /** Resolvers on a store. `now` returns the current time. Reads are synchronous as the store is. */
 export function createResolvers(
-  store: Pick<StandingsStore, 'program' | 'standing' | 'latestActivities' | 'record'>,
+  store: Pick<StandingsStore, 'program' | 'standing' | 'latestActivities' | 'record' | 'feed'>,
   members: MembersClient,
   now: () => Date,
 ): SubgraphResolvers {
   const { standingOf, standingsOf } = createReader(store, now);
   const pageOf = createPages(store);
+  const eventsOf = createEventPages(store.feed);
   const record = createRecorder(store, members, now);
   return {
     Query: {
       program: (_, __, { caller }) =>
         mapMaybe(store.program(callingPartner(caller)), (program = DEFAULT_PROGRAM) => program),
+      events: (_, page, { caller }) => eventsOf(callingPartner(caller), page),
     },
     Mutation: {
       recordActivities(_, { activities }, { caller, requestId }) {
@@ -88,6 +91,7 @@ export function createResolvers(
       timeZone: ({ membershipYear }) => membershipYear.timeZone,
       tierValidity: ({ tierValidity }) => (tierValidity === 'nextYear' ? 'NEXT_YEAR' : 'YEAR'),
     },
+    Event: { occurredAt: ({ occurredAt }) => new Date(occurredAt) },
     DateTime: DATE_TIME,
   };
 }

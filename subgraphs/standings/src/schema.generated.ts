@@ -2,6 +2,7 @@
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
 import type { PartnerMemberEntity, ProfileEntity, CurrentStanding } from './entities.ts';
 import type { Program as PartnerProgram } from './rules/program.ts';
+import type { Event as StoredEvent } from './rules/event.ts';
 import type { SubgraphContext } from '@partner-loyalty/runtime/subgraph/types.ts';
 import type { CompleteResolvers } from '@partner-loyalty/runtime/subgraph/resolvers.ts';
 export type Maybe<T> = T | null | undefined;
@@ -11,6 +12,7 @@ export type MakeOptional<T, K extends keyof T> = Omit<T, K> & { [SubKey in K]?: 
 export type MakeMaybe<T, K extends keyof T> = Omit<T, K> & { [SubKey in K]: Maybe<T[SubKey]> };
 export type MakeEmpty<T extends { [key: string]: unknown }, K extends keyof T> = { [_ in K]?: never };
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
+export type Omit<T, K extends keyof T> = Pick<T, Exclude<keyof T, K>>;
 export type RequireFields<T, K extends keyof T> = Omit<T, K> & { [P in K]-?: NonNullable<T[P]> };
 /** All built-in and custom scalars, mapped to their actual values */
 export type Scalars = {
@@ -27,6 +29,19 @@ export type Scalars = {
 export type Query = {
   /** The calling partner's membership year and tiers. */
   program: Maybe<Program>;
+  /**
+   * What changed for the calling partner, oldest first. `first` is from 1 to 500. Whoever passes
+   * `endCursor` on gets each event exactly once. With `types`, a page looks at up to 10 times `first`
+   * events, so it may have fewer than `first` although there are more.
+   */
+  events: Maybe<EventConnection>;
+};
+
+
+export type QueryEventsArgs = {
+  first?: InputMaybe<Scalars['Int']['input']>;
+  after?: InputMaybe<Scalars['String']['input']>;
+  types?: InputMaybe<Array<EventType>>;
 };
 
 /** How a partner's membership year and tiers work. */
@@ -209,6 +224,59 @@ export type PageInfo = {
   endCursor: Maybe<Scalars['String']['output']>;
 };
 
+/** A page of events, as the GraphQL Cursor Connections Specification has it. */
+export type EventConnection = {
+  edges: Array<EventEdge>;
+  pageInfo: PageInfo;
+};
+
+export type EventEdge = {
+  node: Event;
+  /** Good until the event after it is dropped. */
+  cursor: Scalars['String']['output'];
+};
+
+/** A change that the partner can see. It names nobody. */
+export type Event = {
+  /** It never changes, so whoever gets an event twice can tell. */
+  id: Scalars['ID']['output'];
+  type: EventType;
+  /** When the change was made or recorded. */
+  occurredAt: Scalars['DateTime']['output'];
+  /** Null if the event is of no single member. */
+  memberId: Maybe<Scalars['ID']['output']>;
+  /** The partner's own ID for the member, as it was after the change. */
+  externalId: Maybe<Scalars['String']['output']>;
+  /** The ID of the member whom a merge has made part of this one. */
+  mergedMemberId: Maybe<Scalars['ID']['output']>;
+  tierBefore: Maybe<Scalars['String']['output']>;
+  tierAfter: Maybe<Scalars['String']['output']>;
+  /** Those of the activity, not the balance. */
+  points: Maybe<Scalars['Int']['output']>;
+  activityId: Maybe<Scalars['ID']['output']>;
+};
+
+export type EventType =
+  /** Also of a member whose enrollment had ended. */
+  | 'MEMBER_ENROLLED'
+  | 'ENROLLMENT_ENDED'
+  /** The member's address, names or anything else that the partner can see. */
+  | 'MEMBER_UPDATED'
+  /** `externalId` is the new one, null if it was taken away. */
+  | 'EXTERNAL_ID_CHANGED'
+  /** The member is gone. Earlier events keep no external ID and no activity ID. */
+  | 'MEMBER_ERASED'
+  /** `mergedMemberId` is now `memberId`. */
+  | 'MEMBER_MERGED'
+  /** An activity was recorded, of this or an earlier membership year. */
+  | 'POINTS_CHANGED'
+  /** The tier held has changed by the activity of the event before. */
+  | 'TIER_CHANGED'
+  /** A membership year of the program has ended: all points begin at 0, and tiers may have ended. */
+  | 'YEAR_ENDED'
+  /** The operator has changed the program: any tier may be another one. */
+  | 'PROGRAM_CHANGED';
+
 /** Points and stays that a member earned or gave back. */
 export type Activity = {
   activityId: Scalars['ID']['output'];
@@ -345,11 +413,11 @@ export type FederationReferenceTypes = {
 /** Mapping between all available schema types and the resolvers types */
 export type ResolversTypes = {
   Query: ResolverTypeWrapper<undefined>;
-  Program: ResolverTypeWrapper<PartnerProgram>;
+  Int: ResolverTypeWrapper<Scalars['Int']['output']>;
   String: ResolverTypeWrapper<Scalars['String']['output']>;
+  Program: ResolverTypeWrapper<PartnerProgram>;
   TierValidity: TierValidity;
   Tier: ResolverTypeWrapper<Tier>;
-  Int: ResolverTypeWrapper<Scalars['Int']['output']>;
   Mutation: ResolverTypeWrapper<undefined>;
   ActivityInput: ActivityInput;
   ID: ResolverTypeWrapper<Scalars['ID']['output']>;
@@ -364,6 +432,10 @@ export type ResolversTypes = {
   ActivityEdge: ResolverTypeWrapper<ActivityEdge>;
   PageInfo: ResolverTypeWrapper<PageInfo>;
   Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
+  EventConnection: ResolverTypeWrapper<Omit<EventConnection, 'edges'> & { edges: Array<ResolversTypes['EventEdge']> }>;
+  EventEdge: ResolverTypeWrapper<Omit<EventEdge, 'node'> & { node: ResolversTypes['Event'] }>;
+  Event: ResolverTypeWrapper<StoredEvent>;
+  EventType: EventType;
   Activity: ResolverTypeWrapper<Activity>;
   MembershipYearStats: ResolverTypeWrapper<MembershipYearStats>;
   PartnerStanding: ResolverTypeWrapper<CurrentStanding>;
@@ -372,10 +444,10 @@ export type ResolversTypes = {
 /** Mapping between all available schema types and the resolvers parents */
 export type ResolversParentTypes = {
   Query: undefined;
-  Program: PartnerProgram;
-  String: Scalars['String']['output'];
-  Tier: Tier;
   Int: Scalars['Int']['output'];
+  String: Scalars['String']['output'];
+  Program: PartnerProgram;
+  Tier: Tier;
   Mutation: undefined;
   ActivityInput: ActivityInput;
   ID: Scalars['ID']['output'];
@@ -389,6 +461,9 @@ export type ResolversParentTypes = {
   ActivityEdge: ActivityEdge;
   PageInfo: PageInfo;
   Boolean: Scalars['Boolean']['output'];
+  EventConnection: Omit<EventConnection, 'edges'> & { edges: Array<ResolversParentTypes['EventEdge']> };
+  EventEdge: Omit<EventEdge, 'node'> & { node: ResolversParentTypes['Event'] };
+  Event: StoredEvent;
   Activity: Activity;
   MembershipYearStats: MembershipYearStats;
   PartnerStanding: CurrentStanding;
@@ -396,6 +471,7 @@ export type ResolversParentTypes = {
 
 export type QueryResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Query'] = ResolversParentTypes['Query']> = {
   program?: Resolver<Maybe<ResolversTypes['Program']>, ParentType, ContextType>;
+  events?: Resolver<Maybe<ResolversTypes['EventConnection']>, ParentType, ContextType, RequireFields<QueryEventsArgs, 'first'>>;
 };
 
 export type ProgramResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Program'] = ResolversParentTypes['Program']> = {
@@ -483,6 +559,29 @@ export type PageInfoResolvers<ContextType = SubgraphContext, ParentType extends 
   endCursor?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
 };
 
+export type EventConnectionResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['EventConnection'] = ResolversParentTypes['EventConnection']> = {
+  edges?: Resolver<Array<ResolversTypes['EventEdge']>, ParentType, ContextType>;
+  pageInfo?: Resolver<ResolversTypes['PageInfo'], ParentType, ContextType>;
+};
+
+export type EventEdgeResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['EventEdge'] = ResolversParentTypes['EventEdge']> = {
+  node?: Resolver<ResolversTypes['Event'], ParentType, ContextType>;
+  cursor?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+};
+
+export type EventResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Event'] = ResolversParentTypes['Event']> = {
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  type?: Resolver<ResolversTypes['EventType'], ParentType, ContextType>;
+  occurredAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  memberId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
+  externalId?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  mergedMemberId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
+  tierBefore?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  tierAfter?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  points?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
+  activityId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
+};
+
 export type ActivityResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Activity'] = ResolversParentTypes['Activity']> = {
   activityId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   partnerId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
@@ -517,6 +616,9 @@ export type Resolvers<ContextType = SubgraphContext> = {
   ActivityConnection?: ActivityConnectionResolvers<ContextType>;
   ActivityEdge?: ActivityEdgeResolvers<ContextType>;
   PageInfo?: PageInfoResolvers<ContextType>;
+  EventConnection?: EventConnectionResolvers<ContextType>;
+  EventEdge?: EventEdgeResolvers<ContextType>;
+  Event?: EventResolvers<ContextType>;
   Activity?: ActivityResolvers<ContextType>;
   MembershipYearStats?: MembershipYearStatsResolvers<ContextType>;
   PartnerStanding?: PartnerStandingResolvers<ContextType>;

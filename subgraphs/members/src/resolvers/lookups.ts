@@ -100,6 +100,14 @@ export function createLookups(
           enrollment?.enrolledAt === undefined ? undefined : new Date(enrollment.enrolledAt),
         ),
     },
+    Event: {
+      __resolveReference: ({ id, memberId }) => ({ id, memberId }),
+      member({ memberId }, _, { caller }) {
+        if (memberId === null || memberId === undefined) return undefined;
+        const found = store.lookUp(partnerOf(caller), [{ by: 'memberId', value: memberId }]);
+        return mapMaybe(found, ([lookUp]) => lookUp?.member);
+      },
+    },
     Standing: {
       __resolveReference: ({ partnerId }, { caller }) => {
         const own = 'partnerId' in caller ? caller.partnerId : undefined;

@@ -48,6 +48,7 @@ export function createResolvers(
     },
     Node: lookups.Node,
     PartnerMemberRead: lookups.PartnerMemberRead,
+    Event: lookups.Event,
     Standing: lookups.Standing,
     MemberProfile: lookups.MemberProfile,
     DateTime: DATE_TIME,

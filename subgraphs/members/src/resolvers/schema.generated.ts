@@ -301,6 +301,13 @@ export type PartnerMemberRead = Node & {
   enrolledAt: Maybe<Scalars['DateTime']['output']>;
 };
 
+export type Event = {
+  id: Scalars['ID']['output'];
+  memberId: Maybe<Scalars['ID']['output']>;
+  /** The member as he is now; null if not enrolled any more, or if the event is of no single member. */
+  member: Maybe<PartnerMemberRead>;
+};
+
 /** Identifies a member by exactly one of these. */
 export type MemberKey = {
   /** An address, current or historical. */
@@ -539,12 +546,16 @@ export type DirectiveResolverFn<TResult = Record<PropertyKey, never>, TParent = 
 
 /** Mapping of federation types */
 export type FederationTypes = {
+  Event: Event;
   Standing: Standing;
   MemberProfile: MemberProfile;
 };
 
 /** Mapping of federation reference types */
 export type FederationReferenceTypes = {
+  Event:
+    ( { __typename: 'Event' }
+    & GraphQLRecursivePick<FederationTypes['Event'], {"id":true,"memberId":true}> );
   Standing:
     ( { __typename: 'Standing' }
     & GraphQLRecursivePick<FederationTypes['Standing'], {"partnerId":true}> );
@@ -570,6 +581,7 @@ export type ResolversTypes = {
   Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
   Node: ResolverTypeWrapper<ResolversInterfaceTypes<ResolversTypes>['Node']>;
   PartnerMemberRead: ResolverTypeWrapper<PartnerMember>;
+  Event: ResolverTypeWrapper<Omit<Event, 'member'> & { member?: Maybe<ResolversTypes['PartnerMemberRead']> }>;
   DateTime: ResolverTypeWrapper<Scalars['DateTime']['output']>;
   MemberKey: MemberKey;
   MemberLookup: ResolverTypeWrapper<Omit<MemberLookup, 'member'> & { member?: Maybe<ResolversTypes['PartnerMemberRead']> }>;
@@ -606,6 +618,7 @@ export type ResolversParentTypes = {
   Boolean: Scalars['Boolean']['output'];
   Node: ResolversInterfaceTypes<ResolversParentTypes>['Node'];
   PartnerMemberRead: PartnerMember;
+  Event: Omit<Event, 'member'> & { member?: Maybe<ResolversParentTypes['PartnerMemberRead']> } | FederationReferenceTypes['Event'];
   DateTime: Scalars['DateTime']['output'];
   MemberKey: MemberKey;
   MemberLookup: Omit<MemberLookup, 'member'> & { member?: Maybe<ResolversParentTypes['PartnerMemberRead']> };
@@ -676,6 +689,13 @@ export type PartnerMemberReadResolvers<ContextType = SubgraphContext, ParentType
   externalId?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   enrolledAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+};
+
+export type EventResolvers<ContextType = SubgraphContext, ParentType extends ResolversParentTypes['Event'] = ResolversParentTypes['Event'], FederationReferenceType extends FederationReferenceTypes['Event'] = FederationReferenceTypes['Event']> = {
+  __resolveReference?: ReferenceResolver<Maybe<ResolversTypes['Event']> | FederationReferenceType, FederationReferenceType, ContextType>;
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  memberId?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
+  member?: Resolver<Maybe<ResolversTypes['PartnerMemberRead']>, ParentType, ContextType>;
 };
 
 export interface DateTimeScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['DateTime'], any> {
@@ -774,6 +794,7 @@ export type Resolvers<ContextType = SubgraphContext> = {
   Mutation?: MutationResolvers<ContextType>;
   Node?: NodeResolvers<ContextType>;
   PartnerMemberRead?: PartnerMemberReadResolvers<ContextType>;
+  Event?: EventResolvers<ContextType>;
   DateTime?: GraphQLScalarType;
   MemberLookup?: MemberLookupResolvers<ContextType>;
   MemberConnection?: MemberConnectionResolvers<ContextType>;

@@ -1,4 +1,4 @@
-// Cursors of activity pages, each bound to one caller and member.
+// Cursors of activity pages, each bound to one caller and member, and of a partner's events.
 import { cursorOf, positionIn } from '@partner-loyalty/runtime/cursor.ts';
 
 /** The activity that a page starts after. */
@@ -25,5 +25,18 @@ export function decodeCursor(cursor: string, owner: readonly string[]): Position
     typeof activityId === 'string' &&
     rest.length === 0
     ? { occurredAtMs: Number(occurredAtMs), partnerId, activityId }
+    : undefined;
+}
+
+/** The cursor of a position in the feed of a partner. */
+export function encodeEventCursor(position: number, partnerId: string): string {
+  return cursorOf([position], ['events', partnerId]);
+}
+
+/** The position; undefined if it is not a cursor of this feed. */
+export function decodeEventCursor(cursor: string, partnerId: string): number | undefined {
+  const [position, ...rest] = positionIn(cursor, ['events', partnerId]) ?? [];
+  return Number.isSafeInteger(position) && Number(position) >= 0 && rest.length === 0
+    ? Number(position)
     : undefined;
 }

@@ -28,6 +28,17 @@ function startBy(program: Program | undefined, at: Date, yearsLater: number): St
   }
 }
 
+/** When the program's membership years ended, after `sinceMs` and until `untilMs`. */
+export function yearsEnded(program: Program | undefined, sinceMs: number, untilMs: number): Date[] {
+  const ends: Date[] = [];
+  for (let at = new Date(sinceMs); ; ) {
+    const end = yearStart(program, at, 1);
+    if (end.getTime() > untilMs) return ends;
+    ends.push(end);
+    at = end;
+  }
+}
+
 type Start = { firstDay: string; startMs: number };
 
 /** A cache, since time zone rules cost microseconds and an import needs millions of years. */

@@ -1,9 +1,11 @@
 // The collections of standings, activities and programs on MongoDB: documents, validators, indexes.
 import { openCollection } from '@partner-loyalty/runtime/store/mongo.ts';
-import type { Db, Document, ObjectId } from 'mongodb';
+import type { CreateIndexesOptions, Db, Document, IndexSpecification, ObjectId } from 'mongodb';
 import type { ActivityContent } from '../rules/activity.ts';
+import type { PendingEvent } from '../rules/event.ts';
 import type { Program } from '../rules/program.ts';
 import type { Standing } from '../rules/standing.ts';
+import type { Block } from './feed.ts';
 
 /**
  * An activity; `_id` is its activityKey. `pending` names its insertion, and is absent once the
@@ -11,27 +13,38 @@ import type { Standing } from '../rules/standing.ts';
  */
 export type ActivityDocument = ActivityContent & { _id: string; year: string; pending?: ObjectId };
 
+/** A document whose changes have events. `pendingAt` is when the first of them was made. */
+export type WithOutbox = { _id: string; outbox?: PendingEvent[]; pendingAt?: number };
+
 /**
  * The sums of one member with one partner in one membership year. Every change sets a new `version`
  * and replaces `recent`: what it decided, by the IDs of activities and of their insertions.
  */
-export type StandingDocument = Standing & {
-  _id: string;
-  memberId: string;
-  version: ObjectId;
-  recent: Decision[];
-};
+export type StandingDocument = Standing &
+  WithOutbox & {
+    memberId: string;
+    version: ObjectId;
+    recent: Decision[];
+  };
 /**
  * Either the activity is in the sums, or it is refused. `id` is its ID without the partner, which
  * the standing names.
  */
 export type Decision = { id: string; pending: ObjectId; refused?: true };
 
-export type ProgramDocument = Program & { _id: string };
+export type ProgramDocument = Program & WithOutbox;
+
+/** Events together, with the UTC day on which they got their positions. `_id` is its blockId. */
+export type BlockDocument = Block & { _id: string; day: number };
+/** The last position of a partner, and its day. */
+export type HeadDocument = { _id: string; last: number; day: number };
 export type Collections = Awaited<ReturnType<typeof openCollections>>;
 
 /** What recording relies on: that a write is never rolled back, and that a read sees it. */
 const STRICT = { readPreference: 'primary', writeConcern: { w: 'majority' } } as const;
+/** For readers too: a position that they have seen never becomes another event's. */
+const LASTING = { ...STRICT, readConcern: 'majority' } as const;
+const PENDING: [IndexSpecification, CreateIndexesOptions] = [{ pendingAt: 1 }, { sparse: true }];
 
 /**
  * Opens the collections with their validators and indexes. No index is unique, so that standings
@@ -39,21 +52,38 @@ const STRICT = { readPreference: 'primary', writeConcern: { w: 'majority' } } as
  */
 export async function openCollections(db: Db) {
   const [sums, , programs] = await Promise.all([
-    openCollection<StandingDocument>(db, 'standings', SCHEMAS.standings, [[{ memberId: 1 }, {}]]),
+    openCollection<StandingDocument>(db, 'standings', SCHEMAS.standings, [
+      [{ memberId: 1 }, {}],
+      PENDING,
+    ]),
     openCollection<ActivityDocument>(db, 'activities', SCHEMAS.activities, [
       [{ memberId: 1, partnerId: 1, occurredAt: 1, _id: 1 }, {}],
     ]),
-    openCollection<ProgramDocument>(db, 'programs', SCHEMAS.programs),
+    openCollection<ProgramDocument>(db, 'programs', SCHEMAS.programs, [PENDING]),
+    openCollection(db, 'eventOutbox', undefined, [PENDING]),
+    openCollection(db, 'events', undefined, [
+      [{ 'events.id': 1 }, {}],
+      [{ 'events.memberId': 1 }, {}],
+      [{ day: 1, _id: 1 }, {}],
+    ]),
+    openCollection(db, 'eventHeads'),
+    openCollection(db, 'eventState'),
   ]);
   // `sums` are the standings, read where the URL prefers.
   return { ...strictCollections(db), programs, sums };
 }
 
-/** The collections that recording writes to. */
+/** The collections that recording and the feed write to. */
 export function strictCollections(db: Db) {
   return {
     standings: db.collection<StandingDocument>('standings', STRICT),
     activities: db.collection<ActivityDocument>('activities', STRICT),
+    /** Events of documents that are gone, or that had too many. */
+    outbox: db.collection<WithOutbox>('eventOutbox', STRICT),
+    changedPrograms: db.collection<ProgramDocument>('programs', STRICT),
+    events: db.collection<BlockDocument>('events', LASTING),
+    eventState: db.collection<{ _id: string; until: number }>('eventState', STRICT),
+    eventHeads: db.collection<HeadDocument>('eventHeads', LASTING),
   };
 }
 

@@ -2,11 +2,13 @@
 import { onePage } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import type { Collection, Filter } from 'mongodb';
 import type { Activity } from '../rules/activity.ts';
+import { withoutErased } from '../rules/event.ts';
 import type { Collections } from './collections.mongo.ts';
+import { copyOut } from './outbox.mongo.ts';
 import { activityIdOf, latestActivitiesQueries, memberStandingsQuery } from './queries.mongo.ts';
 import type { Before, MemberStanding } from './store.ts';
 
-type Written = Pick<Collections, 'standings' | 'activities'>;
+type Written = Pick<Collections, 'standings' | 'activities' | 'outbox'>;
 
 const BATCH_SIZE = 1_000;
 
@@ -40,15 +42,32 @@ export async function standingsOf(
  * Deletes everything of a member who has a mark, and returns the number of activities. The
  * standings come first: then nothing that is still being recorded can be counted.
  */
-export async function deleteAll(
-  { standings, activities }: Written,
-  memberId: string,
-): Promise<number> {
-  await deleteOf(standings, memberId);
-  const deleted = await deleteOf(activities, memberId);
+export async function deleteAll(collections: Written, memberId: string): Promise<number> {
+  await deleteStandings(collections, memberId);
+  const deleted = await deleteOf(collections.activities, memberId);
   // Another process may have created one just before it saw the mark.
-  await deleteOf(standings, memberId);
+  await deleteStandings(collections, memberId);
   return deleted;
+}
+
+/** Their events stay, without the IDs of the activities. */
+async function deleteStandings(collections: Written, memberId: string): Promise<void> {
+  const { standings } = collections;
+  for (;;) {
+    const projection = { version: 1, outbox: 1, pendingAt: 1 } as const;
+    const options = { projection, ...onePage(BATCH_SIZE) } as const;
+    const found = await standings.find({ memberId }, options).toArray();
+    if (found.length === 0) return;
+    await copyOut(
+      collections,
+      found.map((one) => ({ ...one, outbox: (one.outbox ?? []).map(withoutErased) })),
+    );
+    // One that was changed meanwhile may have another event.
+    await standings.deleteMany({
+      _id: { $in: found.map(({ _id }) => _id) },
+      version: { $in: found.map(({ version }) => version) },
+    });
+  }
 }
 
 async function deleteOf<T extends { _id: string; memberId: string }>(

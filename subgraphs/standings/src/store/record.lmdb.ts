@@ -1,6 +1,8 @@
 // Records a batch of activities in LMDB, in one transaction.
 import { type ActivityContent, type DatedActivity, isSameActivity } from '../rules/activity.ts';
+import { type PendingEvent, pointsChanged } from '../rules/event.ts';
 import { addStandings, NO_ACTIVITY, type Standing } from '../rules/standing.ts';
+import { otherYearOf } from '../rules/tierchange.ts';
 import type { RecordOutcome } from './store.ts';
 import {
   type ActivityKey,
@@ -10,6 +12,8 @@ import {
   encodeStanding,
   memberActivityKey,
   NO_VALUE,
+  programReader,
+  putPending,
   type StandingKey,
   type Tables,
 } from './tables.lmdb.ts';
@@ -25,6 +29,13 @@ export function recordBatch(tables: Tables, batch: readonly DatedActivity[]): Re
   const hasMarks = !marks.isEmpty();
   const newActivities = new Map<string, NewActivity>();
   const newStandings = new Map<string, { key: StandingKey; standing: Standing }>();
+  const events: PendingEvent[] = [];
+  const at = new Date();
+  const programOf = programReader(tables);
+  const sumsOf = (key: StandingKey): Standing | undefined => {
+    const stored = newStandings.get(key.join('\0'))?.standing ?? standings.get(key);
+    return Array.isArray(stored) ? decodeStanding(stored) : stored;
+  };
   const outcomes = batch.map((activity): RecordOutcome => {
     const { activityId, partnerId, memberId, year } = activity;
     if (hasMarks && marks.has(memberId)) return 'erased';
@@ -36,16 +47,24 @@ export function recordBatch(tables: Tables, batch: readonly DatedActivity[]): Re
     if (recorded !== undefined)
       return isSameActivity(recorded, activity) ? 'already-recorded' : 'conflict';
     const key: StandingKey = [partnerId, memberId, year];
-    const name = key.join('\0');
-    const sums = standings.get(key);
-    const before = newStandings.get(name)?.standing ?? (sums ? decodeStanding(sums) : NO_ACTIVITY);
+    const before = sumsOf(key) ?? NO_ACTIVITY;
     const standing = addStandings(before, activity);
     if (standing === undefined) return 'out-of-range';
-    newStandings.set(name, { key, standing });
+    newStandings.set(key.join('\0'), { key, standing });
     newActivities.set(activityName, { key: activityKey, content: activity });
+    const other = otherYearOf(programOf(partnerId), year, at);
+    const otherSums = other === undefined ? undefined : sumsOf([partnerId, memberId, other]);
+    const points = { year, before: before.points, after: standing.points };
+    events.push(
+      pointsChanged(activity, at.getTime(), {
+        ...points,
+        ...(otherSums && { otherYear: otherSums.points }),
+      }),
+    );
     return 'recorded';
   });
   write(tables, newActivities, newStandings);
+  putPending(tables, events);
   return outcomes;
 }
 

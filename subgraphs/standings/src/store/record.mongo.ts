@@ -2,9 +2,11 @@
 import { setTimeout } from 'node:timers/promises';
 import type { MongoMarks } from '@partner-loyalty/runtime/store/marks/marks.mongo.ts';
 import { type ActivityContent, type DatedActivity, isSameActivity } from '../rules/activity.ts';
+import { pointsChanged } from '../rules/event.ts';
 import { addStandings, NO_ACTIVITY } from '../rules/standing.ts';
 import type { ActivityDocument, Collections, StandingDocument } from './collections.mongo.ts';
 import { deleteAll } from './member.mongo.ts';
+import { shorten } from './outbox.mongo.ts';
 import {
   activitiesQuery,
   activityIdOf,
@@ -194,6 +196,13 @@ async function count(
     made.flatMap(({ standing, decisions }) => decidedBy(standing, decisions)),
   );
   await forget(collections, made);
+  await shorten(
+    collections,
+    made.map(({ standing, events }) => {
+      const { outbox = [], pendingAt = events[0]?.occurredAt ?? 0 } = standing;
+      return { ...standing, outbox: [...outbox, ...events], pendingAt };
+    }),
+  );
   return made;
 }
 
@@ -218,16 +227,24 @@ function changesOf(
   standings: ReadonlyMap<string, StandingDocument>,
 ): Change[] {
   const changes = new Map<string, Change>();
+  const at = Date.now();
   for (const { found } of undecided) {
     const id = standingId(found);
     const standing = standings.get(id);
     if (standing === undefined) continue;
-    const change = changes.get(id) ?? { standing, added: NO_ACTIVITY, decisions: [] };
+    const change = changes.get(id) ?? { standing, added: NO_ACTIVITY, decisions: [], events: [] };
     changes.set(id, change);
     const added = addStandings(change.added, found);
     const fits = added !== undefined && addStandings(standing, added) !== undefined;
-    if (fits) change.added = added;
-    const { _id, pending } = found;
+    const { _id, pending, year } = found;
+    if (fits) {
+      const activity = { ...found, activityId: activityIdOf(_id) };
+      const before = standing.points + change.added.points;
+      change.events.push(
+        pointsChanged(activity, at, { year, before, after: before + found.points }),
+      );
+      change.added = added;
+    }
     change.decisions.push({ id: activityIdOf(_id), pending, ...(!fits && { refused: true }) });
   }
   return [...changes.values()];

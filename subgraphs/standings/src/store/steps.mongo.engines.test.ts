@@ -20,7 +20,7 @@ let place: Place;
 let store: StandingsStore;
 let client: MongoClient;
 let db: Db;
-let collections: Pick<Collections, 'standings' | 'activities'>;
+let collections: Pick<Collections, 'standings' | 'activities' | 'outbox'>;
 let memberId = '';
 let members = 0;
 
@@ -59,7 +59,12 @@ function slowWriter(given: DatedActivity) {
       if (standing === null || pending === undefined) throw new Error('it was not inserted');
       const { pending: insertion } = pending;
       const added = { points: given.points, stays: given.stays };
-      change = { standing, added, decisions: [{ id: given.activityId, pending: insertion }] };
+      change = {
+        standing,
+        added,
+        decisions: [{ id: given.activityId, pending: insertion }],
+        events: [],
+      };
     },
     /** Whether it was in time. */
     async decide() {

@@ -10,6 +10,7 @@ import {
   type OptionalUnlessRequiredId,
 } from 'mongodb';
 import type { DatedActivity } from '../rules/activity.ts';
+import type { PendingEvent } from '../rules/event.ts';
 import type { Standing } from '../rules/standing.ts';
 import type {
   ActivityDocument,
@@ -17,12 +18,18 @@ import type {
   Decision,
   StandingDocument,
 } from './collections.mongo.ts';
+import { pushed } from './outbox.mongo.ts';
 import { activityKey, partnerOf } from './queries.mongo.ts';
 
 type Written = Pick<Collections, 'standings' | 'activities'>;
 export type PendingActivity = ActivityDocument & { pending: ObjectId };
-/** A change of a standing as it was read: what it adds, and what it decides. */
-export type Change = { standing: StandingDocument; added: Standing; decisions: Decision[] };
+/** A change of a standing as it was read: what it adds, what it decides, and its events. */
+export type Change = {
+  standing: StandingDocument;
+  added: Standing;
+  decisions: Decision[];
+  events: PendingEvent[];
+};
 /** A decision about the activity with this key. */
 export type Decided = Omit<Decision, 'id'> & { _id: string };
 
@@ -142,13 +149,17 @@ export async function forget({ standings }: Written, changes: readonly Change[])
  * is missing. So a bulk write reports which of its changes came too late.
  */
 export function changeOperation(
-  { standing: { _id, version }, added, decisions }: Change,
+  { standing: { _id, version }, added, decisions, events }: Change,
   next = new ObjectId(),
 ) {
   return {
     updateOne: {
       filter: { _id, version },
-      update: { $inc: { ...added }, $set: { version: next, recent: decisions } },
+      update: {
+        $inc: { ...added },
+        $set: { version: next, recent: decisions },
+        ...pushed(events),
+      },
       upsert: true,
     },
   } satisfies AnyBulkWriteOperation<StandingDocument>;

@@ -1,12 +1,17 @@
 // The standings store in embedded LMDB, which several processes on one machine may share.
+import { isDeepStrictEqual } from 'node:util';
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import { type EmbeddedStore, openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
 import { markErased } from '@partner-loyalty/runtime/store/rewrite.lmdb.ts';
+import { programChanged } from '../rules/event.ts';
+import { DEFAULT_PROGRAM } from '../rules/program.ts';
+import { eraseEvents, openLmdbFeed } from './feed.lmdb.ts';
+import type { Feed } from './feed.ts';
 import { activitiesOf, deleteSome, latestActivitiesOf, standingsOf } from './member.lmdb.ts';
 import { cachePrograms } from './programs.ts';
 import { recordBatch } from './record.lmdb.ts';
 import type { StandingsStore } from './store.ts';
-import { decodeStanding, openTables, type Tables } from './tables.lmdb.ts';
+import { decodeStanding, openTables, putPending, type Tables } from './tables.lmdb.ts';
 
 /**
  * Opens the store in `dataDir/standings`. Rejects if the folder is not writable or the store
@@ -17,12 +22,15 @@ export async function openLmdbStandingsStore(
   environment: Environment,
 ): Promise<StandingsStore> {
   const store = await openLmdb(dataDir, 'standings', environment);
-  return createLmdbStandingsStore(store, await openTables(store.root), dataDir);
+  const tables = await openTables(store.root);
+  const feed = await openLmdbFeed(tables);
+  return createLmdbStandingsStore(store, tables, feed, dataDir);
 }
 
 function createLmdbStandingsStore(
   { root, ready }: EmbeddedStore,
   tables: Tables,
+  feed: Feed,
   dataDir: string,
 ): StandingsStore {
   const { programs, standings, activities, marks } = tables;
@@ -31,6 +39,15 @@ function createLmdbStandingsStore(
     program: programCache.get,
     async putProgram(partnerId, program) {
       await root.transaction(() => programs.put(partnerId, program));
+      await root.flushed;
+      programCache.forget(partnerId);
+    },
+    async changeProgram(partnerId, program) {
+      await root.transaction(() => {
+        if (isDeepStrictEqual(programs.get(partnerId) ?? DEFAULT_PROGRAM, program)) return;
+        programs.put(partnerId, program);
+        putPending(tables, [programChanged(partnerId, Date.now())]);
+      });
       await root.flushed;
       programCache.forget(partnerId);
     },
@@ -52,6 +69,7 @@ function createLmdbStandingsStore(
       await root.transaction(() => marks.add(memberId, new Date()));
       let deleted = 0;
       for (let some = -1; some !== 0; deleted += some) some = await deleteSome(tables, memberId);
+      await eraseEvents(tables, memberId);
       await root.flushed;
       return deleted;
     },
@@ -66,6 +84,7 @@ function createLmdbStandingsStore(
     },
     isEmpty: async () =>
       programs.getKeysCount({ limit: 1 }) + activities.getKeysCount({ limit: 1 }) === 0,
+    feed,
     ready,
     close: () => root.close(),
   };

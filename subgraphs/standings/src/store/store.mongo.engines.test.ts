@@ -2,7 +2,7 @@
 import { walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import { type Db, MongoClient, ObjectId } from 'mongodb';
 import { activity, newPlace, type Place } from '../../test/engine.ts';
-import type { Collections } from './collections.mongo.ts';
+import { type Collections, strictCollections } from './collections.mongo.ts';
 import {
   activitiesQuery,
   activityKey,
@@ -37,9 +37,8 @@ beforeAll(async () => {
   client = new MongoClient(place.settings.mongodbUrl ?? '');
   db = client.db();
   collections = {
-    standings: db.collection('standings'),
+    ...strictCollections(db),
     sums: db.collection('standings'),
-    activities: db.collection('activities'),
     programs: db.collection('programs'),
   };
   await store.record(
@@ -104,7 +103,7 @@ test('an activity that does not count yet is not among the newest', async () => 
 test('a change finds its standing by ID', async () => {
   const standing = await collections.standings.findOne({ _id: idOf('member-1') });
   if (standing === null) throw new Error('it was recorded above');
-  const change = { standing, added: { points: 1, stays: 0 }, decisions: [] };
+  const change = { standing, added: { points: 1, stays: 0 }, decisions: [], events: [] };
   const { filter } = changeOperation(change).updateOne;
   const plan = await collections.standings.find(filter).explain();
   expect(indexesUsed(plan)).toEqual(new Set(['_id_']));

@@ -1,4 +1,5 @@
 // The standings store on MongoDB, which needs no transactions.
+import { isDeepStrictEqual } from 'node:util';
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import { batchLoad } from '@partner-loyalty/runtime/eventloop/batchload.ts';
 import { mergeCalls } from '@partner-loyalty/runtime/eventloop/mergecalls.ts';
@@ -9,10 +10,13 @@ import {
 import { type Mongo, openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
 import { walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import type { Activity, DatedActivity } from '../rules/activity.ts';
-import type { Program } from '../rules/program.ts';
+import { programChanged } from '../rules/event.ts';
+import { DEFAULT_PROGRAM, type Program } from '../rules/program.ts';
 import type { Standing } from '../rules/standing.ts';
 import { type Collections, openCollections } from './collections.mongo.ts';
+import { eraseEvents, openMongoFeed } from './feed.mongo.ts';
 import { deleteAll, latestActivitiesOf, standingsOf } from './member.mongo.ts';
+import { pushed } from './outbox.mongo.ts';
 import { cachePrograms } from './programs.ts';
 import {
   activityIdOf,
@@ -37,19 +41,19 @@ export async function openMongoStandingsStore(
   const mongo = await openMongo(url, 'standings', environment);
   try {
     const marks = await openMongoMarks(mongo.db, 'standingMarks');
-    return createMongoStandingsStore(await openCollections(mongo.db), marks, mongo);
+    return await createMongoStandingsStore(await openCollections(mongo.db), marks, mongo);
   } catch (error) {
     await mongo.close();
     throw error;
   }
 }
 
-function createMongoStandingsStore(
+async function createMongoStandingsStore(
   collections: Collections,
   marks: MongoMarks,
   mongo: Mongo,
-): StandingsStore {
-  const { activities, programs, sums } = collections;
+): Promise<StandingsStore> {
+  const { activities, programs, changedPrograms, sums } = collections;
   const loadStanding = batchLoad(async (ids) => {
     const found = await sumsQuery(collections, ids).toArray();
     return new Map(
@@ -58,9 +62,15 @@ function createMongoStandingsStore(
   });
   const loadProgram = batchLoad(async (ids) => {
     const found = await programsQuery(collections, ids).toArray();
-    return new Map(found.map(({ _id, ...program }): [string, Program] => [_id, program]));
+    return new Map(
+      found.map(({ _id, outbox: _, pendingAt: __, ...program }): [string, Program] => [
+        _id,
+        program,
+      ]),
+    );
   });
   const programCache = cachePrograms(loadProgram);
+  const feed = await openMongoFeed(mongo.db, { collections, marks, program: programCache.get });
   // Of two writers of one standing at once, one would have to start over.
   const recordMerged = mergeCalls(
     (batch: readonly DatedActivity[]) => recordBatch({ collections, marks }, batch),
@@ -73,6 +83,17 @@ function createMongoStandingsStore(
     async putProgram(partnerId, { membershipYear, tiers, tierValidity }) {
       const program = { membershipYear, tiers, tierValidity };
       await programs.replaceOne({ _id: partnerId }, program, { upsert: true });
+      programCache.forget(partnerId);
+    },
+    async changeProgram(partnerId, program) {
+      const before = await programsQuery({ programs: changedPrograms }, [partnerId]).next();
+      const { _id, outbox, pendingAt, ...rest } = before ?? { _id: partnerId, ...DEFAULT_PROGRAM };
+      if (isDeepStrictEqual(rest, program)) return;
+      await changedPrograms.updateOne(
+        { _id },
+        { $set: program, ...pushed([programChanged(partnerId, Date.now())]) },
+        { upsert: true },
+      );
       programCache.forget(partnerId);
     },
     standing: (partnerId, memberId, year) =>
@@ -89,7 +110,9 @@ function createMongoStandingsStore(
     standingsOf: (memberId) => standingsOf(collections, memberId),
     async eraseMember(memberId) {
       await marks.add(memberId, new Date());
-      return deleteAll(collections, memberId);
+      const deleted = await deleteAll(collections, memberId);
+      await eraseEvents(collections, memberId);
+      return deleted;
     },
     liftMark: (memberId) => marks.remove(memberId),
     async hasStandings(partnerId) {
@@ -103,6 +126,7 @@ function createMongoStandingsStore(
         (await activities.findOne({}, idOnly)) === null
       );
     },
+    feed,
     ready: mongo.ready,
     close: mongo.close,
   };

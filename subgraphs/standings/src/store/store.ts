@@ -4,6 +4,7 @@ import type { StoreState } from '@partner-loyalty/runtime/store/outage.ts';
 import type { Activity, DatedActivity } from '../rules/activity.ts';
 import type { Program } from '../rules/program.ts';
 import type { Standing } from '../rules/standing.ts';
+import type { Feed } from './feed.ts';
 
 /**
  * What became of an activity: recorded now, recorded before, or refused, because its ID is recorded
@@ -25,7 +26,10 @@ export type Before = { occurredAtMs: number; activityId?: string | undefined };
 export type StandingsStore = {
   /** The partner's program, at most a few seconds old; undefined if it has none. */
   program(partnerId: string): MaybePromise<Program | undefined>;
+  /** Sets the program of a new partner. */
   putProgram(partnerId: string, program: Program): Promise<void>;
+  /** Replaces the program that applies to a partner, of which its feed has an event. */
+  changeProgram(partnerId: string, program: Program): Promise<void>;
   /** The standing of one membership year, by one indexed read; undefined without activity. */
   standing(partnerId: string, memberId: string, year: string): MaybePromise<Standing | undefined>;
   /**
@@ -50,8 +54,8 @@ export type StandingsStore = {
   standingsOf(memberId: string): Promise<MemberStanding[]>;
   /**
    * Deletes the member's activities and standings, and leaves a mark by which activities of this
-   * member are refused from now on. It can be killed and repeated. Resolves with the number of
-   * activities deleted.
+   * member are refused from now on. The member's events keep no ID but his. It can be killed and
+   * repeated. Resolves with the number of activities deleted.
    */
   eraseMember(memberId: string): Promise<number>;
   /** Takes away the mark that `eraseMember` left. Whether there was one. */
@@ -60,6 +64,7 @@ export type StandingsStore = {
   hasStandings(partnerId: string): Promise<boolean>;
   /** Whether there is neither a program nor an activity. */
   isEmpty(): Promise<boolean>;
+  feed: Feed;
   /** Resolves if the engine responds; rejects otherwise. */
   ready(): Promise<StoreState>;
   close(): Promise<void>;

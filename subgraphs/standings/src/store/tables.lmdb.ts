@@ -5,6 +5,7 @@
 import { openLmdbMarks } from '@partner-loyalty/runtime/store/marks/marks.lmdb.ts';
 import type { RootDatabase } from 'lmdb';
 import type { Activity, ActivityContent } from '../rules/activity.ts';
+import type { PendingEvent } from '../rules/event.ts';
 import type { Program } from '../rules/program.ts';
 import type { Standing } from '../rules/standing.ts';
 
@@ -27,9 +28,25 @@ export function openTables(root: RootDatabase) {
       encoding: 'binary',
     }),
     marks: openLmdbMarks(root),
+    /** Events without a position, those of a transaction together, in the order of transactions. */
+    outbox: root.openDB<PendingEvent[], number>({ name: 'outbox', encoding: 'json' }),
+    /** Blocks of the feed, by partner and the position of the first event, as JSON. */
+    events: root.openDB<Buffer, BlockKey>({ name: 'events', encoding: 'binary' }),
+    /** The last position of each partner, and the day on which it was given. */
+    eventHeads: root.openDB<EventHead, string>({ name: 'eventHeads' }),
+    /** The last position of each partner on each day. */
+    eventDays: root.openDB<number, EventDayKey>({ name: 'eventDays' }),
+    /** `members`: the IDs of their events that got positions last. `years`: see Feed. */
+    eventState: root.openDB<string[] | number, 'members' | 'years'>({
+      name: 'eventState',
+      encoding: 'json',
+    }),
   }));
 }
 
+export type BlockKey = [partnerId: string, first: number];
+export type EventHead = [last: number, day: number];
+export type EventDayKey = [day: number, partnerId: string];
 export type StandingKey = [partnerId: string, memberId: string, year: string];
 export type StoredStanding = [points: number, stays: number];
 export type ActivityKey = [partnerId: string, activityId: string];
@@ -83,4 +100,20 @@ export function memberActivityKey(
 /** The key of the activity that an entry of that index is for. */
 export function activityKeyOf([, partnerId, , activityId]: MemberActivityKey): ActivityKey {
   return [partnerId, activityId];
+}
+
+/** Adds events to the outbox. Call it in a transaction. */
+export function putPending({ outbox }: Pick<Tables, 'outbox'>, events: PendingEvent[]): void {
+  if (events.length === 0) return;
+  const [last = 0] = outbox.getKeys({ reverse: true, limit: 1 });
+  outbox.put(last + 1, events);
+}
+
+/** Reads programs, each once, within a transaction. */
+export function programReader({ programs }: Pick<Tables, 'programs'>) {
+  const read = new Map<string, Program | undefined>();
+  return (partnerId: string): Program | undefined => {
+    if (!read.has(partnerId)) read.set(partnerId, programs.get(partnerId));
+    return read.get(partnerId);
+  };
 }

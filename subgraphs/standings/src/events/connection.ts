@@ -1,0 +1,58 @@
+// Pages of events as the API has them.
+import { fail, failInput } from '@partner-loyalty/runtime/errors.ts';
+import { mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
+import { decodeEventCursor, encodeEventCursor } from '../rules/cursor.ts';
+import type { EventType } from '../rules/event.ts';
+import type { Feed } from '../store/feed.ts';
+
+type PageArguments = {
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  types?: readonly `${EventType}`[] | null | undefined;
+};
+
+const DEFAULT_FIRST = 100;
+const MAX_FIRST = 500;
+
+/** Reads pages of a partner's events. It is synchronous if the store is. */
+export function createEventPages(feed: Pick<Feed, 'page'>) {
+  return function eventsOf(partnerId: string, { first, after, types }: PageArguments) {
+    const size = first ?? DEFAULT_FIRST;
+    if (size < 1 || size > MAX_FIRST) failInput('first', `must be from 1 to ${MAX_FIRST}`);
+    const position =
+      after === null || after === undefined ? undefined : positionOf(after, partnerId);
+    const wanted = types === null || types === undefined ? undefined : new Set(types);
+    const page = feed.page(partnerId, { after: position, first: size, types: wanted });
+    return mapMaybe(page, (found) => {
+      if (found === 'unknown') return noCursor();
+      if (found === 'expired') return expired();
+      const edges = found.events.map(({ position, event }) => {
+        return { node: event, cursor: encodeEventCursor(position, partnerId) };
+      });
+      return {
+        edges,
+        pageInfo: {
+          hasNextPage: found.hasNext,
+          hasPreviousPage: position !== undefined,
+          startCursor: edges[0]?.cursor,
+          endCursor: encodeEventCursor(found.end, partnerId),
+        },
+      };
+    });
+  };
+}
+
+function positionOf(after: string, partnerId: string): number {
+  return decodeEventCursor(after, partnerId) ?? noCursor();
+}
+
+function noCursor(): never {
+  return failInput('after', 'is no cursor of this list');
+}
+
+function expired(): never {
+  return fail('BAD_USER_INPUT', 'after is older than an event that was dropped', {
+    argument: 'after',
+    reason: 'EXPIRED',
+  });
+}

@@ -1,0 +1,35 @@
+// The lease by which one process at a time gives positions to events.
+import { randomUUID } from 'node:crypto';
+import { type Feed, LEASE, type Lease } from '../store/feed.ts';
+
+const LEASE_MS = 10_000;
+const RENEW_MS = 3_000;
+
+/** This process's part in the lease. `now` returns milliseconds since 1970. */
+export function createLease({ leases }: Pick<Feed, 'leases'>, now: () => number) {
+  let held: Lease | undefined;
+  return {
+    /** Takes or renews the lease. Resolves with its token; undefined if another process has it. */
+    async take(): Promise<string | undefined> {
+      const at = now();
+      if (held !== undefined && at < held.until - LEASE_MS + RENEW_MS) return held.token;
+      const { token } = held ?? { token: randomUUID() };
+      held = undefined;
+      const current = await leases.get(LEASE);
+      // A held lease that has ended may have been another process's meanwhile.
+      const isOwn = current?.token === token;
+      if (current !== undefined && !isOwn && current.until > at) return undefined;
+      const next = { name: LEASE, token: isOwn ? token : randomUUID(), until: at + LEASE_MS };
+      held = await leases.update(LEASE, (before) =>
+        before?.token === current?.token && before?.until === current?.until ? next : before,
+      );
+      return held?.token;
+    },
+    async release(): Promise<void> {
+      const { token } = held ?? {};
+      held = undefined;
+      if (token !== undefined)
+        await leases.update(LEASE, (row) => (row?.token === token ? undefined : row));
+    },
+  };
+}

@@ -1,0 +1,121 @@
+// The sequencer: gives events their positions, ends membership years and drops old days.
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import type { MembersClient, PendingMemberEvent } from '../members.ts';
+import { type PendingEvent, yearEnded } from '../rules/event.ts';
+import { inTime } from '../rules/eventorder.ts';
+import { yearsEnded } from '../rules/year.ts';
+import { BATCH_SIZE, dayOf, type Feed, LeaseLost } from '../store/feed.ts';
+import { createLease } from './lease.ts';
+
+export type SequencerOptions = {
+  members: Pick<MembersClient, 'pendingEvents' | 'acknowledgeEvents'>;
+  /** For how many days after its own an event stays. */
+  retentionDays: number;
+  /** Returns milliseconds since 1970. */
+  now?: () => number;
+};
+
+const PASS_MS = 200;
+const RETRY_MS = 1_000;
+const TIDY_MS = 30_000;
+/** How much later than what members were asked for an own event may be to come with it. */
+const ORDERED_WITHIN_MS = 1_000;
+
+/** The work of a process on a feed, as long as it has the lease. */
+export function createSequencer(
+  feed: Feed,
+  { members, retentionDays, now = Date.now }: SequencerOptions,
+) {
+  const lease = createLease(feed, now);
+  let tidiedAt = Number.NEGATIVE_INFINITY;
+
+  /** Adds the events of the years that have ended since the last time. */
+  async function endYears(until: number): Promise<void> {
+    const since = await feed.yearsUntil();
+    const events: PendingEvent[] = [];
+    if (since !== undefined)
+      for (const [partnerId, program] of await feed.partners())
+        for (const end of yearsEnded(program, since, until)) events.push(yearEnded(partnerId, end));
+    await feed.endYears(events, since, until);
+  }
+
+  return {
+    /**
+     * Gives the oldest events their positions, if this process has the lease, which it takes if it
+     * is free. Resolves with whether there are more; undefined without the lease. Rejects if an
+     * outbox or the feed cannot be reached: then no event of either outbox gets a position.
+     */
+    async pass(): Promise<boolean | undefined> {
+      const token = await lease.take();
+      if (token === undefined) return undefined;
+      const at = now();
+      if (at - tidiedAt >= TIDY_MS) {
+        await endYears(at);
+        await feed.dropBefore(dayOf(at) - retentionDays);
+        tidiedAt = at;
+      }
+      const found = await members.pendingEvents(BATCH_SIZE);
+      const { pending, until } = sourceOf(found);
+      const source = { events: pending.map(({ event }) => event), until };
+      const ownUntil = at + ORDERED_WITHIN_MS;
+      const { taken, hasMore } = await feed.append({ token, members: source, ownUntil, at });
+      if (taken > 0) await members.acknowledgeEvents(pending.slice(0, taken).map(({ ack }) => ack));
+      return hasMore || found.length === BATCH_SIZE;
+    },
+    release: lease.release,
+  };
+}
+
+/** Lets a process of standings take its turn as the sequencer. */
+export function startSequencer(
+  feed: Feed,
+  { log, ...options }: SequencerOptions & { log: Pick<Log, 'outage'> },
+) {
+  const sequencer = createSequencer(feed, options);
+  const stopping = new AbortController();
+
+  async function passOrRetry(): Promise<number> {
+    try {
+      const hasMore = await sequencer.pass();
+      if (hasMore === undefined) return RETRY_MS;
+      return hasMore ? 0 : PASS_MS;
+    } catch (err) {
+      if (!(err instanceof LeaseLost))
+        log.outage({ err, store: 'standings' }, 'events do not get their positions');
+      return RETRY_MS;
+    }
+  }
+  async function work(): Promise<void> {
+    const { signal } = stopping;
+    while (!signal.aborted) {
+      const waitMs = await passOrRetry();
+      await pause(waitMs, undefined, { signal }).catch(() => undefined);
+    }
+    await sequencer.release().catch(() => undefined); // It ends within seconds.
+  }
+  const working = work();
+
+  return {
+    /** Finishes the pass in progress and gives up the lease. */
+    async stop(): Promise<void> {
+      stopping.abort();
+      await working;
+    },
+  };
+}
+
+/** By time, each member's in their order. */
+function sourceOf(found: readonly PendingMemberEvent[]) {
+  const byMember = new Map<string | undefined, PendingMemberEvent[]>();
+  for (const one of found) {
+    const { memberId } = one.event;
+    const others = byMember.get(memberId);
+    if (others === undefined) byMember.set(memberId, [one]);
+    else others.push(one);
+  }
+  const pending = inTime([...byMember.values()]);
+  // There may be more: of later members, as they come in the order of their first event.
+  const last = found.length < BATCH_SIZE ? undefined : byMember.get(found.at(-1)?.event.memberId);
+  return { pending, until: last?.[0]?.occurredAt ?? Number.POSITIVE_INFINITY };
+}

@@ -1,0 +1,151 @@
+// The feed of events in domain terms, which LMDB and MongoDB implement: outbox, positions, pages.
+import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
+import type { Table, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
+import type { Event, EventType, PendingEvent } from '../rules/event.ts';
+import type { Source } from '../rules/eventorder.ts';
+import type { Program } from '../rules/program.ts';
+
+/** Who gives positions. Each time that a process takes the lease, it gets another token. */
+export type Lease = { name: string; token: string; until: number };
+
+export const LEASES: TableDefinition<Lease> = { name: 'leases', id: 'name' };
+/** The only row. */
+export const LEASE = 'sequencer';
+
+/** Another process has taken the lease. */
+export class LeaseLost extends Error {
+  constructor() {
+    super('another process has the lease');
+    this.name = 'LeaseLost';
+  }
+}
+
+/** What is to get positions, beside the own outbox. */
+export type Batch = {
+  members: Source;
+  /** Own events that were made later wait. */
+  ownUntil: number;
+  /** Of the lease. */
+  token: string;
+  /** The current time. */
+  at: number;
+};
+
+export type PageQuery = {
+  /** The position that the page begins after; undefined is the oldest event. */
+  after: number | undefined;
+  first: number;
+  types: ReadonlySet<EventType> | undefined;
+};
+
+export type EventPage = {
+  events: { position: number; event: Event }[];
+  /** The position of the last event that was looked at. */
+  end: number;
+  hasNext: boolean;
+};
+
+/** Why there is no page: an event after the position was dropped, or it was never given. */
+export type NoPage = 'expired' | 'unknown';
+
+/**
+ * The events of each partner, at consecutive positions. An event is in an outbox from the moment
+ * of its change until the feed has it.
+ */
+export type Feed = {
+  leases: Table<Lease>;
+  /**
+   * Gives positions to events of members and of the own outbox, and takes the latter out. An event
+   * gets one position, whatever else runs at the same time and wherever an earlier call was killed.
+   * Resolves with the number of events of members that the feed has now, the first ones, and
+   * whether the own outbox has more than was taken. Rejects if another process has the lease.
+   */
+  append(batch: Batch): Promise<{ taken: number; hasMore: boolean }>;
+  page(partnerId: string, query: PageQuery): MaybePromise<EventPage | NoPage>;
+  /** Drops the events that got their positions before this day (`dayOf`). */
+  dropBefore(day: number): Promise<void>;
+  /** Up to when the ends of membership years have events; undefined at the first start. */
+  yearsUntil(): MaybePromise<number | undefined>;
+  /** Puts the events of years' ends into the own outbox, unless somebody else has since `since`. */
+  endYears(
+    events: readonly PendingEvent[],
+    since: number | undefined,
+    until: number,
+  ): Promise<void>;
+  /** The partners with a program or with events. */
+  partners(): Promise<Map<string, Program | undefined>>;
+};
+
+/** How many events of each outbox get their positions at once, about. */
+export const BATCH_SIZE = 500;
+/** The most events that are stored together. */
+export const MAX_BLOCK = 100;
+/** How many times `first` a page looks at, at most, for events of some types. */
+const MAX_SEEN = 10;
+const DAY_MS = 86_400_000;
+
+/** The number of a UTC day. */
+export function dayOf(at: number): number {
+  return Math.floor(at / DAY_MS);
+}
+
+/** Events that are stored together, the first one at a position. */
+export type Block = { partnerId: string; first: number; events: Event[] };
+
+/** Blocks of events, those of each partner after the last position that `lastOf` knows. */
+export function blocksOf(events: readonly Event[], lastOf: (partnerId: string) => number): Block[] {
+  const open = new Map<string, Block>();
+  const blocks: Block[] = [];
+  for (const event of events) {
+    const { partnerId } = event;
+    const block = open.get(partnerId);
+    if (block !== undefined && block.events.length < MAX_BLOCK) {
+      block.events.push(event);
+      continue;
+    }
+    const last = block === undefined ? lastOf(partnerId) : lastIn(block);
+    const next = { partnerId, first: last + 1, events: [event] };
+    open.set(partnerId, next);
+    blocks.push(next);
+  }
+  return blocks;
+}
+
+export function lastIn({ first, events }: Pick<Block, 'first' | 'events'>): number {
+  return first + events.length - 1;
+}
+
+/** Collects a page from blocks in their order; `last` is the partner's last position. */
+export function createPage({ after, first, types }: PageQuery, last: number) {
+  const events: EventPage['events'] = [];
+  const maxSeen = types === undefined ? first : MAX_SEEN * first;
+  let seen = 0;
+  let end = after;
+  let isExpired = false;
+
+  return {
+    /** Adds a block. Whether the page needs more. */
+    add(block: Pick<Block, 'first' | 'events'>): boolean {
+      for (const [index, event] of block.events.entries()) {
+        const position = block.first + index;
+        if (end !== undefined && position <= end) continue;
+        if (position > last || seen === maxSeen || events.length === first) return false;
+        // Positions are consecutive, so what is missing was dropped.
+        if (end !== undefined && position !== end + 1) {
+          isExpired = true;
+          return false;
+        }
+        end = position;
+        seen += 1;
+        if (types === undefined || types.has(event.type)) events.push({ position, event });
+      }
+      return true;
+    },
+    /** The page, once it needs no more or there are no more blocks. */
+    done(): EventPage | NoPage {
+      if (after !== undefined && after > last) return 'unknown';
+      if (isExpired || (seen === 0 && after !== undefined && after < last)) return 'expired';
+      return { events, end: end ?? last, hasNext: (end ?? last) < last };
+    },
+  };
+}
