@@ -8,6 +8,7 @@ export {
   PartnerLoyaltyError,
   type ServiceCode,
 } from './errors.ts';
+export type { EventIterator } from './events.ts';
 export type * as Member from './generated/member.generated.ts';
 export type * as Partner from './generated/partner.generated.ts';
 export type { Limits } from './http/response.ts';

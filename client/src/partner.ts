@@ -2,10 +2,14 @@
 import { eachActivity, type PageOptions } from './activities.ts';
 import { type Base, createClient } from './client.ts';
 import { authorizeWith, type Credential, KEY, refuseBrowser } from './credential.ts';
+import { type EventIterator, type EventsOptions, eachEvent } from './events.ts';
 import {
   type Activity,
   type ActivitySelection,
   DEFAULTS,
+  type Event,
+  type EventSelection,
+  type EventType,
   type LookupStatus,
   type MemberEdge,
   type MemberKey,
@@ -41,7 +45,7 @@ type ListOptions = CallOptions & Omit<QueryMembersArgs, 'first'> & { pageSize?: 
 
 const MEMBERS_PAGE = 500;
 
-export type PartnerClient = Omit<Operations, 'members'> &
+export type PartnerClient = Omit<Operations, 'members' | 'events'> &
   Base & {
     /**
      * Looks up any number of members. The result has an entry for each key, in their order, with a
@@ -72,6 +76,11 @@ export type PartnerClient = Omit<Operations, 'members'> &
       memberId: string,
       options: PageOptions & { select: S & OnlyOf<S, ActivitySelection> },
     ): AsyncGenerator<Selected<Activity, S>, void, undefined>;
+    /** The events after a cursor, or all that are kept. Each page is a request. */
+    events(options?: EventsOptions<EventType>): EventIterator<Omit<Event, 'member'>>;
+    events<const S extends EventSelection>(
+      options: EventsOptions<EventType> & { select: S & OnlyOf<S, EventSelection> },
+    ): EventIterator<Selected<Event, S>>;
   };
 
 /**
@@ -105,7 +114,8 @@ export function createPartnerClient({
   const surface = { schema: SCHEMA, defaults: DEFAULTS, mutations: PARTNER_MUTATIONS };
   const sender = createSender(options, authorizeWith(KEY, key));
   const client = createClient<Operations>(surface, sender);
-  const { members: readMembers } = client;
+  // Before the iterators take their names.
+  const { members: readMembers, events: readEvents } = client;
 
   const more = {
     async lookUpMembers(
@@ -152,6 +162,7 @@ export function createPartnerClient({
       const member = await client.memberById({ memberId }, { ...call, select: { activities } });
       return member?.activities;
     }),
+    events: eachEvent(readEvents),
   };
   const methods = Object.getOwnPropertyDescriptors(more);
   return Object.defineProperties(client as Base, methods) as PartnerClient;

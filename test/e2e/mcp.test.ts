@@ -83,12 +83,27 @@ describe.each([
   const call = (name: string, args: Record<string, unknown>) =>
     client.callTool({ name, arguments: args });
 
+  test('changes are listed as `events` has them', async () => {
+    const { structuredContent } = await call('list_changes', { first: 1, types: ['YEAR_ENDED'] });
+    expect(structuredContent).toEqual({
+      edges: [],
+      pageInfo: { hasNextPage: false, endCursor: expect.any(String) },
+    });
+    const after = { first: 'one' };
+    expect((await call('list_changes', after)).structuredContent).toMatchObject({
+      code: 'BAD_USER_INPUT',
+      argument: 'first',
+      message: 'the argument must be an integer',
+    });
+  });
+
   test('the tools are listed with schemas, and as reads', async () => {
     expect(client.getNegotiatedProtocolVersion()).toBe(revision);
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual([
       'find_member',
       'member_standing',
+      'list_changes',
       'describe_schema',
     ]);
     for (const tool of tools) {

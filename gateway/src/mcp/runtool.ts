@@ -82,9 +82,14 @@ function operationOf(tool: Tool, args: Record<string, unknown>): GraphqlBody | A
 function inputError(issue: z.core.$ZodIssue | undefined): ApiError {
   const isUnknown = issue?.code === 'unrecognized_keys';
   const argument = isUnknown ? issue.keys[0] : issue?.path[0];
-  const message = isUnknown ? 'the tool has no such argument' : 'the argument must be a string';
+  const expected = issue !== undefined && 'expected' in issue ? issue.expected : 'string';
+  const message = isUnknown
+    ? 'the tool has no such argument'
+    : `the argument must be ${TYPES[expected] ?? 'a string'}`;
   return new ApiError('BAD_USER_INPUT', message, detailsIn({ argument }));
 }
+
+const TYPES: Record<string, string> = { int: 'an integer', number: 'an integer', array: 'a list' };
 
 function succeeded(structuredContent: Record<string, unknown>): ToolResult {
   return { content: textOf(structuredContent), structuredContent };

@@ -55,6 +55,36 @@ const STANDING = z.object({
   asOf: text('When the standing was read.'),
 });
 
+const LIST_CHANGES = z.strictObject({
+  first: z.int().describe('How many events, from 1 to 500; 100 by default.').optional(),
+  after: text('The endCursor of an earlier call, to go on from there.').optional(),
+  types: z
+    .array(z.string())
+    .describe('Only events of these types, such as TIER_CHANGED: see EventType in the schema.')
+    .optional(),
+});
+
+const EVENT = z.object({
+  id: text('The ID of the event, which never changes.'),
+  type: text('What happened, such as MEMBER_ENROLLED.'),
+  occurredAt: text('When the change was made or recorded (RFC 3339, UTC).'),
+  memberId: text('The ID of the member; null if the event is of no single one.').nullable(),
+  externalId: text("The partner's own ID for the member.").nullable(),
+  mergedMemberId: text('The ID of the member who was merged into this one.').nullable(),
+  tierBefore: text('The tier before the change.').nullable(),
+  tierAfter: text('The tier after the change.').nullable(),
+  points: z.int().nullable().describe('The points of the activity, not the balance.'),
+  activityId: text("The partner's own ID for the activity.").nullable(),
+});
+
+const CHANGES = z.object({
+  edges: z.array(z.object({ node: EVENT })).describe('The events, oldest first.'),
+  pageInfo: z.object({
+    hasNextPage: z.boolean().describe('Whether there are more events.'),
+    endCursor: text('What `after` takes to go on.').nullable(),
+  }),
+});
+
 const SDL = z.object({ sdl: text('The schema in the GraphQL schema definition language.') });
 
 const ERROR = z.object({
@@ -75,6 +105,7 @@ const FIND_KINDS = ['email', 'externalId', 'memberId'] as const;
 const fieldsOf = (type: z.ZodObject) => Object.keys(type.shape).join(' ');
 /** The member ID is there for the audit log. */
 const STANDING_OF = `query McpMemberStanding($memberId: ID!) { member: memberById(memberId: $memberId) { memberId standing { ${fieldsOf(STANDING.omit({ previousYear: true }))} previousYear { ${fieldsOf(YEAR_STANDING)} } } } }`;
+const CHANGES_AFTER = `query McpListChanges($first: Int, $after: String, $types: [EventType!]) { member: events(first: $first, after: $after, types: $types) { edges { node { ${fieldsOf(EVENT)} } } pageInfo { hasNextPage endCursor } } }`;
 /** Needs the scope of introspection; the schema itself is printed, not built from the response. */
 const INTROSPECTION = 'query McpDescribeSchema { member: __schema { queryType { name } } }';
 
@@ -87,7 +118,7 @@ export type Tool = {
   output: z.ZodObject;
   /** The operation of a call; `args` fit the input schema. Throws BAD_USER_INPUT. */
   operation(args: Data): GraphqlBody;
-  /** The result, from the member that the operation found; `sdl` is the caller's schema. */
+  /** The result, from what the operation found as `member`; `sdl` is the caller's schema. */
   result(member: Data, sdl: () => string): Data;
 };
 
@@ -113,6 +144,16 @@ const TOOLS: ReadonlyMap<string, Tool> = new Map(
       operation: (variables) => ({ query: STANDING_OF, variables }),
       // Cast: the schema has an object there that is never null.
       result: ({ standing }) => standing as Data,
+    },
+    list_changes: {
+      title: 'List changes',
+      description:
+        'What changed for this partner, oldest first: members who enrolled, left or changed, points ' +
+        'and tiers. It names nobody: find_member shows the member of an event.',
+      input: LIST_CHANGES,
+      output: CHANGES,
+      operation: (variables) => ({ query: CHANGES_AFTER, variables }),
+      result: (changes) => changes,
     },
     describe_schema: {
       title: 'Describe the schema',

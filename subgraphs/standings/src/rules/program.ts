@@ -40,6 +40,11 @@ export function parseProgram(json: unknown): Parsed<Program> {
   return parse(json);
 }
 
+/** Whether two programs, as they were parsed, say the same. Without one, the default applies. */
+export function isSameProgram(one: Program | undefined, other: Program): boolean {
+  return JSON.stringify(one ?? DEFAULT_PROGRAM) === JSON.stringify(other);
+}
+
 const MAX_NAME = 100;
 const MAX_TIERS = 100;
 

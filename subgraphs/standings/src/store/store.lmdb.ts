@@ -1,10 +1,9 @@
 // The standings store in embedded LMDB, which several processes on one machine may share.
-import { isDeepStrictEqual } from 'node:util';
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import { type EmbeddedStore, openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
 import { markErased } from '@partner-loyalty/runtime/store/rewrite.lmdb.ts';
 import { programChanged } from '../rules/event.ts';
-import { DEFAULT_PROGRAM } from '../rules/program.ts';
+import { isSameProgram } from '../rules/program.ts';
 import { eraseEvents, openLmdbFeed } from './feed.lmdb.ts';
 import type { Feed } from './feed.ts';
 import { activitiesOf, deleteSome, latestActivitiesOf, standingsOf } from './member.lmdb.ts';
@@ -44,7 +43,7 @@ function createLmdbStandingsStore(
     },
     async changeProgram(partnerId, program) {
       await root.transaction(() => {
-        if (isDeepStrictEqual(programs.get(partnerId) ?? DEFAULT_PROGRAM, program)) return;
+        if (isSameProgram(programs.get(partnerId), program)) return;
         programs.put(partnerId, program);
         putPending(tables, [programChanged(partnerId, Date.now())]);
       });

@@ -1,5 +1,4 @@
 // The standings store on MongoDB, which needs no transactions.
-import { isDeepStrictEqual } from 'node:util';
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import { batchLoad } from '@partner-loyalty/runtime/eventloop/batchload.ts';
 import { mergeCalls } from '@partner-loyalty/runtime/eventloop/mergecalls.ts';
@@ -11,7 +10,7 @@ import { type Mongo, openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
 import { walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import type { Activity, DatedActivity } from '../rules/activity.ts';
 import { programChanged } from '../rules/event.ts';
-import { DEFAULT_PROGRAM, type Program } from '../rules/program.ts';
+import { DEFAULT_PROGRAM, isSameProgram, type Program } from '../rules/program.ts';
 import type { Standing } from '../rules/standing.ts';
 import { type Collections, openCollections } from './collections.mongo.ts';
 import { eraseEvents, openMongoFeed } from './feed.mongo.ts';
@@ -88,7 +87,7 @@ async function createMongoStandingsStore(
     async changeProgram(partnerId, program) {
       const before = await programsQuery({ programs: changedPrograms }, [partnerId]).next();
       const { _id, outbox, pendingAt, ...rest } = before ?? { _id: partnerId, ...DEFAULT_PROGRAM };
-      if (isDeepStrictEqual(rest, program)) return;
+      if (isSameProgram(rest, program)) return;
       await changedPrograms.updateOne(
         { _id },
         { $set: program, ...pushed([programChanged(partnerId, Date.now())]) },

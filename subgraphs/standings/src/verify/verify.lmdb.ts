@@ -5,11 +5,15 @@ import { openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
 import { type Snapshot, withSnapshot } from '@partner-loyalty/runtime/store/snapshot.lmdb.ts';
 import type { Program } from '../rules/program.ts';
 import { yearOf } from '../rules/year.ts';
+import { decode } from '../store/feed.lmdb.ts';
+import type { Block } from '../store/feed.ts';
 import {
   type ActivityKey,
   activityKeyOf,
+  type BlockKey,
   decodeActivity,
   decodeStanding,
+  type EventHead,
   memberActivityKey,
   openTables,
   type StandingKey,
@@ -17,6 +21,7 @@ import {
   type StoredStanding,
   type Tables,
 } from '../store/tables.lmdb.ts';
+import { checkFeed } from './feed.ts';
 import { checkPartner, type Earned, groupsOf, problemOf, reportStanding } from './sums.ts';
 
 /** Reports what is wrong with the store. Resolves with the number of activities. */
@@ -33,11 +38,31 @@ export async function verifyLmdbStandings(
       if (found !== snapshot.count(tables.memberActivities))
         checkIndex(tables, snapshot, inspection);
       await checkSums(tables, snapshot, inspection);
+      await checkFeed(feedIn(tables, snapshot, inspection), headsIn(tables, snapshot), inspection);
       return count;
     });
   } finally {
     await root.close();
   }
+}
+
+/** The blocks of the feed, by partner and position. */
+function* feedIn(tables: Tables, snapshot: Snapshot, { report }: Inspection): Generator<Block> {
+  const unreadable = ([partnerId, first]: BlockKey) =>
+    report(`event ${first} of partner ${partnerId}`, 'the record cannot be read');
+  for (const { key, value } of snapshot.records(tables.events, unreadable)) {
+    const [partnerId, first] = key;
+    try {
+      yield { partnerId, first, events: decode(value) };
+    } catch {
+      unreadable(key);
+    }
+  }
+}
+
+function headsIn({ eventHeads }: Tables, snapshot: Snapshot): Map<string, number> {
+  const heads = snapshot.records<EventHead, string>(eventHeads, () => {});
+  return new Map(Array.from(heads, ({ key, value: [last] }) => [key, last]));
 }
 
 /** Returns how many there are, and how many of them the index has. */

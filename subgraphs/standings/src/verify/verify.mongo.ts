@@ -10,6 +10,7 @@ import {
   strictCollections,
 } from '../store/collections.mongo.ts';
 import { activityIdOf, activityKey, standingId, standingsQuery } from '../store/queries.mongo.ts';
+import { checkFeed } from './feed.ts';
 import { checkPartner, type Group, groupsOf, problemOf, reportStanding } from './sums.ts';
 
 type Collections = ReturnType<typeof strictCollections>;
@@ -28,6 +29,9 @@ export async function verifyMongoStandings(
     const collections = strictCollections(db);
     const checked = await checkSums(collections, inspection);
     await checkStandings(collections, inspection, checked.standings);
+    const heads = new Map<string, number>();
+    for await (const { _id, last } of walk(collections.eventHeads)) heads.set(_id, last);
+    await checkFeed(walk(collections.events), heads, inspection);
     return checked.activities;
   } finally {
     await close();
