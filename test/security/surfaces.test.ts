@@ -36,6 +36,7 @@ const PARTNER = buildSchema(`
   type Query { memberByEmail(email: String!): PartnerMemberRead  memberByExternalId(externalId: String!): PartnerMemberRead
     memberById(memberId: ID!): PartnerMemberRead  memberLookups(keys: [MemberKey!]!): [MemberLookup!]  node(id: ID!): Node
     members("1 to 500." first: Int = 100, after: String, updatedSince: DateTime, status: EnrollmentStatus = ACTIVE): MemberConnection
+    events(first: Int = 100, after: String, types: [EventType!]): EventConnection
     program: Program  viewer: Viewer }
   type Viewer { partnerId: ID!  partnerName: String!  keyId: ID!  scopes: [String!]!  expiresAt: DateTime
     budget: Int!  windowSeconds: Int!  environment: String! }
@@ -68,6 +69,12 @@ const PARTNER = buildSchema(`
   input ActivityInput { activityId: ID!  memberId: ID!  points: Int!  stays: Int = 0  occurredAt: DateTime! }
   type RecordedActivity { activityId: ID!  outcome: ActivityOutcome!  argument: String }
   enum ActivityOutcome { RECORDED  ALREADY_RECORDED  CONFLICT  OUT_OF_RANGE  NOT_ENROLLED  INVALID }
+  type EventConnection { edges: [EventEdge!]!  pageInfo: PageInfo! }
+  type EventEdge { node: Event!  cursor: String! }
+  type Event { id: ID!  type: EventType!  occurredAt: DateTime!  memberId: ID  externalId: String  member: PartnerMemberRead
+    mergedMemberId: ID  tierBefore: String  tierAfter: String  points: Int  activityId: ID }
+  enum EventType { MEMBER_ENROLLED  ENROLLMENT_ENDED  MEMBER_UPDATED  EXTERNAL_ID_CHANGED  MEMBER_ERASED  MEMBER_MERGED
+    POINTS_CHANGED  TIER_CHANGED  YEAR_ENDED  PROGRAM_CHANGED }
 `);
 const MEMBER = buildSchema(`
   ${READS}
@@ -116,6 +123,9 @@ const SELECTIONS: Record<string, (field: string) => string> = {
     `mutation { requestEmailChange(email: "next@example.com") { ${field} } }`,
   RecordedActivity: (field) =>
     `mutation { recordActivities(activities: [${ACTIVITY}]) { ${field} } }`,
+  EventConnection: (field) => `{ events { ${withArguments(field)} } }`,
+  EventEdge: (field) => `{ events { edges { ${withArguments(field)} } } }`,
+  Event: (field) => `{ events { edges { node { ${withArguments(field)} } } } }`,
   EndedSessions: (field) => `{ endedSessions(since: 0) { ${field} } }`,
   Invitation: (field) => `{ invitation(token: "in_none") { ${field} } }`,
   ConfirmedChange: (field) => `mutation { confirmChange(token: "ec_none") { ${field} } }`,
@@ -167,6 +177,7 @@ const ARGUMENTS: Record<string, string> = {
   undoChange: '(token: "eu_none") { memberId }',
   contestUndo: '(token: "co_none")',
   acceptInvitation: '(token: "in_none") { email }',
+  events: '(first: 1) { pageInfo { endCursor } }',
   pendingEvents: '(first: 1) { ack }',
   acknowledgeEvents: '(acks: [])',
   recordActivities: `(activities: [${ACTIVITY}]) { outcome }`,

@@ -300,6 +300,21 @@ describe.each(ENGINES)('the feed on %s', (engine) => {
       expect(ids).toHaveLength(8 * 80);
     });
 
+    test('a lease that its holder does not renew is taken over after ten seconds', async () => {
+      const start = Date.now();
+      now = start;
+      const holder = sequencerOf(store);
+      const other = sequencerOf(await place.open());
+      expect(await holder.pass()).toBe(false);
+      now = start + 9_999;
+      expect(await other.pass()).toBeUndefined();
+      now = start + 10_000;
+      expect(await other.pass()).toBe(false);
+      expect(await holder.pass()).toBeUndefined();
+      await other.release();
+      expect(await holder.pass()).toBe(false);
+    });
+
     test('a reader under concurrent appends never skips and never repeats', async () => {
       const other = await place.open();
       let isDone = false;

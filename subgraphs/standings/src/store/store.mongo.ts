@@ -88,9 +88,15 @@ async function createMongoStandingsStore(
       const before = await programsQuery({ programs: changedPrograms }, [partnerId]).next();
       const { _id, outbox, pendingAt, ...rest } = before ?? { _id: partnerId, ...DEFAULT_PROGRAM };
       if (isSameProgram(rest, program)) return;
+      const gone = Object.keys(rest).filter((key) => !(key in program));
+      const $unset = gone.length > 0 && Object.fromEntries(gone.map((key) => [key, ''] as const));
       await changedPrograms.updateOne(
         { _id },
-        { $set: program, ...pushed([programChanged(partnerId, Date.now())]) },
+        {
+          $set: program,
+          ...($unset && { $unset }),
+          ...pushed([programChanged(partnerId, Date.now())]),
+        },
         { upsert: true },
       );
       programCache.forget(partnerId);
