@@ -1,7 +1,7 @@
 // The feed in LMDB, whose transactions move events from the outbox to their positions.
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { lmdbTables } from '@partner-loyalty/runtime/store/table.lmdb.ts';
-import { type Event, eventOf, type PendingEvent, withoutErased } from '../rules/event.ts';
+import { type Event, type PendingEvent, withoutErased } from '../rules/event.ts';
 import { mergeSources } from '../rules/eventorder.ts';
 import { tierChangeOf } from '../rules/tierchange.ts';
 import {
@@ -19,7 +19,11 @@ import {
 } from './feed.ts';
 import {
   type BlockKey,
+  decodeBlock,
+  decodePending,
   type EventDayKey,
+  encodeBlock,
+  encodePending,
   programReader,
   putPending,
   type Tables,
@@ -65,7 +69,7 @@ export async function openLmdbFeed(tables: Tables): Promise<Feed> {
     endYears: (events, since, until) =>
       write(() => {
         if (yearsUntil(tables) !== since) return;
-        putPending(tables, [...events]);
+        putPending(tables, events);
         eventState.put('years', until);
       }),
     async partners() {
@@ -84,7 +88,7 @@ function append(tables: Tables, { members, ownUntil, at }: Batch) {
   const own: { key: number; events: PendingEvent[] }[] = [];
   let count = 0;
   for (const { key, value } of entries) {
-    own.push({ key, events: value });
+    own.push({ key, events: value.map(decodePending) });
     count += value.length;
     if (count >= BATCH_SIZE) break;
   }
@@ -98,14 +102,14 @@ function append(tables: Tables, { members, ownUntil, at }: Batch) {
     if (known.has(pending.id)) return [];
     const { partnerId, memberId } = pending;
     const isErased = hasMarks && memberId !== undefined && marks.has(memberId);
-    const event = eventOf(isErased ? withoutErased(pending) : pending);
+    const event = isErased ? withoutErased(pending) : pending;
     return [event, ...[tierChangeOf(pending, programOf(partnerId)) ?? []].flat()];
   });
   const today = dayOf(at);
   const blocks = blocksOf(added, (partnerId) => eventHeads.get(partnerId)?.[0] ?? 0);
   for (const block of blocks) {
     const { partnerId, first } = block;
-    events.put([partnerId, first], encode(block.events));
+    events.put([partnerId, first], encodeBlock(block.events));
     // The clock may have been set back.
     const day = Math.max(today, eventHeads.get(partnerId)?.[1] ?? today);
     eventHeads.put(partnerId, [lastIn(block), day]);
@@ -133,7 +137,7 @@ function takeOut(
   let left = count;
   for (const { key, events } of entries) {
     if (left >= events.length) outbox.remove(key);
-    else if (left > 0) outbox.put(key, events.slice(left));
+    else if (left > 0) outbox.put(key, events.slice(left).map(encodePending));
     left = Math.max(0, left - events.length);
   }
 }
@@ -151,7 +155,7 @@ function pageOf(tables: Tables, partnerId: string, query: PageQuery) {
     limit: 1,
   });
   for (const { key, value } of events.getRange({ start, end }))
-    if (!page.add({ first: key[1], events: decode(value) })) break;
+    if (!page.add({ first: key[1], events: decodeBlock(key, value) })) break;
   return page.done();
 }
 
@@ -176,8 +180,11 @@ export async function eraseEvents(tables: Tables, memberId: string): Promise<voi
   const without = <E extends Event>(list: readonly E[]) =>
     list.map((event) => (event.memberId === memberId ? withoutErased(event) : event));
   await root.transaction(() => {
-    for (const { key, value } of [...outbox.getRange()])
-      if (value.some((event) => event.memberId === memberId)) outbox.put(key, without(value));
+    for (const { key, value } of [...outbox.getRange()]) {
+      const pending = value.map(decodePending);
+      if (pending.some((event) => event.memberId === memberId))
+        outbox.put(key, without(pending).map(encodePending));
+    }
   });
   // No index has the members of events, which would cost each of them a write. The text is found
   // much faster than each block is parsed.
@@ -195,17 +202,9 @@ export async function eraseEvents(tables: Tables, memberId: string): Promise<voi
       await root.transaction(() => {
         for (const key of keys) {
           const value = events.get(key);
-          if (value !== undefined) events.put(key, encode(without(decode(value))));
+          if (value !== undefined) events.put(key, encodeBlock(without(decodeBlock(key, value))));
         }
       });
     await nextTick();
   }
-}
-
-function encode(events: readonly Event[]): Buffer {
-  return Buffer.from(JSON.stringify(events));
-}
-
-export function decode(block: Buffer): Event[] {
-  return JSON.parse(block.toString());
 }

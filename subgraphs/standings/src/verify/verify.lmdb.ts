@@ -5,13 +5,13 @@ import { openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
 import { type Snapshot, withSnapshot } from '@partner-loyalty/runtime/store/snapshot.lmdb.ts';
 import type { Program } from '../rules/program.ts';
 import { yearOf } from '../rules/year.ts';
-import { decode } from '../store/feed.lmdb.ts';
 import type { Block } from '../store/feed.ts';
 import {
   type ActivityKey,
   activityKeyOf,
   type BlockKey,
   decodeActivity,
+  decodeBlock,
   decodeStanding,
   type EventHead,
   memberActivityKey,
@@ -53,7 +53,7 @@ function* feedIn(tables: Tables, snapshot: Snapshot, { report }: Inspection): Ge
   for (const { key, value } of snapshot.records(tables.events, unreadable)) {
     const [partnerId, first] = key;
     try {
-      yield { partnerId, first, events: decode(value) };
+      yield { partnerId, first, events: decodeBlock(key, value) };
     } catch {
       unreadable(key);
     }
