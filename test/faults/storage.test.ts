@@ -98,10 +98,11 @@ function fillUp(disk: string): void {
 test('a full disk: writes are SERVICE_UNAVAILABLE, reads go on, and writes too once there is room', async () => {
   if (process.getuid?.() !== 0) return; // Only root can mount a small disk.
   await withDisk(async (disk) => {
-    service = await startDeployed('one process', {
+    const started = await startDeployed('one process', {
       DATA_DIR: join(disk, 'data'),
       RATE_LIMIT_BUDGET: '1000000',
     });
+    service = started;
     const before = await reported(service);
     expect(before.up).toEqual([1, 1, 1]);
     expect(before.room).toBeLessThan(1_048_576);
@@ -117,7 +118,11 @@ test('a full disk: writes are SERVICE_UNAVAILABLE, reads go on, and writes too o
     });
     execFileSync('mount', ['-o', 'remount,size=8m', disk]);
     await expectWrites(service);
-    const after = await reported(service);
+    // Events get their positions in the background, and once that has written it is up.
+    const after = await until(async () => {
+      const now = await reported(started);
+      return Object.values(now.dependencies ?? {}).every((state) => state === 'up') && now;
+    });
     expect(after.dependencies).toEqual({ keys: 'up', members: 'up', standings: 'up' });
     expect(after.room).toBeGreaterThan(1_048_576);
     await service.close();
