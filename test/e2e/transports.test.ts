@@ -87,7 +87,7 @@ async function readsOfPage({ send, stack }: DeployedService): Promise<PageReads>
   const readsIn = async (running: ServerProcess | undefined) => {
     const logged = await running?.wrote(/Command started.*"find".*the-last/);
     const lines = logged?.input.split('\n') ?? [];
-    return lines.filter((line) => /Command started.*page-\d/.test(line));
+    return lines.filter((line) => /Command started.*"find".*page-\d/.test(line));
   };
   return {
     members: await readsIn(stack.members),
