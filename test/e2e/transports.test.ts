@@ -84,14 +84,15 @@ async function readsOfPage({ send, stack }: DeployedService): Promise<PageReads>
   expect(body).toEqual({ data: { memberLookups: found } });
   await lookUp(['the-last']);
   // Commands are logged in their order, so those of the page are there before the last one.
-  const readsIn = async (running: ServerProcess | undefined) => {
+  const readsIn = async (running: ServerProcess | undefined, ofPage: RegExp) => {
     const logged = await running?.wrote(/Command started.*"find".*the-last/);
     const lines = logged?.input.split('\n') ?? [];
-    return lines.filter((line) => /Command started.*"find".*page-\d/.test(line));
+    return lines.filter((line) => line.includes('Command started') && ofPage.test(line));
   };
   return {
-    members: await readsIn(stack.members),
-    standings: await readsIn(stack.standings),
+    // Not those for events.
+    members: await readsIn(stack.members, /"find".*page-\d+@/),
+    standings: await readsIn(stack.standings, /"find".*page-\d/),
   };
 }
 

@@ -30,7 +30,8 @@ test.each(['members', 'standings'])('the sources of %s use exactly its codes', (
   const codes = calls.flatMap(([, inside]) =>
     inside === undefined
       ? 'BAD_USER_INPUT'
-      : [...inside.matchAll(/'([A-Z][A-Z_]+)'/g)].map(([, code = '']) => code),
+      : // The reason among the details is none.
+        [...inside.matchAll(/(?<!reason: )'([A-Z][A-Z_]+)'/g)].map(([, code = '']) => code),
   );
   const own = [...new Set(codes)].filter((code) => code !== 'INTERNAL_SERVER_ERROR');
   expect(own.sort()).toEqual(codesOf(name).sort());

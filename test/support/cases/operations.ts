@@ -7,8 +7,11 @@ import {
   type GraphQLOutputType,
   type GraphQLSchema,
   getNamedType,
+  getNullableType,
   isAbstractType,
   isCompositeType,
+  isEnumType,
+  isListType,
   isObjectType,
   print,
 } from 'graphql';
@@ -54,7 +57,7 @@ export function generateOperation(
   }
 
   function value(name: string, type: GraphQLInputType): string {
-    const given = argument(name, random);
+    const given = valueOfEnum(type) ?? argument(name, random);
     if (random() < 0.4) return literal(given, type);
     const variable = `v${count++}`;
     const asDefault = random() < 0.3 && typeof given === 'string';
@@ -109,6 +112,14 @@ export function generateOperation(
   const roots = Array.from({ length: 1 + Math.floor(random() * 4) }, () => field(query, 0));
   const head = definitions.length === 0 ? 'query' : `query (${definitions.join(', ')})`;
   return { query: [`${head} { ${roots.join(' ')} }`, ...fragments].join('\n'), variables };
+}
+
+/** Of an enum its first value, in a list if the type is one; undefined for other types. */
+function valueOfEnum(type: GraphQLInputType): unknown {
+  const named = getNamedType(type);
+  if (!isEnumType(named)) return undefined;
+  const value = named.getValues()[0]?.name;
+  return isListType(getNullableType(type)) ? [value] : value;
 }
 
 function literal(value: unknown, type: GraphQLInputType): string {
