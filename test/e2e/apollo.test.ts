@@ -24,6 +24,7 @@ import {
 import { type GeneratedOperation, generateOperation } from '../support/cases/operations.ts';
 import type { ApiRequest } from '../support/service/client.ts';
 import { type InProcessService, startInProcess } from '../support/service/inprocess.ts';
+import { listsAreSettled } from '../support/until.ts';
 
 // A member's budget is 120 root fields, and an operation has up to 4.
 const OPERATIONS = { partner: 50, member: 30 };
@@ -75,6 +76,7 @@ const stopped: (() => Promise<unknown>)[] = [];
 beforeAll(async () => {
   process.env.APOLLO_TELEMETRY_DISABLED = 'true';
   service = await startInProcess({ now: () => NOW, env: { RATE_LIMIT_BUDGET: '100000' } });
+  await listsAreSettled();
 });
 afterAll(async () => {
   for (const stop of stopped) await stop();

@@ -18,6 +18,7 @@ import {
   address,
   type PartnerId,
 } from '../support/service/testdata.ts';
+import { listsAreSettled } from '../support/until.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -27,6 +28,7 @@ describe.each(ENGINES)('on %s', (engine) => {
   beforeAll(async () => {
     calls = await startWithCalls(engine);
     service = calls.service;
+    await listsAreSettled();
   });
   beforeEach(() => {
     calls.at.now = NOON;

@@ -17,3 +17,9 @@ export async function until<T>(
   }
   throw new Error(`this never became true: ${check}`);
 }
+
+/** Lists of members end a second before now: resolves when they have what is stored by now. */
+export function listsAreSettled(): Promise<boolean> {
+  const storedAt = Date.now();
+  return until(() => Date.now() - storedAt > 1_100);
+}
