@@ -63,8 +63,8 @@ export type PartnerClient = Omit<Operations, 'members' | 'events'> &
       },
     ): Promise<LookUp<Selected<PartnerMemberRead, S>>[]>;
     /**
-     * The members in the order of their last change, page by page. To go on later where it ended,
-     * keep the `cursor` of the last edge and pass it as `after`.
+     * The members in the order of their last change, a page in each request. To resume later, keep
+     * the `cursor` of the last edge and pass it as `after`.
      */
     members(options?: ListOptions): AsyncGenerator<Edge<Member>, void, undefined>;
     members<const S extends PartnerMemberReadSelection>(

@@ -1,12 +1,12 @@
-// The rule by which a member sets the own names.
+// The rule for members who set their own names.
 import type { NamesChange } from './member.ts';
 import { changedNames, hasName, namesOf } from './names.ts';
 import { isEqual, type MemberRecord, type MemberRecords } from './record.ts';
 
 /**
- * Sets the member's own names. One that is left out stays as it is, or as the record has it; never
- * as a partner sent it, since every confirmed partner sees the own names. Undefined if there is no
- * such member.
+ * Sets the member's own names. A name that is left out keeps the member's own value, or else the
+ * record's. A partner's never takes its place, since every confirmed partner sees these names.
+ * Undefined if there is no such member.
  */
 export function updateOwnNames(
   records: MemberRecords,

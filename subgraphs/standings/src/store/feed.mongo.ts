@@ -1,4 +1,4 @@
-// The feed on MongoDB, where an event may be in an outbox and in the feed until it is taken out.
+// The feed on MongoDB, where an event stays in its outbox for a moment after the feed has it.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { MongoMarks } from '@partner-loyalty/runtime/store/marks/marks.mongo.ts';

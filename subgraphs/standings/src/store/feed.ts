@@ -55,10 +55,10 @@ export type NoPage = 'expired' | 'unknown';
 export type Feed = {
   leases: Table<Lease>;
   /**
-   * Gives positions to events of members and of the own outbox, and takes the latter out. An event
-   * gets one position, whatever else runs at the same time and wherever an earlier call was killed.
-   * Resolves with the number of events of members that the feed has now, the first ones, and
-   * whether the own outbox has more than was taken. Rejects if another process has the lease.
+   * Gives positions to events of members and of this subgraph's outbox, and removes the latter from
+   * it. An event gets one position, whatever else runs at the same time and wherever an earlier
+   * call was killed. Resolves with how many of the members' events, from the first, the feed now
+   * has, and whether this outbox has more. Rejects if another process has the lease.
    */
   append(batch: Batch): Promise<{ taken: number; hasMore: boolean }>;
   page(partnerId: string, query: PageQuery): MaybePromise<EventPage | NoPage>;
