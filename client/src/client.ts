@@ -45,7 +45,7 @@ export function createClient<Operations>(surface: Surface, sender: Sender): Oper
       methods[name] = async (variables, { select, ...options } = {}) => {
         const selection = select ?? surface.defaults[namedType(field.type)] ?? {};
         const sent = buildDocument(schema, root, name, variables, selection);
-        const received = await sender.send(sent, repeatable, options);
+        const received = await sender.send(sent, { repeatable, takesPart: false }, options);
         const isLookup = root === 'Query' && !field.type.startsWith('[');
         return resultOf(schema, name, field, selection, received, isLookup);
       };
@@ -91,7 +91,8 @@ async function request<Data, Variables>(
   const sent = { query, variables: variables ?? {}, operationName };
   // The word is in every document with a mutation. One that only mentions it is not sent again.
   const isRead = !/\bmutation\b/.test(query);
-  const { data, ...rest } = await sender.send(sent, repeatable ?? isRead, options);
+  const kind = { repeatable: repeatable ?? isRead, takesPart: true };
+  const { data, ...rest } = await sender.send(sent, kind, options);
   // Cast: the caller says what the document returns.
   return { data: data as Data, ...rest };
 }

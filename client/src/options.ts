@@ -11,11 +11,11 @@ export type ClientOptions = {
   /** For each attempt, until the last byte of its response. 10,000 by default. */
   timeoutMs?: number | undefined;
   /**
-   * The longest time to wait between the attempts of a call, all together. 60,000 by default, the
-   * length of a window of the budget. 0: never wait.
+   * How long after its first failure a call is still sent again. 60,000 by default: a restart of
+   * the service, or a window of the budget. 0: never.
    */
   maxWaitMs?: number | undefined;
-  /** How often to try again. 3 by default. */
+  /** How often to try again. By default, as often as `maxWaitMs` allows. */
   maxRetries?: number | undefined;
   /** Called for each response, of every attempt. What it throws ends the call. */
   onResponse?: ((event: ResponseEvent) => void) | undefined;
@@ -57,7 +57,11 @@ export type RequestResult<Data> = {
 
 export type Timing = { timeoutMs: number; maxWaitMs: number; maxRetries: number };
 
-const DEFAULTS: Timing = { timeoutMs: 10_000, maxWaitMs: 60_000, maxRetries: 3 };
+const DEFAULTS: Timing = {
+  timeoutMs: 10_000,
+  maxWaitMs: 60_000,
+  maxRetries: Number.POSITIVE_INFINITY,
+};
 
 /** The timing of a call: its own options, or else those of `base`. Throws for an invalid one. */
 export function timingOf(options: Partial<Timing> | CallOptions, base = DEFAULTS): Timing {

@@ -3,13 +3,21 @@ import type { ErrorCode } from '../errors.ts';
 import { callError } from './response.ts';
 import { pause, pauseAfter } from './retry.ts';
 
-const TIMING = { timeoutMs: 1, maxWaitMs: 60_000, maxRetries: 3 };
 const after = (
   code: ErrorCode,
-  { repeatable = true, made = 1, waitedMs = 0, retryAfterSeconds = 0, maxWaitMs = 60_000 } = {},
+  {
+    repeatable = true,
+    partial = 0,
+    made = 1,
+    failingMs = 0,
+    retryAfterSeconds = 0,
+    maxWaitMs = 60_000,
+    maxRetries = Number.POSITIVE_INFINITY,
+  } = {},
 ) => {
   const error = callError(code, '', { retryAfterSeconds });
-  return pauseAfter(error, { made, waitedMs, repeatable }, { ...TIMING, maxWaitMs });
+  const timing = { timeoutMs: 1, maxWaitMs, maxRetries };
+  return pauseAfter(error, { made, failingMs, repeatable, partial }, timing);
 };
 
 test.each<[ErrorCode, boolean, boolean]>([
@@ -37,12 +45,24 @@ test('a pause is at least what Retry-After says, and grows up to a bound', () =>
   }
 });
 
-test('no pause beyond maxRetries, or beyond maxWaitMs with what was waited', () => {
-  expect(after('TIMEOUT', { made: 4 })).toBeUndefined();
-  expect(after('RATE_LIMITED', { retryAfterSeconds: 30, waitedMs: 30_001 })).toBeUndefined();
+test('no pause beyond maxRetries, or beyond maxWaitMs after the first failure', () => {
+  expect(after('TIMEOUT', { made: 4, maxRetries: 3 })).toBeUndefined();
+  expect(after('RATE_LIMITED', { retryAfterSeconds: 30, failingMs: 30_001 })).toBeUndefined();
   expect(after('RATE_LIMITED', { retryAfterSeconds: 60 })).toBe(60_000);
   expect(after('TIMEOUT', { maxWaitMs: 0 })).toBeUndefined();
   expect(after('RATE_LIMITED', { retryAfterSeconds: 999_999_999 })).toBeUndefined();
+});
+
+test('a service that is away is asked again until a minute is over', () => {
+  for (const code of ['NETWORK_ERROR', 'SERVICE_UNAVAILABLE', 'TIMEOUT'] as const) {
+    expect(after(code, { made: 100, failingMs: 59_000 })).toBeLessThanOrEqual(1_000);
+    expect(after(code, { made: 100, failingMs: 60_000 })).toBeUndefined();
+  }
+});
+
+test('for a part that a response lacks, there are three retries', () => {
+  expect(after('SERVICE_UNAVAILABLE', { partial: 3, made: 9 })).toBeDefined();
+  expect(after('SERVICE_UNAVAILABLE', { partial: 4, made: 9 })).toBeUndefined();
 });
 
 test('a pause ends when its signal aborts, also one that has already', async () => {

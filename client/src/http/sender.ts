@@ -57,28 +57,37 @@ export function createSender(options: ClientOptions, authorize: Authorize) {
 
   /**
    * Rejects with a CallError if there is no data, or none that is worth having: every root field is
-   * null for an error of the service.
+   * null for an error of the service. `takesPart`: whether the caller takes a response that lacks a
+   * part of the service.
    */
-  async function send(sent: Sent, repeatable: boolean, call: CallOptions): Promise<Received> {
+  async function send(
+    sent: Sent,
+    { repeatable, takesPart }: { repeatable: boolean; takesPart: boolean },
+    call: CallOptions,
+  ): Promise<Received> {
     const timing = timingOf(call, base);
     const { signal, requestId = newRequestId() } = call;
     if (!REQUEST_ID.test(requestId))
       throw new TypeError('requestId must be 1 to 128 characters of [A-Za-z0-9._-]');
     const body = JSON.stringify(sent);
-    const attempts = { made: 0, waitedMs: 0, repeatable };
+    const attempts = { made: 0, failingMs: 0, repeatable, partial: 0 };
+    let failedAt: number | undefined;
     for (;;) {
       attempts.made += 1;
       const outcome = await attempt(body, requestId, attempts.made, timing.timeoutMs, signal).catch(
         failureIn,
       );
       const { failure } = outcome;
+      const now = performance.now();
+      failedAt ??= now;
+      attempts.failingMs = now - failedAt;
+      if (takesPart && 'received' in outcome) attempts.partial += 1;
       const ms = failure && pauseAfter(failure, attempts, timing);
       if (ms === undefined) {
         if ('received' in outcome) return outcome.received;
         throw outcome.failure;
       }
       await pause(ms, signal);
-      attempts.waitedMs += ms;
     }
   }
 

@@ -6,7 +6,7 @@ export type CallOptions = {
   signal?: AbortSignal | undefined;
   /** For each attempt, until the last byte of its response. */
   timeoutMs?: number | undefined;
-  /** The longest time to wait between attempts, all waits of the call together. */
+  /** How long after its first failure the call is still sent again. */
   maxWaitMs?: number | undefined;
   /** How often to try again. */
   maxRetries?: number | undefined;
