@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
+import { Webhook } from 'standardwebhooks';
 import { startBrowser } from '../../test/support/servers/browser.ts';
 import { type InProcessService, startInProcess } from '../../test/support/service/inprocess.ts';
 import type * as Client from './index.ts';
@@ -94,6 +95,28 @@ test('errors have their codes, and an abort its reason', async () => {
     return Promise.all(calls.map((call) => call.then(() => 'none', reason)));
   }, given);
   expect(codes).toEqual(['UNAUTHENTICATED', 'BAD_USER_INPUT', 'NETWORK_ERROR', 'no']);
+});
+
+test('webhooks are verified', async () => {
+  const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+  const body = '{"type":"TEST","timestamp":"2026-11-25T12:00:00.000Z","data":{}}';
+  const now = new Date();
+  const headers = {
+    'webhook-id': 'evt_1',
+    'webhook-timestamp': `${Math.floor(now.getTime() / 1_000)}`,
+    'webhook-signature': new Webhook(secret).sign('evt_1', now, body),
+  };
+  const read = await page.evaluate(
+    async ({ body, headers, secret }) => {
+      const { verifyWebhook } = (globalThis as unknown as Scope).loyalty;
+      const bodies = [body, new TextEncoder().encode(body), `${body} `];
+      const verified = bodies.map((each) => verifyWebhook(each, headers, secret));
+      return Promise.all(verified.map((each) => each.then(({ type }) => type, String)));
+    },
+    { body, headers, secret },
+  );
+  const refusal = 'WebhookError: the webhook is not signed with this secret';
+  expect(read).toEqual(['TEST', 'TEST', refusal]);
 });
 
 test('a partner key is refused, in a page and in a worker, before anything is sent', async () => {

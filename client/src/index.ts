@@ -16,3 +16,4 @@ export { createMemberClient, type MemberClient } from './member.ts';
 export type { ClientOptions, RequestOptions, RequestResult, ResponseEvent } from './options.ts';
 export { createPartnerClient, type PartnerClient } from './partner.ts';
 export type { CallOptions, Operation, Selected } from './surface/operation.ts';
+export { verifyWebhook, type Webhook, WebhookError, type WebhookHeaders } from './webhooks.ts';
