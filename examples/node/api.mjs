@@ -15,6 +15,7 @@ export class ApiError extends Error {
     super(message);
     this.code = extensions?.code;
     this.argument = extensions?.argument;
+    this.reason = extensions?.reason;
     this.requestId = extensions?.requestId;
   }
 }

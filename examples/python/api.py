@@ -26,6 +26,7 @@ class ApiError(Exception):
         extensions = error.get("extensions", {})
         self.code = extensions.get("code")
         self.argument = extensions.get("argument")
+        self.reason = extensions.get("reason")
         self.request_id = extensions.get("requestId")
 
 
