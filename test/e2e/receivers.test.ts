@@ -1,18 +1,34 @@
 // The examples that receive webhooks: each webhook is worked once, and no forged one at all.
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { build } from 'esbuild';
 import { Webhook } from 'standardwebhooks';
 import { type Folder, temporaryFolder } from '../support/folder.ts';
 import { EXAMPLES } from '../support/servers/examples.ts';
 import { type ServerProcess, startProcess } from '../support/servers/process.ts';
 import { until } from '../support/until.ts';
 
+const ROOT = join(EXAMPLES, '..');
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const OTHER = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
 
 let folder: Folder;
-beforeAll(() => {
+beforeAll(async () => {
   folder = temporaryFolder();
+  const modules = join(folder.path, 'node_modules');
+  mkdirSync(join(modules, '@partner-loyalty/client/dist'), { recursive: true });
+  for (const name of ['express', 'fastify'])
+    symlinkSync(join(ROOT, 'node_modules', name), join(modules, name));
+  copyFileSync(
+    join(ROOT, 'client/package.json'),
+    join(modules, '@partner-loyalty/client/package.json'),
+  );
+  await build({
+    entryPoints: [join(ROOT, 'client/src/index.ts')],
+    outfile: join(modules, '@partner-loyalty/client/dist/index.js'),
+    bundle: true,
+    format: 'esm',
+  });
 });
 afterAll(() => folder.remove());
 
@@ -37,12 +53,15 @@ function signed(memberId: string, { secret = SECRET, secondsAgo = 0 } = {}) {
 
 describe.each([
   ['Node', process.execPath, 'node/receive.mjs'],
+  ['Express', process.execPath, 'node/receive.express.mjs'],
+  ['Fastify', process.execPath, 'node/receive.fastify.mjs'],
   ['Python', 'python3', 'python/receive.py'],
 ])('%s', (_, command, file) => {
   let receiver: ServerProcess;
   let url: string;
   let script: string;
   beforeAll(async () => {
+    // Where the packages are that it imports.
     script = join(folder.path, file.replace('/', '-'));
     copyFileSync(join(EXAMPLES, file), script);
     const env = { WEBHOOK_SECRET: SECRET, PORT: '0' };
