@@ -137,3 +137,31 @@ test('the mark of an erased member, locks and the published graph are kept', asy
   ]);
   expect(await loyalty(env, 'members', 'export', 'm-erased')).toMatchObject({ code: 1 });
 });
+
+test('once the schemas are published, there are lists, and events of what has changed since', async () => {
+  // In the order of docs/operator.md, Upgrading: each composes with what is published by then.
+  for (const name of ['standings', 'members'])
+    await loyaltyJson(env, 'supergraph', 'publish', name, `subgraphs/${name}/schema.graphql`);
+  const LISTS = `{ members { edges { memberId node { email } } }
+    events { edges { node { type memberId activityId tierAfter } } } }`;
+  // Gateways serve a new graph within seconds.
+  const data = await until(async () => {
+    const { body } = await send({ query: LISTS, key: keys.inn });
+    return body.errors === undefined && body.data;
+  });
+  expect(data).toEqual({
+    members: {
+      edges: expect.arrayContaining([
+        { memberId: 'm-ada', node: { email: 'Ada@Example.com' } },
+        { memberId: 'm-bob', node: { email: 'bob@example.com' } },
+      ]),
+    },
+    events: {
+      edges: [
+        { type: 'POINTS_CHANGED', memberId: 'm-bob', activityId: 'b-1', tierAfter: null },
+        { type: 'TIER_CHANGED', memberId: 'm-bob', activityId: null, tierAfter: 'Gold' },
+      ].map((node) => ({ node })),
+    },
+  });
+  expect(JSON.stringify(data)).not.toContain('m-erased');
+});
