@@ -406,6 +406,16 @@ test('look-ups of which a part of the service is away are sent again, and never 
   expect((await failureOf(once)).code).toBe('SERVICE_UNAVAILABLE');
 });
 
+test('an own document gets what there is, after three retries for the part that is away', async () => {
+  const body = `{"data":{"memberById":{"memberId":"m","offers":null}},"errors":[
+    {"message":"away","path":["memberById","offers"],"extensions":{"code":"SERVICE_UNAVAILABLE"}}]}`;
+  front.failures.push('close', ...Array(4).fill({ status: 200, body }));
+  const result = await client.request('{ memberById(memberId: "m") { memberId offers } }');
+  expect(result.data).toEqual({ memberById: { memberId: 'm', offers: null } });
+  expect(result.errors).toMatchObject([{ code: 'SERVICE_UNAVAILABLE' }]);
+  expect(front.requests).toHaveLength(5);
+});
+
 test('a response that does not come is a TIMEOUT, and a read is sent again', async () => {
   front.failures.push('hang');
   const failed = client.memberByEmail({ email: EMAIL }, { timeoutMs: 50, maxRetries: 0 });
