@@ -1,5 +1,6 @@
 // Keeps a copy of one's members up to date, each night by what has changed: see ../README.md.
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
 import { ask, run } from './api.mjs';
 
 /** The members, and the cursor of the last event that they have. */
@@ -38,6 +39,8 @@ await run(async () => {
   const stored = existsSync(FILE) ? JSON.parse(readFileSync(FILE, 'utf8')) : {};
   const { nodes: events, cursor, isWhole } = await readEvents(stored.cursor ?? null);
   const isAll = !isWhole || events.some(({ type }) => CHANGE_ALL.includes(type));
+  // A changed program shows in reads 5 seconds after its event at the latest.
+  if (isAll && stored.cursor !== undefined) await setTimeout(5_000);
   // After the events: a change that comes in between is among those of the next run.
   const known = isAll ? (await readList(MEMBERS, null)).nodes : stored.members;
   const members = new Map(known.map((member) => [member.memberId, member]));

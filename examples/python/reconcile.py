@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 
 from api import ApiError, ask, run
 
@@ -56,6 +57,9 @@ def main():
     before = stored()
     events, cursor, is_whole = read_events(before["cursor"])
     is_all = not is_whole or any(event["type"] in CHANGE_ALL for event in events)
+    # A changed program shows in reads 5 seconds after its event at the latest.
+    if is_all and before["cursor"] is not None:
+        time.sleep(5)
     # After the events: a change that comes in between is among those of the next run.
     known = read_list(MEMBERS, None)[0] if is_all else before["members"]
     members = {member["memberId"]: member for member in known}
