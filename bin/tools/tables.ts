@@ -35,11 +35,14 @@ const DIRECTIONS = {
 };
 
 export function headersTable(): string {
-  const rows = Object.entries(HEADERS).map(([name, { direction, meaning }]) => [
-    code(name),
-    DIRECTIONS[direction],
-    meaning,
-  ]);
+  const rows = Object.entries(HEADERS).flatMap(([direction, headers]) =>
+    // Cast: Object.entries loses the names.
+    Object.entries(headers).map(([name, meaning]) => [
+      code(name),
+      DIRECTIONS[direction as keyof typeof HEADERS],
+      meaning,
+    ]),
+  );
   return table(['header', 'travels', 'meaning'], rows);
 }
 

@@ -22,22 +22,27 @@ export function errorsList(): Html {
 
 /** Those that callers of the API send and get. */
 export function headersList(): Html {
-  const entries = API_HEADERS.map(
-    (name) => html`<dt><code><b>${name}</b></code>
-<span class="kind">${DIRECTIONS[HEADERS[name].direction]}</span></dt>
-<dd><p>${inline(HEADERS[name].meaning)}</p></dd>`,
+  const entries = Object.entries(DIRECTIONS).flatMap(([direction, travels]) =>
+    // Cast: Object.entries loses the names.
+    Object.entries(HEADERS[direction as keyof typeof DIRECTIONS])
+      .filter(([name]) => API_HEADERS.includes(name))
+      .map(
+        ([name, meaning]) => html`<dt><code><b>${name}</b></code>
+<span class="kind">${travels}</span></dt>
+<dd><p>${inline(meaning)}</p></dd>`,
+      ),
   );
   return html`<dl class="fields">${entries}</dl>`;
 }
 
-const API_HEADERS = [
+const API_HEADERS: readonly string[] = [
   'x-partner-api-key',
   'authorization',
   'content-type',
   'accept',
   'traceparent',
   ...EXPOSED_HEADERS,
-] as const;
+];
 const DIRECTIONS = { request: 'in requests', response: 'in responses', both: 'both ways' };
 
 export type Budget = { budget: number; windowSeconds: number };
