@@ -1,14 +1,14 @@
 // Redeems the tokens of mailed links, with bounds on how often they can be guessed.
-import { createRecent } from '@partner-loyalty/runtime/cache/recent.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse } from '@partner-loyalty/runtime/http/response.ts';
+import { LRUCache } from 'lru-cache';
 import type { Limiter } from '../budget/limiter.ts';
 import { pageResponse } from '../pages/layout.ts';
 import { ADDRESS_IN_USE, INVALID_LINK, TOO_MANY_ATTEMPTS } from './cards.ts';
 import type { MembersClient, Redeemed } from './membersclient.ts';
 
 /** For how long a token that was not found causes no other read. */
-const ABSENT_MS = 5_000;
+const ABSENT = { ttl: 5_000, max: 20_000 };
 
 export type TokenParts = {
   members: Pick<MembersClient, 'redeem'>;
@@ -18,7 +18,7 @@ export type TokenParts = {
 export type Tokens = ReturnType<typeof createTokens>;
 
 export function createTokens({ members, limiter }: TokenParts) {
-  const absent = createRecent(ABSENT_MS);
+  const absent = new LRUCache<string, true>(ABSENT);
   const tooMany = () => pageResponse(429, TOO_MANY_ATTEMPTS);
 
   /** The page for a client address that is over a limit, which redeems nothing; else undefined. */
@@ -44,7 +44,7 @@ export function createTokens({ members, limiter }: TokenParts) {
       const outcome = await members.redeem(field, token, request.requestId);
       if (!('refused' in outcome)) return outcome;
       if (outcome.refused === 'EMAIL_IN_USE') return { page: pageResponse(409, ADDRESS_IN_USE) };
-      absent.add(token);
+      absent.set(token, true);
       return { page: await refuse(request) };
     },
   };
