@@ -83,7 +83,6 @@ const graphs = await serveGraphs(graph, {
   documents,
   caches,
   audits: audit !== undefined,
-  log,
 });
 const usage = { count: () => {} };
 const graphql = createHandler({

@@ -67,7 +67,6 @@ beforeAll(async () => {
     documents,
     caches,
     audits: false,
-    log,
   });
   gateway = openGateway({
     ...{ settings, keyStore, graphs, documents, caches, log, metrics },

@@ -69,7 +69,6 @@ async function start({ hasPlenty = true, audits = false } = {}) {
     documents,
     caches,
     audits: audits,
-    log,
   });
   const counts: ((allowed: boolean) => void)[] = [];
   const operate = createOperate({

@@ -46,7 +46,7 @@ const graphAt = (update: number) => {
   // The answers are single responses.
   return { ...graph, subgraphs: graph.subgraphs.map((each) => ({ ...each, batching: false })) };
 };
-const graphs = await serveGraphs(graphAt(0), { connections, documents, caches, log });
+const graphs = await serveGraphs(graphAt(0), { connections, documents, caches });
 
 async function askEach(): Promise<void> {
   for (let number = 0; number < DOCUMENTS; number += 1) {

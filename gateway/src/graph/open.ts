@@ -31,8 +31,7 @@ export async function openGraphs(options: {
   lifecycle.opened('subgraphs', connections.close);
   const source = createGraphSource(settings, store, log);
   const audits = settings.auditLog !== undefined;
-  const serve = (graph: Graph) =>
-    serveGraphs(graph, { connections, documents, caches, audits, log });
+  const serve = (graph: Graph) => serveGraphs(graph, { connections, documents, caches, audits });
   const first = await source.first();
   let refused: Graph | undefined;
   const graphs = await serve(first).then(

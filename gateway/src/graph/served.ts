@@ -2,15 +2,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Caches } from '@partner-loyalty/runtime/cache/caches.ts';
 import { fail } from '@partner-loyalty/runtime/errors.ts';
-import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import { withTimeout } from '@partner-loyalty/runtime/timeout.ts';
 import type {
   SubgraphRequest,
   SubgraphResponse,
 } from '@partner-loyalty/runtime/transport/types.ts';
-import { parseDocument } from '../document/document.ts';
 import type { Documents } from '../document/documents.ts';
-import { sampleRead } from '../execute/sample.ts';
 import { openSurface, type Surface } from '../execute/surface.ts';
 import { readSupergraph } from '../schema/supergraph.ts';
 import { SURFACE_NAMES, type SurfaceName } from '../schema/surfaces.ts';
@@ -47,14 +44,11 @@ type GraphParts = {
   caches: Caches;
   /** Whether callers of the surfaces can ask for accesses. */
   audits?: boolean;
-  log: Pick<Log, 'debug'>;
 };
 
 const DOCUMENTS_IN_USE = 200;
 /** And no more after this: a graph has to serve within 5 seconds, however long plans take. */
 const PREPARE_MS = 2_500;
-/** A surface serves after this, even if its first plan is not made. */
-const WARM_UP_MS = 1_000;
 
 export async function serveGraphs(
   first: Graph,
@@ -101,7 +95,7 @@ export async function serveGraphs(
 
 async function build(
   { version, supergraph, subgraphs }: Graph,
-  { connections, caches, audits, log }: GraphParts,
+  { connections, caches, audits }: GraphParts,
 ): Promise<ServedGraph> {
   const { provider } = readSupergraph(supergraph);
   const opened = await connections.open(subgraphs);
@@ -112,11 +106,7 @@ async function build(
   try {
     for (const name of SURFACE_NAMES) {
       await nextTurn(); // Requests are answered before each step.
-      const surface = await openSurface(name, supergraph, transports, caches, audits);
-      surfaces[name] = surface;
-      await warmUp(surface).catch((err: unknown) =>
-        log.debug({ version, surface: name, err }, 'a surface serves without a warm-up'),
-      );
+      surfaces[name] = await openSurface(name, supergraph, transports, caches, audits);
     }
   } catch (error) {
     for (const surface of Object.values(surfaces)) surface.close();
@@ -131,15 +121,6 @@ async function build(
     provider,
     requests: 0,
   };
-}
-
-/** V8 compiles code when it first runs, which would make the first request take twice as long. */
-async function warmUp({ schema, warm }: Surface): Promise<void> {
-  await withTimeout(
-    warm(parseDocument(sampleRead(schema))),
-    WARM_UP_MS,
-    'the surface does not wait for its plan',
-  );
 }
 
 type Preparable = { surfaces: Readonly<Record<SurfaceName, Pick<Surface, 'knows' | 'warm'>>> };
