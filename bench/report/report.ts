@@ -1,9 +1,10 @@
-// Writes RESULTS.md and results.svg from the recorded results, and prints outcomes to a terminal.
+// Writes the results into RESULTS.md, results.svg and README.md, and prints outcomes to a terminal.
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Chart, drawChart } from './chart.ts';
 import { FIGURE_NAMES, FIGURES, goalOf, verdict } from './figures.ts';
 import { type Outcome, shownSpread, type Table } from './outcome.ts';
+import { README, renderReadme } from './readme.ts';
 import { majorOf, type Result, recordedResults } from './results.ts';
 import { aligned, markdown } from './tables.ts';
 
@@ -12,7 +13,7 @@ export type PartText = { title: string; notes?: readonly string[] };
 
 const BENCH = resolve(import.meta.dirname, '..');
 
-/** Writes both files, with the parts in this order. */
+/** Writes the files, with the parts in this order. */
 export function writeReport(parts: Readonly<Record<string, PartText>>): void {
   const order = Object.keys(parts);
   const results = recordedResults().sort(
@@ -37,6 +38,7 @@ export function writeReport(parts: Readonly<Record<string, PartText>>): void {
   ];
   writeFileSync(join(BENCH, 'RESULTS.md'), `${lines.join('\n').trimEnd()}\n`);
   writeFileSync(join(BENCH, 'results.svg'), drawChart(chartsOf(results)));
+  writeFileSync(README, renderReadme());
 }
 
 /** For each version of Node, the bars of the mix of reads. */

@@ -5,7 +5,6 @@ import { SURFACE_NAMES } from '@partner-loyalty/gateway';
 import { compose, surfaceText } from '@partner-loyalty/gateway/publish';
 import { clientErrors, clientTypes } from './client.ts';
 import { bundleExplorer } from './explorer.ts';
-import { renderReadme } from './readme.ts';
 import { resolverTypes, resolverTypesConfig, typedSubgraphs } from './resolvertypes.ts';
 import { errorsTable, headersTable, logTable, metricsTable, settingsTable } from './tables.ts';
 
@@ -44,7 +43,6 @@ export const GENERATED: readonly Generated[] = [
     file: 'gateway/src/pages/explorer/licenses.txt',
     render: async () => (await explorer()).licenses,
   },
-  { file: 'README.md', render: () => renderReadme(ROOT) },
 ];
 
 let bundled: ReturnType<typeof bundleExplorer> | undefined;

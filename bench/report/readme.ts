@@ -1,13 +1,16 @@
-// The generated section of README.md.
+// The section of README.md that says how fast the gateway is.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { recordedResults } from './results.ts';
+
+export const README = join(import.meta.dirname, '../../README.md');
 
 const BEGIN = '<!-- speed -->\n';
 const END = '<!-- end speed -->\n';
 
-/** README.md with its section generated anew. `root` is the project's root. */
-export function renderReadme(root: string): string {
-  return withSpeed(readFileSync(join(root, 'README.md'), 'utf8'), speed(root));
+/** README.md with its section made anew from the recorded results. */
+export function renderReadme(): string {
+  return withSpeed(readFileSync(README, 'utf8'), speed());
 }
 
 /** Replaces what is between the markers. Throws if one is missing. */
@@ -20,10 +23,9 @@ export function withSpeed(text: string, content: string): string {
 }
 
 /** The latest figures of the mix of reads, in words. */
-function speed(root: string): string {
-  const file = join(root, 'bench/results/mix-reads.json');
-  const results: Result[] = JSON.parse(readFileSync(file, 'utf8'));
-  const figures = results.find(({ node }) => node.startsWith('20.'))?.figures ?? {};
+function speed(): string {
+  const ofMix = recordedResults().filter(({ part }) => part === 'mix-reads');
+  const figures: Figures = ofMix.find(({ node }) => node.startsWith('20.'))?.figures ?? {};
   return `On a mix of reads by 60 keys of 20 partners, a third of which find nobody, the gateway answers
 **${times(figures.mixToApollo)} times as many requests per CPU second as stock Apollo Gateway** and ${times(figures.mixToMercurius)} times as
 many as Mercurius. It does so with API keys, budgets, limits, logs and metrics, and without Redis;
@@ -34,7 +36,6 @@ times as many as stock Apollo. All took turns on one core: [results](bench/RESUL
 }
 
 type Figures = Record<string, { median: number }>;
-type Result = { node: string; figures: Figures };
 
 function times(figure: Figures[string] | undefined): number {
   if (figure === undefined) throw new Error('a figure of the benchmark is missing');

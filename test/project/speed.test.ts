@@ -1,5 +1,10 @@
-// The section of README.md is generated without changing the rest.
-import { withSpeed } from './readme.ts';
+// README.md says how fast the gateway is by the recorded results.
+import { readFileSync } from 'node:fs';
+import { README, renderReadme, withSpeed } from '../../bench/report/readme.ts';
+
+test('README.md has the figures of the recorded results', () => {
+  expect(readFileSync(README, 'utf8')).toBe(renderReadme());
+});
 
 test('the section goes between its markers, with the same result when repeated', () => {
   const text = 'before\n<!-- speed -->\nold\n<!-- end speed -->\nafter\n';
