@@ -55,7 +55,7 @@ function partnerMethods({ root, partners }: Tables) {
     createPartner(partner) {
       return root.transaction(() => {
         if (partners.doesExist(partner.partnerId)) return false;
-        partners.put(partner.partnerId, toStoredPartner(partner));
+        partners.put(partner.partnerId, toStored(partner));
         return true;
       });
     },
@@ -63,17 +63,17 @@ function partnerMethods({ root, partners }: Tables) {
       return root.transaction(() => {
         const before = partners.get(partnerId);
         if (before === undefined) return undefined;
-        const changed = omitUndefined({ ...toPartner(before), ...change });
-        partners.put(partnerId, toStoredPartner(changed));
+        const changed = omitUndefined({ ...toRecord<Partner>(before), ...change });
+        partners.put(partnerId, toStored(changed));
         return changed;
       });
     },
     async partner(partnerId) {
       const partner = partners.get(partnerId);
-      return partner && toPartner(partner);
+      return partner && toRecord<Partner>(partner);
     },
     async partners() {
-      return Array.from(partners.getRange(), ({ value }) => toPartner(value));
+      return Array.from(partners.getRange(), ({ value }) => toRecord<Partner>(value));
     },
     async isEmpty() {
       return partners.getKeysCount({ limit: 1 }) === 0;
@@ -87,7 +87,9 @@ function keyMethods({ root, partners, keys, keyIdByHash, keyIdsByPartner }: Tabl
       const keyId = keyIdByHash.get(hash);
       const key = keyId === undefined ? undefined : keys.get(keyId);
       const partner = key && partners.get(key.partnerId);
-      return key && partner && { key: toKey(key), partner: toPartner(partner) };
+      return (
+        key && partner && { key: toRecord<KeyRecord>(key), partner: toRecord<Partner>(partner) }
+      );
     },
     async addedHashes(mark, add) {
       const count = keyIdByHash.getKeysCount();
@@ -119,11 +121,11 @@ function keyMethods({ root, partners, keys, keyIdByHash, keyIdsByPartner }: Tabl
     },
     async key(keyId) {
       const key = keys.get(keyId);
-      return key && toKey(key);
+      return key && toRecord<KeyRecord>(key);
     },
     async keys(partnerId) {
       const keyIds = keyIdsByPartner.get(partnerId) ?? [];
-      return keyIds.flatMap((keyId) => keys.get(keyId) ?? []).map(toKey);
+      return keyIds.flatMap((keyId) => keys.get(keyId) ?? []).map(toRecord<KeyRecord>);
     },
     expireKey(keyId, at) {
       return root.transaction(() => {
@@ -144,37 +146,19 @@ function keyMethods({ root, partners, keys, keyIdByHash, keyIdsByPartner }: Tabl
   } satisfies Partial<KeyStore>;
 }
 
-function toPartner({ suspendedAt, ...stored }: StoredPartner): Partner {
-  const partner = { ...stored, createdAt: new Date(stored.createdAt) };
-  return suspendedAt === undefined ? partner : { ...partner, suspendedAt: new Date(suspendedAt) };
+const TIMES: ReadonlySet<string> = new Set(['createdAt', 'suspendedAt', 'expiresAt', 'revokedAt']);
+
+function toStored<T extends object>(record: T): Stored<T> {
+  const stored = Object.entries(record)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => [name, value instanceof Date ? value.getTime() : value]);
+  return Object.fromEntries(stored) as Stored<T>; // Cast: the same, but for the form of times.
 }
 
-function toStoredPartner({ createdAt, suspendedAt, ...partner }: Partner): StoredPartner {
-  return omitUndefined({
-    ...partner,
-    createdAt: createdAt.getTime(),
-    suspendedAt: suspendedAt?.getTime(),
-  });
-}
-
-function toKey({ createdAt, expiresAt, revokedAt, ...key }: StoredKey): KeyRecord {
-  return {
-    ...key,
-    createdAt: new Date(createdAt),
-    expiresAt: toDate(expiresAt),
-    revokedAt: toDate(revokedAt),
-  };
-}
-
-function toStored({ createdAt, expiresAt, revokedAt, ...key }: KeyRecord): StoredKey {
-  return {
-    ...key,
-    createdAt: createdAt.getTime(),
-    expiresAt: expiresAt?.getTime(),
-    revokedAt: revokedAt?.getTime(),
-  };
-}
-
-function toDate(ms: number | undefined): Date | undefined {
-  return ms === undefined ? undefined : new Date(ms);
+function toRecord<T extends object>(stored: Stored<T>): T {
+  const record = Object.entries(stored).map(([name, value]) => [
+    name,
+    typeof value === 'number' && TIMES.has(name) ? new Date(value) : value,
+  ]);
+  return Object.fromEntries(record) as T; // Cast: the same, but for the form of times.
 }
