@@ -21,16 +21,64 @@ export type Outcome = 'hit' | 'miss' | 'stale';
 /** Its address takes a while to parse, so it is read only where it matters. */
 export type Client = { readonly address: string };
 
+/**
+ * lru-cache's own `fetch` does not fit: it returns a promise even for a hit, and has one TTL for
+ * both refresh and expiry.
+ */
 export function createFreshRecords<T>(source: RecordSource<T>, count: (outcome: Outcome) => void) {
-  const { uptime } = source;
-  const cache = createRecordCache(source);
+  const { caches, uptime, admit, log } = source;
+  const entries = caches.open<Entry<T>>(({ record }) => source.weigh(record));
+  const reads = new Map<string, Promise<RecordRead<T>>>();
+  let lastReadAt = Number.NEGATIVE_INFINITY;
+
+  /**
+   * Joins the read in flight or starts one, which updates the entry. Returns the plain value if the
+   * store is synchronous. Never throws or rejects: a failure is SERVICE_UNAVAILABLE.
+   */
+  function read(id: string): MaybePromise<RecordRead<T>> {
+    return reads.get(id) ?? start(id);
+  }
+
+  function start(id: string): MaybePromise<RecordRead<T>> {
+    const readAt = uptime();
+    const succeeded = (found: T | undefined) => keep(id, found, readAt);
+    const failed = (error: unknown) => keepFailure(id, error);
+    try {
+      const found = source.find(id);
+      if (!(found instanceof Promise)) return succeeded(found);
+      const reading = withTimeout(found, DEADLINE_MS, 'the key store did not respond in time')
+        .then(succeeded, failed)
+        .finally(() => reads.delete(id));
+      reads.set(id, reading);
+      return reading;
+    } catch (error) {
+      return failed(error);
+    }
+  }
+
+  function keep(id: string, record: T | undefined, readAt: number): RecordRead<T> {
+    if (record === undefined) {
+      entries.delete(id);
+    } else {
+      entries.set(id, { record, readAt, failedAt: Number.NEGATIVE_INFINITY });
+      lastReadAt = readAt;
+    }
+    return { record };
+  }
+
+  function keepFailure(id: string, cause: unknown): RecordRead<T> {
+    const entry = entries.peek(id);
+    if (entry) entry.failedAt = uptime();
+    log.outage({ store: 'keys', err: cause }, 'a key or partner could not be read');
+    return { error: new ApiError('SERVICE_UNAVAILABLE', undefined, { cause }) };
+  }
 
   function findCached(id: string, entry: Entry<T>, state: State): MaybePromise<T | undefined> {
     if (state === 'failing') return counted(entry.record, 'stale');
-    const read = cache.read(id);
-    if (read instanceof Promise && state === 'aging') return counted(entry.record, 'hit');
-    if (read instanceof Promise && state === 'retrying') return counted(entry.record, 'stale');
-    return mapMaybe(read, (result) => {
+    const found = read(id);
+    if (found instanceof Promise && state === 'aging') return counted(entry.record, 'hit');
+    if (found instanceof Promise && state === 'retrying') return counted(entry.record, 'stale');
+    return mapMaybe(found, (result) => {
       if ('record' in result) return counted(result.record, 'miss');
       if (state === 'expired') throw result.error;
       return counted(entry.record, 'stale');
@@ -38,11 +86,10 @@ export function createFreshRecords<T>(source: RecordSource<T>, count: (outcome: 
   }
 
   function findUncached(id: string, client: Client | undefined): MaybePromise<T | undefined> {
-    const joined = cache.inFlight(id);
+    const joined = reads.get(id);
     if (joined !== undefined) return counted(joined, 'hit').then(recordOrThrow);
-    const read = () => mapMaybe(counted(cache.read(id), 'miss'), recordOrThrow);
-    const { admit } = source;
-    return client === undefined || admit === undefined ? read() : admit(id, client, read);
+    const find = () => mapMaybe(counted(read(id), 'miss'), recordOrThrow);
+    return client === undefined || admit === undefined ? find() : admit(id, client, find);
   }
 
   function counted<R>(found: R, outcome: Outcome): R {
@@ -57,13 +104,13 @@ export function createFreshRecords<T>(source: RecordSource<T>, count: (outcome: 
      * seconds, if the store does not respond and has not confirmed the record for 60 seconds.
      */
     find(id: string, client?: Client): MaybePromise<T | undefined> {
-      const entry = cache.get(id);
+      const entry = entries.get(id);
       if (entry === undefined) return findUncached(id, client);
       const state = stateOf(entry, uptime());
       return state === 'fresh' ? counted(entry.record, 'hit') : findCached(id, entry, state);
     },
     /** When the last read that found a record began, on `uptime`'s clock. */
-    lastReadAt: cache.lastReadAt,
+    lastReadAt: () => lastReadAt,
   };
 }
 
@@ -117,59 +164,3 @@ export type RecordSource<T> = {
   /** Counts milliseconds and never jumps. */
   uptime(): number;
 };
-
-/**
- * lru-cache's own `fetch` does not fit: it returns a promise even for a hit, and has one TTL for
- * both refresh and expiry.
- */
-function createRecordCache<T>(source: RecordSource<T>) {
-  const { caches, uptime, log } = source;
-  const entries = caches.open<Entry<T>>(({ record }) => source.weigh(record));
-  const reads = new Map<string, Promise<RecordRead<T>>>();
-  let lastReadAt = Number.NEGATIVE_INFINITY;
-
-  function start(id: string): MaybePromise<RecordRead<T>> {
-    const readAt = uptime();
-    const succeeded = (found: T | undefined) => keep(id, found, readAt);
-    const failed = (error: unknown) => keepFailure(id, error);
-    try {
-      const found = source.find(id);
-      if (!(found instanceof Promise)) return succeeded(found);
-      const read = withTimeout(found, DEADLINE_MS, 'the key store did not respond in time')
-        .then(succeeded, failed)
-        .finally(() => reads.delete(id));
-      reads.set(id, read);
-      return read;
-    } catch (error) {
-      return failed(error);
-    }
-  }
-
-  function keep(id: string, record: T | undefined, readAt: number): RecordRead<T> {
-    if (record === undefined) {
-      entries.delete(id);
-    } else {
-      entries.set(id, { record, readAt, failedAt: Number.NEGATIVE_INFINITY });
-      lastReadAt = readAt;
-    }
-    return { record };
-  }
-
-  function keepFailure(id: string, cause: unknown): RecordRead<T> {
-    const entry = entries.peek(id);
-    if (entry) entry.failedAt = uptime();
-    log.outage({ store: 'keys', err: cause }, 'a key or partner could not be read');
-    return { error: new ApiError('SERVICE_UNAVAILABLE', undefined, { cause }) };
-  }
-
-  return {
-    get: (id: string) => entries.get(id),
-    /**
-     * Joins the read in flight or starts one, which updates the entry. Returns the plain value if
-     * the store is synchronous. Never throws or rejects: a failure is SERVICE_UNAVAILABLE.
-     */
-    read: (id: string) => reads.get(id) ?? start(id),
-    inFlight: (id: string) => reads.get(id),
-    lastReadAt: () => lastReadAt,
-  };
-}
