@@ -27,23 +27,17 @@ function openLater<Store extends { close(): Promise<void> }>(
 ): Store {
   let opening: Promise<Store> = Promise.reject(error);
   opening.catch(() => {});
-  let isOpen = false;
-  let triedAt = performance.now();
+  let retryAt = performance.now() + RETRY_MS;
   let isClosed = false;
 
   function opened(): Promise<Store> {
-    if (isOpen || isClosed || performance.now() - triedAt < RETRY_MS) return opening;
-    // No other attempt before this one has ended.
-    triedAt = Number.POSITIVE_INFINITY;
+    if (isClosed || performance.now() < retryAt) return opening;
+    // No other attempt before this one has failed.
+    retryAt = Number.POSITIVE_INFINITY;
     opening = open();
-    opening.then(
-      () => {
-        isOpen = true;
-      },
-      () => {
-        triedAt = performance.now();
-      },
-    );
+    opening.catch(() => {
+      retryAt = performance.now() + RETRY_MS;
+    });
     return opening;
   }
 
