@@ -1,7 +1,7 @@
 // The audit log: which members each partner was shown or changed.
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
-import { outputOf } from '@partner-loyalty/runtime/observe/output.ts';
+import { outputToStdout } from '@partner-loyalty/runtime/observe/output.ts';
 import { withoutSecrets } from '@partner-loyalty/runtime/observe/secrets.ts';
 import type { MemberAccess } from '../execute/members.ts';
 import { type Principal, partnerIdOf } from '../identity/authenticate.ts';
@@ -59,7 +59,7 @@ function merged(accesses: readonly MemberAccess[]): Iterable<MemberAccess> {
 
 /** Shares stdout with the log, line by line. */
 function openStdout(metrics: Metrics): AuditSink {
-  const stdout = outputOf(1);
+  const stdout = outputToStdout();
   return {
     write(line) {
       metrics.audit(stdout.isLosing() ? 'lost' : 'written', 1);

@@ -3,7 +3,7 @@ import { types } from 'node:util';
 import pino from 'pino';
 import type { Settings } from '../settings/table.ts';
 import type { LogFields, Write } from './fields.ts';
-import { outputOf } from './output.ts';
+import { outputToStdout } from './output.ts';
 import { createRepeated } from './repeated.ts';
 import { withoutSecrets } from './secrets.ts';
 
@@ -48,7 +48,7 @@ export function logProgress(log: Pick<Log, 'info'>, message: string) {
  * when the process exits or logs something fatal.
  */
 export function createLog(level: Settings['logLevel']): Log {
-  const stdout = outputOf(1);
+  const stdout = outputToStdout();
   const { pid } = process;
   const logger = pino(
     {

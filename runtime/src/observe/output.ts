@@ -7,20 +7,12 @@ const MAX_DELAY_MS = 1_000;
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
 const FLUSH_MS = 1_000;
 
-type Output = ReturnType<typeof createOutput>;
+let stdout: ReturnType<typeof createOutput> | undefined;
 
-const outputs = new Map<number, Output>();
-
-/**
- * The output of a file descriptor: the same for all callers, so that none of them breaks into a
- * line of another one.
- */
-export function outputOf(fd: number): Output {
-  const known = outputs.get(fd);
-  if (known !== undefined) return known;
-  const output = createOutput(fd);
-  outputs.set(fd, output);
-  return output;
+/** The one output to stdout, so that no caller breaks into a line of another one. */
+export function outputToStdout() {
+  stdout ??= createOutput(1);
+  return stdout;
 }
 
 /**
