@@ -1,7 +1,7 @@
 // The frame of the pages for partners' engineers: heading, navigation, main part.
 import { type Html, html } from './html.ts';
 import { documentText } from './layout.ts';
-import { STYLE } from './style.ts';
+import { DOCS_STYLE } from './style.ts';
 
 /** What every page shows about the service. */
 export type About = {
@@ -48,7 +48,7 @@ export function framed(about: About, page: FramedPage): string {
 <main id="main" class="${kind}" tabindex="-1"${data}>
 ${main}
 </main>`;
-  return documentText(title, style ?? STYLE, body, head);
+  return documentText(title, style ?? DOCS_STYLE, body, head);
 }
 
 /** A block of code that a keyboard can scroll. `name` is its label for screen readers. */

@@ -4,8 +4,8 @@ import type { ResponseHeaders } from '@partner-loyalty/runtime/http/headers.ts';
 import type { HttpRequest } from '@partner-loyalty/runtime/http/request.ts';
 import type { HttpResponse, ResponseObserver } from '@partner-loyalty/runtime/http/response.ts';
 import { jsonFields, type Log } from '@partner-loyalty/runtime/observe/log.ts';
-import { STYLE } from './cardstyle.ts';
 import { type Html, html } from './html.ts';
+import { CARD_STYLE } from './style.ts';
 
 /**
  * The headers of a page with this style. Nothing else may load, run or frame it, except what
@@ -52,13 +52,13 @@ ${body}
 `.html;
 }
 
-const PAGE_HEADERS = pageHeaders(STYLE, ["form-action 'self'"]);
+const PAGE_HEADERS = pageHeaders(CARD_STYLE, ["form-action 'self'"]);
 
 /** A small page in a card, without scripts. The title is also its heading. */
 export function page(title: string, content: Html): string {
   return documentText(
     title,
-    STYLE,
+    CARD_STYLE,
     html`<main>
 <h1>${title}</h1>
 ${content}

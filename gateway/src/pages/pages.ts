@@ -13,11 +13,11 @@ import { homePage } from './home.ts';
 import { observed, pageHeaders, pageResponse, UNAVAILABLE } from './layout.ts';
 import { type Prepared, prepare, preparedResponse } from './prepared.ts';
 import { type DocumentedGraph, once, onceForEach, type Route } from './route.ts';
-import { STYLE } from './style.ts';
+import { DOCS_STYLE } from './style.ts';
 import { hasCredential } from './visit.ts';
 
 const HEADERS_OF_PAGES = {
-  ...pageHeaders(STYLE, ["form-action 'none'"]),
+  ...pageHeaders(DOCS_STYLE, ["form-action 'none'"]),
   // Browsers keep the page and ask whether it is still the same.
   'cache-control': 'no-cache',
 };

@@ -6,8 +6,8 @@ import type { About } from '../frame.ts';
 import { pageHeaders } from '../layout.ts';
 import { contentHash, prepare } from '../prepared.ts';
 import { type DocumentedGraph, once, onceForEach, type Route } from '../route.ts';
+import { EXPLORER_STYLE } from '../style.ts';
 import { explorerPage } from './page.ts';
-import { EXPLORER_STYLE } from './style.ts';
 
 const EXPLORER_PATH = '/explorer';
 const MEMBER_SCHEMA_PATH = '/explorer/schema/member';

@@ -2,7 +2,7 @@
 import { keyPrefix } from '../../identity/apikey.ts';
 import { type About, framed } from '../frame.ts';
 import { html } from '../html.ts';
-import { EXPLORER_STYLE } from './style.ts';
+import { EXPLORER_STYLE } from '../style.ts';
 
 export type ExplorerPage = {
   scriptPath: string;
