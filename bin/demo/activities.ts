@@ -7,16 +7,12 @@ import { DEMO_PARTNERS, type DemoPartner } from './partners.ts';
 const DAY_MS = 86_400_000;
 
 /** The activities of the members with the partners that they are or were enrolled with. */
-export function demoActivities(
-  members: readonly MemberImport[],
-  now: Date,
-  random: () => number,
-): DatedActivity[] {
+export function demoActivities(members: readonly MemberImport[], now: Date): DatedActivity[] {
   return DEMO_PARTNERS.flatMap((partner) => {
     const daysThisYear = daysIntoYear(partner.program, now);
     return members
       .filter((member) => isActive(member, partner))
-      .flatMap(({ memberId = '' }) => activitiesOf(memberId, partner, now, daysThisYear, random));
+      .flatMap(({ memberId = '' }) => activitiesOf(memberId, partner, now, daysThisYear));
   });
 }
 
@@ -32,7 +28,6 @@ function activitiesOf(
   { partnerId, program }: DemoPartner,
   now: Date,
   daysThisYear: number,
-  random: () => number,
 ): DatedActivity[] {
   const activity = (points: number, index: number, daysAgo: number): DatedActivity => {
     const occurredAt = new Date(now.getTime() - Math.floor(daysAgo * DAY_MS));
@@ -44,25 +39,25 @@ function activitiesOf(
   const topTier = program.tiers.at(-1)?.points ?? 0;
   const isDemoMember =
     memberId === DEMO_MEMBER.memberId && partnerId === DEMO_PARTNERS[0]?.partnerId;
-  const thisYear = isDemoMember ? DEMO_MEMBER.points : randomPoints(topTier, random);
-  const lastYear = randomPoints(topTier, random);
+  const number = Number(memberId.slice(-3));
+  const thisYear = isDemoMember ? DEMO_MEMBER.points : somePoints(number, topTier);
+  const lastYear = somePoints(number + 4, topTier);
   return [
     ...thisYear.map((points, index) =>
       activity(points, index, (daysThisYear * (thisYear.length - index)) / (thisYear.length + 1)),
     ),
-    ...lastYear.map((points, index) => activity(points, index, daysThisYear + 1 + random() * 300)),
+    ...lastYear.map((points, index) => activity(points, index, daysThisYear + 1 + 50 * index)),
   ];
 }
 
-/** The points of up to 6 activities, in one case of five of none; some end with a reversal. */
-function randomPoints(topTier: number, random: () => number): number[] {
-  if (random() < 0.2) return [];
+/** The points of up to 6 activities; some end with a reversal. */
+function somePoints(number: number, topTier: number): number[] {
   const points = Array.from(
-    { length: 1 + Math.floor(random() * 6) },
-    () => 10 * Math.ceil((random() * topTier) / 40),
+    { length: number % 7 },
+    (_, index) => 10 * (1 + ((37 * number + 53 * index) % (topTier / 20))),
   );
-  const [first = 0] = points;
-  return random() < 0.15 ? [...points, -first] : points;
+  const [first] = points;
+  return first !== undefined && number % 6 === 0 ? [...points, -first] : points;
 }
 
 /** How many whole days ago the current membership year began. */

@@ -4,7 +4,7 @@ import type { MembersStore } from '@partner-loyalty/members';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import type { StandingsStore } from '@partner-loyalty/standings';
 import { demoActivities } from './activities.ts';
-import { createRandom, demoMembers } from './members.ts';
+import { demoMembers } from './members.ts';
 import { DEMO_PARTNERS } from './partners.ts';
 
 export type Stores = { keys: KeyStore; members: MembersStore; standings: StandingsStore };
@@ -60,11 +60,8 @@ export async function fillDemo(
   return demoKeys;
 }
 
-const SEED = 20_260_701;
-
 /** 3 partners, 200 members and their activities as of `now`. */
 export function demoData(now: Date) {
-  const random = createRandom(SEED);
-  const members = demoMembers(random);
-  return { partners: DEMO_PARTNERS, members, activities: demoActivities(members, now, random) };
+  const members = demoMembers();
+  return { partners: DEMO_PARTNERS, members, activities: demoActivities(members, now) };
 }

@@ -18,11 +18,11 @@ const BIRDS = 'Heron Osprey Plover Godwit Avocet Bittern Dunlin Curlew Gannet Pu
 const DOMAINS = ['example.com', 'example.net', 'example.org'];
 
 /** 200 members, named after each pair of a colour and a bird. */
-export function demoMembers(random: () => number): MemberImport[] {
+export function demoMembers(): MemberImport[] {
   return BIRDS.flatMap((bird, row) =>
     COLOURS.map((colour, column) => {
       const index = row * COLOURS.length + column;
-      return index === 0 ? demoMember() : randomMember(index, colour, bird, random);
+      return index === 0 ? demoMember() : otherMember(index, colour, bird);
     }),
   );
 }
@@ -42,25 +42,19 @@ function demoMember(): MemberImport {
   };
 }
 
-function randomMember(
-  index: number,
-  colour: string,
-  bird: string,
-  random: () => number,
-): MemberImport {
+function otherMember(index: number, colour: string, bird: string): MemberImport {
   const name = `${colour}.${bird}`;
-  const domain = pick(DOMAINS, random);
-  const previous = [
-    `${bird}.${colour}@${pick(DOMAINS, random)}`.toLowerCase(),
-    `${colour}-${bird}@${domain}`.toLowerCase(),
-  ];
+  const domain = DOMAINS[index % 3];
+  const previous = [`${bird}.${colour}@${DOMAINS[index % 2]}`, `${colour}-${bird}@${domain}`];
   return {
     memberId: `demo-${String(index + 1).padStart(3, '0')}`,
-    address: address(`${random() < 0.2 ? name : name.toLowerCase()}@${domain}`),
-    previousAddresses: previous.slice(0, Math.max(0, Math.floor(random() * 5) - 2)).map(address),
-    ...(random() < 0.95 && { firstName: colour }),
-    ...(random() < 0.9 && { lastName: bird }),
-    enrollments: randomEnrollments(index, random),
+    address: address(`${index % 5 === 0 ? name : name.toLowerCase()}@${domain}`),
+    previousAddresses: previous
+      .slice(0, Math.max(0, (index % 5) - 2))
+      .map((each) => address(each.toLowerCase())),
+    ...(index % 20 !== 7 && { firstName: colour }),
+    ...(index % 10 !== 3 && { lastName: bird }),
+    enrollments: enrollmentsOf(index),
   };
 }
 
@@ -68,16 +62,15 @@ function randomMember(
  * External IDs count upwards with the first partner and downwards with the others, so that one ID
  * belongs to two members with two partners.
  */
-function randomEnrollments(index: number, random: () => number): MemberImport['enrollments'] {
-  const home = Math.floor(random() * DEMO_PARTNERS.length);
+function enrollmentsOf(index: number): MemberImport['enrollments'] {
   return DEMO_PARTNERS.flatMap(({ partnerId }, at) => {
-    if (at !== home && random() < 0.6) return [];
+    if (index % 3 !== at && (index + at) % 5 > 1) return [];
     const number = at === 0 ? 1_001 + index : 1_200 - index;
     return [
       {
         partnerId,
-        ...(random() < 0.8 && { externalId: String(number) }),
-        status: random() < 0.12 ? ('ENDED' as const) : ('ACTIVE' as const),
+        ...((index + at) % 6 > 0 && { externalId: String(number) }),
+        status: (index + at) % 8 > 0 ? ('ACTIVE' as const) : ('ENDED' as const),
       },
     ];
   });
@@ -85,19 +78,4 @@ function randomEnrollments(index: number, random: () => number): MemberImport['e
 
 function address(typed: string): MemberImport['address'] {
   return { typed, canonical: typed.toLowerCase() };
-}
-
-/** Returns numbers from 0 to 1, the same for the same seed (Mulberry32). */
-export function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
-export function pick<T>(items: readonly T[], random: () => number): T {
-  return items[Math.floor(random() * items.length)] as T; // Cast: the index is below the length.
 }
