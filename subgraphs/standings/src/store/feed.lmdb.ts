@@ -58,6 +58,7 @@ export async function openLmdbFeed(tables: Tables): Promise<Feed> {
       });
     },
     page: (partnerId, query) => pageOf(tables, partnerId, query),
+    last: (partnerId) => eventHeads.get(partnerId)?.[0] ?? 0,
     async dropBefore(day) {
       for (;;) {
         const [key] = eventDays.getKeys({ end: [day] as unknown as EventDayKey, limit: 1 });

@@ -44,6 +44,8 @@ export async function openMongoFeed(db: Db, store: Store): Promise<Feed> {
     leases: await open(LEASES),
     append: (batch) => append(store, batch),
     page: (partnerId, query) => pageOf(collections, partnerId, query),
+    last: async (partnerId) =>
+      (await collections.eventHeads.findOne({ _id: partnerId }))?.last ?? 0,
     async dropBefore(day) {
       const { events } = collections;
       const options = { sort: { day: 1, _id: 1 }, projection: { _id: 1 } } as const;

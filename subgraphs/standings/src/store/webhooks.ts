@@ -39,6 +39,7 @@ export type WaitingMessage = {
   webhookId: string;
   position: number;
   memberId?: string;
+  mergedMemberId?: string;
   occurredAt: number;
   attempts: number;
   /** Undefined behind an earlier message of its member. */
