@@ -15,11 +15,26 @@ import { createResolvers } from './resolvers.ts';
 import type { StandingsStore } from './store/store.ts';
 
 export { type Activity, createActivityParser, type DatedActivity } from './rules/activity.ts';
+export { EVENT_TYPES, type EventType } from './rules/event.ts';
 export { DEFAULT_PROGRAM, type Program, parseProgram } from './rules/program.ts';
 export type { Standing } from './rules/standing.ts';
 export { tierOf } from './rules/tiers.ts';
 export { yearOf } from './rules/year.ts';
 export type { RecordOutcome, StandingsStore } from './store/store.ts';
+export type { Endpoint } from './store/webhooks.ts';
+export {
+  createEndpoint,
+  disableEndpoint,
+  enableEndpoint,
+  endpointsOf,
+  MAX_ENDPOINTS,
+  removeEndpoint,
+  replayEvents,
+  rotateSecret,
+} from './webhooks/endpoints.ts';
+export { createWebhookSecrets } from './webhooks/secrets.ts';
+export { createSender } from './webhooks/send.ts';
+export { targetRules, urlFault } from './webhooks/target.ts';
 
 export const openStandingsStore = openByEngine<StandingsStore>({
   lmdb: async () => (await import('./store/store.lmdb.ts')).openLmdbStandingsStore,
