@@ -91,7 +91,8 @@ async function append(store: Store, { members, ownUntil, at }: Batch) {
   }
   const taken = new Set(own.events.slice(0, merged.own).map(({ id }) => id));
   await removePending(collections, own.entries, taken);
-  return { taken: merged.members, hasMore: own.until < Number.POSITIVE_INFINITY };
+  const isChanged = merged.events.length > 0;
+  return { taken: merged.members, isChanged, hasMore: own.until < Number.POSITIVE_INFINITY };
 }
 
 /** The events of the feed: each once, with those that follow from them. */

@@ -58,9 +58,10 @@ export type Feed = {
    * Gives positions to events of members and of this subgraph's outbox, and removes the latter from
    * it. An event gets one position, whatever else runs at the same time and wherever an earlier
    * call was killed. Resolves with how many of the members' events, from the first, the feed now
-   * has, and whether this outbox has more. Rejects if another process has the lease.
+   * has, whether there were events at all, and whether this outbox has more. Rejects if another
+   * process has the lease.
    */
-  append(batch: Batch): Promise<{ taken: number; hasMore: boolean }>;
+  append(batch: Batch): Promise<{ taken: number; isChanged: boolean; hasMore: boolean }>;
   page(partnerId: string, query: PageQuery): MaybePromise<EventPage | NoPage>;
   /** The position of the partner's last event, or 0. */
   last(partnerId: string): MaybePromise<number>;

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { EventType } from '../rules/event.ts';
 import type { StandingsStore } from '../store/store.ts';
 import type { Endpoint, WebhookTables } from '../store/webhooks.ts';
-import { headOf, positionBefore } from './place.ts';
+import { positionBefore } from './place.ts';
 import type { WebhookSecrets } from './secrets.ts';
 
 type Store = Pick<StandingsStore, 'webhooks' | 'feed'>;
@@ -30,7 +30,7 @@ export async function createEndpoint(
     ...(types !== undefined && { types }),
     state: 'disabled',
     secrets: [{ sealed }],
-    position: await headOf(feed, of.partnerId),
+    position: await feed.last(of.partnerId),
     revision: 0,
     createdAt: Date.now(),
   };
@@ -105,7 +105,7 @@ export async function enableEndpoint(
 ): Promise<Endpoint | undefined> {
   const found = await webhooks.endpoints.get(webhookId);
   if (found?.state !== 'disabled') return found;
-  const position = await headOf(feed, found.partnerId);
+  const position = await feed.last(found.partnerId);
   await webhooks.waiting.removeWhere((message) => message.webhookId === webhookId);
   return change(webhooks, webhookId, (before) => {
     const { disabledBecause, failingSince, ...rest } = before;

@@ -1,17 +1,12 @@
 // Where a feed is at a time.
 import type { EventPage, Feed } from '../store/feed.ts';
 
-type Pages = Pick<Feed, 'page'>;
+type Pages = Pick<Feed, 'page' | 'last'>;
 
 /** How far events of a feed may be from the order of their times. */
 const MARGIN_MS = 60_000;
 /** An event of an ended year may come long after it, but not ten of them together. */
 const SAMPLE = 10;
-
-/** The partner's last position. */
-export async function headOf(feed: Pages, partnerId: string): Promise<number> {
-  return (await pageOf(feed, partnerId, undefined, 0))?.end ?? 0;
-}
 
 /**
  * A position after which come all events that occurred at `at` or later and are kept. Those that
@@ -19,7 +14,7 @@ export async function headOf(feed: Pages, partnerId: string): Promise<number> {
  */
 export async function positionBefore(feed: Pages, partnerId: string, at: number): Promise<number> {
   const oldest = await pageOf(feed, partnerId, undefined, 1);
-  let high = await headOf(feed, partnerId);
+  let high = await feed.last(partnerId);
   let low = (oldest?.events[0]?.position ?? high + 1) - 1;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
