@@ -44,10 +44,14 @@ describe.each(['lmdb', 'mongodb'])('webhooks of two processes on %s', (engine) =
     for (const close of opened.reverse()) await close();
   });
 
+  /** Asks until the service is available, as clients do. */
   async function call<T>(query: string, variables: Record<string, unknown>): Promise<T> {
-    const [process] = processes;
-    const { body, code } = await createClient(process?.url ?? '', key)({ query, variables });
-    if (code !== undefined) throw new Error(JSON.stringify(body.errors));
+    const { body } = await until(async () => {
+      const [process] = processes;
+      const response = await createClient(process?.url ?? '', key)({ query, variables });
+      return response.code !== 'SERVICE_UNAVAILABLE' && response;
+    });
+    if (body.errors !== undefined) throw new Error(JSON.stringify(body.errors));
     return body.data?.read as T; // Cast: the schema guarantees it if there is no error.
   }
   async function create(...types: string[]): Promise<{ path: string; secret: string }> {

@@ -66,7 +66,7 @@ export type StandingsOptions = {
 };
 
 /**
- * Starts the subgraph, with a sequencer if members can be reached, and with the delivery of webhooks
+ * Starts the subgraph, with a sequencer if members can be reached, and the delivery of webhooks
  * unless that is off. Closing it finishes what is in progress, then closes the store.
  */
 export function startStandings(

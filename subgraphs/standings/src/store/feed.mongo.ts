@@ -20,6 +20,7 @@ import {
   type Feed,
   LEASES,
   lastIn,
+  maxSeenOf,
   type PageQuery,
 } from './feed.ts';
 import { withOtherYears } from './otheryear.mongo.ts';
@@ -241,7 +242,10 @@ async function pageOf({ events, eventHeads }: Collections, partnerId: string, qu
   const page = createPage(query, last);
   if (last >= next) {
     const from = containing?._id ?? blockId(partnerId, next);
-    const range = { _id: { $gte: from, $lte: blockId(partnerId, last) } };
+    // Without a position, the oldest event may be anywhere.
+    const seen = query.after === undefined ? last : maxSeenOf(query);
+    const until = blockId(partnerId, Math.min(last, next + seen - 1));
+    const range = { _id: { $gte: from, $lte: until } };
     const blocks = events.find(range, { sort: { _id: 1 }, batchSize: PAGE_BLOCKS });
     for await (const block of blocks) if (!page.add(block)) break;
   }

@@ -118,10 +118,16 @@ export function lastIn({ first, events }: Pick<Block, 'first' | 'events'>): numb
   return first + events.length - 1;
 }
 
+/** How many events a page looks at, at most. */
+export function maxSeenOf({ first, types }: PageQuery): number {
+  return types === undefined ? first : MAX_SEEN * first;
+}
+
 /** Collects a page from blocks in their order; `last` is the partner's last position. */
-export function createPage({ after, first, types }: PageQuery, last: number) {
+export function createPage(query: PageQuery, last: number) {
+  const { after, first, types } = query;
   const events: EventPage['events'] = [];
-  const maxSeen = types === undefined ? first : MAX_SEEN * first;
+  const maxSeen = maxSeenOf(query);
   let seen = 0;
   let end = after;
   let isExpired = false;

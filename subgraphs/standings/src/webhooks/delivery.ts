@@ -51,6 +51,9 @@ export function startDelivery(store: Store, hold: Hold, options: DeliveryOptions
   let readAt = 0;
   let savedAt = now();
   let savedPosition = endpoint.position;
+  /** The latest page. An erasure may have changed what it has, so it is used for a second. */
+  let recent = new Map<number, Event>();
+  let recentAt = 0;
 
   const wake = () => woken.abort();
   for (const outcome of ['delivered', 'failed'] as const)
@@ -62,7 +65,10 @@ export function startDelivery(store: Store, hold: Hold, options: DeliveryOptions
 
   async function attempt(message: WaitingMessage): Promise<void> {
     try {
-      const event = await eventAt(store.feed, partnerId, message.position);
+      const { position } = message;
+      const event =
+        (now() - recentAt < POLL_MS ? recent.get(position) : undefined) ??
+        (await eventAt(store.feed, partnerId, position));
       if (event === undefined) return queue.drop(message);
       const { signal } = sending;
       const result = await send(endpoint, messageOf(event), { signal, now: now() });
@@ -107,7 +113,10 @@ export function startDelivery(store: Store, hold: Hold, options: DeliveryOptions
     // Then it goes on with the oldest event that is kept.
     if (page === 'expired') page = await store.feed.page(partnerId, { ...query, after: undefined });
     readAt = typeof page === 'string' || !page.hasNext ? now() + POLL_MS : 0;
-    if (typeof page !== 'string') queue.add(page.events, page.end);
+    if (typeof page === 'string') return;
+    queue.add(page.events, page.end);
+    recent = new Map(page.events.map(({ position, event }) => [position, event]));
+    recentAt = now();
   }
 
   async function save(end?: Parameters<typeof saveEndpoint>[3]): Promise<boolean> {
