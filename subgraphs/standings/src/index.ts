@@ -34,7 +34,7 @@ export {
 } from './webhooks/endpoints.ts';
 export { createWebhookSecrets } from './webhooks/secrets.ts';
 export { createSender } from './webhooks/send.ts';
-export { targetRules, urlFault } from './webhooks/target.ts';
+export { urlFault } from './webhooks/target.ts';
 
 export const openStandingsStore = openByEngine<StandingsStore>({
   lmdb: async () => (await import('./store/store.lmdb.ts')).openLmdbStandingsStore,
