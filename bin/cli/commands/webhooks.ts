@@ -54,7 +54,7 @@ export function webhooksCommand(shell: Shell): Command {
     change(shell, id, (store) => disableEndpoint(store, id, 'COMMAND')),
   );
   onEndpoint('enable', 'send the events from now on').action((id: string) =>
-    change(shell, id, enableEndpoint),
+    change(shell, id, (store) => enableEndpoint(store, id)),
   );
   onEndpoint('remove', 'remove an endpoint').action((id: string) => remove(shell, id));
   return group;
@@ -82,7 +82,7 @@ async function create(
     throw new CommandError(
       `partner ${partnerId} has ${MAX_ENDPOINTS} endpoints, which is the most`,
     );
-  printSecret(shell, created.endpoint, created.secret);
+  printSecret(shell, created);
 }
 
 function usableSecrets(settings: Settings) {
@@ -91,7 +91,7 @@ function usableSecrets(settings: Settings) {
   return secrets;
 }
 
-function printSecret(shell: Shell, endpoint: Endpoint, secret: string): void {
+function printSecret(shell: Shell, { endpoint, secret }: { endpoint: Endpoint; secret: string }) {
   shell.print({ ...rowOf(endpoint), secret });
   if (!shell.json) shell.note('Save the secret now: it is not shown again.');
 }
@@ -121,10 +121,11 @@ function rowOf(endpoint: Endpoint): Row {
 
 async function rotate(shell: Shell, webhookId: string): Promise<void> {
   const secrets = usableSecrets(shell.settings());
-  await withEndpoint(shell, webhookId, async (store, endpoint) => {
-    const secret = await rotateSecret(store, secrets, webhookId);
-    printSecret(shell, endpoint, secret);
-  });
+  const rotated = await withStore('standings', shell.settings(), (store) =>
+    rotateSecret(store, secrets, webhookId),
+  );
+  if (rotated === undefined) throw noSuch('webhook', webhookId);
+  printSecret(shell, rotated);
 }
 
 async function test(shell: Shell, webhookId: string): Promise<void> {
@@ -161,9 +162,9 @@ async function replay(shell: Shell, webhookId: string, since: Date): Promise<voi
 async function change(
   shell: Shell,
   webhookId: string,
-  work: (store: StandingsStore, endpoint: Endpoint) => Promise<Endpoint | undefined>,
+  work: (store: StandingsStore) => Promise<Endpoint | undefined>,
 ): Promise<void> {
-  const changed = await withEndpoint(shell, webhookId, work);
+  const changed = await withStore('standings', shell.settings(), work);
   if (changed === undefined) throw noSuch('webhook', webhookId);
   shell.print(rowOf(changed));
 }

@@ -70,21 +70,21 @@ export async function endpointsOf(
   return found.filter((endpoint) => endpoint !== undefined);
 }
 
-/** Gives an endpoint a new secret, and resolves with it. For 24 hours, the former one signs too. */
+/** Gives an endpoint a new secret. For 24 hours, the former one signs too. */
 export async function rotateSecret(
   { webhooks }: Store,
   secrets: WebhookSecrets,
   webhookId: string,
-): Promise<string> {
+): Promise<{ endpoint: Endpoint; secret: string } | undefined> {
   const { secret, sealed } = await secrets.create();
   const now = Date.now();
-  await change(webhooks, webhookId, (before) => {
+  const endpoint = await change(webhooks, webhookId, (before) => {
     const kept = before.secrets
       .map((former) => ({ ...former, until: former.until ?? now + OVERLAP_MS }))
       .filter(({ until }) => until > now);
     return { ...before, secrets: [{ sealed }, ...kept].slice(0, MAX_SECRETS) };
   });
-  return secret;
+  return endpoint && { endpoint, secret };
 }
 
 /** Its waiting messages are given up. */
@@ -101,11 +101,12 @@ export function disableEndpoint(
 /** Lets a disabled endpoint get the events from now on. */
 export async function enableEndpoint(
   { webhooks, feed }: Store,
-  { webhookId, partnerId, state }: Endpoint,
+  webhookId: string,
 ): Promise<Endpoint | undefined> {
-  const position = await headOf(feed, partnerId);
-  if (state === 'disabled')
-    await webhooks.waiting.removeWhere((message) => message.webhookId === webhookId);
+  const found = await webhooks.endpoints.get(webhookId);
+  if (found?.state !== 'disabled') return found;
+  const position = await headOf(feed, found.partnerId);
+  await webhooks.waiting.removeWhere((message) => message.webhookId === webhookId);
   return change(webhooks, webhookId, (before) => {
     const { disabledBecause, failingSince, ...rest } = before;
     return before.state === 'active' ? before : { ...rest, state: 'active', position };
