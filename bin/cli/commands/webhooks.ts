@@ -16,7 +16,6 @@ import {
   replayEvents,
   rotateSecret,
   type StandingsStore,
-  targetRules,
   urlFault,
 } from '@partner-loyalty/standings';
 import { Command } from 'commander';
@@ -70,7 +69,7 @@ async function create(
 ): Promise<void> {
   const settings = shell.settings();
   const secrets = usableSecrets(settings);
-  const fault = urlFault(url, targetRules(settings));
+  const fault = urlFault(url, settings);
   if (fault !== undefined) throw new CommandError(`--url ${fault}`);
   await withStore('keys', settings, async (keys) => {
     await requirePartner(keys, partnerId);
@@ -92,10 +91,7 @@ function usableSecrets(settings: Settings) {
   return secrets;
 }
 
-function printSecret(
-  shell: Shell,
-  { endpoint, secret }: { endpoint: Endpoint; secret: string },
-): void {
+function printSecret(shell: Shell, { endpoint, secret }: { endpoint: Endpoint; secret: string }) {
   shell.print({ ...rowOf(endpoint), secret });
   if (!shell.json) shell.note('Save the secret now: it is not shown again.');
 }
@@ -111,7 +107,7 @@ async function list(shell: Shell, partnerId: string): Promise<void> {
 
 function rowOf(endpoint: Endpoint): Row {
   const { webhookId, partnerId, url, types = Object.keys(EVENT_TYPES), state } = endpoint;
-  const { disabledBecause, failingSince, createdAt } = endpoint;
+  const { disabledBecause, createdAt } = endpoint;
   return {
     webhookId,
     partnerId,
@@ -119,38 +115,34 @@ function rowOf(endpoint: Endpoint): Row {
     types,
     state,
     disabledBecause,
-    failingSince: failingSince === undefined ? undefined : new Date(failingSince),
     createdAt: new Date(createdAt),
   };
 }
 
 async function rotate(shell: Shell, webhookId: string): Promise<void> {
   const secrets = usableSecrets(shell.settings());
-  const rotated = await changing(shell, (store) => rotateSecret(store, secrets, webhookId));
+  const rotated = await withStore('standings', shell.settings(), (store) =>
+    rotateSecret(store, secrets, webhookId),
+  );
   if (rotated === undefined) throw noSuch('webhook', webhookId);
   printSecret(shell, rotated);
 }
 
 async function test(shell: Shell, webhookId: string): Promise<void> {
   const settings = shell.settings();
-  const endpoint = await withEndpoint(settings, webhookId, async (_, found) => found);
-  const sender = createSender(targetRules(settings), usableSecrets(settings));
+  const endpoint = await withEndpoint(shell, webhookId, (_, found) => found);
+  const sender = createSender(settings, usableSecrets(settings));
   const now = Date.now();
   const message = { id: `test_${randomUUID()}`, type: 'TEST', timestamp: new Date(now), data: {} };
-  try {
-    const signal = new AbortController().signal;
-    const { ok, ...sent } = await sender.send(endpoint, message, { signal, now });
-    shell.print({ webhookId, id: message.id, outcome: ok ? 'delivered' : 'failed', ...sent });
-    if (!ok) throw new CommandError(`the message was not delivered to webhook ${webhookId}`);
-  } finally {
-    await sender.close();
-  }
+  const { signal } = new AbortController();
+  const { ok, ...sent } = await sender.send(endpoint, message, { signal, now });
+  await sender.close();
+  shell.print({ webhookId, id: message.id, outcome: ok ? 'delivered' : 'failed', ...sent });
+  if (!ok) throw new CommandError(`the message was not delivered to webhook ${webhookId}`);
 }
 
 async function deliveries(shell: Shell, webhookId: string): Promise<void> {
-  const log = await withEndpoint(shell.settings(), webhookId, ({ webhooks }) =>
-    webhooks.logs.get(webhookId),
-  );
+  const log = await withEndpoint(shell, webhookId, (store) => store.webhooks.logs.get(webhookId));
   const rows = (['delivered', 'failed'] as const).flatMap((outcome) =>
     (log?.[outcome] ?? []).map((one) => ({ ...one, outcome, at: new Date(one.at) })),
   );
@@ -159,13 +151,10 @@ async function deliveries(shell: Shell, webhookId: string): Promise<void> {
 }
 
 async function replay(shell: Shell, webhookId: string, since: Date): Promise<void> {
-  await changing(shell, async (store) => {
-    const endpoint = await requireEndpoint(store, webhookId);
-    if (endpoint.state === 'disabled')
-      throw new CommandError(
-        `webhook ${webhookId} is disabled: loyalty webhooks enable ${webhookId}`,
-      );
-    await replayEvents(store, endpoint, since);
+  await withEndpoint(shell, webhookId, (store, endpoint) => {
+    if (endpoint.state === 'active') return replayEvents(store, endpoint, since);
+    const enable = `loyalty webhooks enable ${webhookId}`;
+    throw new CommandError(`webhook ${webhookId} is disabled: ${enable}`);
   });
   shell.print({ webhookId, since });
 }
@@ -175,36 +164,24 @@ async function change(
   webhookId: string,
   work: (store: StandingsStore) => Promise<Endpoint | undefined>,
 ): Promise<void> {
-  const changed = await changing(shell, work);
+  const changed = await withStore('standings', shell.settings(), work);
   if (changed === undefined) throw noSuch('webhook', webhookId);
   shell.print(rowOf(changed));
 }
 
 async function remove(shell: Shell, webhookId: string): Promise<void> {
-  await changing(shell, async (store) =>
-    removeEndpoint(store, await requireEndpoint(store, webhookId)),
-  );
+  await withEndpoint(shell, webhookId, removeEndpoint);
   shell.print({ webhookId, state: 'removed' });
 }
 
-async function changing<T>(shell: Shell, work: (store: StandingsStore) => Promise<T>): Promise<T> {
-  const settings = shell.settings();
-  await withStore('keys', settings, claimForOperator);
-  return withStore('standings', settings, work);
-}
-
 function withEndpoint<T>(
-  settings: Settings,
+  shell: Shell,
   webhookId: string,
   work: (store: StandingsStore, endpoint: Endpoint) => Promise<T> | T,
 ): Promise<T> {
-  return withStore('standings', settings, async (store) =>
-    work(store, await requireEndpoint(store, webhookId)),
-  );
-}
-
-async function requireEndpoint({ webhooks }: StandingsStore, webhookId: string): Promise<Endpoint> {
-  const endpoint = await webhooks.endpoints.get(webhookId);
-  if (endpoint === undefined) throw noSuch('webhook', webhookId);
-  return endpoint;
+  return withStore('standings', shell.settings(), async (store) => {
+    const endpoint = await store.webhooks.endpoints.get(webhookId);
+    if (endpoint === undefined) throw noSuch('webhook', webhookId);
+    return work(store, endpoint);
+  });
 }

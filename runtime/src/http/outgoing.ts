@@ -14,8 +14,8 @@ type Content = { headers: Record<string, string>; body: string };
 /** For everything: the name, the connection, and the response. */
 const TIMEOUT_MS = 15_000;
 const MAX_BODY_BYTES = 65_536;
-/** Idle connections are kept for so long. */
-const KEEP_ALIVE_MS = 10_000;
+/** Of idle connections: less than most servers wait before they close one. */
+const KEEP_ALIVE_MS = 4_000;
 
 /** Why a connection was not made. */
 class ConnectError extends Error {

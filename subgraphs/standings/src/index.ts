@@ -16,7 +16,6 @@ import { createResolvers } from './resolvers.ts';
 import type { StandingsStore } from './store/store.ts';
 import { createWebhookSecrets } from './webhooks/secrets.ts';
 import { createSender } from './webhooks/send.ts';
-import { targetRules } from './webhooks/target.ts';
 import { startDeliveries } from './webhooks/worker.ts';
 
 export { type Activity, createActivityParser, type DatedActivity } from './rules/activity.ts';
@@ -38,7 +37,7 @@ export {
   rotateSecret,
 } from './webhooks/endpoints.ts';
 export { urlFault } from './webhooks/target.ts';
-export { createSender, createWebhookSecrets, targetRules };
+export { createSender, createWebhookSecrets };
 
 export const openStandingsStore = openByEngine<StandingsStore>({
   lmdb: async () => (await import('./store/store.lmdb.ts')).openLmdbStandingsStore,
@@ -98,7 +97,7 @@ function deliveriesOf(
 ) {
   const secrets = createWebhookSecrets(settings);
   if (settings.webhookDelivery === 'off' || !secrets.isUsable) return undefined;
-  const { send, close } = createSender(targetRules(settings), secrets);
+  const { send, close } = createSender(settings, secrets);
   const { wake, stop } = startDeliveries(store, { send, log, metrics });
   return { wake, stop: () => stop().then(close) };
 }

@@ -5,8 +5,10 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Answers with the addresses that `addresses` has for a name at the time of the question. */
-export async function startDns(addresses: (name: string, question: number) => string[]) {
+/** Answers with the addresses that a name has at the time of the question; undefined is silence. */
+export async function startDns(
+  addresses: (name: string, question: number) => string[] | undefined,
+) {
   const socket = createSocket('udp4');
   let questions = 0;
   socket.on('message', (message, { port, address }) => {
@@ -18,7 +20,9 @@ export async function startDns(addresses: (name: string, question: number) => st
     }
     const isV6 = message.readUInt16BE(at + 1) === 28;
     if (!isV6) questions += 1;
-    const records = addresses(labels.join('.'), questions)
+    const found = addresses(labels.join('.'), questions);
+    if (found === undefined) return;
+    const records = found
       .map((text) => ipaddr.parse(text))
       .filter((parsed) => (parsed.kind() === 'ipv6') === isV6)
       .map((parsed) => {

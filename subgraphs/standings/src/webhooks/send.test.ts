@@ -45,8 +45,11 @@ describe('a message', () => {
     for (const close of closing) await close();
   });
 
-  const sender = (isPrivate = true, secrets: Pick<typeof open, 'unseal'> = open) => {
-    const { send, close } = createSender({ isPrivate }, secrets);
+  const sender = (
+    webhookPrivate: 'on' | 'off' = 'on',
+    secrets: Pick<typeof open, 'unseal'> = open,
+  ) => {
+    const { send, close } = createSender({ webhookPrivate }, secrets);
     closing.unshift(close);
     return (of: { sealed: string; until?: number }[], target = url, now = Date.now()) =>
       send({ url: target, secrets: of }, MESSAGE, { signal: new AbortController().signal, now });
@@ -90,13 +93,13 @@ describe('a message', () => {
   test('is signed with a secret that is encrypted in the store', async () => {
     const { secret, sealed: stored } = await sealed.create();
     expect(stored).not.toContain(secret.slice(6));
-    await sender(true, sealed)([{ sealed: stored }]);
+    await sender('on', sealed)([{ sealed: stored }]);
     verify(secret);
   });
 
   test('is not sent unsigned if the secret cannot be decrypted', async () => {
     const { sealed: stored } = await sealed.create();
-    expect(await sender(true, open)([{ sealed: stored }])).toMatchObject({
+    expect(await sender('on', open)([{ sealed: stored }])).toMatchObject({
       ok: false,
       reason: 'SECRET',
     });
@@ -120,7 +123,7 @@ describe('a message', () => {
 
   test('goes nowhere that WEBHOOK_PRIVATE no longer allows', async () => {
     const { sealed: stored } = await open.create();
-    const send = sender(false);
+    const send = sender('off');
     for (const target of [
       url,
       url.replace('http:', 'https:'),
@@ -132,7 +135,8 @@ describe('a message', () => {
 });
 
 describe('the URL of an endpoint', () => {
-  const faultOf = (url: string, isPrivate = false) => urlFault(url, { isPrivate });
+  const faultOf = (url: string, isPrivate = false) =>
+    urlFault(url, { webhookPrivate: isPrivate ? 'on' : 'off' });
 
   test.each([
     'https://hooks.example/loyalty?tenant=1',

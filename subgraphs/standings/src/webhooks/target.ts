@@ -2,24 +2,19 @@
 import { type Reach, reachOfHost } from '@partner-loyalty/runtime/http/publicaddress.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 
-/** `isPrivate` is WEBHOOK_PRIVATE. */
-export type TargetRules = { isPrivate: boolean };
-
-export const targetRules = ({ webhookPrivate }: Pick<Settings, 'webhookPrivate'>): TargetRules => ({
-  isPrivate: webhookPrivate === 'on',
-});
+export type TargetRules = Pick<Settings, 'webhookPrivate'>;
 
 const MAX_LENGTH = 2_048;
 
-export function allowsReach(reach: Reach, { isPrivate }: TargetRules): boolean {
-  return reach === 'public' || (reach === 'private' && isPrivate);
+export function allowsReach(reach: Reach, { webhookPrivate }: TargetRules): boolean {
+  return reach === 'public' || (reach === 'private' && webhookPrivate === 'on');
 }
 
 /** What a URL must be or have, if it is not; undefined if it may be called. */
 export function urlFault(text: string, rules: TargetRules): string | undefined {
   if (text.length > MAX_LENGTH) return `must have at most ${MAX_LENGTH} characters`;
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol !== 'https:' && !(url?.protocol === 'http:' && rules.isPrivate))
+  if (url?.protocol !== 'https:' && !(url?.protocol === 'http:' && rules.webhookPrivate === 'on'))
     return 'must be a URL that starts with https://';
   if (url.username !== '' || url.password !== '')
     return 'must not contain a user name or a password';
