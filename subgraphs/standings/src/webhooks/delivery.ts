@@ -17,10 +17,11 @@ export type DeliveryOptions = {
   metrics: Pick<Metrics, 'webhookDelivery'>;
   /** Returns milliseconds since 1970. */
   now: () => number;
-  /** How many attempts an endpoint may have in progress. */
-  maxAttempts: () => number;
-  /** How many of its messages may wait for a retry, or behind one. */
-  maxRows: () => number;
+  /**
+   * How many attempts an endpoint may have in progress now, and how many messages may wait for a
+   * retry, or behind one.
+   */
+  shares: { attempts: number; rows: number };
 };
 
 export type Delivery = ReturnType<typeof startDelivery>;
@@ -37,7 +38,7 @@ const STOP_MS = 5_000;
 
 /** Delivers until `stop`, or until the lease is lost or the endpoint is changed. Never rejects. */
 export function startDelivery(store: Store, hold: Hold, options: DeliveryOptions) {
-  const { send, log, metrics, now, maxAttempts, maxRows } = options;
+  const { send, log, metrics, now, shares } = options;
   const { endpoint, queue } = hold;
   const { webhookId, partnerId } = endpoint;
   const types = endpoint.types && new Set(endpoint.types);
@@ -50,7 +51,7 @@ export function startDelivery(store: Store, hold: Hold, options: DeliveryOptions
   let failure: unknown;
   let readAt = 0;
   let savedAt = now();
-  let savedPosition = endpoint.position;
+  let isChanged = false;
   /** The latest page. An erasure may have changed what it has, so it is used for a second. */
   let recent = new Map<number, Event>();
   let recentAt = 0;
@@ -83,7 +84,8 @@ export function startDelivery(store: Store, hold: Hold, options: DeliveryOptions
   function note(message: WaitingMessage, { id, type }: Event, result: Awaited<ReturnType<Send>>) {
     const { ok, gone, durationMs, status, reason } = result;
     const at = now();
-    const fate = queue.done(message, ok, at, maxRows());
+    isChanged = true;
+    const fate = queue.done(message, ok, at, shares.rows);
     const { attempts } = message;
     const failingSince = queue.failingSince();
     if (gone) disabled = 'GONE';
@@ -95,9 +97,9 @@ export function startDelivery(store: Store, hold: Hold, options: DeliveryOptions
 
   function begin(): void {
     // One at a time, until one succeeds.
-    const most = () => (queue.failingSince() === undefined ? maxAttempts() : 1);
+    const most = () => (queue.failingSince() === undefined ? shares.attempts : 1);
     while (disabled === undefined && attempts.size < most()) {
-      const message = queue.next(now(), maxRows());
+      const message = queue.next(now(), shares.rows);
       if (message === undefined) return;
       const running = attempt(message).finally(() => {
         attempts.delete(running);
@@ -114,6 +116,7 @@ export function startDelivery(store: Store, hold: Hold, options: DeliveryOptions
     if (page === 'expired') page = await store.feed.page(partnerId, { ...query, after: undefined });
     readAt = typeof page === 'string' || !page.hasNext ? now() + POLL_MS : 0;
     if (typeof page === 'string') return;
+    isChanged ||= page.end > queue.readTo();
     queue.add(page.events, page.end);
     recent = new Map(page.events.map(({ position, event }) => [position, event]));
     recentAt = now();
@@ -121,7 +124,7 @@ export function startDelivery(store: Store, hold: Hold, options: DeliveryOptions
 
   async function save(end?: Parameters<typeof saveEndpoint>[3]): Promise<boolean> {
     savedAt = now();
-    savedPosition = queue.position();
+    isChanged = false;
     const isSaved = await saveEndpoint(store.webhooks, hold, savedAt, end);
     clearTimeout(leaseTimer);
     leaseTimer = leaseEnds();
@@ -129,9 +132,6 @@ export function startDelivery(store: Store, hold: Hold, options: DeliveryOptions
   }
 
   function isSaveDue(): boolean {
-    const { delivered, failed } = hold.outcomes;
-    const isChanged =
-      queue.position() !== savedPosition || delivered.length > 0 || failed.length > 0;
     return queue.hasChanges() || now() - savedAt >= (isChanged ? SAVE_MS : RENEW_MS);
   }
 
@@ -142,7 +142,7 @@ export function startDelivery(store: Store, hold: Hold, options: DeliveryOptions
       woken = new AbortController();
       if (failure !== undefined) throw failure;
       begin();
-      if (now() >= readAt && queue.wantsEvents(maxRows())) {
+      if (now() >= readAt && queue.wantsEvents(shares.rows)) {
         await read();
         begin();
       }
@@ -153,18 +153,20 @@ export function startDelivery(store: Store, hold: Hold, options: DeliveryOptions
 
   /** What is due and was not begun waits for an attempt in progress, whose end wakes it. */
   function restMs(): number {
-    if (readAt === 0 && queue.wantsEvents(maxRows())) return 0;
+    if (readAt === 0 && queue.wantsEvents(shares.rows)) return 0;
     const untilRetry = queue.wakeAt() - now();
     return untilRetry > 0 ? Math.min(untilRetry, SAVE_MS) : SAVE_MS;
   }
 
-  async function end(): Promise<void> {
+  /** After a failed save, the position must not pass what it had taken from the queue. */
+  async function end(isWhole: boolean): Promise<void> {
     const ended = () => Promise.all(attempts);
     if (state === 'stopping') await Promise.race([ended(), pause(STOP_MS, null, { ref: false })]);
     sending.abort();
     await ended();
-    if (disabled !== undefined) await save({ state: 'disabled', disabledBecause: disabled });
-    else if (state === 'stopping') await save({});
+    if (isWhole && disabled !== undefined)
+      await save({ state: 'disabled', disabledBecause: disabled });
+    else if (isWhole && state === 'stopping') await save({});
     else await releaseEndpoint(store.webhooks, hold);
     const row = await store.webhooks.endpoints.get(webhookId);
     if (row?.state === 'active') return;
@@ -174,10 +176,16 @@ export function startDelivery(store: Store, hold: Hold, options: DeliveryOptions
       log.warn({ partner: partnerId, webhookId, reason: row.disabledBecause }, 'webhook disabled');
   }
 
-  const working = work()
-    .finally(end)
-    .catch((err: unknown) => log.outage({ err, store: 'standings' }, 'webhooks wait'))
-    .finally(() => clearTimeout(leaseTimer));
+  async function run(): Promise<void> {
+    const failed = (err: unknown) => {
+      log.outage({ err, store: 'standings' }, 'webhooks wait');
+      return false;
+    };
+    const isWhole = await work().then(() => true, failed);
+    await end(isWhole).catch(failed);
+    clearTimeout(leaseTimer);
+  }
+  const working = run();
 
   return {
     endpoint,
@@ -200,6 +208,7 @@ export function startDelivery(store: Store, hold: Hold, options: DeliveryOptions
       return working;
     },
     isSending: () => attempts.size > 0,
+    hasRows: queue.hasRows,
     /** How many events it has not delivered yet, those of other types included. */
     async backlog(): Promise<number> {
       const unread = (await store.feed.last(partnerId)) - queue.readTo();

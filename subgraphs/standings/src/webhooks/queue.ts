@@ -161,6 +161,7 @@ export function createQueue(
     failingSince: () => failing,
     /** When the next retry is due. */
     wakeAt: () => retries[0]?.nextAt ?? Number.POSITIVE_INFINITY,
+    hasRows: () => messages.size > unstored.size,
     hasChanges: () => changed.size > 0,
     /** Takes the rows to write, by ID; undefined is one to remove. */
     changes(): Map<string, WaitingMessage | undefined> {

@@ -288,6 +288,33 @@ describe.each(ENGINES)('webhooks on %s', (engine) => {
     await until(() => members().length === 1);
   });
 
+  test('the position passes nothing whose row could not be written, also if the process stops then', async () => {
+    await create();
+    receiver.respond = () => 500;
+    let fail = () => {};
+    const failed = new Promise<void>((_, reject) => {
+      fail = () => reject(new Error('the disk is full'));
+    });
+    const isWriting = new Promise<void>((resolve) => {
+      const put = () => {
+        resolve();
+        return failed;
+      };
+      const { webhooks } = store;
+      start({ ...store, webhooks: { ...webhooks, waiting: { ...webhooks.waiting, put } } });
+    });
+    await record('ada', 'ada');
+    await isWriting;
+    const stopped = workers[0]?.stop();
+    fail();
+    await stopped;
+    expect(await endpoint()).toMatchObject({ position: 0 });
+    receiver.respond = () => 204;
+    start();
+    await until(async () => (await endpoint())?.position === 2);
+    expect(members()).toEqual(['ada', 'ada', 'ada']);
+  });
+
   test('a member erased while a retry waits has nothing but his ID in it', async () => {
     await create();
     receiver.respond = () => 500;

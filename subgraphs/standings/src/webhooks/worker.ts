@@ -6,7 +6,7 @@ import { type Delivery, type DeliveryOptions, startDelivery } from './delivery.t
 import { isFree, takeEndpoint } from './holding.ts';
 
 const LOOK_MS = 1_000;
-/** Of an endpoint, and of all that a process delivers to. */
+/** Of an endpoint, and of all that a process delivers to, shared by those that have any. */
 const MAX_ROWS = { each: 10_000, all: 100_000 };
 const MAX_ATTEMPTS = { each: 10, all: 500 };
 /** How many leases are taken at once. */
@@ -26,13 +26,11 @@ export function startDeliveries(
   const deliveries = new Map<string, Delivery>();
   const stopping = new AbortController();
   const all = () => [...deliveries.values()];
-  const limits = {
-    maxRows: () => shareOf(MAX_ROWS, deliveries.size),
-    // Of those that have any: a slow one delays no other.
-    maxAttempts: () => shareOf(MAX_ATTEMPTS, all().filter(({ isSending }) => isSending()).length),
-  };
+  const shares = { attempts: MAX_ATTEMPTS.each, rows: MAX_ROWS.each };
 
   async function look(): Promise<void> {
+    shares.attempts = shareOf(MAX_ATTEMPTS, all().filter(({ isSending }) => isSending()).length);
+    shares.rows = shareOf(MAX_ROWS, all().filter(({ hasRows }) => hasRows()).length);
     const rows = new Map(
       (await store.webhooks.endpoints.select(() => true)).map((row) => [row.webhookId, row]),
     );
@@ -49,7 +47,7 @@ export function startDeliveries(
   async function take(webhookId: string): Promise<void> {
     const hold = await takeEndpoint(store.webhooks, webhookId, now());
     if (hold === undefined) return;
-    const delivery = startDelivery(store, hold, { ...options, ...limits, now });
+    const delivery = startDelivery(store, hold, { ...options, shares, now });
     deliveries.set(webhookId, delivery);
     delivery.ended.finally(() => deliveries.delete(webhookId));
   }
