@@ -11,6 +11,7 @@ import { supergraphCommand } from './commands/supergraph.ts';
 import { tokensCommand } from './commands/tokens.ts';
 import { usageCommand } from './commands/usage.ts';
 import { verifyCommand } from './commands/verify.ts';
+import { webhooksCommand } from './commands/webhooks.ts';
 import { oneLine, type Shell } from './shell/shell.ts';
 
 const GROUPS = [
@@ -18,6 +19,7 @@ const GROUPS = [
   keysCommand,
   membersCommand,
   activitiesCommand,
+  webhooksCommand,
   tokensCommand,
   supergraphCommand,
   usageCommand,

@@ -138,6 +138,20 @@ test.each(ENVIRONMENTS)(
   },
 );
 
+test.each(deployments)(
+  "partners' webhooks from $environment $name reach nothing private",
+  (row) => {
+    expect(settingsOf(row).webhookPrivate).toBe('off');
+    const rules = policiesOf(row.environment, row.name)
+      .filter(({ metadata }) => metadata.name === 'webhooks')
+      .flatMap(({ spec }) => spec?.egress ?? []);
+    for (const { ipBlock } of rules.flatMap(({ to = [] }) => to))
+      expect(ipBlock?.except).toEqual(
+        expect.arrayContaining(ipBlock?.cidr === '::/0' ? ['fc00::/7'] : ['10.0.0.0/8']),
+      );
+  },
+);
+
 test('gateways in production write the audit log to stdout, those of the sandbox none', () => {
   const gateways = servers.filter(({ name }) => name === 'gateway');
   expect(gateways.map((row) => [row.environment, settingsOf(row).auditLog])).toEqual([
@@ -244,8 +258,8 @@ test.each(ENVIRONMENTS)('in %s, a pod accepts only the connections that it is fo
 test.each([
   ['gateway', [27017, 6379, 4011, 4012, 4318]],
   ['members', [27017, 465, 587, 4318]],
-  ['standings', [27017, 4011, 4318]],
-  ['loyalty', [27017, 4011, 4012]],
+  ['standings', [27017, 4011, 4318, 443]],
+  ['loyalty', [27017, 4011, 4012, 443]],
 ])('%s connects to nothing but what it needs', (pod, needed) => {
   for (const environment of ENVIRONMENTS) {
     const rules = policiesOf(environment, pod)

@@ -157,6 +157,12 @@ test('production sends its mail by its own server: without one, members does not
   expect(() => settingsOf('members-production', others)).toThrow('SMTP_URL must');
 });
 
+test("partners' webhooks reach no private address, and production encrypts their secrets", () => {
+  for (const name of ['standings', 'standings-production'])
+    expect(settingsOf(name).webhookPrivate).toBe('off');
+  expect(file.services['standings-production']?.environment).toHaveProperty('KEY_ENCRYPTION_KEY');
+});
+
 test('a client cannot choose its address: no proxy is trusted unless the operator names it', () => {
   for (const name of ['gateway', 'gateway-production']) {
     expect(settingsOf(name).trustedProxies).toEqual([]);

@@ -2,6 +2,7 @@
 import { KEY_SCOPES } from '@partner-loyalty/gateway';
 import { createParser, integer, parsedBy } from '@partner-loyalty/runtime/input.ts';
 import { cidrRange } from '@partner-loyalty/runtime/settings/schemas.ts';
+import { EVENT_TYPES, type EventType } from '@partner-loyalty/standings';
 import { Temporal } from 'temporal-polyfill';
 import * as z from 'zod';
 import { CommandError } from './shell.ts';
@@ -66,6 +67,12 @@ const MAX_RANGES = 100;
 export const scopes = items(z.enum(KEY_SCOPES), `must be a list of ${KEY_SCOPES.join(', ')}`)
   .refine((list) => list.length > 0, 'must name a scope')
   .transform((list) => KEY_SCOPES.filter((scope) => list.includes(scope)));
+
+// Cast: the names of the table are all there are.
+const TYPES = Object.keys(EVENT_TYPES) as EventType[];
+export const eventTypes = items(z.enum(TYPES), `must be a list of ${TYPES.join(', ')}`)
+  .refine((list) => list.length > 0, 'must name a type')
+  .transform((list) => TYPES.filter((type) => list.includes(type)));
 
 export const addresses = items(
   cidrRange,

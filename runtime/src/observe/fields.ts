@@ -36,6 +36,7 @@ export const LOG_FIELDS = {
   pid: 'The process that writes the line.',
   clientAddress:
     'The client address of a request whose credential is missing or refused: its /24 (IPv4) or /48 (IPv6), unless `LOG_CLIENT_ADDRESS` is `full`. Also, always masked, the sender of an `x-forwarded-for` that is ignored.',
+  webhookId: 'The ID of an endpoint for webhooks.',
   reason: 'Why it happened, in fixed words.',
   count: 'How many.',
 } as const;

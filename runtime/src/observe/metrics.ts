@@ -1,6 +1,7 @@
 // Every metric that this project exposes, one row each.
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { ERRORS } from '../errors.ts';
+import type { MaybePromise } from '../maybe.ts';
 import { OWN_SUBGRAPHS } from '../settings/subgraphs.ts';
 import { ownVersion } from '../version.ts';
 import { createLabels, OTHER } from './labels.ts';
@@ -11,6 +12,7 @@ import {
   createSeries,
   type MetricRow,
   ObservedSeries,
+  type ReadGauge,
   type WriteMetric,
 } from './series.ts';
 
@@ -141,7 +143,25 @@ export const METRICS = {
     meaning:
       'How long ago the oldest mail that is not sent yet was requested, or 0 if there is none: of the 500 mails that are tried next.',
   }),
-  audit: sum({
+  webhookDelivery: sum<[partnerId: string, outcome: 'delivered' | 'failed']>({
+    name: 'loyalty_webhook_deliveries_total',
+    labels: ['partner', 'outcome'],
+    meaning:
+      "Webhook messages that were `delivered` or, after the last attempt or with their endpoint, have `failed`: the first 300 partners, and `other`. A partner's series begin with its first endpoint.",
+  }),
+  webhookBacklog: gauge({
+    name: 'loyalty_webhook_backlog',
+    labels: ['partner'],
+    meaning:
+      "The events that are not delivered yet to a partner's endpoints, those of other types included, as the process that delivers to an endpoint counts them. The first 300 partners, and `other`.",
+  }),
+  webhookOldest: gauge({
+    name: 'loyalty_webhook_oldest_seconds',
+    labels: ['partner'],
+    meaning:
+      'How long ago the oldest event occurred that is not delivered yet to an endpoint of the partner, or 0 if there is none. The first 300 partners, and `other`.',
+  }),
+  audit: sum<[outcome: 'written' | 'lost' | 'failed']>({
     name: 'loyalty_audit_total',
     labels: ['outcome'],
     series: each(['written', 'lost', 'failed']),
@@ -201,18 +221,24 @@ type Methods = {
   [Name in keyof typeof METRICS]: ReturnType<(typeof METRICS)[Name]['open']>;
 };
 
+type ReadOfPartners = () => MaybePromise<Iterable<readonly [partnerId: string, value: number]>>;
+
 /**
  * A method for each row: an observation, which takes a fraction of a microsecond; or for a gauge, a
  * further source of its values, which is asked whenever metrics are read. Label values come from
  * lists in the code, or are bounded by createLabels.
  */
-export type Metrics = Omit<Methods, 'executed'> & {
+export type Metrics = Omit<Methods, 'executed' | 'webhookBacklog' | 'webhookOldest'> & {
   executed(
     surface: string,
     partnerId: string | undefined,
     operation: string | undefined,
     durationMs: number,
   ): void;
+  /** Adds a source of values, of which a partner may have several: they are added up. */
+  webhookBacklog(read: ReadOfPartners): void;
+  /** The same, of which the highest counts. */
+  webhookOldest(read: ReadOfPartners): void;
   /** The text of `/metrics`. */
   text(): Promise<string>;
 };
@@ -235,6 +261,16 @@ export function createMetrics(commit = 'unknown'): Metrics {
     partnerId === undefined
       ? NO_PARTNER
       : knownPartner(partnerId === NO_PARTNER ? OTHER : partnerId);
+  const joined =
+    (read: ReadOfPartners, join: (one: number, other: number) => number): ReadGauge =>
+    async () => {
+      const values = new Map<string, number>();
+      for (const [partnerId, value] of await read()) {
+        const label = partnerLabel(partnerId);
+        values.set(label, join(values.get(label) ?? 0, value));
+      }
+      return Array.from(values, ([partner, value]) => [{ partner }, value]);
+    };
   // Each owner has names of its own: nobody takes the places of another's.
   const operationLabels = new Map([[OTHER, createLabels(0, OPERATIONS.uses)]]);
   return {
@@ -248,6 +284,10 @@ export function createMetrics(commit = 'unknown'): Metrics {
     mailLimited: (partnerId) => methods.mailLimited(partnerLabel(partnerId)),
     partner: (partnerId, code) => methods.partner(partnerLabel(partnerId), code),
     budgetUsed: (partnerId, ratio) => methods.budgetUsed(partnerLabel(partnerId), ratio),
+    webhookDelivery: (partnerId, ...rest) =>
+      methods.webhookDelivery(partnerLabel(partnerId), ...rest),
+    webhookBacklog: (read) => methods.webhookBacklog(joined(read, (one, other) => one + other)),
+    webhookOldest: (read) => methods.webhookOldest(joined(read, Math.max)),
     text: async () =>
       (await Promise.all([...own.map((write) => write()), registry.metrics()])).join(''),
   };
@@ -281,14 +321,17 @@ function counter<Values extends [first?: string | undefined, second?: string]>(r
   };
 }
 
-/** A counter of several at once, by one label. */
-function sum<Value extends string>(row: RowOf<[Value]>) {
+/** A counter of several at once. With 0, a series begins. */
+function sum<Values extends [first: string, second?: string]>(row: RowOf<Values>) {
   return {
     ...row,
     type: 'counter',
-    open(metrics: WriteMetric[]): (value: Value, count: number) => void {
+    open(metrics: WriteMetric[]): (...given: [...values: Values, count: number]) => void {
       const countOf = createSeries('counter', row, metrics, CountedSeries);
-      return (value, count) => countOf(value).inc(count);
+      return (...given) => {
+        const count = given.pop() as number; // Cast: it is the last one.
+        countOf(...(given as unknown as Values)).inc(count);
+      };
     },
   };
 }

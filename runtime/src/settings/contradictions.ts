@@ -6,9 +6,12 @@ import type { ProcessName, Settings } from './table.ts';
 export type Fault = [name: string, what: string];
 
 export function contradictions(settings: Settings, process: ProcessName): Fault[] {
-  const { port, adminPort } = settings;
+  const { port, adminPort, environment, webhookPrivate } = settings;
   return [
     ...(port !== 0 && port === adminPort ? [fault('ADMIN_PORT', 'must differ from PORT')] : []),
+    ...(environment === 'production' && webhookPrivate === 'on'
+      ? [fault('WEBHOOK_PRIVATE', 'must not be on in production')]
+      : []),
     ...faultsOfSubgraphs(settings, process),
     ...missingForProvider(settings),
   ];

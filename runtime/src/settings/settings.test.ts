@@ -289,3 +289,29 @@ test('standings alone needs the secret of members only if it knows where members
     'MEMBERS_URL',
   );
 });
+
+test.each([
+  [{}, 'on'],
+  [{ SANDBOX_URL: 'http://127.0.0.2:4000' }, 'on'],
+  [{ SANDBOX_URL: 'http://[::1]:4000/api' }, 'on'],
+  [{ SANDBOX_URL: 'https://sandbox.example' }, 'off'],
+  [{ SANDBOX_URL: 'https://localhost.example' }, 'off'],
+  [{ SANDBOX_URL: 'https://127.0.0.1.example' }, 'off'],
+  [{ WEBHOOK_PRIVATE: 'off' }, 'off'],
+  [{ SANDBOX_URL: 'https://sandbox.example', WEBHOOK_PRIVATE: 'on' }, 'on'],
+  [{ ENVIRONMENT: 'production', PRODUCTION_URL: 'http://localhost:4001' }, 'off'],
+])('with %j, webhooks to private addresses are %s', (env, expected) => {
+  for (const process of ['all', 'standings'] as const)
+    expect(readSettings({ SUBGRAPH_SECRET: 's'.repeat(16), ...env }, process).webhookPrivate).toBe(
+      expected,
+    );
+});
+
+test('webhooks to private addresses are refused in production', () => {
+  const env = { ENVIRONMENT: 'production', WEBHOOK_PRIVATE: 'on', SUBGRAPH_SECRET: 's'.repeat(16) };
+  for (const process of ['all', 'standings'] as const)
+    expect(() => readSettings(env, process)).toThrow(
+      'WEBHOOK_PRIVATE must not be on in production',
+    );
+  expect(readSettings(env, 'gateway').webhookPrivate).toBe('off');
+});

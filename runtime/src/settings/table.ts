@@ -52,6 +52,8 @@ export type Settings = WithSubgraphs & {
   corsOrigins: string[];
   auditLog: string | undefined;
   eventRetentionDays: number;
+  webhookDelivery: 'on' | 'off';
+  webhookPrivate: 'on' | 'off';
   explorer: 'on' | 'off';
   logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
   logClientAddress: 'masked' | 'full';
@@ -92,6 +94,11 @@ const ROOT = resolve(import.meta.dirname, '../../..');
 export function hostInUrl(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost';
   return host.includes(':') ? `[${host}]` : host;
+}
+
+function isOnLoopback(baseUrl: string): boolean {
+  const { hostname } = new URL(baseUrl);
+  return /^(127\.[\d.]+|\[::1\]|localhost|.+\.localhost)$/.test(hostname);
 }
 
 // Only a process that runs everything knows the gateway's port. Separate processes need a setting.
@@ -145,7 +152,7 @@ export const SETTINGS: {
     name: 'SANDBOX_URL',
     default: 'http://localhost:4000; in one process, HOST and PORT of the sandbox',
     meaning: 'The base URL of the sandbox.',
-    usedBy: IDENTITY,
+    usedBy: EVERY,
     schema: baseUrl,
     fallback: (known, process) => defaultBaseUrl('sandbox', 4000, known, process),
   },
@@ -153,7 +160,7 @@ export const SETTINGS: {
     name: 'PRODUCTION_URL',
     default: 'http://localhost:4001; in one process, HOST and PORT of production',
     meaning: 'The base URL of production.',
-    usedBy: IDENTITY,
+    usedBy: EVERY,
     schema: baseUrl,
     fallback: (known, process) => defaultBaseUrl('production', 4001, known, process),
   },
@@ -254,10 +261,10 @@ export const SETTINGS: {
   },
   keyEncryptionKey: {
     name: 'KEY_ENCRYPTION_KEY',
-    default: 'none: signing keys are stored as they are',
+    default: 'none: they are stored as they are',
     meaning:
-      'Encrypts the private signing keys of the built-in identity provider; 32 bytes in Base64.',
-    usedBy: MEMBERS,
+      'Encrypts the private signing keys of the built-in identity provider, and the secrets of [webhooks](../api.md#webhooks), which production refuses without it; 32 bytes in Base64.',
+    usedBy: ['all', 'members', 'standings'],
     secret: true,
     schema: matching(/^[A-Za-z0-9+/]{43}=$/, 'be 32 bytes in Base64'),
   },
@@ -314,6 +321,24 @@ export const SETTINGS: {
     usedBy: STANDINGS,
     schema: integer(1, 366),
     fallback: () => 30,
+  },
+  webhookDelivery: {
+    name: 'WEBHOOK_DELIVERY',
+    default: '`on`',
+    meaning: 'Whether this process sends [webhooks](../api.md#webhooks): `on` or `off`.',
+    usedBy: STANDINGS,
+    schema: oneOf('on', 'off'),
+    fallback: () => 'on',
+  },
+  webhookPrivate: {
+    name: 'WEBHOOK_PRIVATE',
+    default: '`on` in a sandbox whose base URL is on the loopback address, else `off`',
+    meaning:
+      'Whether [webhooks](../api.md#webhooks) may also go to private addresses, and by plain http: `on` or `off`; never `on` in production.',
+    usedBy: STANDINGS,
+    schema: oneOf('on', 'off'),
+    fallback: ({ environment, sandboxUrl }) =>
+      environment === 'sandbox' && isOnLoopback(sandboxUrl) ? 'on' : 'off',
   },
   explorer: {
     name: 'EXPLORER',

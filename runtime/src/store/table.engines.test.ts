@@ -69,6 +69,20 @@ describe.each(['lmdb', 'mongodb'])('a table on %s', (engine) => {
     expect([await tables[0]?.get('a'), await jobs.count('failedAt')]).toEqual([undefined, 0]);
   });
 
+  test('finds the rows whose IDs begin with a prefix, however many there are', async () => {
+    for (let from = 0; from < 600; from += 50)
+      await together(50, (table, at) => table.put({ jobId: `a/${from + at}`, attempts: at }));
+    await put(
+      { jobId: 'a', attempts: 1 },
+      { jobId: 'a0', attempts: 1 },
+      { jobId: 'b/1', attempts: 1 },
+    );
+    expect(ids(await jobs.startingWith('a/')).sort()).toEqual(
+      Array.from({ length: 600 }, (_, index) => `a/${index}`).sort(),
+    );
+    expect(await jobs.startingWith('c')).toEqual([]);
+  });
+
   test('gets many rows at the same time', async () => {
     await put({ jobId: 'a', attempts: 1 }, { jobId: 'b', attempts: 2 });
     const found = await Promise.all(['b', 'none', 'a', 'b'].map((id) => jobs.get(id)));

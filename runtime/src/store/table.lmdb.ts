@@ -4,6 +4,9 @@ import { type Inspection, UNREADABLE } from './inspection.ts';
 import type { Snapshot } from './snapshot.lmdb.ts';
 import type { OpenTable, Table, TableDefinition } from './table.ts';
 
+/** After everything else that an ID may go on with. */
+const LAST = '\u{10ffff}';
+
 type Position = [order: string, at: number, id: string];
 
 /** Opens tables in the store with this root. */
@@ -90,6 +93,8 @@ function createTable<Row extends object>(
         for (const id of idsUntil(order, until)) replace(id, rows.get(id), undefined);
       });
     },
+    startingWith: async (prefix) =>
+      Array.from(rows.getRange({ start: prefix, end: prefix + LAST }), ({ value }) => value),
     select: async (isWanted) => Array.from(rows.getRange(), ({ value }) => value).filter(isWanted),
     removeWhere: (isUnwanted) =>
       write(() => {

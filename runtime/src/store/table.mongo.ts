@@ -9,6 +9,9 @@ import type { NumberField, OpenTable, Table, TableDefinition } from './table.ts'
 /** `version` changes with every write. */
 type RowDocument = { _id: string; version: string; [field: string]: unknown };
 
+/** After everything else that an ID may go on with. */
+const LAST = '\u{10ffff}';
+
 /** Opens tables in a database. Several processes may create them at the same time. */
 export function mongoTables(db: Db): OpenTable {
   return (definition) => openTable(db, definition);
@@ -92,6 +95,12 @@ async function openTable<Row extends object>(
     count: (order) => rows.countDocuments({ [order]: { $exists: true } }),
     async removeUntil(order, until) {
       await rows.deleteMany({ [order]: { $lte: until } });
+    },
+    async startingWith(prefix) {
+      const filter = { _id: { $gte: prefix, $lt: prefix + LAST } };
+      const found: Row[] = [];
+      for await (const document of walk(rows, { filter })) found.push(rowOf<Row>(document));
+      return found;
     },
     async select(isWanted) {
       const found: Row[] = [];

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { openByEngine } from '@partner-loyalty/runtime/store/engine.ts';
 import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
@@ -13,13 +14,30 @@ import { startSequencer } from './events/sequencer.ts';
 import { createMembersClient } from './members.ts';
 import { createResolvers } from './resolvers.ts';
 import type { StandingsStore } from './store/store.ts';
+import { createWebhookSecrets } from './webhooks/secrets.ts';
+import { createSender } from './webhooks/send.ts';
+import { startDeliveries } from './webhooks/worker.ts';
 
 export { type Activity, createActivityParser, type DatedActivity } from './rules/activity.ts';
+export { EVENT_TYPES, type EventType } from './rules/event.ts';
 export { DEFAULT_PROGRAM, type Program, parseProgram } from './rules/program.ts';
 export type { Standing } from './rules/standing.ts';
 export { tierOf } from './rules/tiers.ts';
 export { yearOf } from './rules/year.ts';
 export type { RecordOutcome, StandingsStore } from './store/store.ts';
+export type { Endpoint } from './store/webhooks.ts';
+export {
+  createEndpoint,
+  disableEndpoint,
+  enableEndpoint,
+  endpointsOf,
+  MAX_ENDPOINTS,
+  removeEndpoint,
+  replayEvents,
+  rotateSecret,
+} from './webhooks/endpoints.ts';
+export { urlFault } from './webhooks/target.ts';
+export { createSender, createWebhookSecrets };
 
 export const openStandingsStore = openByEngine<StandingsStore>({
   lmdb: async () => (await import('./store/store.lmdb.ts')).openLmdbStandingsStore,
@@ -32,6 +50,11 @@ export const verifyStandings = openByEngine<number, [Inspection]>({
   mongo: async () => (await import('./verify/verify.mongo.ts')).verifyMongoStandings,
 });
 
+export type StandingsSettings = Pick<
+  Settings,
+  'environment' | 'eventRetentionDays' | 'keyEncryptionKey' | 'webhookDelivery' | 'webhookPrivate'
+>;
+
 /** What the subgraph needs beside its store. */
 export type StandingsOptions = {
   /** Returns the current time, which decides the current membership year. */
@@ -42,24 +65,41 @@ export type StandingsOptions = {
 };
 
 /**
- * Starts the subgraph, with a sequencer if members can be reached. Closing it finishes the pass in
- * progress, then closes the store.
+ * Starts the subgraph, with a sequencer if members can be reached, and the delivery of webhooks
+ * unless that is off. Closing it finishes what is in progress, then closes the store.
  */
 export function startStandings(
   store: StandingsStore,
-  { eventRetentionDays }: Pick<Settings, 'eventRetentionDays'>,
-  { members, log, ...options }: StandingsOptions & { log: Log },
+  settings: StandingsSettings,
+  { members, log, metrics, ...options }: StandingsOptions & { log: Log; metrics: Metrics },
 ): Subgraph {
   const subgraph = createStandings(store, { members, log, ...options });
-  if (members === undefined) return subgraph;
-  const client = createMembersClient(members, log);
-  const sequencing = { members: client, retentionDays: eventRetentionDays, log };
-  const sequencer = startSequencer(store.feed, sequencing);
+  const deliveries = deliveriesOf(store, settings, { log, metrics });
+  const sequencer =
+    members &&
+    startSequencer(store.feed, {
+      members: createMembersClient(members, log),
+      retentionDays: settings.eventRetentionDays,
+      onEvents: deliveries?.wake,
+      log,
+    });
   const close = async () => {
-    await sequencer.stop();
+    await Promise.all([sequencer?.stop(), deliveries?.stop()]);
     await store.close();
   };
   return { ...subgraph, close };
+}
+
+function deliveriesOf(
+  store: StandingsStore,
+  settings: StandingsSettings,
+  { log, metrics }: { log: Log; metrics: Metrics },
+) {
+  const secrets = createWebhookSecrets(settings);
+  if (settings.webhookDelivery === 'off' || !secrets.isUsable) return undefined;
+  const { send, close } = createSender(settings, secrets);
+  const { wake, stop } = startDeliveries(store, { send, log, metrics });
+  return { wake, stop: () => stop().then(close) };
 }
 
 /** The subgraph on a store; closing the subgraph closes the store. */

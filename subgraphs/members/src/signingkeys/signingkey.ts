@@ -2,14 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { mapMaybe } from '@partner-loyalty/runtime/maybe.ts';
 import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
-import {
-  CompactEncrypt,
-  compactDecrypt,
-  exportJWK,
-  generateKeyPair,
-  type JSONWebKeySet,
-  type JWK,
-} from 'jose';
+import { createVault } from '@partner-loyalty/runtime/store/vault.ts';
+import { exportJWK, generateKeyPair, type JSONWebKeySet, type JWK } from 'jose';
 
 /** A retired key has lost its private half. `retiredAt` is in milliseconds since 1970. */
 export type SigningKey = { kid: string; publicKey: JWK } & (
@@ -168,27 +162,22 @@ export type StoredPrivateKey = JWK | { jwe: string };
 
 export type KeyVault = ReturnType<typeof createKeyVault>;
 
-/** A vault with AES-256-GCM; without `key`, 32 bytes in Base64, keys are stored as they are. */
+/** Without `key`, 32 bytes in Base64, keys are stored as they are. */
 export function createKeyVault(key: string | undefined) {
-  const secret = key === undefined ? undefined : Buffer.from(key, 'base64');
+  const vault = key === undefined ? undefined : createVault(key);
   return {
     /** The form in which to store a private key. */
     async seal(privateKey: StoredPrivateKey): Promise<StoredPrivateKey> {
-      if (secret === undefined || isSealed(privateKey)) return privateKey;
-      const jwe = await new CompactEncrypt(Buffer.from(JSON.stringify(privateKey)))
-        .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', cty: 'jwk+json' })
-        .encrypt(secret);
-      return { jwe };
+      if (vault === undefined || isSealed(privateKey)) return privateKey;
+      return { jwe: await vault.seal(JSON.stringify(privateKey)) };
     },
     /** Rejects if it was encrypted with another KEY_ENCRYPTION_KEY, or this one is not set. */
     async unseal(stored: StoredPrivateKey): Promise<JWK> {
       if (!isSealed(stored)) return stored;
-      if (secret === undefined)
+      if (vault === undefined)
         throw new Error('the signing keys are encrypted: set KEY_ENCRYPTION_KEY');
       try {
-        return JSON.parse(
-          Buffer.from((await compactDecrypt(stored.jwe, secret)).plaintext).toString(),
-        );
+        return JSON.parse(await vault.unseal(stored.jwe));
       } catch (cause) {
         throw new Error('the signing keys are encrypted with another KEY_ENCRYPTION_KEY', {
           cause,

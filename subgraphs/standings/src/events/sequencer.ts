@@ -12,6 +12,8 @@ export type SequencerOptions = {
   members: Pick<MembersClient, 'pendingEvents' | 'acknowledgeEvents'>;
   /** For how many days after its own an event stays. */
   retentionDays: number;
+  /** Is called when the feed has new events. */
+  onEvents?: (() => void) | undefined;
   /** Returns milliseconds since 1970. */
   now?: () => number;
 };
@@ -25,7 +27,7 @@ const ORDERED_WITHIN_MS = 1_000;
 /** The work of a process on a feed, as long as it has the lease. */
 export function createSequencer(
   feed: Feed,
-  { members, retentionDays, now = Date.now }: SequencerOptions,
+  { members, retentionDays, onEvents, now = Date.now }: SequencerOptions,
 ) {
   const lease = createLease(feed, now);
   let tidiedAt = Number.NEGATIVE_INFINITY;
@@ -59,7 +61,13 @@ export function createSequencer(
       const { pending, until } = sourceOf(found);
       const source = { events: pending.map(({ event }) => event), until };
       const ownUntil = at + ORDERED_WITHIN_MS;
-      const { taken, hasMore } = await feed.append({ token, members: source, ownUntil, at });
+      const { taken, isChanged, hasMore } = await feed.append({
+        token,
+        members: source,
+        ownUntil,
+        at,
+      });
+      if (isChanged) onEvents?.();
       if (taken > 0) await members.acknowledgeEvents(pending.slice(0, taken).map(({ ack }) => ack));
       return hasMore || found.length === BATCH_SIZE;
     },

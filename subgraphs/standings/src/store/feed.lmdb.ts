@@ -47,7 +47,7 @@ export async function openLmdbFeed(tables: Tables): Promise<Feed> {
     leases,
     async append(batch) {
       const isIdle = outbox.getKeysCount({ limit: 1 }) === 0 && batch.members.events.length === 0;
-      if (isIdle) return { taken: 0, hasMore: false };
+      if (isIdle) return { taken: 0, isChanged: false, hasMore: false };
       return write(() => {
         // Whoever took the lease may have given positions to these events of members already. The
         // row is read in this transaction, and at once.
@@ -58,6 +58,7 @@ export async function openLmdbFeed(tables: Tables): Promise<Feed> {
       });
     },
     page: (partnerId, query) => pageOf(tables, partnerId, query),
+    last: (partnerId) => eventHeads.get(partnerId)?.[0] ?? 0,
     async dropBefore(day) {
       for (;;) {
         const [key] = eventDays.getKeys({ end: [day] as unknown as EventDayKey, limit: 1 });
@@ -121,7 +122,7 @@ function append(tables: Tables, { members, ownUntil, at }: Batch) {
       members.events.slice(0, merged.members).map(({ id }) => id),
     );
   takeOut(tables, own, merged.own);
-  return { taken: merged.members, hasMore: !isAll };
+  return { taken: merged.members, isChanged: added.length > 0, hasMore: !isAll };
 }
 
 function yearsUntil({ eventState }: Tables): number | undefined {

@@ -20,6 +20,7 @@ import {
   type Feed,
   LEASES,
   lastIn,
+  maxSeenOf,
   type PageQuery,
 } from './feed.ts';
 import { withOtherYears } from './otheryear.mongo.ts';
@@ -44,6 +45,8 @@ export async function openMongoFeed(db: Db, store: Store): Promise<Feed> {
     leases: await open(LEASES),
     append: (batch) => append(store, batch),
     page: (partnerId, query) => pageOf(collections, partnerId, query),
+    last: async (partnerId) =>
+      (await collections.eventHeads.findOne({ _id: partnerId }))?.last ?? 0,
     async dropBefore(day) {
       const { events } = collections;
       const options = { sort: { day: 1, _id: 1 }, projection: { _id: 1 } } as const;
@@ -89,7 +92,8 @@ async function append(store: Store, { members, ownUntil, at }: Batch) {
   }
   const taken = new Set(own.events.slice(0, merged.own).map(({ id }) => id));
   await removePending(collections, own.entries, taken);
-  return { taken: merged.members, hasMore: own.until < Number.POSITIVE_INFINITY };
+  const isChanged = merged.events.length > 0;
+  return { taken: merged.members, isChanged, hasMore: own.until < Number.POSITIVE_INFINITY };
 }
 
 /** The events of the feed: each once, with those that follow from them. */
@@ -238,7 +242,10 @@ async function pageOf({ events, eventHeads }: Collections, partnerId: string, qu
   const page = createPage(query, last);
   if (last >= next) {
     const from = containing?._id ?? blockId(partnerId, next);
-    const range = { _id: { $gte: from, $lte: blockId(partnerId, last) } };
+    // Without a position, the oldest event may be anywhere.
+    const seen = query.after === undefined ? last : maxSeenOf(query);
+    const until = blockId(partnerId, Math.min(last, next + seen - 1));
+    const range = { _id: { $gte: from, $lte: until } };
     const blocks = events.find(range, { sort: { _id: 1 }, batchSize: PAGE_BLOCKS });
     for await (const block of blocks) if (!page.add(block)) break;
   }

@@ -58,10 +58,13 @@ export type Feed = {
    * Gives positions to events of members and of this subgraph's outbox, and removes the latter from
    * it. An event gets one position, whatever else runs at the same time and wherever an earlier
    * call was killed. Resolves with how many of the members' events, from the first, the feed now
-   * has, and whether this outbox has more. Rejects if another process has the lease.
+   * has, whether there were events at all, and whether this outbox has more. Rejects if another
+   * process has the lease.
    */
-  append(batch: Batch): Promise<{ taken: number; hasMore: boolean }>;
+  append(batch: Batch): Promise<{ taken: number; isChanged: boolean; hasMore: boolean }>;
   page(partnerId: string, query: PageQuery): MaybePromise<EventPage | NoPage>;
+  /** The position of the partner's last event, or 0. */
+  last(partnerId: string): MaybePromise<number>;
   /** Drops the events that got their positions before this day (`dayOf`). */
   dropBefore(day: number): Promise<void>;
   /** Up to when the ends of membership years have events; undefined at the first start. */
@@ -115,10 +118,16 @@ export function lastIn({ first, events }: Pick<Block, 'first' | 'events'>): numb
   return first + events.length - 1;
 }
 
+/** How many events a page looks at, at most. */
+export function maxSeenOf({ first, types }: PageQuery): number {
+  return types === undefined ? first : MAX_SEEN * first;
+}
+
 /** Collects a page from blocks in their order; `last` is the partner's last position. */
-export function createPage({ after, first, types }: PageQuery, last: number) {
+export function createPage(query: PageQuery, last: number) {
+  const { after, first, types } = query;
   const events: EventPage['events'] = [];
-  const maxSeen = types === undefined ? first : MAX_SEEN * first;
+  const maxSeen = maxSeenOf(query);
   let seen = 0;
   let end = after;
   let isExpired = false;

@@ -2,6 +2,7 @@
 import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import { type EmbeddedStore, openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
 import { markErased } from '@partner-loyalty/runtime/store/rewrite.lmdb.ts';
+import { lmdbTables } from '@partner-loyalty/runtime/store/table.lmdb.ts';
 import { programChanged } from '../rules/event.ts';
 import { isSameProgram } from '../rules/program.ts';
 import { eraseEvents, openLmdbFeed } from './feed.lmdb.ts';
@@ -11,6 +12,7 @@ import { cachePrograms } from './programs.ts';
 import { recordBatch } from './record.lmdb.ts';
 import type { StandingsStore } from './store.ts';
 import { decodeStanding, openTables, putPending, type Tables } from './tables.lmdb.ts';
+import { openWebhookTables, type WebhookTables } from './webhooks.ts';
 
 /**
  * Opens the store in `dataDir/standings`. Rejects if the folder is not writable or the store
@@ -23,13 +25,15 @@ export async function openLmdbStandingsStore(
   const store = await openLmdb(dataDir, 'standings', environment);
   const tables = await openTables(store.root);
   const feed = await openLmdbFeed(tables);
-  return createLmdbStandingsStore(store, tables, feed, dataDir);
+  // In a transaction, as the other databases.
+  const webhooks = await store.root.transaction(() => openWebhookTables(lmdbTables(store.root)));
+  return createLmdbStandingsStore(store, tables, { feed, webhooks }, dataDir);
 }
 
 function createLmdbStandingsStore(
   { root, ready }: EmbeddedStore,
   tables: Tables,
-  feed: Feed,
+  others: { feed: Feed; webhooks: WebhookTables },
   dataDir: string,
 ): StandingsStore {
   const { programs, standings, activities, marks } = tables;
@@ -83,7 +87,7 @@ function createLmdbStandingsStore(
     },
     isEmpty: async () =>
       programs.getKeysCount({ limit: 1 }) + activities.getKeysCount({ limit: 1 }) === 0,
-    feed,
+    ...others,
     ready,
     close: () => root.close(),
   };

@@ -8,6 +8,7 @@ import {
 } from '@partner-loyalty/runtime/store/marks/marks.mongo.ts';
 import { type Mongo, openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
 import { walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
+import { mongoTables } from '@partner-loyalty/runtime/store/table.mongo.ts';
 import type { Activity, DatedActivity } from '../rules/activity.ts';
 import { programChanged } from '../rules/event.ts';
 import { DEFAULT_PROGRAM, isSameProgram, type Program } from '../rules/program.ts';
@@ -26,6 +27,7 @@ import {
 } from './queries.mongo.ts';
 import { recordBatch } from './record.mongo.ts';
 import type { RecordOutcome, StandingsStore } from './store.ts';
+import { openWebhookTables } from './webhooks.ts';
 
 const BATCH_SIZE = 500;
 
@@ -132,6 +134,7 @@ async function createMongoStandingsStore(
       );
     },
     feed,
+    webhooks: await openWebhookTables(mongoTables(mongo.db)),
     ready: mongo.ready,
     close: mongo.close,
   };

@@ -5,6 +5,7 @@ import type { Activity, DatedActivity } from '../rules/activity.ts';
 import type { Program } from '../rules/program.ts';
 import type { Standing } from '../rules/standing.ts';
 import type { Feed } from './feed.ts';
+import type { WebhookTables } from './webhooks.ts';
 
 /**
  * What became of an activity: recorded now, recorded before, or refused, because its ID is recorded
@@ -65,6 +66,7 @@ export type StandingsStore = {
   /** Whether there is neither a program nor an activity. */
   isEmpty(): Promise<boolean>;
   feed: Feed;
+  webhooks: WebhookTables;
   /** Resolves if the engine responds; rejects otherwise. */
   ready(): Promise<StoreState>;
   close(): Promise<void>;

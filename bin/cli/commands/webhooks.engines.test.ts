@@ -1,0 +1,280 @@
+// `loyalty webhooks` on each engine: its output, its refusals, and what a receiver gets.
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { openStandingsStore, type StandingsStore } from '@partner-loyalty/standings';
+import { Webhook } from 'standardwebhooks';
+import { temporaryFolder } from '../../../test/support/folder.ts';
+import { freshMongodbUrl } from '../../../test/support/servers/databases.ts';
+import { type Env, loyalty, loyaltyJson } from '../../../test/support/service/loyalty.ts';
+
+const ENGINES: [string, () => { env: Env; remove(): unknown }][] = [
+  [
+    'the embedded store',
+    () => {
+      const folder = temporaryFolder();
+      return { env: { DATA_DIR: folder.path }, remove: folder.remove };
+    },
+  ],
+  [
+    'MongoDB',
+    () => {
+      const database = freshMongodbUrl();
+      return { env: { MONGODB_URL: database.url }, remove: database.drop };
+    },
+  ],
+];
+const PUBLIC = { SANDBOX_URL: 'https://sandbox.example' };
+const URL = 'https://hooks.example/a';
+const ALL = [
+  ...['MEMBER_ENROLLED', 'ENROLLMENT_ENDED', 'MEMBER_UPDATED', 'EXTERNAL_ID_CHANGED'],
+  ...['MEMBER_ERASED', 'MEMBER_MERGED', 'POINTS_CHANGED', 'TIER_CHANGED', 'YEAR_ENDED'],
+  'PROGRAM_CHANGED',
+];
+
+describe.each(ENGINES)('webhooks on %s', (_name, open) => {
+  let env: Env;
+  let remove: () => unknown;
+  beforeEach(async () => {
+    ({ env, remove } = open());
+    await loyaltyJson(env, 'partners', 'create', 'blue', '--name', 'Blue');
+  });
+  afterEach(() => remove());
+
+  const run = (...args: string[]) => loyaltyJson(env, 'webhooks', ...args);
+  const refused = async (of: Env, ...args: string[]) => {
+    const { code, stdout, stderr } = await loyalty(of, 'webhooks', ...args);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    return stderr;
+  };
+  const create = async (...options: string[]) => {
+    const [made] = await run('create', 'blue', '--url', URL, ...options);
+    return made as { webhookId: string; secret: string };
+  };
+  const inStore = async <T>(work: (store: StandingsStore) => Promise<T> | T): Promise<T> => {
+    const store = await openStandingsStore({
+      environment: 'sandbox',
+      dataDir: env.DATA_DIR ?? '',
+      ...(env.MONGODB_URL !== undefined && { mongodbUrl: env.MONGODB_URL }),
+    });
+    try {
+      return await work(store);
+    } finally {
+      await store.close();
+    }
+  };
+
+  test('an endpoint is created, its secret printed once, and listed', async () => {
+    const [made] = await run('create', 'blue', '--url', URL, '--types', 'TIER_CHANGED,YEAR_ENDED');
+    const endpoint = {
+      webhookId: expect.stringMatching(/^wh_[\w-]{16}$/),
+      partnerId: 'blue',
+      url: URL,
+      types: ['TIER_CHANGED', 'YEAR_ENDED'],
+      state: 'active',
+      createdAt: expect.any(String),
+    };
+    const secret = expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(made).toEqual({ ...endpoint, secret });
+    const [other] = await run('create', 'blue', '--url', URL);
+    expect(other).toMatchObject({ types: ALL });
+    const { stdout } = await loyalty(env, 'webhooks', 'list', 'blue', '--json');
+    expect(
+      stdout
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line)),
+    ).toEqual([endpoint, { ...endpoint, types: ALL }]);
+    expect(stdout).not.toContain('whsec_');
+    const text = await loyalty(env, 'webhooks', 'create', 'blue', '--url', URL);
+    expect([text.code, text.stderr]).toEqual([0, 'Save the secret now: it is not shown again.\n']);
+  });
+
+  test.each([
+    ['http', 'http://hooks.example/', 'must be a URL that starts with https://'],
+    ['user info', 'https://user:word@hooks.example/', 'must not contain a user name or a password'],
+    [
+      'a private address',
+      'https://10.0.0.1/',
+      'must not have an address that webhooks may not go to',
+    ],
+    ['a decimal loopback address', 'https://2130706433/', 'must not have an address'],
+    ['a metadata address', 'https://169.254.169.254/', 'must not have an address'],
+  ])('a URL with %s is refused, and nothing of it repeated', async (_, url, message) => {
+    const stderr = await refused({ ...env, ...PUBLIC }, 'create', 'blue', '--url', url);
+    expect(stderr).toContain(`loyalty: --url ${message}`);
+    expect(stderr).not.toContain('word@');
+    expect(await inStore((store) => store.webhooks.endpoints.select(() => true))).toEqual([]);
+  });
+
+  test('wrong arguments are refused', async () => {
+    const types = await refused(
+      env,
+      'create',
+      'blue',
+      '--url',
+      URL,
+      '--types',
+      'TIER_CHANGED,TEST',
+    );
+    expect(types).toMatch(/^loyalty: --types must be a list of MEMBER_ENROLLED, .*\n$/);
+    expect(await refused(env, 'create', 'blue', '--url', URL, '--types', ',')).toBe(
+      'loyalty: --types must name a type\n',
+    );
+    expect(await refused(env, 'create', 'blue')).toContain('--url');
+    for (const command of ['create', 'list'])
+      expect(
+        await refused(env, command, 'amber', ...(command === 'list' ? [] : ['--url', URL])),
+      ).toBe('loyalty: there is no partner "amber"\n');
+    const since = ['--since', '1h'];
+    for (const command of ['rotate-secret', 'test', 'deliveries', 'disable', 'enable', 'remove'])
+      expect(await refused(env, command, 'wh_1')).toBe('loyalty: there is no webhook "wh_1"\n');
+    expect(await refused(env, 'replay', 'wh_1', ...since)).toBe(
+      'loyalty: there is no webhook "wh_1"\n',
+    );
+    expect(await refused(env, 'replay', 'wh_1', '--since', 'soon')).toContain('--since must be');
+  });
+
+  test('the sixth endpoint of a partner is refused', async () => {
+    for (let i = 0; i < 5; i += 1) await create();
+    expect(await refused(env, 'create', 'blue', '--url', URL)).toBe(
+      'loyalty: partner blue has 5 endpoints, which is the most\n',
+    );
+    const [first] = await run('list', 'blue');
+    await run('remove', String(first?.webhookId));
+    await create();
+  });
+
+  test('in production, secrets are encrypted, and without KEY_ENCRYPTION_KEY there are none', async () => {
+    const folder = temporaryFolder();
+    const production = { DATA_DIR: folder.path, ENVIRONMENT: 'production' };
+    const key = { KEY_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') };
+    await loyaltyJson(production, 'partners', 'create', 'blue', '--name', 'Blue');
+    const args = ['create', 'blue', '--url', URL];
+    expect(await refused(production, ...args)).toBe(
+      'loyalty: KEY_ENCRYPTION_KEY must be set in production\n',
+    );
+    const [made] = await loyaltyJson({ ...production, ...key }, 'webhooks', ...args);
+    const store = await openStandingsStore({ environment: 'production', dataDir: folder.path });
+    const stored = JSON.stringify(await store.webhooks.endpoints.select(() => true));
+    await store.close();
+    expect(stored).toContain('"sealed":"eyJ');
+    expect(stored).not.toContain(String(made?.secret).slice(6));
+    const { webhookId } = made as { webhookId: string };
+    expect(await refused(production, 'rotate-secret', webhookId)).toContain('KEY_ENCRYPTION_KEY');
+    folder.remove();
+  });
+
+  test('an endpoint is disabled, enabled and removed', async () => {
+    const { webhookId } = await create();
+    expect(await run('disable', webhookId)).toMatchObject([
+      { webhookId, url: URL, state: 'disabled', disabledBecause: 'COMMAND' },
+    ]);
+    expect(await refused(env, 'replay', webhookId, '--since', '1h')).toBe(
+      `loyalty: webhook ${webhookId} is disabled: loyalty webhooks enable ${webhookId}\n`,
+    );
+    expect(await run('enable', webhookId)).toMatchObject([{ webhookId, state: 'active' }]);
+    expect(await run('remove', webhookId)).toEqual([{ webhookId, state: 'removed' }]);
+    const { stdout, stderr } = await loyalty(env, 'webhooks', 'list', 'blue');
+    expect([stdout, stderr]).toEqual([
+      '',
+      'partner blue has no webhooks: loyalty webhooks create blue\n',
+    ]);
+  });
+
+  test('what was delivered and given up is listed, the newest first', async () => {
+    const { webhookId } = await create();
+    const { stderr } = await loyalty(env, 'webhooks', 'deliveries', webhookId);
+    expect(stderr).toBe(`nothing was sent to webhook ${webhookId} yet\n`);
+    const one = { id: 'e', type: 'TIER_CHANGED', attempts: 1, durationMs: 7 };
+    await inStore((store) =>
+      store.webhooks.logs.put({
+        webhookId,
+        delivered: [{ ...one, at: 1_000, status: 200 }],
+        failed: [{ ...one, at: 2_000, attempts: 10, reason: 'TIMEOUT' }],
+      }),
+    );
+    expect(await run('deliveries', webhookId)).toEqual([
+      {
+        ...one,
+        attempts: 10,
+        outcome: 'failed',
+        reason: 'TIMEOUT',
+        at: '1970-01-01T00:00:02.000Z',
+      },
+      { ...one, outcome: 'delivered', status: 200, at: '1970-01-01T00:00:01.000Z' },
+    ]);
+  });
+
+  test('replay sets the place back to a time, by a duration or an instant', async () => {
+    const { webhookId } = await create();
+    const at = new Date(Date.now() - 60_000).toISOString();
+    expect(await run('replay', webhookId, '--since', at)).toEqual([{ webhookId, since: at }]);
+    expect(await run('replay', webhookId, '--since', '2h')).toMatchObject([{ webhookId }]);
+  });
+
+  describe('with a receiver', () => {
+    let received: { body: string; headers: IncomingHttpHeaders }[];
+    let status: number;
+    let url: string;
+    let close: () => unknown;
+    beforeEach(async () => {
+      [received, status] = [[], 200];
+      const server = createServer(async (request, response) => {
+        let body = '';
+        for await (const chunk of request) body += chunk;
+        received.push({ body, headers: request.headers });
+        response.writeHead(status).end();
+      });
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`;
+      close = () => server.close();
+    });
+    afterEach(() => close());
+
+    const verify = (
+      secret: string,
+      { body, headers } = received.at(-1) ?? { body: '', headers: {} },
+    ) => new Webhook(secret).verify(body, headers as Record<string, string>);
+
+    test('test sends a message that a stock verifier accepts, by both secrets after a rotation', async () => {
+      const [made] = await run('create', 'blue', '--url', url);
+      const { webhookId, secret } = made as { webhookId: string; secret: string };
+      const [sent] = await run('test', webhookId);
+      expect(sent).toEqual({
+        webhookId,
+        id: expect.stringMatching(/^test_/),
+        outcome: 'delivered',
+        status: 200,
+        durationMs: expect.any(Number),
+      });
+      expect(verify(secret)).toEqual({ type: 'TEST', timestamp: expect.any(String), data: {} });
+      expect(received[0]?.headers['webhook-id']).toBe(sent?.id);
+      const [rotated] = await run('rotate-secret', webhookId);
+      await run('test', webhookId);
+      verify(secret);
+      verify(String(rotated?.secret));
+      expect(received).toHaveLength(2);
+    });
+
+    test('test that is not accepted exits with 1 and says why', async () => {
+      const [made] = await run('create', 'blue', '--url', url);
+      const webhookId = String(made?.webhookId);
+      status = 500;
+      const failed = await loyalty(env, 'webhooks', 'test', webhookId, '--json');
+      expect(failed.code).toBe(1);
+      expect(JSON.parse(failed.stdout)).toMatchObject({
+        outcome: 'failed',
+        status: 500,
+        reason: 'STATUS',
+      });
+      expect(failed.stderr).toBe(
+        `loyalty: the message was not delivered to webhook ${webhookId}\n`,
+      );
+      const off = await loyalty({ ...env, ...PUBLIC }, 'webhooks', 'test', webhookId, '--json');
+      expect(JSON.parse(off.stdout)).toMatchObject({ outcome: 'failed', reason: 'ADDRESS' });
+      expect(received).toHaveLength(1);
+    });
+  });
+});

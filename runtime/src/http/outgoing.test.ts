@@ -1,0 +1,272 @@
+// Requests to URLs of strangers, by attacks on whoever sends them.
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer, type RequestListener } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import { startDns } from '../../../test/support/servers/dns.ts';
+import { createOutgoing } from './outgoing.ts';
+import type { Reach } from './publicaddress.ts';
+
+const onlyPublic = (reach: Reach) => reach === 'public';
+const alsoPrivate = (reach: Reach) => reach !== 'never';
+const CONTENT = { headers: { 'content-type': 'text/plain' }, body: 'hello' };
+const ignore = new AbortController().signal;
+
+describe('a request to a URL of a stranger', () => {
+  const closing: (() => unknown)[] = [];
+  afterEach(async () => {
+    for (const close of closing.splice(0)) await close();
+  });
+
+  const outgoing = (...of: Parameters<typeof createOutgoing>) => {
+    const created = createOutgoing(...of);
+    closing.push(created.close);
+    return created;
+  };
+  const listening = async (server: ReturnType<typeof createTcpServer>) => {
+    const sockets = new Set<Socket>();
+    let connections = 0;
+    server.on('connection', (socket) => {
+      connections += 1;
+      sockets.add(socket);
+      socket.on('error', () => {});
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    closing.push(() => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    });
+    const { port } = server.address() as AddressInfo;
+    return { port, connections: () => connections };
+  };
+  const http = (listener: RequestListener) => listening(createServer(listener));
+  const tcp = (onSocket: (socket: Socket) => void) => listening(createTcpServer(onSocket));
+  const dns = async (...of: Parameters<typeof startDns>) => {
+    const started = await startDns(...of);
+    closing.push(started.close);
+    return started;
+  };
+
+  test('has the content, and gets the status', async () => {
+    let seen = '';
+    const { port } = await http(async (request, response) => {
+      for await (const chunk of request) seen += `${request.method} ${request.url} ${chunk}`;
+      response.writeHead(202).end('thanks');
+    });
+    const url = new URL(`http://127.0.0.1:${port}/hooks?a=1`);
+    expect(await outgoing(alsoPrivate).post(url, CONTENT, ignore)).toEqual({ status: 202 });
+    expect(seen).toBe('POST /hooks?a=1 hello');
+  });
+
+  test.each(['127.0.0.1', '0.0.0.0', '0x7f.1', '2130706433', '0177.0.0.1', '[::ffff:127.0.0.1]'])(
+    'literal private addresses: %s is not connected to',
+    async (host) => {
+      const { port, connections } = await http((_, response) => response.end());
+      const url = new URL(`http://${host}:${port}/`);
+      expect(await outgoing(onlyPublic).post(url, CONTENT, ignore)).toEqual({ reason: 'ADDRESS' });
+      expect(connections()).toBe(0);
+    },
+  );
+
+  test.each(['169.254.169.254', '2852039166', '[fd00:ec2::254]', '[::ffff:a9fe:a9fe]'])(
+    'metadata addresses: %s is refused even where private ones are allowed',
+    async (host) => {
+      const url = new URL(`http://${host}/latest/meta-data/`);
+      expect(await outgoing(alsoPrivate).post(url, CONTENT, ignore)).toEqual({ reason: 'ADDRESS' });
+    },
+  );
+
+  test('a name that resolves to a private address is not connected to', async () => {
+    const { port, connections } = await http((_, response) => response.end());
+    const { resolver } = await dns(() => ['127.0.0.1', '::1', '10.0.0.1', '::ffff:127.0.0.1']);
+    const url = new URL(`http://internal.example:${port}/`);
+    const sent = await outgoing(onlyPublic, resolver).post(url, CONTENT, ignore);
+    expect(sent).toEqual({ reason: 'ADDRESS' });
+    expect(connections()).toBe(0);
+  });
+
+  test('localhost by name is not connected to', async () => {
+    const { port, connections } = await http((_, response) => response.end());
+    for (const host of ['localhost', 'LOCALHOST', 'localhost.', 'a.localhost'])
+      expect(
+        await outgoing(onlyPublic).post(new URL(`http://${host}:${port}/`), CONTENT, ignore),
+      ).toEqual({ reason: 'ADDRESS' });
+    expect(connections()).toBe(0);
+  });
+
+  test('DNS rebinding: of a name that had an allowed address before, the address now counts', async () => {
+    const { port, connections } = await http((_, response) => response.end());
+    const answers = [['127.0.0.1'], ['169.254.169.254'], ['127.0.0.1']];
+    const server = await dns((_, question) => answers[question - 1] ?? ['169.254.169.254']);
+    const url = new URL(`http://rebinding.example:${port}/`);
+    const { post } = outgoing(alsoPrivate, server.resolver);
+    // Of the other family, nothing is asked twice: one question is one connection.
+    const closed = { ...CONTENT, headers: { connection: 'close' } };
+    const sent = [];
+    for (let i = 0; i < 3; i += 1) sent.push(await post(url, closed, ignore));
+    expect(sent).toEqual([{ status: 200 }, { reason: 'ADDRESS' }, { status: 200 }]);
+    expect([server.questions(), connections()]).toEqual([3, 2]);
+  });
+
+  test('DNS rebinding: of several addresses, those that are not allowed are not dialled', async () => {
+    const { port, connections } = await http((_, response) => response.end());
+    const server = await dns(() => ['169.254.169.254', '127.0.0.1', 'fd00:ec2::254']);
+    const url = new URL(`http://mixed.example:${port}/`);
+    expect(await outgoing(alsoPrivate, server.resolver).post(url, CONTENT, ignore)).toEqual({
+      status: 200,
+    });
+    expect(connections()).toBe(1);
+  });
+
+  test.each([301, 302, 303, 307, 308])('redirects: %s is not followed', async (status) => {
+    const target = await http((_, response) => response.end());
+    const { port } = await http((_, response) =>
+      response.writeHead(status, { location: `http://127.0.0.1:${target.port}/secret` }).end(),
+    );
+    const url = new URL(`http://127.0.0.1:${port}/`);
+    expect(await outgoing(alsoPrivate).post(url, CONTENT, ignore)).toEqual({ status });
+    expect(target.connections()).toBe(0);
+  });
+
+  test('a huge response is read to 64 KiB, and its status counts', async () => {
+    let written = 0;
+    const { port } = await http((_, response) => {
+      response.writeHead(200);
+      const more = () => {
+        while (!response.destroyed && response.write(Buffer.alloc(16_384))) written += 16_384;
+        if (written < 1e9) response.once('drain', more);
+      };
+      more();
+    });
+    const url = new URL(`http://127.0.0.1:${port}/`);
+    expect(await outgoing(alsoPrivate).post(url, CONTENT, ignore)).toEqual({ status: 200 });
+    expect(written).toBeLessThan(64e6); // The rest is what the sockets buffer.
+  });
+
+  test('a response that breaks off in its body keeps its status', async () => {
+    const { port } = await tcp((socket) => {
+      socket.write('HTTP/1.1 204 OK\r\ncontent-length: 100\r\n\r\nhello', () => socket.destroy());
+    });
+    const url = new URL(`http://127.0.0.1:${port}/`);
+    expect(await outgoing(alsoPrivate).post(url, CONTENT, ignore)).toEqual({ status: 204 });
+  });
+
+  test.each<[string, string]>([
+    ['that is no HTTP', 'SSH-2.0-OpenSSH_9.2\r\n'],
+    ['with headers without end', `HTTP/1.1 200 OK\r\n${'a: b\r\n'.repeat(100_000)}`],
+    ['with one header without end', `HTTP/1.1 200 OK\r\na: ${'b'.repeat(1_000_000)}`],
+    ['with a status without end', `HTTP/1.1 200 ${'b'.repeat(1_000_000)}`],
+    ['with two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab'],
+    ['that upgrades', 'HTTP/1.1 101 Upgrade\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'],
+    ['that continues', 'HTTP/1.1 100 Continue\r\n\r\n'],
+  ])('a response %s is a failure', async (_, response) => {
+    const { port } = await tcp((socket) => {
+      socket.write(response, () => socket.end());
+    });
+    const url = new URL(`http://127.0.0.1:${port}/`);
+    expect(await outgoing(alsoPrivate).post(url, CONTENT, ignore)).toEqual({
+      reason: 'CONNECTION',
+    });
+  });
+
+  test('a receiver that sends more than it was asked for gives no later request its response', async () => {
+    let requests = 0;
+    const { port } = await tcp((socket) => {
+      socket.on('data', () => {
+        requests += 1;
+        const one = `HTTP/1.1 ${requests === 1 ? 200 : 500} OK\r\ncontent-length: 0\r\n\r\n`;
+        socket.write(requests === 1 ? one + one.replace('200', '201') : one);
+      });
+    });
+    const { post } = outgoing(alsoPrivate);
+    const url = new URL(`http://127.0.0.1:${port}/`);
+    await post(url, CONTENT, ignore);
+    expect(await post(url, CONTENT, ignore)).toEqual({ status: 500 });
+  });
+
+  test('without a server it is REFUSED, without an address it is DNS', async () => {
+    const server = createTcpServer();
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    server.close();
+    await once(server, 'close');
+    const { resolver } = await dns(() => []);
+    const { post } = outgoing(alsoPrivate, resolver);
+    expect([
+      await post(new URL(`http://127.0.0.1:${port}/`), CONTENT, ignore),
+      await post(new URL(`http://localhost:${port}/`), CONTENT, ignore),
+      await post(new URL('http://nobody.example/'), CONTENT, ignore),
+    ]).toEqual([{ reason: 'REFUSED' }, { reason: 'REFUSED' }, { reason: 'DNS' }]);
+  });
+
+  test('a reset, before and after the request was read, is a failure', async () => {
+    const early = await tcp((socket) => socket.resetAndDestroy());
+    const late = await tcp((socket) => socket.once('data', () => socket.resetAndDestroy()));
+    const { post } = outgoing(alsoPrivate);
+    for (const { port } of [early, late])
+      expect(await post(new URL(`http://127.0.0.1:${port}/`), CONTENT, ignore)).toEqual({
+        reason: expect.stringMatching(/^(CONNECTION|REFUSED)$/),
+      });
+  });
+
+  test('a receiver that nobody has certified, or that speaks no TLS, is refused', async () => {
+    const plain = await http((_, response) => response.end());
+    // Without a certificate, the handshake fails.
+    const bare = await listening(createTlsServer());
+    const { post } = outgoing(alsoPrivate);
+    for (const { port } of [plain, bare])
+      expect(await post(new URL(`https://127.0.0.1:${port}/`), CONTENT, ignore)).toEqual({
+        reason: 'TLS',
+      });
+  });
+
+  test('a name server that never answers keeps no thread busy, and the request ends', async () => {
+    const { port } = await http((_, response) => response.end());
+    const silent = await dns((name) => (name === 'silent.example' ? undefined : ['127.0.0.1']));
+    const { post } = outgoing(alsoPrivate, silent.resolver);
+    const waiting = Array.from({ length: 20 }, () =>
+      post(new URL('http://silent.example/'), CONTENT, ignore),
+    );
+    // Four threads read files and resolve names by getaddrinfo.
+    const first = await Promise.race([...waiting, readFile(__filename).then(() => 'a file')]);
+    const other = post(new URL(`http://other.example:${port}/`), CONTENT, ignore);
+    expect([first, await Promise.race([...waiting, other])]).toEqual(['a file', { status: 200 }]);
+    for (const sent of await Promise.all(waiting))
+      expect(sent).toEqual({ reason: expect.stringMatching(/^(DNS|TIMEOUT)$/) });
+  });
+
+  test('one that is aborted ends at once, whatever the receiver does', async () => {
+    const abort = new AbortController();
+    const { port } = await tcp((socket) => {
+      socket.once('data', () => abort.abort());
+    });
+    const url = new URL(`http://127.0.0.1:${port}/`);
+    expect(await outgoing(alsoPrivate).post(url, CONTENT, abort.signal)).toEqual({
+      reason: 'ABORTED',
+    });
+  });
+
+  test('slow drip: a receiver has 15 seconds, and what follows its status does not matter', async () => {
+    const dripping = (head: string, drop: string, everyMs: number) =>
+      tcp((socket) => {
+        socket.write(head);
+        const timer = setInterval(() => socket.write(drop), everyMs);
+        socket.on('close', () => clearInterval(timer));
+      });
+    const receivers = await Promise.all([
+      dripping('', '', 500),
+      dripping('HTTP/1.1 200 OK\r\n', 'a: b\r\n', 500),
+      dripping('', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100), 10),
+      dripping('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n', 'a', 500),
+    ]);
+    const { post } = outgoing(alsoPrivate);
+    const sent = receivers.map(({ port }) =>
+      post(new URL(`http://127.0.0.1:${port}/`), CONTENT, ignore),
+    );
+    const late = { reason: 'TIMEOUT' };
+    expect(await Promise.all(sent)).toEqual([late, late, late, { status: 200 }]);
+  });
+});

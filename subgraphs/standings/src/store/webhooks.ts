@@ -1,0 +1,87 @@
+// The tables of webhooks: endpoints, the messages that wait to be sent again, and outcomes.
+import type { OpenTable, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
+import type { EventType } from '../rules/event.ts';
+
+/** One endpoint. Times are milliseconds since 1970. */
+export type Endpoint = {
+  /** `wh_` and random. */
+  webhookId: string;
+  partnerId: string;
+  url: string;
+  /** Undefined is every type. */
+  types?: EventType[];
+  state: 'active' | 'disabled';
+  /** Why it is disabled: by a command, by a response 410, or by five days of failures. */
+  disabledBecause?: 'COMMAND' | 'GONE' | 'FAILING';
+  /** Newest first. `until` is the end of one that was rotated out. */
+  secrets: Secret[];
+  /** Of the feed: each event up to there was delivered, given up, or waits in a row. */
+  position: number;
+  /** Rises with each change by a command, so that a worker starts over with the new endpoint. */
+  revision: number;
+  /** Who delivers to it now. */
+  lease?: { token: string; until: number };
+  /** Since when no attempt has succeeded, if the last one failed. */
+  failingSince?: number;
+  createdAt: number;
+};
+
+/** Encrypted with KEY_ENCRYPTION_KEY, if that is set. */
+export type Secret = { sealed: string; until?: number };
+
+/**
+ * A message that waits to be tried again, or behind one of the same member. It has no ID but the
+ * member's, since the event is read from the feed again.
+ */
+export type WaitingMessage = {
+  /** `${webhookId}/${position}` */
+  messageId: string;
+  webhookId: string;
+  position: number;
+  memberId?: string;
+  mergedMemberId?: string;
+  occurredAt: number;
+  attempts: number;
+  /** Undefined behind an earlier message of its member. */
+  nextAt?: number;
+};
+
+/** The latest outcomes of an endpoint, of which none has a member's or an external ID. */
+export type DeliveryLog = { webhookId: string; delivered: Outcome[]; failed: Outcome[] };
+/** `id` and `type` are the event's. */
+export type Outcome = {
+  id: string;
+  type: string;
+  at: number;
+  attempts: number;
+  durationMs: number;
+  status?: number;
+  reason?: string;
+};
+
+/** The IDs of a partner's endpoints: one row, so that two creations at once keep the limit. */
+export type PartnerWebhooks = { partnerId: string; webhookIds: string[] };
+
+export const ENDPOINTS: TableDefinition<Endpoint> = { name: 'webhooks', id: 'webhookId' };
+export const WAITING: TableDefinition<WaitingMessage> = {
+  name: 'webhookMessages',
+  id: 'messageId',
+};
+export const LOGS: TableDefinition<DeliveryLog> = { name: 'webhookLogs', id: 'webhookId' };
+export const PARTNERS: TableDefinition<PartnerWebhooks> = {
+  name: 'webhookPartners',
+  id: 'partnerId',
+};
+
+export type WebhookTables = Awaited<ReturnType<typeof openWebhookTables>>;
+
+/** Opens the tables, all of them before it first waits. */
+export async function openWebhookTables(open: OpenTable) {
+  const [endpoints, waiting, logs, partners] = await Promise.all([
+    open(ENDPOINTS),
+    open(WAITING),
+    open(LOGS),
+    open(PARTNERS),
+  ]);
+  return { endpoints, waiting, logs, partners };
+}

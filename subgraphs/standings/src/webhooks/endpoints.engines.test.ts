@@ -1,0 +1,213 @@
+// The endpoints of partners on each engine.
+import { ENGINES, newPlace, type Place } from '../../test/engine.ts';
+import { createSequencer } from '../events/sequencer.ts';
+import type { PendingMemberEvent } from '../members.ts';
+import type { StandingsStore } from '../store/store.ts';
+import {
+  createEndpoint,
+  disableEndpoint,
+  enableEndpoint,
+  endpointsOf,
+  removeEndpoint,
+  replayEvents,
+  rotateSecret,
+} from './endpoints.ts';
+import { createWebhookSecrets } from './secrets.ts';
+
+const URL = 'https://hooks.example/';
+const MINUTE = 60_000;
+
+describe.each(ENGINES)('endpoints on %s', (engine) => {
+  let place: Place;
+  let store: StandingsStore;
+  const secrets = createWebhookSecrets({ environment: 'sandbox', keyEncryptionKey: undefined });
+
+  beforeEach(async () => {
+    place = newPlace(engine);
+    store = await place.open();
+  });
+  afterEach(() => place.release());
+
+  const create = (partnerId = 'inn', of = store) =>
+    createEndpoint(of, secrets, { partnerId, url: URL });
+  const created = async (partnerId?: string) => {
+    const made = await create(partnerId);
+    if (made === undefined) throw new Error('there are too many');
+    return made.endpoint;
+  };
+  const stored = (webhookId: string) => store.webhooks.endpoints.get(webhookId);
+  /** Gives events of members at these times their positions. */
+  const happen = async (...times: number[]) => {
+    let pending = times.map((occurredAt, index): PendingMemberEvent => {
+      const id = `e-${Math.random()}`;
+      const type = 'MEMBER_UPDATED' as const;
+      const event = { id, type, partnerId: 'inn', memberId: `m-${index}`, occurredAt };
+      return { ack: id, event, occurredAt };
+    });
+    const members = {
+      pendingEvents: async (first: number) => pending.slice(0, first),
+      async acknowledgeEvents(acks: readonly string[]) {
+        pending = pending.filter(({ ack }) => !acks.includes(ack));
+      },
+    };
+    const sequencer = createSequencer(store.feed, { members, retentionDays: 30 });
+    while ((await sequencer.pass()) === true);
+    await sequencer.release();
+  };
+  const wait = (webhookId: string, position: number) => {
+    const messageId = `${webhookId}/${position}`;
+    return store.webhooks.waiting.put({
+      messageId,
+      webhookId,
+      position,
+      occurredAt: 1,
+      attempts: 1,
+    });
+  };
+  const waiting = async () =>
+    (await store.webhooks.waiting.select(() => true)).map(({ messageId }) => messageId).sort();
+
+  test('an endpoint gets events from its creation on', async () => {
+    await happen(Date.now(), Date.now());
+    const endpoint = await created();
+    expect(endpoint).toMatchObject({
+      webhookId: expect.stringMatching(/^wh_[\w-]{16}$/),
+      position: 2,
+      state: 'active',
+    });
+    expect(await stored(endpoint.webhookId)).toMatchObject({ position: 2, state: 'active' });
+    expect(await endpointsOf(store, 'inn')).toMatchObject([{ webhookId: endpoint.webhookId }]);
+    expect(await endpointsOf(store, 'spa')).toEqual([]);
+  });
+
+  test('a partner has five at most, however many are created at once', async () => {
+    const other = await place.open();
+    const made = await Promise.all(
+      Array.from({ length: 12 }, (_, index) => create('inn', index % 2 === 0 ? store : other)),
+    );
+    expect(made.filter((one) => one !== undefined)).toHaveLength(5);
+    expect(await endpointsOf(store, 'inn')).toHaveLength(5);
+    expect(await store.webhooks.endpoints.select(() => true)).toHaveLength(5);
+    expect(await create()).toBeUndefined();
+    expect(await create('spa')).toBeDefined();
+  });
+
+  test('a removed one, even one whose removal was interrupted, makes room', async () => {
+    const all = [];
+    for (let i = 0; i < 5; i += 1) all.push(await created());
+    const [first, second] = all as [(typeof all)[0], (typeof all)[0]];
+    await removeEndpoint(store, first);
+    await store.webhooks.endpoints.remove(second.webhookId);
+    expect(await endpointsOf(store, 'inn')).toHaveLength(3);
+    await created();
+    await created();
+    expect(await create()).toBeUndefined();
+  });
+
+  test('removing one takes what waits and what is logged with it, and nothing of others', async () => {
+    const [endpoint, other] = [await created(), await created()];
+    for (const { webhookId } of [endpoint, other]) {
+      await wait(webhookId, 1);
+      await store.webhooks.logs.put({ webhookId, delivered: [], failed: [] });
+    }
+    await removeEndpoint(store, endpoint);
+    expect(await stored(endpoint.webhookId)).toBeUndefined();
+    expect(await waiting()).toEqual([`${other.webhookId}/1`]);
+    expect(await store.webhooks.logs.get(endpoint.webhookId)).toBeUndefined();
+    expect(await store.webhooks.logs.get(other.webhookId)).toBeDefined();
+  });
+
+  test('after a rotation, the former secret is good for 24 hours', async () => {
+    const { webhookId, secrets: before } = await created();
+    const rotated = await rotateSecret(store, secrets, webhookId);
+    const kept = (await stored(webhookId))?.secrets ?? [];
+    expect(kept).toEqual([
+      { sealed: rotated?.secret },
+      { sealed: before[0]?.sealed, until: expect.any(Number) },
+    ]);
+    expect(Math.round(((kept[1]?.until ?? 0) - Date.now()) / MINUTE)).toBe(24 * 60);
+    await rotateSecret(store, secrets, webhookId);
+    expect((await stored(webhookId))?.secrets.slice(2)).toEqual([kept[1]]);
+    expect(await rotateSecret(store, secrets, 'wh_other')).toBeUndefined();
+  });
+
+  test('what came while it was disabled is skipped when it is enabled', async () => {
+    const { webhookId } = await created();
+    expect(await disableEndpoint(store, webhookId, 'COMMAND')).toMatchObject({
+      state: 'disabled',
+      disabledBecause: 'COMMAND',
+      revision: 2,
+    });
+    // The first reason stays.
+    expect(await disableEndpoint(store, webhookId, 'GONE')).toMatchObject({
+      disabledBecause: 'COMMAND',
+      revision: 2,
+    });
+    await happen(Date.now(), Date.now(), Date.now());
+    await wait(webhookId, 1);
+    const enabled = await enableEndpoint(store, webhookId);
+    expect(enabled).toMatchObject({ state: 'active', position: 3, revision: 3 });
+    expect(enabled).not.toHaveProperty('disabledBecause');
+    expect(await waiting()).toEqual([]);
+  });
+
+  test('enabling one that is active changes nothing', async () => {
+    const { webhookId, position } = await created();
+    await happen(Date.now());
+    expect(await enableEndpoint(store, webhookId)).toMatchObject({ position, revision: 1 });
+    expect(await enableEndpoint(store, 'wh_other')).toBeUndefined();
+    expect(await disableEndpoint(store, 'wh_other', 'COMMAND')).toBeUndefined();
+  });
+
+  test('replaying goes back to the first event at that time or later', async () => {
+    const start = Date.now() - 500 * MINUTE;
+    await happen(...Array.from({ length: 450 }, (_, index) => start + index * MINUTE));
+    const endpoint = await created();
+    const { webhookId } = endpoint;
+    for (const position of [5, 300, 400]) await wait(webhookId, position);
+    const positionAfter = async (minutes: number) => {
+      await store.webhooks.endpoints.put({ ...endpoint, position: 450 });
+      await replayEvents(store, endpoint, new Date(start + minutes * MINUTE));
+      return (await stored(webhookId))?.position;
+    };
+    expect(await positionAfter(1_000)).toBe(450);
+    expect(await positionAfter(449)).toBe(449);
+    expect(await positionAfter(448.5)).toBe(449);
+    expect(await positionAfter(299.5)).toBe(300);
+    // What waits from before that time goes on waiting.
+    expect(await waiting()).toEqual([`${webhookId}/300`, `${webhookId}/5`].sort());
+    expect(await positionAfter(1)).toBe(1);
+    expect(await positionAfter(0)).toBe(0);
+    expect(await positionAfter(-10)).toBe(0);
+  });
+
+  test('an event that came late does not hide those after the time of a replay', async () => {
+    const start = Date.now() - 500 * MINUTE;
+    for (let i = 0; i < 60; i += 1)
+      await happen(i % 7 === 3 ? start - 1_000 * MINUTE : start + i * MINUTE);
+    const endpoint = await created();
+    for (const minutes of [20, 33, 47]) {
+      await store.webhooks.endpoints.put({ ...endpoint, position: 60 });
+      await replayEvents(store, endpoint, new Date(start + (minutes - 0.5) * MINUTE));
+      const { position = -1 } = (await stored(endpoint.webhookId)) ?? {};
+      const first = minutes % 7 === 3 ? minutes + 1 : minutes;
+      expect(position).toBe(first);
+    }
+  });
+
+  test('a replay never skips what was not delivered yet', async () => {
+    const endpoint = await created();
+    await happen(Date.now() - 10 * MINUTE, Date.now());
+    await replayEvents(store, endpoint, new Date());
+    expect(await stored(endpoint.webhookId)).toMatchObject({ position: 0 });
+    expect(await store.feed.last('inn')).toBe(2);
+  });
+
+  test('of dropped events, a replay begins at the oldest that is kept', async () => {
+    await happen(Date.now());
+    const endpoint = await created();
+    await store.feed.dropBefore(Number.MAX_SAFE_INTEGER);
+    await replayEvents(store, endpoint, new Date(0));
+    expect(await stored(endpoint.webhookId)).toMatchObject({ position: 1 });
+  });
+});

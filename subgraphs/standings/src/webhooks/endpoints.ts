@@ -1,0 +1,157 @@
+// What operators do with the endpoints of partners.
+import { randomBytes } from 'node:crypto';
+import type { EventType } from '../rules/event.ts';
+import type { StandingsStore } from '../store/store.ts';
+import type { Endpoint, WebhookTables } from '../store/webhooks.ts';
+import { positionBefore } from './place.ts';
+import type { WebhookSecrets } from './secrets.ts';
+
+type Store = Pick<StandingsStore, 'webhooks' | 'feed'>;
+
+export const MAX_ENDPOINTS = 5;
+/** How long a secret signs after it was rotated out. */
+const OVERLAP_MS = 86_400_000;
+/** More than that are never in use together. */
+const MAX_SECRETS = 5;
+
+/**
+ * Creates an endpoint that gets the events from now on. Resolves with its secret too, which cannot
+ * be read again as it is; undefined if the partner has MAX_ENDPOINTS. The URL has to be checked.
+ */
+export async function createEndpoint(
+  { webhooks, feed }: Store,
+  secrets: WebhookSecrets,
+  { types, ...of }: { partnerId: string; url: string; types?: EventType[] | undefined },
+): Promise<{ endpoint: Endpoint; secret: string } | undefined> {
+  const { secret, sealed } = await secrets.create();
+  const endpoint: Endpoint = {
+    webhookId: `wh_${randomBytes(12).toString('base64url')}`,
+    ...of,
+    ...(types !== undefined && { types }),
+    state: 'disabled',
+    secrets: [{ sealed }],
+    position: await feed.last(of.partnerId),
+    revision: 0,
+    createdAt: Date.now(),
+  };
+  // It gets nothing until it counts. The row comes first, so that an ID without one is of an
+  // endpoint that was removed.
+  await webhooks.endpoints.put(endpoint);
+  if (!(await count(webhooks, endpoint))) {
+    await webhooks.endpoints.remove(endpoint.webhookId);
+    return undefined;
+  }
+  await change(webhooks, endpoint.webhookId, (before) => ({ ...before, state: 'active' }));
+  return { endpoint: { ...endpoint, state: 'active' }, secret };
+}
+
+/** Adds the endpoint to those of its partner; false if it has too many. */
+async function count(
+  { endpoints, partners }: WebhookTables,
+  { partnerId, webhookId }: Endpoint,
+): Promise<boolean> {
+  const listed = (await partners.get(partnerId))?.webhookIds ?? [];
+  const rows = await Promise.all(listed.map((id) => endpoints.get(id)));
+  const removed = new Set(listed.filter((_, index) => rows[index] === undefined));
+  const added = await partners.update(partnerId, (before) => {
+    const kept = (before?.webhookIds ?? []).filter((id) => !removed.has(id));
+    return kept.length >= MAX_ENDPOINTS ? before : { partnerId, webhookIds: [...kept, webhookId] };
+  });
+  return added !== undefined;
+}
+
+/** The partner's endpoints, the oldest first. */
+export async function endpointsOf(
+  { webhooks: { endpoints, partners } }: Pick<Store, 'webhooks'>,
+  partnerId: string,
+): Promise<Endpoint[]> {
+  const { webhookIds = [] } = (await partners.get(partnerId)) ?? {};
+  const found = await Promise.all(webhookIds.map((id) => endpoints.get(id)));
+  return found.filter((endpoint) => endpoint !== undefined);
+}
+
+/** Gives an endpoint a new secret. For 24 hours, the former one signs too. */
+export async function rotateSecret(
+  { webhooks }: Store,
+  secrets: WebhookSecrets,
+  webhookId: string,
+): Promise<{ endpoint: Endpoint; secret: string } | undefined> {
+  const { secret, sealed } = await secrets.create();
+  const now = Date.now();
+  const endpoint = await change(webhooks, webhookId, (before) => {
+    const kept = before.secrets
+      .map((former) => ({ ...former, until: former.until ?? now + OVERLAP_MS }))
+      .filter(({ until }) => until > now);
+    return { ...before, secrets: [{ sealed }, ...kept].slice(0, MAX_SECRETS) };
+  });
+  return endpoint && { endpoint, secret };
+}
+
+/** Its waiting messages are given up. */
+export function disableEndpoint(
+  { webhooks }: Store,
+  webhookId: string,
+  disabledBecause: Endpoint['disabledBecause'] & string,
+): Promise<Endpoint | undefined> {
+  return change(webhooks, webhookId, (before) =>
+    before.state === 'disabled' ? before : { ...before, state: 'disabled', disabledBecause },
+  );
+}
+
+/** Lets a disabled endpoint get the events from now on. */
+export async function enableEndpoint(
+  { webhooks, feed }: Store,
+  webhookId: string,
+): Promise<Endpoint | undefined> {
+  const found = await webhooks.endpoints.get(webhookId);
+  if (found?.state !== 'disabled') return found;
+  const position = await feed.last(found.partnerId);
+  await webhooks.waiting.removeWhere((message) => message.webhookId === webhookId);
+  return change(webhooks, webhookId, (before) => {
+    const { disabledBecause, failingSince, ...rest } = before;
+    return before.state === 'active' ? before : { ...rest, state: 'active', position };
+  });
+}
+
+/** Sends what occurred at `since` or later once more. Only for an active endpoint. */
+export async function replayEvents(
+  { webhooks, feed }: Store,
+  { webhookId, partnerId }: Endpoint,
+  since: Date,
+): Promise<void> {
+  const position = await positionBefore(feed, partnerId, since.getTime());
+  await change(webhooks, webhookId, (before) =>
+    before.position <= position ? before : { ...before, position },
+  );
+  await webhooks.waiting.removeWhere(
+    (message) => message.webhookId === webhookId && message.position > position,
+  );
+}
+
+export async function removeEndpoint(
+  { webhooks: { endpoints, partners, waiting, logs } }: Store,
+  { webhookId, partnerId }: Endpoint,
+): Promise<void> {
+  await endpoints.remove(webhookId);
+  await partners.update(
+    partnerId,
+    (before) =>
+      before && { partnerId, webhookIds: before.webhookIds.filter((id) => id !== webhookId) },
+  );
+  await waiting.removeWhere((message) => message.webhookId === webhookId);
+  await logs.remove(webhookId);
+}
+
+/** Resolves with the endpoint as it is then; undefined if there is none. */
+async function change(
+  { endpoints }: WebhookTables,
+  webhookId: string,
+  next: (before: Endpoint) => Endpoint,
+): Promise<Endpoint | undefined> {
+  const changed = await endpoints.update(webhookId, (before) => {
+    if (before === undefined) return undefined;
+    const after = next(before);
+    return after === before ? before : { ...after, revision: before.revision + 1 };
+  });
+  return changed ?? endpoints.get(webhookId);
+}

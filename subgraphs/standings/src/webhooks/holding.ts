@@ -1,0 +1,130 @@
+// What a process stores of an endpoint while it holds the lease: rows first, then the position.
+import { randomUUID } from 'node:crypto';
+import { omitUndefined } from '@partner-loyalty/runtime/input.ts';
+import type { StandingsStore } from '../store/store.ts';
+import type { DeliveryLog, Endpoint, Outcome, WebhookTables } from '../store/webhooks.ts';
+import { eventAt } from './message.ts';
+import { createQueue, type Queue } from './queue.ts';
+
+/** A lease that is not renewed for so long is free. */
+export const LEASE_MS = 20_000;
+const MAX_OUTCOMES = 100;
+
+export type Hold = {
+  /** As it was taken. */
+  endpoint: Endpoint;
+  token: string;
+  /** When the lease ends. */
+  until: number;
+  queue: Queue;
+  /** Those that are not written yet, oldest first. */
+  outcomes: Record<'delivered' | 'failed', Outcome[]>;
+};
+
+type Tables = Pick<WebhookTables, 'endpoints' | 'waiting' | 'logs'>;
+
+export function isFree({ state, lease }: Endpoint, now: number): boolean {
+  return state === 'active' && (lease === undefined || lease.until <= now);
+}
+
+/** Takes the lease of an endpoint, and its queue. Resolves with undefined if it is not free. */
+export async function takeEndpoint(
+  { endpoints, waiting }: Tables,
+  webhookId: string,
+  now: number,
+): Promise<Hold | undefined> {
+  const lease = { token: randomUUID(), until: now + LEASE_MS };
+  const endpoint = await endpoints.update(webhookId, (row) =>
+    row !== undefined && isFree(row, now) ? { ...row, lease } : row,
+  );
+  if (endpoint === undefined) return undefined;
+  const queue = createQueue(endpoint, await waiting.startingWith(rowsOf(webhookId)));
+  return { endpoint, ...lease, queue, outcomes: { delivered: [], failed: [] } };
+}
+
+/**
+ * Writes what has changed in the queue, then the position, and renews the lease or, with `end`,
+ * gives it up. Resolves with whether the lease was held and the endpoint is as it was taken:
+ * otherwise its row is left alone, without the lease.
+ */
+export async function saveEndpoint(
+  { endpoints, waiting, logs }: Tables,
+  hold: Hold,
+  now: number,
+  end?: Partial<Pick<Endpoint, 'state' | 'disabledBecause'>>,
+): Promise<boolean> {
+  if (now >= hold.until) return false;
+  const { queue, token, endpoint, outcomes } = hold;
+  const { webhookId, revision } = endpoint;
+  const changes = queue.changes();
+  const [position, failingSince] = [queue.position(), queue.failingSince()];
+  const lease = end === undefined ? { token, until: now + LEASE_MS } : undefined;
+  hold.outcomes = { delivered: [], failed: [] };
+  await Promise.all(
+    Array.from(changes, ([id, row]) => (row === undefined ? waiting.remove(id) : waiting.put(row))),
+  );
+  let isSame = false;
+  await endpoints.update(webhookId, (row) => {
+    if (row?.lease?.token !== token) return row;
+    isSame = row.revision === revision;
+    if (!isSame) return omitUndefined({ ...row, lease: undefined });
+    return omitUndefined({ ...row, position, failingSince, lease, ...end });
+  });
+  if (isSame && outcomes.delivered.length + outcomes.failed.length > 0)
+    await logs.update(webhookId, (log) => withOutcomes(webhookId, log, outcomes));
+  if (lease !== undefined) hold.until = lease.until;
+  return isSame;
+}
+
+/** Gives up the lease, and writes nothing else. */
+export async function releaseEndpoint(
+  { endpoints }: Tables,
+  { endpoint, token }: Hold,
+): Promise<void> {
+  await endpoints.update(endpoint.webhookId, (row) =>
+    row?.lease?.token === token ? omitUndefined({ ...row, lease: undefined }) : row,
+  );
+}
+
+/**
+ * Removes what waits for an endpoint that is disabled or removed. Resolves with how many messages.
+ * With `isLogged`, the latest of them are in its log as failed.
+ */
+export async function giveUp(
+  { feed, webhooks: { waiting, logs } }: Pick<StandingsStore, 'feed' | 'webhooks'>,
+  { webhookId, partnerId }: Endpoint,
+  isLogged: boolean,
+  at: number,
+): Promise<number> {
+  const rows = await waiting.startingWith(rowsOf(webhookId));
+  if (rows.length === 0) return 0;
+  rows.sort((one, other) => one.position - other.position);
+  const failed: Outcome[] = [];
+  for (const { position, attempts } of isLogged ? rows.slice(-MAX_OUTCOMES) : []) {
+    const { id, type } = (await eventAt(feed, partnerId, position)) ?? {};
+    if (id !== undefined && type !== undefined)
+      failed.push({ id, type, at, attempts, durationMs: 0, reason: 'DISABLED' });
+  }
+  await waiting.removeWhere((row) => row.webhookId === webhookId);
+  if (failed.length > 0)
+    await logs.update(webhookId, (log) => withOutcomes(webhookId, log, { delivered: [], failed }));
+  return rows.length;
+}
+
+/** What the IDs of an endpoint's rows begin with. */
+function rowsOf(webhookId: string): string {
+  return `${webhookId}/`;
+}
+
+/** The log with more outcomes: it has the latest ones, oldest first. */
+function withOutcomes(
+  webhookId: string,
+  log: DeliveryLog | undefined,
+  { delivered, failed }: Hold['outcomes'],
+): DeliveryLog {
+  return {
+    webhookId,
+    delivered: [...(log?.delivered ?? []), ...delivered].slice(-MAX_OUTCOMES),
+    failed: [...(log?.failed ?? []), ...failed].slice(-MAX_OUTCOMES),
+  };
+}

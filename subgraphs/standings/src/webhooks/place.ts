@@ -1,0 +1,46 @@
+// Where a feed is at a time.
+import type { EventPage, Feed } from '../store/feed.ts';
+
+type Pages = Pick<Feed, 'page' | 'last'>;
+
+/** How far events of a feed may be from the order of their times. */
+const MARGIN_MS = 60_000;
+/** An event of an ended year may come long after it, but not ten of them together. */
+const SAMPLE = 10;
+
+/**
+ * A position after which come all events that occurred at `at` or later and are kept. Those that
+ * are out of order by more than a minute may come before it.
+ */
+export async function positionBefore(feed: Pages, partnerId: string, at: number): Promise<number> {
+  const oldest = await pageOf(feed, partnerId, undefined, 1);
+  let high = await feed.last(partnerId);
+  let low = (oldest?.events[0]?.position ?? high + 1) - 1;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const { events } = (await pageOf(feed, partnerId, middle, SAMPLE)) ?? { events: [] };
+    const latest = Math.max(...events.map(({ event }) => event.occurredAt));
+    // Without events: they were dropped meanwhile.
+    if (latest < at - MARGIN_MS) low = Math.min(high, middle + Math.max(events.length, 1));
+    else high = middle;
+  }
+  for (;;) {
+    const page = await pageOf(feed, partnerId, low, 500);
+    if (page === undefined) return low;
+    const first = page.events.find(({ event }) => event.occurredAt >= at);
+    if (first !== undefined) return first.position - 1;
+    if (!page.hasNext) return page.end;
+    low = page.end;
+  }
+}
+
+/** Undefined if events after the position were dropped. */
+async function pageOf(
+  feed: Pages,
+  partnerId: string,
+  after: number | undefined,
+  first: number,
+): Promise<EventPage | undefined> {
+  const page = await feed.page(partnerId, { after, first, types: undefined });
+  return typeof page === 'string' ? undefined : page;
+}

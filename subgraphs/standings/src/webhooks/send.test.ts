@@ -1,0 +1,185 @@
+// Messages as receivers get them, and which URLs they may go to.
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Webhook } from 'standardwebhooks';
+import { createWebhookSecrets } from './secrets.ts';
+import { createSender } from './send.ts';
+import { urlFault } from './target.ts';
+
+const open = createWebhookSecrets({ environment: 'sandbox', keyEncryptionKey: undefined });
+const sealed = createWebhookSecrets({
+  environment: 'production',
+  keyEncryptionKey: randomBytes(32).toString('base64'),
+});
+const MESSAGE = {
+  id: 'event-1',
+  type: 'TIER_CHANGED',
+  timestamp: new Date('2026-03-04T05:06:07.089Z'),
+  data: { id: 'event-1', type: 'TIER_CHANGED', tierAfter: 'Gold ✨' },
+};
+const DAY = 86_400_000;
+
+describe('a message', () => {
+  let status: number;
+  let received: { body: string; headers: IncomingHttpHeaders }[];
+  let closing: (() => unknown)[];
+  let url: string;
+
+  beforeEach(async () => {
+    status = 200;
+    received = [];
+    const server = createServer(async (request, response) => {
+      let body = '';
+      for await (const chunk of request) body += chunk;
+      received.push({ body, headers: request.headers });
+      response.writeHead(status).end();
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`;
+    closing = [() => server.closeAllConnections(), () => server.close()];
+  });
+  afterEach(async () => {
+    for (const close of closing) await close();
+  });
+
+  const sender = (
+    webhookPrivate: 'on' | 'off' = 'on',
+    secrets: Pick<typeof open, 'unseal'> = open,
+  ) => {
+    const { send, close } = createSender({ webhookPrivate }, secrets);
+    closing.unshift(close);
+    return (of: { sealed: string; until?: number }[], target = url, now = Date.now()) =>
+      send({ url: target, secrets: of }, MESSAGE, { signal: new AbortController().signal, now });
+  };
+  const verify = (secret: string, { body, headers } = received[0] ?? { body: '', headers: {} }) =>
+    new Webhook(secret).verify(body, headers as Record<string, string>);
+
+  test('is accepted by a stock verifier, and has type, timestamp and data', async () => {
+    const { secret, sealed: stored } = await open.create();
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(await sender()([{ sealed: stored }])).toEqual({
+      ok: true,
+      status: 200,
+      durationMs: expect.any(Number),
+    });
+    expect(verify(secret)).toEqual({
+      type: 'TIER_CHANGED',
+      timestamp: '2026-03-04T05:06:07.089Z',
+      data: MESSAGE.data,
+    });
+    expect(received[0]?.headers).toMatchObject({
+      'content-type': 'application/json',
+      'webhook-id': 'event-1',
+    });
+    const other = await open.create();
+    expect(() => verify(other.secret)).toThrow('No matching signature');
+  });
+
+  test('is signed with the current secret and, for as long as it overlaps, with the former one', async () => {
+    const [current, former] = [await open.create(), await open.create()];
+    const now = Date.now();
+    const secrets = [{ sealed: current.sealed }, { sealed: former.sealed, until: now + DAY }];
+    const send = sender();
+    await send(secrets, url, now);
+    for (const { secret } of [current, former]) verify(secret);
+    await send([{ sealed: current.sealed }, { sealed: former.sealed, until: now }], url, now);
+    verify(current.secret, received[1]);
+    expect(() => verify(former.secret, received[1])).toThrow('No matching signature');
+  });
+
+  test('is signed with a secret that is encrypted in the store', async () => {
+    const { secret, sealed: stored } = await sealed.create();
+    expect(stored).not.toContain(secret.slice(6));
+    await sender('on', sealed)([{ sealed: stored }]);
+    verify(secret);
+  });
+
+  test('is not sent unsigned if the secret cannot be decrypted', async () => {
+    const { sealed: stored } = await sealed.create();
+    expect(await sender('on', open)([{ sealed: stored }])).toMatchObject({
+      ok: false,
+      reason: 'SECRET',
+    });
+    expect(received).toEqual([]);
+  });
+
+  test.each([
+    [204, { ok: true, status: 204 }],
+    [299, { ok: true, status: 299 }],
+    [302, { ok: false, status: 302, reason: 'STATUS' }],
+    [410, { ok: false, gone: true, status: 410, reason: 'STATUS' }],
+    [500, { ok: false, status: 500, reason: 'STATUS' }],
+  ])('that is answered with %s', async (answer, expected) => {
+    status = answer;
+    const { sealed: stored } = await open.create();
+    expect(await sender()([{ sealed: stored }])).toEqual({
+      ...expected,
+      durationMs: expect.any(Number),
+    });
+  });
+
+  test('goes nowhere that WEBHOOK_PRIVATE no longer allows', async () => {
+    const { sealed: stored } = await open.create();
+    const send = sender('off');
+    for (const target of [
+      url,
+      url.replace('http:', 'https:'),
+      url.replace('127.0.0.1', 'localhost'),
+    ])
+      expect(await send([{ sealed: stored }], target)).toMatchObject({ reason: 'ADDRESS' });
+    expect(received).toEqual([]);
+  });
+});
+
+describe('the URL of an endpoint', () => {
+  const faultOf = (url: string, isPrivate = false) =>
+    urlFault(url, { webhookPrivate: isPrivate ? 'on' : 'off' });
+
+  test.each([
+    'https://hooks.example/loyalty?tenant=1',
+    'https://hooks.example:8443/',
+    'https://8.8.8.8/',
+    'https://[2606:4700::1111]/',
+  ])('may be %s', (url) => {
+    expect([faultOf(url), faultOf(url, true)]).toEqual([undefined, undefined]);
+  });
+
+  test.each([
+    'http://hooks.example/',
+    'http://8.8.8.8/',
+    'https://127.0.0.1/',
+    'https://10.1.2.3/',
+    'https://2130706433/',
+    'https://0x7f.1/',
+    'https://[::ffff:10.0.0.1]/',
+    'https://[64:ff9b::10.0.0.1]/',
+  ])('may be %s with WEBHOOK_PRIVATE alone', (url) => {
+    expect([faultOf(url), faultOf(url, true)]).toEqual([expect.any(String), undefined]);
+  });
+
+  test.each([
+    ['user info', 'https://user:password@hooks.example/'],
+    ['user info', 'https://user@hooks.example/'],
+    ['user info that looks like the host', 'https://hooks.example@127.0.0.1/'],
+    ['a metadata address', 'https://169.254.169.254/'],
+    ['a metadata address', 'https://[fd00:ec2::254]/'],
+    ['a metadata address', 'https://100.100.100.200/'],
+    ['a metadata address', 'https://168.63.129.16/'],
+    ['a metadata address as a decimal', 'https://2852039166/'],
+    ['a metadata address as octal', 'https://0251.0376.0251.0376/'],
+    ['a metadata address inside IPv6', 'https://[::ffff:169.254.169.254]/'],
+    ['a link-local address', 'https://[fe80::1]/'],
+    ['another scheme', 'ftp://hooks.example/'],
+    ['another scheme', 'file:///etc/passwd'],
+    ['another scheme', 'javascript:alert(1)'],
+    ['no URL', 'hooks.example'],
+    ['no URL', 'https://'],
+    ['a fragment', 'https://hooks.example/#a'],
+    ['too many characters', `https://hooks.example/${'a'.repeat(2_048)}`],
+  ])('never has %s: %s', (_, url) => {
+    expect([faultOf(url), faultOf(url, true)]).toEqual([expect.any(String), expect.any(String)]);
+  });
+});

@@ -1,0 +1,71 @@
+// Sends one message to an endpoint, as the Standard Webhooks specification has it.
+import type { Resolver } from 'node:dns/promises';
+import { createOutgoing } from '@partner-loyalty/runtime/http/outgoing.ts';
+import { Webhook } from 'standardwebhooks';
+import type { Endpoint } from '../store/webhooks.ts';
+import type { WebhookSecrets } from './secrets.ts';
+import { allowsReach, type TargetRules, urlFault } from './target.ts';
+
+/** `timestamp` is when the event occurred. */
+export type Message = { id: string; type: string; timestamp: Date; data: object };
+
+export type Sent = {
+  /** A status from 200 to 299. */
+  ok: boolean;
+  /** The endpoint is to be disabled. */
+  gone?: true;
+  status?: number;
+  /** A short constant, if it is not ok. */
+  reason?: string;
+  durationMs: number;
+};
+
+/** Sends one message, once. Never rejects; resolves within about 15 seconds. */
+export type Send = (
+  endpoint: Pick<Endpoint, 'url' | 'secrets'>,
+  message: Message,
+  options: { signal: AbortSignal; now: number },
+) => Promise<Sent>;
+
+export function createSender(
+  rules: TargetRules,
+  secrets: Pick<WebhookSecrets, 'unseal'>,
+  resolver?: Pick<Resolver, 'resolve4' | 'resolve6'>,
+): { send: Send; close(): Promise<void> } {
+  const outgoing = createOutgoing((reach) => allowsReach(reach, rules), resolver);
+
+  async function attempt(...[endpoint, message, { signal, now }]: Parameters<Send>) {
+    // The rules may have changed since the endpoint was made.
+    if (urlFault(endpoint.url, rules) !== undefined) return { ok: false, reason: 'ADDRESS' };
+    const { id, type, timestamp, data } = message;
+    const body = JSON.stringify({ type, timestamp, data });
+    const valid = endpoint.secrets.filter(({ until }) => until === undefined || until > now);
+    const signatures = await Promise.all(
+      valid.map(async ({ sealed }) =>
+        new Webhook(await secrets.unseal(sealed)).sign(id, new Date(now), body),
+      ),
+    );
+    const headers = {
+      'content-type': 'application/json',
+      'user-agent': 'partner-loyalty',
+      'webhook-id': id,
+      // Of the attempt, since receivers refuse what is older than some minutes.
+      'webhook-timestamp': String(Math.floor(now / 1_000)),
+      'webhook-signature': signatures.join(' '),
+    };
+    const posted = await outgoing.post(new URL(endpoint.url), { headers, body }, signal);
+    if ('reason' in posted) return { ok: false, ...posted };
+    const { status } = posted;
+    if (status >= 200 && status < 300) return { ok: true, status };
+    return { ok: false, ...(status === 410 && { gone: true as const }), status, reason: 'STATUS' };
+  }
+
+  return {
+    async send(...args) {
+      const startedAt = performance.now();
+      const sent = await attempt(...args).catch(() => ({ ok: false, reason: 'SECRET' }));
+      return { ...sent, durationMs: Math.round(performance.now() - startedAt) };
+    },
+    close: outgoing.close,
+  };
+}

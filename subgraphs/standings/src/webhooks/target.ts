@@ -1,0 +1,26 @@
+// Which URLs webhooks may go to.
+import { type Reach, reachOfHost } from '@partner-loyalty/runtime/http/publicaddress.ts';
+import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
+
+export type TargetRules = Pick<Settings, 'webhookPrivate'>;
+
+const MAX_LENGTH = 2_048;
+
+export function allowsReach(reach: Reach, { webhookPrivate }: TargetRules): boolean {
+  return reach === 'public' || (reach === 'private' && webhookPrivate === 'on');
+}
+
+/** What a URL must be or have, if it is not; undefined if it may be called. */
+export function urlFault(text: string, rules: TargetRules): string | undefined {
+  if (text.length > MAX_LENGTH) return `must have at most ${MAX_LENGTH} characters`;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol !== 'https:' && !(url?.protocol === 'http:' && rules.webhookPrivate === 'on'))
+    return 'must be a URL that starts with https://';
+  if (url.username !== '' || url.password !== '')
+    return 'must not contain a user name or a password';
+  if (text.includes('#')) return 'must not have a fragment';
+  const reach = reachOfHost(url.hostname);
+  return reach === undefined || allowsReach(reach, rules)
+    ? undefined
+    : 'must not have an address that webhooks may not go to';
+}

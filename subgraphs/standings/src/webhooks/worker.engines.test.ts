@@ -1,0 +1,363 @@
+// Delivery to real receivers, on each engine: order, retries, takeover, and what disables.
+import { createLog } from '@partner-loyalty/runtime/observe/log.ts';
+import { createMetrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import { type Receiver, startReceiver } from '../../../../test/support/servers/receiver.ts';
+import { until } from '../../../../test/support/until.ts';
+import { activity, ENGINES, newPlace, type Place } from '../../test/engine.ts';
+import { createSequencer } from '../events/sequencer.ts';
+import type { EventType } from '../rules/event.ts';
+import type { StandingsStore } from '../store/store.ts';
+import type { Endpoint } from '../store/webhooks.ts';
+import { takeEndpoint } from './holding.ts';
+import { RETRY_MS } from './queue.ts';
+import { createWebhookSecrets } from './secrets.ts';
+import { createSender } from './send.ts';
+import { startDeliveries } from './worker.ts';
+
+const HOUR_MS = 3_600_000;
+
+const secrets = createWebhookSecrets({ environment: 'sandbox', keyEncryptionKey: undefined });
+
+describe.each(ENGINES)('webhooks on %s', (engine) => {
+  let place: Place;
+  let store: StandingsStore;
+  let receiver: Receiver;
+  let laterMs: number;
+  let sender: ReturnType<typeof createSender>;
+  let workers: ReturnType<typeof startDeliveries>[];
+  let metrics: ReturnType<typeof createMetrics>;
+  const warnings: string[] = [];
+
+  beforeEach(async () => {
+    place = newPlace(engine);
+    store = await place.open();
+    receiver = await startReceiver();
+    sender = createSender({ webhookPrivate: 'on' }, secrets);
+    laterMs = 0;
+    workers = [];
+    metrics = createMetrics();
+    warnings.length = 0;
+  });
+  afterEach(async () => {
+    for (const worker of workers) await worker.stop();
+    await sender.close();
+    await receiver.close();
+    await place.release();
+  });
+
+  const now = () => Date.now() + laterMs;
+  function start(of = store) {
+    const log = {
+      ...createLog('silent'),
+      warn: ({ reason }: { reason?: unknown }) => void warnings.push(`${reason}`),
+    };
+    const worker = startDeliveries(of, { send: sender.send, log, metrics, now });
+    workers.push(worker);
+    return worker;
+  }
+  async function create(webhookId = 'wh_1', change: Partial<Endpoint> = {}): Promise<string> {
+    await store.webhooks.endpoints.put({
+      webhookId,
+      partnerId: 'inn',
+      url: `${receiver.url}/${webhookId}`,
+      state: 'active',
+      secrets: [{ sealed: (await secrets.create()).sealed }],
+      position: await store.feed.last('inn'),
+      revision: 0,
+      createdAt: now(),
+      ...change,
+    });
+    return webhookId;
+  }
+  /** Gives everything a position. */
+  async function sequence(): Promise<void> {
+    const members = { pendingEvents: async () => [], acknowledgeEvents: async () => {} };
+    const sequencer = createSequencer(store.feed, { members, retentionDays: 30 });
+    while ((await sequencer.pass()) === true);
+    await sequencer.release();
+    for (const { wake } of workers) wake();
+  }
+  let count = 0;
+  async function record(...memberIds: string[]): Promise<void> {
+    for (const memberId of memberIds) {
+      count += 1;
+      await store.record([activity(`${count}`, count, { memberId })]);
+    }
+    await sequence();
+  }
+  const endpoint = async (webhookId = 'wh_1') => store.webhooks.endpoints.get(webhookId);
+  const rows = () => store.webhooks.waiting.startingWith('wh_1/');
+  const log = async () => store.webhooks.logs.get('wh_1');
+  const members = (path = '/wh_1') =>
+    receiver.received.flatMap((one) =>
+      one.path === path ? [JSON.parse(one.body).data.memberId] : [],
+    );
+  const ids = () => receiver.received.map(({ headers }) => headers['webhook-id']);
+  const receives = (total: number) => until(() => receiver.received.length >= total);
+
+  test('an endpoint gets events from its creation on, each once, and where it is goes on after a restart', async () => {
+    await record('ada');
+    await create();
+    const first = start();
+    await record('bob', 'eve');
+    await receives(2);
+    await first.stop();
+    await record('ada');
+    start();
+    await receives(3);
+    expect(members()).toEqual(['bob', 'eve', 'ada']);
+    const [{ body = '' } = {}] = receiver.received;
+    expect(JSON.parse(body)).toEqual({
+      type: 'POINTS_CHANGED',
+      timestamp: expect.stringMatching(/Z$/),
+      data: {
+        id: ids()[0],
+        type: 'POINTS_CHANGED',
+        occurredAt: JSON.parse(body).timestamp,
+        memberId: 'bob',
+        activityId: expect.any(String),
+        points: expect.any(Number),
+      },
+    });
+  });
+
+  test('each endpoint has its types', async () => {
+    await create('wh_1', { types: ['PROGRAM_CHANGED'] satisfies EventType[] });
+    await create('wh_2');
+    start();
+    await record('ada');
+    await store.changeProgram('inn', {
+      membershipYear: { start: '01-01', timeZone: 'UTC' },
+      tiers: [{ name: 'Gold', points: 0 }],
+    });
+    await record('ada');
+    await receives(4);
+    expect(members('/wh_1')).toEqual([undefined]);
+    expect(members('/wh_2')).toHaveLength(3);
+    await until(async () => (await endpoint('wh_1'))?.position === 3);
+  });
+
+  test('while a retry waits, later events of the same member wait too, those of others do not', async () => {
+    await create();
+    let isDown = true;
+    receiver.respond = ({ body }) => (isDown && body.includes('"ada"') ? 500 : 200);
+    const worker = start();
+    await record('ada', 'bob', 'ada', 'eve');
+    await receives(3);
+    await until(async () => (await endpoint())?.position === 4);
+    expect(members().sort()).toEqual(['ada', 'bob', 'eve']);
+    expect((await rows()).map(({ position }) => position).sort()).toEqual([1, 3]);
+    isDown = false;
+    laterMs = 5_000;
+    worker.wake();
+    await receives(5);
+    expect(members().slice(3)).toEqual(['ada', 'ada']);
+    expect(new Set(ids()).size).toBe(4);
+    await until(async () => (await rows()).length === 0);
+  });
+
+  test('after the last attempt a message is failed and later events go on', async () => {
+    await create();
+    const failing: string[] = [];
+    receiver.respond = ({ headers }) => {
+      const id = `${headers['webhook-id']}`;
+      if (failing.length === 0) failing.push(id);
+      return failing.includes(id) ? 503 : 204;
+    };
+    const worker = start();
+    await record('ada', 'ada');
+    for (const [index, retryMs] of RETRY_MS.entries()) {
+      await until(async () => (await rows()).some(({ attempts }) => attempts === index + 1));
+      laterMs += retryMs;
+      worker.wake();
+    }
+    await receives(11);
+    expect(ids().slice(0, 10)).toEqual(Array.from({ length: 10 }, () => failing[0]));
+    await until(async () => (await log())?.delivered.length === 1);
+    expect(await log()).toMatchObject({
+      failed: [{ id: failing[0], attempts: 10, status: 503 }],
+      delivered: [{ id: ids()[10], attempts: 1, status: 204 }],
+    });
+    expect(JSON.stringify(await log())).not.toContain('ada');
+    const text = await metrics.text();
+    expect(text).toContain(
+      'loyalty_webhook_deliveries_total{partner="inn",outcome="delivered"} 1\n',
+    );
+    expect(text).toContain('loyalty_webhook_deliveries_total{partner="inn",outcome="failed"} 1\n');
+  });
+
+  test('410 disables, and what waits is failed', async () => {
+    await create();
+    receiver.respond = ({ body }) => (body.includes('"bob"') ? 410 : 500);
+    start();
+    await record('ada', 'ada');
+    await until(async () => (await rows()).length === 2);
+    await record('bob');
+    await until(async () => (await rows()).length === 0);
+    expect(await endpoint()).toMatchObject({ state: 'disabled', disabledBecause: 'GONE' });
+    await until(() => warnings.length > 0);
+    expect(warnings).toEqual(['GONE']);
+    const failed = (await log())?.failed.map(({ reason }) => reason);
+    expect(failed).toEqual(['DISABLED', 'DISABLED', 'DISABLED']);
+    const { length } = receiver.received;
+    await record('eve');
+    await create('wh_2');
+    await record('eve');
+    await until(() => members('/wh_2').length === 1);
+    expect(receiver.received).toHaveLength(length + 1);
+  });
+
+  test('five days of failures without one success disable, and the log says so', async () => {
+    await create();
+    receiver.respond = () => 500;
+    const worker = start();
+    await record('ada');
+    await until(async () => (await endpoint())?.failingSince !== undefined);
+    laterMs += 5 * 24 * HOUR_MS;
+    worker.wake();
+    await until(async () => (await endpoint())?.state === 'disabled');
+    expect(await endpoint()).toMatchObject({ disabledBecause: 'FAILING' });
+    await until(() => warnings.length > 0);
+    expect([warnings, await rows()]).toEqual([['FAILING'], []]);
+  });
+
+  test('one success begins the five days anew', async () => {
+    await create();
+    receiver.respond = ({ body }) => (body.includes('"ada"') ? 500 : 204);
+    const worker = start();
+    await record('ada');
+    await until(async () => (await endpoint())?.failingSince !== undefined);
+    laterMs += 4 * 24 * HOUR_MS;
+    await record('bob');
+    await until(async () => (await log())?.delivered.length === 1);
+    laterMs += 2 * 24 * HOUR_MS;
+    worker.wake();
+    await until(async () => (await rows()).some(({ attempts }) => attempts >= 3));
+    expect((await endpoint())?.state).toBe('active');
+  });
+
+  test('one slow receiver delays no other', async () => {
+    await create();
+    await create('wh_2');
+    let release = (_: number) => {};
+    const hangs = new Promise<number>((resolve) => {
+      release = resolve;
+    });
+    receiver.respond = ({ path }) => (path === '/wh_1' ? hangs : 204);
+    start();
+    await record(...Array.from({ length: 30 }, (_, index) => `m-${index}`));
+    await until(() => members('/wh_2').length === 30);
+    expect(members('/wh_1')).toHaveLength(10);
+    release(204);
+    await until(() => members('/wh_1').length === 30);
+  });
+
+  test('two processes never deliver one event at the same time', async () => {
+    await create();
+    const open = new Set<string>();
+    const twice: string[] = [];
+    receiver.respond = async ({ headers }) => {
+      const id = `${headers['webhook-id']}`;
+      if (open.has(id)) twice.push(id);
+      open.add(id);
+      await new Promise(setImmediate);
+      open.delete(id);
+      return 204;
+    };
+    const other = await place.open();
+    const [first] = [start(), start(other)];
+    for (let round = 0; round < 20; round += 1) await record('ada', 'bob', 'eve');
+    await first?.stop();
+    for (let round = 0; round < 5; round += 1) await record('ada', 'bob', 'eve');
+    await receives(75);
+    expect([twice, ids().length, new Set(ids()).size]).toEqual([[], 75, 75]);
+    for (const member of ['ada', 'bob', 'eve'])
+      expect(members().filter((one) => one === member)).toHaveLength(25);
+  });
+
+  test('a killed process’s deliveries are taken over within 30 s, and not before its lease ends', async () => {
+    await create();
+    await record('ada');
+    const killed = await takeEndpoint(store.webhooks, 'wh_1', now());
+    expect(killed?.endpoint.position).toBe(0);
+    start();
+    await create('wh_2', { position: 0 });
+    await until(() => members('/wh_2').length === 1);
+    expect(members()).toEqual([]);
+    laterMs = 20_000;
+    await until(() => members().length === 1);
+  });
+
+  test('the position passes nothing whose row could not be written, also if the process stops then', async () => {
+    await create();
+    receiver.respond = () => 500;
+    let fail = () => {};
+    const failed = new Promise<void>((_, reject) => {
+      fail = () => reject(new Error('the disk is full'));
+    });
+    const isWriting = new Promise<void>((resolve) => {
+      const put = () => {
+        resolve();
+        return failed;
+      };
+      const { webhooks } = store;
+      start({ ...store, webhooks: { ...webhooks, waiting: { ...webhooks.waiting, put } } });
+    });
+    await record('ada', 'ada');
+    await isWriting;
+    const stopped = workers[0]?.stop();
+    fail();
+    await stopped;
+    expect(await endpoint()).toMatchObject({ position: 0 });
+    receiver.respond = () => 204;
+    start();
+    await until(async () => (await endpoint())?.position === 2);
+    expect(members()).toEqual(['ada', 'ada', 'ada']);
+  });
+
+  test('a member erased while a retry waits has nothing but his ID in it', async () => {
+    await create();
+    receiver.respond = () => 500;
+    const worker = start();
+    await record('ada');
+    await until(async () => (await rows()).length === 1);
+    expect(receiver.received[0]?.body).toContain('activityId');
+    await store.eraseMember('ada');
+    laterMs = 5_000;
+    worker.wake();
+    await receives(2);
+    const { memberId, activityId } = JSON.parse(receiver.received[1]?.body ?? '').data;
+    expect([memberId, activityId]).toEqual(['ada', undefined]);
+    expect(JSON.stringify([await rows(), await log()])).not.toContain('activityId');
+  });
+
+  test('the backlog and its age come from the process that delivers', async () => {
+    await create();
+    receiver.respond = () => 500;
+    start();
+    await record('ada', 'ada', 'bob');
+    await until(async () => (await metrics.text()).includes('backlog{partner="inn"} 3\n'));
+    laterMs = 4_000;
+    const line = /loyalty_webhook_oldest_seconds\{partner="inn"\} ([4-9]\.\d*|4)\n/;
+    await until(async () => line.test(await metrics.text()));
+  });
+
+  test('what a command changes is never overwritten, and the worker begins again with it', async () => {
+    await create();
+    const worker = start();
+    await record('ada', 'bob');
+    await until(async () => (await endpoint())?.position === 2);
+    await store.webhooks.endpoints.update(
+      'wh_1',
+      (row) => row && { ...row, position: 0, revision: row.revision + 1 },
+    );
+    worker.wake();
+    await receives(4);
+    expect(new Set(ids()).size).toBe(2);
+    await store.webhooks.endpoints.remove('wh_1');
+    await record('eve');
+    await create('wh_2', { position: 2 });
+    await until(() => members('/wh_2').includes('eve'));
+    expect(await endpoint()).toBeUndefined();
+  });
+});

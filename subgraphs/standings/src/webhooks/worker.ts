@@ -1,0 +1,91 @@
+// The delivery of a process: it takes the leases of endpoints that are free, and delivers to them.
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
+import type { StandingsStore } from '../store/store.ts';
+import { type Delivery, type DeliveryOptions, startDelivery } from './delivery.ts';
+import { isFree, takeEndpoint } from './holding.ts';
+
+const LOOK_MS = 1_000;
+/** Of an endpoint, and of all that a process delivers to, shared by those that have any. */
+const MAX_ROWS = { each: 10_000, all: 100_000 };
+const MAX_ATTEMPTS = { each: 10, all: 500 };
+/** How many leases are taken at once. */
+const AT_ONCE = 50;
+
+export type DeliveriesOptions = Pick<DeliveryOptions, 'send' | 'log'> & {
+  metrics: Metrics;
+  /** Returns milliseconds since 1970. */
+  now?: () => number;
+};
+
+/** Delivers events to the endpoints of all partners, with every other process that does. */
+export function startDeliveries(
+  store: Pick<StandingsStore, 'feed' | 'webhooks'>,
+  { now = Date.now, ...options }: DeliveriesOptions,
+) {
+  const deliveries = new Map<string, Delivery>();
+  const stopping = new AbortController();
+  const all = () => [...deliveries.values()];
+  const shares = { attempts: MAX_ATTEMPTS.each, rows: MAX_ROWS.each };
+
+  async function look(): Promise<void> {
+    shares.attempts = shareOf(MAX_ATTEMPTS, all().filter(({ isSending }) => isSending()).length);
+    shares.rows = shareOf(MAX_ROWS, all().filter(({ hasRows }) => hasRows()).length);
+    const rows = new Map(
+      (await store.webhooks.endpoints.select(() => true)).map((row) => [row.webhookId, row]),
+    );
+    for (const [webhookId, { endpoint, check }] of deliveries)
+      if (rows.get(webhookId)?.revision !== endpoint.revision) check();
+    const at = now();
+    const free = [...rows.values()].filter(
+      (row) => isFree(row, at) && !deliveries.has(row.webhookId),
+    );
+    for (let from = 0; from < free.length && !stopping.signal.aborted; from += AT_ONCE)
+      await Promise.all(free.slice(from, from + AT_ONCE).map(({ webhookId }) => take(webhookId)));
+  }
+
+  async function take(webhookId: string): Promise<void> {
+    const hold = await takeEndpoint(store.webhooks, webhookId, now());
+    if (hold === undefined) return;
+    const delivery = startDelivery(store, hold, { ...options, shares, now });
+    deliveries.set(webhookId, delivery);
+    delivery.ended.finally(() => deliveries.delete(webhookId));
+  }
+
+  async function work(): Promise<void> {
+    const { signal } = stopping;
+    while (!signal.aborted) {
+      await look().catch((err: unknown) =>
+        options.log.outage({ err, store: 'standings' }, 'webhooks wait'),
+      );
+      await pause(LOOK_MS, undefined, { signal }).catch(() => undefined);
+    }
+    await Promise.all(all().map(({ stop }) => stop()));
+  }
+  const working = work();
+  options.metrics.webhookOldest(() =>
+    all().map(({ endpoint, oldestSeconds }) => [endpoint.partnerId, oldestSeconds()] as const),
+  );
+  options.metrics.webhookBacklog(() =>
+    Promise.all(
+      all().map(async ({ endpoint, backlog }) => [endpoint.partnerId, await backlog()] as const),
+    ).catch(() => []),
+  );
+
+  return {
+    /** Makes it look for new events now. */
+    wake(): void {
+      for (const { wake } of all()) wake();
+    },
+    /** Finishes the attempts in progress, for 5 seconds at most, and gives up the leases. */
+    stop(): Promise<void> {
+      stopping.abort();
+      return working;
+    },
+  };
+}
+
+/** Everybody gets one at least. */
+function shareOf({ each, all }: { each: number; all: number }, count: number): number {
+  return Math.max(1, Math.min(each, Math.floor(all / Math.max(1, count))));
+}

@@ -1,0 +1,50 @@
+// A name server for tests, whose answers can change between two questions.
+import { createSocket } from 'node:dgram';
+import { Resolver } from 'node:dns/promises';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+/** Answers with the addresses that a name has at the time of the question; undefined is silence. */
+export async function startDns(
+  addresses: (name: string, question: number) => string[] | undefined,
+) {
+  const socket = createSocket('udp4');
+  let questions = 0;
+  socket.on('message', (message, { port, address }) => {
+    const labels: string[] = [];
+    let at = 12;
+    for (let length = message[at] ?? 0; length > 0; length = message[at] ?? 0) {
+      labels.push(message.toString('latin1', at + 1, at + 1 + length));
+      at += length + 1;
+    }
+    const isV6 = message.readUInt16BE(at + 1) === 28;
+    if (!isV6) questions += 1;
+    const found = addresses(labels.join('.'), questions);
+    if (found === undefined) return;
+    const records = found
+      .map((text) => ipaddr.parse(text))
+      .filter((parsed) => (parsed.kind() === 'ipv6') === isV6)
+      .map((parsed) => {
+        const bytes = Buffer.from(parsed.toByteArray());
+        const head = Buffer.from([0xc0, 12, 0, isV6 ? 28 : 1, 0, 1, 0, 0, 0, 0, 0, bytes.length]);
+        return Buffer.concat([head, bytes]);
+      });
+    const header = Buffer.from(message.subarray(0, 12));
+    header.writeUInt16BE(0x8180, 2);
+    header.writeUInt16BE(records.length, 6);
+    header.writeUInt32BE(0, 8);
+    const answer = Buffer.concat([header, message.subarray(12, at + 5), ...records]);
+    socket.send(answer, port, address);
+  });
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  const resolver = new Resolver({ timeout: 2_000, tries: 2 });
+  resolver.setServers([`127.0.0.1:${(socket.address() as AddressInfo).port}`]);
+  return {
+    resolver,
+    /** Questions for IPv4 addresses. */
+    questions: () => questions,
+    close: () => socket.close(),
+  };
+}
