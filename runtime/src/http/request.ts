@@ -65,15 +65,16 @@ export class NodeRequest implements HttpRequest {
   /** Whether the client waits for `100 Continue` before it sends the body. */
   awaitsContinue: boolean;
   private readonly incoming: IncomingMessage;
-  private readonly outgoing: ServerResponse;
-  private readonly connection: Connection;
+  private readonly outgoing: ServerResponse | undefined;
+  private readonly connection: Connection | undefined;
   private readonly context: RequestContext;
   private controller: AbortController | undefined = undefined;
   private inProgress: InProgress | undefined = undefined;
 
+  /** Without a connection for CONNECT: node:http gives it neither a body nor a response. */
   constructor(
-    { incoming, outgoing, awaitsContinue }: Exchange,
-    connection: Connection,
+    { incoming, outgoing, awaitsContinue = false }: Pick<Exchange, 'incoming'> & Partial<Exchange>,
+    connection: Connection | undefined,
     context: RequestContext,
   ) {
     const { url = '/', method = '', headers } = incoming;
@@ -97,7 +98,7 @@ export class NodeRequest implements HttpRequest {
     const forwardedFor = this.headers['x-forwarded-for'];
     if (typeof forwardedFor !== 'string')
       return clientAddress(remoteAddress, undefined, this.context.trusted);
-    if (!this.connection.isProxy) this.context.ignored(remoteAddress);
+    if (this.connection?.isProxy === false) this.context.ignored(remoteAddress);
     return clientAddress(remoteAddress, forwardedFor, this.context.trusted);
   }
 
@@ -106,8 +107,8 @@ export class NodeRequest implements HttpRequest {
     const { outgoing } = this;
     const controller = new AbortController();
     this.controller = controller;
-    if (outgoing.destroyed) controller.abort();
-    outgoing.once('close', () => {
+    if (outgoing?.destroyed) controller.abort();
+    outgoing?.once('close', () => {
       if (!outgoing.writableFinished) controller.abort();
     });
     return controller.signal;
@@ -115,20 +116,21 @@ export class NodeRequest implements HttpRequest {
 
   body(limitBytes: number): Promise<Buffer> {
     const { connection, incoming, outgoing } = this;
+    if (connection === undefined) return Promise.resolve(Buffer.alloc(0));
     if (Number(this.headers['content-length']) > limitBytes)
       return Promise.reject(new ApiError('PAYLOAD_TOO_LARGE'));
     if (this.awaitsContinue) {
       this.awaitsContinue = false;
-      outgoing.writeContinue();
+      outgoing?.writeContinue();
     }
     return readBody(incoming, limitBytes, connection);
   }
 
   admit(owner: RequestOwner, bytes = 0): Promise<void> | undefined {
     const { connection } = this;
-    if (this.inProgress !== undefined) return this.turn();
+    if (connection === undefined || this.inProgress !== undefined) return this.turn();
     // It has ended already, so nothing would end what begins now.
-    if (this.outgoing.destroyed) throw new ApiError('SERVICE_UNAVAILABLE');
+    if (this.outgoing?.destroyed) throw new ApiError('SERVICE_UNAVAILABLE');
     const { shares } = this.context;
     if (owner !== undefined) connection.shownAt = performance.now();
     if (owner === SIGNED) connection.isSigned = true;
@@ -160,7 +162,7 @@ export class NodeRequest implements HttpRequest {
 
 /**
  * Path and query of a target that does not start with a slash: an absolute URL (RFC 9112, section
- * 3.2.2), or `*`.
+ * 3.2.2), `*`, or the authority of a CONNECT request.
  */
 function originForm(target: string): string {
   if (!URL.canParse(target)) return target;

@@ -1,11 +1,12 @@
 // Answers requests with a handler: what it returns, or the error that it throws.
 import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { ApiError } from '../errors.ts';
 import type { Log } from '../observe/log.ts';
 import type { Connection, Exchange } from './connection.ts';
 import { type HttpRequest, NodeRequest, type RequestContext } from './request.ts';
 import { errorResponse, type HttpResponse, type ResponseObserver } from './response.ts';
-import { writeResponse } from './write.ts';
+import { writeRawResponse, writeResponse } from './write.ts';
 
 /** Of a request. A short one takes ten times its bytes in memory. */
 export const MAX_HEADERS = 100;
@@ -52,11 +53,21 @@ export function createResponder(
     }
   }
 
-  /** Returns what is to be called when the response is taken or cannot be sent. */
-  return (connection: Connection, exchange: Exchange): (() => void) => {
-    const request = new NodeRequest(exchange, connection, context);
-    void answer(request, connection, exchange);
-    return () => request.end();
+  async function respondToConnect(incoming: IncomingMessage, socket: Duplex): Promise<void> {
+    const request = new NodeRequest({ incoming }, undefined, context);
+    const made = await respond(request);
+    const body = typeof made.body === 'function' ? '' : String(made.body);
+    writeRawResponse(socket, { ...made, body }, request.requestId);
+  }
+
+  return {
+    /** Returns what is to be called when the response is taken or cannot be sent. */
+    request(connection: Connection, exchange: Exchange): () => void {
+      const request = new NodeRequest(exchange, connection, context);
+      void answer(request, connection, exchange);
+      return () => request.end();
+    },
+    connect: (incoming: IncomingMessage, socket: Duplex) => void respondToConnect(incoming, socket),
   };
 }
 

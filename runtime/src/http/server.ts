@@ -74,13 +74,13 @@ export async function serveHttp(options: {
   const connections = createConnections(server, { limits, shares, metrics, log });
   const newId = createIds();
   let isDraining = false;
-  const serve = createResponder(handle, {
+  const responder = createResponder(handle, {
     context: { newId, trusted: isTrusted, ignored: createIgnored(log), shares },
     isDraining: () => isDraining,
     log,
   });
   const bySocket = new WeakMap<Duplex, Connection>();
-  const parts = { ...shares, ...connections, isTrusted, serve };
+  const parts = { ...shares, ...connections, isTrusted, serve: responder.request };
   server.on('connection', (socket) => {
     shares.accepted();
     const connection = new Connection(socket, parts);
@@ -93,13 +93,9 @@ export async function serveHttp(options: {
   server.on('checkContinue', received(true));
   // Any other expectation may be ignored (RFC 9110, section 10.1.1).
   server.on('checkExpectation', received(false));
-  // node:http gives it neither a body nor a response.
-  server.on('connect', (_, socket) => {
+  server.on('connect', (incoming, socket) => {
     bySocket.get(socket)?.stop();
-    const requestId = newId();
-    const body = errorBody('METHOD_NOT_ALLOWED', requestId);
-    const headers = { allow: 'GET, HEAD, POST' };
-    writeRawResponse(socket, { status: 405, headers, body }, requestId);
+    responder.connect(incoming, socket);
   });
   const respondToError = createClientErrorListener(newId);
   server.on('clientError', (error, socket) => {
