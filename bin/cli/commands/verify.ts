@@ -39,13 +39,19 @@ async function verify(shell: Shell): Promise<void> {
   if (stores.length === 0) throw new CommandError(`there is no store in ${settings.dataDir}`);
   const rows: Row[] = [];
   let faults = 0;
-  await withPartnerCheck(settings, async (hasPartner) => {
+  const keys = hasStore('keys', settings)
+    ? await openKeyStore(settings).catch(() => undefined) // Its verification names the reason.
+    : undefined;
+  const hasPartner = createPartnerCheck(keys);
+  try {
     for (const store of stores) {
       const row = await verifyStore(shell, settings, store, hasPartner);
       rows.push(row);
       faults += row.faults;
     }
-  });
+  } finally {
+    await keys?.close();
+  }
   shell.printAll(rows);
   if (faults > 0) throw new CommandError(faults === 1 ? '1 fault' : `${faults} faults`);
 }
@@ -72,34 +78,20 @@ async function verifyStore(
 }
 
 /**
- * Partners are never removed, so one that a snapshot names exists now, even if it was created while
- * the stores were being read. Without a key store that can be read, nobody knows, and none is
- * missing.
+ * Asks the key store about each partner once. Partners are never removed, so one that a snapshot
+ * names exists now, even if it was created while the stores were being read. Without a key store
+ * that can be read, nobody knows, and none is missing.
  */
-async function withPartnerCheck(
-  settings: Settings,
-  work: (hasPartner: Inspection['hasPartner']) => Promise<void>,
-): Promise<void> {
-  const keys = hasStore('keys', settings)
-    ? await openKeyStore(settings).catch(() => undefined) // Its verification names the reason.
-    : undefined;
-  try {
-    await work(keys === undefined ? async () => true : createPartnerCheck(keys));
-  } finally {
-    await keys?.close();
-  }
-}
-
-/** Asks the key store about each partner once. */
-function createPartnerCheck(keys: KeyStore): Inspection['hasPartner'] {
+function createPartnerCheck(keys: KeyStore | undefined): Inspection['hasPartner'] {
   const known = new Map<string, Promise<boolean>>();
-  const exists = (partnerId: string) =>
-    keys.partner(partnerId).then(
-      (partner) => partner !== undefined,
-      () => true, // The verification of the key store names it.
-    );
   return (partnerId) => {
-    const answer = known.get(partnerId) ?? exists(partnerId);
+    const answer =
+      known.get(partnerId) ??
+      keys?.partner(partnerId).then(
+        (partner) => partner !== undefined,
+        () => true, // The verification of the key store names it.
+      ) ??
+      Promise.resolve(true);
     known.set(partnerId, answer);
     return answer;
   };
