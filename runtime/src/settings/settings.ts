@@ -19,7 +19,7 @@ export function readSettings(
   for (const [key, row] of Object.entries(SETTINGS as Record<string, SettingRow>)) {
     // Cast: `fallback` reads only rows above its own, whose values are known by now.
     values[key] = row.fallback?.(values as Settings, process);
-    const text = row.usedBy.includes(process) ? env[row.name]?.trim() : undefined;
+    const text = row.usedBy?.includes(process) !== false ? env[row.name]?.trim() : undefined;
     if (text === undefined || text === '') continue;
     const { success, data, error } = row.schema.safeParse(text);
     if (success) values[key] = data;

@@ -70,8 +70,8 @@ export type SettingRow<T = unknown> = {
   /** The default as the documentation shows it. */
   default: string;
   meaning: string;
-  /** The processes that read it. The others ignore it, even if it is wrong. */
-  usedBy: readonly ProcessName[];
+  /** The processes that read it, unless all do. The others ignore it, even if it is wrong. */
+  usedBy?: readonly ProcessName[];
   /** Set if the value may contain a password, so that no message repeats it. */
   secret?: true;
   /** Turns the text of the variable into the value. */
@@ -83,7 +83,6 @@ type WithFallback<T> = {
   fallback: (known: Settings, process: ProcessName) => T;
 };
 
-const EVERY: readonly ProcessName[] = ['all', 'gateway', 'members', 'standings'];
 const GATEWAY: readonly ProcessName[] = ['all', 'gateway'];
 const MEMBERS: readonly ProcessName[] = ['all', 'members'];
 const STANDINGS: readonly ProcessName[] = ['all', 'standings'];
@@ -124,7 +123,6 @@ export const SETTINGS: {
     name: 'ENVIRONMENT',
     default: 'sandbox',
     meaning: '`sandbox` (accepts `pk_test_` keys) or `production` (accepts `pk_live_` keys).',
-    usedBy: EVERY,
     schema: oneOf('sandbox', 'production'),
     fallback: () => 'sandbox',
   },
@@ -132,7 +130,6 @@ export const SETTINGS: {
     name: 'PORT',
     default: '4000 sandbox, 4001 production, 4011 members, 4012 standings',
     meaning: 'The port for clients; 0 takes any free port.',
-    usedBy: EVERY,
     schema: integer(0, 65_535),
     fallback: ({ environment }, process) => {
       if (process === 'members') return 4011;
@@ -144,7 +141,6 @@ export const SETTINGS: {
     name: 'HOST',
     default: '127.0.0.1',
     meaning: 'The address that the process listens on.',
-    usedBy: EVERY,
     schema: matching(/^[\w.:%-]{1,253}$/, 'be a host name or an address'),
     fallback: () => '127.0.0.1',
   },
@@ -168,7 +164,6 @@ export const SETTINGS: {
     name: 'MONGODB_URL',
     default: 'none: embedded store',
     meaning: 'MongoDB, which stores everything in the database that the URL names, else `loyalty`.',
-    usedBy: EVERY,
     secret: true,
     schema: connection('mongodb', 'mongodb+srv'),
   },
@@ -185,7 +180,6 @@ export const SETTINGS: {
     name: 'DATA_DIR',
     default: '`data/sandbox` or `data/production`',
     meaning: 'The folder of the embedded store, relative to the root of the project.',
-    usedBy: EVERY,
     schema: z.string().transform((path) => resolve(ROOT, path)),
     fallback: ({ environment }) => resolve(ROOT, 'data', environment),
   },
@@ -218,7 +212,6 @@ export const SETTINGS: {
     default: 'none; required if members or standings runs as a service',
     meaning:
       "Signs the requests from the gateway to this repository's subgraphs that have no secret of their own; at least 16 characters.",
-    usedBy: EVERY,
     secret: true,
     schema: matching(/^.{16,}$/su, 'have at least 16 characters'),
   },
@@ -226,7 +219,6 @@ export const SETTINGS: {
     name: 'SUBGRAPH_SECRET_OLD',
     default: 'none',
     meaning: 'The previous secret, which subgraphs also accept while the secret is being changed.',
-    usedBy: EVERY,
     secret: true,
     schema: matching(/^.{16,}$/su, 'have at least 16 characters'),
   },
@@ -353,7 +345,6 @@ export const SETTINGS: {
     name: 'LOG_LEVEL',
     default: 'info',
     meaning: '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`.',
-    usedBy: EVERY,
     schema: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
     fallback: () => 'info',
   },
@@ -371,7 +362,6 @@ export const SETTINGS: {
     default: 'PORT + 10000',
     meaning:
       'The port for `/livez`, `/readyz` and `/metrics`; any free port if PORT is 0 or above 55535.',
-    usedBy: EVERY,
     schema: integer(0, 65_535),
     fallback: ({ port }) => (port === 0 || port + 10_000 > 65_535 ? 0 : port + 10_000),
   },
@@ -397,7 +387,6 @@ export const SETTINGS: {
     default: '0',
     meaning:
       'How long new connections are still served after SIGTERM, while `/readyz` already answers 503.',
-    usedBy: EVERY,
     schema: integer(0, 3_600),
     fallback: () => 0,
   },
@@ -406,7 +395,6 @@ export const SETTINGS: {
     default: 'none: no tracing',
     meaning:
       'Where [traces](../operator.md#tracing) go, by OTLP over HTTP. The other standard `OTEL_` variables apply to them too.',
-    usedBy: EVERY,
     schema: webUrl,
   },
   commit: {
@@ -414,7 +402,6 @@ export const SETTINGS: {
     default: 'unknown',
     meaning:
       'The commit that the service was built from, for `loyalty_build_info`. The images have it.',
-    usedBy: EVERY,
     schema: matching(/^[\w.-]{1,64}$/, 'have at most 64 letters, digits, dots and dashes'),
     fallback: () => 'unknown',
   },
