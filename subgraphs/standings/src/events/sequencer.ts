@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
 import type { MembersClient, PendingMemberEvent } from '../members.ts';
-import { type PendingEvent, yearEnded } from '../rules/event.ts';
+import { type Event, yearEnded } from '../rules/event.ts';
 import { inTime } from '../rules/eventorder.ts';
 import { yearsEnded } from '../rules/year.ts';
 import { BATCH_SIZE, dayOf, type Feed, LeaseLost } from '../store/feed.ts';
@@ -33,7 +33,7 @@ export function createSequencer(
   /** Adds the events of the years that have ended since the last time. */
   async function endYears(until: number): Promise<void> {
     const since = await feed.yearsUntil();
-    const events: PendingEvent[] = [];
+    const events: Event[] = [];
     if (since !== undefined)
       for (const [partnerId, program] of await feed.partners())
         for (const end of yearsEnded(program, since, until)) events.push(yearEnded(partnerId, end));
