@@ -43,7 +43,7 @@ async function start(lifecycle: Lifecycle): Promise<void> {
   const standings = isCarried('standings') ? await openStandingsStore(settings) : undefined;
   if (standings !== undefined) {
     const toMembers = inProcess.members ?? (await remoteMembers(lifecycle));
-    carry(startStandings(standings, settings, { members: toMembers, log }));
+    carry(startStandings(standings, settings, { members: toMembers, log, metrics }));
   }
 
   const emptyStores = await storesForDemo(settings, { keys, members, standings });

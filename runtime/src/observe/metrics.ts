@@ -141,6 +141,12 @@ export const METRICS = {
     meaning:
       'How long ago the oldest mail that is not sent yet was requested, or 0 if there is none: of the 500 mails that are tried next.',
   }),
+  eventBacklog: gauge({
+    name: 'loyalty_event_backlog_seconds',
+    labels: [],
+    meaning:
+      'How long ago every event had its position in the feed: one that waits is no older. From the process of standings that gives positions, or that cannot find out which one does.',
+  }),
   audit: sum({
     name: 'loyalty_audit_total',
     labels: ['outcome'],

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { openByEngine } from '@partner-loyalty/runtime/store/engine.ts';
 import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
@@ -48,12 +49,17 @@ export type StandingsOptions = {
 export function startStandings(
   store: StandingsStore,
   { eventRetentionDays }: Pick<Settings, 'eventRetentionDays'>,
-  { members, log, ...options }: StandingsOptions & { log: Log },
+  {
+    members,
+    log,
+    metrics,
+    ...options
+  }: StandingsOptions & { log: Log; metrics: Pick<Metrics, 'eventBacklog'> },
 ): Subgraph {
   const subgraph = createStandings(store, { members, log, ...options });
   if (members === undefined) return subgraph;
   const client = createMembersClient(members, log);
-  const sequencing = { members: client, retentionDays: eventRetentionDays, log };
+  const sequencing = { members: client, retentionDays: eventRetentionDays, log, metrics };
   const sequencer = startSequencer(store.feed, sequencing);
   const close = async () => {
     await sequencer.stop();

@@ -24,7 +24,7 @@ async function start(lifecycle: Lifecycle): Promise<void> {
   const members = await openRemoteTransport('members', settings, { log, metrics });
   if (members !== undefined) lifecycle.opened('members', members.close);
   const store = await openStandingsStore(settings);
-  const subgraph = startStandings(store, settings, { members, log });
+  const subgraph = startStandings(store, settings, { members, log, metrics });
   lifecycle.opened('store', subgraph.close);
   const caches = createCaches();
   metrics.cacheBytes(() => [[{}, caches.bytes()]]);

@@ -1,6 +1,7 @@
 // The sequencer: gives events their positions, ends membership years and drops old days.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { MembersClient, PendingMemberEvent } from '../members.ts';
 import { type Event, yearEnded } from '../rules/event.ts';
 import { inTime } from '../rules/eventorder.ts';
@@ -16,7 +17,7 @@ export type SequencerOptions = {
   now?: () => number;
 };
 
-const PASS_MS = 200;
+const PASS_MS = 400;
 const RETRY_MS = 1_000;
 const TIDY_MS = 30_000;
 /** How much later than what members were asked for an own event may be to come with it. */
@@ -70,17 +71,29 @@ export function createSequencer(
 /** Lets a process of standings take its turn as the sequencer. */
 export function startSequencer(
   feed: Feed,
-  { log, ...options }: SequencerOptions & { log: Pick<Log, 'outage'> },
+  {
+    log,
+    metrics,
+    ...options
+  }: SequencerOptions & { log: Pick<Log, 'outage'>; metrics: Pick<Metrics, 'eventBacklog'> },
 ) {
   const sequencer = createSequencer(feed, options);
   const stopping = new AbortController();
+  /** When nothing waited; undefined while another process has the lease. */
+  let doneAt: number | undefined = performance.now();
+  metrics.eventBacklog(() =>
+    doneAt === undefined ? [] : [[{}, (performance.now() - doneAt) / 1_000]],
+  );
 
   async function passOrRetry(): Promise<number> {
+    const startedAt = performance.now();
     try {
       const hasMore = await sequencer.pass();
+      doneAt = hasMore === undefined ? undefined : hasMore ? (doneAt ?? startedAt) : startedAt;
       if (hasMore === undefined) return RETRY_MS;
       return hasMore ? 0 : PASS_MS;
     } catch (err) {
+      doneAt ??= startedAt;
       if (!(err instanceof LeaseLost))
         log.outage({ err, store: 'standings' }, 'events do not get their positions');
       return RETRY_MS;

@@ -88,8 +88,8 @@ export function dayOf(at: number): number {
 /** Events that are stored together, the first one at a position. */
 export type Block = { partnerId: string; first: number; events: Omit<Event, 'partnerId'>[] };
 
-/** Consecutive events of a partner; `count` is how many. */
-type Part = { partnerId: string; count: number };
+/** An event, or `count` of them, with one position after the other. */
+type Part = { partnerId: string; count?: number };
 
 /**
  * Puts parts together until they have MAX_BLOCK events, those of each partner after the last
@@ -102,7 +102,7 @@ export function blocksOf<P extends Part>(
   const open = new Map<string, { partnerId: string; first: number; last: number; parts: P[] }>();
   const blocks: ReturnType<typeof blocksOf<P>> = [];
   for (const part of parts) {
-    const { partnerId, count } = part;
+    const { partnerId, count = 1 } = part;
     const block = open.get(partnerId);
     if (block !== undefined && block.last + count - block.first < MAX_BLOCK) {
       block.parts.push(part);

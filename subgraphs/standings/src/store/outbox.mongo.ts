@@ -95,11 +95,8 @@ export async function removePending(
     const _id = { $in: whole.map((entry) => entry._id) };
     let done = 0;
     if (whole.length > 0 && of === 'outbox') done = (await outbox.deleteMany({ _id })).deletedCount;
-    // Every event that is added changes the version.
-    else if (whole.length > 0 && of === 'standings') {
-      const version = { $in: whole.flatMap((entry) => entry.version ?? []) };
-      done = (await standings.updateMany({ _id, version }, EMPTY)).matchedCount;
-    }
+    else if (whole.length > 0 && of === 'standings')
+      done = (await standings.bulkWrite(whole.map(emptyingOf), { ordered: false })).matchedCount;
     if (done < read.length) await removeSome(documentsOf(collections, of), read, ids);
   }
 }
@@ -138,15 +135,29 @@ export async function shorten(
   );
 }
 
+/** Every event that is added changes the version. */
+function emptyingOf({ _id, version }: Entry) {
+  return { updateOne: { filter: { _id, ...(version && { version }) }, update: EMPTY } };
+}
+
+// One by one: DocumentDB's updateMany undoes what another writer does to a document meanwhile.
 async function removeSome(
   documents: Collection<WithOutbox>,
   read: readonly Entry[],
   ids: ReadonlySet<string>,
 ): Promise<void> {
-  const _id = { $in: read.map((entry) => entry._id) };
-  await documents.updateMany({ _id }, { $pull: { outbox: { id: { $in: [...ids] } } } });
-  const empty = { _id, outbox: { $size: 0 } };
-  await documents.updateMany(empty, EMPTY);
+  const $pull = { outbox: { id: { $in: [...ids] } } };
+  await documents.bulkWrite(
+    read.flatMap(({ of, _id }) => {
+      const empty = { _id, outbox: { $size: 0 } };
+      return [
+        { updateOne: { filter: { _id }, update: { $pull } } },
+        of === 'outbox'
+          ? { deleteOne: { filter: empty } }
+          : { updateOne: { filter: empty, update: EMPTY } },
+      ];
+    }),
+  );
 }
 
 function documentsOf(collections: Written, of: keyof Written): Collection<WithOutbox> {

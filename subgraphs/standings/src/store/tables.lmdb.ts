@@ -180,13 +180,10 @@ export function putPending(
 ): void {
   if (events.length === 0) return;
   let [[number] = [0]] = outbox.getKeys({ reverse: true, limit: 1 });
-  for (const { partnerId, parts } of blocksOf(
-    events.map((event) => {
-      return { ...event, count: 1 };
-    }),
-    () => 0,
-  ))
-    outbox.put([++number, partnerId, occurredAt, parts.length], encodeChange(randomUUID(), parts));
+  for (const { partnerId, parts } of blocksOf(events, () => 0)) {
+    number += 1;
+    outbox.put([number, partnerId, occurredAt, parts.length], encodeChange(randomUUID(), parts));
+  }
 }
 
 /** Reads programs, each once, within a transaction. */
