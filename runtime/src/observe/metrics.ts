@@ -161,6 +161,12 @@ export const METRICS = {
     meaning:
       'How long ago the oldest event occurred that is not delivered yet to an endpoint of the partner, or 0 if there is none. The first 300 partners, and `other`.',
   }),
+  eventBacklog: gauge({
+    name: 'loyalty_event_backlog_seconds',
+    labels: [],
+    meaning:
+      'How long ago every event had its position in the feed: one that waits is no older. From the process of standings that gives positions, or that cannot find out which one does.',
+  }),
   audit: sum<[outcome: 'written' | 'lost' | 'failed']>({
     name: 'loyalty_audit_total',
     labels: ['outcome'],

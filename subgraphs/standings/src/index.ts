@@ -82,6 +82,7 @@ export function startStandings(
       retentionDays: settings.eventRetentionDays,
       onEvents: deliveries?.wake,
       log,
+      metrics,
     });
   const close = async () => {
     await Promise.all([sequencer?.stop(), deliveries?.stop()]);

@@ -2,6 +2,7 @@
 import { type Db, MongoClient } from 'mongodb';
 import { emptyPlace } from '../../../test/support/servers/databases.ts';
 import { type DatedActivity, openStandingsStore, type StandingsStore } from '../src/index.ts';
+import type { PendingMemberEvent } from '../src/members.ts';
 
 export const ENGINES = ['lmdb', 'mongodb'] as const;
 
@@ -75,3 +76,18 @@ export const IMPORT = Array.from({ length: 3_000 }, (_, index) =>
     memberId: index % 2 === 0 ? 'busy' : `member-${index % 59}`,
   }),
 );
+
+/** A time in the current membership year or the one before, where they are calendar years. */
+export function inYear(of: 'this' | 'last'): Pick<DatedActivity, 'occurredAt' | 'year'> {
+  const year = `${new Date().getUTCFullYear() - (of === 'this' ? 0 : 1)}-01-01`;
+  return { occurredAt: new Date(`${year}T12:00:00Z`), year };
+}
+
+/** What the outbox of members has in tests of killed processes: it keeps what is acknowledged. */
+export function memberEvents(): PendingMemberEvent[] {
+  return Array.from({ length: 5 }, (_, index) => {
+    const id = `m-${index}`;
+    const event = { id, type: 'MEMBER_UPDATED', partnerId: 'inn', occurredAt: index + 1 } as const;
+    return { ack: id, event: { ...event, memberId: 'eve' }, occurredAt: event.occurredAt };
+  });
+}

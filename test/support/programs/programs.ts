@@ -12,6 +12,7 @@ export const PROGRAMS = [
   'subgraphs/members/test/process.ts',
   'subgraphs/members/test/writer.ts',
   'subgraphs/standings/test/process.ts',
+  'subgraphs/standings/test/sequencer.ts',
   'test/support/servers/oidc.ts',
   'test/support/store/acknowledge.ts',
 ] as const;

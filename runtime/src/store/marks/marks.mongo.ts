@@ -9,6 +9,7 @@ type MarkDocument = { _id: string; erasedAt?: Date; key?: string };
 export type MongoMarks = Awaited<ReturnType<typeof openMongoMarks>>;
 
 const KEY_ID = 'key';
+const MAX_RECENT = 1_000;
 
 /** Opens the marks of a store in the collection `name`. */
 export async function openMongoMarks(db: Db, name: string) {
@@ -24,10 +25,18 @@ export async function openMongoMarks(db: Db, name: string) {
   });
   const key = (await marks.findOne({ _id: KEY_ID }))?.key;
   if (key === undefined) throw new Error(`the collection ${name} has no key`);
+  // Recording asks for each member several times, and a hash takes some microseconds.
+  let recent = new Map<string, string>();
+  const recentMark = (memberId: string): string => {
+    const mark = recent.get(memberId) ?? markOf(key, memberId);
+    if (recent.size >= MAX_RECENT) recent = new Map();
+    recent.set(memberId, mark);
+    return mark;
+  };
   return {
     /** Those of the members who have a mark, by one read. */
     async among(memberIds: Iterable<string>): Promise<ReadonlySet<string>> {
-      const byMark = new Map(Array.from(memberIds, (id) => [markOf(key, id), id]));
+      const byMark = new Map(Array.from(memberIds, (id) => [recentMark(id), id]));
       if (byMark.size === 0) return new Set();
       const found = marks.find(
         { _id: { $in: [...byMark.keys()] } },

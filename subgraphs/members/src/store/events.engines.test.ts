@@ -1,14 +1,11 @@
 // Each change of a member is stored with its events, on each engine and whenever a process dies.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { backupStores } from '@partner-loyalty/runtime/store/backup.lmdb.ts';
 import { rewriteStores } from '@partner-loyalty/runtime/store/rewrite.lmdb.ts';
 import { open } from 'lmdb';
 import { MongoClient } from 'mongodb';
 import { seeded } from '../../../../test/support/cases/operations.ts';
-import { programArgs } from '../../../../test/support/programs/programs.ts';
+import { runUntilKilled } from '../../../../test/support/programs/killed.ts';
 import { address, ENGINES, memberImport, newPlace, type Place } from '../../test/engine.ts';
 import { openMembersStore, verifyMembers } from '../index.ts';
 import type { MemberEvent } from '../rules/events.ts';
@@ -308,22 +305,10 @@ describe.each(ENGINES)('events on %s', (engine) => {
     /** Starts a process that writes, and kills it at a random point. */
     async function writeUntilKilled(name: string, ...takes: string[]): Promise<void> {
       const args = [JSON.stringify(place.settings), name, `${Math.floor(random() * 2 ** 30)}`];
-      const program = programArgs('subgraphs/members/test/writer.ts');
-      const child = spawn(process.execPath, [...program, ...args, ...takes], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
-      const exited = once(child, 'exit');
-      let [text, left] = ['', 1 + random() * 100];
-      const late = random() * LINE_MS[engine];
-      for await (const part of child.stdout.setEncoding('utf8')) {
-        text += part;
-        if (left > 0 && text.split('\n').length > left) {
-          left = 0;
-          void pause(late).then(() => child.kill('SIGKILL'));
-        }
-      }
-      expect(await exited).toEqual([null, 'SIGKILL']);
-      for (const line of text.split('\n').slice(0, -1)) said.push(JSON.parse(line));
+      const program = 'subgraphs/members/test/writer.ts';
+      const killed = { random, lineMs: LINE_MS[engine] };
+      for (const line of await runUntilKilled(program, [...args, ...takes], killed))
+        said.push(JSON.parse(line));
     }
 
     test(

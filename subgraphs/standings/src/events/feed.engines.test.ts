@@ -1,9 +1,10 @@
 // The feed on each engine: what gets a position, when, and what a reader sees.
 import { setTimeout as pause } from 'node:timers/promises';
-import { activity, ENGINES, newPlace, type Place } from '../../test/engine.ts';
+import { activity, ENGINES, newPlace, type Place, withDatabase } from '../../test/engine.ts';
 import type { PendingMemberEvent } from '../members.ts';
 import type { Event, EventType } from '../rules/event.ts';
 import type { Program } from '../rules/program.ts';
+import type { WithOutbox } from '../store/collections.mongo.ts';
 import { dayOf, type EventPage } from '../store/feed.ts';
 import type { StandingsStore } from '../store/store.ts';
 import { createSequencer } from './sequencer.ts';
@@ -224,6 +225,40 @@ describe.each(ENGINES)('the feed on %s', (engine) => {
       expect(Object.keys(points ?? {})).toHaveLength(7);
     });
 
+    test('what an attempt that was killed has given a position gets no other change of the tier', async () => {
+      if (engine === 'lmdb') return; // One transaction.
+      await store.putProgram('inn', { ...TIERS, tierValidity: 'nextYear' });
+      for (const [id, points, of] of [
+        ['1', 150, lastYear],
+        ['2', 120, thisYear],
+        ['3', -100, lastYear],
+      ] as const) {
+        await store.record([activity(id, points, of)]);
+        await pause(2);
+      }
+      await withDatabase(place, async (db) => {
+        const standings = db.collection<WithOutbox>('standings');
+        const _id = `inn\0ada\0${thisYear.year}`;
+        const { outbox = [], pendingAt = 0 } = (await standings.findOne({ _id })) ?? {};
+        await sequence();
+        // The attempt had taken the events of last year out, but not yet these.
+        await standings.updateOne({ _id }, { $set: { outbox, pendingAt } });
+      });
+      const before = await textsOf();
+      await sequence();
+      expect(await textsOf()).toEqual(before);
+      expect(before).toHaveLength(4);
+    });
+
+    test('a program that changes before the sequencer comes leaves changes of the tier consistent', async () => {
+      await store.putProgram('inn', TIERS);
+      await store.record([activity('1', 150, lastYear), activity('2', 120, thisYear)]);
+      await store.changeProgram('inn', { ...TIERS, tierValidity: 'nextYear' });
+      await sequence();
+      const changes = (await tiersOf()).filter((one) => one !== '');
+      expect(changes).toEqual(['Blue-Gold']);
+    });
+
     test('a changed program causes one PROGRAM_CHANGED, and no TIER_CHANGED', async () => {
       await store.putProgram('inn', TIERS);
       await store.record([activity('1', 60, thisYear)]);
@@ -313,6 +348,21 @@ describe.each(ENGINES)('the feed on %s', (engine) => {
       expect(await holder.pass()).toBeUndefined();
       await other.release();
       expect(await holder.pass()).toBe(false);
+    });
+
+    test('a lease whose renewal was written, but not answered, stays with its holder', async () => {
+      const { leases } = store.feed;
+      const update: typeof leases.update = async (...of) => {
+        leases.update = written;
+        await written(...of);
+        throw new Error('no answer');
+      };
+      const written = leases.update;
+      leases.update = update;
+      const holder = sequencerOf(store);
+      await expect(holder.pass()).rejects.toThrow('no answer');
+      expect(await holder.pass()).toBe(false);
+      expect(await sequencerOf(await place.open()).pass()).toBeUndefined();
     });
 
     test('a reader under concurrent appends never skips and never repeats', async () => {
@@ -454,6 +504,40 @@ describe.each(ENGINES)('the feed on %s', (engine) => {
         ['bob', undefined, '2'],
         ['bob', undefined, '4'],
       ]);
+    });
+
+    test('a sequencer that has read an event before an erasure does not bring its IDs back', async () => {
+      await store.record([activity('1', 5)]);
+      members.add('MEMBER_ENROLLED', 'ada', { externalId: 'secret' });
+      const { pendingEvents } = members;
+      members.pendingEvents = async (first) => {
+        const found = await pendingEvents(first);
+        members.pendingEvents = pendingEvents;
+        await store.eraseMember('ada');
+        return found;
+      };
+      await sequence();
+      expect(await ids()).toEqual([
+        ['ada', undefined, undefined],
+        ['ada', undefined, undefined],
+      ]);
+    });
+
+    test('an erasure beside sequencers leaves no IDs, wherever they meet', async () => {
+      const other = await place.open();
+      for (let round = 0; round < 12; round += 1) {
+        const memberId = `m-${round}`;
+        await store.record(many(3, round * 3, memberId));
+        members.add('MEMBER_ENROLLED', memberId, { externalId: 'secret' });
+        now = Date.now() + round * 20_000;
+        const sequencing = sequencerOf(store).pass();
+        if (round % 3 > 0) await pause(round);
+        await Promise.all([other.eraseMember(memberId), sequencing]);
+        await sequence();
+      }
+      const found = await ids();
+      expect(found).toHaveLength(48);
+      expect(found.filter(([, externalId, activityId]) => externalId ?? activityId)).toEqual([]);
     });
   });
 });

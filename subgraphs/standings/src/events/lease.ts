@@ -8,28 +8,28 @@ const RENEW_MS = 3_000;
 /** This process's part in the lease. `now` returns milliseconds since 1970. */
 export function createLease({ leases }: Pick<Feed, 'leases'>, now: () => number) {
   let held: Lease | undefined;
+  /** Of the last time. A row that could not be read again may still be this one. */
+  let token: string = randomUUID();
   return {
     /** Takes or renews the lease. Resolves with its token; undefined if another process has it. */
     async take(): Promise<string | undefined> {
       const at = now();
       if (held !== undefined && at < held.until - LEASE_MS + RENEW_MS) return held.token;
-      const { token } = held ?? { token: randomUUID() };
       held = undefined;
       const current = await leases.get(LEASE);
       // A held lease that has ended may have been another process's meanwhile.
       const isOwn = current?.token === token;
       if (current !== undefined && !isOwn && current.until > at) return undefined;
-      const next = { name: LEASE, token: isOwn ? token : randomUUID(), until: at + LEASE_MS };
+      if (!isOwn) token = randomUUID();
+      const next = { name: LEASE, token, until: at + LEASE_MS };
       held = await leases.update(LEASE, (before) =>
         before?.token === current?.token && before?.until === current?.until ? next : before,
       );
       return held?.token;
     },
     async release(): Promise<void> {
-      const { token } = held ?? {};
       held = undefined;
-      if (token !== undefined)
-        await leases.update(LEASE, (row) => (row?.token === token ? undefined : row));
+      await leases.update(LEASE, (row) => (row?.token === token ? undefined : row));
     },
   };
 }

@@ -1,8 +1,9 @@
 // The sequencer: gives events their positions, ends membership years and drops old days.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '@partner-loyalty/runtime/observe/log.ts';
+import type { Metrics } from '@partner-loyalty/runtime/observe/metrics.ts';
 import type { MembersClient, PendingMemberEvent } from '../members.ts';
-import { type PendingEvent, yearEnded } from '../rules/event.ts';
+import { type Event, yearEnded } from '../rules/event.ts';
 import { inTime } from '../rules/eventorder.ts';
 import { yearsEnded } from '../rules/year.ts';
 import { BATCH_SIZE, dayOf, type Feed, LeaseLost } from '../store/feed.ts';
@@ -18,7 +19,7 @@ export type SequencerOptions = {
   now?: () => number;
 };
 
-const PASS_MS = 200;
+const PASS_MS = 400;
 const RETRY_MS = 1_000;
 const TIDY_MS = 30_000;
 /** How much later than what members were asked for an own event may be to come with it. */
@@ -35,7 +36,7 @@ export function createSequencer(
   /** Adds the events of the years that have ended since the last time. */
   async function endYears(until: number): Promise<void> {
     const since = await feed.yearsUntil();
-    const events: PendingEvent[] = [];
+    const events: Event[] = [];
     if (since !== undefined)
       for (const [partnerId, program] of await feed.partners())
         for (const end of yearsEnded(program, since, until)) events.push(yearEnded(partnerId, end));
@@ -78,17 +79,29 @@ export function createSequencer(
 /** Lets a process of standings take its turn as the sequencer. */
 export function startSequencer(
   feed: Feed,
-  { log, ...options }: SequencerOptions & { log: Pick<Log, 'outage'> },
+  {
+    log,
+    metrics,
+    ...options
+  }: SequencerOptions & { log: Pick<Log, 'outage'>; metrics: Pick<Metrics, 'eventBacklog'> },
 ) {
   const sequencer = createSequencer(feed, options);
   const stopping = new AbortController();
+  /** When nothing waited; undefined while another process has the lease. */
+  let doneAt: number | undefined = performance.now();
+  metrics.eventBacklog(() =>
+    doneAt === undefined ? [] : [[{}, (performance.now() - doneAt) / 1_000]],
+  );
 
   async function passOrRetry(): Promise<number> {
+    const startedAt = performance.now();
     try {
       const hasMore = await sequencer.pass();
+      doneAt = hasMore === undefined ? undefined : hasMore ? (doneAt ?? startedAt) : startedAt;
       if (hasMore === undefined) return RETRY_MS;
       return hasMore ? 0 : PASS_MS;
     } catch (err) {
+      doneAt ??= startedAt;
       if (!(err instanceof LeaseLost))
         log.outage({ err, store: 'standings' }, 'events do not get their positions');
       return RETRY_MS;

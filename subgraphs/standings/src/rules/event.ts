@@ -40,27 +40,21 @@ export type Event = EventContent & {
   occurredAt: number;
 };
 
-/**
- * What POINTS_CHANGED has in the outbox alone: the points of the membership year around it and, if
- * those of another year count for the tier too, what they are.
- */
-export type YearPoints = { year: string; before: number; after: number; otherYear?: number };
+/** An event without its ID, which follows from those that it is stored with. */
+export type NewEvent = Omit<Event, 'id'>;
+
+/** The points of the membership year before and after a POINTS_CHANGED. */
+export type YearPoints = { year: string; before: number; after: number };
 
 /** An event that has no position yet. */
-export type PendingEvent = Event & Partial<YearPoints>;
+export type PendingEvent = Event & { yearPoints?: YearPoints };
 
 /** What the erasure of a member takes out of earlier events. */
 export const ERASED_FIELDS = ['externalId', 'activityId'] as const;
 
-/** The event without what its outbox alone needs. */
-export function eventOf({ year, before, after, otherYear, ...event }: PendingEvent): Event {
-  return event;
-}
-
 /** The event without what an erased member's may not have. */
-export function withoutErased<E extends Event>(event: E): E {
-  const { externalId, activityId, ...rest } = event;
-  return rest as unknown as E; // Cast: both fields are optional.
+export function withoutErased({ externalId, activityId, ...event }: Event): Event {
+  return event;
 }
 
 /**
@@ -81,27 +75,16 @@ export function parseMemberEvent(json: string): Event {
 export function pointsChanged(
   { partnerId, memberId, activityId, points }: Activity,
   occurredAt: number,
-  year: YearPoints,
-): PendingEvent {
-  const id = randomUUID();
-  return {
-    id,
-    type: 'POINTS_CHANGED',
-    partnerId,
-    occurredAt,
-    memberId,
-    activityId,
-    points,
-    ...year,
-  };
+): NewEvent {
+  return { type: 'POINTS_CHANGED', partnerId, occurredAt, memberId, activityId, points };
 }
 
-export function programChanged(partnerId: string, occurredAt: number): PendingEvent {
+export function programChanged(partnerId: string, occurredAt: number): Event {
   return { id: randomUUID(), type: 'PROGRAM_CHANGED', partnerId, occurredAt };
 }
 
 /** Two processes that notice the same year's end make the same event. */
-export function yearEnded(partnerId: string, end: Date): PendingEvent {
+export function yearEnded(partnerId: string, end: Date): Event {
   const occurredAt = end.getTime();
   const id = hash('sha256', JSON.stringify(['YEAR_ENDED', partnerId, occurredAt]));
   return { id: id.slice(0, 32), type: 'YEAR_ENDED', partnerId, occurredAt };

@@ -1,14 +1,12 @@
 // The order of events from two outboxes.
-import type { PendingEvent } from './event.ts';
 import { mergeSources, type Source } from './eventorder.ts';
 
-const source = (times: number[], until = Number.POSITIVE_INFINITY): Source => ({
-  events: times.map((occurredAt): PendingEvent => {
-    return { id: `${occurredAt}`, type: 'MEMBER_UPDATED', partnerId: 'inn', occurredAt };
-  }),
+type Timed = { occurredAt: number };
+const source = (times: number[], until = Number.POSITIVE_INFINITY): Source<Timed> => ({
+  events: times.map((occurredAt) => ({ occurredAt })),
   until,
 });
-const merge = (members: Source, own: Source, ownUntil = Number.POSITIVE_INFINITY) => {
+const merge = (members: Source<Timed>, own: Source<Timed>, ownUntil = Number.POSITIVE_INFINITY) => {
   const { events, ...taken } = mergeSources(members, own, ownUntil);
   return { times: events.map(({ occurredAt }) => occurredAt), ...taken };
 };

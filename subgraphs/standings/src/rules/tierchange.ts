@@ -1,7 +1,7 @@
 // Whether an activity has changed the tier that its member holds.
-import type { Event, PendingEvent } from './event.ts';
+import type { NewEvent, YearPoints } from './event.ts';
 import type { Program } from './program.ts';
-import { heldTier } from './tiers.ts';
+import { heldTier, tierOf } from './tiers.ts';
 import { yearOf } from './year.ts';
 
 /**
@@ -21,22 +21,28 @@ export function otherYearOf(
 }
 
 /**
- * The TIER_CHANGED that follows a POINTS_CHANGED; undefined if the tier held is the same, and for
- * any other event. Its ID follows from that of its cause.
+ * The TIER_CHANGED that follows a POINTS_CHANGED; undefined if the tier held is the same.
+ * `pointsOf` is asked for the points of another year that decide too.
  */
-export function tierChangeOf(cause: PendingEvent, program: Program | undefined): Event | undefined {
-  const { id, type, partnerId, occurredAt, memberId } = cause;
-  const { year, before = 0, after = 0, otherYear } = cause;
-  if (type !== 'POINTS_CHANGED' || memberId === undefined || year === undefined) return undefined;
+export function tierChangeOf(
+  { partnerId, occurredAt, memberId = '' }: NewEvent,
+  { year, before, after }: YearPoints,
+  program: Program | undefined,
+  pointsOf: (year: string) => number | undefined,
+): NewEvent | undefined {
+  // The tier held is the higher of those that two years reach. Most changes end here.
+  if (tierOf(program, before) === tierOf(program, after)) return undefined;
   const at = new Date(occurredAt);
   const isCurrent = year === yearOf(program, at);
-  if (!isCurrent && otherYearOf(program, year, at) === undefined) return undefined;
+  const other = otherYearOf(program, year, at);
+  if (!isCurrent && other === undefined) return undefined;
+  const otherPoints = other === undefined ? undefined : pointsOf(other);
   const tierWith = (points: number) =>
-    (isCurrent ? heldTier(program, points, otherYear) : heldTier(program, otherYear ?? 0, points))
-      .name;
-  const tierBefore = tierWith(before);
-  const tierAfter = tierWith(after);
+    (isCurrent
+      ? heldTier(program, points, otherPoints)
+      : heldTier(program, otherPoints ?? 0, points)
+    ).name;
+  const [tierBefore, tierAfter] = [tierWith(before), tierWith(after)];
   if (tierBefore === tierAfter) return undefined;
-  const about = { partnerId, occurredAt, memberId };
-  return { id: `${id}-tier`, type: 'TIER_CHANGED', ...about, tierBefore, tierAfter };
+  return { type: 'TIER_CHANGED', partnerId, occurredAt, memberId, tierBefore, tierAfter };
 }

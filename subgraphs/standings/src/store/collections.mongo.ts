@@ -2,7 +2,7 @@
 import { openCollection } from '@partner-loyalty/runtime/store/mongo.ts';
 import type { CreateIndexesOptions, Db, Document, IndexSpecification, ObjectId } from 'mongodb';
 import type { ActivityContent } from '../rules/activity.ts';
-import type { PendingEvent } from '../rules/event.ts';
+import type { Event } from '../rules/event.ts';
 import type { Program } from '../rules/program.ts';
 import type { Standing } from '../rules/standing.ts';
 import type { Block } from './feed.ts';
@@ -14,7 +14,17 @@ import type { Block } from './feed.ts';
 export type ActivityDocument = ActivityContent & { _id: string; year: string; pending?: ObjectId };
 
 /** A document whose changes have events. `pendingAt` is when the first of them was made. */
-export type WithOutbox = { _id: string; outbox?: PendingEvent[]; pendingAt?: number };
+export type WithOutbox = { _id: string; outbox?: StoredPending[]; pendingAt?: number };
+
+/** A POINTS_CHANGED of a standing, whose `_id` says the rest; or any other event. */
+export type StoredPending = PendingPoints | Event;
+/** `points` are the activity's, and `before` are the standing's. */
+export type PendingPoints = Pick<Event, 'id' | 'occurredAt' | 'activityId'> & {
+  points: number;
+  before: number;
+};
+/** Events of a document that is gone or had too many; those of a standing have its member. */
+export type OutboxDocument = WithOutbox & { memberId?: string };
 
 /**
  * The sums of one member with one partner in one membership year. Every change sets a new `version`
@@ -60,7 +70,7 @@ export async function openCollections(db: Db) {
       [{ memberId: 1, partnerId: 1, occurredAt: 1, _id: 1 }, {}],
     ]),
     openCollection<ProgramDocument>(db, 'programs', SCHEMAS.programs, [PENDING]),
-    openCollection(db, 'eventOutbox', undefined, [PENDING]),
+    openCollection(db, 'eventOutbox', undefined, [PENDING, [{ memberId: 1 }, { sparse: true }]]),
     openCollection(db, 'events', undefined, [
       [{ 'events.id': 1 }, {}],
       [{ 'events.memberId': 1 }, {}],
@@ -78,8 +88,7 @@ export function strictCollections(db: Db) {
   return {
     standings: db.collection<StandingDocument>('standings', STRICT),
     activities: db.collection<ActivityDocument>('activities', STRICT),
-    /** Events of documents that are gone, or that had too many. */
-    outbox: db.collection<WithOutbox>('eventOutbox', STRICT),
+    outbox: db.collection<OutboxDocument>('eventOutbox', STRICT),
     changedPrograms: db.collection<ProgramDocument>('programs', STRICT),
     events: db.collection<BlockDocument>('events', LASTING),
     eventState: db.collection<{ _id: string; until: number }>('eventState', STRICT),

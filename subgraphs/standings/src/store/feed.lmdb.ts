@@ -1,9 +1,8 @@
 // The feed in LMDB, whose transactions move events from the outbox to their positions.
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { lmdbTables } from '@partner-loyalty/runtime/store/table.lmdb.ts';
-import { type Event, type PendingEvent, withoutErased } from '../rules/event.ts';
-import { mergeSources } from '../rules/eventorder.ts';
-import { tierChangeOf } from '../rules/tierchange.ts';
+import { withoutErased } from '../rules/event.ts';
+import { mergeSources, type Source } from '../rules/eventorder.ts';
 import {
   BATCH_SIZE,
   type Batch,
@@ -14,19 +13,19 @@ import {
   LEASE,
   LEASES,
   LeaseLost,
-  lastIn,
   type PageQuery,
 } from './feed.ts';
 import {
   type BlockKey,
+  type ChangeKey,
   decodeBlock,
-  decodePending,
   type EventDayKey,
-  encodeBlock,
-  encodePending,
-  programReader,
+  encodeChange,
+  joinChanges,
+  NO_VALUE,
   putPending,
   type Tables,
+  withoutIdsOf,
 } from './tables.lmdb.ts';
 
 /** Of blocks, in a transaction or before other work has its turn. */
@@ -70,7 +69,7 @@ export async function openLmdbFeed(tables: Tables): Promise<Feed> {
     endYears: (events, since, until) =>
       write(() => {
         if (yearsUntil(tables) !== since) return;
-        putPending(tables, events);
+        for (const event of events) putPending(tables, event.occurredAt, [event]);
         eventState.put('years', until);
       }),
     async partners() {
@@ -81,66 +80,61 @@ export async function openLmdbFeed(tables: Tables): Promise<Feed> {
   };
 }
 
+/** Events with one position after the other, as they are stored. */
+type Change = { partnerId: string; occurredAt: number; count: number; text: Buffer };
+
 /** Call it in a transaction. The writes come last, so that an error leaves nothing behind. */
 function append(tables: Tables, { members, ownUntil, at }: Batch) {
   const { outbox, events, eventHeads, eventDays, eventState, marks } = tables;
-  const programOf = programReader(tables);
-  const entries = outbox.getRange({ limit: BATCH_SIZE });
-  const own: { key: number; events: PendingEvent[] }[] = [];
-  let count = 0;
-  for (const { key, value } of entries) {
-    own.push({ key, events: value.map(decodePending) });
-    count += value.length;
-    if (count >= BATCH_SIZE) break;
-  }
-  const ownEvents = own.flatMap((entry) => entry.events);
-  const isAll = outbox.getKeysCount({ limit: own.length + 1 }) === own.length;
-  const until = isAll ? Number.POSITIVE_INFINITY : (ownEvents.at(-1)?.occurredAt ?? 0);
-  const merged = mergeSources(members, { events: ownEvents, until }, ownUntil);
+  const own = firstIn(tables);
+  const merged = mergeSources(members, own, ownUntil);
   const known = new Set([eventState.get('members') ?? []].flat());
   const hasMarks = !marks.isEmpty();
-  const added = merged.events.flatMap((pending): Event[] => {
-    if (known.has(pending.id)) return [];
-    const { partnerId, memberId } = pending;
+  const added = merged.events.flatMap((one): Change | [] => {
+    if ('text' in one) return one;
+    const { id, partnerId, occurredAt, memberId } = one;
+    if (known.has(id)) return [];
     const isErased = hasMarks && memberId !== undefined && marks.has(memberId);
-    const event = isErased ? withoutErased(pending) : pending;
-    return [event, ...[tierChangeOf(pending, programOf(partnerId)) ?? []].flat()];
+    const text = encodeChange(id, [isErased ? withoutErased(one) : one]);
+    return { partnerId, occurredAt, count: 1, text };
   });
   const today = dayOf(at);
-  const blocks = blocksOf(added, (partnerId) => eventHeads.get(partnerId)?.[0] ?? 0);
-  for (const block of blocks) {
-    const { partnerId, first } = block;
-    events.put([partnerId, first], encodeBlock(block.events));
+  for (const block of blocksOf(added, (partnerId) => eventHeads.get(partnerId)?.[0] ?? 0)) {
+    const { partnerId, first, last, parts } = block;
+    events.put([partnerId, first], joinChanges(parts.map(({ text }) => text)));
     // The clock may have been set back.
     const day = Math.max(today, eventHeads.get(partnerId)?.[1] ?? today);
-    eventHeads.put(partnerId, [lastIn(block), day]);
-    eventDays.put([day, partnerId], lastIn(block));
+    eventHeads.put(partnerId, [last, day]);
+    eventDays.put([day, partnerId], last);
   }
   if (merged.members > 0)
     eventState.put(
       'members',
       members.events.slice(0, merged.members).map(({ id }) => id),
     );
-  takeOut(tables, own, merged.own);
-  return { taken: merged.members, isChanged: added.length > 0, hasMore: !isAll };
+  for (const { key } of own.events.slice(0, merged.own)) outbox.remove(key);
+  return {
+    taken: merged.members,
+    isChanged: added.length > 0,
+    hasMore: own.until < Number.POSITIVE_INFINITY,
+  };
+}
+
+/** The oldest changes of the outbox. */
+function firstIn({ outbox }: Tables): Source<Change & { key: ChangeKey }> {
+  const events: (Change & { key: ChangeKey })[] = [];
+  let left = BATCH_SIZE;
+  for (const { key, value } of outbox.getRange()) {
+    const [, partnerId, occurredAt, count] = key;
+    if (left <= 0) return { events, until: events.at(-1)?.occurredAt ?? 0 };
+    events.push({ key, partnerId, occurredAt, count, text: value });
+    left -= count;
+  }
+  return { events, until: Number.POSITIVE_INFINITY };
 }
 
 function yearsUntil({ eventState }: Tables): number | undefined {
   return eventState.get('years') as number | undefined; // Cast: under this key it is a number.
-}
-
-/** Takes the first `count` events out of the outbox. */
-function takeOut(
-  { outbox }: Tables,
-  entries: readonly { key: number; events: PendingEvent[] }[],
-  count: number,
-): void {
-  let left = count;
-  for (const { key, events } of entries) {
-    if (left >= events.length) outbox.remove(key);
-    else if (left > 0) outbox.put(key, events.slice(left).map(encodePending));
-    left = Math.max(0, left - events.length);
-  }
 }
 
 function pageOf(tables: Tables, partnerId: string, query: PageQuery) {
@@ -178,23 +172,18 @@ function dropSome({ events, eventDays }: Tables, day: EventDayKey): void {
  */
 export async function eraseEvents(tables: Tables, memberId: string): Promise<void> {
   const { root, outbox, events } = tables;
-  const without = <E extends Event>(list: readonly E[]) =>
-    list.map((event) => (event.memberId === memberId ? withoutErased(event) : event));
   await root.transaction(() => {
     for (const { key, value } of [...outbox.getRange()]) {
-      const pending = value.map(decodePending);
-      if (pending.some((event) => event.memberId === memberId))
-        outbox.put(key, without(pending).map(encodePending));
+      const erased = withoutIdsOf(memberId, value);
+      if (erased !== undefined) outbox.put(key, erased);
     }
   });
-  // No index has the members of events, which would cost each of them a write. The text is found
-  // much faster than each block is parsed.
-  const text = JSON.stringify(memberId);
+  // No index has the members of events, which would cost each of them a write.
   for (let start: BlockKey | undefined = ['', 0]; start !== undefined; ) {
     const chunk: { key: BlockKey; isFound: boolean }[] = Array.from(
       events.getRange({ start, limit: CHUNK + 1 }),
       ({ key, value }) => {
-        return { key, isFound: value.includes(text) };
+        return { key, isFound: withoutIdsOf(memberId, value) !== undefined };
       },
     );
     start = chunk.length > CHUNK ? chunk.pop()?.key : undefined;
@@ -202,8 +191,8 @@ export async function eraseEvents(tables: Tables, memberId: string): Promise<voi
     if (keys.length > 0)
       await root.transaction(() => {
         for (const key of keys) {
-          const value = events.get(key);
-          if (value !== undefined) events.put(key, encodeBlock(without(decodeBlock(key, value))));
+          const erased = withoutIdsOf(memberId, events.get(key) ?? NO_VALUE);
+          if (erased !== undefined) events.put(key, erased);
         }
       });
     await nextTick();

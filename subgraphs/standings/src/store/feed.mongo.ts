@@ -6,7 +6,7 @@ import { isDuplicate } from '@partner-loyalty/runtime/store/mongo.ts';
 import { onePage, oneResponse, walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import { mongoTables } from '@partner-loyalty/runtime/store/table.mongo.ts';
 import type { Db } from 'mongodb';
-import { ERASED_FIELDS, type Event, eventOf, type PendingEvent } from '../rules/event.ts';
+import { ERASED_FIELDS, type Event, type PendingEvent } from '../rules/event.ts';
 import { mergeSources } from '../rules/eventorder.ts';
 import type { Program } from '../rules/program.ts';
 import { tierChangeOf } from '../rules/tierchange.ts';
@@ -23,7 +23,7 @@ import {
   maxSeenOf,
   type PageQuery,
 } from './feed.ts';
-import { withOtherYears } from './otheryear.mongo.ts';
+import { otherYearsOf } from './otheryear.mongo.ts';
 import { readPending, removePending } from './outbox.mongo.ts';
 
 type Store = {
@@ -84,11 +84,10 @@ export async function openMongoFeed(db: Db, store: Store): Promise<Feed> {
 async function append(store: Store, { members, ownUntil, at }: Batch) {
   const { collections } = store;
   const own = await readPending(collections, BATCH_SIZE);
-  const merged = mergeSources(members, own, ownUntil);
+  const merged = mergeSources<PendingEvent, PendingEvent>(members, own, ownUntil);
   if (merged.events.length > 0) {
-    const events = await sequenced(store, merged.events);
-    await addBlocks(collections, events, dayOf(at));
-    await eraseMarked(store, events);
+    await addBlocks(collections, await sequenced(store, merged.events), dayOf(at));
+    await eraseMarked(store, merged.events);
   }
   const taken = new Set(own.events.slice(0, merged.own).map(({ id }) => id));
   await removePending(collections, own.entries, taken);
@@ -96,30 +95,39 @@ async function append(store: Store, { members, ownUntil, at }: Batch) {
   return { taken: merged.members, isChanged, hasMore: own.until < Number.POSITIVE_INFINITY };
 }
 
-/** The events of the feed: each once, with those that follow from them. */
-async function sequenced(store: Store, pending: readonly PendingEvent[]): Promise<Event[]> {
+/**
+ * An event and what follows from it. They are in one block: whoever finds the first one in the feed
+ * knows that nothing is to follow. A later attempt may come to another result.
+ */
+type Change = { id: string; partnerId: string; count: number; events: Event[] };
+
+/** The changes of the feed: each once. */
+async function sequenced(store: Store, pending: readonly PendingEvent[]): Promise<Change[]> {
   const partnerIds = [...new Set(pending.map(({ partnerId }) => partnerId))];
   const programs = new Map(
     await Promise.all(partnerIds.map(async (id) => [id, await store.program(id)] as const)),
   );
-  const events = new Map<string, Event>();
-  for (const one of await withOtherYears(store.collections, pending, programs)) {
-    if (events.has(one.id)) continue;
-    events.set(one.id, eventOf(one));
-    const change = tierChangeOf(one, programs.get(one.partnerId));
-    if (change !== undefined) events.set(change.id, change);
+  const otherYears = await otherYearsOf(store.collections, pending, programs);
+  const changes = new Map<string, Change>();
+  for (const { yearPoints, ...event } of pending) {
+    const { id, partnerId } = event;
+    const tierChange =
+      yearPoints &&
+      tierChangeOf(event, yearPoints, programs.get(partnerId), () => otherYears.get(id));
+    const events = tierChange ? [event, { id: `${id}-tier`, ...tierChange }] : [event];
+    changes.set(id, { id, partnerId, count: events.length, events });
   }
-  return [...events.values()];
+  return [...changes.values()];
 }
 
 /**
- * Adds the events that the feed lacks. A block's ID is its first position, so of two processes one
+ * Adds the changes that the feed lacks. A block's ID is its first position, so of two processes one
  * fails, and starts over. It read the last positions before it looked for the events: one that was
  * added since is at a position that it wants to use.
  */
 async function addBlocks(
   collections: Collections,
-  all: readonly Event[],
+  all: readonly Change[],
   today: number,
 ): Promise<void> {
   const partnerIds = [...new Set(all.map(({ partnerId }) => partnerId))];
@@ -128,10 +136,11 @@ async function addBlocks(
     const known = await knownAmong(collections, all, heads);
     const fresh = all.filter(({ id }) => !known.has(id));
     const lastOf = (partnerId: string) => heads.get(partnerId)?.last ?? 0;
-    const blocks = blocksOf(fresh, lastOf).map((block): BlockDocument => {
+    const blocks = blocksOf(fresh, lastOf).map(({ partnerId, first, parts }): BlockDocument => {
       // The clock may have been set back.
-      const day = Math.max(today, heads.get(block.partnerId)?.day ?? today);
-      return { _id: blockId(block.partnerId, block.first), day, ...block };
+      const day = Math.max(today, heads.get(partnerId)?.day ?? today);
+      const events = parts.flatMap((part) => part.events.map(withoutPartner));
+      return { _id: blockId(partnerId, first), partnerId, first, day, events };
     });
     try {
       // In their order, so that no block of a partner is missing before another.
@@ -141,7 +150,7 @@ async function addBlocks(
       await pause(Math.random() * 2 ** attempt);
       continue;
     }
-    for (const block of blocks) heads.set(block.partnerId, { last: lastIn(block), day: block.day });
+    for (const block of blocks) raise(heads, block);
     // Readers see what is up to there.
     await collections.eventHeads.bulkWrite(
       Array.from(heads, ([_id, { last, day }]) => ({
@@ -151,6 +160,11 @@ async function addBlocks(
     );
     return;
   }
+}
+
+/** The block says whose it is. */
+function withoutPartner({ partnerId, ...event }: Event): BlockDocument['events'][number] {
+  return event;
 }
 
 type Heads = Map<string, { last: number; day: number }>;
@@ -180,7 +194,7 @@ async function readHeads(
 /** Those of the events that the feed has. Raises the heads to the blocks that have them. */
 async function knownAmong(
   { events }: Collections,
-  all: readonly Event[],
+  all: readonly Change[],
   heads: Heads,
 ): Promise<ReadonlySet<string>> {
   const ids = all.map(({ id }) => id);
@@ -212,18 +226,14 @@ export async function eraseEvents(
 ): Promise<void> {
   const options = { batchSize: PAGE_BLOCKS };
   for await (const block of events.find({ 'events.memberId': memberId }, options))
-    await events.updateOne({ _id: block._id }, withoutIds('events', block.events, memberId));
+    await events.updateOne({ _id: block._id }, withoutIds(block.events, memberId));
   // What the member's standings had has been taken out of them before.
-  for await (const { _id, outbox: pending = [] } of outbox.find(
-    { 'outbox.memberId': memberId },
-    options,
-  ))
-    await outbox.updateOne({ _id }, withoutIds('outbox', pending, memberId));
+  await outbox.updateMany({ memberId }, { $unset: { 'outbox.$[].activityId': '' } });
 }
 
-function withoutIds(list: string, events: readonly Event[], memberId: string) {
+function withoutIds(events: BlockDocument['events'], memberId: string) {
   const fields = events.flatMap((event, index) =>
-    event.memberId === memberId ? ERASED_FIELDS.map((field) => `${list}.${index}.${field}`) : [],
+    event.memberId === memberId ? ERASED_FIELDS.map((field) => `events.${index}.${field}`) : [],
   );
   return { $unset: Object.fromEntries(fields.map((field) => [field, ''] as const)) };
 }
@@ -247,7 +257,10 @@ async function pageOf({ events, eventHeads }: Collections, partnerId: string, qu
     const until = blockId(partnerId, Math.min(last, next + seen - 1));
     const range = { _id: { $gte: from, $lte: until } };
     const blocks = events.find(range, { sort: { _id: 1 }, batchSize: PAGE_BLOCKS });
-    for await (const block of blocks) if (!page.add(block)) break;
+    for await (const block of blocks) {
+      const { first } = block;
+      if (!page.add({ first, events: block.events.map((one) => ({ ...one, partnerId })) })) break;
+    }
   }
   return page.done();
 }

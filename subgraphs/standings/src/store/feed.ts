@@ -1,7 +1,7 @@
 // The feed of events in domain terms, which LMDB and MongoDB implement: outbox, positions, pages.
 import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 import type { Table, TableDefinition } from '@partner-loyalty/runtime/store/table.ts';
-import type { Event, EventType, PendingEvent } from '../rules/event.ts';
+import type { Event, EventType } from '../rules/event.ts';
 import type { Source } from '../rules/eventorder.ts';
 import type { Program } from '../rules/program.ts';
 
@@ -22,7 +22,7 @@ export class LeaseLost extends Error {
 
 /** What is to get positions, beside the own outbox. */
 export type Batch = {
-  members: Source;
+  members: Source<Event>;
   /** Own events that were made later wait. */
   ownUntil: number;
   /** Of the lease. */
@@ -70,18 +70,14 @@ export type Feed = {
   /** Up to when the ends of membership years have events; undefined at the first start. */
   yearsUntil(): MaybePromise<number | undefined>;
   /** Puts the events of years' ends into the own outbox, unless somebody else has since `since`. */
-  endYears(
-    events: readonly PendingEvent[],
-    since: number | undefined,
-    until: number,
-  ): Promise<void>;
+  endYears(events: readonly Event[], since: number | undefined, until: number): Promise<void>;
   /** The partners with a program or with events. */
   partners(): Promise<Map<string, Program | undefined>>;
 };
 
 /** How many events of each outbox get their positions at once, about. */
 export const BATCH_SIZE = 500;
-/** The most events that are stored together. */
+/** The most events that are stored together, unless a part of them has more. */
 export const MAX_BLOCK = 100;
 /** How many times `first` a page looks at, at most, for events of some types. */
 const MAX_SEEN = 10;
@@ -93,21 +89,31 @@ export function dayOf(at: number): number {
 }
 
 /** Events that are stored together, the first one at a position. */
-export type Block = { partnerId: string; first: number; events: Event[] };
+export type Block = { partnerId: string; first: number; events: Omit<Event, 'partnerId'>[] };
 
-/** Blocks of events, those of each partner after the last position that `lastOf` knows. */
-export function blocksOf(events: readonly Event[], lastOf: (partnerId: string) => number): Block[] {
-  const open = new Map<string, Block>();
-  const blocks: Block[] = [];
-  for (const event of events) {
-    const { partnerId } = event;
+/** An event, or `count` of them, with one position after the other. */
+type Part = { partnerId: string; count?: number };
+
+/**
+ * Puts parts together until they have MAX_BLOCK events, those of each partner after the last
+ * position that `lastOf` knows.
+ */
+export function blocksOf<P extends Part>(
+  parts: readonly P[],
+  lastOf: (partnerId: string) => number,
+): { partnerId: string; first: number; last: number; parts: P[] }[] {
+  const open = new Map<string, { partnerId: string; first: number; last: number; parts: P[] }>();
+  const blocks: ReturnType<typeof blocksOf<P>> = [];
+  for (const part of parts) {
+    const { partnerId, count = 1 } = part;
     const block = open.get(partnerId);
-    if (block !== undefined && block.events.length < MAX_BLOCK) {
-      block.events.push(event);
+    if (block !== undefined && block.last + count - block.first < MAX_BLOCK) {
+      block.parts.push(part);
+      block.last += count;
       continue;
     }
-    const last = block === undefined ? lastOf(partnerId) : lastIn(block);
-    const next = { partnerId, first: last + 1, events: [event] };
+    const last = block?.last ?? lastOf(partnerId);
+    const next = { partnerId, first: last + 1, last: last + count, parts: [part] };
     open.set(partnerId, next);
     blocks.push(next);
   }
@@ -134,7 +140,7 @@ export function createPage(query: PageQuery, last: number) {
 
   return {
     /** Adds a block. Whether the page needs more. */
-    add(block: Pick<Block, 'first' | 'events'>): boolean {
+    add(block: { first: number; events: readonly Event[] }): boolean {
       for (const [index, event] of block.events.entries()) {
         const position = block.first + index;
         if (end !== undefined && position <= end) continue;

@@ -2,7 +2,6 @@
 import { onePage } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import type { Collection, Filter } from 'mongodb';
 import type { Activity } from '../rules/activity.ts';
-import { withoutErased } from '../rules/event.ts';
 import type { Collections } from './collections.mongo.ts';
 import { copyOut } from './outbox.mongo.ts';
 import { activityIdOf, latestActivitiesQueries, memberStandingsQuery } from './queries.mongo.ts';
@@ -54,13 +53,16 @@ export async function deleteAll(collections: Written, memberId: string): Promise
 async function deleteStandings(collections: Written, memberId: string): Promise<void> {
   const { standings } = collections;
   for (;;) {
-    const projection = { version: 1, outbox: 1, pendingAt: 1 } as const;
+    const projection = { memberId: 1, version: 1, outbox: 1, pendingAt: 1 } as const;
     const options = { projection, ...onePage(BATCH_SIZE) } as const;
     const found = await standings.find({ memberId }, options).toArray();
     if (found.length === 0) return;
     await copyOut(
       collections,
-      found.map((one) => ({ ...one, outbox: (one.outbox ?? []).map(withoutErased) })),
+      found.map(({ outbox = [], ...one }) => ({
+        ...one,
+        outbox: outbox.map(({ activityId, ...event }) => event),
+      })),
     );
     // One that was changed meanwhile may have another event.
     await standings.deleteMany({

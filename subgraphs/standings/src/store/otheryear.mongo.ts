@@ -3,33 +3,39 @@ import { oneResponse } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts
 import type { PendingEvent } from '../rules/event.ts';
 import type { Program } from '../rules/program.ts';
 import { otherYearOf } from '../rules/tierchange.ts';
+import { tierOf } from '../rules/tiers.ts';
 import type { Collections } from './collections.mongo.ts';
+import { standingOf } from './outbox.mongo.ts';
 import { standingId } from './queries.mongo.ts';
 
 /**
- * The events, those that need it with the points of the other year as they were at their place in
- * the order: what that year has by now, without what is still pending there.
+ * By the IDs of the events that need it, the points of the other year as they were at the event's
+ * place in the order: what that year has by now, without what is still pending there.
  */
-export async function withOtherYears(
+export async function otherYearsOf(
   collections: Pick<Collections, 'standings' | 'outbox'>,
   pending: readonly PendingEvent[],
   programs: ReadonlyMap<string, Program | undefined>,
-): Promise<readonly PendingEvent[]> {
-  const others = new Map<PendingEvent, string>();
+): Promise<ReadonlyMap<string, number | undefined>> {
+  const others = new Map<string, string>();
   for (const event of pending) {
-    const { partnerId, year, occurredAt } = event;
-    if (year === undefined) continue;
-    const other = otherYearOf(programs.get(partnerId), year, new Date(occurredAt));
-    if (other !== undefined) others.set(event, idOf(event, other));
+    const { id, partnerId, occurredAt, yearPoints } = event;
+    if (yearPoints === undefined) continue;
+    const program = programs.get(partnerId);
+    if (tierOf(program, yearPoints.before) === tierOf(program, yearPoints.after)) continue;
+    const other = otherYearOf(program, yearPoints.year, new Date(occurredAt));
+    if (other !== undefined) others.set(id, idOf(event, other));
   }
-  if (others.size === 0) return pending;
+  const found = new Map<string, number | undefined>();
+  if (others.size === 0) return found;
   const points = await pointsBeforePending(collections, [...new Set(others.values())]);
-  for (const event of pending.toReversed()) points.set(idOf(event), event.before ?? 0);
-  return pending.map((event) => {
-    const otherYear = points.get(others.get(event) ?? '');
-    points.set(idOf(event), event.after ?? 0);
-    return otherYear === undefined ? event : { ...event, otherYear };
-  });
+  for (const event of pending.toReversed())
+    if (event.yearPoints !== undefined) points.set(idOf(event), event.yearPoints.before);
+  for (const event of pending) {
+    found.set(event.id, points.get(others.get(event.id) ?? ''));
+    if (event.yearPoints !== undefined) points.set(idOf(event), event.yearPoints.after);
+  }
+  return found;
 }
 
 async function pointsBeforePending(
@@ -46,14 +52,18 @@ async function pointsBeforePending(
     { ...options, sort: { _id: -1 } },
   );
   const points = new Map(
-    found.map(({ _id, outbox: [first] = [], points }) => [_id, first?.before ?? points]),
+    found.map(({ _id, outbox: [first] = [], points }) => [
+      _id,
+      first !== undefined && 'before' in first ? first.before : points,
+    ]),
   );
-  for await (const { outbox: [first] = [] } of moved)
-    if (first?.before !== undefined) points.set(idOf(first), first.before);
+  for await (const { _id, outbox: [first] = [] } of moved)
+    if (first !== undefined && 'before' in first)
+      points.set(standingId(standingOf(_id)), first.before);
   return points;
 }
 
 /** The standing that an event is about; of another year if one is named. */
-function idOf({ partnerId, memberId = '', year = '' }: PendingEvent, ofYear = year): string {
-  return standingId({ partnerId, memberId, year: ofYear });
+function idOf({ partnerId, memberId = '', yearPoints }: PendingEvent, year?: string): string {
+  return standingId({ partnerId, memberId, year: year ?? yearPoints?.year ?? '' });
 }

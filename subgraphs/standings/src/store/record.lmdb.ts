@@ -1,8 +1,8 @@
 // Records a batch of activities in LMDB, in one transaction.
 import { type ActivityContent, type DatedActivity, isSameActivity } from '../rules/activity.ts';
-import { type PendingEvent, pointsChanged } from '../rules/event.ts';
+import { type NewEvent, pointsChanged } from '../rules/event.ts';
 import { addStandings, NO_ACTIVITY, type Standing } from '../rules/standing.ts';
-import { otherYearOf } from '../rules/tierchange.ts';
+import { tierChangeOf } from '../rules/tierchange.ts';
 import type { RecordOutcome } from './store.ts';
 import {
   type ActivityKey,
@@ -29,8 +29,8 @@ export function recordBatch(tables: Tables, batch: readonly DatedActivity[]): Re
   const hasMarks = !marks.isEmpty();
   const newActivities = new Map<string, NewActivity>();
   const newStandings = new Map<string, { key: StandingKey; standing: Standing }>();
-  const events: PendingEvent[] = [];
-  const at = new Date();
+  const events: NewEvent[] = [];
+  const at = Date.now();
   const programOf = programReader(tables);
   const sumsOf = (key: StandingKey): Standing | undefined => {
     const stored = newStandings.get(key.join('\0'))?.standing ?? standings.get(key);
@@ -52,19 +52,16 @@ export function recordBatch(tables: Tables, batch: readonly DatedActivity[]): Re
     if (standing === undefined) return 'out-of-range';
     newStandings.set(key.join('\0'), { key, standing });
     newActivities.set(activityName, { key: activityKey, content: activity });
-    const other = otherYearOf(programOf(partnerId), year, at);
-    const otherSums = other === undefined ? undefined : sumsOf([partnerId, memberId, other]);
+    const event = pointsChanged(activity, at);
     const points = { year, before: before.points, after: standing.points };
-    events.push(
-      pointsChanged(activity, at.getTime(), {
-        ...points,
-        ...(otherSums && { otherYear: otherSums.points }),
-      }),
-    );
+    const pointsOf = (other: string) => sumsOf([partnerId, memberId, other])?.points;
+    const tierChange = tierChangeOf(event, points, programOf(partnerId), pointsOf);
+    events.push(event);
+    if (tierChange !== undefined) events.push(tierChange);
     return 'recorded';
   });
   write(tables, newActivities, newStandings);
-  putPending(tables, events);
+  putPending(tables, at, events);
   return outcomes;
 }
 

@@ -1,8 +1,8 @@
 // Records a batch of activities on MongoDB in rounds, and finds out what became of each.
+import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { MongoMarks } from '@partner-loyalty/runtime/store/marks/marks.mongo.ts';
 import { type ActivityContent, type DatedActivity, isSameActivity } from '../rules/activity.ts';
-import { pointsChanged } from '../rules/event.ts';
 import { addStandings, NO_ACTIVITY } from '../rules/standing.ts';
 import type { ActivityDocument, Collections, StandingDocument } from './collections.mongo.ts';
 import { deleteAll } from './member.mongo.ts';
@@ -236,16 +236,14 @@ function changesOf(
     changes.set(id, change);
     const added = addStandings(change.added, found);
     const fits = added !== undefined && addStandings(standing, added) !== undefined;
-    const { _id, pending, year } = found;
+    const { _id, pending, points } = found;
+    const activityId = activityIdOf(_id);
     if (fits) {
-      const activity = { ...found, activityId: activityIdOf(_id) };
       const before = standing.points + change.added.points;
-      change.events.push(
-        pointsChanged(activity, at, { year, before, after: before + found.points }),
-      );
+      change.events.push({ id: randomUUID(), occurredAt: at, activityId, points, before });
       change.added = added;
     }
-    change.decisions.push({ id: activityIdOf(_id), pending, ...(!fits && { refused: true }) });
+    change.decisions.push({ id: activityId, pending, ...(!fits && { refused: true }) });
   }
   return [...changes.values()];
 }

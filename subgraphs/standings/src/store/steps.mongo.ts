@@ -10,12 +10,12 @@ import {
   type OptionalUnlessRequiredId,
 } from 'mongodb';
 import type { DatedActivity } from '../rules/activity.ts';
-import type { PendingEvent } from '../rules/event.ts';
 import type { Standing } from '../rules/standing.ts';
 import type {
   ActivityDocument,
   Collections,
   Decision,
+  PendingPoints,
   StandingDocument,
 } from './collections.mongo.ts';
 import { pushed } from './outbox.mongo.ts';
@@ -28,7 +28,7 @@ export type Change = {
   standing: StandingDocument;
   added: Standing;
   decisions: Decision[];
-  events: PendingEvent[];
+  events: PendingPoints[];
 };
 /** A decision about the activity with this key. */
 export type Decided = Omit<Decision, 'id'> & { _id: string };

@@ -49,7 +49,8 @@ function createLmdbStandingsStore(
       await root.transaction(() => {
         if (isSameProgram(programs.get(partnerId), program)) return;
         programs.put(partnerId, program);
-        putPending(tables, [programChanged(partnerId, Date.now())]);
+        const at = Date.now();
+        putPending(tables, at, [programChanged(partnerId, at)]);
       });
       await root.flushed;
       programCache.forget(partnerId);

@@ -3,6 +3,7 @@ import { walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import { type Db, MongoClient, ObjectId } from 'mongodb';
 import { activity, newPlace, type Place } from '../../test/engine.ts';
 import { type Collections, strictCollections } from './collections.mongo.ts';
+import { pendingQuery } from './outbox.mongo.ts';
 import {
   activitiesQuery,
   activityKey,
@@ -70,6 +71,7 @@ test.each<[string, () => { explain(): Promise<unknown> }, string]>([
     () => walk(collections.activities, memberActivities('member-1')),
     BY_MEMBER,
   ],
+  ['of events in standings', () => pendingQuery(collections, 'standings', 500), 'pendingAt_1'],
   ["of a member's standings", () => memberStandingsQuery(collections, 'member-1'), 'memberId_1'],
 ])('the read %s uses an index and examines only what it returns', async (_, query, index) => {
   const plan = await query().explain();

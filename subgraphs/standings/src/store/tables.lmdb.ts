@@ -2,12 +2,20 @@
 //
 // Standings, activities and events are arrays, since there are millions of them. Only the functions
 // of this file know the positions.
+import { randomUUID } from 'node:crypto';
 import { openLmdbMarks } from '@partner-loyalty/runtime/store/marks/marks.lmdb.ts';
 import type { RootDatabase } from 'lmdb';
 import type { Activity, ActivityContent } from '../rules/activity.ts';
-import { EVENT_TYPES, type Event, type EventType, type PendingEvent } from '../rules/event.ts';
+import {
+  ERASED_FIELDS,
+  EVENT_TYPES,
+  type Event,
+  type EventType,
+  type NewEvent,
+} from '../rules/event.ts';
 import type { Program } from '../rules/program.ts';
 import type { Standing } from '../rules/standing.ts';
+import { blocksOf } from './feed.ts';
 
 export type Tables = Awaited<ReturnType<typeof openTables>>;
 
@@ -28,9 +36,9 @@ export function openTables(root: RootDatabase) {
       encoding: 'binary',
     }),
     marks: openLmdbMarks(root),
-    /** Events without a position, those of a transaction together, in the order of transactions. */
-    outbox: root.openDB<StoredPending[], number>({ name: 'outbox', encoding: 'json' }),
-    /** Blocks of the feed, by partner and the position of the first event, as JSON. */
+    /** Changes without a position, in the order of transactions. */
+    outbox: root.openDB<Buffer, ChangeKey>({ name: 'outbox', encoding: 'binary' }),
+    /** Blocks of the feed, by partner and the position of the first event: changes together. */
     events: root.openDB<Buffer, BlockKey>({ name: 'events', encoding: 'binary' }),
     /** The last position of each partner, and the day on which it was given. */
     eventHeads: root.openDB<EventHead, string>({ name: 'eventHeads' }),
@@ -44,6 +52,8 @@ export function openTables(root: RootDatabase) {
   }));
 }
 
+/** Events that a transaction has made for a partner, at one time. `count` is how many. */
+export type ChangeKey = [number: number, partnerId: string, occurredAt: number, count: number];
 export type BlockKey = [partnerId: string, first: number];
 export type EventHead = [last: number, day: number];
 export type EventDayKey = [day: number, partnerId: string];
@@ -102,82 +112,78 @@ export function activityKeyOf([, partnerId, , activityId]: MemberActivityKey): A
   return [partnerId, activityId];
 }
 
-/** What its type holds comes last, in the order of EVENT_TYPES; what is missing is null. */
-type StoredEvent = [type: EventType, id: string, occurredAt: number, ...content: unknown[]];
-export type StoredPending = [
-  partnerId: string,
-  year: string | undefined,
-  before: number | undefined,
-  after: number | undefined,
-  otherYear: number | undefined,
-  ...event: StoredEvent,
-];
+type StoredChange = [id: string, occurredAt: number, ...events: StoredEvent[]];
+/** What its type holds has the order of EVENT_TYPES; what is missing is null. */
+type StoredEvent = [type: EventType, ...content: unknown[]];
 
-// Plain loops, since spreading and destructuring arrays costs more here than JSON does.
-
-/** Adds the event, without the partner, to `stored`. */
-function pushEvent(stored: unknown[], event: Event): void {
-  stored.push(event.type, event.id, event.occurredAt);
-  const fields: readonly (keyof Event)[] = EVENT_TYPES[event.type];
-  for (let at = 0; at < fields.length; at += 1) stored.push(event[fields[at] as keyof Event]);
-}
-
-/** The event that begins at `start`. */
-function eventAt(stored: readonly unknown[], start: number, partnerId: string): Event {
-  // Casts: pushEvent has written them.
-  const type = stored[start] as EventType;
-  const id = stored[start + 1] as string;
-  const occurredAt = stored[start + 2] as number;
-  const event: Record<string, unknown> = { id, type, partnerId, occurredAt };
-  const fields: readonly string[] = EVENT_TYPES[type];
-  for (let at = 0; at < fields.length; at += 1) {
-    const value = stored[start + 3 + at] ?? undefined;
-    if (value !== undefined) event[fields[at] as string] = value;
+/** Events of one partner and time as JSON. Their IDs follow from this one. */
+export function encodeChange(id: string, events: readonly NewEvent[]): Buffer {
+  const stored: unknown[] = [id, events[0]?.occurredAt];
+  for (const event of events) {
+    const one: unknown[] = [event.type];
+    // A plain loop, since spreading costs more here than JSON does.
+    for (const field of EVENT_TYPES[event.type]) one.push(event[field]);
+    stored.push(one);
   }
-  return event as Event;
-}
-
-export function encodePending(event: PendingEvent): StoredPending {
-  const { partnerId, year, before, after, otherYear } = event;
-  const stored: unknown[] = [partnerId, year, before, after, otherYear];
-  pushEvent(stored, event);
-  return stored as StoredPending; // Cast: the event is there now.
-}
-
-export function decodePending(stored: StoredPending): PendingEvent {
-  const event: PendingEvent = eventAt(stored, 5, stored[0]);
-  const year = stored[1] ?? undefined;
-  if (year === undefined) return event;
-  event.year = year;
-  event.before = stored[2] ?? 0;
-  event.after = stored[3] ?? 0;
-  if (typeof stored[4] === 'number') event.otherYear = stored[4];
-  return event;
-}
-
-/** Without the partner, which the key has. */
-export function encodeBlock(events: readonly Event[]): Buffer {
-  const stored = events.map((event) => {
-    const one: unknown[] = [];
-    pushEvent(one, event);
-    return one;
-  });
   return Buffer.from(JSON.stringify(stored));
 }
 
-export function decodeBlock([partnerId]: BlockKey, block: Buffer): Event[] {
-  const stored = JSON.parse(block.toString()) as StoredEvent[]; // Cast: encodeBlock has written it.
-  return stored.map((event) => eventAt(event, 0, partnerId));
+/** Changes together, as they are. */
+export function joinChanges(changes: readonly Buffer[]): Buffer {
+  const [first, ...others] = changes;
+  if (first === undefined || others.length === 0) return first ?? NO_VALUE;
+  return Buffer.concat([first, ...others.flatMap((change) => [COMMA, change])]);
 }
 
-/** Adds events to the outbox. Call it in a transaction. */
+export function decodeBlock([partnerId]: BlockKey, block: Buffer): Event[] {
+  return parseBlock(block).flatMap(([changeId, occurredAt, ...events]) =>
+    events.map(([type, ...content], index) => {
+      const id = index === 0 ? changeId : `${changeId}-${index}`;
+      const event: Record<string, unknown> = { id, type, partnerId, occurredAt };
+      for (const [at, field] of EVENT_TYPES[type].entries())
+        if (content[at] !== null) event[field] = content[at];
+      return event as Event; // Cast: encodeChange has written its fields.
+    }),
+  );
+}
+
+/** Without what an erased member's events may not have; undefined if it has none of the member. */
+export function withoutIdsOf(memberId: string, block: Buffer): Buffer | undefined {
+  // The text is found much faster than each block is parsed.
+  if (!block.includes(JSON.stringify(memberId))) return undefined;
+  const changes = parseBlock(block).map(([id, occurredAt, ...events]) => {
+    const erased = events.map(([type, ...content]) => {
+      const fields: readonly string[] = EVENT_TYPES[type];
+      const isOwn = content[fields.indexOf('memberId')] === memberId;
+      return [type, ...content.map((one, at) => (isOwn && isErased(fields[at]) ? null : one))];
+    });
+    return Buffer.from(JSON.stringify([id, occurredAt, ...erased]));
+  });
+  return joinChanges(changes);
+}
+
+const COMMA = Buffer.from(',');
+
+function isErased(field: string | undefined): boolean {
+  return ERASED_FIELDS.some((one) => one === field);
+}
+
+function parseBlock(block: Buffer): StoredChange[] {
+  return JSON.parse(`[${block}]`) as StoredChange[]; // Cast: encodeChange has written them.
+}
+
+/** Adds events of one time to the outbox. Call it in a transaction. */
 export function putPending(
   { outbox }: Pick<Tables, 'outbox'>,
-  events: readonly PendingEvent[],
+  occurredAt: number,
+  events: readonly NewEvent[],
 ): void {
   if (events.length === 0) return;
-  const [last = 0] = outbox.getKeys({ reverse: true, limit: 1 });
-  outbox.put(last + 1, events.map(encodePending));
+  let [[number] = [0]] = outbox.getKeys({ reverse: true, limit: 1 });
+  for (const { partnerId, parts } of blocksOf(events, () => 0)) {
+    number += 1;
+    outbox.put([number, partnerId, occurredAt, parts.length], encodeChange(randomUUID(), parts));
+  }
 }
 
 /** Reads programs, each once, within a transaction. */
