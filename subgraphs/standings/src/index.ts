@@ -16,7 +16,7 @@ import type { StandingsStore } from './store/store.ts';
 
 export { type Activity, createActivityParser, type DatedActivity } from './rules/activity.ts';
 export { DEFAULT_PROGRAM, type Program, parseProgram } from './rules/program.ts';
-export type { Standing } from './rules/standing.ts';
+export { addStandings, type Standing } from './rules/standing.ts';
 export { tierOf } from './rules/tiers.ts';
 export { yearOf } from './rules/year.ts';
 export type { RecordOutcome, StandingsStore } from './store/store.ts';

@@ -44,6 +44,11 @@ export async function openMongoFeed(db: Db, store: Store): Promise<Feed> {
     leases: await open(LEASES),
     append: (batch) => append(store, batch),
     page: (partnerId, query) => pageOf(collections, partnerId, query),
+    async *ofMember(memberId) {
+      const options = { sort: { _id: 1 }, batchSize: PAGE_BLOCKS } as const;
+      for await (const block of collections.events.find({ 'events.memberId': memberId }, options))
+        yield* block.events.filter((event) => event.memberId === memberId);
+    },
     async dropBefore(day) {
       const { events } = collections;
       const options = { sort: { day: 1, _id: 1 }, projection: { _id: 1 } } as const;

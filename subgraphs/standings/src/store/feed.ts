@@ -62,6 +62,8 @@ export type Feed = {
    */
   append(batch: Batch): Promise<{ taken: number; hasMore: boolean }>;
   page(partnerId: string, query: PageQuery): MaybePromise<EventPage | NoPage>;
+  /** The events of a member, by partner and position, within bounded memory. */
+  ofMember(memberId: string): AsyncIterable<Event>;
   /** Drops the events that got their positions before this day (`dayOf`). */
   dropBefore(day: number): Promise<void>;
   /** Up to when the ends of membership years have events; undefined at the first start. */

@@ -2,8 +2,8 @@
 import { onePage } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import type { Collection, Filter } from 'mongodb';
 import type { Activity } from '../rules/activity.ts';
-import { withoutErased } from '../rules/event.ts';
-import type { Collections } from './collections.mongo.ts';
+import { type PendingEvent, withoutErased } from '../rules/event.ts';
+import type { ActivityDocument, Collections } from './collections.mongo.ts';
 import { copyOut } from './outbox.mongo.ts';
 import { activityIdOf, latestActivitiesQueries, memberStandingsQuery } from './queries.mongo.ts';
 import type { Before, MemberStanding } from './store.ts';
@@ -12,19 +12,31 @@ type Written = Pick<Collections, 'standings' | 'activities' | 'outbox'>;
 
 const BATCH_SIZE = 1_000;
 
-/** The member's newest activities with a partner, newest first, from below `before`. */
+/**
+ * The newest activities with a partner of the member with these IDs, newest first, from below
+ * `before`.
+ */
 export async function latestActivitiesOf(
   collections: Pick<Collections, 'activities'>,
   partnerId: string,
-  memberId: string,
+  memberIds: readonly string[],
   limit: number,
   before?: Before,
 ): Promise<Activity[]> {
-  const queries = latestActivitiesQueries(collections, partnerId, memberId, limit, before);
+  const queries = memberIds.flatMap((memberId) =>
+    latestActivitiesQueries(collections, partnerId, memberId, limit, before),
+  );
   const found = (await Promise.all(queries.map((query) => query.toArray()))).flat();
+  if (memberIds.length > 1) found.sort(newestFirst);
   return found
     .slice(0, limit)
     .map(({ _id, year: _year, ...content }) => ({ activityId: activityIdOf(_id), ...content }));
+}
+
+/** As the index has them. */
+function newestFirst(one: ActivityDocument, other: ActivityDocument): number {
+  const later = other.occurredAt.getTime() - one.occurredAt.getTime();
+  return later || Buffer.compare(Buffer.from(other._id), Buffer.from(one._id));
 }
 
 export async function standingsOf(
@@ -50,8 +62,12 @@ export async function deleteAll(collections: Written, memberId: string): Promise
   return deleted;
 }
 
-/** Their events stay, without the IDs of the activities. */
-async function deleteStandings(collections: Written, memberId: string): Promise<void> {
+/** Their events stay; of an erased member, without the IDs of the activities. */
+export async function deleteStandings(
+  collections: Pick<Written, 'standings' | 'outbox'>,
+  memberId: string,
+  kept: (event: PendingEvent) => PendingEvent = withoutErased,
+): Promise<void> {
   const { standings } = collections;
   for (;;) {
     const projection = { version: 1, outbox: 1, pendingAt: 1 } as const;
@@ -60,7 +76,7 @@ async function deleteStandings(collections: Written, memberId: string): Promise<
     if (found.length === 0) return;
     await copyOut(
       collections,
-      found.map((one) => ({ ...one, outbox: (one.outbox ?? []).map(withoutErased) })),
+      found.map((one) => ({ ...one, outbox: (one.outbox ?? []).map(kept) })),
     );
     // One that was changed meanwhile may have another event.
     await standings.deleteMany({

@@ -5,6 +5,7 @@ import type { Activity, DatedActivity } from '../rules/activity.ts';
 import type { Program } from '../rules/program.ts';
 import type { Standing } from '../rules/standing.ts';
 import type { Feed } from './feed.ts';
+import type { Merges } from './merges.ts';
 
 /**
  * What became of an activity: recorded now, recorded before, or refused, because its ID is recorded
@@ -64,6 +65,7 @@ export type StandingsStore = {
   hasStandings(partnerId: string): Promise<boolean>;
   /** Whether there is neither a program nor an activity. */
   isEmpty(): Promise<boolean>;
+  merges: Merges;
   feed: Feed;
   /** Resolves if the engine responds; rejects otherwise. */
   ready(): Promise<StoreState>;

@@ -28,6 +28,8 @@ export function openTables(root: RootDatabase) {
       encoding: 'binary',
     }),
     marks: openLmdbMarks(root),
+    /** By the ID that each had, the member that it is part of now. */
+    merged: root.openDB<string, string>({ name: 'merged', encoding: 'json' }),
     /** Events without a position, those of a transaction together, in the order of transactions. */
     outbox: root.openDB<StoredPending[], number>({ name: 'outbox', encoding: 'json' }),
     /** Blocks of the feed, by partner and the position of the first event, as JSON. */
