@@ -14,6 +14,7 @@ export const PROGRAMS = [
   'subgraphs/standings/test/process.ts',
   'test/support/servers/oidc.ts',
   'test/support/store/acknowledge.ts',
+  'test/support/store/merger.ts',
 ] as const;
 
 /** The arguments of node, in the root folder, that start a program of this or another checkout. */

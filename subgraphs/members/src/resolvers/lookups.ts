@@ -91,9 +91,9 @@ export function createLookups(
         if (memberIds.length > MAX_KEYS) fail('BAD_USER_INPUT');
         const wasEnrolled = (memberId: string): MaybePromise<boolean> =>
           mapMaybe(store.member(memberId), (member) =>
-            member === undefined
-              ? mapMaybe(store.currentId(partnerId, memberId), (current) => current !== undefined)
-              : member.enrollments.some((one) => one.partnerId === partnerId),
+            member?.enrollments.some((one) => one.partnerId === partnerId)
+              ? true
+              : mapMaybe(store.currentId(partnerId, memberId), (current) => current !== undefined),
           );
         return mapMaybe(allMaybe(memberIds.map(wasEnrolled)), (enrolled) =>
           memberIds.filter((_, index) => enrolled[index]),

@@ -26,15 +26,16 @@ export function createMongoLookUp(members: MembersCollection, marks: Pick<MongoM
     return new Map(Array.from(await marks.among(ids), (id) => [id, true]));
   });
 
-  const currentId = async (partnerId: string, memberId: string) => {
-    const found = await byId(memberId);
-    const isMerged = found !== undefined && 'mergedInto' in found;
-    return isMerged && found.partnerIds.includes(partnerId) ? found.mergedInto : undefined;
-  };
+  const currentIn = (found: Member | MergedMember | undefined, partnerId: string) =>
+    found && 'mergedInto' in found && found.partnerIds.includes(partnerId)
+      ? found.mergedInto
+      : undefined;
+  const currentId = async (partnerId: string, memberId: string) =>
+    currentIn(await byId(memberId), partnerId);
   const memberById = async (partnerId: string, memberId: string): Promise<Member | undefined> => {
     const found = await byId(memberId);
     if (found === undefined || !('mergedInto' in found)) return found;
-    const current = await currentId(partnerId, memberId);
+    const current = currentIn(found, partnerId);
     return current === undefined ? undefined : memberById(partnerId, current);
   };
   const lookUp = async (partnerId: string, key: MemberKey): Promise<LookUp> => {

@@ -56,7 +56,7 @@ export async function recordBatch(
   });
   for (let attempt = 1; open.length > 0; ) {
     const before = open.length;
-    settle(await recordRound(store, firstOfEachId(open)), open, outcomes);
+    settle(await recordRound(store, open), open, outcomes);
     open = open.filter(({ index }) => outcomes[index] === undefined);
     if (open.length < before) continue;
     if (attempt === MAX_ATTEMPTS)
@@ -94,12 +94,13 @@ function outcomeOf(counted: ActivityContent, activity: DatedActivity): RecordOut
 }
 
 /**
- * Tries to record activities with different IDs. Those without a result met another writer, who was
+ * Tries to record the first activity of each ID. Those without a result met another writer, who was
  * faster, and can be tried again.
  */
-async function recordRound(store: Store, entries: Entry[]): Promise<Result[]> {
+async function recordRound(store: Store, open: readonly Entry[]): Promise<Result[]> {
   const { collections, marks } = store;
-  const memberIds = new Set(entries.map(({ activity }) => activity.memberId));
+  const entries = firstOfEachId(open);
+  const memberIds = new Set(open.map(({ activity }) => activity.memberId));
   const [marked, merged, read] = await Promise.all([
     marks.among(memberIds),
     mergedAmong(collections, memberIds),
@@ -111,7 +112,7 @@ async function recordRound(store: Store, entries: Entry[]): Promise<Result[]> {
     if (isErased) results.push({ entry, outcome: 'erased' });
     return !isErased;
   });
-  for (const entry of kept) {
+  for (const entry of open) {
     const { activity, target } = entry;
     entry.activity = countedFor(activity, merged);
     entry.target = countedFor(target, merged);

@@ -123,6 +123,14 @@ async function problemNow(
       sum.points += activity.points;
       sum.stays += activity.stays;
     }
+    for (const from of merged.filter((one) => !before?.added?.includes(one))) {
+      // A merge that was killed has not added them yet.
+      const theirs = await standings.findOne({
+        _id: standingId({ partnerId, memberId: from, year }),
+      });
+      sum.points -= theirs?.points ?? 0;
+      sum.stays -= theirs?.stays ?? 0;
+    }
     const after = await standings.findOne({ _id });
     const isEmpty = !isKnown && (before === null || (before.points === 0 && before.stays === 0));
     problem = isEmpty ? undefined : problemOf(sum, before ?? undefined);
