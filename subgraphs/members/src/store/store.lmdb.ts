@@ -75,14 +75,13 @@ function createLmdbMembersStore(
   { root, ready }: EmbeddedStore,
   { tables, others, dataDir }: { tables: MemberTables; others: MembersTables; dataDir: string },
 ): MembersStore {
-  const { members, merged } = tables;
+  const { members, identities, merged } = tables;
   const currentId = (partnerId: string, memberId: string) =>
     currentIdIn(merged, partnerId, memberId);
   const marks = openLmdbMarks(root);
   const events = openLmdbEvents(root);
   const records = createRecords(tables, events);
 
-  const { identities } = tables;
   const find = (key: string): Identity | undefined => {
     const stored = identities.get(key);
     return stored && decodeIdentity(stored);
@@ -191,10 +190,9 @@ function createLmdbLookUp(
   find: (key: string) => Identity | undefined,
 ) {
   const byId = (partnerId: string, memberId: string) => {
-    const current = members.doesExist(memberId)
-      ? memberId
-      : currentIdIn(merged, partnerId, memberId);
-    return lookUpOf(current === undefined ? undefined : members.get(current), partnerId);
+    const own = members.get(memberId);
+    const current = own === undefined ? currentIdIn(merged, partnerId, memberId) : undefined;
+    return lookUpOf(current === undefined ? own : members.get(current), partnerId);
   };
   const byKey = (key: string): LookUp => {
     const member = find(key);
