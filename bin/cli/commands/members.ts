@@ -7,6 +7,7 @@ import { openSource, runImport } from '../import/run.ts';
 import { typed } from '../shell/argument.ts';
 import { CommandError, noSuch, type Shell } from '../shell/shell.ts';
 import { changeMembers, claimForOperator, withStore } from '../shell/stores.ts';
+import { addMergeCommand } from './merge.ts';
 import { addRightsCommands, liftMarks } from './rights.ts';
 
 const OUTCOMES: Record<ImportResult, ImportOutcome> = {
@@ -19,6 +20,7 @@ const OUTCOMES: Record<ImportResult, ImportOutcome> = {
     refused: 'an external ID belongs to another member of the partner',
   },
   erased: { refused: 'memberId must not be that of an erased member, except with --again' },
+  merged: { refused: 'memberId must not be that of a member who was merged into another one' },
 };
 
 const BATCH_LINES = 5_000;
@@ -45,6 +47,7 @@ export function membersCommand(shell: Shell): Command {
     .option('--to <memberid>', 'the member whose current address it becomes')
     .action((email: Address, { to }: { to?: string }) => unlock(shell, email, to));
   addRightsCommands(group, shell);
+  addMergeCommand(group, shell);
   return group;
 }
 

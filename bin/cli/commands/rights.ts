@@ -2,7 +2,7 @@
 import type { MemberImport, MembersStore } from '@partner-loyalty/members';
 import type { Settings } from '@partner-loyalty/runtime/settings/table.ts';
 import { oneErasureAtATime } from '@partner-loyalty/runtime/store/lock.lmdb.ts';
-import type { Activity, StandingsStore } from '@partner-loyalty/standings';
+import type { StandingsStore } from '@partner-loyalty/standings';
 import type { Command } from 'commander';
 import { CommandError, noSuch, oneLine, type Shell } from '../shell/shell.ts';
 import { claimForOperator, withStore } from '../shell/stores.ts';
@@ -46,24 +46,47 @@ export async function liftMarks(
 
 async function exportMember(shell: Shell, memberId: string): Promise<void> {
   const settings = shell.settings();
-  const kept = await withStore('members', settings, ({ rights }) => rights.find(memberId));
-  await withStore('standings', settings, async (standings) => {
-    const sums = await standings.standingsOf(memberId);
-    if (kept === undefined && sums.length === 0) throw noSuch('member', memberId);
-    const space = shell.json ? undefined : 2;
-    const rest = JSON.stringify({ memberId, ...kept, standings: sums }, undefined, space);
-    // Piece by piece, since there may be many activities.
-    shell.write(`${rest.slice(0, -1).trimEnd()},${shell.json ? '' : '\n  '}"activities":`);
-    await writeList(shell, standings.activitiesOf(memberId));
-    shell.write(shell.json ? '}\n' : '\n}\n');
-  });
+  await withStore('members', settings, (members) =>
+    withStore('standings', settings, (standings) =>
+      printExport(shell, { members, standings }, memberId),
+    ),
+  );
 }
 
-async function writeList(shell: Shell, activities: AsyncIterable<Activity>): Promise<void> {
+/** Prints all that is kept of a member; of one who was merged, what the other one has. */
+export async function printExport(
+  shell: Shell,
+  stores: { members: MembersStore; standings: StandingsStore },
+  memberId: string,
+): Promise<void> {
+  const { members, standings } = stores;
+  const kept = await members.rights.find(memberId);
+  const [current = memberId, ...merged] = await standings.merges.idsOf(memberId);
+  if (kept === undefined && current !== memberId) return printExport(shell, stores, current);
+  const sums = await standings.standingsOf(memberId);
+  if (kept === undefined && sums.length === 0) throw noSuch('member', memberId);
+  const space = shell.json ? undefined : 2;
+  const rest = JSON.stringify({ memberId, ...kept, standings: sums }, undefined, space);
+  shell.write(rest.slice(0, -1).trimEnd());
+  // Piece by piece, since there may be many.
+  await writeList(shell, 'activities', standings.activitiesOf(memberId));
+  const ids = current === memberId ? [memberId, ...merged] : [memberId];
+  await writeList(shell, 'events', eventsOf(standings, ids));
+  shell.write(shell.json ? '}\n' : '\n}\n');
+}
+
+async function* eventsOf({ feed }: StandingsStore, memberIds: readonly string[]) {
+  for (const memberId of memberIds)
+    for await (const { occurredAt, ...event } of feed.ofMember(memberId))
+      yield { ...event, occurredAt: new Date(occurredAt) };
+}
+
+async function writeList(shell: Shell, name: string, list: AsyncIterable<object>): Promise<void> {
   const gap = shell.json ? '' : '\n    ';
+  shell.write(`,${shell.json ? '' : '\n  '}"${name}":`);
   let separator = '[';
-  for await (const activity of activities) {
-    shell.write(`${separator}${gap}${JSON.stringify(activity)}`);
+  for await (const item of list) {
+    shell.write(`${separator}${gap}${JSON.stringify(item)}`);
     separator = ',';
   }
   shell.write(separator === '[' ? '[]' : `${shell.json ? '' : '\n  '}]`);
@@ -88,20 +111,26 @@ async function erase(shell: Shell, memberId: string, isLater: boolean): Promise<
 /**
  * The members store first: as soon as its mark is set, nobody imports the member, and once the
  * record is gone, nobody is shown it. The other way round, a command that was killed would leave a
- * member who has lost all points. Without the record, the command still erases the rest. Resolves
- * to the number of activities.
+ * member who has lost all points. Without the record, the command still erases the rest. With a
+ * member go those who were merged into it, and the one that it was merged into. Resolves to the
+ * number of activities.
  */
 async function eraseInBoth(
   { rights }: MembersStore,
   standings: StandingsStore,
   memberId: string,
 ): Promise<number> {
-  await rights.erase(memberId);
-  return standings.eraseMember(memberId);
+  const ids = await standings.merges.idsOf(memberId);
+  // Merged ones first: what is left of them leads to the current one.
+  for (const id of ids.toReversed()) await rights.erase(id);
+  let activities = 0;
+  for (const id of ids) activities += await standings.eraseMember(id);
+  await standings.merges.forget(ids);
+  return activities;
 }
 
-/** Runs `work` after other erasures; on MongoDB, beside them. */
-function alone<T>({ mongodbUrl, dataDir }: Settings, work: () => Promise<T>): Promise<T> {
+/** Runs `work` after other erasures and merges; on MongoDB, beside them. */
+export function alone<T>({ mongodbUrl, dataDir }: Settings, work: () => Promise<T>): Promise<T> {
   return mongodbUrl === undefined ? oneErasureAtATime(dataDir, work) : work();
 }
 
@@ -128,5 +157,7 @@ async function requireTraces(
   memberId: string,
 ): Promise<void> {
   if ((await member(memberId)) !== undefined || (await rights.isErased(memberId))) return;
-  if ((await standings.standingsOf(memberId)).length === 0) throw noSuch('member', memberId);
+  const [current] = await standings.merges.idsOf(memberId);
+  const isUnknown = current === memberId && (await standings.standingsOf(memberId)).length === 0;
+  if (isUnknown) throw noSuch('member', memberId);
 }

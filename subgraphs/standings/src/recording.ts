@@ -29,7 +29,7 @@ const OUTCOMES: Record<RecordOutcome, `${ActivityOutcome}`> = {
  * members cannot be asked, it rejects, and nothing is recorded.
  */
 export function createRecorder(
-  store: Pick<StandingsStore, 'program' | 'record'>,
+  store: Pick<StandingsStore, 'program' | 'record' | 'merges'>,
   members: MembersClient,
   now: () => Date,
 ) {
@@ -40,7 +40,10 @@ export function createRecorder(
   ): Promise<RecordedActivity[]> {
     const activities = entries.filter(isActivity);
     const memberIds = [...new Set(activities.map(({ memberId }) => memberId))];
-    const enrolled = await members.everEnrolled(partnerId, memberIds, requestId);
+    const [enrolled, merged] = await Promise.all([
+      members.everEnrolled(partnerId, memberIds, requestId),
+      store.merges.currentIds(memberIds),
+    ]);
     const program = await store.program(partnerId);
     const at = now();
     const refusalOf = (one: Activity): RecordedActivity['outcome'] | undefined =>
@@ -57,7 +60,8 @@ export function createRecorder(
       if (!isActivity(entry)) return { ...entry, outcome: 'INVALID', memberId: undefined };
       const { activityId } = entry;
       const outcome = refusalOf(entry) ?? OUTCOMES[recorded.next().value ?? 'erased'];
-      const memberId = outcome === 'NOT_ENROLLED' ? undefined : entry.memberId;
+      const memberId =
+        outcome === 'NOT_ENROLLED' ? undefined : (merged.get(entry.memberId) ?? entry.memberId);
       return { activityId, outcome, memberId, argument: undefined };
     });
   };

@@ -17,7 +17,10 @@ import type { StandingsStore } from './store/store.ts';
 
 /** Resolvers on a store. `now` returns the current time. Reads are synchronous as the store is. */
 export function createResolvers(
-  store: Pick<StandingsStore, 'program' | 'standing' | 'latestActivities' | 'record' | 'feed'>,
+  store: Pick<
+    StandingsStore,
+    'program' | 'standing' | 'latestActivities' | 'record' | 'merges' | 'feed'
+  >,
   members: MembersClient,
   now: () => Date,
 ): SubgraphResolvers {

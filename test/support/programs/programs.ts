@@ -15,6 +15,7 @@ export const PROGRAMS = [
   'subgraphs/standings/test/sequencer.ts',
   'test/support/servers/oidc.ts',
   'test/support/store/acknowledge.ts',
+  'test/support/store/merger.ts',
 ] as const;
 
 /** The arguments of node, in the root folder, that start a program of this or another checkout. */

@@ -22,7 +22,13 @@ import type { MemberKey as MemberKeyInput, Resolvers } from './schema.generated.
 export function createLookups(
   store: Pick<
     MembersStore,
-    'memberByEmail' | 'memberByExternalId' | 'memberById' | 'lookUp' | 'member' | 'partners'
+    | 'memberByEmail'
+    | 'memberByExternalId'
+    | 'memberById'
+    | 'lookUp'
+    | 'member'
+    | 'currentId'
+    | 'partners'
   >,
 ) {
   const ownProfile = (id: string, caller: Caller): MaybePromise<Profile> => {
@@ -83,10 +89,14 @@ export function createLookups(
       everEnrolled(_, { partnerId, memberIds }, { caller }) {
         requireService(caller);
         if (memberIds.length > MAX_KEYS) fail('BAD_USER_INPUT');
-        return mapMaybe(allMaybe(memberIds.map((memberId) => store.member(memberId))), (members) =>
-          members.flatMap((member) =>
-            member?.enrollments.some((one) => one.partnerId === partnerId) ? member.memberId : [],
-          ),
+        const wasEnrolled = (memberId: string): MaybePromise<boolean> =>
+          mapMaybe(store.member(memberId), (member) =>
+            member?.enrollments.some((one) => one.partnerId === partnerId)
+              ? true
+              : mapMaybe(store.currentId(partnerId, memberId), (current) => current !== undefined),
+          );
+        return mapMaybe(allMaybe(memberIds.map(wasEnrolled)), (enrolled) =>
+          memberIds.filter((_, index) => enrolled[index]),
         );
       },
     },

@@ -461,7 +461,10 @@ export type EndedSessions = {
 export type PendingEvent = {
   /** What `acknowledgeEvents` takes it out by. */
   ack: Scalars['String']['output'];
-  /** In JSON: id, type, occurredAt in milliseconds since 1970, partnerId, memberId, externalId. */
+  /**
+   * In JSON: id, type, occurredAt in milliseconds since 1970, partnerId, memberId, externalId,
+   * mergedMemberId.
+   */
   event: Scalars['String']['output'];
 };
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
 import { canonicalEmail } from '../rules/email.ts';
 import { enrolledMark } from '../rules/enrollment.ts';
+import type { MergedMember } from '../rules/merge.ts';
 import { addressKey, type MemberRecord } from '../rules/record.ts';
 import type { EndedSessionsStore } from '../signingkeys/endedsessions.ts';
 import type { InvitationStore } from '../tables/invitation.ts';
@@ -26,6 +27,8 @@ export type RightsEngine = {
    * was read.
    */
   load(memberId: string): Promise<{ record: MemberRecord; remove(): Promise<boolean> } | undefined>;
+  /** What is left of a member who was merged, and how to remove it. */
+  merged(memberId: string): Promise<(MergedMember & { remove(): Promise<void> }) | undefined>;
   /** Takes addresses that were other members' before from the records of these. */
   forgetAddresses(traces: Traces): Promise<void>;
 };
@@ -41,6 +44,13 @@ type Parts = {
 export function createRights(parts: Parts) {
   const { engine, outbox, invitations, endedSessions } = parts;
   const { marks } = engine;
+  const forgetMerged = async (memberId: string): Promise<boolean> => {
+    const merged = await engine.merged(memberId);
+    for (const partnerId of merged?.partnerIds ?? [])
+      await marks.add(enrolledMark(partnerId, memberId));
+    await merged?.remove();
+    return merged !== undefined;
+  };
   return {
     isErased: marks.has,
     /** Takes the mark away that `erase` left. Whether there was one. */
@@ -77,7 +87,7 @@ export function createRights(parts: Parts) {
           : { memberId, addresses: new Set<string>() };
         // The record comes last: only it leads to the rest.
         await removeQueued(traces, parts);
-        if (loaded === undefined) return false;
+        if (loaded === undefined) return forgetMerged(memberId);
         await engine.forgetAddresses(traces);
         for (const { partnerId } of loaded.record.enrollments)
           await marks.add(enrolledMark(partnerId, memberId));

@@ -78,6 +78,9 @@ function withWritten(
   const isEarlier = address.canonical !== current;
   if (present?.status !== 'ACTIVE')
     return { ...enrollment, written: [address], limited: (unconfirmed && isEarlier) || undefined };
+  const { withheld } = enrollment;
+  if (withheld?.includes(address.canonical))
+    return { ...enrollment, withheld: withheld.filter((one) => one !== address.canonical) };
   if (!limited || written.some(({ canonical }) => canonical === address.canonical))
     return enrollment;
   return { ...enrollment, written: [...written, address] };
@@ -92,7 +95,8 @@ function withSentNames(member: MemberRecord, enrollment: Enrollment, sent: Names
 /** The enrollment once the member, or an operator, has confirmed it. */
 export function confirmed(enrollment: Enrollment): Enrollment {
   if (!enrollment.unconfirmed) return enrollment;
-  return { ...enrollment, unconfirmed: undefined, limited: undefined, confirmedAt: Date.now() };
+  const free = { unconfirmed: undefined, limited: undefined, withheld: undefined };
+  return { ...enrollment, ...free, confirmedAt: Date.now() };
 }
 
 /**
@@ -131,7 +135,9 @@ export function changeExternalId(
   if (record === undefined || active === undefined) return { outcome: 'not-enrolled' };
   if (isExternalIdTaken(records, memberId, partnerId, externalId))
     return { outcome: 'external-id-conflict' };
-  return { outcome: 'changed', member: change(records, record, { ...active, externalId }) };
+  const { otherExternalIds: _, ...rest } = active;
+  const next = { ...rest, externalId };
+  return { outcome: 'changed', member: change(records, record, next) };
 }
 
 /**
@@ -187,7 +193,8 @@ export function nextEnrollment(
   const updatedAt = present?.updatedAt ?? 0; // Writing the record sets the time.
   if (status === 'ENDED') return ended({ ...present, partnerId, status, updatedAt });
   const kept = present?.externalId ?? externalId;
-  if (externalId !== undefined && kept !== externalId) return undefined;
+  const isOther = externalId !== undefined && kept !== externalId;
+  if (isOther && !present?.otherExternalIds?.includes(externalId)) return undefined;
   const enrolledAt = present?.status === 'ACTIVE' ? present.enrolledAt : Date.now();
   return { ...present, partnerId, status, externalId: kept, enrolledAt, updatedAt };
 }

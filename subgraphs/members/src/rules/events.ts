@@ -14,9 +14,11 @@ export type MemberEvent = {
   memberId: string;
   /** The external ID after the change; of an enrollment that ended, the one it had. */
   externalId?: string | undefined;
+  /** The member who is part of this one now. */
+  mergedMemberId?: string;
 };
 
-export type MemberEventType = keyof typeof SHOWN_BY | 'MEMBER_ERASED';
+export type MemberEventType = keyof typeof SHOWN_BY | 'MEMBER_ERASED' | 'MEMBER_MERGED';
 
 /** One partner's enrollment before and after a change, with the whole records. */
 type Change = {
@@ -53,15 +55,19 @@ export function eventsOf(
     const was = before?.enrollments.find((one) => one.partnerId === partnerId);
     if (was?.updatedAt === occurredAt) return [];
     const externalId = is.externalId ?? (is.status === 'ENDED' ? was?.externalId : undefined);
-    return TYPES.filter((type) => SHOWN_BY[type]({ before, next, was, is })).map((type) => ({
-      id: randomUUID(),
-      type,
-      occurredAt,
-      partnerId,
-      memberId,
-      ...(externalId !== undefined && { externalId }),
-    }));
+    const about = { partnerId, memberId, ...(externalId !== undefined && { externalId }) };
+    return TYPES.filter((type) => SHOWN_BY[type]({ before, next, was, is })).map((type) =>
+      newEvent(type, occurredAt, about),
+    );
   });
+}
+
+export function newEvent(
+  type: MemberEventType,
+  occurredAt: number,
+  about: Omit<MemberEvent, 'id' | 'type' | 'occurredAt'>,
+): MemberEvent {
+  return { id: randomUUID(), type, occurredAt, ...about };
 }
 
 /** The event as it is after its member was erased. */
@@ -72,13 +78,9 @@ export function withoutExternalId({ externalId: _, ...event }: MemberEvent): Mem
 function eventsOfErasing(before: MemberRecord): MemberEvent[] {
   const { memberId, enrollments } = before;
   const occurredAt = timeAfter(before);
-  return enrollments.map(({ partnerId }) => ({
-    id: randomUUID(),
-    type: 'MEMBER_ERASED',
-    occurredAt,
-    partnerId,
-    memberId,
-  }));
+  return enrollments.map(({ partnerId }) =>
+    newEvent('MEMBER_ERASED', occurredAt, { partnerId, memberId }),
+  );
 }
 
 function staysActive({ was, is }: Change): boolean {

@@ -22,6 +22,8 @@ export function importMember(records: MemberRecords, line: MemberImport): Import
   const { memberId, address } = line;
   const stored =
     memberId === undefined ? records.byKey(addressKey(address.canonical)) : records.byId(memberId);
+  if (stored === undefined && memberId !== undefined && records.mergedInto(memberId))
+    return 'merged';
   const member = stored ?? newRecord(memberId ?? randomUUID(), address);
   if (
     member.address !== address.canonical &&

@@ -5,6 +5,8 @@ export type Enrollment = {
   status: 'ACTIVE' | 'ENDED';
   /** Of an active enrollment only; ending the enrollment frees it. */
   externalId?: string | undefined;
+  /** Those that came with members who were merged into this one, and find it as well. */
+  otherExternalIds?: string[] | undefined;
   /** Of an active enrollment: when it began, in milliseconds since 1970. */
   enrolledAt?: number | undefined;
   /**
@@ -32,6 +34,11 @@ export type Enrollment = {
    * first one was an earlier address already.
    */
   limited?: true | undefined;
+  /**
+   * Earlier addresses that the partner must not use: it is unconfirmed, and they came with another
+   * member who was merged into this one.
+   */
+  withheld?: string[] | undefined;
   /** The names that the partner sent. */
   names?: Names | undefined;
 };
@@ -134,4 +141,6 @@ export type ImportResult =
   | 'address-locked'
   | 'external-id-conflict'
   /** The member with this ID was erased. */
-  | 'erased';
+  | 'erased'
+  /** The member with this ID is part of another one now. */
+  | 'merged';

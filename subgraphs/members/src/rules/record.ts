@@ -31,6 +31,10 @@ export type MemberRecord = Member & {
    * them: nobody has used a link in mail to them, and no import had them.
    */
   unconfirmed?: string[];
+  /** The member that this one is about to become a part of. */
+  mergingInto?: string | undefined;
+  /** The IDs of members who are part of this one now, or are about to be. */
+  merged?: string[] | undefined;
 };
 
 /**
@@ -41,6 +45,8 @@ export type MemberRecords = {
   byId(memberId: string): MemberRecord | undefined;
   /** The member that a key leads to. */
   byKey(key: string): MemberRecord | undefined;
+  /** The member that the one who had this ID is part of now. */
+  mergedInto(memberId: string): string | undefined;
   /**
    * Writes a record as `updated` returns it, and returns it; `before` is the record as it was read.
    */
@@ -78,10 +84,12 @@ export function timeAfter(before: MemberRecord | undefined): number {
 
 /** The enrollment without addresses that have left the member; ended if no usable one is left. */
 function withoutLost(record: MemberRecord, enrollment: Enrollment): Enrollment {
-  const { written, limited } = enrollment;
+  const { written, limited, withheld } = enrollment;
   const left = written?.filter(({ canonical }) => hasAddress(record, canonical));
-  if (left?.length === written?.length) return enrollment;
-  return limited && left?.length === 0 ? ended(enrollment) : { ...enrollment, written: left };
+  const kept = withheld?.filter((one) => hasAddress(record, one));
+  if (left?.length === written?.length && kept?.length === withheld?.length) return enrollment;
+  if (limited && left?.length === 0) return ended(enrollment);
+  return { ...enrollment, written: left, ...(kept && { withheld: kept }) };
 }
 
 /** All that an enrollment shows its partner. Once it has ended, that is nothing else. */
@@ -104,7 +112,8 @@ export function seenBy(member: Member, enrollment: Enrollment): WholeIdentity {
 /** The enrollment without what only an active one has. */
 export function ended(enrollment: Enrollment): Enrollment {
   const gone = { externalId: undefined, enrolledAt: undefined, written: undefined };
-  return { ...enrollment, ...gone, limited: undefined, status: 'ENDED' };
+  const merged = { otherExternalIds: undefined, withheld: undefined };
+  return { ...enrollment, ...gone, ...merged, limited: undefined, status: 'ENDED' };
 }
 
 // No part contains control characters, so a line break separates them.
@@ -134,15 +143,21 @@ export function memberKeys({ address, earlier, tokens = [], locked = [] }: Membe
   return [...Array.from(addresses, addressKey), ...tokens.map(({ hash }) => tokenKey(hash))];
 }
 
-/** If it is active: each address that the partner may use, and the external ID. */
+/** If it is active: each address that the partner may use, and the external IDs. */
 export function enrollmentKeys(
   { address, earlier }: MemberRecord,
-  { partnerId, status, externalId, limited, written = [] }: Enrollment,
+  enrollment: Enrollment,
 ): string[] {
+  const { partnerId, status, externalId, otherExternalIds = [], limited } = enrollment;
   if (status !== 'ACTIVE') return [];
-  const addresses = limited ? written.map(({ canonical }) => canonical) : [address, ...earlier];
+  const { written = [], withheld = [] } = enrollment;
+  const addresses = limited
+    ? written.map(({ canonical }) => canonical)
+    : [address, ...earlier.filter((one) => !withheld.includes(one))];
   const keys = addresses.map((one) => enrolledKey(partnerId, one));
-  return externalId === undefined ? keys : [...keys, externalKey(partnerId, externalId)];
+  if (externalId !== undefined) keys.push(externalKey(partnerId, externalId));
+  for (const other of otherExternalIds) keys.push(externalKey(partnerId, other));
+  return keys;
 }
 
 /** Whether an address, in canonical form, is locked at this member. */

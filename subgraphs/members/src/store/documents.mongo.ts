@@ -14,6 +14,7 @@ import {
   MongoBulkWriteError,
 } from 'mongodb';
 import { eventsOf, type MemberEvent, withoutExternalId } from '../rules/events.ts';
+import type { MergedMember } from '../rules/merge.ts';
 import { keysOf, type MemberRecord } from '../rules/record.ts';
 import { type Listed, listedOf } from './listed.mongo.ts';
 
@@ -31,12 +32,11 @@ export type MemberDocument = Omit<MemberRecord, 'memberId'> & {
   listed?: Listed;
   outbox?: MemberEvent[];
   pendingAt?: number;
+  /** The other one of two members who are becoming one just now (merge.mongo.ts). */
+  joining?: string;
   /** Only of a tombstone. */
   erasedAt?: number;
-};
-
-/** What keeps the events of an erased member until they are acknowledged. It is no member. */
-type Tombstone = Pick<MemberDocument, 'version' | 'keys' | 'outbox' | 'pendingAt' | 'erasedAt'>;
+} & Partial<MergedMember>; // Of a tombstone that stays.
 
 export type MembersCollection = Collection<MemberDocument>;
 
@@ -59,13 +59,23 @@ export function openMembers(db: Db): Promise<MembersCollection> {
  */
 export type VersionedRecord = { record: MemberRecord; version: number; outbox: MemberEvent[] };
 
-/** Finds members by keys. Without a projection, whole documents. */
+/** How a member has a key as long as another one, who becomes part of the former, has it too. */
+export function movedKey(key: string): string {
+  return `m\n${key}`;
+}
+
+export function isMovedKey(key: string): boolean {
+  return key.startsWith('m\n');
+}
+
+/** Finds members by keys, moved ones too. Without a projection, whole documents. */
 export function findByKeys(
   members: MembersCollection,
   keys: readonly string[],
   projection: Document = {},
 ) {
-  return members.find({ keys: { $in: keys } }, { projection, ...oneResponse(keys.length) });
+  const names = keys.flatMap((key) => [key, movedKey(key)]);
+  return members.find({ keys: { $in: names } }, { projection, ...oneResponse(names.length) });
 }
 
 /** Finds members by IDs, and tombstones too. Without a projection, whole documents. */
@@ -89,6 +99,7 @@ export function versionedRecord({
   listed: _listed,
   outbox = [],
   pendingAt: _pendingAt,
+  joining: _joining,
   ...rest
 }: MemberDocument): VersionedRecord {
   return { record: { memberId: _id, ...rest }, version, outbox };
@@ -106,15 +117,22 @@ export async function eraseDocument(
   const filter = { _id: record.memberId, version };
   const events = [...outbox.map(withoutExternalId), ...eventsOf(record, undefined)];
   if (events.length === 0) return (await members.deleteOne(filter)).deletedCount === 1;
-  const tombstone: Tombstone = {
-    version: version + 1,
+  const { _id: _, ...tombstone } = tombstoneOf(record.memberId, version + 1, events);
+  return (await members.replaceOne(filter, tombstone)).matchedCount === 1;
+}
+
+/** What keeps the events of a member who is gone until they are acknowledged. It is no member. */
+export function tombstoneOf(_id: string, version: number, events: MemberEvent[]): MemberDocument {
+  const tombstone = {
+    _id,
+    version,
     // The index takes only one document that has none. No look-up asks for this one.
-    keys: [`d\n${record.memberId}`],
+    keys: [`d\n${_id}`],
     erasedAt: Date.now(),
     ...pendingFields(events),
   };
   // Cast: every read of members leaves tombstones out.
-  return (await members.replaceOne(filter, tombstone as MemberDocument)).matchedCount === 1;
+  return tombstone as Partial<MemberDocument> as MemberDocument;
 }
 
 /** How a document keeps events. */

@@ -68,7 +68,7 @@ async function takeOut(
   idsByMember: ReadonlyMap<string, ReadonlySet<string>>,
 ): Promise<boolean> {
   const filter = { _id: { $in: [...idsByMember.keys()] }, ...PENDING };
-  const projection = { version: 1, outbox: 1, erasedAt: 1 };
+  const projection = { version: 1, outbox: 1, erasedAt: 1, mergedInto: 1 };
   const options = { projection, ...oneResponse(idsByMember.size) };
   const writes: AnyBulkWriteOperation<MemberDocument>[] = [];
   const found = members.find(filter, { readPreference: 'primary', ...options });
@@ -81,7 +81,7 @@ async function takeOut(
       left.length > 0
         ? { $set: pendingFields(left), $inc: { version: 1 } }
         : { $unset: { outbox: true, pendingAt: true }, $inc: { version: 1 } };
-    const isDone = left.length === 0 && isTombstone(document);
+    const isDone = left.length === 0 && isTombstone(document) && !document.mergedInto;
     writes.push(isDone ? { deleteOne: unchanged } : { updateOne: { ...unchanged, update } });
   }
   if (writes.length === 0) return true;

@@ -3,6 +3,7 @@ import { batchLoad } from '@partner-loyalty/runtime/eventloop/batchload.ts';
 import type { MongoMarks } from '@partner-loyalty/runtime/store/marks/marks.mongo.ts';
 import { enrolledMark, lookUpOf } from '../rules/enrollment.ts';
 import type { LookUp, Member, MemberKey } from '../rules/member.ts';
+import type { MergedMember } from '../rules/merge.ts';
 import { enrolledKey, externalKey, partnerOfKey } from '../rules/record.ts';
 import {
   findByIds,
@@ -10,6 +11,7 @@ import {
   isTombstone,
   type MemberDocument,
   type MembersCollection,
+  movedKey,
 } from './documents.mongo.ts';
 
 /**
@@ -24,13 +26,26 @@ export function createMongoLookUp(members: MembersCollection, marks: Pick<MongoM
     return new Map(Array.from(await marks.among(ids), (id) => [id, true]));
   });
 
-  return async (partnerId: string, key: MemberKey): Promise<LookUp> => {
+  const currentIn = (found: Member | MergedMember | undefined, partnerId: string) =>
+    found && 'mergedInto' in found && found.partnerIds.includes(partnerId)
+      ? found.mergedInto
+      : undefined;
+  const currentId = async (partnerId: string, memberId: string) =>
+    currentIn(await byId(memberId), partnerId);
+  const memberById = async (partnerId: string, memberId: string): Promise<Member | undefined> => {
+    const found = await byId(memberId);
+    if (found === undefined || !('mergedInto' in found)) return found;
+    const current = currentIn(found, partnerId);
+    return current === undefined ? undefined : memberById(partnerId, current);
+  };
+  const lookUp = async (partnerId: string, key: MemberKey): Promise<LookUp> => {
     const { by, value } = key;
     if (by !== 'memberId') return lookUpOf(await byKey(storedKey(partnerId, key)), partnerId);
-    const found = lookUpOf(await byId(value), partnerId);
+    const found = lookUpOf(await memberById(partnerId, value), partnerId);
     if (found.status !== 'NOT_FOUND') return found;
     return (await marked(enrolledMark(partnerId, value))) ? { status: 'ERASED' } : found;
   };
+  return { lookUp, currentId };
 }
 
 function storedKey(partnerId: string, { by, value }: MemberKey): string {
@@ -56,28 +71,42 @@ export async function membersByKey(
   keys: readonly string[],
 ): Promise<Map<string, Member>> {
   const isOne = keys.length === 1;
+  const names = new Map(
+    keys.flatMap(
+      (key) =>
+        [
+          [key, key],
+          [movedKey(key), key],
+        ] as const,
+    ),
+  );
   const [partnerId, ...others] = new Set(keys.map(partnerOfKey));
   const documents = findByKeys(members, keys, {
     ...MEMBER,
     ...(others.length === 0 && { enrollments: { $elemMatch: { partnerId } } }),
-    ...(!isOne && { keys: { $setIntersection: ['$keys', { $literal: keys }] } }),
+    ...(!isOne && { keys: { $setIntersection: ['$keys', { $literal: [...names.keys()] }] } }),
   });
   const found = new Map<string, Member>();
   for (const document of await documents.toArray()) {
     const member = memberOf(document);
-    for (const key of isOne ? keys : document.keys) found.set(key, member);
+    for (const name of isOne ? keys : document.keys) found.set(names.get(name) ?? name, member);
   }
   return found;
 }
 
-/** The members with these IDs, by ID. */
+/** The members with these IDs, by ID, and those who had them and were merged into others. */
 async function membersById(
   members: MembersCollection,
   ids: readonly string[],
-): Promise<Map<string, Member>> {
-  const found = await findByIds(members, ids, { ...MEMBER, erasedAt: 1 }).toArray();
-  const existing = found.filter((document) => !isTombstone(document));
-  return new Map(existing.map((document) => [document._id, memberOf(document)]));
+): Promise<Map<string, Member | MergedMember>> {
+  const projection = { ...MEMBER, erasedAt: 1, mergedInto: 1, partnerIds: 1 };
+  const found = new Map<string, Member | MergedMember>();
+  for (const document of await findByIds(members, ids, projection).toArray()) {
+    const { _id, mergedInto, partnerIds = [] } = document;
+    if (mergedInto !== undefined) found.set(_id, { mergedInto, partnerIds });
+    else if (!isTombstone(document)) found.set(_id, memberOf(document));
+  }
+  return found;
 }
 
 export function memberOf({ _id, keys: _, enrollments = [], ...rest }: MemberDocument): Member {

@@ -5,17 +5,15 @@ import type { Database } from 'lmdb';
 import type { RightsEngine } from '../rights/rights.ts';
 import { addressesIn, withoutAddresses } from '../rights/traces.ts';
 import { eventsOf } from '../rules/events.ts';
-import { isEqual, keysOf, type MemberRecord, type MemberRecords } from '../rules/record.ts';
+import { isEqual, type MemberRecord, type MemberRecords } from '../rules/record.ts';
 import type { LmdbEvents } from './events.lmdb.ts';
-import type { StoredIdentity } from './identity.lmdb.ts';
-import { type Lists, moveInLists } from './list.lmdb.ts';
+import type { MergedMembers } from './merge.lmdb.ts';
 
 type Parts = {
   members: Database<MemberRecord, string>;
-  identities: Database<StoredIdentity, string>;
-  lists: Lists;
+  merged: MergedMembers;
   marks: LmdbMarks;
-  records: MemberRecords;
+  records: MemberRecords & { remove(record: MemberRecord): void };
   events: LmdbEvents;
   /** Resolves when the change is on disk. */
   transact<T>(change: () => T): Promise<T>;
@@ -23,7 +21,7 @@ type Parts = {
 };
 
 export function createLmdbRightsEngine(parts: Parts): RightsEngine {
-  const { members, identities, lists, marks, records, events, transact, dataDir } = parts;
+  const { members, merged, marks, records, events, transact, dataDir } = parts;
   return {
     marks: {
       has: async (memberId) => marks.has(memberId),
@@ -37,6 +35,10 @@ export function createLmdbRightsEngine(parts: Parts): RightsEngine {
     async load(memberId) {
       const record = members.get(memberId);
       return record && { record, remove: () => transact(() => remove(record)) };
+    },
+    async merged(memberId) {
+      const found = merged.get(memberId);
+      return found && { ...found, remove: () => transact(() => void merged.remove(memberId)) };
     },
     async forgetAddresses({ memberId, addresses }) {
       // Reads outside of a transaction: nobody else gets such an address as a former one meanwhile.
@@ -56,9 +58,7 @@ export function createLmdbRightsEngine(parts: Parts): RightsEngine {
     const stored = members.get(memberId);
     if (stored === undefined) return true;
     if (!isEqual(stored, record)) return false;
-    for (const key of keysOf(stored)) identities.remove(key);
-    moveInLists(lists, stored, undefined);
-    members.remove(memberId);
+    records.remove(stored);
     events.forget(memberId);
     events.add(eventsOf(stored, undefined));
     return true;

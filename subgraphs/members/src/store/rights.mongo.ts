@@ -37,6 +37,25 @@ export function createMongoRightsEngine({ members, marks, find, apply }: Parts):
       const { record } = versionedRecord(document);
       return { record, remove: () => eraseDocument(members, document) };
     },
+    async merged(memberId) {
+      const [found] = await findByIds(members, [memberId]).toArray();
+      if (found?.mergedInto === undefined) return undefined;
+      const { mergedInto, partnerIds = [] } = found;
+      // Events that are pending stay in it.
+      const remove = async () => {
+        const gone = { mergedInto: '', partnerIds: '' } as const;
+        await members.updateOne(
+          { _id: memberId, mergedInto },
+          { $unset: gone, $inc: { version: 1 } },
+        );
+        await members.deleteOne({
+          _id: memberId,
+          erasedAt: { $gt: 0 },
+          outbox: { $exists: false },
+        });
+      };
+      return { mergedInto, partnerIds, remove };
+    },
     async forgetAddresses({ memberId, addresses }) {
       const any = { $in: [...addresses] };
       const mentions = [

@@ -3,7 +3,7 @@ import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import { type EmbeddedStore, openLmdb } from '@partner-loyalty/runtime/store/lmdb.ts';
 import { type LmdbMarks, openLmdbMarks } from '@partner-loyalty/runtime/store/marks/marks.lmdb.ts';
 import { lmdbTables } from '@partner-loyalty/runtime/store/table.lmdb.ts';
-import type { Database, RootDatabase } from 'lmdb';
+import type { RootDatabase } from 'lmdb';
 import { createRights } from '../rights/rights.ts';
 import { enrolledMark, lookUpOf } from '../rules/enrollment.ts';
 import { eventsOf } from '../rules/events.ts';
@@ -12,6 +12,7 @@ import type { Identity, ImportResult, LookUp, MemberImport, MemberKey } from '..
 import {
   enrolledKey,
   externalKey,
+  keysOf,
   type MemberRecord,
   type MemberRecords,
   updated,
@@ -29,6 +30,8 @@ import {
 import { stampIfLate } from './late.ts';
 import { buildLists, listMembers, moveInLists, openLists } from './list.lmdb.ts';
 import { createLockStore } from './lockstore.ts';
+import { currentIdIn, type EventsOf, mergeRecords, openMergedMembers } from './merge.lmdb.ts';
+import { createMergeStore } from './mergestore.ts';
 import { createLmdbRightsEngine } from './rights.lmdb.ts';
 import type { BuildProgress, MembersStore } from './store.ts';
 import { createTokenStore } from './tokenstore.ts';
@@ -62,6 +65,7 @@ export function openMemberTables(root: RootDatabase) {
     members: root.openDB<MemberRecord, string>({ name: 'members', encoding: 'json' }),
     identities: root.openDB<StoredIdentity, string>({ name: 'keys', encoding: 'json' }),
     lists: openLists(root),
+    merged: openMergedMembers(root),
   };
 }
 
@@ -71,7 +75,9 @@ function createLmdbMembersStore(
   { root, ready }: EmbeddedStore,
   { tables, others, dataDir }: { tables: MemberTables; others: MembersTables; dataDir: string },
 ): MembersStore {
-  const { members, identities } = tables;
+  const { members, identities, merged } = tables;
+  const currentId = (partnerId: string, memberId: string) =>
+    currentIdIn(merged, partnerId, memberId);
   const marks = openLmdbMarks(root);
   const events = openLmdbEvents(root);
   const records = createRecords(tables, events);
@@ -119,10 +125,11 @@ function createLmdbMembersStore(
   return {
     memberByEmail: (partnerId, canonical) => find(enrolledKey(partnerId, canonical)),
     memberByExternalId: (partnerId, externalId) => find(externalKey(partnerId, externalId)),
-    ...createLmdbLookUp(members, marks, find),
+    ...createLmdbLookUp(tables, marks, find),
     list: (query) => listMembers(tables, query),
     member: (memberId) => members.get(memberId),
-    ...createEnrollmentStore(engine),
+    ...createEnrollmentStore({ apply, currentId }),
+    currentId,
     importMembers: (imports) =>
       apply([], [], (known) => {
         const importOne = marks.isEmpty()
@@ -133,6 +140,7 @@ function createLmdbMembersStore(
     tokens: createTokenStore(engine),
     events: events.store,
     locks: createLockStore(engine),
+    merges: createMergeStore(apply, (pair) => transact(() => mergeRecords(merged, records, pair))),
     rights: createRights({ engine: rights, ...others, dataDir }),
     ...others,
     isEmpty: async () => members.getKeysCount({ limit: 1 }) === 0,
@@ -141,17 +149,22 @@ function createLmdbMembersStore(
   };
 }
 
-function createRecords(
-  { members, identities, lists }: MemberTables,
-  events: LmdbEvents,
-): MemberRecords {
-  return {
-    byId: (memberId) => members.get(memberId),
-    byKey(key) {
+function createRecords(tables: MemberTables, events: LmdbEvents) {
+  const { members, identities, lists, merged } = tables;
+  const records = {
+    byId: (memberId: string) => members.get(memberId),
+    byKey(key: string) {
       const stored = identities.get(key);
       return stored && members.get(decodeIdentity(stored).memberId);
     },
-    write(before, wanted) {
+    mergedInto: (memberId: string) => merged.get(memberId)?.mergedInto,
+    /** Removes a record, without events. */
+    remove(record: MemberRecord): void {
+      for (const key of keysOf(record)) identities.remove(key);
+      moveInLists(lists, record, undefined);
+      members.remove(record.memberId);
+    },
+    write(before: MemberRecord | undefined, wanted: MemberRecord, toldOf: EventsOf = eventsOf) {
       const next = updated(before, wanted);
       const stored = before && entriesOf(before);
       const entries = entriesOf(next);
@@ -163,19 +176,24 @@ function createRecords(
       }
       moveInLists(lists, before, next);
       members.put(next.memberId, next);
-      events.add(eventsOf(before, next));
+      events.add(toldOf(before, next));
       return next;
     },
   };
+  return records satisfies MemberRecords;
 }
 
 /** `find` reads whom a stored key leads to. */
 function createLmdbLookUp(
-  members: Database<MemberRecord, string>,
+  { members, merged }: Pick<MemberTables, 'members' | 'merged'>,
   marks: LmdbMarks,
   find: (key: string) => Identity | undefined,
 ) {
-  const byId = (partnerId: string, memberId: string) => lookUpOf(members.get(memberId), partnerId);
+  const byId = (partnerId: string, memberId: string) => {
+    const own = members.get(memberId);
+    const current = own === undefined ? currentIdIn(merged, partnerId, memberId) : undefined;
+    return lookUpOf(current === undefined ? own : members.get(current), partnerId);
+  };
   const byKey = (key: string): LookUp => {
     const member = find(key);
     return member === undefined ? { status: 'NOT_FOUND' } : { status: 'FOUND', member };

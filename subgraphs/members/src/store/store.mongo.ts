@@ -8,6 +8,7 @@ import {
 import { type Mongo, openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
 import { mongoTables } from '@partner-loyalty/runtime/store/table.mongo.ts';
 import { createRights } from '../rights/rights.ts';
+import { enrolledMark } from '../rules/enrollment.ts';
 import type { ImportResult, MemberImport } from '../rules/member.ts';
 import type { KeyVault } from '../signingkeys/signingkey.ts';
 import { type MembersTables, openMembersTables } from '../tables/tables.ts';
@@ -27,6 +28,8 @@ import { createKeyLock, type KeyLock } from './keylock.ts';
 import { buildLists, listMembers } from './list.mongo.ts';
 import { createLockStore } from './lockstore.ts';
 import { createMongoLookUp } from './lookup.mongo.ts';
+import { switchOver } from './merge.mongo.ts';
+import { createMergeStore } from './mergestore.ts';
 import { createMongoRightsEngine } from './rights.mongo.ts';
 import type { BuildProgress, MembersStore } from './store.ts';
 import { createTokenStore } from './tokenstore.ts';
@@ -72,7 +75,7 @@ function createMongoMembersStore(
   },
 ): MembersStore {
   const { members, others, marks, dataDir } = parts;
-  const lookUp = createMongoLookUp(members, marks);
+  const { lookUp, currentId } = createMongoLookUp(members, marks);
   // Of two concurrent writes of one key, one would only have to start over; DocumentDB even lets
   // both wait until it cancels one.
   const lock = createKeyLock();
@@ -90,13 +93,15 @@ function createMongoMembersStore(
     memberById: async (partnerId, value) =>
       (await lookUp(partnerId, { by: 'memberId', value })).member,
     lookUp: (partnerId, keys) => Promise.all(keys.map((key) => lookUp(partnerId, key))),
+    currentId,
     list: (query) => listMembers(members, query),
     member: batchLoad((ids) => recordsById(members, ids)),
-    ...createEnrollmentStore(engine),
+    ...createEnrollmentStore({ apply, currentId }),
     importMembers: (imports) => importInParts(members, marks, lock, imports),
     tokens: createTokenStore(engine),
     events: createMongoEvents(members),
     locks: createLockStore(engine),
+    merges: createMergeStore(apply, (pair) => switchOver(members, pair)),
     rights: createRights({ engine: rights, ...others, dataDir }),
     ...others,
     isEmpty: async () => (await members.findOne(EXISTING, { projection: { _id: 1 } })) === null,
@@ -156,6 +161,9 @@ async function removeErased(
   if (erased.size === 0) return;
   for (let left = [...erased]; left.length > 0; ) {
     const documents = await existing(members, left);
+    for (const { _id, enrollments } of documents)
+      for (const { partnerId } of enrollments)
+        await marks.add(enrolledMark(partnerId, _id), new Date());
     const removed = await Promise.all(documents.map((one) => eraseDocument(members, one)));
     left = documents.filter((_, index) => !removed[index]).map(({ _id }) => _id);
   }

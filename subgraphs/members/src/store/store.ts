@@ -15,6 +15,7 @@ import type { MembersTables } from '../tables/tables.ts';
 import type { EnrollmentStore } from './engine.ts';
 import type { EventStore } from './eventstore.ts';
 import type { LockStore } from './lockstore.ts';
+import type { MergeStore } from './mergestore.ts';
 import type { TokenStore } from './tokenstore.ts';
 
 /** How many members an index that is being built has, and of how many. */
@@ -44,6 +45,11 @@ export type MembersStore = EnrollmentStore &
      * and for those who were never enrolled.
      */
     lookUp(partnerId: string, keys: readonly MemberKey[]): MaybePromise<readonly LookUp[]>;
+    /**
+     * The member that the one with this ID is part of now, for a partner that the latter was ever
+     * enrolled with. Look-ups by this ID find the former.
+     */
+    currentId(partnerId: string, memberId: string): MaybePromise<string | undefined>;
     /** Members who are or were enrolled with the partner, by one range of an index. */
     list(query: ListQuery): MaybePromise<ListEntry[]>;
     /** The member's record. */
@@ -59,6 +65,8 @@ export type MembersStore = EnrollmentStore &
     events: EventStore;
     /** Which addresses are in dispute. */
     locks: LockStore;
+    /** Makes one member of two. */
+    merges: MergeStore;
     /** Shows and erases what is kept of a member. */
     rights: RightsStore;
     /** Whether the store has no members. */

@@ -5,11 +5,13 @@ import {
   findByIds,
   findByKeys,
   isTombstone,
+  type MemberDocument,
   type MembersCollection,
   replaceUnchanged,
   type VersionedRecord,
   versionedRecord,
 } from './documents.mongo.ts';
+import { pairOf, switchOver } from './merge.mongo.ts';
 
 export type WorkingSet = MemberRecords & {
   /** The IDs of the members that rules have read or written, in order, with repetitions. */
@@ -57,11 +59,13 @@ export async function readWorkingSet(
     const conflicts = await replaceUnchanged(members, changed);
     return changed.flatMap(({ record }, index) => (conflicts.has(index) ? [record.memberId] : []));
   };
-  for (const document of await readOnce(members, ids, keys)) {
+  const merged = new Map<string, string>();
+  for (const document of await readSettled(members, ids, keys)) {
     const { record, version, outbox } = versionedRecord(document);
     const { memberId } = record;
     // Whoever is added under its ID takes its place, with the events in it.
     if (!isTombstone(document)) hold(record);
+    if (document.mergedInto !== undefined) merged.set(memberId, document.mergedInto);
     versions.set(memberId, version);
     outboxes.set(memberId, outbox);
     stored.add(memberId);
@@ -70,6 +74,7 @@ export async function readWorkingSet(
   return {
     byId: read,
     byKey: (key) => read(holders.get(key)),
+    mergedInto: (memberId) => merged.get(memberId),
     write(before, wanted) {
       const next = updated(before, wanted);
       if (!fits(round, next)) {
@@ -161,6 +166,20 @@ function addWrite(
   const write = { memberId, isStored: false };
   writes.push(write);
   return write;
+}
+
+/** Reads members once none of them is in the middle of a merge. */
+async function readSettled(
+  members: MembersCollection,
+  ids: readonly string[],
+  keys: readonly string[],
+): Promise<MemberDocument[]> {
+  for (;;) {
+    const found = [...(await readOnce(members, ids, keys))];
+    const pairs = found.flatMap((document) => pairOf(document) ?? []);
+    if (pairs.length === 0) return found;
+    for (const pair of pairs) await switchOver(members, pair);
+  }
 }
 
 /**

@@ -14,7 +14,15 @@ import { openMemberTables } from '../store/store.lmdb.ts';
 import { INVITATIONS } from '../tables/invitation.ts';
 import { MAIL_COUNTS, OUTBOX } from '../tables/outbox.ts';
 import { PARTNERS } from '../tables/partner.ts';
-import { areEvents, checkMember, describeKey, isRecord, MISPLACED, nameOf } from './member.ts';
+import {
+  areEvents,
+  checkMember,
+  createMergeCheck,
+  describeKey,
+  isRecord,
+  MISPLACED,
+  nameOf,
+} from './member.ts';
 
 /** Reports what is wrong with the store. Resolves with the number of members. */
 export async function verifyLmdbMembers(
@@ -59,6 +67,7 @@ async function checkMembers(
   snapshot: Snapshot,
   inspection: Inspection,
 ): Promise<number> {
+  const merges = createMergeCheck(inspection);
   let count = 0;
   let keys = 0;
   const unreadable = (memberId: string) =>
@@ -67,12 +76,16 @@ async function checkMembers(
     count += 1;
     const record = await checkMember(memberId, value, inspection);
     if (record === undefined) continue;
+    merges.addRecord(record);
     for (const [key, expected] of entriesOf(record)) {
       const problem = problemOf(snapshot.get(tables.identities, key), expected);
       if (problem === undefined) keys += 1;
       else inspection.report(nameOf(memberId), `${describeKey(key)} of the member ${problem}`);
     }
   }
+  for (const { key, value } of snapshot.records(tables.merged, unreadable))
+    merges.addMerged(key, value.mergedInto);
+  merges.compare();
   if (keys !== snapshot.count(tables.identities)) checkKeys(tables, snapshot, inspection);
   return count;
 }

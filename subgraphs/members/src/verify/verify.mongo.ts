@@ -4,10 +4,23 @@ import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
 import { openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
 import { walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
-import { keysOf } from '../rules/record.ts';
-import { isTombstone, type MemberDocument, versionedRecord } from '../store/documents.mongo.ts';
+import { keysOf, type MemberRecord } from '../rules/record.ts';
+import {
+  isMovedKey,
+  isTombstone,
+  type MemberDocument,
+  movedKey,
+  versionedRecord,
+} from '../store/documents.mongo.ts';
 import { listedOf } from '../store/listed.mongo.ts';
-import { areEvents, checkMember, describeKey, MISPLACED, nameOf } from './member.ts';
+import {
+  areEvents,
+  checkMember,
+  createMergeCheck,
+  describeKey,
+  MISPLACED,
+  nameOf,
+} from './member.ts';
 
 /** Reports what is wrong with the store. Resolves with the number of members. */
 export async function verifyMongoMembers(
@@ -18,13 +31,18 @@ export async function verifyMongoMembers(
   const { db, close } = await openMongo(url, 'members', environment);
   try {
     const members = db.collection<MemberDocument>('members');
+    const merges = createMergeCheck(inspection);
     let count = 0;
     for await (const document of walk(members)) {
       checkEvents(document, inspection);
+      const { _id, mergedInto } = document;
+      if (mergedInto !== undefined) merges.addMerged(_id, mergedInto);
       if (isTombstone(document)) continue;
       count += 1;
-      await checkDocument(document, inspection);
+      const record = await checkDocument(document, inspection);
+      if (record !== undefined) merges.addRecord(record);
     }
+    merges.compare();
     return count;
   } finally {
     await close();
@@ -39,18 +57,24 @@ function checkEvents({ _id, outbox, pendingAt }: MemberDocument, { report }: Ins
 }
 
 /** The index of the collection keeps a key from being in two documents. */
-async function checkDocument(document: MemberDocument, inspection: Inspection): Promise<void> {
-  const { _id: memberId, keys, listed } = document;
+async function checkDocument(
+  document: MemberDocument,
+  inspection: Inspection,
+): Promise<MemberRecord | undefined> {
+  const { _id: memberId, keys, listed, joining } = document;
   const { record: value } = versionedRecord(document);
   const record = await checkMember(memberId, value, inspection);
-  if (record === undefined) return;
+  if (record === undefined) return undefined;
   const expected = new Set(keysOf(record));
   const present = new Set(Array.isArray(keys) ? keys : []);
   const report = (problem: string) => inspection.report(nameOf(memberId), problem);
   for (const key of expected)
-    if (!present.has(key)) report(`${describeKey(key)} of the member leads nowhere`);
+    if (!present.has(key) && !(joining && present.has(movedKey(key))))
+      report(`${describeKey(key)} of the member leads nowhere`);
   for (const key of present)
-    if (!expected.has(key)) report(`${describeKey(key)} leads to the member, who does not have it`);
+    if (!expected.has(key) && !(joining && isMovedKey(key)))
+      report(`${describeKey(key)} leads to the member, who does not have it`);
   // A dump of a version without lists has none.
   if (listed !== undefined && !isDeepStrictEqual(listed, listedOf(record))) report(MISPLACED);
+  return record;
 }

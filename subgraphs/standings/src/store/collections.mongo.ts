@@ -35,6 +35,10 @@ export type StandingDocument = Standing &
     memberId: string;
     version: ObjectId;
     recent: Decision[];
+    /** Of a member who was merged into another one: no activity is added any more. */
+    isClosed?: true;
+    /** The members whose closed sums are in these. */
+    added?: string[];
   };
 /**
  * Either the activity is in the sums, or it is refused. `id` is its ID without the partner, which
@@ -76,6 +80,7 @@ export async function openCollections(db: Db) {
       [{ 'events.memberId': 1 }, {}],
       [{ day: 1, _id: 1 }, {}],
     ]),
+    openCollection(db, 'mergedMembers', undefined, [[{ into: 1 }, {}]]),
     openCollection(db, 'eventHeads'),
     openCollection(db, 'eventState'),
   ]);
@@ -88,6 +93,8 @@ export function strictCollections(db: Db) {
   return {
     standings: db.collection<StandingDocument>('standings', STRICT),
     activities: db.collection<ActivityDocument>('activities', STRICT),
+    /** By the ID that each had, the member that it is part of now. */
+    merges: db.collection<{ _id: string; into: string }>('mergedMembers', STRICT),
     outbox: db.collection<OutboxDocument>('eventOutbox', STRICT),
     changedPrograms: db.collection<ProgramDocument>('programs', STRICT),
     events: db.collection<BlockDocument>('events', LASTING),

@@ -58,6 +58,14 @@ export async function openLmdbFeed(tables: Tables): Promise<Feed> {
     },
     page: (partnerId, query) => pageOf(tables, partnerId, query),
     last: (partnerId) => eventHeads.get(partnerId)?.[0] ?? 0,
+    async *ofMember(memberId) {
+      for await (const keys of blocksWith(tables, memberId))
+        for (const key of keys) {
+          const value = tables.events.get(key);
+          const found = value === undefined ? [] : decodeBlock(key, value);
+          yield* found.filter((event) => event.memberId === memberId);
+        }
+    },
     async dropBefore(day) {
       for (;;) {
         const [key] = eventDays.getKeys({ end: [day] as unknown as EventDayKey, limit: 1 });
@@ -178,23 +186,31 @@ export async function eraseEvents(tables: Tables, memberId: string): Promise<voi
       if (erased !== undefined) outbox.put(key, erased);
     }
   });
-  // No index has the members of events, which would cost each of them a write.
+  for await (const keys of blocksWith(tables, memberId))
+    await root.transaction(() => {
+      for (const key of keys) {
+        const erased = withoutIdsOf(memberId, events.get(key) ?? NO_VALUE);
+        if (erased !== undefined) events.put(key, erased);
+      }
+    });
+}
+
+/**
+ * The blocks that name a member, some at a time. No index has the members of events, which would
+ * cost each of them a write. The text is found much faster than each block is parsed.
+ */
+async function* blocksWith({ events }: Tables, memberId: string): AsyncGenerator<BlockKey[]> {
+  const text = JSON.stringify(memberId);
   for (let start: BlockKey | undefined = ['', 0]; start !== undefined; ) {
     const chunk: { key: BlockKey; isFound: boolean }[] = Array.from(
       events.getRange({ start, limit: CHUNK + 1 }),
       ({ key, value }) => {
-        return { key, isFound: withoutIdsOf(memberId, value) !== undefined };
+        return { key, isFound: value.includes(text) };
       },
     );
     start = chunk.length > CHUNK ? chunk.pop()?.key : undefined;
     const keys = chunk.flatMap(({ key, isFound }) => (isFound ? [key] : []));
-    if (keys.length > 0)
-      await root.transaction(() => {
-        for (const key of keys) {
-          const erased = withoutIdsOf(memberId, events.get(key) ?? NO_VALUE);
-          if (erased !== undefined) events.put(key, erased);
-        }
-      });
+    if (keys.length > 0) yield keys;
     await nextTick();
   }
 }

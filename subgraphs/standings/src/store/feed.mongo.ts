@@ -47,6 +47,12 @@ export async function openMongoFeed(db: Db, store: Store): Promise<Feed> {
     page: (partnerId, query) => pageOf(collections, partnerId, query),
     last: async (partnerId) =>
       (await collections.eventHeads.findOne({ _id: partnerId }))?.last ?? 0,
+    async *ofMember(memberId) {
+      const options = { sort: { _id: 1 }, batchSize: PAGE_BLOCKS } as const;
+      for await (const block of collections.events.find({ 'events.memberId': memberId }, options))
+        for (const event of block.events)
+          if (event.memberId === memberId) yield { ...event, partnerId: block.partnerId };
+    },
     async dropBefore(day) {
       const { events } = collections;
       const options = { sort: { day: 1, _id: 1 }, projection: { _id: 1 } } as const;

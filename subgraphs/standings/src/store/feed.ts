@@ -65,6 +65,8 @@ export type Feed = {
   page(partnerId: string, query: PageQuery): MaybePromise<EventPage | NoPage>;
   /** The position of the partner's last event, or 0. */
   last(partnerId: string): MaybePromise<number>;
+  /** The events of a member, by partner and position, within bounded memory. */
+  ofMember(memberId: string): AsyncIterable<Event>;
   /** Drops the events that got their positions before this day (`dayOf`). */
   dropBefore(day: number): Promise<void>;
   /** Up to when the ends of membership years have events; undefined at the first start. */

@@ -106,8 +106,23 @@ function nextKeys(
   return keys;
 }
 
+/** The member's entries of the index, at most `limit`. */
+export function* keysOfMember(
+  { memberActivities }: Pick<Tables, 'memberActivities'>,
+  memberId: string,
+  limit = Number.MAX_SAFE_INTEGER,
+): Generator<MemberActivityKey> {
+  const start = [memberId] as unknown as MemberActivityKey; // Cast: the beginning of a key.
+  let left = limit;
+  for (const key of memberActivities.getKeys({ start })) {
+    if (key[0] !== memberId || left === 0) return;
+    left -= 1;
+    yield key;
+  }
+}
+
 /** One look-up for each partner, however many activities there are. */
-function partnersOf({ memberActivities }: Tables, memberId: string): string[] {
+export function partnersOf({ memberActivities }: Tables, memberId: string): string[] {
   const partners: string[] = [];
   let start: unknown[] = [memberId];
   for (;;) {
@@ -121,7 +136,11 @@ function partnersOf({ memberActivities }: Tables, memberId: string): string[] {
 }
 
 /** The standings of all years. */
-function standingKeys({ standings }: Tables, partnerId: string, memberId: string): StandingKey[] {
+export function standingKeys(
+  { standings }: Tables,
+  partnerId: string,
+  memberId: string,
+): StandingKey[] {
   const keys: StandingKey[] = [];
   const start = [partnerId, memberId] as unknown as StandingKey; // Cast: the beginning of a key.
   for (const key of standings.getKeys({ start })) {

@@ -2,7 +2,7 @@
 import { onePage } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
 import type { Collection, Filter } from 'mongodb';
 import type { Activity } from '../rules/activity.ts';
-import type { Collections } from './collections.mongo.ts';
+import type { ActivityDocument, Collections, StoredPending } from './collections.mongo.ts';
 import { copyOut } from './outbox.mongo.ts';
 import { activityIdOf, latestActivitiesQueries, memberStandingsQuery } from './queries.mongo.ts';
 import type { Before, MemberStanding } from './store.ts';
@@ -11,19 +11,31 @@ type Written = Pick<Collections, 'standings' | 'activities' | 'outbox'>;
 
 const BATCH_SIZE = 1_000;
 
-/** The member's newest activities with a partner, newest first, from below `before`. */
+/**
+ * The newest activities with a partner of the member with these IDs, newest first, from below
+ * `before`.
+ */
 export async function latestActivitiesOf(
   collections: Pick<Collections, 'activities'>,
   partnerId: string,
-  memberId: string,
+  memberIds: readonly string[],
   limit: number,
   before?: Before,
 ): Promise<Activity[]> {
-  const queries = latestActivitiesQueries(collections, partnerId, memberId, limit, before);
+  const queries = memberIds.flatMap((memberId) =>
+    latestActivitiesQueries(collections, partnerId, memberId, limit, before),
+  );
   const found = (await Promise.all(queries.map((query) => query.toArray()))).flat();
+  if (memberIds.length > 1) found.sort(newestFirst);
   return found
     .slice(0, limit)
     .map(({ _id, year: _year, ...content }) => ({ activityId: activityIdOf(_id), ...content }));
+}
+
+/** As the index has them. */
+function newestFirst(one: ActivityDocument, other: ActivityDocument): number {
+  const later = other.occurredAt.getTime() - one.occurredAt.getTime();
+  return later || Buffer.compare(Buffer.from(other._id), Buffer.from(one._id));
 }
 
 export async function standingsOf(
@@ -49,8 +61,12 @@ export async function deleteAll(collections: Written, memberId: string): Promise
   return deleted;
 }
 
-/** Their events stay, without the IDs of the activities. */
-async function deleteStandings(collections: Written, memberId: string): Promise<void> {
+/** Their events stay; of an erased member, without the IDs of the activities. */
+export async function deleteStandings(
+  collections: Pick<Written, 'standings' | 'outbox'>,
+  memberId: string,
+  kept: (event: StoredPending) => StoredPending = ({ activityId, ...event }) => event,
+): Promise<void> {
   const { standings } = collections;
   for (;;) {
     const projection = { memberId: 1, version: 1, outbox: 1, pendingAt: 1 } as const;
@@ -59,10 +75,7 @@ async function deleteStandings(collections: Written, memberId: string): Promise<
     if (found.length === 0) return;
     await copyOut(
       collections,
-      found.map(({ outbox = [], ...one }) => ({
-        ...one,
-        outbox: outbox.map(({ activityId, ...event }) => event),
-      })),
+      found.map(({ outbox = [], ...one }) => ({ ...one, outbox: outbox.map(kept) })),
     );
     // One that was changed meanwhile may have another event.
     await standings.deleteMany({

@@ -9,7 +9,7 @@ import type { ActivityDocument, Collections } from './collections.mongo.ts';
 import type { Before } from './store.ts';
 
 /** More than a member can have: one for each partner and year. */
-const MAX_STANDINGS = 10_000;
+export const MAX_STANDINGS = 10_000;
 
 /** The ID of a standing's document. None of its parts contains a control character. */
 export function standingId(of: { partnerId: string; memberId: string; year: string }): string {
@@ -29,6 +29,11 @@ export function activityIdOf(key: string): string {
 /** The partner that a standing is with. */
 export function partnerOf(standing: string): string {
   return standing.slice(0, standing.indexOf('\0'));
+}
+
+/** The membership year of a standing. */
+export function yearIn(standing: string): string {
+  return standing.slice(standing.lastIndexOf('\0') + 1);
 }
 
 export function programsQuery({ programs }: Pick<Collections, 'programs'>, partnerIds: string[]) {

@@ -3,6 +3,7 @@ import { type ActivityContent, type DatedActivity, isSameActivity } from '../rul
 import { type NewEvent, pointsChanged } from '../rules/event.ts';
 import { addStandings, NO_ACTIVITY, type Standing } from '../rules/standing.ts';
 import { tierChangeOf } from '../rules/tierchange.ts';
+import { currentIds } from './merges.lmdb.ts';
 import type { RecordOutcome } from './store.ts';
 import {
   type ActivityKey,
@@ -36,9 +37,15 @@ export function recordBatch(tables: Tables, batch: readonly DatedActivity[]): Re
     const stored = newStandings.get(key.join('\0'))?.standing ?? standings.get(key);
     return Array.isArray(stored) ? decodeStanding(stored) : stored;
   };
-  const outcomes = batch.map((activity): RecordOutcome => {
-    const { activityId, partnerId, memberId, year } = activity;
-    if (hasMarks && marks.has(memberId)) return 'erased';
+  const merged = currentIds(
+    tables,
+    batch.map(({ memberId }) => memberId),
+  );
+  const outcomes = batch.map((sent): RecordOutcome => {
+    const { activityId, partnerId, year } = sent;
+    if (hasMarks && marks.has(sent.memberId)) return 'erased';
+    const memberId = merged.get(sent.memberId) ?? sent.memberId;
+    const activity = memberId === sent.memberId ? sent : { ...sent, memberId };
     const activityKey: ActivityKey = [partnerId, activityId];
     const activityName = activityKey.join('\0');
     const stored = activities.get(activityKey);

@@ -6,6 +6,7 @@ import { type ActivityContent, type DatedActivity, isSameActivity } from '../rul
 import { addStandings, NO_ACTIVITY } from '../rules/standing.ts';
 import type { ActivityDocument, Collections, StandingDocument } from './collections.mongo.ts';
 import { deleteAll } from './member.mongo.ts';
+import { closeStanding, mergedAmong } from './merges.mongo.ts';
 import { shorten } from './outbox.mongo.ts';
 import {
   activitiesQuery,
@@ -55,7 +56,7 @@ export async function recordBatch(
   });
   for (let attempt = 1; open.length > 0; ) {
     const before = open.length;
-    settle(await recordRound(store, firstOfEachId(open)), open, outcomes);
+    settle(await recordRound(store, open), open, outcomes);
     open = open.filter(({ index }) => outcomes[index] === undefined);
     if (open.length < before) continue;
     if (attempt === MAX_ATTEMPTS)
@@ -93,13 +94,16 @@ function outcomeOf(counted: ActivityContent, activity: DatedActivity): RecordOut
 }
 
 /**
- * Tries to record activities with different IDs. Those without a result met another writer, who was
+ * Tries to record the first activity of each ID. Those without a result met another writer, who was
  * faster, and can be tried again.
  */
-async function recordRound(store: Store, entries: Entry[]): Promise<Result[]> {
+async function recordRound(store: Store, open: readonly Entry[]): Promise<Result[]> {
   const { collections, marks } = store;
-  const [marked, standings] = await Promise.all([
-    marks.among(new Set(entries.map(({ activity }) => activity.memberId))),
+  const entries = firstOfEachId(open);
+  const memberIds = new Set(open.map(({ activity }) => activity.memberId));
+  const [marked, merged, read] = await Promise.all([
+    marks.among(memberIds),
+    mergedAmong(collections, memberIds),
     readStandings(collections, entries),
   ]);
   const results: Result[] = [];
@@ -108,25 +112,40 @@ async function recordRound(store: Store, entries: Entry[]): Promise<Result[]> {
     if (isErased) results.push({ entry, outcome: 'erased' });
     return !isErased;
   });
+  for (const entry of open) {
+    const { activity, target } = entry;
+    entry.activity = countedFor(activity, merged);
+    entry.target = countedFor(target, merged);
+  }
+  const standings = merged.size > 0 ? await readStandings(collections, kept) : read;
   // What these standings have decided is carried out before activities are looked at: one that is
   // pending after this was not decided about by any of these standings.
   const { undecided, created } = await prepare(collections, kept, standings, results);
-  const erased = await marks.among(
-    new Set(
-      [...kept.map(({ activity }) => activity), ...undecided.map(({ found }) => found)].map(
-        ({ memberId }) => memberId,
-      ),
+  const concerned = new Set(
+    [...kept.map(({ activity }) => activity), ...undecided.map(({ found }) => found)].map(
+      ({ memberId }) => memberId,
     ),
   );
+  const [erased, gone] = await Promise.all([
+    marks.among(concerned),
+    mergedAmong(collections, concerned),
+  ]);
   for (const memberId of erased) await deleteAll(collections, memberId);
   for (const entry of kept)
     if (erased.has(entry.activity.memberId)) results.push({ entry, outcome: 'erased' });
-  const allowed = undecided.filter(
-    ({ entry, found }) => !erased.has(found.memberId) && !erased.has(entry.activity.memberId),
-  );
+  // Whoever was merged meanwhile takes another round.
+  const isOpen = ({ memberId }: { memberId: string }) =>
+    !erased.has(memberId) && !gone.has(memberId);
+  const allowed = undecided.filter(({ entry, found }) => isOpen(found) && isOpen(entry.activity));
   const made = await count(collections, allowed, standings);
   await removeUnused(collections, created, made);
   return [...results, ...resultsOf(allowed, made)];
+}
+
+/** An activity, or its standing, of the member that its own one is part of now. */
+function countedFor<A extends { memberId: string }>(of: A, merged: ReadonlyMap<string, string>): A {
+  const memberId = merged.get(of.memberId);
+  return memberId === undefined ? of : { ...of, memberId };
 }
 
 async function readStandings(
@@ -168,6 +187,7 @@ async function prepare(
     .filter((id) => !found.has(id));
   if (others.length > 0)
     for (const one of await activitiesQuery(collections, others).toArray()) found.set(one._id, one);
+  await followMerged(collections, entries, found);
   const undecided = entries.flatMap((entry) => {
     const { activity } = entry;
     const one = found.get(activityKey(activity));
@@ -180,6 +200,28 @@ async function prepare(
     return [];
   });
   return { undecided, created };
+}
+
+/** Activities of members who were merged are counted for whom these are part of now. */
+async function followMerged(
+  collections: Collections,
+  entries: readonly Entry[],
+  found: Map<string, ActivityDocument>,
+): Promise<void> {
+  const others = entries.flatMap(({ activity }) => {
+    const one = found.get(activityKey(activity));
+    return one !== undefined && one.memberId !== activity.memberId ? one : [];
+  });
+  const merged = await mergedAmong(collections, new Set(others.map(({ memberId }) => memberId)));
+  for (const one of others.filter(({ memberId }) => merged.has(memberId))) {
+    found.set(one._id, countedFor(one, merged));
+    if (one.pending === undefined) continue;
+    // If its own standing has not decided about it by now, that never will.
+    await closeStanding(collections, standingId(one));
+    const current = await collections.activities.findOne({ _id: one._id });
+    if (current === null) found.delete(one._id);
+    else found.set(one._id, countedFor(current, merged));
+  }
 }
 
 /** Has the standings decide about activities, and carries it out. Returns the changes made. */

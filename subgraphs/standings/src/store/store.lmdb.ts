@@ -8,6 +8,7 @@ import { isSameProgram } from '../rules/program.ts';
 import { eraseEvents, openLmdbFeed } from './feed.lmdb.ts';
 import type { Feed } from './feed.ts';
 import { activitiesOf, deleteSome, latestActivitiesOf, standingsOf } from './member.lmdb.ts';
+import { createLmdbMerges } from './merges.lmdb.ts';
 import { cachePrograms } from './programs.ts';
 import { recordBatch } from './record.lmdb.ts';
 import type { StandingsStore } from './store.ts';
@@ -88,6 +89,7 @@ function createLmdbStandingsStore(
     },
     isEmpty: async () =>
       programs.getKeysCount({ limit: 1 }) + activities.getKeysCount({ limit: 1 }) === 0,
+    merges: createLmdbMerges(tables),
     ...others,
     ready,
     close: () => root.close(),

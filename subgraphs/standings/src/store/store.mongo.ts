@@ -16,6 +16,7 @@ import type { Standing } from '../rules/standing.ts';
 import { type Collections, openCollections } from './collections.mongo.ts';
 import { eraseEvents, openMongoFeed } from './feed.mongo.ts';
 import { deleteAll, latestActivitiesOf, standingsOf } from './member.mongo.ts';
+import { createMongoMerges, mergedInto } from './merges.mongo.ts';
 import { pushed } from './outbox.mongo.ts';
 import { cachePrograms } from './programs.ts';
 import {
@@ -70,6 +71,7 @@ async function createMongoStandingsStore(
       ]),
     );
   });
+  const loadMerged = batchLoad((ids) => mergedInto(collections, ids));
   const programCache = cachePrograms(loadProgram);
   const feed = await openMongoFeed(mongo.db, { collections, marks, program: programCache.get });
   // Of two writers of one standing at once, one would have to start over.
@@ -112,8 +114,20 @@ async function createMongoStandingsStore(
       }
       return outcomes;
     },
-    latestActivities: (...of) => latestActivitiesOf(collections, ...of),
-    activitiesOf: (memberId) => activitiesOf(collections, marks, memberId),
+    async latestActivities(partnerId, memberId, ...of) {
+      const [others, own] = await Promise.all([
+        loadMerged(memberId),
+        latestActivitiesOf(collections, partnerId, [memberId], ...of),
+      ]);
+      if (others === undefined) return own;
+      return latestActivitiesOf(collections, partnerId, [memberId, ...others], ...of);
+    },
+    async *activitiesOf(memberId) {
+      const { [memberId]: others = [] } = Object.fromEntries(
+        await mergedInto(collections, [memberId]),
+      );
+      for (const id of [memberId, ...others]) yield* activitiesOf(collections, marks, id);
+    },
     standingsOf: (memberId) => standingsOf(collections, memberId),
     async eraseMember(memberId) {
       await marks.add(memberId, new Date());
@@ -133,6 +147,7 @@ async function createMongoStandingsStore(
         (await activities.findOne({}, idOnly)) === null
       );
     },
+    merges: createMongoMerges(collections),
     feed,
     webhooks: await openWebhookTables(mongoTables(mongo.db)),
     ready: mongo.ready,

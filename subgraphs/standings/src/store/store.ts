@@ -6,6 +6,7 @@ import type { Program } from '../rules/program.ts';
 import type { Standing } from '../rules/standing.ts';
 import type { Feed } from './feed.ts';
 import type { WebhookTables } from './webhooks.ts';
+import type { Merges } from './merges.ts';
 
 /**
  * What became of an activity: recorded now, recorded before, or refused, because its ID is recorded
@@ -65,6 +66,7 @@ export type StandingsStore = {
   hasStandings(partnerId: string): Promise<boolean>;
   /** Whether there is neither a program nor an activity. */
   isEmpty(): Promise<boolean>;
+  merges: Merges;
   feed: Feed;
   webhooks: WebhookTables;
   /** Resolves if the engine responds; rejects otherwise. */

@@ -36,6 +36,8 @@ export function openTables(root: RootDatabase) {
       encoding: 'binary',
     }),
     marks: openLmdbMarks(root),
+    /** By the ID that each had, the member that it is part of now. */
+    merged: root.openDB<string, string>({ name: 'merged', encoding: 'json' }),
     /** Changes without a position, in the order of transactions. */
     outbox: root.openDB<Buffer, ChangeKey>({ name: 'outbox', encoding: 'binary' }),
     /** Blocks of the feed, by partner and the position of the first event: changes together. */

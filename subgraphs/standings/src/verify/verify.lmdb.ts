@@ -14,6 +14,7 @@ import {
   decodeBlock,
   decodeStanding,
   type EventHead,
+  type MemberActivityKey,
   memberActivityKey,
   openTables,
   type StandingKey,
@@ -89,6 +90,7 @@ function isActivity(value: unknown): value is StoredActivity {
 /** Finds the entries of the index that lead to no activity, or to another one. */
 function checkIndex(tables: Tables, snapshot: Snapshot, { report }: Inspection): void {
   for (const key of snapshot.keys(tables.memberActivities)) {
+    if (isMerged(tables, snapshot, key)) continue;
     const activityKey = activityKeyOf(key);
     const stored = snapshot.get(tables.activities, activityKey);
     const isSame =
@@ -101,6 +103,11 @@ function checkIndex(tables: Tables, snapshot: Snapshot, { report }: Inspection):
         `the index has activity ${activityKey[1]}, which is not the member's`,
       );
   }
+}
+
+/** Whether an entry is what a merge that was killed has left of the member who goes. */
+function isMerged({ merged }: Tables, snapshot: Snapshot, [memberId]: MemberActivityKey): boolean {
+  return snapshot.get(merged, memberId) !== undefined;
 }
 
 /** If there are no more standings than those found by activities, none is without activities. */
@@ -128,6 +135,7 @@ async function checkSums(
 function* earnedIn(tables: Tables, snapshot: Snapshot): Generator<Earned> {
   const programs = new Map<string, Program | undefined>();
   for (const key of snapshot.keys(tables.memberActivities)) {
+    if (isMerged(tables, snapshot, key)) continue;
     const activityKey = activityKeyOf(key);
     const stored = snapshot.get(tables.activities, activityKey);
     if (!isActivity(stored)) continue;

@@ -4,11 +4,13 @@ import type { Environment } from '@partner-loyalty/runtime/environment.ts';
 import type { Inspection } from '@partner-loyalty/runtime/store/inspection.ts';
 import { openMongo } from '@partner-loyalty/runtime/store/mongo.ts';
 import { countAll, walk } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
+import type { Filter } from 'mongodb';
 import {
   type ActivityDocument,
   type StandingDocument,
   strictCollections,
 } from '../store/collections.mongo.ts';
+import { mergedInto } from '../store/merges.mongo.ts';
 import { activityIdOf, activityKey, standingId, standingsQuery } from '../store/queries.mongo.ts';
 import { checkFeed } from './feed.ts';
 import { checkPartner, type Group, groupsOf, problemOf, reportStanding } from './sums.ts';
@@ -102,17 +104,32 @@ async function problemNow(
   { memberId, partnerId }: Pick<Group, 'memberId' | 'partnerId'>,
   year: string,
 ): Promise<string | undefined> {
-  const { standings } = collections;
+  const { standings, merges } = collections;
+  // What a merged member has counts for the one that it is part of.
+  if ((await merges.findOne({ _id: memberId })) !== null) return undefined;
+  const merged = (await mergedInto(collections, [memberId])).get(memberId) ?? [];
   let problem: string | undefined;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     const before = await standings.findOne({ _id });
     const sum = { points: 0, stays: 0 };
     let isKnown = false;
-    for await (const activity of activitiesIn(collections, { memberId, partnerId, year })) {
+    for await (const activity of activitiesIn(collections, {
+      memberId: { $in: [memberId, ...merged] },
+      partnerId,
+      year,
+    })) {
       if (!isCounted(activity, before)) continue;
       isKnown = true;
       sum.points += activity.points;
       sum.stays += activity.stays;
+    }
+    for (const from of merged.filter((one) => !before?.added?.includes(one))) {
+      // A merge that was killed has not added them yet.
+      const theirs = await standings.findOne({
+        _id: standingId({ partnerId, memberId: from, year }),
+      });
+      sum.points -= theirs?.points ?? 0;
+      sum.stays -= theirs?.stays ?? 0;
     }
     const after = await standings.findOne({ _id });
     const isEmpty = !isKnown && (before === null || (before.points === 0 && before.stays === 0));
@@ -153,7 +170,7 @@ async function checkStandings(
 /** Activities by member, partner and time. */
 function activitiesIn(
   { activities }: Collections,
-  filter: Partial<Pick<ActivityDocument, 'memberId' | 'partnerId' | 'year'>>,
+  filter: Filter<ActivityDocument>,
 ): AsyncIterable<ActivityDocument> {
   return walk(activities, { filter, order: ['memberId', 'partnerId', 'occurredAt', '_id'] });
 }

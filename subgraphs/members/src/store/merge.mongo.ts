@@ -1,0 +1,103 @@
+// Makes one member of two on MongoDB, where each step is a write of one document.
+import { setTimeout } from 'node:timers/promises';
+import { eventsOfMerge, type MergedPair, mergedRecord } from '../rules/merge.ts';
+import { keysOf, updated } from '../rules/record.ts';
+import {
+  findByIds,
+  isConflict,
+  isTombstone,
+  type MemberDocument,
+  type MembersCollection,
+  movedKey,
+  pendingFields,
+  tombstoneOf,
+  versionedRecord,
+} from './documents.mongo.ts';
+import { listedOf } from './listed.mongo.ts';
+
+const MAX_ATTEMPTS = 100;
+
+/** The two members, if one of them is in the middle of it. */
+export function pairOf({ _id, mergingInto, joining }: MemberDocument): MergedPair | undefined {
+  if (joining === undefined) return undefined;
+  return mergingInto === joining ? { from: _id, into: joining } : { from: joining, into: _id };
+}
+
+/**
+ * Makes one record of two, step by step, as the documents say what is done. Any process can take
+ * any of the steps: a rule that finds one of the members does before it is applied.
+ */
+export async function switchOver(members: MembersCollection, pair: MergedPair): Promise<void> {
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+    const documents = await findByIds(members, [pair.from, pair.into]).toArray();
+    const byId = new Map(documents.map((document) => [document._id, document]));
+    const [lost, kept] = [byId.get(pair.from), byId.get(pair.into)];
+    if (lost === undefined || kept === undefined || isTombstone(kept))
+      throw new Error('one of the members was erased meanwhile');
+    const other = pairOf(kept);
+    if (other !== undefined && other.from !== pair.from) {
+      await switchOver(members, other);
+      continue;
+    }
+    const next = nextStep(lost, kept);
+    if (next === undefined) return;
+    if (await isWritten(members, next)) continue;
+    await setTimeout(Math.random() * attempt);
+  }
+  throw new Error(`other writes changed a member ${MAX_ATTEMPTS} times in a row`);
+}
+
+/** A document in place of one that was read. */
+type Step = { before: MemberDocument; next: MemberDocument };
+
+/**
+ * 1. The document of the member who goes says so, and no rule writes it any more.
+ * 2. The one who stays has everything, but the keys that the other one still has under other names.
+ * 3. The one who goes loses its keys: from here on, they lead to the one who stays.
+ * 4. The keys get their own names.
+ */
+function nextStep(lost: MemberDocument, kept: MemberDocument): Step | undefined {
+  if (isTombstone(lost)) {
+    if (kept.joining !== lost._id) return undefined;
+    const { joining: _, ...rest } = kept;
+    return { before: kept, next: { ...rest, keys: keysOf(versionedRecord(kept).record) } };
+  }
+  if (lost.joining === undefined) return { before: lost, next: { ...lost, joining: kept._id } };
+  if (kept.joining === lost._id) return { before: lost, next: tombstoneOfMerged(lost, kept._id) };
+  return { before: kept, next: withOther(kept, lost) };
+}
+
+function withOther(kept: MemberDocument, lost: MemberDocument): MemberDocument {
+  const { record: before, outbox } = versionedRecord(kept);
+  const { record: other } = versionedRecord(lost);
+  const { memberId, ...record } = updated(before, mergedRecord(before, other));
+  const next = { memberId, ...record };
+  const taken = new Set(lost.keys);
+  return {
+    _id: memberId,
+    ...record,
+    version: kept.version,
+    keys: keysOf(next).map((key) => (taken.has(key) ? movedKey(key) : key)),
+    listed: listedOf(next),
+    ...pendingFields([...outbox, ...eventsOfMerge(before, other, next)]),
+    joining: lost._id,
+  };
+}
+
+function tombstoneOfMerged(lost: MemberDocument, mergedInto: string): MemberDocument {
+  const { record, version, outbox } = versionedRecord(lost);
+  const partnerIds = record.enrollments.map(({ partnerId }) => partnerId);
+  return { ...tombstoneOf(record.memberId, version, outbox), mergedInto, partnerIds };
+}
+
+async function isWritten(members: MembersCollection, { before, next }: Step): Promise<boolean> {
+  const { _id, version } = before;
+  const { _id: _, ...replacement } = { ...next, version: version + 1 };
+  try {
+    return (await members.replaceOne({ _id, version }, replacement)).matchedCount === 1;
+  } catch (error) {
+    // Cast: whatever was thrown, only its code counts.
+    if (!isConflict(error as { code?: number })) throw error;
+    return false;
+  }
+}

@@ -1,0 +1,186 @@
+// Merging two members in the standings store: sums, activities and events, beside recording.
+import { activity, ENGINES, newPlace, type Place } from '../../test/engine.ts';
+import { createSequencer } from '../events/sequencer.ts';
+import { verifyStandings } from '../index.ts';
+import type { StandingsStore } from './store.ts';
+
+const YEAR = '2026-01-01';
+const EARLIER = { year: '2025-01-01', occurredAt: new Date('2025-03-01T00:00:00Z') };
+
+describe.each(ENGINES)('merging on %s', (engine) => {
+  let place: Place;
+  let store: StandingsStore;
+  beforeEach(async () => {
+    place = newPlace(engine);
+    store = await place.open();
+  });
+  afterEach(() => place.release());
+
+  const old = (activityId: string, points: number, partnerId = 'inn') =>
+    activity(activityId, points, { memberId: 'old', partnerId });
+  const next = (activityId: string, points: number) =>
+    activity(activityId, points, { memberId: 'new' });
+  const points = async (memberId: string, partnerId = 'inn') =>
+    (await store.standing(partnerId, memberId, YEAR))?.points;
+  const listed = async (memberId: string, partnerId = 'inn', limit = 100) =>
+    (await store.latestActivities(partnerId, memberId, limit)).map(({ activityId }) => activityId);
+  async function events() {
+    const members = { pendingEvents: async () => [], acknowledgeEvents: async () => undefined };
+    const sequencer = createSequencer(store.feed, { members, retentionDays: 30 });
+    while (await sequencer.pass());
+    const page = await store.feed.page('inn', { after: undefined, first: 500, types: undefined });
+    await sequencer.release();
+    if (typeof page === 'string') throw new Error(page);
+    return page.events.map(({ event }) => event);
+  }
+  async function faults(): Promise<string[]> {
+    const found: string[] = [];
+    await verifyStandings(
+      { ...place.settings, mongodbUrl: place.settings.mongodbUrl, environment: 'sandbox' },
+      {
+        report: (record, problem) => void found.push(`${record}: ${problem}`),
+        hasPartner: async () => true,
+      },
+    );
+    return found;
+  }
+
+  test("INTO has both's sums and activities, and FROM its own until the merge is finished", async () => {
+    await store.record([old('a', 5), old('s', 7, 'spa'), next('b', 20)]);
+    await store.record([activity('c', 1, { memberId: 'old', ...EARLIER })]);
+    expect(await store.merges.begin('old', 'new')).toBe(true);
+    expect(await store.merges.begin('old', 'new')).toBe(true);
+    expect([await points('old'), await points('new')]).toEqual([5, 25]);
+    expect([await points('old', 'spa'), await points('new', 'spa')]).toEqual([7, 7]);
+    expect((await listed('old')).sort()).toEqual(['a', 'c']);
+    expect((await listed('new')).sort()).toEqual(['a', 'b', 'c']);
+    expect(await faults()).toEqual([]);
+    await store.merges.finish('old');
+    await store.merges.finish('old');
+    expect(await points('new')).toBe(25);
+    expect((await listed('new')).sort()).toEqual(['a', 'b', 'c']);
+    expect(await listed('new', 'spa')).toEqual(['s']);
+    expect(await store.standingsOf('new')).toHaveLength(3);
+    expect(await store.standingsOf('old')).toEqual([]);
+    expect(await store.merges.idsOf('old')).toEqual(['new', 'old']);
+    expect(await faults()).toEqual([]);
+  });
+
+  test("pages of INTO's activities go on across both", async () => {
+    const at = (second: number) => new Date(Date.UTC(2026, 5, 1, 0, 0, second));
+    await store.record(
+      Array.from({ length: 10 }, (_, index) => ({
+        ...(index % 2 === 0 ? old : next)(`a-${index}`, 1),
+        occurredAt: at(Math.floor(index / 4)),
+      })),
+    );
+    await store.merges.begin('old', 'new');
+    const all = await store.latestActivities('inn', 'new', 100);
+    expect(new Set(all.map(({ activityId }) => activityId)).size).toBe(10);
+    const paged: string[] = [];
+    for (let last = all[0]; paged.length < 9; ) {
+      const before = {
+        occurredAtMs: last?.occurredAt.getTime() ?? 0,
+        activityId: last?.activityId,
+      };
+      const [one] = await store.latestActivities('inn', 'new', 1, before);
+      paged.push(one?.activityId ?? '');
+      last = one;
+    }
+    expect(paged).toEqual(all.slice(1).map(({ activityId }) => activityId));
+  });
+
+  test('an activity sent by either ID counts for INTO, and one sent before is not a conflict', async () => {
+    await store.record([old('a', 5), next('b', 20)]);
+    await store.merges.begin('old', 'new');
+    const again = [
+      old('a', 5),
+      next('a', 5),
+      next('b', 20),
+      old('b', 20),
+      old('a', 6),
+      old('c', 1),
+    ];
+    expect(await store.record(again)).toEqual([
+      'already-recorded',
+      'already-recorded',
+      'already-recorded',
+      'already-recorded',
+      'conflict',
+      'recorded',
+    ]);
+    await store.merges.finish('old');
+    expect(await store.record(again)).toEqual([
+      ...['already-recorded', 'already-recorded', 'already-recorded', 'already-recorded'],
+      ...['conflict', 'already-recorded'],
+    ]);
+    expect([await points('new'), await points('old')]).toEqual([26, undefined]);
+    expect(await listed('old')).toEqual(engine === 'lmdb' ? [] : ['a']);
+    expect(await faults()).toEqual([]);
+  });
+
+  test('a merge has no POINTS_CHANGED and no TIER_CHANGED, and later ones are of INTO', async () => {
+    const year = String(new Date().getUTCFullYear());
+    const now = { occurredAt: new Date(), year: `${year}-01-01` };
+    await store.putProgram('inn', {
+      membershipYear: { start: '01-01', timeZone: 'UTC' },
+      tiers: [
+        { name: 'Base', points: 0 },
+        { name: 'Gold', points: 25 },
+        { name: 'Top', points: 30 },
+      ],
+    });
+    await store.record([
+      { ...old('a', 5), ...now },
+      { ...next('b', 20), ...now },
+    ]);
+    const before = await events();
+    await store.merges.begin('old', 'new');
+    await store.merges.finish('old');
+    expect(await events()).toEqual(before);
+    await store.record([{ ...old('c', 5), ...now }]);
+    expect((await events()).slice(before.length)).toMatchObject([
+      { type: 'POINTS_CHANGED', memberId: 'new', points: 5, activityId: 'c' },
+      { type: 'TIER_CHANGED', memberId: 'new', tierBefore: 'Gold', tierAfter: 'Top' },
+    ]);
+  });
+
+  test('refused if a sum would leave the range of Int, and nothing changes', async () => {
+    const most = 1_000_000_000;
+    await store.record([old('a', most), old('b', most), next('c', most), old('d', 1, 'spa')]);
+    expect(await store.merges.begin('old', 'new')).toBe(false);
+    expect([await points('old'), await points('new')]).toEqual([2 * most, most]);
+    expect(await points('new', 'spa')).toBeUndefined();
+    expect(await store.merges.idsOf('old')).toEqual(['old']);
+  });
+
+  test('activities recorded by several processes beside a merge count once, with their events', async () => {
+    const others = await Promise.all([place.open(), place.open(), place.open()]);
+    const sent = Array.from({ length: 60 }, (_, index) =>
+      (index % 3 === 0 ? next : old)(`r-${index}`, 1),
+    );
+    await store.record(sent.slice(0, 6));
+    const record = async (from: StandingsStore) => {
+      for (let at = 0; at < sent.length; at += 6) await from.record(sent.slice(at, at + 9));
+    };
+    const merge = async () => {
+      await store.merges.begin('old', 'new');
+      await store.merges.finish('old');
+    };
+    await Promise.all([...others.map(record), merge()]);
+    expect(await points('new')).toBe(60);
+    expect(new Set(await listed('new')).size).toBe(60);
+    expect((await store.record(sent)).every((one) => one === 'already-recorded')).toBe(true);
+    const told = (await events()).map(({ activityId }) => activityId);
+    expect([told.length, new Set(told).size]).toEqual([60, 60]);
+    expect(await faults()).toEqual([]);
+  });
+
+  test("a member's events are found by bounded reads", async () => {
+    await store.record([old('a', 5), next('b', 20)]);
+    await events();
+    const found: (string | undefined)[] = [];
+    for await (const { activityId } of store.feed.ofMember('old')) found.push(activityId);
+    expect(found).toEqual(['a']);
+  });
+});

@@ -1,0 +1,88 @@
+// The merging of members in LMDB: one transaction counts everything for the one who stays.
+import { addStandings, NO_ACTIVITY, type Standing } from '../rules/standing.ts';
+import { keysOfMember, partnersOf, standingKeys } from './member.lmdb.ts';
+import type { Merges } from './merges.ts';
+import {
+  activityKeyOf,
+  decodeActivity,
+  decodeStanding,
+  encodeActivity,
+  encodeStanding,
+  memberActivityKey,
+  NO_VALUE,
+  type StandingKey,
+  type Tables,
+} from './tables.lmdb.ts';
+
+const BATCH_SIZE = 1_000;
+
+export function createLmdbMerges(tables: Tables): Merges {
+  const { root, merged, standings, memberActivities } = tables;
+  const write = async <T>(work: () => T): Promise<T> => {
+    const result = await root.transaction(work);
+    await root.flushed;
+    return result;
+  };
+  return {
+    begin: (from, into) => write(() => begin(tables, from, into)),
+    async finish(from) {
+      await write(() => {
+        for (const partnerId of partnersOf(tables, from))
+          for (const key of standingKeys(tables, partnerId, from)) standings.remove(key);
+      });
+      for (;;) {
+        const keys = [...keysOfMember(tables, from, BATCH_SIZE)];
+        if (keys.length === 0) return;
+        await write(() => keys.forEach((key) => void memberActivities.remove(key)));
+      }
+    },
+    currentIds: (memberIds) => currentIds(tables, memberIds),
+    async idsOf(memberId) {
+      const current = merged.get(memberId) ?? memberId;
+      const others = [...merged.getRange()].filter(({ value }) => value === current);
+      return [current, ...others.map(({ key }) => key)];
+    },
+    forget: (memberIds) => write(() => memberIds.forEach((id) => void merged.remove(id))),
+  };
+}
+
+/** Nearly always, there is none. */
+export function currentIds({ merged }: Pick<Tables, 'merged'>, memberIds: readonly string[]) {
+  const found = new Map<string, string>();
+  if (merged.getKeysCount({ limit: 1 }) === 0) return found;
+  for (const memberId of memberIds) {
+    const current = merged.get(memberId);
+    if (current !== undefined) found.set(memberId, current);
+  }
+  return found;
+}
+
+/** Call it in a transaction. The writes come last. */
+function begin(tables: Tables, from: string, into: string): boolean {
+  const { merged, standings, activities, memberActivities } = tables;
+  if (merged.get(from) === into) return true;
+  const sums: { key: StandingKey; sum: Standing }[] = [];
+  for (const partnerId of partnersOf(tables, from))
+    for (const key of standingKeys(tables, partnerId, from)) {
+      const own: StandingKey = [partnerId, into, key[2]];
+      const [theirs, present] = [standings.get(key), standings.get(own)];
+      const sum = addStandings(
+        present ? decodeStanding(present) : NO_ACTIVITY,
+        theirs ? decodeStanding(theirs) : NO_ACTIVITY,
+      );
+      if (sum === undefined) return false;
+      sums.push({ key: own, sum });
+    }
+  const keys = [...keysOfMember(tables, from)];
+  for (const { key, sum } of sums) standings.put(key, encodeStanding(sum));
+  for (const key of keys) {
+    const activityKey = activityKeyOf(key);
+    const stored = activities.get(activityKey);
+    if (stored === undefined) continue;
+    const moved = encodeActivity({ ...decodeActivity(activityKey, stored), memberId: into });
+    activities.put(activityKey, moved);
+    memberActivities.put(memberActivityKey(activityKey, moved), NO_VALUE);
+  }
+  merged.put(from, into);
+  return true;
+}

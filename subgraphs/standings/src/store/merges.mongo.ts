@@ -1,0 +1,135 @@
+// The merging of members on MongoDB: standings that are closed, and added to those of another one.
+import { setTimeout as pause } from 'node:timers/promises';
+import { isDuplicate } from '@partner-loyalty/runtime/store/mongo.ts';
+import { oneResponse } from '@partner-loyalty/runtime/store/reads/reads.mongo.ts';
+import { ObjectId } from 'mongodb';
+import { addStandings, NO_ACTIVITY } from '../rules/standing.ts';
+import type { Collections, StandingDocument } from './collections.mongo.ts';
+import { deleteStandings } from './member.mongo.ts';
+import type { Merges } from './merges.ts';
+import { MAX_STANDINGS, partnerOf, standingId, yearIn } from './queries.mongo.ts';
+import { carryOut, decidedBy } from './steps.mongo.ts';
+
+type Written = Pick<Collections, 'standings' | 'activities' | 'outbox' | 'merges'>;
+
+const MAX_ATTEMPTS = 100;
+
+export function createMongoMerges(collections: Written): Merges {
+  const { merges } = collections;
+  return {
+    begin: (from, into) => begin(collections, from, into),
+    finish: (from) => deleteStandings(collections, from, (event) => event),
+    currentIds: (memberIds) => mergedAmong(collections, memberIds),
+    async idsOf(memberId) {
+      const current = (await merges.findOne({ _id: memberId }))?.into ?? memberId;
+      const others = await mergedInto(collections, [current]);
+      return [current, ...(others.get(current) ?? [])];
+    },
+    forget: async (memberIds) => void (await merges.deleteMany({ _id: { $in: [...memberIds] } })),
+  };
+}
+
+/** Those of the members who were merged, and into whom. */
+export async function mergedAmong(
+  { merges }: Pick<Written, 'merges'>,
+  memberIds: Iterable<string>,
+): Promise<ReadonlyMap<string, string>> {
+  const ids = [...memberIds];
+  if (ids.length === 0) return new Map();
+  const found = merges.find({ _id: { $in: ids } }, oneResponse(ids.length));
+  return new Map((await found.toArray()).map(({ _id, into }) => [_id, into]));
+}
+
+/** By member, those who were merged into them. */
+export async function mergedInto(
+  { merges }: Pick<Written, 'merges'>,
+  memberIds: readonly string[],
+): Promise<Map<string, string[]>> {
+  const found = new Map<string, string[]>();
+  for await (const { _id, into } of merges.find({ into: { $in: [...memberIds] } }))
+    found.set(into, [...(found.get(into) ?? []), _id]);
+  return found;
+}
+
+async function begin(collections: Written, from: string, into: string): Promise<boolean> {
+  const { standings, merges } = collections;
+  const ofFrom = () => standings.find({ memberId: from }, oneResponse(MAX_STANDINGS)).toArray();
+  if ((await merges.findOne({ _id: from })) === null)
+    for (const { _id, ...theirs } of await ofFrom()) {
+      const own = await standings.findOne({ _id: ownId(_id, into) });
+      if (addStandings(own ?? NO_ACTIVITY, theirs) === undefined) return false;
+    }
+  // From here on, whoever records for the member counts for the other one. Whoever has looked here
+  // before has created the standing already, so that it is among those that are closed now.
+  await merges.updateOne({ _id: from }, { $setOnInsert: { into } }, { upsert: true });
+  for (const { _id } of await ofFrom()) {
+    const closed = await closeStanding(collections, _id);
+    if (closed !== undefined) await repeated(() => addClosed(collections, closed, into));
+  }
+  return true;
+}
+
+/**
+ * Makes sure that no more activities are counted by a standing of a member who was merged. Those
+ * that are pending then are not in its sums. Undefined if there is no such standing.
+ */
+export function closeStanding(
+  collections: Written,
+  _id: string,
+): Promise<StandingDocument | undefined> {
+  const { standings } = collections;
+  return repeated(async () => {
+    const standing = await standings.findOne({ _id });
+    if (standing === null || standing.isClosed) return { done: standing ?? undefined };
+    await carryOut(collections, decidedBy(standing, standing.recent));
+    const { version } = standing;
+    const closed = { version: new ObjectId(), recent: [], isClosed: true as const };
+    await standings.updateOne({ _id, version }, { $set: closed });
+    return undefined;
+  });
+}
+
+/** Adds the sums of a closed standing to those of another member, once. */
+async function addClosed(
+  collections: Written,
+  closed: StandingDocument,
+  into: string,
+): Promise<{ done: undefined } | undefined> {
+  const { standings } = collections;
+  const _id = ownId(closed._id, into);
+  const { memberId: from, points, stays } = closed;
+  const version = new ObjectId();
+  const own = await standings.findOne({ _id });
+  if (own === null) {
+    const added = { _id, memberId: into, points, stays, version, recent: [], added: [from] };
+    await standings.insertOne(added).catch((error) => {
+      if (!isDuplicate(error)) throw error;
+    });
+    return undefined;
+  }
+  if (own.added?.includes(from)) return { done: undefined };
+  const sum = addStandings(own, closed);
+  if (sum === undefined)
+    throw new Error('points recorded meanwhile take a year out of the range of Int');
+  await carryOut(collections, decidedBy(own, own.recent));
+  await standings.updateOne(
+    { _id, version: own.version },
+    { $set: { ...sum, version, recent: [] }, $push: { added: from } },
+  );
+  return undefined;
+}
+
+/** The ID of another member's standing with the same partner in the same year. */
+function ownId(standing: string, memberId: string): string {
+  return standingId({ partnerId: partnerOf(standing), memberId, year: yearIn(standing) });
+}
+
+/** Repeats an attempt that other writes may defeat. */
+async function repeated<T>(attempt: () => Promise<{ done: T } | undefined>): Promise<T> {
+  for (let number = 1; number <= MAX_ATTEMPTS; number += 1) {
+    const result = await attempt();
+    if (result !== undefined) return result.done;
+    if (number > 1) await pause(Math.random() * number);
+  }
+  throw new Error(`other writers changed a standing ${MAX_ATTEMPTS} times in a row`);
+}

@@ -1,0 +1,20 @@
+// The merging of members in the standings store, in domain terms, which both engines implement.
+import type { MaybePromise } from '@partner-loyalty/runtime/maybe.ts';
+
+export type Merges = {
+  /**
+   * Adds to each of the sums of `into` what `from` has with the same partner in the same year, and
+   * shows the activities of both for `into`. What is recorded for `from` from now on counts for
+   * `into`. For `from`, standings and activities stay as they are until `finish`. It can be killed
+   * and repeated. False, and nothing is changed, if a sum would leave the range of Int.
+   */
+  begin(from: string, into: string): Promise<boolean>;
+  /** Removes the standings of `from`, for whom nobody asks any more. It can be repeated. */
+  finish(from: string): Promise<void>;
+  /** Those of the members who were merged, and into whom. */
+  currentIds(memberIds: readonly string[]): MaybePromise<ReadonlyMap<string, string>>;
+  /** All IDs of the member with this one: first the current one, then those of merged members. */
+  idsOf(memberId: string): Promise<string[]>;
+  /** Forgets that members were merged. Only for erased ones. */
+  forget(memberIds: readonly string[]): Promise<void>;
+};
