@@ -5,8 +5,8 @@ import type { Activity, DatedActivity } from '../rules/activity.ts';
 import type { Program } from '../rules/program.ts';
 import type { Standing } from '../rules/standing.ts';
 import type { Feed } from './feed.ts';
-import type { WebhookTables } from './webhooks.ts';
 import type { Merges } from './merges.ts';
+import type { WebhookTables } from './webhooks.ts';
 
 /**
  * What became of an activity: recorded now, recorded before, or refused, because its ID is recorded
