@@ -1,5 +1,6 @@
 // The feed on each engine: what gets a position, when, and what a reader sees.
 import { setTimeout as pause } from 'node:timers/promises';
+import { until } from '../../../../test/support/until.ts';
 import { activity, ENGINES, newPlace, type Place, withDatabase } from '../../test/engine.ts';
 import type { PendingMemberEvent } from '../members.ts';
 import type { Event, EventType } from '../rules/event.ts';
@@ -347,7 +348,8 @@ describe.each(ENGINES)('the feed on %s', (engine) => {
       expect(await other.pass()).toBe(false);
       expect(await holder.pass()).toBeUndefined();
       await other.release();
-      expect(await holder.pass()).toBe(false);
+      // On LMDB, a read may be as of a moment ago.
+      await until(async () => (await holder.pass()) === false);
     });
 
     test('a lease whose renewal was written, but not answered, stays with its holder', async () => {
