@@ -10,6 +10,7 @@ import { createLookups } from './lookups.ts';
 import { createMagicLink } from './magiclink.ts';
 import { createEnqueueMail } from './mail.ts';
 import { createProfile } from './profile.ts';
+import { createProviderResolvers } from './provider.ts';
 import type { SubgraphResolvers } from './schema.generated.ts';
 
 export type MembersOptions = {
@@ -30,6 +31,7 @@ export function createResolvers(
   const emailChange = createEmailChange(store, baseAddress, enqueueMail);
   const invitations = createInvitations(store, enqueueMail);
   const events = createEvents(store.events);
+  const provider = createProviderResolvers(store);
   return {
     Query: {
       ...lookups.Query,
@@ -37,6 +39,7 @@ export function createResolvers(
       ...magicLink.Query,
       ...invitations.Query,
       ...events.Query,
+      ...provider.Query,
     },
     Mutation: {
       ...enrollment.Mutation,
@@ -45,6 +48,7 @@ export function createResolvers(
       ...emailChange.Mutation,
       ...createProfile(store).Mutation,
       ...events.Mutation,
+      ...provider.Mutation,
     },
     Node: lookups.Node,
     PartnerMemberRead: lookups.PartnerMemberRead,

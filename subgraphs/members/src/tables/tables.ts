@@ -1,6 +1,7 @@
 // The small tables beside the members: the mail, the invitations, the partners, the provider's.
 import type { OpenTable } from '@partner-loyalty/runtime/store/table.ts';
 import { openEndedSessions } from '../signingkeys/endedsessions.ts';
+import { openEndedSubjects } from '../signingkeys/endedsubjects.ts';
 import { type KeyVault, openSigningKeys } from '../signingkeys/signingkey.ts';
 import { openInvitations } from './invitation.ts';
 import { openOutbox } from './outbox.ts';
@@ -17,6 +18,8 @@ export async function openMembersTables(open: OpenTable, vault: KeyVault) {
     invitations: await openInvitations(open),
     /** Whose ID tokens are no longer valid. */
     endedSessions: await openEndedSessions(open),
+    /** Which sessions and apps have tokens that are no longer valid. */
+    endedSubjects: await openEndedSubjects(open),
     partners: { get, put },
     /** The keys of the built-in identity provider. */
     signingKeys: await openSigningKeys(open, vault),
